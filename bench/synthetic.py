@@ -30,6 +30,13 @@ _PUBLIC = ("labelled", "conflict", "final", "excluded")
 _BATCH = 50_000
 
 
+class _UncheckedDatabase(Database):
+    """A database that is written while some of its indexes are missing."""
+
+    def _require_same_schema(self, connection: Connection) -> None:
+        pass
+
+
 def build(
     path: Path,
     items: int,
@@ -56,8 +63,7 @@ def build(
     unfinished = path.with_name(path.name + ".unfinished")
     for left in (unfinished, *(unfinished.with_name(unfinished.name + end) for end in ("-wal", "-shm"))):
         left.unlink(missing_ok=True)
-    # Without its indexes for a while, it is not as it should be.
-    database = Database(unfinished, create=True, unchecked=True)
+    database = _UncheckedDatabase(unfinished, create=True)
     with database.write("normal") as connection:
         drop_large_indexes(connection)
     _names(database, items, runs, models)

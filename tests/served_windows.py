@@ -29,16 +29,16 @@ class Screen:
 
     def __init__(self) -> None:
         self._cells = [[" "] * COLUMNS for _ in range(ROWS)]
-        self._row = self._column = 0
+        self._selected_row = self._column = 0
 
     def feed(self, drawn: str) -> None:
         """Draw more."""
         for part in _PARTS.finditer(drawn):
             if part["place"]:
                 row, column = map(int, part["place"].split(";"))
-                self._row, self._column = min(row, ROWS) - 1, column - 1
+                self._selected_row, self._column = min(row, ROWS) - 1, column - 1
             elif part["text"]:
-                self._put(part["text"])
+                self._add_job(part["text"])
 
     def text(self) -> str:
         """All lines."""
@@ -49,15 +49,15 @@ class Screen:
         """The first line."""
         return "".join(self._cells[0]).strip()
 
-    def _put(self, text: str) -> None:
+    def _add_job(self, text: str) -> None:
         for character in text:
             if character == "\n":
-                self._row, self._column = min(self._row + 1, ROWS - 1), 0
+                self._selected_row, self._column = min(self._selected_row + 1, ROWS - 1), 0
             elif character >= " " and self._column < COLUMNS:
-                self._cells[self._row][self._column] = character
+                self._cells[self._selected_row][self._column] = character
                 for beside in range(1, cell_len(character)):
                     if self._column + beside < COLUMNS:
-                        self._cells[self._row][self._column + beside] = ""
+                        self._cells[self._selected_row][self._column + beside] = ""
                 self._column += cell_len(character)
 
 
@@ -85,7 +85,7 @@ class Window:
         self.name = name
         self.told: list[Told] = []
         self.screen = Screen()
-        self._read = 0
+        self._read_cases = 0
         self._turn = 0
         self._is_new = True
         self.opened = 1
@@ -93,15 +93,15 @@ class Window:
 
     def _begin_anew(self) -> None:
         self.screen = Screen()
-        self._read = len(self.page.drawn)
+        self._read_cases = len(self.page.drawn)
         self._is_new = True
         self.opened += 1
 
     def look(self) -> str:
         """What is on the screen now."""
         drawn = self.page.drawn
-        self.screen.feed(drawn[self._read :])
-        self._read = len(drawn)
+        self.screen.feed(drawn[self._read_cases :])
+        self._read_cases = len(drawn)
         return self.screen.text()
 
     @property

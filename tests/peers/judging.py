@@ -36,7 +36,7 @@ DATA = ROOT / "tests" / "data" / "harnesses"
 
 def installed(folder: Path, name: str) -> Path:
     """The Python of a library's environment, with the core as it is now."""
-    environment = folder.resolve() / name.removesuffix("_tests")
+    environment = folder.resolve() / name.removesuffix("_serialise_tests")
     python = environment / "bin" / "python"
     if not python.exists():
         require(uv("venv", str(environment)))

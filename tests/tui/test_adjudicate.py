@@ -431,7 +431,7 @@ async def test_conflicts_that_come_later_appear(project: Project) -> None:
         ben = AnnotationSession(project, "ben")
         ben.submit(ben.open(2), Answer(verdict="unsuitable", reason="truncated"))
         ben.close()
-        screen(app)._look_again()
+        screen(app)._retry_if_empty()
         await settle(pilot)
         assert subject(app) == 2
 
@@ -463,13 +463,13 @@ async def test_what_the_last_one_was_stays_in_sight_until_there_is_a_conflict_ag
         said = seen(app)
         assert "That was the last one: " in said
         assert "saved ✓ incorrect" in said
-        screen(app)._look_again()
+        screen(app)._retry_if_empty()
         await settle(pilot)
         assert seen(app) == said
         await press(pilot, "z")
         assert "That was the last one" not in seen(app)
         await press(pilot, "l")
-        screen(app)._look_again()
+        screen(app)._retry_if_empty()
         await settle(pilot)
         assert "saved ✓" not in seen(app)
 

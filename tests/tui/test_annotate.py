@@ -355,7 +355,7 @@ async def test_nothing_assigned_says_what_to_do(project: Project) -> None:
         assert {"z", "d", "left_square_bracket", "ampersand", "G", "question_mark"} <= set(offered)
         await it.press("1", "l", "z", "t", "left_square_bracket")
         people.assign(project, ["zoe", "amira", "ben"], per_item=3)
-        it.screen._look_again()
+        it.screen._retry_if_empty()
         await it.settle()
         assert {"1", "0", "x", "t", "l", "C"} <= set(it.screen.active_bindings)
         assert "0 done · 6 left" in it.title()
@@ -503,7 +503,7 @@ async def test_who_is_paused_reads_why_and_goes_on_by_themselves_afterwards(proj
         await it.press("z", "1", "l")
         assert len(labels(project)) == 1
         pause(project, "amira", on=False)
-        it.screen._look_again()
+        it.screen._retry_if_empty()
         await it.settle()
         await it.press("0")
         assert len(labels(project)) == 2

@@ -31,9 +31,9 @@ class Counting(WorkbenchScreen):
 
     def on_mount(self) -> None:
         """Begin."""
-        self.in_background(self._count, lambda _: None, group="count", stops=self._stops)
+        self.in_background(self._read_progress, lambda _: None, group="count", stops=self._stops)
 
-    def _count(self) -> None:
+    def _read_progress(self) -> None:
         try:
             for _ in stepping(count(), "counting", total=1):
                 self.began.set()

@@ -33,7 +33,7 @@ async def test_a_page_that_says_why_there_is_no_item_says_it_without_further_not
         assert there.screen.has_class("empty")
         assert len(told) == 1
         for _ in range(3):
-            there.screen._look_again()
+            there.screen._retry_if_empty()
             await there.settle()
         assert len(tries) == 4
         assert len([one for one in there.app._notifications if "locked" in one.message]) == 1

@@ -1,4 +1,5 @@
-"""Front ends: the command line, the terminal app, servers, and the Python API. They use verbs and tables.
+"""Front ends: the command line, the terminal app, HTTP servers, and the Python API.
 
-cli, tui, web, api: one each. verbs: what all of them can do. demo: the sample data. schemas: of every file and report.
+cli, tui, web, api: one front end each. verbs: the commands that they share. demo: the sample data. schemas: JSON
+Schema of every file and report.
 """

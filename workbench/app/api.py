@@ -64,11 +64,11 @@ class Project(Closing):
         Raises:
             UsageError: A condition is invalid, or names something unknown.
         """
-        found = _frame(querying.view(self._opened, "items", _selection(where))).set_index("item")
+        found = _frame_of_result(querying.view(self._opened, "items", _selection(where))).set_index("item")
         found["gold"] = found["gold"].astype("boolean")
         if not texts:
             return found
-        long = _frame(querying.view(self._opened, "item_texts", _selection(where))).set_index("item")
+        long = _frame_of_result(querying.view(self._opened, "item_texts", _selection(where))).set_index("item")
         # The items already have a column of this name: the question's row id.
         return found.drop(columns="question").join(long)
 
@@ -87,7 +87,7 @@ class Project(Closing):
         from workbench.measuring.judged import judges_of
 
         names = [judge.name for judge in judges_of(self._opened, () if verifier is None else (verifier,))]
-        found = _frame(querying.view(self._opened, "verdicts", _selection(where)))
+        found = _frame_of_result(querying.view(self._opened, "verdicts", _selection(where)))
         for column in ("gold", "right_forced", "right_strict", "right_decided"):
             found[column] = found[column].astype("boolean")
         found = found[found["verifier"].isin(names)].reset_index(drop=True)
@@ -96,23 +96,23 @@ class Project(Closing):
 
     def labels(self, where: Where = ()) -> DataFrame:
         """Return each person's labels, adjudications and exclusions in force in the current round."""
-        return _frame(querying.view(self._opened, "current_labels", _selection(where)))
+        return _frame_of_result(querying.view(self._opened, "current_labels", _selection(where)))
 
     def reviews(self, where: Where = ()) -> DataFrame:
         """Return the reviewers' decisions on disagreements that are in force."""
-        return _frame(querying.view(self._opened, "current_reviews", _selection(where)))
+        return _frame_of_result(querying.view(self._opened, "current_reviews", _selection(where)))
 
     def runs(self) -> DataFrame:
         """Return the runs that metrics are computed from: each verifier's newest complete run."""
-        return _frame(querying.view(self._opened, "counted_runs"))
+        return _frame_of_result(querying.view(self._opened, "counted_runs"))
 
     def sql(self, statement: str, parameters: Sequence[object] | Mapping[str, object] = ()) -> DataFrame:
         """Return the result of a read-only SQL statement; `docs/sql.md` describes the views.
 
         Raises:
-            UsageError: The statement doesn't read, or is not valid SQL.
+            UsageError: The statement doesn't only read, or is not valid SQL.
         """
-        return _frame(querying.query(self._opened, statement, parameters))
+        return _frame_of_result(querying.query(self._opened, statement, parameters))
 
     # -- Metrics -----------------------------------------------------------------------------------
 
@@ -135,19 +135,19 @@ class Project(Closing):
         Raises:
             UsageError: A verifier, group, protocol, gold or condition is unknown, or no item meets a condition.
         """
-        _check(protocol, gold)
+        _check_names(protocol, gold)
         from workbench.measuring.accuracy import accuracy
         from workbench.statistics.records.report import AccuracyRow
 
         report = accuracy(
             self._opened,
-            verifiers=_all_of(verifiers),
+            verifiers=_as_tuple(verifiers),
             by=by,
             protocol=protocol,
             gold=gold,
-            selection=self._chosen(where),
+            selection=self._selection_with_items(where),
         )
-        found = _of([structs.asdict(row) for row in report.rows])
+        found = _frame_of_rows([structs.asdict(row) for row in report.rows])
         # Columns without any metric would have the value None.
         found = found.astype({field.name: float for field in structs.fields(AccuracyRow) if field.type == float | None})
         found.attrs = {"protocol": report.protocol, "gold": report.gold_choice, "gold_from": report.gold}
@@ -161,12 +161,12 @@ class Project(Closing):
         Raises:
             UsageError: A verifier, protocol, gold or condition is unknown, or no item counts for both.
         """
-        _check(protocol, gold)
+        _check_names(protocol, gold)
         from workbench.measuring.comparing import compare
 
-        report = compare(self._opened, a, b, protocol=protocol, gold=gold, selection=self._chosen(where))
+        report = compare(self._opened, a, b, protocol=protocol, gold=gold, selection=self._selection_with_items(where))
         plain = {key: value for key, value in structs.asdict(report).items() if not isinstance(value, dict | list)}
-        found = _of([plain])
+        found = _frame_of_rows([plain])
         found.attrs = {"protocol": report.protocol, "gold": report.gold_choice, "gold_from": report.gold}
         return found
 
@@ -184,13 +184,13 @@ class Project(Closing):
         Raises:
             UsageError: A queue, verifier, gold or condition is unknown, or the limit is below 0.
         """
-        _check(None, gold)
+        _check_names(None, gold)
         if limit is not None and limit < 0:
             raise UsageError(f"{limit} items can't be listed.", "Leave limit out for all.")
         from workbench.measuring.reviewing import queues
 
         found = queues.queue(
-            self._opened, queue, verifiers=_all_of(verifiers), gold=gold, selection=self._chosen(where)
+            self._opened, queue, verifiers=_as_tuple(verifiers), gold=gold, selection=self._selection_with_items(where)
         )
         rows = [
             {
@@ -207,11 +207,11 @@ class Project(Closing):
             }
             for row in found.rows(found.ids[:limit])
         ]
-        frame = _of(rows)
+        frame = _frame_of_rows(rows)
         frame.attrs = {"queue": queue, "counted": found.text, "gold": gold}
         return frame
 
-    def _chosen(self, where: Where) -> Selection:
+    def _selection_with_items(self, where: Where) -> Selection:
         selection = _selection(where)
         if selection is None:
             return Selection()
@@ -228,28 +228,28 @@ def open_project(path: Path | str) -> Project:
     return Project(projects.open_project(path))
 
 
-def _check(protocol: str | None, gold: str) -> None:
+def _check_names(protocol: str | None, gold: str) -> None:
     for what, said, known in (("protocol", protocol, Protocol3), ("gold", gold, GoldChoice)):
         if said is not None and said not in get_args(known):
             raise UsageError(f"There is no {what} {said!r}.", f"Use {', '.join(get_args(known))}.")
 
 
-def _all_of(texts: str | Sequence[str]) -> tuple[str, ...]:
+def _as_tuple(texts: str | Sequence[str]) -> tuple[str, ...]:
     return (texts,) if isinstance(texts, str) else tuple(texts)
 
 
 def _selection(where: Where) -> Selection | None:
-    texts = _all_of(where)
+    texts = _as_tuple(where)
     return selection_of(texts) if texts else None
 
 
-def _frame(found: querying.Result) -> DataFrame:
+def _frame_of_result(found: querying.Result) -> DataFrame:
     from pandas import DataFrame
 
     return DataFrame.from_records(found.rows, columns=found.columns)
 
 
-def _of(rows: list[dict[str, Any]]) -> DataFrame:
+def _frame_of_rows(rows: list[dict[str, Any]]) -> DataFrame:
     from pandas import DataFrame
 
     return DataFrame(rows)

@@ -1,4 +1,4 @@
-"""The sample data, loaded and verified by every rule verifier."""
+"""Loads the sample data, and runs every rule verifier on it."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ DATASET = "sample"
 
 
 def sample_folder() -> Path:
-    """Return the folder of the sample data: in the installed package, or next to it in a checkout.
+    """Return the folder of the sample data, which is in the installed package, or next to it in a checkout.
 
     Raises:
-        FormatError: The folder is in neither place.
+        FormatError: The folder is missing.
     """
     package = Path(__file__).resolve().parent.parent
     for folder in (package / "sample_data", package.parent / "sample_data"):
@@ -40,7 +40,7 @@ def load_sample(project: Project) -> None:
 def verify_sample(
     project: Project, said: Callable[[RunInfo], None], watch: Callable[[RunInfo], None] | None = None
 ) -> list[RunInfo]:
-    """Run every rule verifier over all items.
+    """Run every rule verifier on all items.
 
     Args:
         said: Called with each finished run.

@@ -1,4 +1,4 @@
-"""JSON Schema of every file and report, generated from the records: ``python -m workbench.app.schemas schemas``."""
+"""Generates the JSON Schema of every file and report from its record: ``python -m workbench.app.schemas schemas``."""
 
 from __future__ import annotations
 
@@ -108,9 +108,8 @@ from workbench.training.records import (
 class VerifyBenchRow(Struct, kw_only=True):
     """One line of a released VerifyBench file (arXiv 2505.15801).
 
-    The type fields carry each other's values in the release: ``answer_type`` holds the subtype
-    (``"B5 - Matrix"``), ``answer_subtype`` the type (``"B - Expressions"``). Both ways round are read. Keys beyond
-    these are kept.
+    In the release the values of the two type fields are swapped: ``answer_type`` has the subtype (``"B5 - Matrix"``),
+    ``answer_subtype`` the type (``"B - Expressions"``). Swapped and correct fields are both read. Other keys are kept.
     """
 
     question_id: Annotated[str, Meta(min_length=1)]
@@ -238,17 +237,17 @@ DOCUMENTS: dict[str, tuple[type, str]] = {
 
 def schema(name: str) -> dict[str, Any]:
     record, title = DOCUMENTS[name]
-    generated = _dedented(msgspec.json.schema(record))
+    generated = _dedent_descriptions(msgspec.json.schema(record))
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **generated}
 
 
-def _dedented(node: Any) -> Any:
+def _dedent_descriptions(node: Any) -> Any:
     if isinstance(node, dict):
         return {
-            key: cleandoc(value) if key == "description" and isinstance(value, str) else _dedented(value)
+            key: cleandoc(value) if key == "description" and isinstance(value, str) else _dedent_descriptions(value)
             for key, value in node.items()
         }
-    return [_dedented(element) for element in node] if isinstance(node, list) else node
+    return [_dedent_descriptions(element) for element in node] if isinstance(node, list) else node
 
 
 def text(name: str) -> str:

@@ -1,4 +1,4 @@
-"""The verbs of the command line: the CLI turns them into commands, and the app into forms.
+"""The verbs (commands) that the front ends share: the CLI makes a command of each, and the app a form.
 
 A verb's module is imported only when it is used, so that ``workbench --help`` stays fast.
 """
@@ -176,7 +176,8 @@ class Refused(NamedTuple):
     """The error of a command that was run by a form.
 
     Attributes:
-        option: The field with the error, if known.
+        text: The message.
+        option: The option whose field has the error; None if unknown.
     """
 
     text: str
@@ -187,8 +188,8 @@ class Declared(NamedTuple):
     """The declaration of a verb in its module.
 
     Attributes:
-        record: Its options.
-        takes_database: Whether the database is its first argument.
+        record: The record of the verb's options.
+        takes_database: Whether the database is the verb's first argument.
     """
 
     record: type[Options]
@@ -199,7 +200,7 @@ class Verb(NamedTuple):
     """One verb.
 
     Attributes:
-        words: Its name on the command line, such as ``("build", "balanced")``.
+        words: The verb's name on the command line, such as ``("build", "balanced")``.
         about: One line of help.
     """
 
@@ -249,10 +250,11 @@ def verb_named(name: str) -> Verb:
 
 
 def in_app(palette: str) -> FrontEnd:
-    """Return how the app words messages: options by the labels of its forms, commands by the palette's entries.
+    """Return the app's way to name things in messages: options by the labels of its forms, commands by their entries
+    in the command palette.
 
     Args:
-        palette: The key that opens the palette.
+        palette: The key that opens the command palette.
     """
 
     def command(one: Command) -> str:

@@ -1,8 +1,8 @@
 """Chooses as many questions with judged completions as possible within quotas and caps.
 
-That choice is an integer programme: a question takes from its stratum, its source and two models at once, which neither
-a flow nor a greedy rule solves exactly, since an early choice can exclude two later ones. HiGHS (scipy.optimize.milp)
-proves its optimum.
+The choice is an integer programme: a question counts towards the limits of its stratum, its source and two models at
+once. Neither a network flow nor a greedy rule solves this exactly, since an early choice can exclude two later ones.
+HiGHS (scipy.optimize.milp) finds a proven optimum.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class Completion(Struct, frozen=True, kw_only=True):
     """One completion.
 
     Attributes:
-        item: Row id.
-        key: Its id within its question.
-        correct: The verdict or label; None for an abstention, an error, a conflict, or no verdict.
+        item: The completion's row id.
+        key: The completion's id within its question.
+        correct: The verdict or label on it; None for an abstention, an error, a conflict, or no verdict.
     """
 
     item: int
@@ -52,10 +52,10 @@ class Question(Struct, frozen=True, kw_only=True):
     """One question.
 
     Attributes:
-        id: Row id.
-        dataset, key: Names of the question that are the same in every database.
-        type: The letter of its answer type; `UNTYPED` for none.
-        subtype: Its code; `UNTYPED` for none.
+        id: The question's row id.
+        dataset, key: The question's data set and id, which are the same in every database.
+        type: The letter of its answer type; `UNTYPED` without one.
+        subtype: The code of its answer subtype; `UNTYPED` without one.
     """
 
     id: int
@@ -84,7 +84,8 @@ def lack(question: Question, each: int) -> Lack | None:
 
 
 def pick(question: Question, each: int, seed: int, step: str) -> tuple[Completion, ...]:
-    """Draw ``each`` correct and ``each`` incorrect completions of a question; all of a kind if there are fewer."""
+    """Draw ``each`` correct and ``each`` incorrect completions of a question. If there are fewer of a kind, return all
+    of that kind."""
     names = [one.key for one in question.completions]
     said = [one.correct for one in question.completions]
     places = picked(names, said, each, seed, question.drawn_by(step))
@@ -98,7 +99,7 @@ def picked(
 
     Args:
         names: Keys of a question's completions.
-        said: Whether each is correct; None for neither.
+        said: The verdict or label on each: whether it is correct; None without one.
         drawn_by: Identifies the question in the draw; see `Question.drawn_by`.
     """
     found = []
@@ -116,11 +117,11 @@ Chosen = list[tuple[Question, tuple[Completion, ...]]]
 
 
 class Caps(Struct, frozen=True):
-    """The most that one source and one model may contribute; None for any number.
+    """The maximum that one source or one model may contribute; None for no limit.
 
     Attributes:
-        source: Questions.
-        model: Completions.
+        source: Maximum number of questions of a source.
+        model: Maximum number of completions of a model.
     """
 
     source: int | None = None
@@ -129,10 +130,12 @@ class Caps(Struct, frozen=True):
     def hold(self, chosen: Chosen) -> bool:
         sources = Counter(question.source for question, _ in chosen)
         models = Counter(one.model for _, both in chosen for one in both)
-        return _most(sources) <= (self.source or len(chosen)) and _most(models) <= (self.model or 2 * len(chosen))
+        return _largest_count(sources) <= (self.source or len(chosen)) and _largest_count(models) <= (
+            self.model or 2 * len(chosen)
+        )
 
 
-def _most(counts: Counter[str]) -> int:
+def _largest_count(counts: Counter[str]) -> int:
     return max(counts.values(), default=0)
 
 
@@ -141,11 +144,13 @@ def fullest(
 ) -> Chosen:
     """Choose one correct and one incorrect completion of as many questions as quotas and caps allow.
 
-    Of all optimal choices it is the one with the smallest sum of its completions' drawn numbers.
+    Each completion has a random number that depends on ``seed``; of all optimal choices, the one with the smallest sum
+    of these numbers is returned.
 
     Args:
-        questions: The candidates.
+        questions: Questions to choose from.
         strata: The stratum of each question.
+        quotas: Stratum -> maximum number of questions.
 
     Raises:
         WorkbenchError: The solver finds no optimum.
@@ -154,18 +159,18 @@ def fullest(
     options = [(place, one) for place, one in options if one.correct is not None]
     of = np.array([place for place, _ in options])
     correct = np.array([bool(one.correct) for _, one in options])
-    limits = _limits(questions, strata, quotas, caps, options)
-    most = _solved(-correct.astype(float), limits)[correct].sum()
+    limits = _linear_constraints(questions, strata, quotas, caps, options)
+    most = _solve(-correct.astype(float), limits)[correct].sum()
     exactly = LinearConstraint(sparse.csr_array(correct[None, :].astype(float)), most, most)
     cost = [float(drawn_number(seed, *questions[place].drawn_by(STEP), one.key)) for place, one in options]
-    chosen = _solved(np.array(cost), [*limits, exactly])
+    chosen = _solve(np.array(cost), [*limits, exactly])
     both: dict[int, list[Completion]] = {}
     for place in sorted(np.flatnonzero(chosen), key=lambda place: not correct[place]):
         both.setdefault(int(of[place]), []).append(options[place][1])
     return [(questions[place], tuple(both[place])) for place in sorted(both)]
 
 
-def _limits(
+def _linear_constraints(
     questions: Sequence[Question],
     strata: Sequence[str],
     quotas: Mapping[str, int],
@@ -176,36 +181,39 @@ def _limits(
     sign = np.array([1 if one.correct else -1 for _, one in options])
     # A question is counted by its correct completion.
     counted = np.flatnonzero(sign > 0)
-    limits = [LinearConstraint(_sums(of, np.arange(len(of)), sign), 0, 0), _at_most(of[counted], counted, len(of), 1)]
-    stratum, names = _places(strata)
-    limits.append(_at_most(stratum[of[counted]], counted, len(of), np.array([quotas[name] for name in names])))
+    limits = [
+        LinearConstraint(_sum_matrix(of, np.arange(len(of)), sign), 0, 0),
+        _upper_limit(of[counted], counted, len(of), 1),
+    ]
+    stratum, names = _encode_names(strata)
+    limits.append(_upper_limit(stratum[of[counted]], counted, len(of), np.array([quotas[name] for name in names])))
     if caps.source is not None:
-        source, _ = _places([question.source for question in questions])
-        limits.append(_at_most(source[of[counted]], counted, len(of), caps.source))
+        source, _ = _encode_names([question.source for question in questions])
+        limits.append(_upper_limit(source[of[counted]], counted, len(of), caps.source))
     if caps.model is not None:
-        model, _ = _places([one.model for _, one in options])
-        limits.append(_at_most(model, np.arange(len(of)), len(of), caps.model))
+        model, _ = _encode_names([one.model for _, one in options])
+        limits.append(_upper_limit(model, np.arange(len(of)), len(of), caps.model))
     return limits
 
 
-def _at_most(group: IntArray, option: IntArray, options: int, most: int | IntArray) -> LinearConstraint:
-    return LinearConstraint(_sums(group, option, np.ones(len(option)), options), 0, most)
+def _upper_limit(group: IntArray, option: IntArray, options: int, most: int | IntArray) -> LinearConstraint:
+    return LinearConstraint(_sum_matrix(group, option, np.ones(len(option)), options), 0, most)
 
 
-def _sums(
+def _sum_matrix(
     group: IntArray, option: IntArray, weight: IntArray | FloatArray, options: int | None = None
 ) -> sparse.csr_array:
     shape = (int(group.max()) + 1, options or len(option))
     return sparse.csr_array((weight.astype(float), (group, option)), shape=shape)
 
 
-def _places(names: Sequence[str]) -> tuple[IntArray, list[str]]:
+def _encode_names(names: Sequence[str]) -> tuple[IntArray, list[str]]:
     known = list(dict.fromkeys(names))
     place = {name: number for number, name in enumerate(known)}
     return np.array([place[name] for name in names]), known
 
 
-def _solved(cost: FloatArray, limits: Sequence[LinearConstraint]) -> BoolArray:
+def _solve(cost: FloatArray, limits: Sequence[LinearConstraint]) -> BoolArray:
     found = milp(
         cost, integrality=np.ones(len(cost)), bounds=Bounds(0, 1), constraints=limits, options={"mip_rel_gap": 0}
     )

@@ -1,4 +1,4 @@
-"""Options of the commands that draw, build and publish benchmarks: a record each, for every front end."""
+"""Options of the commands that draw, build and publish benchmarks: one record for each command, for every front end."""
 
 from __future__ import annotations
 
@@ -98,8 +98,8 @@ def run_of(text: str) -> tuple[str, int]:
 
 
 class HardOptions(Options, frozen=True, kw_only=True):
-    """An option that is not given (None, no judge, no condition) has the value of the frozen queue, else the
-    paper's.
+    """An option that is not given (None, no judge, no condition) has the value with which the queue was frozen, else
+    the paper's value.
     """
 
     judges: Annotated[

@@ -1,4 +1,4 @@
-"""Settings of papers: sources with licences, models, judges; as files to start from, and as licences for a pool."""
+"""Settings of papers (sources with licences, models, judges), as files to start from and as licences for a pool."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _NO_LICENCE: Final = "self-curated"
 
 
 class PaperSource(Struct, frozen=True, kw_only=True):
-    """A line of table 7.
+    """A source of questions: a line of table 7.
 
     Attributes:
-        source: Domain and name.
-        licence: None if the paper states none.
-        questions: Questions drawn from it.
-        names: Its names in the paper and the released files, case-folded; ``*`` matches the name of a part.
+        source: The source's domain and name.
+        licence: The source's licence; None if the paper states none.
+        questions: Number of questions drawn from the source.
+        names: The source's names in the paper and the released files, case-folded; ``*`` matches the name of a part.
     """
 
     source: str
@@ -51,7 +51,7 @@ class PaperSource(Struct, frozen=True, kw_only=True):
         domain, slash, name = source.rpartition("/")
         if slash and domain.casefold() != self.source.partition("/")[0]:
             return False
-        return any(fnmatchcase(_folded(name), one) for one in self.names)
+        return any(fnmatchcase(_fold_name(name), one) for one in self.names)
 
 
 class LicencesChanged(Struct, frozen=True, kw_only=True):
@@ -59,7 +59,7 @@ class LicencesChanged(Struct, frozen=True, kw_only=True):
 
     Attributes:
         given: Source -> the licence that was added.
-        kept: Source -> its own licence, if the paper states a different one.
+        kept: Source -> its licence in the project, which stays although the paper states a different one.
         unknown: Sources of the paper without a known licence.
         elsewhere: Sources that are not in the paper.
     """
@@ -71,7 +71,7 @@ class LicencesChanged(Struct, frozen=True, kw_only=True):
 
 
 def preset_text(name: str) -> str:
-    """Return a preset's file.
+    """Return the text of a preset's file.
 
     Raises:
         UsageError: No preset has this name.
@@ -85,26 +85,26 @@ def preset_text(name: str) -> str:
 @cache
 def paper_sources() -> tuple[PaperSource, ...]:
     """Return the 41 sources of VerifyBench (arXiv 2505.15801, table 7), in its order."""
-    return tuple(_source(row) for row in csv.DictReader(preset_text(SOURCES).splitlines()))
+    return tuple(_source_of_row(row) for row in csv.DictReader(preset_text(SOURCES).splitlines()))
 
 
-def _source(row: dict[str, str]) -> PaperSource:
+def _source_of_row(row: dict[str, str]) -> PaperSource:
     name = row["source"].partition("/")[2]
     licence = None if row["licence"] == _NO_LICENCE else known_licence(row["licence"])
-    names = tuple(_folded(one) for one in (name, row["also"]) if one)
+    names = tuple(_fold_name(one) for one in (name, row["also"]) if one)
     return PaperSource(source=row["source"], licence=licence, questions=int(row["questions"]), names=names)
 
 
-def _folded(name: str) -> str:
+def _fold_name(name: str) -> str:
     return re.sub(r"[ _-]+", "-", name.casefold())
 
 
 def license_as_published(project: Project) -> LicencesChanged:
-    """Set the licences of table 7 for the VerifyBench sources of a project that have none."""
+    """Set the licences of table 7 for the VerifyBench sources of a project that have no licence."""
     with project.database.write("full") as connection:
         sources = building.sources(connection)
         there = {name: one.licence for name, one in sources.items() if one.licence}
-        found = {name: _of_paper(name) for name in sources}
+        found = {name: _find_paper_source(name) for name in sources}
         given = {
             name: one.licence for name, one in found.items() if one is not None and one.licence and name not in there
         }
@@ -123,12 +123,12 @@ def license_as_published(project: Project) -> LicencesChanged:
     )
 
 
-def _of_paper(name: str) -> PaperSource | None:
+def _find_paper_source(name: str) -> PaperSource | None:
     return next((one for one in paper_sources() if one.is_called(name)), None)
 
 
 def licence_lines(found: LicencesChanged) -> Iterator[str]:
-    """Yield the result in words, one line for each source in the paper."""
+    """Yield a description of the result, one line for each source in the paper."""
     yield from (f"{name}: {licence}" for name, licence in found.given.items())
     yield from (f"{name}: {licence} stays, though table 7 says another one" for name, licence in found.kept.items())
     yield from (f"{name}: table 7 knows no licence" for name in found.unknown)

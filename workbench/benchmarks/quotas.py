@@ -14,13 +14,14 @@ from workbench.core.sets import Fill, Preset, Strata, Stratum
 from workbench.core.taxonomy import TYPES, UNTYPED, parse_type
 from workbench.data.alike import first_drawn
 
-# -- How many to take of each stratum: largest remainders, and redistribution where a stratum is too small.
+# -- The number to take from each stratum: largest remainders, and redistribution if a stratum is too small.
 
 
 def largest_remainder(weights: Mapping[str, int], count: int) -> dict[str, int]:
-    """Return ``floor(n W_s / W)`` of each stratum, then one more each by descending fraction, ties by name.
+    """Divide ``count`` (n) among strata in proportion to their weights W_s, whose sum is W.
 
-    All numbers are 0 if all weights are 0.
+    Each stratum gets ``floor(n W_s / W)``; the rest is given out one by one in the order of descending fractional
+    parts, ties by name. All numbers are 0 if all weights are 0.
     """
     total = sum(weights.values())
     if not total:
@@ -33,10 +34,10 @@ def largest_remainder(weights: Mapping[str, int], count: int) -> dict[str, int]:
 
 
 def apportion(weights: Mapping[str, int], count: int, room: Mapping[str, int]) -> dict[str, int]:
-    """Run `largest_remainder` where a stratum takes no more than it has room for.
+    """Run `largest_remainder`, but give a stratum no more than it has room for.
 
-    The rest goes to the other strata by the same rule, repeatedly; to strata without weight, in proportion to their
-    room, once all others are full. The sum is ``count``, or the total room if that is smaller.
+    The rest goes to the other strata by the same rule, repeatedly. Once all strata with a weight are full, it goes to
+    strata without weight in proportion to their room. The sum is ``count``, or the total room if that is smaller.
     """
     taken = dict.fromkeys(weights, 0)
     while left := count - sum(taken.values()):
@@ -76,11 +77,11 @@ _MULTIPLE_CHOICE: Final = ("C2", "C3")
 
 
 class Quotas(Struct, frozen=True):
-    """The number of questions wanted of each stratum.
+    """The requested number of questions of each stratum.
 
     Attributes:
-        wanted: Type -> stratum -> questions. A stratum is a subtype, or the type itself if it is not divided.
-        same: Subtype -> the subtype that it counts as.
+        wanted: Type -> stratum -> number of questions. A stratum is a subtype, or the type itself if it is not divided.
+        same: Subtype -> the subtype as which it counts.
     """
 
     wanted: dict[str, dict[str, int]]
@@ -102,9 +103,9 @@ def preset(name: Preset, per_type: int, there: Mapping[str, Mapping[str, int]]) 
     """Return ``per_type`` questions of each type, divided among its subtypes by largest remainders.
 
     Args:
-        name: ``verifybench``: as in the paper; ``equal``: the same for all subtypes that occur; ``proportional``: as
-            many as there are.
-        there: Type -> subtype -> available questions.
+        name: How subtypes are weighted: ``verifybench`` as in the paper, ``equal`` all subtypes that occur equally,
+            ``proportional`` by their numbers of available questions.
+        there: Type -> subtype -> number of available questions.
     """
     wanted = dict(undivided(per_type, set(there)).wanted)
     for type_ in wanted:
@@ -127,15 +128,15 @@ def _weights(name: Preset, type_: str, there: Mapping[str, int]) -> dict[str, in
 
 
 def apportioned(quotas: Quotas, room: Mapping[str, Mapping[str, int]], fill: Fill) -> dict[str, int]:
-    """Return each stratum's quota, given that some strata are too small for theirs.
+    """Return each stratum's quota after other strata have made up for those that are too small.
 
     Args:
-        quotas: The wanted numbers.
-        room: Type -> stratum -> available questions, also of strata without a quota.
-        fill: Whether other strata make up for a shortfall.
+        quotas: The requested numbers.
+        room: Type -> stratum -> number of available questions, also of strata without a quota.
+        fill: Which other strata, if any, make up for a shortfall.
 
     Returns:
-        Stratum -> questions; more than its room only if no other stratum fills in.
+        Stratum -> number of questions, which exceeds its room only if no other stratum makes up for it.
     """
     wanted = {type_: {**dict.fromkeys(room.get(type_, {}), 0), **quotas.wanted.get(type_, {})} for type_ in room}
     if fill == "none":
@@ -150,7 +151,7 @@ def apportioned(quotas: Quotas, room: Mapping[str, Mapping[str, int]], fill: Fil
     }
 
 
-# -- The questions of a balanced benchmark: the wanted number from each stratum, within caps on sources and models.
+# -- The questions of a balanced benchmark: the requested number from each stratum, within caps on sources and models.
 
 
 StratumOf = Callable[[Question], str]
@@ -161,8 +162,8 @@ class Balanced(Struct, frozen=True):
 
     Attributes:
         chosen: The chosen questions, each with its correct and its incorrect completion.
-        available: Type -> stratum -> available questions, at least for every type with a quota.
-        taken: Stratum -> chosen questions.
+        available: Type -> stratum -> number of available questions, at least for every type with a quota.
+        taken: Stratum -> number of chosen questions.
     """
 
     chosen: Chosen
@@ -171,7 +172,8 @@ class Balanced(Struct, frozen=True):
 
 
 def balance(questions: Sequence[Question], quotas: Quotas, caps: Caps, fill: Fill, seed: int) -> Balanced:
-    """Choose the wanted number of questions from each stratum; ``fill`` says what replaces missing ones.
+    """Choose the requested number of questions from each stratum; ``fill`` determines which strata replace missing
+    questions.
 
     Args:
         questions: Questions with a type and at least one correct and one incorrect completion.
@@ -200,13 +202,14 @@ def choose(
 ) -> Chosen:
     """Choose questions and their completions, as many of each stratum as its quota.
 
-    Without caps, or if they don't bind, it takes the first questions of each stratum in drawn order, which is optimal.
-    If caps bind, the number of questions is the maximum under the caps; see `capping.fullest`.
+    Questions have a random order that depends on ``seed``. If no cap is exceeded by the first questions of each
+    stratum in this order, they are chosen, which is optimal. Otherwise as many questions are chosen as the caps allow;
+    see `capping.fullest`.
 
     Args:
         questions: Questions with at least one correct and one incorrect completion.
         stratum: A question's stratum.
-        quotas: Stratum -> questions; other strata are not used.
+        quotas: Stratum -> number of questions; other strata are not used.
         caps: Limits for one source and one model.
         seed: Seed of the draw.
     """
@@ -238,28 +241,29 @@ def sample(
     key: Callable[[T], tuple[str | int, ...]],
     how: Strata = "proportional",
 ) -> dict[str, list[T]]:
-    """Draw the apportioned number of each stratum, the first in drawn order; all members if there are fewer.
+    """Draw the apportioned number of members of each stratum: the first ones in a random order that depends on
+    ``seed`` and the key.
 
     Args:
         sizes: Stratum -> number of its members.
         count: Sample size over all strata.
         members: Iterates over a stratum's members.
         key: Returns a member's key, which is the same in every database.
-        how: The weights of strata; a stratum smaller than its share passes the rest to the others.
+        how: The weights of strata; the part of a share that exceeds a stratum's size goes to the other strata.
     """
-    taken = apportion(_weighing(sizes, how), count, sizes)
+    taken = apportion(_stratum_weights(sizes, how), count, sizes)
     return {name: first_drawn(members(name), taken[name], seed, key) for name in sorted(sizes)}
 
 
 def strata(sizes: Mapping[str, int], count: int, how: Strata = "proportional") -> tuple[Stratum, ...]:
-    weights = _weighing(sizes, how)
+    weights = _stratum_weights(sizes, how)
     quotas, taken = largest_remainder(weights, count), apportion(weights, count, sizes)
     return tuple(
         Stratum(name=name, population=sizes[name], quota=quotas[name], taken=taken[name]) for name in sorted(sizes)
     )
 
 
-def _weighing(sizes: Mapping[str, int], how: Strata) -> Mapping[str, int]:
+def _stratum_weights(sizes: Mapping[str, int], how: Strata) -> Mapping[str, int]:
     return sizes if how == "proportional" else {name: int(size > 0) for name, size in sizes.items()}
 
 
@@ -270,7 +274,7 @@ _FORM = 'Write [questions] and below it lines such as  A1 = 32  or  "B4 - Set" =
 
 
 def read_quotas(document: dict[str, Any], place: str) -> Quotas:
-    """Read the table ``[questions]``: a subtype or a whole type -> number of questions.
+    """Read quotas from the table ``[questions]``, which maps a subtype or a whole type to a number of questions.
 
     Args:
         place: Name of the document in messages.

@@ -1,4 +1,4 @@
-"""Reports of benchmarks: completions that models write, frozen benchmarks, and publications."""
+"""Records of reports on benchmarks: completions that models write, frozen benchmarks, and publications."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Expected(Struct, frozen=True, kw_only=True):
     """An estimated number.
 
     Attributes:
-        usual: By the mean of the replies so far, or by assumption.
-        most: If every reply has the maximum length; None without a limit.
+        usual: The estimate by the mean length of the replies so far, or by an assumed length.
+        most: The number if every reply has the maximum length; None without a limit.
     """
 
     usual: float
@@ -28,19 +28,19 @@ class ModelPlan(Struct, frozen=True, kw_only=True):
     """The estimated calls of a model.
 
     Attributes:
-        model: Its name in the plan.
-        questions: Questions that it is asked.
-        samples: Completions of each question.
-        there: Completions already in the data set.
-        stored: Stored replies that are not in the data set yet.
-        failed: Calls that failed permanently and are not repeated, by code.
-        calls: Calls still to make.
+        model: The model's name in the plan.
+        questions: Number of questions that it is asked.
+        samples: Number of completions of each question.
+        there: Number of completions already in the data set.
+        stored: Number of stored replies that are not in the data set yet.
+        failed: Failure code -> number of calls that failed permanently and are not repeated.
+        calls: Number of calls still to make.
         prompt_tokens: Prompt tokens of these calls, estimated as one token for four bytes of the request.
-        completion_tokens: Tokens of their replies.
+        completion_tokens: Tokens of the replies to these calls.
         reply_tokens: Tokens of a usual reply, on which the estimate is based.
-        measured: Whether that is the mean of its replies so far; else it is an assumption.
-        cost: In US dollars; None if the price is unknown.
-        seconds: At the configured rpm and tpm; None if neither is set.
+        measured: Whether ``reply_tokens`` is the mean of the model's replies so far; otherwise it is an assumption.
+        cost: Cost in US dollars; None if the price is unknown.
+        seconds: Time at the configured rates rpm and tpm (requests and tokens a minute); None if neither is set.
     """
 
     model: str
@@ -62,10 +62,10 @@ class PlanTotal(Struct, frozen=True, kw_only=True):
     """The estimate for all models together.
 
     Attributes:
-        completions: Completions after the run.
-        cost: In US dollars, of the models with a known price; None if no such model has calls to make.
-        unpriced: Models with calls to make whose price is unknown.
-        seconds: Of the slowest model with a configured rate; all models run at the same time.
+        completions: Number of completions after the run.
+        cost: Cost in US dollars of the models with a known price; None if no such model has calls to make.
+        unpriced: Number of models with calls to make whose price is unknown.
+        seconds: Time of the slowest model with a configured rate; all models run at the same time.
     """
 
     models: int
@@ -85,7 +85,7 @@ class CompletionsPlanned(Struct, frozen=True, kw_only=True):
     """The estimate of a plan of completions; also ``workbench complete --dry-run --json``.
 
     Attributes:
-        set: The set of questions, with its version; None for a whole data set.
+        set: The benchmark whose questions are asked, with its version; None for a whole data set.
         missing: Models whose completions are incomplete.
     """
 
@@ -102,17 +102,17 @@ class ModelWritten(Struct, frozen=True, kw_only=True):
     """The results of one model.
 
     Attributes:
-        run: Its run; ``workbench runs show`` reports its calls and costs.
-        wanted: Completions that it is to write in total.
-        there: Completions in the data set.
-        truncated: Completions of these that were cut off at the maximum length.
-        failed: Calls that failed permanently, by code; ``--retry-errors`` repeats them.
-        unasked: Calls that were not made, or that failed and may succeed the next time.
+        run: The model's run; ``workbench runs show`` reports its calls and costs.
+        wanted: Number of completions that it is to write in total.
+        there: Number of completions in the data set.
+        truncated: Number of these completions that were cut off at the maximum length.
+        failed: Failure code -> number of calls that failed permanently; ``--retry-errors`` repeats them.
+        unasked: Number of calls that were not made, or that failed and may succeed the next time.
         details: Messages of the first failures since this start.
-        halted: Why it stopped; None if it didn't.
-        calls, prompt_tokens, completion_tokens: Totals of its run, over all starts.
-        cost: In US dollars, as far as known.
-        unpriced: Replies of unknown cost.
+        halted: Why the model stopped early; None if it didn't.
+        calls, prompt_tokens, completion_tokens: Totals of the run, over all starts.
+        cost: Cost in US dollars, as far as known.
+        unpriced: Number of replies whose cost is unknown.
     """
 
     model: str
@@ -135,7 +135,7 @@ class CompletionsWritten(Struct, frozen=True, kw_only=True):
     """The result of a plan of completions; also ``workbench complete --json``.
 
     Attributes:
-        written: New completions.
+        written: Number of new completions.
         missing: Models whose completions are incomplete.
         warnings: Options that could not be applied.
     """
@@ -149,7 +149,7 @@ class CompletionsWritten(Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...]
 
 
-# -- Frozen benchmarks as listed, shown and compared.
+# -- Records of frozen benchmarks: the list, the description, the comparison.
 
 
 class SetLine(Struct, frozen=True, kw_only=True):
@@ -157,11 +157,11 @@ class SetLine(Struct, frozen=True, kw_only=True):
 
     Attributes:
         gold: Whose labels count as gold; None for a benchmark without gold.
-        guideline: The version of the guidelines that was in force.
+        guideline: The current version of the guidelines at freezing.
         code_version: The version of the workbench that froze it.
-        tuples, questions: Their numbers.
+        tuples, questions: Numbers of items and of questions.
         short: Number of shortfalls in its report.
-        states: State -> number of its items today; empty for a set of questions.
+        states: Current state -> number of items; empty for a benchmark of questions without completions.
         changed: Items whose gold or answer type has changed since freezing.
     """
 
@@ -198,10 +198,10 @@ class Flip(Struct, frozen=True, kw_only=True):
     """Changes of a selection judge's verdicts on the benchmark's items in a later run.
 
     Attributes:
-        run: The run that chose the items.
-        later: The judge's newest complete run since; None without one.
-        both: Items of the benchmark decided in both runs.
-        flipped: Items of these with different verdicts.
+        run: The run whose verdicts chose the items.
+        later: The judge's newest complete run since then; None without one.
+        both: Number of items of the benchmark with a decided verdict in both runs.
+        flipped: Number of these items with different verdicts.
         rate: ``flipped / both``; None if ``both`` is 0.
     """
 
@@ -217,7 +217,7 @@ class SetDetail(Struct, frozen=True, kw_only=True):
     """The full description of a benchmark.
 
     Attributes:
-        config: Settings that the choice depended on, besides the data.
+        config: The settings on which the choice of items depended, in addition to the data.
         report: The report of its building.
         flips: Verdict changes of the judges that chose its items.
         changed: Items whose gold or answer type has changed since freezing; as in ``set``.
@@ -231,11 +231,11 @@ class SetDetail(Struct, frozen=True, kw_only=True):
 
 
 class DiffRow(Struct, frozen=True, kw_only=True):
-    """An item or question that differs between two sets.
+    """An item or question that differs between two benchmarks.
 
     Attributes:
-        completion_id: None for a question of a set of questions.
-        before, after: Its gold or answer type in each.
+        completion_id: None in a benchmark of questions without completions.
+        before, after: The gold or answer type in the old and in the new benchmark.
     """
 
     dataset: str
@@ -249,9 +249,11 @@ class SetDiff(Struct, frozen=True, kw_only=True):
     """The differences between two benchmarks.
 
     Attributes:
-        old, new: Their names with their versions.
-        same: Items or questions that are equal in both.
-        settings: Different settings: key -> the two values.
+        old, new: The benchmarks' names with their versions.
+        same: Number of items or questions that are equal in both.
+        settings: Setting that differs -> its two values.
+        only_old, only_new: Items or questions that only one of them has.
+        gold, subtypes: Items whose gold, or answer type, differs.
         texts: Items whose question, reference or completion differs; possible only between data sets that share ids.
     """
 
@@ -302,7 +304,7 @@ release.
 
 
 class PublishedFile(Struct, frozen=True, kw_only=True):
-    """A file of the folder.
+    """A file of a published folder.
 
     Attributes:
         path: Path within the folder, with slashes.
@@ -317,11 +319,11 @@ class PublishedFile(Struct, frozen=True, kw_only=True):
 
 
 class Differing(Struct, frozen=True, kw_only=True):
-    """Items of a frozen benchmark whose labels have changed since.
+    """Numbers of items of a frozen benchmark whose labels have changed since freezing.
 
     Attributes:
-        gold: Items whose gold has flipped or no longer exists.
-        types: Items whose answer type has changed.
+        gold: Number of items whose gold has flipped or no longer exists.
+        types: Number of items whose answer type has changed.
     """
 
     gold: int
@@ -332,9 +334,9 @@ class PublishedSet(Struct, frozen=True, kw_only=True):
     """A benchmark as it was published.
 
     Attributes:
-        config: Its name for ``load_dataset(FOLDER, CONFIG)``.
-        digest: BLAKE2b-128 of its members, as `StoredSet` has it.
-        differing: Labels that have changed since freezing; the files have the values at freezing.
+        config: The benchmark's name in ``load_dataset(FOLDER, CONFIG)``.
+        digest: BLAKE2b-128 of its members, see `StoredSet`.
+        differing: Numbers of labels that have changed since freezing; the files have the values at freezing.
     """
 
     name: str
@@ -358,7 +360,7 @@ class FolderManifest(Struct, frozen=True, kw_only=True):
     Attributes:
         workbench: The version of the workbench that wrote it.
         schema: Version of the database's tables.
-        files: Everything in the folder besides this file and ``checksums.txt``.
+        files: All files of the folder except this one and ``checksums.txt``.
     """
 
     format: Literal["verifier-workbench/publication"]
@@ -387,7 +389,12 @@ class Publication(Struct, frozen=True, kw_only=True):
 
 
 class TypeScore(Struct, frozen=True, kw_only=True):
-    """Accuracy on one answer type; None without counted items."""
+    """A verifier's accuracy on one answer type.
+
+    Attributes:
+        n: Number of counted items.
+        accuracy: None without counted items.
+        ci: Its 95 % interval, clustered by question; None with too few questions."""
 
     n: int
     accuracy: float | None
@@ -399,17 +406,19 @@ class LeaderboardLine(Struct, frozen=True, kw_only=True):
 
     Attributes:
         set: ``NAME@VERSION``.
-        items: Items of the benchmark; ``n`` of them count under the protocol.
-        average: How ``accuracy`` averages: over items.
-        ci: 95 %, clustered by question; those of balanced accuracy and MCC combine the intervals of both classes.
+        items: Number of items of the benchmark; ``n`` of them count under the protocol.
+        average: How ``accuracy`` is averaged: over items.
+        ci: The 95 % interval of ``accuracy``, clustered by question; those of balanced accuracy and MCC combine the
+            intervals of both classes.
         macro: The unweighted mean over answer types.
         coverage: Decided verdicts over all items with a verdict.
         types: Answer type -> its metrics.
-        selection_judge: The verifier, or its model, helped to choose the benchmark.
-        chose_by_these: These verdicts chose the benchmark; measuring the judge requires another run.
-        flip_rate: Share of items on which a selection judge's newest verdict differs from the one that chose them, of
-            the items decided by both runs; None without such items.
-        version: Version of its rules, parser or library; None for a baseline.
+        selection_judge: Whether the verifier, or its model, helped to choose the benchmark.
+        chose_by_these: Whether the measured verdicts themselves chose the benchmark; then another run is needed to
+            measure the verifier.
+        flip_rate: For a selection judge, the share of items decided in both runs on which its newest verdict differs
+            from the one that chose the item; None without such items.
+        version: Version of the verifier's rules, parser or library; None for a baseline.
         config_hash: BLAKE2b of its configuration; None for a baseline.
     """
 

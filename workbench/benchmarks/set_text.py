@@ -1,4 +1,4 @@
-"""Renders benchmarks as text: reports of building, descriptions, differences."""
+"""Renders reports on benchmarks as text: how they were built, their contents, their differences."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def size_line(report: SetReport) -> str:
 
 
 def chosen_lines(report: SetReport) -> Iterator[str]:
-    yield f"seed {report.seed}" + (f", digest {report.digest}" if report.digest else "") + _gold(report)
+    yield f"seed {report.seed}" + (f", digest {report.digest}" if report.digest else "") + _gold_text(report)
     if report.judges:
         yield "judges: " + ", ".join(f"{judge} (run {run})" for judge, run in report.judges.items())
-    yield from _counts("stages", report.stages)
-    yield from _counts("splits", report.splits)
+    yield from _counts_line("stages", report.stages)
+    yield from _counts_line("splits", report.splits)
     yield ""
     rows = [(one.name, f"{one.population:,}", f"{one.quota:,}", f"{one.taken:,}") for one in report.strata]
     if rows:
@@ -47,9 +47,9 @@ def shortfall_lines(report: SetReport) -> Iterator[str]:
 
 
 def content_lines(report: SetReport) -> Iterator[str]:
-    yield from _counts("out", report.excluded)
-    yield from _counts("domains", report.domains)
-    yield from _counts("models", report.models)
+    yield from _counts_line("out", report.excluded)
+    yield from _counts_line("domains", report.domains)
+    yield from _counts_line("models", report.models)
     if report.missing_models:
         yield f"models without a tuple: {', '.join(report.missing_models)}"
     if report.always_incorrect is not None:
@@ -57,13 +57,13 @@ def content_lines(report: SetReport) -> Iterator[str]:
         yield f'correct: {report.correct:,} of {report.tuples:,}; always "incorrect" is right on {always} %'
 
 
-def _gold(report: SetReport) -> str:
+def _gold_text(report: SetReport) -> str:
     if report.gold is None:
         return ""
     return ", gold by people" if report.gold == "people" else ", GOLD AS IMPORTED: no person's label counts"
 
 
-def _counts(title: str, counts: Mapping[str, int]) -> Iterator[str]:
+def _counts_line(title: str, counts: Mapping[str, int]) -> Iterator[str]:
     if counts:
         yield f"{title}: " + ", ".join(f"{name} {count:,}" for name, count in counts.items())
 
@@ -97,7 +97,7 @@ def diff_lines(diff: SetDiff) -> Iterator[str]:
     for title, rows in diff_parts(diff).items():
         if rows:
             yield f"{title}: {len(rows):,}"
-            yield from (f"  {_named(row)}" for row in rows[:_MAX_SHOWN])
+            yield from (f"  {_diff_row_line(row)}" for row in rows[:_MAX_SHOWN])
         if len(rows) > _MAX_SHOWN:
             yield f"  … and {len(rows) - _MAX_SHOWN:,} more."
 
@@ -112,6 +112,6 @@ def diff_parts(diff: SetDiff) -> dict[str, tuple[DiffRow, ...]]:
     }
 
 
-def _named(row: DiffRow) -> str:
+def _diff_row_line(row: DiffRow) -> str:
     changed = "" if row.before is row.after is None else f"\t{row.before or 'none'} → {row.after or 'none'}"
     return f"{row.dataset}\t{row.question_id}\t{row.completion_id or ''}{changed}".rstrip()

@@ -1,4 +1,4 @@
-"""A database's health: find damage, rebuild what can be rebuilt, and restore.
+"""Database health: find damage, rebuild indexes and derived data, recover rows, back up and restore.
 
 doctor: checks, and repairs. backups: copies of a database, and restoring from them and from archives. rescuing:
 recovery from a damaged file. store: reading damaged files.

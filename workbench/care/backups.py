@@ -1,4 +1,4 @@
-"""Backups of a database, and restoring from archives and copies."""
+"""Back up a database, restore it from archives and backups, and check the environment."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def diagnosis(path: Path) -> list[Finding]:
     Raises:
         StoreError: The file doesn't exist.
     """
-    return [*examine(path), _disk(path), *_environment()]
+    return [*examine(path), _disk_finding(path), *_environment_findings()]
 
 
 def sandbox() -> list[Finding]:
@@ -86,9 +86,9 @@ def sandbox() -> list[Finding]:
     surveyed = survey()
     best = next((found.level for found in surveyed if found.holds), None)
     used = f"solutions are run at {best}" if best else f"solutions are not run without {opt.allow_unsafe_execution}"
-    levels = [_level(f"sandbox {one.level}", one) for one in surveyed]
-    scratch = _level("scratch folder", survey_scratch())
-    return [*levels, scratch, Finding(name="sandbox", ok=True, message=used), *_languages()]
+    levels = [_level_finding(f"sandbox {one.level}", one) for one in surveyed]
+    scratch = _level_finding("scratch folder", survey_scratch())
+    return [*levels, scratch, Finding(name="sandbox", ok=True, message=used), *_language_findings()]
 
 
 def node_sandboxes(address: str) -> list[Finding]:
@@ -110,7 +110,7 @@ def node_sandboxes(address: str) -> list[Finding]:
     return found
 
 
-def _level(name: str, found: LevelStatus) -> Finding:
+def _level_finding(name: str, found: LevelStatus) -> Finding:
     if found.unusable is not None:
         return Finding(name=name, ok=True, message=f"can't be used here: {found.unusable}")
     through = [result for result in found.results if not result.held]
@@ -120,7 +120,7 @@ def _level(name: str, found: LevelStatus) -> Finding:
     return Finding(name=name, ok=not through, message=f"{message}; through came {told}" if through else message)
 
 
-def _languages() -> list[Finding]:
+def _language_findings() -> list[Finding]:
     from workbench.verifiers.execution.runners import languages, version_of
 
     found = []
@@ -132,13 +132,13 @@ def _languages() -> list[Finding]:
     return found
 
 
-def _disk(path: Path) -> Finding:
+def _disk_finding(path: Path) -> Finding:
     free = shutil.disk_usage(path.parent).free
     ok = free >= MIN_FREE_BYTES
     return Finding(name="free disk", ok=ok, message="ok" if ok else f"only {free / 2**20:.0f} MiB left")
 
 
-def _environment() -> list[Finding]:
+def _environment_findings() -> list[Finding]:
     found = [Finding(name="python", ok=sys.version_info >= (3, 11), message=sys.version.split()[0])]
     for name in ("textual", "math-verify", "sympy", "numpy"):
         try:
@@ -155,7 +155,7 @@ _Row = tuple[Any, ...]
 
 
 def restore(path: Path, target: Path) -> Restored:
-    """Create a database from an archive: its tables, then every derived state. It appears whole or not at all.
+    """Create a database from an archive: fill its tables, then derive all states. It appears whole or not at all.
 
     An archive with an earlier version of the tables is migrated as a database of that version would be.
 
@@ -174,9 +174,9 @@ def restore(path: Path, target: Path) -> Restored:
         _require_room(target, manifest)
         with part_folder(target) as part, explained(target):
             temporary = part / target.name
-            _fill(archive, temporary)
-            _derive(temporary)
-            _require_sets(archive, temporary)
+            _fill_database(archive, temporary)
+            _derive_states(temporary)
+            _require_valid_sets(archive, temporary)
             check(temporary)
             # In the meantime another process may have created the path.
             require_nothing(target)
@@ -218,7 +218,7 @@ def _require_room(target: Path, manifest: Manifest) -> None:
         )
 
 
-def _fill(archive: Archive, path: Path) -> None:
+def _fill_database(archive: Archive, path: Path) -> None:
     new = NewDatabase(path, archive.manifest.schema)
     reading = _ArchiveReading(archive, new)
     try:
@@ -228,12 +228,12 @@ def _fill(archive: Archive, path: Path) -> None:
     new.bring_up_to_date()
 
 
-def _derive(database: Path) -> None:
+def _derive_states(database: Path) -> None:
     with opened_project(database) as project:
         recompute(project)
 
 
-def _require_sets(archive: Archive, database: Path) -> None:
+def _require_valid_sets(archive: Archive, database: Path) -> None:
     with opened_project(database) as project:
         for found in sets.every(project.database.reader()):
             try:
@@ -262,14 +262,14 @@ class _ArchiveReading:
             self._require_columns(part)
         for part in parts:
             if part.name == EVENTS[0]:
-                yield part, self._events()
+                yield part, self._event_rows()
             elif part.name not in EVENTS:
-                yield part, self._noted(self._placed(part.name))
+                yield part, self._remember_last(self._member_rows(part.name))
         self._last = None
 
-    def _events(self) -> Iterator[_Row]:
+    def _event_rows(self) -> Iterator[_Row]:
         names = list(self._members[EVENTS[0]].columns)
-        for row in self._noted(merge(*map(self._placed, EVENTS), key=lambda placed: placed.row[0])):
+        for row in self._remember_last(merge(*map(self._member_rows, EVENTS), key=lambda placed: placed.row[0])):
             require_event(dict(zip(names, row, strict=True)))
             yield row
 
@@ -283,11 +283,11 @@ class _ArchiveReading:
             differing = ", ".join(sorted(member.columns.keys() ^ wanted.keys())) or "their kinds or their order"
             raise self._archive.damaged(f"its columns are not those of its table: {differing}", member)
 
-    def _placed(self, name: str) -> Iterator[_PlacedRow]:
+    def _member_rows(self, name: str) -> Iterator[_PlacedRow]:
         member = self._members[name]
         return (_PlacedRow(member, number, row) for number, row in self._archive.rows(member))
 
-    def _noted(self, rows: Iterable[_PlacedRow]) -> Iterator[_Row]:
+    def _remember_last(self, rows: Iterable[_PlacedRow]) -> Iterator[_Row]:
         for placed in rows:
             self._last = placed
             yield placed.row
@@ -319,7 +319,7 @@ def restore_backup(path: Path, target: Path) -> Restored:
         copy = part / real.name
         for end in ("", *LOGS):
             if sidecar_path(path, end).exists():
-                _copy(sidecar_path(path, end), sidecar_path(copy, end))
+                _copy_file(sidecar_path(path, end), sidecar_path(copy, end))
         schema = bring_back(copy, path)
         rows = row_counts(copy)
         if real.exists():
@@ -354,7 +354,7 @@ def _require_place(target: Path) -> None:
     require_unused(target)
 
 
-def _copy(source: Path, target: Path) -> None:
+def _copy_file(source: Path, target: Path) -> None:
     try:
         with source.open("rb") as file, target.open("xb") as copy, step("copying", source.stat().st_size, BYTES) as on:
             while held := file.read(_CHUNK):

@@ -1,4 +1,4 @@
-"""``doctor``: find what is intact, damaged or rebuildable, without writing anything."""
+"""The command ``doctor``: find damage without writing anything, and repair what can be rebuilt."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ def examine(path: Path) -> list[Finding]:
         return [Finding(name="file", ok=False, message=what)]
     try:
         with looked_at(path) as database:
-            return interruptibly(lambda: _examined(path, database), database.interrupt_readers)
+            return interruptibly(lambda: _database_findings(path, database), database.interrupt_readers)
     except Stopped:
         raise
     except StoreError as error:
-        # Its hint may be to run doctor.
+        # The error's hint may be to run doctor.
         return [Finding(name="file", ok=False, message=f"{error.message} {go_back(path)}")]
 
 
-def _examined(path: Path, database: ReadOnlyDatabase) -> list[Finding]:
+def _database_findings(path: Path, database: ReadOnlyDatabase) -> list[Finding]:
     connection, beside = database.reader(), anatomy.about_place(path)
     try:
         version = migrations.checked_version(connection, path)
@@ -67,16 +67,16 @@ def _examined(path: Path, database: ReadOnlyDatabase) -> list[Finding]:
         "imports": lambda: anatomy.imports(connection),
         "texts": lambda: anatomy.texts(connection),
         "labels": lambda: anatomy.labels(connection),
-        "item states": lambda: _states(project),
+        "item states": lambda: _states_finding(project),
         "columns": lambda: column_finding(project),
         "frozen sets": lambda: sets_finding(project),
     }
-    found = [_run(name, checks[name]) for name in stepping(checks, "checking", "parts", len(checks))]
+    found = [_run_check(name, checks[name]) for name in stepping(checks, "checking", "parts", len(checks))]
     search = index_finding(project)
     return [integrity, *schema, *found, *([] if search is None else [search]), *beside]
 
 
-def _run(name: str, check: Callable[[], Finding]) -> Finding:
+def _run_check(name: str, check: Callable[[], Finding]) -> Finding:
     try:
         return check()
     except Stopped:
@@ -85,7 +85,7 @@ def _run(name: str, check: Callable[[], Finding]) -> Finding:
         return Finding(name=name, ok=False, message=f"it can't be checked: {error}", remedy="rescue")
 
 
-def _states(project: Project) -> Finding:
+def _states_finding(project: Project) -> Finding:
     differing = states_differ(project)
     message = f"{differing:,} stored states are not what their events say" if differing else "ok"
     return Finding(name="item states", ok=not differing, message=message, remedy="repair" if differing else "")
@@ -105,7 +105,7 @@ class NotRepairedError(StoreError):
 
 
 def repair(path: Path) -> Repaired:
-    """Rebuild what can be rebuilt, whole or not at all: indexes and the file itself, states, columns.
+    """Rebuild indexes, the file itself, derived states and columns; either all repairs are made or none.
 
     Raises:
         NotRepairedError: Data would be lost; nothing was changed.
@@ -114,14 +114,14 @@ def repair(path: Path) -> Repaired:
     wrong = [finding for finding in examine(path) if not finding.ok]
     lost = [f"{finding.name}: {finding.message}" for finding in wrong if finding.remedy == "rescue"]
     if lost:
-        raise _refused(path, lost)
+        raise _unrepairable_error(path, lost)
     names = {finding.name for finding in wrong if finding.remedy == "repair"}
     done, kept = [], list[Path]()
     if "integrity" in names:
         kept = _rebuild(path)
         done.append("The file was rewritten with new indexes; no row is lost.")
     elif names - _BESIDE:
-        kept = [_copy(path)]
+        kept = [_copy_before_repair(path)]
         done += anatomy.put_right_in(path)
         if "item states" in names:
             with opened_project(path) as project:
@@ -139,12 +139,14 @@ def _rebuild(path: Path) -> list[Path]:
         temporary = part / path.name
         found = written(path, temporary, path)
         if not found.is_whole:
-            raise _refused(path, [f"rows of {table.table} are lost" for table in found.tables if not table.is_whole])
+            raise _unrepairable_error(
+                path, [f"rows of {table.table} are lost" for table in found.tables if not table.is_whole]
+            )
         check(temporary)
         return list(put_in_place(temporary, path, before="repair"))
 
 
-def _copy(path: Path) -> Path:
+def _copy_before_repair(path: Path) -> Path:
     place = free_name(path, "repair")
     # Also a database that can't be opened any more because its triggers were changed.
     with looked_at(path) as database:
@@ -152,7 +154,7 @@ def _copy(path: Path) -> Path:
     return place
 
 
-def _refused(path: Path, lost: list[str]) -> NotRepairedError:
+def _unrepairable_error(path: Path, lost: list[str]) -> NotRepairedError:
     return NotRepairedError(
         f"{path}: {'; '.join(lost[:3]) or 'values have changed'}. It is stored nowhere else in the file; nothing was "
         "changed.",

@@ -1,4 +1,4 @@
-"""Recovering what can be read of a damaged database."""
+"""Recover the readable rows of a damaged database."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def rescue(path: Path, target: Path) -> Rescued:
     Label events are kept even if their items are lost. States are derived from them again.
 
     Raises:
-        StoreError: Nothing is readable, a newer program wrote it, or the new one can't be written.
+        StoreError: Nothing is readable, a newer program wrote the database, or the new one can't be written.
     """
     require_nothing(target)
     _require_place(path, target)
@@ -41,7 +41,7 @@ def rescue(path: Path, target: Path) -> Rescued:
 
 
 def written(path: Path, temporary: Path, target: Path) -> Rescued:
-    """Copy everything readable into a new database, under a temporary name until it is put in place."""
+    """Copy everything readable into a new database at ``temporary``; the caller moves it to ``target``."""
     with looked_at(path) as database, closing(database.open()) as source:
         # A partly damaged list of tables is read as far as possible; invalid UTF-8 is replaced.
         source.execute("PRAGMA writable_schema = ON")
@@ -59,17 +59,17 @@ def written(path: Path, temporary: Path, target: Path) -> Rescued:
         changed_questions=told.changed_questions,
         changed_items=told.changed_items,
         changed_labels=told.changed_labels,
-        notes=_notes(told),
+        notes=_loss_notes(told),
     )
 
 
-def _notes(written: RescueOutcome) -> list[str]:
+def _loss_notes(written: RescueOutcome) -> list[str]:
     by_name = {table.table: table for table in written.tables}
     notes = []
     for name, meaning in _MEANINGS.items():
         table = by_name.get(name)
         if table is not None and not table.is_whole:
-            notes.append(f"{_lack(table)}: {meaning}")
+            notes.append(f"{_lack_text(table)}: {meaning}")
     if written.changed_questions or written.changed_items:
         notes.append(
             f"{len(written.changed_questions):,} questions and {len(written.changed_items):,} items differ from "
@@ -87,7 +87,7 @@ def _notes(written: RescueOutcome) -> list[str]:
     return notes
 
 
-def _lack(table: TableRescued) -> str:
+def _lack_text(table: TableRescued) -> str:
     lost = "an unknown number of rows" if table.missing is None else f"{max(table.missing, table.stand_ins):,} rows"
     return f"{table.table} lacks {lost}"
 

@@ -1,4 +1,4 @@
-"""Exclude single tests, so that they no longer count in stored and new outcomes."""
+"""Exclude single tests, so that their stored and new outcomes no longer count."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def problem_named(project: Project, task_id: str, dataset: str | None = None) ->
 
 
 def exclude_test(project: Project, question: int, suite: str, position: int, *, reason: str, by: str) -> bool:
-    """Exclude a test. Return whether it counted before.
+    """Exclude a test; return whether it counted before.
 
     Metrics of stored outcomes change at once; stored verdicts change when the solutions are run again.
 
@@ -70,15 +70,15 @@ def exclude_test(project: Project, question: int, suite: str, position: int, *, 
     said = " ".join(reason.split())
     if not said or len(said) > _LONGEST:
         raise UsageError("Excluding a test requires a reason.", f"Write why, in at most {_LONGEST} characters.")
-    return _decide(project, question, suite, position, said, by)
+    return _set_exclusion(project, question, suite, position, said, by)
 
 
 def count_again(project: Project, question: int, suite: str, position: int, *, by: str) -> bool:
-    """Include an excluded test again. Return whether it was excluded; see `exclude_test` for arguments and errors."""
-    return _decide(project, question, suite, position, None, by)
+    """Include an excluded test again; return whether it was excluded. Arguments and errors as in `exclude_test`."""
+    return _set_exclusion(project, question, suite, position, None, by)
 
 
-def _decide(project: Project, question: int, suite: str, position: int, reason: str | None, by: str) -> bool:
+def _set_exclusion(project: Project, question: int, suite: str, position: int, reason: str | None, by: str) -> bool:
     with project.database.write("full") as connection:
         number = exclusions.suite_with(connection, question, suite, position)
         if number is None:

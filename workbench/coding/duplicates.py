@@ -34,10 +34,10 @@ NEIGHBOURS: Final = 10
 
 
 def duplicates(found: Alike, problems: int, seed: int) -> list[Duplicate]:
-    """Return the dropped problems, in order.
+    """Return the problems to drop as near-duplicates, in order.
 
     Args:
-        found: The similar pairs.
+        found: The pairs of similar problems.
         problems: Number of problems.
         seed: Seed of the order in which problems are visited.
     """
@@ -47,7 +47,7 @@ def duplicates(found: Alike, problems: int, seed: int) -> list[Duplicate]:
 
 
 def neighbour_means(similarities: Similarities, places: Sequence[int]) -> list[float]:
-    """Return each problem's mean cosine to its ten nearest neighbours among the positions; empty for one problem."""
+    """Return each problem's mean cosine to its ten nearest neighbours, within ``places``; empty for one problem."""
     import numpy as np
 
     of = np.array(places, dtype=np.int64)
@@ -64,7 +64,7 @@ def neighbour_means(similarities: Similarities, places: Sequence[int]) -> list[f
 
 
 def overlaps(found: Alike, sources: Sequence[str]) -> dict[str, dict[str, float]]:
-    """Return the share of each source's problems that are similar to one of another source (figure 1); 1 for itself."""
+    """Return, by source and other source, the share of its problems with a similar one in the other (figure 1)."""
     sizes = Counter(sources)
     names = sorted(sizes)
     counts = {name: dict.fromkeys(names, 0) for name in names}
@@ -114,7 +114,7 @@ def from_file(path: Path) -> ProblemCosines:
 def from_server(
     project: Project, name: str, models: Models, *, trust: bool = False, watch: Watch | None = None
 ) -> ProblemCosines:
-    """Embed the project's problems with a server's ``embeddings`` call; each is requested only once.
+    """Embed the project's problems with a server's ``embeddings`` call; each problem's vector is requested only once.
 
     Raises:
         UsageError: There are no problems.
@@ -124,7 +124,7 @@ def from_server(
     problems, texts = _texts(project)
     vectors = generation.from_server(project, name, models, texts, trust=trust, watch=watch)
     (model, *_) = models.models.values()
-    return _compared(problems, vectors, model.server.model)
+    return _problem_cosines(problems, vectors, model.server.model)
 
 
 def from_local(project: Project, model: str) -> ProblemCosines:
@@ -134,7 +134,7 @@ def from_local(project: Project, model: str) -> ProblemCosines:
         UsageError: There are no problems, or sentence-transformers is not installed.
     """
     problems, texts = _texts(project)
-    return _compared(problems, generation.from_local(model, texts), model)
+    return _problem_cosines(problems, generation.from_local(model, texts), model)
 
 
 def find(compared: ProblemCosines, *, threshold: float = THRESHOLD, seed: int = 0) -> DuplicateReport:
@@ -163,8 +163,8 @@ def find(compared: ProblemCosines, *, threshold: float = THRESHOLD, seed: int = 
         mean_before=_mean(before),
         mean_after=_mean(after),
         edges=edges,
-        before=_binned(before),
-        after=_binned(after),
+        before=_bin_counts(before),
+        after=_bin_counts(after),
         duplicates=tuple(
             DuplicateLine(
                 task_id=problems[one.place].task_id,
@@ -212,14 +212,14 @@ def read_remaining(path: Path) -> frozenset[str]:
     from workbench.data.formats.rows import read_records
 
     found = set()
-    for number, _, line in read_records(path, msgspec.json.Decoder(_Id)):
+    for number, _, line in read_records(path, msgspec.json.Decoder(_TaskId)):
         if isinstance(line, Refusal):
             raise FormatError(f"{path}:{number}:{line.field or ''}: {line.message}", 'A line is {"task_id": …}.')
         found.add(line.task_id)
     return frozenset(found)
 
 
-class _Id(Struct, frozen=True):
+class _TaskId(Struct, frozen=True):
     task_id: str
 
 
@@ -237,7 +237,7 @@ def _texts(project: Project) -> tuple[tuple[RemainingProblem, ...], list[str]]:
     return tuple(problems), texts
 
 
-def _compared(problems: tuple[RemainingProblem, ...], vectors: FloatArray, model: str) -> ProblemCosines:
+def _problem_cosines(problems: tuple[RemainingProblem, ...], vectors: FloatArray, model: str) -> ProblemCosines:
     try:
         similarities = OfVectors(vectors)
     except ValueError as error:
@@ -245,7 +245,7 @@ def _compared(problems: tuple[RemainingProblem, ...], vectors: FloatArray, model
     return ProblemCosines(problems=problems, similarities=similarities, similarity=model)
 
 
-def _binned(means: Iterable[float]) -> tuple[int, ...]:
+def _bin_counts(means: Iterable[float]) -> tuple[int, ...]:
     counts = Counter(min(max(int(mean * _BINS), 0), _BINS - 1) for mean in means)
     return tuple(counts[number] for number in range(_BINS))
 

@@ -1,8 +1,8 @@
 """Read and write files of candidates, pass counts, scored solutions and pass vectors, in external formats.
 
 A line of candidates has ``task_id`` and ``candidates`` (see `CandidateRow`), or ``all_solutions``, whose ids are
-optional. A file may also be one JSON list of such lines, or one object of them by name, with ``input`` for
-candidates.
+optional. A file may also be one JSON list of such lines, or one object with such lines by name, in which the
+candidates may be under ``input``.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class CandidateLine(Struct, frozen=True, kw_only=True):
     Attributes:
         ground_truths: Ids of the candidates that are the ground truth.
         json: The original line, to be written again.
-        key: The line's key of the candidates.
+        key: The key in the line under which the candidates are.
     """
 
     line: int
@@ -57,8 +57,8 @@ def read(path: Path) -> Iterator[CandidateLine | Refusal]:
         FormatError: The file can't be read.
     """
     seen: dict[Id, int] = {}
-    for row in _rows(path):
-        for found in [row] if isinstance(row, Refusal) else _taken(row):
+    for row in _source_rows(path):
+        for found in [row] if isinstance(row, Refusal) else _parse_row(row):
             if isinstance(found, CandidateLine) and found.task_id in seen:
                 message = f"{found.task_id!r} is on line {seen[found.task_id]} already. Put its candidates together."
                 yield refusal(found.line, row.raw, RefusedError("duplicate_key", "task_id", message))
@@ -68,7 +68,7 @@ def read(path: Path) -> Iterator[CandidateLine | Refusal]:
             yield found
 
 
-def _rows(path: Path) -> Iterator[SourceDocument | Refusal]:
+def _source_rows(path: Path) -> Iterator[SourceDocument | Refusal]:
     kind = detect_format(path)
     with open_stream(path) as (stream, _):
         if kind != "json":
@@ -82,17 +82,17 @@ def _rows(path: Path) -> Iterator[SourceDocument | Refusal]:
         yield from documents(stream, "json", path, DEFAULT_MAX_LINE)
 
 
-def _taken(row: SourceDocument) -> Iterator[CandidateLine | Refusal]:
-    by_name = _named(row.json)
+def _parse_row(row: SourceDocument) -> Iterator[CandidateLine | Refusal]:
+    by_name = _split_by_name(row.json)
     for name, json in by_name.items() if by_name else [(None, row.json)]:
         found = decoded(row.line, json, _LINE)
         try:
-            yield found if isinstance(found, Refusal) else _line(row.line, name, found, json)
+            yield found if isinstance(found, Refusal) else _candidate_line(row.line, name, found, json)
         except RefusedError as error:
             yield refusal(row.line, row.raw, error)
 
 
-def _named(json: bytes) -> dict[str, bytes]:
+def _split_by_name(json: bytes) -> dict[str, bytes]:
     try:
         cells = {name: bytes(cell) for name, cell in _OBJECT.decode(json).items()}
         keys = [_OBJECT.decode(cell).keys() for cell in cells.values()]
@@ -101,7 +101,7 @@ def _named(json: bytes) -> dict[str, bytes]:
     return cells if all(not keys_of.isdisjoint(_KEYS) for keys_of in keys) else {}
 
 
-def _line(number: int, name: str | None, found: ProblemCandidates, json: bytes) -> CandidateLine:
+def _candidate_line(number: int, name: str | None, found: ProblemCandidates, json: bytes) -> CandidateLine:
     """Parse the problem.
 
     Raises:
@@ -117,7 +117,7 @@ def _line(number: int, name: str | None, found: ProblemCandidates, json: bytes) 
         structs.replace(one, id=place) if one.id is None and key == _NUMBERED else one
         for place, one in enumerate(getattr(found, key))
     )
-    _check(str(task_id), key, candidates)
+    _check_candidates(str(task_id), key, candidates)
     marked = any(one.ground_truth is not None for one in candidates)
     truths = tuple(
         one.id for one in candidates if one.id is not None and (one.ground_truth if marked else one.rank == 1)
@@ -129,7 +129,7 @@ def _line(number: int, name: str | None, found: ProblemCandidates, json: bytes) 
     return CandidateLine(line=number, task_id=task_id, candidates=candidates, ground_truths=truths, json=json, key=key)
 
 
-def _check(task_id: str, key: str, candidates: Sequence[CandidateRow]) -> None:
+def _check_candidates(task_id: str, key: str, candidates: Sequence[CandidateRow]) -> None:
     seen: set[Id] = set()
     for place, one in enumerate(candidates):
         at = f"{key}[{place}]"
@@ -163,19 +163,19 @@ _DECODER = msgspec.json.Decoder(PassCount)
 
 
 def read_pass_counts(path: Path) -> Iterator[PassCount | Refusal]:
-    """Yield the lines of a file, each with ``n`` and ``c`` or with ``passed`` and ``total``; true is 1 of 1.
+    """Yield the lines of a file, each with ``n`` and ``c`` or with ``passed`` and ``total``; true is 1 of 1 passed.
 
     Raises:
         FormatError: The file can't be read.
     """
-    for _, found in read_checked(path, _DECODER, _fault):
+    for _, found in read_checked(path, _DECODER, _pass_count_fault):
         if isinstance(found, PassCount) and isinstance(found.passed, bool):
             yield msgspec.structs.replace(found, passed=int(found.passed), total=1)
         else:
             yield found
 
 
-def _fault(one: PassCount) -> tuple[str, str] | None:
+def _pass_count_fault(one: PassCount) -> tuple[str, str] | None:
     if (one.n is None) != (one.c is None):
         return ("n" if one.n is None else "c"), "n and c go together."
     large = next((name for name in ("n", "total") if (getattr(one, name) or 0) > _MAX_COUNT), None)
@@ -209,10 +209,10 @@ _SCORED_ROW = msgspec.json.Decoder(ScoredRow)
 
 
 class ScoredRows(Struct, frozen=True, kw_only=True):
-    """The rows of a file.
+    """The scored solutions of a file.
 
     Attributes:
-        verifiers: Verifiers with scores: every accepted row has one of each.
+        verifiers: Verifiers with scores; every accepted row has a score of each of them.
         rows: The rows with their scores by verifier.
         refused: Rejected lines.
     """
@@ -236,7 +236,7 @@ def read_scored_rows(path: Path) -> ScoredRows:
         else:
             _require_known(path, line, found.dataset)
             taken.append((line, found))
-    scores = [(line, row, _scores(row)) for line, row in taken]
+    scores = [(line, row, _row_scores(row)) for line, row in taken]
     verifiers = tuple(name for name in SCORES if any(name in found for _, _, found in scores))
     if not verifiers and not refused:
         raise FormatError(f"{path}: no row has a score.", f"Scores are {' or '.join(SCORES.values())}.")
@@ -258,14 +258,14 @@ def _require_known(path: Path, line: int, dataset: str) -> None:
         )
 
 
-def _scores(row: ScoredRow) -> dict[str, float]:
+def _row_scores(row: ScoredRow) -> dict[str, float]:
     found = {"utg": row.average_test_score, "reward": None if row.reward is None else row.reward.reward_score}
     return {name: score for name, score in found.items() if score is not None}
 
 
 def _scored_fault(row: ScoredRow) -> tuple[str, str] | None:
     values = {"rank": row.rank, "ground_average_test_score": row.ground_average_test_score}
-    values |= {SCORES[name]: score for name, score in _scores(row).items()}
+    values |= {SCORES[name]: score for name, score in _row_scores(row).items()}
     wrong = next((name for name, value in values.items() if not is_figure(value)), None)
     return None if wrong is None else (wrong, f"{wrong} is not a finite number, or above 1e100.")
 
@@ -300,11 +300,11 @@ def _vector_cases(line: int, raw: bytes) -> list[VectorCase | Refusal]:
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return [refusal(line, raw, explain_document(raw))]
     if "vectors" in found or not found:
-        return [_case(line, raw, None)]
-    return [_case(line, bytes(value), name) for name, value in found.items()]
+        return [_vector_case(line, raw, None)]
+    return [_vector_case(line, bytes(value), name) for name, value in found.items()]
 
 
-def _case(line: int, raw: bytes, name: str | None) -> VectorCase | Refusal:
+def _vector_case(line: int, raw: bytes, name: str | None) -> VectorCase | Refusal:
     case = decoded(line, raw, _CASE)
     if isinstance(case, Refusal):
         return case if name is None else msgspec.structs.replace(case, message=f"{name}: {case.message}")

@@ -1,4 +1,4 @@
-"""One problem's solutions against the tests of a suite, and the code of a solution."""
+"""Show one problem's solutions against the tests of a suite, and the code of a solution."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def read_matrix(project: Project, question: int, *, suite: str | None = None, ru
             raise UsageError(f"There is no code problem with row id {question}.", "It may have been removed.")
         suites = found[0].tests | pass_matrix.own_suites(reader, question)
         ran = pass_matrix.suite_runs(reader, question)
-        suite = _suite(suite, suites, ran)
+        suite = _choose_suite(suite, suites, ran)
         there = tuple(one for one in ran if one.suite == suite)
-        shown = _run(run, there)
+        shown = _choose_run(run, there)
         verifiers = {
             number: name
             for number, name in browsing.newest_runs(reader).items()
@@ -56,7 +56,7 @@ def read_matrix(project: Project, question: int, *, suite: str | None = None, ru
             origin = None
         seen = {} if origin is None or shown is not None else origin.outcomes
         problem = tests.problems_of(project.database, [question], [suite])[question]
-        every = _solutions(project, question, suite, shown, verifiers, seen)
+        every = _matrix_solutions(project, question, suite, shown, verifiers, seen)
         shared = (*problem.suites.get(suite, ()), *(test for one in every for test in one.tests))
         wrong = broken_tests(problem, shared, suite)
         return PassMatrix(
@@ -76,16 +76,16 @@ def read_matrix(project: Project, question: int, *, suite: str | None = None, ru
         )
 
 
-def _suite(wanted: str | None, suites: dict[str, int], every: Sequence[SuiteRun]) -> str:
+def _choose_suite(wanted: str | None, suites: dict[str, int], every: Sequence[SuiteRun]) -> str:
     there = [wanted, *(one.suite for one in every), *suites]
     return next((name for name in there if name is not None and name in suites), "")
 
 
-def _run(wanted: int | None, there: Sequence[SuiteRun]) -> SuiteRun | None:
+def _choose_run(wanted: int | None, there: Sequence[SuiteRun]) -> SuiteRun | None:
     return next((one for one in there if one.run == wanted), next(iter(there), None))
 
 
-def _solutions(
+def _matrix_solutions(
     project: Project,
     question: int,
     suite: str,
@@ -105,11 +105,11 @@ def _solutions(
         for one in part:
             found = executions.get(one.id, {}).get(suite)
             for_itself = own.get(one.id, {}).get(suite, ())
-            made.append(_solution(one, named[one.id], found, seen.get(one.id, ""), for_itself))
+            made.append(_matrix_solution(one, named[one.id], found, seen.get(one.id, ""), for_itself))
     return tuple(made)
 
 
-def _solution(
+def _matrix_solution(
     one: GridSolution, named: BrowseRow, found: Execution | None, seen: str, own: tuple[CodeTest, ...]
 ) -> MatrixSolution:
     return MatrixSolution(
@@ -160,7 +160,7 @@ class SolutionSummary(NamedTuple):
 
 
 def summarize_solution(project: Project, completion: int) -> SolutionSummary | None:
-    """Summarize a solution in the run that is shown first; None if it is not a solution of a code problem."""
+    """Summarize a solution's tests in the run shown by default; None if its question is not a code problem."""
     with project.database.reading() as reader:
         question = pass_matrix.problem_of(reader, completion)
         if question is None:
@@ -213,7 +213,9 @@ class Arrangement(NamedTuple):
 
     Attributes:
         columns: Positions of the tests.
-        clusters: The rows: best score first, then equal ones together; solutions that were not run come last.
+        clusters: The rows, solutions with equal outcomes together, the best score first; solutions that were not run
+            come
+            last.
         rates: Share of solutions that pass each test, by position; None if it was run on no solution, or is broken.
     """
 
@@ -232,8 +234,8 @@ def arranged(outcomes: Sequence[str], tests: int, *, by_rate: bool = True) -> Ar
         by_rate: Whether to sort columns by decreasing pass rate, with ties in the suite's order; else all are in the
             suite's order.
     """
-    rates = tuple(_rate([one[test] for one in outcomes if test < len(one)]) for test in range(tests))
-    columns = tuple(sorted(range(tests), key=lambda test: -_known(rates[test]))) if by_rate else tuple(range(tests))
+    rates = tuple(_pass_rate([one[test] for one in outcomes if test < len(one)]) for test in range(tests))
+    columns = tuple(sorted(range(tests), key=lambda test: -_rate_key(rates[test]))) if by_rate else tuple(range(tests))
 
     def place(row: int) -> tuple[object, ...]:
         letters = outcomes[row]
@@ -247,12 +249,12 @@ def arranged(outcomes: Sequence[str], tests: int, *, by_rate: bool = True) -> Ar
     return Arrangement(columns, clusters, rates)
 
 
-def _rate(letters: Sequence[str]) -> float | None:
+def _pass_rate(letters: Sequence[str]) -> float | None:
     run = [letter for letter in letters if letter not in (NOT_RUN, BROKEN)]
     return run.count(PASS) / len(run) if run else None
 
 
-def _known(rate: float | None) -> float:
+def _rate_key(rate: float | None) -> float:
     return -1.0 if rate is None else rate
 
 

@@ -29,7 +29,7 @@ class TestOutcome(Struct, frozen=True, kw_only=True):
         source: The test's text; for a program that reads standard input, its input.
         outcome: A letter (see `OUTCOMES`).
         meaning: A description of the outcome.
-        error: The raised error, if stored: only the first few failures of each solution are.
+        error: The raised error; None if it wasn't stored, which is done for a solution's first few failures only.
         set_apart: Why the test is excluded; None if it counts.
     """
 
@@ -53,7 +53,7 @@ class TestOutcome(Struct, frozen=True, kw_only=True):
 
 
 def lines_by_test(project: Project, selection: Selection | None = None) -> OutcomeLines[TestOutcome]:
-    """Yield the tests of all executed solutions, by verifier, in the order of import; the others are counted.
+    """Yield the tests of all executed solutions, by verifier, in import order; count the solutions not executed.
 
     Raises:
         UsageError: No solution was run, or the selection names something unknown.
@@ -66,18 +66,18 @@ def lines_by_test(project: Project, selection: Selection | None = None) -> Outco
     lines = (
         line
         for row in rows
-        for part in _parts(outcomes_in(project, row, suites[row.id], wanted, left_out))
-        for line in _lines(project, row, suites[row.id], part)
+        for part in _chunks(outcomes_in(project, row, suites[row.id], wanted, left_out))
+        for line in _outcome_lines(project, row, suites[row.id], part)
     )
     return OutcomeLines(lines, left_out)
 
 
-def _parts(found: Iterator[SolutionOutcome]) -> Iterator[list[SolutionOutcome]]:
+def _chunks(found: Iterator[SolutionOutcome]) -> Iterator[list[SolutionOutcome]]:
     while part := list(islice(found, _SOLUTIONS_PER_READ)):
         yield part
 
 
-def _lines(
+def _outcome_lines(
     project: Project, row: RunRow, suites: Sequence[str], found: Sequence[SolutionOutcome]
 ) -> Iterator[TestOutcome]:
     items = [one.solution.item for one in found]
@@ -86,10 +86,10 @@ def _lines(
     own = tests_of(project.database.reader(), "completion", items, suites)
     for solution, suite, execution in found:
         problem = problems[of[solution.item].question]
-        yield from _solution(row, solution, problem, suite, execution, own=suite in own[solution.item])
+        yield from _solution_lines(row, solution, problem, suite, execution, own=suite in own[solution.item])
 
 
-def _solution(
+def _solution_lines(
     row: RunRow, solution: SolutionName, problem: Problem, suite: str, execution: Execution, *, own: bool
 ) -> Iterator[TestOutcome]:
     tests = () if own else problem.suites.get(suite, ())
@@ -107,7 +107,7 @@ def _solution(
             source=tests[place].source if place < len(tests) else "",
             outcome=letter,
             meaning=OUTCOMES.get(letter, OUTCOMES[NOT_RUN]),
-            error=_error(failure),
+            error=_error_text(failure),
             got=None if failure is None else failure.got,
             expected=None if failure is None else failure.expected,
             set_apart=why if letter == BROKEN else None,
@@ -117,5 +117,5 @@ def _solution(
         )
 
 
-def _error(failure: Failure | None) -> str | None:
+def _error_text(failure: Failure | None) -> str | None:
     return None if failure is None else ": ".join(filter(None, (failure.error, failure.message))) or None

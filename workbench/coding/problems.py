@@ -1,4 +1,4 @@
-"""Code problems of a project: their list, the outcomes of their tests, and their selection."""
+"""List and select a project's code problems, read the outcomes of their tests, and open sandboxes."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class ProblemTable(QueryTable[ProblemRow]):
         return problems.count(reader)
 
     def read_first(self, reader: sqlite3.Connection, limit: int, after: int) -> Sequence[int]:
-        """Return nothing for a part of the problems: all rows come with ``ids``."""
+        """Return the first row ids if all problems are listed; for a filtered list return none."""
         return problems.first_ids(reader, limit, after) if self.whole else []
 
     def rows(self, ids: Sequence[int]) -> list[ProblemRow]:
@@ -143,8 +143,8 @@ class LeftOut(Struct):
     """Solutions without lines of outcomes.
 
     Attributes:
-        without_tests: Solutions without a test in a suite, counted once for each suite.
-        not_run: Solutions without outcomes in a run, counted once for each run.
+        without_tests: Number of solutions without a test in a suite, counted once for each suite.
+        not_run: Solutions without outcomes, by run.
     """
 
     without_tests: int = 0
@@ -152,7 +152,7 @@ class LeftOut(Struct):
 
 
 class OutcomeLines(Iterator[_Line]):
-    """An iterator over lines.
+    """An iterator over lines of outcomes.
 
     Attributes:
         left_out: The omitted solutions so far.
@@ -181,13 +181,13 @@ def results(
     suite: str | None = None,
     selection: Selection | None = None,
 ) -> OutcomeLines[SolutionResult]:
-    """Yield outcomes of the executed solutions, in the order of import; the others are counted.
+    """Yield outcomes of the executed solutions, in the order of import; count solutions that weren't executed.
 
     Args:
         verifier: The verifier's name; by default all verifiers that run solutions, one after the other.
         run: A run; by default each verifier's newest complete run, else its newest.
         suite: One suite; by default all of the run.
-        selection: Only these solutions.
+        selection: Yield only outcomes of these solutions.
 
     Raises:
         UsageError: The verifier, run, suite or field doesn't exist, or the run belongs to another verifier.
@@ -202,7 +202,7 @@ def results(
     asked = {run: tuple(name for name in names if suite in (None, name)) for run, names in known.items()}
     left_out = LeftOut()
     lines = (
-        _line(row.verifier.name, one)
+        _solution_result(row.verifier.name, one)
         for row in rows
         for one in outcomes_in(project, row, asked[row.id], wanted, left_out)
     )
@@ -235,11 +235,11 @@ def suites_of(connection: sqlite3.Connection, row: RunRow) -> tuple[str, ...]:
 def outcomes_in(
     project: Project, row: RunRow, suites: Sequence[str], wanted: Container[int] | None, left_out: LeftOut
 ) -> Iterator[SolutionOutcome]:
-    """Yield a run's outcomes as of the first read, of its chosen solutions and of others with outcomes.
+    """Yield a run's outcomes, as of the first read.
 
     Args:
-        wanted: Only these solutions, by row id; None for all.
-        left_out: Counts the solutions without outcomes.
+        wanted: Row ids of the solutions to include; None for all.
+        left_out: Receives the counts of solutions without outcomes.
     """
     with project.database.reading() as reader:
         ran = set(verdicts.items_of(reader, row.id))
@@ -264,7 +264,7 @@ def outcomes_in(
         left_out.not_run.append(NotRun(run=row.id, solutions=not_run, judged=judged, items=row.items, killed=killed))
 
 
-def _line(verifier: str, one: SolutionOutcome) -> SolutionResult:
+def _solution_result(verifier: str, one: SolutionOutcome) -> SolutionResult:
     solution, execution = one.solution, one.execution
     return record_from(
         SolutionResult,
@@ -322,7 +322,7 @@ def problems_for(
     Raises:
         UsageError: A problem's id is unknown, or the first day is after the last.
     """
-    outside = _outside(project, dataset, targets)
+    outside = _date_filter(project, dataset, targets)
     found = problems.tasks(project.database.reader(), dataset.id, BASE)
     known = {one.task_id for one in found}
     for task in targets.tasks:
@@ -343,10 +343,10 @@ def problems_for(
     return chosen[: targets.limit], dict(skipped)
 
 
-def _outside(project: Project, dataset: Dataset, targets: Targets) -> Callable[[int], str | None]:
+def _date_filter(project: Project, dataset: Dataset, targets: Targets) -> Callable[[int], str | None]:
     if targets.since is None and targets.until is None:
         return lambda _: None
-    first, last = (_day(name, getattr(targets, name)) or open for name, open in _OPEN.items())
+    first, last = (_parse_day(name, getattr(targets, name)) or open for name, open in _OPEN.items())
     if first > last:
         raise UsageError(f"{opt.since:{first}} is later than {opt.until:{last}}.", "Swap them.")
     days = problems.own_fields(project.database.reader(), dataset.id, _CONTEST)
@@ -360,7 +360,7 @@ def _outside(project: Project, dataset: Dataset, targets: Targets) -> Callable[[
     return why
 
 
-def _day(name: str, text: str | None) -> str | None:
+def _parse_day(name: str, text: str | None) -> str | None:
     try:
         return None if text is None else date.fromisoformat(text).isoformat()
     except ValueError:
@@ -387,7 +387,8 @@ def opened_sandbox(
         options: The verifier's options by name: ``scratch``, ``python`` …
         workers: Number of solutions that run at a time; by default one per core.
         allow_unsafe: Whether the user approves resource limits without isolation.
-        cluster: The cluster that runs solutions instead, at the same level; work of its nodes is recorded there.
+        cluster: The cluster that runs solutions instead, at the same level; counts of its nodes' work are recorded in
+            it.
         run: The name of the run that this is for, which also records the work of the nodes.
         trust: Whether the user approves the interpreter that the options name.
 

@@ -1,6 +1,6 @@
 """The report's sections on code besides test outcomes: rankings, pass@k, saturation, rounds.
 
-Each metric is that of its own command with its defaults; a section without data is omitted.
+Each metric is computed as its command does with its default options; a section without data is omitted.
 """
 
 from __future__ import annotations
@@ -29,41 +29,41 @@ def code_sections(project: Project, selection: Selection | None = None) -> list[
     """Return the sections on code that have data.
 
     Args:
-        selection: Only these solutions; evolutions always use all of theirs.
+        selection: Use only these solutions; evolutions always use all their solutions.
 
     Raises:
         UsageError: The selection names something unknown.
     """
     wanted = selection or Selection()
     parts: dict[tuple[str, str], list[Block]] = {}
-    truth = _truth(project)
+    truth = _truth_or_none(project)
     if truth is not None:
         parts = {
-            ("ranking", "Verifiers that rank solutions"): _ranked(project, truth, wanted),
-            ("passk", "pass@k"): _passing(project, truth, wanted),
-            ("saturation", "How many tests are enough"): _enough(project, truth, wanted),
+            ("ranking", "Verifiers that rank solutions"): _ranking_blocks(project, truth, wanted),
+            ("passk", "pass@k"): _pass_at_k_blocks(project, truth, wanted),
+            ("saturation", "How many tests are enough"): _saturation_blocks(project, truth, wanted),
         }
-    parts["evolutions", "Tests that evolved"] = list(_evolutions(project))
+    parts["evolutions", "Tests that evolved"] = list(_evolution_blocks(project))
     return [Section(key, title, tuple(blocks)) for (key, title), blocks in parts.items() if blocks]
 
 
-def _truth(project: Project) -> Truth | None:
+def _truth_or_none(project: Project) -> Truth | None:
     try:
         return truth_of(project)
     except UsageError:
         return None
 
 
-def _ranked(project: Project, truth: Truth, selection: Selection) -> list[Block]:
+def _ranking_blocks(project: Project, truth: Truth, selection: Selection) -> list[Block]:
     try:
         report = compared(project, truth, selection=selection).report
     except UsageError:
-        # No verifier has scores, or none on these solutions.
+        # No verifier has scores of these solutions.
         return []
     return [ranking_table(report)] if report.rows else []
 
 
-def _passing(project: Project, truth: Truth, selection: Selection) -> list[Block]:
+def _pass_at_k_blocks(project: Project, truth: Truth, selection: Selection) -> list[Block]:
     if truth.name == RECORDED:
         return []
     passes = passes_by_tests(project, truth, selection)
@@ -71,14 +71,14 @@ def _passing(project: Project, truth: Truth, selection: Selection) -> list[Block
     return list(passes_tables(with_models(project, passes, report, SIZES))) if report.rows else []
 
 
-def _enough(project: Project, truth: Truth, selection: Selection) -> list[Block]:
+def _saturation_blocks(project: Project, truth: Truth, selection: Selection) -> list[Block]:
     if truth.name == RECORDED:
         return []
     report = saturation(project, truth, selection=selection)
     return [saturation_table(report)] if report.rows else []
 
 
-def _evolutions(project: Project) -> Iterator[Block]:
+def _evolution_blocks(project: Project) -> Iterator[Block]:
     for name in evolution_names(project):
         report = evolved.report(project, evolved.evolution(project, name.name, name.dataset))
         if report.finished:

@@ -1,6 +1,7 @@
 """Custom prompts that replace the built-in ones: text files with placeholders.
 
-A paper's prompt is sent unchanged in one user message: texts have no delimiters, and control tokens in them stay.
+A paper's prompt is sent unchanged in one user message: inserted texts get no delimiters, and control tokens in them
+are not broken.
 Source of the placeholders: Scoring Verifiers, figures 8, 13 and 14; EvolveCoder, appendix A; and the code that both
 have released.
 """
@@ -62,10 +63,15 @@ class OwnPrompt(Struct, frozen=True, kw_only=True):
     texts: frozenset[str]
 
     def messages(self, texts: Mapping[str, str]) -> tuple[PromptMessage, ...]:
-        """Return the request: the file with these texts inserted; inserted text is never scanned again."""
+        """Return the request: the file with these texts inserted; placeholders in inserted texts are not replaced."""
         names = _NAMES[self.asked]
         return (
-            PromptMessage("user", _mark(self.asked).sub(lambda found: texts.get(names[_name(found)], ""), self.text)),
+            PromptMessage(
+                "user",
+                _placeholder_pattern(self.asked).sub(
+                    lambda found: texts.get(names[_placeholder_name(found)], ""), self.text
+                ),
+            ),
         )
 
 
@@ -76,7 +82,7 @@ OURS: Final[OwnPrompts] = MappingProxyType({})
 
 
 def own_prompts(given: Sequence[str], roles: Sequence[Asked]) -> dict[Asked, OwnPrompt]:
-    """Return the named prompts: ``WHAT=FILE`` each, or only the file if there is one kind of prompt.
+    """Return the prompts of options such as ``WHAT=FILE``, or ``FILE`` if there is only one kind of prompt.
 
     Args:
         roles: The possible purposes.
@@ -86,7 +92,7 @@ def own_prompts(given: Sequence[str], roles: Sequence[Asked]) -> dict[Asked, Own
     """
     found: dict[Asked, OwnPrompt] = {}
     for one in given:
-        role, file = _role(one, roles)
+        role, file = _split_role(one, roles)
         if role in found:
             raise UsageError(f"{opt.template}: two files are prompts for {role}.", "Give one.")
         found[role] = read_prompt(Path(file), role)
@@ -101,7 +107,7 @@ def read_prompt(path: Path, asked: Asked) -> OwnPrompt:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise UsageError(f"{path}:{line}: {error}.", "A prompt is UTF-8 text.") from error
-    texts = frozenset(_NAMES[asked][_name(mark)] for mark in _mark(asked).finditer(text))
+    texts = frozenset(_NAMES[asked][_placeholder_name(mark)] for mark in _placeholder_pattern(asked).finditer(text))
     if missing := _NEEDED[asked] - texts:
         named = " and ".join(f"{{{name}}}" for name in sorted(missing))
         listed = ", ".join(f"{{{name}}}" for name in _NAMES[asked])
@@ -110,11 +116,11 @@ def read_prompt(path: Path, asked: Asked) -> OwnPrompt:
 
 
 def digests(own: OwnPrompts) -> dict[str, str]:
-    """Return SHA-256 by kind of prompt, a part of the key of a reply."""
+    """Return the SHA-256 of each kind of prompt, which is part of the key under which replies are stored."""
     return {asked: one.sha256 for asked, one in own.items()}
 
 
-def _role(one: str, roles: Sequence[Asked]) -> tuple[Asked, str]:
+def _split_role(one: str, roles: Sequence[Asked]) -> tuple[Asked, str]:
     said, mark, file = one.partition("=")
     role = next((role for role in roles if mark and role == said), None)
     if role is not None:
@@ -125,10 +131,10 @@ def _role(one: str, roles: Sequence[Asked]) -> tuple[Asked, str]:
     raise UsageError(f"{opt.template:{one}}: the task of the prompt file is missing.", f"Write {listed}=FILE.")
 
 
-def _mark(asked: Asked) -> re.Pattern[str]:
+def _placeholder_pattern(asked: Asked) -> re.Pattern[str]:
     names = "|".join(_NAMES[asked])
     return re.compile(rf"\{{({names})\}}|<<({names})>>")
 
 
-def _name(mark: re.Match[str]) -> str:
+def _placeholder_name(mark: re.Match[str]) -> str:
     return str(mark[1] or mark[2])

@@ -1,8 +1,7 @@
-"""``workbench.toml`` next to the database, and what its user has accepted.
+"""The settings in ``workbench.toml`` next to the database, and what the user has allowed a project to use.
 
-file: reading within size limits. settings: keys, theme, annotation policy. verifiers: tables that runs use, and adding
-one.
-models: models that write, and prices. trust: which servers and templates may be used, kept in the user's own folder.
+file: reads the file within size limits. settings: keys, theme, annotation policy. verifiers: configured verifiers, and
+adding one. models: models that write texts, and prices. trust: which servers and templates the user has accepted.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ def settings_of(project: Project) -> Settings:
 
 
 def protocol_of(project: Project) -> Protocol3:
-    """Return how abstentions are counted unless a command asks for another protocol.
+    """Return the project's protocol: how abstentions are counted, unless a command requests another protocol.
 
     Raises:
-        UsageError: ``workbench.toml`` can't be read, or names no protocol.
+        UsageError: ``workbench.toml`` can't be read, or its protocol is invalid.
     """
     return protocol_at(project.path)

@@ -1,4 +1,4 @@
-"""The settings file, read within size limits because it may come from another person."""
+"""Reads and writes the settings file; reading has size limits, because the file may come from another person."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LONG_KEY = re.compile(rf"(?<![\w-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MAX_KEY
 
 
 def loads(text: str) -> dict[str, Any]:
-    """Parse a TOML document within limits on size and nesting.
+    """Parse a TOML document, with limits on size and nesting.
 
     Raises:
         ValueError: The text is not TOML, or would need too much memory to parse.
@@ -55,20 +55,20 @@ def file_of(database: Path) -> Path:
 
 
 def read(database: Path) -> dict[str, Any]:
-    """Load the settings file next to a database; empty without one.
+    """Load the settings file next to a database; return an empty dict if there is none.
 
     Raises:
         UsageError: The file is not TOML, is too large or can't be read.
     """
     path = file_of(database)
     try:
-        return _toml(path, read_settings(path))
+        return _parse_toml(path, read_settings(path))
     except FileNotFoundError:
         return {}
 
 
 def table_in(database: Path, name: str, example: str) -> tuple[str, dict[str, Any]]:
-    """Return a table of the settings file (empty if missing) and its place for messages.
+    """Return a table of the settings file (empty if it is missing), and its location for messages.
 
     Raises:
         UsageError: The file can't be read, or the entry is not a table.
@@ -78,7 +78,7 @@ def table_in(database: Path, name: str, example: str) -> tuple[str, dict[str, An
 
 
 def require_table(place: str, value: object, example: str) -> dict[str, Any]:
-    """Return a value that must be a table.
+    """Return a value if it is a table.
 
     Raises:
         UsageError: The value is not a table.
@@ -95,14 +95,14 @@ def read_toml(path: Path) -> dict[str, Any]:
         FileNotFoundError: The file doesn't exist.
         UsageError: The file is not TOML, is too large or can't be read.
     """
-    return _toml(path, read_text(path))
+    return _parse_toml(path, read_text(path))
 
 
-def _toml(path: Path, text: str) -> dict[str, Any]:
+def _parse_toml(path: Path, text: str) -> dict[str, Any]:
     try:
         return loads(text)
     except (ValueError, RecursionError) as error:
-        # The parser passes on Python's errors for a number of 5,000 digits and for 1,000 nested brackets.
+        # For a number of 5,000 digits or 1,000 nested brackets, the parser raises Python's own errors.
         raise UsageError(f"{path}: {error}.", "Correct that line.") from error
 
 
@@ -111,9 +111,9 @@ def read_settings(path: Path) -> str:
 
     Raises:
         FileNotFoundError: The file doesn't exist.
-        UsageError: It is not readable UTF-8, is too large, or is not a regular file owned by the user.
+        UsageError: The file is not readable UTF-8, is too large, or is not a regular file owned by the user.
     """
-    return _text(path, MOST_BYTES, read_own)
+    return _read_decoded(path, MOST_BYTES, read_own)
 
 
 def read_text(path: Path, most: int = MOST_BYTES) -> str:
@@ -121,12 +121,12 @@ def read_text(path: Path, most: int = MOST_BYTES) -> str:
 
     Raises:
         FileNotFoundError: The file doesn't exist.
-        UsageError: It is not readable UTF-8, or larger than ``most`` bytes.
+        UsageError: The file is not readable UTF-8, or larger than ``most`` bytes.
     """
-    return _text(path, most, _read_any)
+    return _read_decoded(path, most, _read_limited)
 
 
-def _read_any(path: Path, most: int) -> bytes:
+def _read_limited(path: Path, most: int) -> bytes:
     if path.exists() and not path.is_file():
         raise UsageError(f"{path} is not a file.")
     require_input(path)
@@ -137,7 +137,7 @@ def _read_any(path: Path, most: int) -> bytes:
     return content
 
 
-def _text(path: Path, most: int, read: Callable[[Path, int], bytes]) -> str:
+def _read_decoded(path: Path, most: int, read: Callable[[Path, int], bytes]) -> str:
     try:
         return read(path, most).decode()
     except FileNotFoundError:

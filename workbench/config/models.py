@@ -1,4 +1,6 @@
-"""``[models.NAME]``: models that write texts, with the same options as ``-o`` on the command line."""
+"""Reads ``[models.NAME]``: models that write texts, with the options that ``-o`` has on the command
+line. Also prices.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,7 @@ _FIELDS = {*_NUMBERS, "date"}
 
 
 def prices_of(database: Path, servers: Iterable[ModelServer]) -> dict[str, Price]:
-    """Return prices by model name: from the settings file, or else from the table of list prices.
+    """Return the prices of the servers' models, by model name: from the settings file, or else list prices.
 
     Raises:
         UsageError: A file can't be read, or the entry of one of these models is invalid (other entries are ignored).
@@ -61,7 +63,7 @@ def prices_of(database: Path, servers: Iterable[ModelServer]) -> dict[str, Price
 
 
 def price_in(place: str, entry: Any) -> Price:
-    """Parse one price entry; ``place`` locates it for messages.
+    """Parse one price entry; ``place`` is its location, for messages.
 
     Raises:
         UsageError: The entry is invalid; the message names the field.
@@ -73,17 +75,17 @@ def price_in(place: str, entry: Any) -> Price:
         raise UsageError(
             f"{place}.{missing[0]} is missing.", f"US dollars per million tokens. Example: {_PRICE_EXAMPLE}"
         )
-    numbers = {name: _number(f"{place}.{name}", entry[name]) for name in _NUMBERS if name in entry}
-    return msgspec.convert({**numbers, "date": _date(f"{place}.date", entry["date"])}, Price)
+    numbers = {name: _price_number(f"{place}.{name}", entry[name]) for name in _NUMBERS if name in entry}
+    return msgspec.convert({**numbers, "date": _price_date(f"{place}.date", entry["date"])}, Price)
 
 
-def _number(place: str, value: object) -> float:
+def _price_number(place: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _MAX_PRICE:
         raise UsageError(f"{place} must be a number from 0 to {_MAX_PRICE:,.0f}.", "US dollars per million tokens.")
     return float(value)
 
 
-def _date(place: str, value: object) -> str:
+def _price_date(place: str, value: object) -> str:
     if isinstance(value, str):
         try:
             value = date.fromisoformat(value)

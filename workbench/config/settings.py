@@ -1,4 +1,4 @@
-"""The app's settings: keys and theme, checked field by field."""
+"""The settings in ``workbench.toml``: keys, theme, protocol, annotation policy; and the list of recent projects."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class AnnotationPolicy(Options, frozen=True, kw_only=True):
     """Rates and limits of annotation.
 
     Attributes:
-        check_rate: Share of served items that are checks (items with a known answer), as long as there are any.
+        check_rate: Share of assigned items that are checks (items with a known answer), as long as there are any.
         check_threshold: Accuracy on checks below which a person is paused.
-        check_minimum: Checks a person must answer before they can be paused.
-        repeat_share: Share of served items that are the person's own earlier ones.
-        repeat_after_hours: How old a label must be before its item is served again.
+        check_minimum: Number of checks that a person must answer before they can be paused.
+        repeat_share: Share of assigned items that the person has labelled before.
+        repeat_after_hours: Hours after which a labelled item can be assigned to the same person again.
     """
 
     check_rate: _Share = 0.05
@@ -46,11 +46,11 @@ class Settings(Struct, frozen=True, kw_only=True):
 
     Attributes:
         theme: Name of a theme of the app; None for the default.
-        keymap: Action id (``annotate.correct``) -> keys, comma-separated.
+        keymap: Keys, comma-separated, by action id such as ``annotate.correct``.
         protocol: How abstentions are counted in every metric, unless another protocol is requested.
-        suggest_types: Name of the verifier whose answer types annotators see when they decide one; None for no
+        suggest_types: Name of the verifier whose suggested answer types are shown to annotators; None for no
             suggestions.
-        annotation: Checks and repeats.
+        annotation: The policy for checks and repeats.
     """
 
     theme: str | None = None
@@ -61,7 +61,7 @@ class Settings(Struct, frozen=True, kw_only=True):
 
 
 def load(database: Path) -> Settings:
-    """Load the settings next to a database; defaults if there is no file.
+    """Load the settings next to a database; return the defaults if there is no file.
 
     Raises:
         UsageError: The file is not TOML, or a field has the wrong type (the message names file and field).
@@ -83,7 +83,7 @@ def protocol_at(database: Path) -> Protocol3:
     """Return the protocol configured next to a database; `PROTOCOL` if none is.
 
     Raises:
-        UsageError: The file can't be read, or names no protocol.
+        UsageError: The file can't be read, or its protocol is invalid.
     """
     said = read(database).get("protocol", PROTOCOL)
     if said not in get_args(Protocol3):
@@ -111,7 +111,7 @@ def _require_bounds(place: str, table: dict[str, Any]) -> None:
             raise UsageError(f"{place}.{name} {bounds}.")
 
 
-# -- Databases recently opened in the app, and their users: kept in the user's own configuration folder.
+# -- Databases recently opened in the app, and as whom; stored in the user's configuration folder.
 
 
 _FILE: Final = "recent.json"
@@ -122,8 +122,8 @@ class RecentProject(Struct, frozen=True):
     """A project that was opened recently.
 
     Attributes:
-        path: The database, as an absolute path.
-        annotator: The person named by ``--as``; None for the coordinator.
+        path: The absolute path of the database.
+        annotator: The person given by ``--as``; None for the coordinator.
     """
 
     path: str
@@ -131,22 +131,22 @@ class RecentProject(Struct, frozen=True):
 
 
 def recent() -> list[RecentProject]:
-    """Return the recent projects, newest first, including missing ones; empty if the list can't be read."""
+    """Return the recently opened projects, newest first, also missing ones; empty if the list can't be read."""
     with contextlib.suppress(WorkbenchError, OSError, UnicodeError, msgspec.MsgspecError):
-        return msgspec.json.decode(read_settings(_place()), type=list[RecentProject])[:_MAX_RECENT]
+        return msgspec.json.decode(read_settings(_recent_file()), type=list[RecentProject])[:_MAX_RECENT]
     return []
 
 
 def remember(database: Path, annotator: str | None) -> None:
-    """Put a database first in this person's recent projects; a failure to write is ignored."""
+    """Put a database first in the user's list of recent projects; write errors are ignored."""
     opened = RecentProject(str(database.resolve()), annotator)
     others = [other for other in recent() if other != opened]
     with contextlib.suppress(WorkbenchError, OSError, UnicodeError):
-        _place().parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_whole(_place(), msgspec.json.encode([opened, *others][:_MAX_RECENT]).decode())
+        _recent_file().parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_whole(_recent_file(), msgspec.json.encode([opened, *others][:_MAX_RECENT]).decode())
 
 
-def _place() -> Path:
+def _recent_file() -> Path:
     return user_folder() / _FILE
 
 

@@ -1,12 +1,12 @@
-"""Grants of this account's user: which project may send texts to which server, with which key and template.
+"""Grants: what this user allows a project to use, such as a server to send texts to, a key and a template.
 
 A database and the settings next to it may come from another person. Both can name a server, the variable whose key goes
 to it, and a template; none of them is used before the user has accepted it for this project. That holds for servers on
 this machine too: a text sent to one of them can have effects there. Accepted grants are kept in the user's own
 configuration folder, never in the project: one file per grant, named by a hash.
 
-Three more grants are kept in the same way: the model that a project wants to load here, the interpreter that it
-wants solutions to run with, and the user's consent to running them with limits alone, where a malicious solution
+Three more grants are stored in the same way: for the model that a project wants to load on this machine, for the
+interpreter that it wants to run solutions with, and for running solutions with limits alone, where a malicious solution
 can read and change the user's files.
 """
 
@@ -31,12 +31,12 @@ from workbench.llm.server import ModelServer
 
 
 class Grant(Struct, frozen=True):
-    """One thing a project wants to use.
+    """Something that a project wants to use, and that the user must accept.
 
     Attributes:
-        fact: The exact request, for the hash.
-        text: A description in one line.
-        content: A template's text; "" for a server.
+        fact: What exactly is requested; its hash identifies the grant.
+        text: A description for the user, in one line.
+        content: The text of a template; "" for other grants.
     """
 
     fact: tuple[str, ...]
@@ -59,7 +59,7 @@ class NotTrustedError(UsageError):
 
 
 class UnsafeError(UsageError):
-    """Untrusted code would run with limits alone, and the user has not agreed to that here."""
+    """Untrusted code would run with limits alone, and the user has not allowed that for this project."""
 
     title = "Not safe here"
 
@@ -76,38 +76,38 @@ UNSAFE: Final = Grant(("unsafe execution",), "solutions are run with limits alon
 
 
 def interpreter_grant(path: str) -> Grant:
-    """Return the grant for an interpreter named by a project, which starts before any sandbox exists."""
+    """Return the grant for a Python interpreter that a project names; it is started before the sandbox exists."""
     return Grant(("interpreter", path), f"the Python interpreter {path}")
 
 
 def model_grants(verifier: object) -> list[Grant]:
-    """Return grants for what a verifier loads into local processes: a name in a file may refer to any hub or folder.
+    """Return the grants for the models that a verifier loads on this machine; a name may refer to any hub or folder.
 
     Args:
-        verifier: A verifier that loads models has ``loads``; a composite has its members in ``parts``.
+        verifier: The verifier; ``loads`` is the name of its model, ``parts`` are the members of a composite.
     """
     names = [name for one in (verifier, *getattr(verifier, "parts", ())) if (name := getattr(one, "loads", None))]
     return [Grant(("model", str(name)), f"the model {name}, loaded on this machine") for name in names]
 
 
 def grants_of(servers: Mapping[str, ModelServer], options: Mapping[str, str]) -> list[Grant]:
-    """Return the grants a verifier needs: each server with the key it gets, and a user's template.
+    """Return the grants that a verifier needs: one per server (with its key), and one per custom template.
 
     Args:
-        servers: Its servers by role.
-        options: Its options; a built-in template needs no trust.
+        servers: The verifier's servers, by role.
+        options: Its options; built-in templates need no grant.
 
     Raises:
         UsageError: The template can't be read.
     """
-    grants = dict.fromkeys(map(_server, servers.values()))
+    grants = dict.fromkeys(map(_server_grant, servers.values()))
     templates = dict.fromkeys(path for one in everyone_in(options) for path in own_prompts(one))
-    return [*grants, *(_template(str(path), read_template(path)) for path in templates)]
+    return [*grants, *(_template_grant(str(path), read_template(path)) for path in templates)]
 
 
 def missing(database: Path, grants: list[Grant]) -> list[Grant]:
-    # For an unreadable folder, `Path.is_file` would raise instead.
-    return [grant for grant in grants if not os.path.isfile(_place(database, grant))]
+    # `Path.is_file` would raise an error for an unreadable folder.
+    return [grant for grant in grants if not os.path.isfile(_grant_file(database, grant))]
 
 
 def accept(database: Path, grants: list[Grant]) -> None:
@@ -117,18 +117,18 @@ def accept(database: Path, grants: list[Grant]) -> None:
         UsageError: The configuration folder can't be written.
     """
     try:
-        _folder().mkdir(mode=0o700, parents=True, exist_ok=True)
+        _grants_folder().mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(
-            f"{_folder()}, the folder of your accepted grants, can't be created: {error.strerror}.",
+            f"{_grants_folder()}, the folder of your accepted grants, can't be created: {error.strerror}.",
             f"Name a writable folder in the environment variable {FOLDER_VARIABLE}.",
         ) from error
     for grant in grants:
-        write_whole(_place(database, grant), f"{os.fspath(database.resolve())!a}\n{grant.text}\n")
+        write_whole(_grant_file(database, grant), f"{os.fspath(database.resolve())!a}\n{grant.text}\n")
 
 
 def require(database: Path, servers: Mapping[str, ModelServer], options: Mapping[str, str]) -> None:
-    """Raise unless the user has accepted everything a verifier needs; for the arguments see `grants_of`.
+    """Raise an error unless the user has accepted all grants of a verifier; for the arguments see `grants_of`.
 
     Raises:
         NotTrustedError: A grant is missing; the message shows it.
@@ -138,7 +138,7 @@ def require(database: Path, servers: Mapping[str, ModelServer], options: Mapping
 
 
 def require_grants(database: Path, grants: list[Grant]) -> None:
-    """Raise unless the user has accepted these grants.
+    """Raise an error unless the user has accepted these grants.
 
     Raises:
         NotTrustedError: A grant is missing; the message shows it.
@@ -151,16 +151,16 @@ def require_grants(database: Path, grants: list[Grant]) -> None:
         )
 
 
-def _folder() -> Path:
+def _grants_folder() -> Path:
     return user_folder() / "trusted"
 
 
-def _place(database: Path, grant: Grant) -> Path:
+def _grant_file(database: Path, grant: Grant) -> Path:
     canonical = json.dumps([os.fspath(database.resolve()), *grant.fact])
-    return _folder() / hashlib.sha256(canonical.encode()).hexdigest()
+    return _grants_folder() / hashlib.sha256(canonical.encode()).hexdigest()
 
 
-def _server(server: ModelServer) -> Grant:
+def _server_grant(server: ModelServer) -> Grant:
     url = server.base_url
     key = KeySource(server, PROFILES[server.profile], Clock()).place
     variables = sorted(value for value in server.extras.headers.values() if value.startswith("$"))
@@ -172,6 +172,6 @@ def _server(server: ModelServer) -> Grant:
     return Grant(("server", url, key or "", *variables, *way), said)
 
 
-def _template(path: str, text: str) -> Grant:
+def _template_grant(path: str, text: str) -> Grant:
     digest = hashlib.sha256(text.encode()).hexdigest()
     return Grant(("template", digest), f"the template {path} (sha256 {digest[:12]}…)", text)

@@ -1,4 +1,4 @@
-"""``[verifiers.NAME]``: verifiers configured by hand, with the same options as ``-o`` on the command line."""
+"""Reads ``[verifiers.NAME]``: configured verifiers, with the options that ``-o`` has on the command line."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ NAME = re.compile(r"[\w.+@/-]{1,100}")
 TEMPLATE = "template"
 """Option: a file with a custom prompt."""
 PUBLISHED = "published"
-"""Option: a copy of a paper's repository, whose prompt is used unchanged."""
+"""Option: the folder of a paper's repository, whose prompt is used unchanged."""
 TEMPLATE_VERSION = "template_version"
 """Option: the version of a built-in template."""
 SEARCHED = ("reward_tests", "traj_weight")
-"""Search options whose defaults have changed: a started search keeps its own values."""
+"""Options of a search whose defaults have changed since; a search that was started before keeps its values."""
 PUBLISHED_FILES = {True: "prompt/w_ref.txt", False: "prompt/wo_ref.txt"}
-"""Paths in such a copy of the prompts with and without the reference answer."""
+"""Paths of the prompts in such a repository, by whether the prompt contains the reference answer."""
 PROMPTS = "prompts"
 """Option: a folder with a file for each role of a search."""
 SUBTASKS = "subtasks"
@@ -36,7 +36,7 @@ SUBTASKS = "subtasks"
 OWN_PROMPTS = frozenset({TEMPLATE, PUBLISHED, PROMPTS, SUBTASKS})
 """Options that name a file or a folder with custom prompts."""
 PROMPT_FOLDERS = frozenset({PUBLISHED, PROMPTS})
-"""Those that name a folder."""
+"""Options of `OWN_PROMPTS` that name a folder."""
 PRINTED = ".txt"
 """Suffix of a prompt file as printed in a paper."""
 ROLE_FILES = (PRINTED, ".toml")
@@ -44,13 +44,13 @@ ROLE_FILES = (PRINTED, ".toml")
 EXAMPLES = "examples"
 """Option: the number of adjudicated items shown to a judge."""
 EXAMPLES_DRAWN = "examples_drawn"
-"""Internal option: these items, fixed when a name is bound."""
+"""Internal option: the items drawn as examples, fixed when a name is bound to a configuration."""
 MEMBERS = "members"
 """Option: the verifiers on a panel."""
 MEMBERS_MADE = "members_made"
-"""Internal option: their kinds and options, as of the start of a run."""
+"""Internal option: the kinds and options of a panel's members at the start of a run."""
 STAGES_MADE = "stages_made"
-"""Internal option: the same for a stack's stages."""
+"""Internal option: the kinds and options of a stack's stages at the start of a run."""
 _OPTION = re.compile(r"[a-z][a-z0-9_]{0,40}")
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,99}")
 _SAMPLING = "sampling"
@@ -64,8 +64,8 @@ class NamedVerifier(Struct, frozen=True, kw_only=True):
     """A verifier configured in the settings file.
 
     Attributes:
-        options: Option values by name, all of them text; a template's is its path.
-        place: ``FILE:verifiers.NAME``, for messages.
+        options: Option values by name, all as text; the value of a template is its path.
+        place: The entry's location, ``FILE:verifiers.NAME``, for messages.
     """
 
     name: str
@@ -81,35 +81,35 @@ class PanelMember(Struct, frozen=True, kw_only=True):
 
 
 def members_in(options: Mapping[str, str]) -> tuple[PanelMember, ...]:
-    """Return the members in a panel's options; empty for another verifier.
+    """Return the members in the options of a panel; empty for other verifiers.
 
     Raises:
-        ValueError: They can't be read.
+        ValueError: The members can't be read.
     """
-    return _made(options, MEMBERS_MADE)
+    return _read_members(options, MEMBERS_MADE)
 
 
 def stages_in(options: Mapping[str, str]) -> tuple[PanelMember, ...]:
-    """Return the verifiers in a stack's options, each once; empty for another verifier.
+    """Return the verifiers in the options of a stack, each once; empty for other verifiers.
 
     Raises:
-        ValueError: They can't be read.
+        ValueError: The verifiers can't be read.
     """
-    return _made(options, STAGES_MADE)
+    return _read_members(options, STAGES_MADE)
 
 
 def everyone_in(options: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
-    """Yield the options of a verifier and of all its members.
+    """Yield the options of a verifier and, recursively, of all its members.
 
     Raises:
-        ValueError: They can't be read.
+        ValueError: The members can't be read.
     """
     yield options
     for one in (*members_in(options), *stages_in(options)):
         yield from everyone_in(one.options)
 
 
-def _made(options: Mapping[str, str], name: str) -> tuple[PanelMember, ...]:
+def _read_members(options: Mapping[str, str], name: str) -> tuple[PanelMember, ...]:
     try:
         return msgspec.json.decode(options.get(name, "[]"), type=tuple[PanelMember, ...])
     except msgspec.MsgspecError as error:
@@ -117,7 +117,7 @@ def _made(options: Mapping[str, str], name: str) -> tuple[PanelMember, ...]:
 
 
 def verifiers(database: Path) -> dict[str, NamedVerifier | UsageError]:
-    """Return the verifiers in the settings file by name; an invalid entry is the error that explains it.
+    """Return the verifiers in the settings file by name; the value of an invalid entry is an error that explains it.
 
     Raises:
         UsageError: The file can't be read, or ``verifiers`` is not a table.
@@ -126,7 +126,7 @@ def verifiers(database: Path) -> dict[str, NamedVerifier | UsageError]:
     found: dict[str, NamedVerifier | UsageError] = {}
     for name, entry in table.items():
         try:
-            found[name] = _verifier(database.parent, place, name, entry)
+            found[name] = _parse_entry(database.parent, place, name, entry)
         except UsageError as error:
             found[name] = error
     return found
@@ -155,7 +155,7 @@ def own_prompts(options: Mapping[str, str]) -> list[Path]:
 
 
 def role_files(folder: Path) -> list[Path]:
-    """Return the prompt files of roles in a folder, sorted by name.
+    """Return the prompt files in a folder, one per role, sorted by name.
 
     Raises:
         UsageError: The folder doesn't exist or can't be read.
@@ -178,7 +178,7 @@ def read_template(path: Path) -> str:
         raise UsageError(f"There is no template {path}.") from None
 
 
-def _verifier(folder: Path, place: str, name: str, entry: Any) -> NamedVerifier:
+def _parse_entry(folder: Path, place: str, name: str, entry: Any) -> NamedVerifier:
     if not NAME.fullmatch(name):
         raise UsageError(f"{place}.{name!r} is not a valid verifier name.", "Up to 100 letters, digits and . _ + @ / -")
     place = f"{place}.{name}"
@@ -207,15 +207,16 @@ def _require_within(home: Path, place: str, files: Iterable[Path]) -> None:
 
 
 def options_in(place: str, fields: dict[str, Any]) -> dict[str, str]:
-    """Return the options in a table, spelled as on the command line.
+    """Return the options in a table as text, as they would be written on the command line.
 
     Args:
-        place: The table's place, for messages.
+        place: The table's location, for messages.
 
     Raises:
-        UsageError: A field can't be an option; the message names it, and never repeats what may be a key.
+        UsageError: A field can't be an option. The message names the field, but not its value, which may be a secret
+            key.
     """
-    options = {key: _text(f"{place}.{key}", value) for key, value in _flat(place, fields).items()}
+    options = {key: _value_text(f"{place}.{key}", value) for key, value in _flatten_fields(place, fields).items()}
     if (variable := options.get("api_key_env")) is not None and not _VARIABLE.fullmatch(variable):
         raise UsageError(
             f"{place}.api_key_env is not the name of an environment variable.",
@@ -226,10 +227,10 @@ def options_in(place: str, fields: dict[str, Any]) -> dict[str, str]:
 
 
 def _require_no_program(place: str, options: Mapping[str, object]) -> None:
-    """Check that a project's file, which may come from another person, names no program that prints a key.
+    """Check that a project's file, which may come from another person, sets no program that prints an API key.
 
     Raises:
-        UsageError: The table names such a program.
+        UsageError: The table sets such a program.
     """
     if "api_key_command" in options:
         raise UsageError(
@@ -238,7 +239,7 @@ def _require_no_program(place: str, options: Mapping[str, object]) -> None:
         )
 
 
-def _flat(place: str, fields: dict[str, Any]) -> dict[str, Any]:
+def _flatten_fields(place: str, fields: dict[str, Any]) -> dict[str, Any]:
     sampling = require_table(f"{place}.{_SAMPLING}", fields.pop(_SAMPLING, {}), "sampling = { temperature = 0.0 }")
     prompt = {TEMPLATE: fields.pop("prompt")} if "prompt" in fields else {}
     flat: dict[str, Any] = {}
@@ -252,7 +253,7 @@ def _flat(place: str, fields: dict[str, Any]) -> dict[str, Any]:
     return flat
 
 
-def _text(place: str, value: object) -> str:
+def _value_text(place: str, value: object) -> str:
     match value:
         case bool():
             return "true" if value else "false"
@@ -290,7 +291,7 @@ def inside(home: Path, place: str, name: str, *, folder: bool = False) -> Path:
     return real
 
 
-# -- Adding a verifier to the settings file; the rest of it, including comments, is unchanged.
+# -- Adding a verifier to the settings file; the rest of the file, including comments, stays unchanged.
 
 
 Value = str | int | float | bool
@@ -302,12 +303,11 @@ def save_verifier(path: Path, name: str, kind: str, options: Mapping[str, Value]
     Args:
         path: The settings file; created if missing.
         name: The verifier's name.
-        kind: Its kind.
+        kind: The verifier's kind.
         options: Option values by name.
 
     Raises:
-        UsageError: The name is invalid, or the file can't be read, is not TOML, can't hold the entry or can't be
-            written.
+        UsageError: The name is invalid, or the file is not TOML, can't contain the entry, or can't be read or written.
     """
     from tomlkit.exceptions import TOMLKitError
 
@@ -321,7 +321,7 @@ def save_verifier(path: Path, name: str, kind: str, options: Mapping[str, Value]
     entry = {"kind": kind, **options}
     try:
         wanted = loads(before)
-        after = _with(before, name, entry)
+        after = _with_entry(before, name, entry)
         wanted.setdefault("verifiers", {})[name] = entry
         kept = tomllib.loads(after) == wanted
     except (ValueError, TypeError, AttributeError, RecursionError, TOMLKitError) as error:
@@ -331,7 +331,7 @@ def save_verifier(path: Path, name: str, kind: str, options: Mapping[str, Value]
     write_whole(path, after)
 
 
-def _with(text: str, name: str, entry: dict[str, Any]) -> str:
+def _with_entry(text: str, name: str, entry: dict[str, Any]) -> str:
     import tomlkit
 
     document = tomlkit.parse(text)

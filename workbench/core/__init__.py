@@ -1,11 +1,11 @@
-"""Types, the database and text rendering that all other packages share. Nothing here imports them.
+"""Types, the database and text rendering, shared by all other packages. Nothing here imports the other packages.
 
-errors: messages for people. installed: whether the app is installed or the core alone. processes: which are alive.
-files: temporary files and the user's private files. inputs: files that are read.
+errors: errors with messages for users. installed: whether the app is installed or only the core. processes: whether
+processes are alive. files: temporary files and the user's private files. inputs: files that the user names.
 item, code, verdict, run, label, taxonomy, reasons, sets: records. states: states derived from label events.
-columns: tables from callers. options: a verb's options. selection: which items a verb works on.
-health: findings of ``doctor``. progress: progress of long work. status: contents of Home.
-project: a database and the files next to it. drafts: notes that go with no label yet.
+columns: columns of values from callers. options: the options of commands. selection: which items a command works on.
+health: findings of ``doctor``. progress: progress of long work. status: contents of the Home screen.
+project: a database and the files next to it. drafts: notes whose label is not stored yet.
 database: opening, schema, migrations, label events. text: mathematics, Markdown and code for the terminal.
 final_answer: locating a text's final answer. code_tests: static analysis of tests.
 """

@@ -13,26 +13,30 @@ from workbench.core.text import figures
 Form = Literal["expression", "statement", "program", "stdio"]
 """The form of a test.
 
-- ``expression``: an assertion about the value of one call, such as ``assert f(1) == literal``. If the call is of what
-  the problem tests, only it is evaluated in the sandbox, and its value is compared outside; else as ``statement``.
-- ``statement``: any other statements; whether they raise is seen inside the sandbox only (forgeable).
+- ``expression``: an assertion about the value of one call, such as ``assert f(1) == literal``. If it calls the
+  code under test, only the call is evaluated in the sandbox, and its value is compared outside; else it is run as a
+  ``statement``.
+- ``statement``: any other statements; only code inside the sandbox sees whether they raise (forgeable).
 - ``program``: statements appended to the solution as one program (``suite=whole``; forgeable).
 - ``stdio``: a text for standard input and the text expected on standard output, which is compared outside.
 """
 Where = Literal["outside", "inside", "program", "stdio", "broken"]
 """Where it is decided whether a test passes.
 
-Outside on a plain value, inside (forgeable), inside over one whole program (forgeable), outside on what is printed, or
-nowhere since the test is broken.
+``outside``: outside the sandbox, by the value of a call. ``inside`` (forgeable): inside the sandbox. ``program``
+(forgeable): inside, as one program with the solution. ``stdio``: outside, by what is printed. ``broken``: the test is
+broken and not run.
 """
 SolutionForm = Literal["program", "continuation", "reply"]
 """The form of a solution's text: a complete program, a continuation of the prompt, or a reply with code in it."""
 Writer = Literal["human", "model"]
-"""Who wrote a problem's reference solution: only a person's solution shows which tests are right."""
+"""Who wrote a problem's reference solution; only a person's solution shows which tests are correct."""
 Origin = Literal["imported", "generated", "evolved"]
-"""The origin of a suite: a file, a model, or rounds of evolution."""
+"""Where a suite comes from: an imported file, a model that generated it, or an evolution."""
 Level = Literal["L1", "L2", "L3"]
-"""The isolation of a solution: only limits, also Landlock and seccomp, or also separate namespaces."""
+"""How a running solution is isolated. L1: by resource limits only; L2: also by Landlock and seccomp; L3: also by
+separate namespaces.
+"""
 OUTCOMES: Final[dict[str, str]] = {
     "p": "passed",
     "f": "assertion failed",
@@ -48,7 +52,7 @@ PASS: Final = "p"
 ASSERTION: Final = "f"
 NOT_RUN: Final = "n"
 WHOLE: Final = "whole"
-"""The suite of a problem's original test as one program."""
+"""Name of the suite that runs a problem's original test as one program."""
 BROKEN: Final = "b"
 HARNESS_KILLED: Final = "harness_killed"
 """The reason of a verdict on a solution that crashed the process that runs solutions."""
@@ -83,21 +87,21 @@ class ExcludedTest(NamedTuple):
 
 
 class Problem(Struct, frozen=True, kw_only=True):
-    """The context in which solutions are run.
+    """A code problem: its texts, its tests, and what its solutions are run with.
 
     Attributes:
         task_id: The source's own id, which is the question's key.
         prompt: The question's text; a ``continuation`` continues it.
-        canonical: The reference solution, a complete program, or "".
+        canonical: The reference solution, a complete program; "" if there is none.
         canonical_by: The author of the reference solution.
         entry_point: The function or class that tests call, if the source says so.
         setup: Code run between the solution and each test, such as ``candidate = add``.
         language: ``"python"`` or the name of a runner (``"javascript"``).
-        seconds: The source's own time limit for a test, if it has one.
+        seconds: The time limit for a test in the source's data; None if it states none.
         suites: Tests by the suite's name, in order.
-        apart: Reasons for excluded tests, which don't count, by suite and position.
-        written: Suites whose tests a model wrote to judge solutions by: a broken test in it is that model's mistake,
-            and every solution fails it.
+        apart: Excluded tests, which don't count, with the reasons: by suite, then by position.
+        written: Names of suites whose tests a model wrote. A broken test in such a suite is the model's mistake and
+            counts: every solution fails it.
     """
 
     task_id: str
@@ -114,8 +118,8 @@ class Problem(Struct, frozen=True, kw_only=True):
 
     @property
     def oracle(self) -> str:
-        """Return the reference solution if a person wrote it, else "": only a person's solution shows which tests are
-        right.
+        """Return the reference solution if a person wrote it, otherwise "": only such a solution shows which tests are
+        correct.
         """
         return self.canonical if self.canonical_by == "human" else ""
 
@@ -125,12 +129,12 @@ class Program(Struct, frozen=True, kw_only=True):
 
     Attributes:
         source: The solution's code.
-        setup: Code run between it and each test.
+        setup: Code run between the solution and each test.
         tests: The tests, in order.
         language: As in `Problem`.
         seconds: Maximum wall time of a test.
         entry_point: As in `Problem`.
-        broken: Positions of tests that no solution can pass; they are not run.
+        broken: Indexes of tests that no solution can pass; they are not run.
     """
 
     source: str
@@ -146,11 +150,11 @@ class Failure(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Why a test did not pass.
 
     Attributes:
-        position: The test's place in its suite, from 0.
+        position: The test's index in its suite, from 0.
         outcome: Its letter (a key of `OUTCOMES`).
         error: The exception's type, if one was raised.
-        message: Its message, or what else is known; shortened.
-        got: The ``repr`` of the found value; shortened.
+        message: The exception's message, or what else is known about the failure; shortened.
+        got: The ``repr`` of the actual value; shortened.
         expected: The expected value.
         line: Line of the solution where the exception was raised, from 1.
     """
@@ -168,13 +172,14 @@ class Execution(Struct, frozen=True, kw_only=True):
     """Outcomes of one solution on the tests of a suite.
 
     Attributes:
-        outcomes: One letter a test, in order (keys of `OUTCOMES`).
+        outcomes: One letter per test, in order (keys of `OUTCOMES`).
         level: The isolation level.
-        forgeable: Passed tests whose result comes from inside the sandbox, which a malicious program could forge.
+        forgeable: Number of passed tests whose result comes from inside the sandbox, so that a malicious program could
+            forge it.
         ms: Mean wall time of the tests that were run, in milliseconds; the program's own start is not counted.
-        failures: Why tests did not pass; only the first few.
-        harness_killed: Whether the process that runs solutions crashed on this one: it counts as not run, regardless of
-            its letters.
+        failures: Why tests did not pass, for the first few of them.
+        harness_killed: Whether the process that runs solutions crashed on this one, which then counts as not run,
+            whatever its outcomes are.
     """
 
     outcomes: str
@@ -202,7 +207,8 @@ class Execution(Struct, frozen=True, kw_only=True):
 
     @property
     def score(self) -> float | None:
-        """Return passed tests over counted ones (Scoring Verifiers 2.2); None without any, or if the harness died."""
+        """Return the share of counted tests that passed (Scoring Verifiers, section 2.2); None if no test counts or the
+        harness was killed."""
         return self.passed / self.counted if self.counted and not self.harness_killed else None
 
 
@@ -210,12 +216,12 @@ class SolutionResult(Struct, frozen=True, kw_only=True):
     """A solution's outcomes as a line of ``workbench code results``.
 
     Attributes:
-        outcomes: One letter a test (see `OUTCOMES`).
-        passed: Tests that passed, of ``total``.
-        total: Tests that count: all but broken ones.
+        outcomes: One letter per test (see `OUTCOMES`).
+        passed: Number of tests that passed, of ``total``.
+        total: Number of tests that count: all except broken ones.
         score: ``passed / total``, or None without tests.
         isolation: The isolation level of the solution.
-        forgeable: Passed tests whose result comes from inside the sandbox.
+        forgeable: Number of passed tests whose result comes from inside the sandbox.
         ms: Mean wall time of a test in milliseconds.
     """
 
@@ -238,9 +244,9 @@ class NotRun(Struct, frozen=True, kw_only=True):
     """Solutions of a run that have no outcomes: they neither pass nor fail.
 
     Attributes:
-        solutions: Number of solutions; each counts once for all suites.
-        judged: Items that the run has judged so far, of ``items``.
-        killed: Solutions that crashed the process that runs them.
+        solutions: Number of these solutions; each counts once, not once per suite.
+        judged: Number of items that the run has judged so far, of ``items``.
+        killed: Number of solutions that crashed the process that runs them.
     """
 
     run: int
@@ -258,15 +264,15 @@ class NotRun(Struct, frozen=True, kw_only=True):
 
 
 class Provenance(Struct, frozen=True, kw_only=True):
-    """Everything besides the texts that a run's outcomes depend on.
+    """The environment of a run: what its outcomes depend on in addition to the stored texts.
 
     Attributes:
         interpreter: Such as ``"CPython 3.11.7 (linux, x86_64)"``.
-        flags: The interpreter's own flags.
-        packages: sha256 over names and versions of what can be imported besides the standard library.
+        flags: The interpreter's command-line flags.
+        packages: sha256 of the names and versions of the installed packages.
         hash_seed: PYTHONHASHSEED.
         level: The isolation level of solutions.
-        limits: Seconds, bytes and numbers by name.
+        limits: The limits (seconds, bytes, numbers) by name.
         extractor: How code was extracted from a reply: name and version.
     """
 
@@ -279,7 +285,7 @@ class Provenance(Struct, frozen=True, kw_only=True):
     extractor: str
 
 
-# -- Code problems and solutions as files hold them, checked and ready to store.
+# -- Code problems and solutions read from files, validated and ready to store.
 
 
 class ProblemRecord(Struct, kw_only=True, gc=False):
@@ -307,12 +313,12 @@ class SolutionRecord(Struct, kw_only=True, gc=False):
         line: Line number from 1 (for Parquet and JSON arrays: the element's number); 0 if it is not from a file.
         raw: The row's bytes as read.
         task_id: The problem's id.
-        solution_id: Its own id among the problem's solutions.
+        solution_id: The solution's id, unique among the problem's solutions.
         code: The text in the file.
         form: The form of the text.
-        gold: Whether the file says that it passes all tests; None if it doesn't say.
+        gold: Whether it passes all tests according to the file; None if the file doesn't state it.
         model: The model that wrote it, if known.
-        ground_truth: Whether it is the ground truth for ranking solutions (rank 1).
+        ground_truth: Whether the file marks it as the problem's ground truth (rank 1), for rankings of solutions.
         extra: JSON object of unknown keys; or None.
     """
 
@@ -338,11 +344,11 @@ Record = ItemRecord | QuestionRecord | CodeRecord
 """An imported record."""
 
 
-# -- Lines of our own files of code problems and of their solutions.
+# -- Lines of workbench's own files of code problems and of their solutions.
 
 
 class StdioTest(Struct, frozen=True, forbid_unknown_fields=True):
-    """A test of a program that reads and writes.
+    """A test of a program's standard input and output.
 
     Attributes:
         input: The text on its standard input.
@@ -358,7 +364,7 @@ TestLine = str | StdioTest
 
 
 class ProblemLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A problem with its tests; further keys are kept.
+    """A problem with its tests; unknown keys are stored too.
 
     Attributes:
         task_id: The problem's id in its dataset.
@@ -367,7 +373,7 @@ class ProblemLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
         entry_point: The function or class that tests call.
         language: ``python``, or the name of a runner.
         canonical_solution: The reference solution, a complete program.
-        canonical_solution_by: Its author; only a person's solution shows which tests are right.
+        canonical_solution_by: The author of the reference solution; only a person's shows which tests are correct.
         setup: Code run between a solution and each test, such as ``candidate = add``.
         seconds: Maximum wall time of a test.
         tests: The suite ``base``.
@@ -392,16 +398,16 @@ class ProblemLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SolutionLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A solution of a problem; further keys are kept.
+    """A solution of a problem; unknown keys are stored too.
 
     Attributes:
         task_id: The problem's id.
-        solution_id: Its own id among the problem's solutions.
-        code: Its text.
+        solution_id: The solution's id, unique among the problem's solutions.
+        code: The solution's text.
         form: The form of the text: a complete program, a continuation of the prompt, or a reply with code in it.
         model: The model that wrote it.
         recorded_pass: Whether it is known to pass; 1 and 0 are accepted too.
-        ground_truth: Whether it is the ground truth for ranking solutions.
+        ground_truth: Whether it is the problem's ground truth, for rankings of solutions.
     """
 
     task_id: str | int

@@ -1,4 +1,6 @@
-"""Columns from callers: plain texts, conversations, numbers; wrong types are reported with their place."""
+"""Validates columns of values that callers pass: texts, conversations, numbers. Errors name the wrong
+value's position.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ class FieldError(UsageError):
     """A field has a wrong value.
 
     Attributes:
-        field: Its location, such as ``completions[3]``.
+        field: The field's name and index, such as ``completions[3]``.
     """
 
     def __init__(self, field: str, wrong: str) -> None:
@@ -28,18 +30,18 @@ def column(name: str, value: object, length: int | None = None) -> Sequence[Any]
     """Return a list with one value for each item.
 
     Args:
-        length: The required length; any if None.
+        length: The required length; None for any length.
 
     Raises:
         FieldError: The value is not a list, or has another length.
     """
-    # Trainers pass lists, tuples and numpy arrays; an array is not a Sequence.
+    # Trainers pass lists, tuples and numpy arrays; a numpy array is not a `Sequence`.
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Sized) or not hasattr(value, "__getitem__"):
         raise FieldError(name, "must be a list with one value per completion")
     try:
         found = len(value)
     except TypeError as error:
-        # An array that holds a single value has no length.
+        # A zero-dimensional array has no length.
         raise FieldError(name, "must be a list with one value per completion") from error
     if length is not None and found != length:
         raise FieldError(name, f"has {found} values for {length} completions")
@@ -47,13 +49,13 @@ def column(name: str, value: object, length: int | None = None) -> Sequence[Any]
 
 
 def is_missing(value: object) -> bool:
-    """Return whether there is no value: None, or NaN, which is what data frames use."""
+    """Return whether a value is missing: None, or NaN as in data frames."""
     # A number too large for a float is still a number.
     return value is None or (isinstance(value, Real) and not isinstance(value, Integral | Fraction) and isnan(value))
 
 
 def is_number(given: object) -> bool:
-    """Return whether a value is a number; trainers pass settings that may be text."""
+    """Return whether a value is a number, and not for example a number as text, which trainers may pass."""
     return isinstance(given, Real) and not isinstance(given, bool)
 
 
@@ -71,7 +73,7 @@ def text(name: str, value: object) -> str:
         try:
             return str(int(value))
         except ValueError as error:
-            # It takes Python long to write these.
+            # Python takes long to convert such long integers to text.
             raise FieldError(name, "is a number with too many digits") from error
     if is_missing(value):
         raise FieldError(name, "must be text; it is missing")
@@ -99,21 +101,21 @@ def prompt_text(name: str, prompt: object) -> str:
     """Return a prompt's text; for a conversation, the user's last message.
 
     Raises:
-        FieldError: The value is neither.
+        FieldError: The value is neither a text nor a conversation.
     """
-    return _last(name, prompt, "user")
+    return _last_turn(name, prompt, "user")
 
 
 def completion_text(name: str, completion: object) -> str:
     """Return a completion's text; for a conversation, the assistant's last message.
 
     Raises:
-        FieldError: The value is neither.
+        FieldError: The value is neither a text nor a conversation.
     """
-    return _last(name, completion, "assistant")
+    return _last_turn(name, completion, "assistant")
 
 
-def _last(name: str, turns: object, role: str) -> str:
+def _last_turn(name: str, turns: object, role: str) -> str:
     # A conversation from Parquet is an array.
     turns = turns.tolist() if hasattr(turns, "tolist") else turns
     if not isinstance(turns, Sequence) or isinstance(turns, str | bytes):
@@ -122,11 +124,11 @@ def _last(name: str, turns: object, role: str) -> str:
         if not isinstance(turn, Mapping):
             raise FieldError(f"{name}[{number}]", "must be a message with role and content")
         if turn.get("role") == role:
-            return _content(f"{name}[{number}].content", turn.get("content"))
+            return _content_text(f"{name}[{number}].content", turn.get("content"))
     return ""
 
 
-def _content(name: str, content: object) -> str:
+def _content_text(name: str, content: object) -> str:
     if content is None:
         return ""
     if isinstance(content, Sequence) and not isinstance(content, str | bytes):

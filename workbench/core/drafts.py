@@ -1,4 +1,4 @@
-"""Notes that go with no label yet: stored as drafts, and in memory while they can't be."""
+"""Drafts of notes, whose label is not stored yet: stored in the database, or kept in memory while that fails."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workbench.core.errors import StoreError
 
 
 class NoteDrafts:
-    """Note drafts of annotators in this process that could not be stored."""
+    """Drafts of notes written in this process; those that could not be stored yet are kept in memory."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -19,10 +19,10 @@ class NoteDrafts:
         self._lock = threading.Lock()
 
     def keep(self, person: int, completion: int, note: str) -> None:
-        """Store a note, with those that could not be stored before; until then `of` returns it.
+        """Store a note, and all earlier ones that could not be stored; `of` returns it even if storing fails.
 
         Raises:
-            StoreError: It can't be stored now.
+            StoreError: The note can't be stored now.
         """
         with self._lock:
             self._waiting[person, completion] = note
@@ -32,7 +32,7 @@ class NoteDrafts:
         """Store the pending notes.
 
         Raises:
-            StoreError: They can't be stored now.
+            StoreError: The notes can't be stored now.
         """
         with self._lock:
             waiting = dict(self._waiting)
@@ -52,7 +52,7 @@ class NoteDrafts:
             self.store()
 
     def of(self, person: int, completion: int, stored: str) -> str:
-        """Return the latest version of the note; ``stored`` if none is pending."""
+        """Return the note that could not be stored yet; ``stored`` if there is none."""
         with self._lock:
             return self._waiting.get((person, completion), stored)
 

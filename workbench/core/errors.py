@@ -1,4 +1,4 @@
-"""Errors that people read: what is wrong, where, and what to do about it."""
+"""Errors with messages for users: what is wrong, where, and what to do about it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _MAX_LISTED = 20
 """Most names of a vocabulary listed in a message."""
 
 
-# -- Names in messages, and their wording by the active front end.
+# -- How options and commands are written in messages, by the front end in use.
 
 
 class Option(NamedTuple):
-    """An option of the current command or form, worded by the front end.
+    """An option of the current command or form. The front end in use decides how its name is written in messages.
 
     Attributes:
         value: Its value, or a placeholder in capitals.
@@ -32,21 +32,21 @@ class Option(NamedTuple):
         return str(self._replace(value=value))
 
 
-class _OptionNames:
+class _OptionFactory:
     def __getattr__(self, name: str) -> Option:
         return Option(name.rstrip("_").replace("_", "-"))
 
 
-opt: Final = _OptionNames()
-"""Options in texts: ``f"Leave {opt.dry_run} out."``, ``f"Name it: {opt.dataset:NAME}"``."""
+opt: Final = _OptionFactory()
+"""Writes options in messages: ``f"Leave {opt.dry_run} out."``, ``f"Name it: {opt.dataset:NAME}"``."""
 
 
 class Command:
-    """A command to run, worded by the front end.
+    """A command that a message suggests. The front end in use decides how it is written.
 
     Args:
-        line: Its words, such as ``"runs DB resume 3"``.
-        options: Options; underscores replace hyphens, and True is for an option without a value.
+        line: The command's words, such as ``"runs DB resume 3"``.
+        options: Values by option, with underscores for hyphens; True for an option without a value.
     """
 
     def __init__(self, line: str, /, **options: object) -> None:
@@ -68,7 +68,7 @@ def flag_of(name: str) -> str:
 
 
 class FrontEnd(NamedTuple):
-    """The wording of options and commands in a front end."""
+    """How a front end writes options and commands in messages."""
 
     option: Callable[[Option], str]
     command: Callable[[Command], str]
@@ -107,13 +107,13 @@ def nearest(said: str, known: Iterable[str], title: str) -> str:
 
 
 def some_of(names: Iterable[str]) -> str:
-    """List the first of many names, and the number of the others."""
+    """Join names for a message: the first ones, and the number of the others."""
     listed = list(names)
     more = f" and {len(listed) - _MAX_LISTED:,} more" if len(listed) > _MAX_LISTED else ""
     return ", ".join(listed[:_MAX_LISTED]) + more
 
 
-def _offered(hint: str) -> list[str]:
+def _names_in_hint(hint: str) -> list[str]:
     _, colon, listed = hint.partition(": ")
     names = (
         (listed if colon else hint.removeprefix("Use ").removeprefix("one of ")).partition(";")[0].partition(". ")[0]
@@ -122,12 +122,12 @@ def _offered(hint: str) -> list[str]:
 
 
 class WorkbenchError(Exception):
-    """An error that a person can act on; front ends print it without a traceback.
+    """An error that a user can fix; front ends print it without a traceback.
 
     Attributes:
         message: What is wrong, and where (``file:line:field`` when there is one).
         hint: What to do about it; empty when the message already says it.
-        command: The command that helps, with which the hint ends.
+        command: The command that helps; the hint ends with it.
         exit_code: Exit code of the command line (1 failed, 2 wrong usage).
     """
 
@@ -147,15 +147,15 @@ class WorkbenchError(Exception):
 class UsageError(WorkbenchError):
     """The request itself is wrong: an unknown field, a name in use, a bad value.
 
-    If the message ends on an unknown name in quotes and the hint lists the known ones, the hint begins with the most
-    similar one.
+    If the message ends with an unknown name in quotes and the hint lists the known names, the hint begins with the most
+    similar known name.
     """
 
     title = "Wrong usage"
     exit_code = 2
 
     def __init__(self, message: str, hint: str = "", command: Command | None = None) -> None:
-        quoted, offered = _QUOTED.findall(message), _offered(hint)
+        quoted, offered = _QUOTED.findall(message), _names_in_hint(hint)
         if quoted and "Did you mean" not in hint and quoted[-1] not in offered:
             hint = did_you_mean(quoted[-1], offered, hint)
         super().__init__(message, hint, command)
@@ -186,7 +186,7 @@ class StoreError(WorkbenchError):
     """The database can't be opened, read or written.
 
     Attributes:
-        cause: The cause, if it is known.
+        cause: The kind of cause; "other" if it is unknown.
     """
 
     title = "Database"
@@ -205,7 +205,7 @@ class SchemaError(StoreError):
 
 
 class FormatError(WorkbenchError):
-    """A file can't be read at all (single bad rows are rejected into quarantine instead)."""
+    """A file can't be read at all (for a single invalid row there is no error: it is rejected)."""
 
     title = "File"
 

@@ -1,8 +1,9 @@
-"""Temporary files and folders: under a temporary name until complete, removed when their process is gone.
+"""Atomic writes, and temporary files and folders, which are removed after their process has ended.
 
-A temporary file is called ``.NAME.PROCESS.part`` after its final name and the process that writes it, which holds a
-lock on it. It is left over when its process is gone according to both its name and the lock: either alone could be
-wrong, the process id where a folder is shared by machines or containers, the lock where a file system supports none.
+A temporary file is called ``.NAME.PROCESS.part``, after its final name and the process that writes it, and this process
+holds a lock on it. A file is removed as a leftover only if both the process in its name is gone and the lock is free:
+the process id is not reliable in a folder shared by machines or containers, nor the lock on a file system without
+locks.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ from typing import IO, Final
 from workbench.core.processes import IN_NAMES, life_named, started, this_process
 
 STANDARD_INPUT: Final = "standard input"
-"""The displayed name of any file that is a copy of standard input."""
+"""The displayed name of a file that is a copy of standard input."""
 
-# -- Opening this user's files: regular ones with one name, no links, accessible only to the owner.
+# -- Opening this user's own files: regular files without links or second names, accessible only to the owner.
 
 
 PRIVATE: Final = 0o600
 _SAFELY: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-"""No link is followed, no pipe waited for, and no terminal becomes this process's."""
+"""Flags with which no link is followed, no pipe is waited for, and no terminal becomes the controlling terminal."""
 _KINDS: Final = {
     stat.S_IFLNK: "a symbolic link",
     stat.S_IFIFO: "a pipe",
@@ -77,7 +78,7 @@ def read_own(path: Path, most: int) -> bytes:
 
 
 def append_own(path: Path, most: int) -> IO[bytes]:
-    """Open a file of this user's for appending, creating it if needed; one of more than ``most`` bytes is truncated
+    """Open a file of this user's for appending, creating it if needed; a file of more than ``most`` bytes is emptied
     first.
 
     Raises:
@@ -112,12 +113,13 @@ def require_own_folder(path: Path) -> None:
     except FileNotFoundError:
         return
     if not stat.S_ISDIR(about.st_mode):
-        raise _refused(_KINDS.get(stat.S_IFMT(about.st_mode), "a file"), path)
+        raise _not_own_error(_KINDS.get(stat.S_IFMT(about.st_mode), "a file"), path)
     _require_owner(about, path)
 
 
 def require_plain(path: Path) -> None:
-    """Check that a path is a regular file with one name and any owner; a missing one is accepted.
+    """Check that a path is a regular file without a second hard link; the owner doesn't matter, and a missing file is
+    accepted.
 
     Raises:
         NotOwnFileError: The path is a link, a pipe, a device or similar.
@@ -139,7 +141,7 @@ def require_own(path: Path) -> None:
         about = os.lstat(path)
     except FileNotFoundError:
         return
-    _require(about, path)
+    _require_own(about, path)
 
 
 def opened_own(path: Path, flags: int) -> int:
@@ -149,16 +151,16 @@ def opened_own(path: Path, flags: int) -> int:
         NotOwnFileError: It is not a regular file of this user's.
         OSError: It can't be opened.
     """
-    # Opening a device may have effects, so its type is checked before, and again on the opened file.
+    # The type is checked before opening, because opening a device may have effects, and again on the opened file.
     require_own(path)
     try:
         descriptor = os.open(path, flags | _SAFELY, PRIVATE)
     except OSError as error:
         if error.errno == errno.ELOOP:
-            raise _refused(_KINDS[stat.S_IFLNK], path) from error
+            raise _not_own_error(_KINDS[stat.S_IFLNK], path) from error
         raise
     try:
-        _require(os.fstat(descriptor), path)
+        _require_own(os.fstat(descriptor), path)
         os.set_blocking(descriptor, True)
     except BaseException:
         os.close(descriptor)
@@ -166,7 +168,7 @@ def opened_own(path: Path, flags: int) -> int:
     return descriptor
 
 
-def _require(about: os.stat_result, path: Path) -> None:
+def _require_own(about: os.stat_result, path: Path) -> None:
     _require_plain(about, path)
     _require_owner(about, path)
 
@@ -174,18 +176,18 @@ def _require(about: os.stat_result, path: Path) -> None:
 def _require_plain(about: os.stat_result, path: Path) -> None:
     kind = _KINDS.get(stat.S_IFMT(about.st_mode))
     if kind is not None:
-        raise _refused(kind, path)
+        raise _not_own_error(kind, path)
     if about.st_nlink > 1:
-        raise _refused("a file that has a second name (a hard link)", path)
+        raise _not_own_error("a file that has a second name (a hard link)", path)
 
 
 def _require_owner(about: os.stat_result, path: Path) -> None:
     # The folder's owner can put anything there, and may share it with us.
     if about.st_uid not in (os.geteuid(), os.stat(path.parent).st_uid):
-        raise _refused("another user's", path)
+        raise _not_own_error("another user's", path)
 
 
-def _refused(what: str, path: Path) -> NotOwnFileError:
+def _not_own_error(what: str, path: Path) -> NotOwnFileError:
     return NotOwnFileError(errno.EPERM, f"it is {what}, where the program keeps its own file: remove it", str(path))
 
 
@@ -194,7 +196,7 @@ _PART: Final = re.compile(
 )
 _MADE: Final = (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)
 _MAX_NAME_BYTES: Final = 180
-"""Bytes from which a name is shortened; names may have 255."""
+"""Maximum bytes of a file name before its suffixes are added; longer names are hashed. File systems allow 255."""
 _FOLDER: Final = "workbench-"
 _TEMPORARY: Final = re.compile(rf"{_FOLDER}[a-z]+-{IN_NAMES}-\w+", re.ASCII)
 _MARK: Final = "attack"
@@ -208,17 +210,17 @@ def whole_file(path: Path, *, private: bool = True, replace: bool = True, durabl
     """Write a file atomically: it appears complete or not at all.
 
     Args:
-        private: A new file is readable only by its owner, and no file is writable by others; else it gets the user's
-            default permissions. A replaced file keeps its readers.
+        private: Make a new file readable only by its owner, and any file writable only by its owner; otherwise use the
+            user's default permissions. A file that replaces another one keeps that one's read permissions.
         replace: Replace an existing file; a link is replaced, not its target.
-        durable: It survives a power cut as soon as it exists.
+        durable: Flush to disk, so that the file survives a power cut as soon as it exists.
 
     Raises:
         FileExistsError: The path exists, and ``replace`` is not set.
         OSError: It can't be written.
     """
-    part = _part_of(path)
-    descriptor, mode = _new(part)
+    part = _part_path(path)
+    descriptor, mode = _create_part(part)
     try:
         with os.fdopen(descriptor, "wb") as file:
             yield file
@@ -230,19 +232,19 @@ def whole_file(path: Path, *, private: bool = True, replace: bool = True, durabl
             if replace:
                 os.replace(part, path)
             else:
-                _name_anew(part, path)
+                _rename_new(part, path)
     finally:
         _remove(part)
 
 
 @contextmanager
 def part_folder(path: Path) -> Iterator[Path]:
-    """Create a private folder next to ``path``, for content that is renamed to ``path`` in the end.
+    """Create a private temporary folder next to ``path``, for content that is renamed to ``path`` in the end.
 
     Raises:
         OSError: It can't be created.
     """
-    part = _part_of(path)
+    part = _part_path(path)
     part.mkdir(mode=0o700)
     try:
         with _held(part):
@@ -253,10 +255,10 @@ def part_folder(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def temporary_folder(what: str) -> Iterator[Path]:
-    """Create a folder among the system's temporary files, removed after use; left-over ones are removed first.
+    """Create a folder among the system's temporary files, which is removed after use; leftovers are removed first.
 
     Args:
-        what: Its purpose, in lower-case letters.
+        what: The folder's purpose, in lower-case letters; it becomes part of the name.
     """
     sweep(Path(tempfile.gettempdir()))
     prefix = f"{_FOLDER}{what}-{this_process().in_name}-"
@@ -265,7 +267,7 @@ def temporary_folder(what: str) -> Iterator[Path]:
 
 
 def new_mark() -> str:
-    """Return a random word for names of files that attacks on the sandbox create outside it, so that they can be
+    """Return a random mark for the names of files that attempted sandbox escapes create, so that they can be found and
     removed.
     """
     return f"{_MARK}{this_process().in_name}-{secrets.token_hex(4)}"
@@ -279,28 +281,30 @@ def remove_marked(folder: Path, mark: str) -> None:
 
 
 def sweep(folder: Path) -> int:
-    """Remove temporary files, folders and files of attacks that are ours and whose process is gone; return their
+    """Remove this user's leftovers (temporary files and folders, files with a mark) whose process is gone; return their
     number.
 
     Files with other names or owners, and files that can't be removed, are kept.
     """
     with suppress(OSError), os.scandir(folder) as entries:
-        return sum(_swept(Path(entry.path), found) for entry in entries if (found := _form(entry.name)))
+        return sum(
+            _remove_if_left(Path(entry.path), found) for entry in entries if (found := _match_leftover(entry.name))
+        )
     return 0
 
 
-def _part_of(path: Path) -> Path:
+def _part_path(path: Path) -> Path:
     sweep(path.parent)
     raw = os.fsencode(path.name)
     name = path.name if len(raw) <= _MAX_NAME_BYTES else blake2b(raw, digest_size=8).hexdigest()
     return path.with_name(f".{name}.{this_process().in_name}.part")
 
 
-def _form(name: str) -> re.Match[str] | None:
+def _match_leftover(name: str) -> re.Match[str] | None:
     return _PART.fullmatch(name) if name.startswith(".") else _TEMPORARY.fullmatch(name) or _MARKED.fullmatch(name)
 
 
-def _swept(path: Path, form: re.Match[str]) -> bool:
+def _remove_if_left(path: Path, form: re.Match[str]) -> bool:
     if _is_at_work(form):
         return False
     with suppress(OSError):
@@ -345,7 +349,7 @@ def _remove(path: Path) -> None:
         return
 
 
-def _new(part: Path) -> tuple[int, int]:
+def _create_part(part: Path) -> tuple[int, int]:
     for _ in range(_MAX_ATTEMPTS):
         descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
         try:
@@ -354,7 +358,7 @@ def _new(part: Path) -> tuple[int, int]:
             _lock(descriptor)
             if os.fstat(descriptor).st_nlink:
                 return descriptor, mode
-            # It was swept between its creation and its locking.
+            # Another process removed the file as a leftover between its creation and its locking.
         except BaseException:
             os.close(descriptor)
             raise
@@ -386,7 +390,7 @@ def _mode_of(path: Path, otherwise: int) -> int:
     return otherwise
 
 
-def _name_anew(part: Path, path: Path) -> None:
+def _rename_new(part: Path, path: Path) -> None:
     try:
         os.link(part, path)
     except OSError as error:

@@ -10,7 +10,7 @@ Remedy = Literal["", "repair", "rescue"]
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """One check: ``ok``, or a description of the fault.
+    """The result of one check of ``doctor``.
 
     Attributes:
         remedy: ``repair`` if the faulty data can be derived from the rest, ``rescue`` if it is stored nowhere else in
@@ -27,12 +27,12 @@ class TableRescued(Struct, frozen=True, kw_only=True):
     """The recovered rows of one table.
 
     Attributes:
-        rows: Rows that were read and kept.
-        missing: Rows that are lost; None if their number can't be determined.
-        stand_ins: Rows that replace lost ones, because others refer to them.
-        dropped: Rows that were read and could not be kept: the row to which they belong is lost, or they violate a
-            constraint.
-        is_derived: Nothing is lost with it: it can be recomputed.
+        rows: Number of rows that were read and kept.
+        missing: Number of lost rows; None if it can't be determined.
+        stand_ins: Number of placeholder rows, inserted for lost rows that other rows refer to.
+        dropped: Number of rows that were read but not kept, because the row to which they belong is lost, or they
+            violate a constraint.
+        is_derived: Whether the table can be recomputed, so that nothing is lost with it.
     """
 
     table: str
@@ -51,11 +51,11 @@ class Rescued(Struct, frozen=True, kw_only=True):
     """The content recovered from a damaged database.
 
     Attributes:
-        schema: Version of its tables.
+        schema: Version of the database's schema.
         changed_questions: Row ids of questions that differ from their import.
         changed_items: Row ids of items that differ from their import.
         changed_labels: Row ids of label events that don't match their digests.
-        notes: Consequences, one sentence each.
+        notes: What the losses mean for the user, one sentence each.
     """
 
     database: str
@@ -77,8 +77,8 @@ class Repaired(Struct, frozen=True, kw_only=True):
     """The actions of ``doctor --repair``.
 
     Attributes:
-        done: Rebuilt parts, one sentence each; empty if nothing was needed.
-        kept: Path of the previous file.
+        done: What was rebuilt, one sentence each; empty if nothing had to be.
+        kept: Paths of the previous files, which were kept.
     """
 
     done: list[str]

@@ -1,4 +1,4 @@
-"""Input files named by the user: none may belong to the open project, under any name."""
+"""Input files that the user names; a file of the open project is rejected, whatever its name or link."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from workbench.core.errors import FormatError, UsageError
 def require_input(path: Path) -> None:
     """Check that this process doesn't have a file open for writing, such as a database, its log or an output.
 
-    Closing one descriptor of a file releases all of the process's locks on it. SQLite would continue without the locks
-    of an open database, and another process would assume that it is the last user and delete the log.
+    Closing a file releases all of the process's locks on it, also those of other descriptors. SQLite would go on
+    without its locks on an open database, and another process could believe to be the last user and delete the log.
 
     Raises:
         FormatError: This process has the file open.
     """
     with suppress(OSError):
         there = os.stat(path)
-        if any(os.path.samestat(one, there) for one in _written()):
+        if any(os.path.samestat(one, there) for one in _open_for_writing()):
             raise FormatError(f"{path}: it belongs to the project that is open, or is being written.", "Name another.")
 
 
@@ -30,15 +30,15 @@ def read_small_file(path: Path, what: str, limit: int, hint: str) -> bytes:
     """Return the bytes of a file such as "a prompt".
 
     Args:
-        what: What it is.
-        limit: Its longest size in bytes.
-        hint: What it should be, if there is no such file.
+        what: What the file is, for the message.
+        limit: Maximum size in bytes.
+        hint: The message's hint if there is no such file.
 
     Raises:
-        UsageError: It can't be read, or is too large.
+        UsageError: The file can't be read, or is too large.
     """
     try:
-        # A pipe would be waited for without end.
+        # Reading from a pipe could block for ever.
         if not path.is_file():
             raise UsageError(f"{path}: there is no such file.", hint)
         require_input(path)
@@ -51,7 +51,7 @@ def read_small_file(path: Path, what: str, limit: int, hint: str) -> bytes:
     return data
 
 
-def _written() -> Iterator[os.stat_result]:
+def _open_for_writing() -> Iterator[os.stat_result]:
     for name in os.listdir("/dev/fd"):
         with suppress(OSError):
             if fcntl.fcntl(int(name), fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY:

@@ -1,4 +1,4 @@
-"""The installation: with the app or only the core, and the location of the documentation."""
+"""The installation: whether the app is installed or only the core, and where the documentation is."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def require_app(what: str) -> None:
     """Check that the app is installed for a request that needs it.
 
     Args:
-        what: The subject of the sentence, in the plural.
+        what: What needs the app, as the plural subject of the message.
 
     Raises:
         UsageError: Only the core is installed.

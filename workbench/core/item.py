@@ -1,4 +1,4 @@
-"""Items as files hold them: a question, its reference answer and one completion."""
+"""Items: a question, its reference answer and one completion; as read from files, and as exported."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ KEPT_RAW = 64 * 1024
 
 
 class ItemRecord(Struct, kw_only=True, gc=False):
-    """One row of a file, checked and ready to store.
+    """An item read from one row of a file, validated and ready to store.
 
     Attributes:
         line: Line number from 1 (for Parquet and JSON arrays: the element's number).
@@ -19,16 +19,17 @@ class ItemRecord(Struct, kw_only=True, gc=False):
         question_key: The source's id of the question, or one derived from its content.
         completion_key: The source's id of the completion, or one derived from its content.
         gold: The imported correctness label, if the file has one.
-        source: ``domain/name`` as found.
-        licence: The source's, if the file has a known one.
+        source: The source as in the file, usually ``domain/name``.
+        licence: The source's licence; None if the file states none.
         type: Answer-type code (``"B"``), or None.
         subtype: Answer-subtype code (``"B5"``), or None.
-        type_text: The source's own string for the type, kept for export.
-        subtype_text: The source's own string for the subtype, kept for export.
+        type_text: The type as written in the file, stored for export.
+        subtype_text: The subtype as written in the file, stored for export.
         extra: JSON object of unknown keys, in their order and spelling; or None.
-        layout: JSON array of all keys of a row in the released schema whose order or presence is not the
-            usual one; or None.
-        is_first_in_row: An equal record is from another row, which judges the same completion again.
+        layout: For a row in the released schema with missing or reordered keys, a JSON array of its keys; otherwise
+            None.
+        is_first_in_row: Whether it is the row's first record of this completion, in a file in which several rows judge
+            the same completion; an equal record of another row is then no repetition.
     """
 
     line: int
@@ -52,7 +53,7 @@ class ItemRecord(Struct, kw_only=True, gc=False):
 
 
 class QuestionRecord(Struct, kw_only=True, gc=False):
-    """One question of a pool: it has a reference answer, and no completion yet.
+    """A question with a reference answer but without a completion, read from a file of questions.
 
     Attributes:
         key: The source's id of the question, or one derived from its content.
@@ -79,11 +80,11 @@ class Refusal(Struct, frozen=True, kw_only=True):
 
     Attributes:
         line: Line number from 1 (for Parquet and JSON arrays: the element's number).
-        code: Bare reason code: ``bad_json``, ``bad_csv``, ``missing_field``, ``wrong_type``, ``bad_utf8``,
+        code: Reason code: ``bad_json``, ``bad_csv``, ``missing_field``, ``wrong_type``, ``bad_utf8``,
             ``nul``, ``too_long``, ``duplicate_key``, ``conflict``, ``truncated``, ``type_mismatch``; for code also
             ``unknown_problem`` and ``unsupported``.
         field: The faulty field, if there is one.
-        message: What is wrong and what to do, for a person.
+        message: What is wrong and what to do.
         raw: The row's bytes as read (the first 64 KiB of a long one).
     """
 
@@ -98,14 +99,14 @@ class StoredItem(Struct, frozen=True, kw_only=True):
     """One item in its current state, for export.
 
     Attributes:
-        gold: The requested gold label, usually the final one (adjudicated, else agreed, else imported; None in conflict
-            or excluded).
+        gold: The requested gold label, usually the final one: adjudicated, else agreed, else imported. None for an item
+            that is in conflict or excluded.
         gold_from: Origin of ``gold``.
-        imported_gold: The label in the file.
-        type: Answer-type code in force.
-        subtype: Answer-subtype code in force.
-        type_text: The exported text of the type: the source's own string while its code is in force.
-        subtype_text: The exported text of the subtype.
+        imported_gold: The gold label in the imported file.
+        type: Code of the current answer type.
+        subtype: Code of the current answer subtype.
+        type_text: The text of the type to export: as in the imported file unless annotators have changed the type.
+        subtype_text: The text of the subtype to export, chosen in the same way.
         state: State of the item's annotation.
         extra: See ``ItemRecord``.
         layout: See ``ItemRecord``.
@@ -135,9 +136,9 @@ class TypeColumn(Struct, kw_only=True):
     """A column that was read as answer types or subtypes.
 
     Attributes:
-        values: Rows with a value.
-        unknown: Rows whose value is not an answer type.
-        words: The first 20 such values, each with its frequency.
+        values: Number of rows with a value.
+        unknown: Number of rows whose value is not an answer type.
+        words: The first 20 unknown values, each with its frequency.
     """
 
     column: str
@@ -156,12 +157,12 @@ class TypeColumn(Struct, kw_only=True):
 
 
 class RefusedRow(Struct, frozen=True, kw_only=True):
-    """A row in quarantine.
+    """A rejected row, as stored in quarantine.
 
     Attributes:
-        file: The name of its file.
-        line: Its line there (for Parquet and JSON arrays: the element's number).
-        text: Its beginning.
+        file: The name of the row's file.
+        line: The row's line number in the file (for Parquet and JSON arrays: the element's number).
+        text: The beginning of the row's text.
     """
 
     dataset: str
@@ -181,7 +182,7 @@ class QuarantinedRow(Struct, frozen=True, kw_only=True):
 
 
 def gold_source(columns: Mapping[str, str]) -> str:
-    """Describe which column gold is read from; "" for a file with workbench's field names."""
+    """Say from which column gold is read; "" for a file with workbench's own field names."""
     if "completion" not in columns:
         return ""
     return f"Gold: the column {columns['gold']!r}." if columns.get("gold") else "Gold: none; no column is read as it."

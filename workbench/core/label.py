@@ -1,4 +1,4 @@
-"""Label events of annotators, and the states derived from them."""
+"""Label events: what annotators label, adjudicate and exclude; and the states derived from the events."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ EventKind = Literal[
     "label", "adjudication", "retraction", "flag", "reveal", "repeat", "check", "reopen", "exclusion", "answer"
 ]
 """The kind of an event. ``repeat``: the same person's label of an item they labelled before; ``check``: a label of an
-item with a known answer; neither counts for an item's overlap. ``reopen``: a new round begins; ``exclusion``: the
-coordinator excludes an item. ``retraction`` retracts the event that it supersedes. ``flag``: a question to the
-coordinator, whose ``answer`` lists the answered flags in ``seen``.
+item with a known answer; neither counts as one of the labels an item needs. ``reopen``: a new round begins;
+``exclusion``: the coordinator excludes an item. ``retraction`` retracts the event that it supersedes. ``flag``: a
+question to the coordinator, whose ``answer`` lists the answered flags in ``seen``.
 """
 State = Literal["unlabelled", "labelled", "conflict", "final", "excluded"]
 FLAG_STATES = ("open", "answered", "none")
@@ -47,29 +47,30 @@ TAGS: dict[str, str] = {
     "copies_reference": "hack: quotes a reference it can't know",
     "degenerate": "repeats itself or breaks off",
 }
-"""Additions to a verdict, never instead of it; binary exports ignore them."""
+"""Tags that can be added to a verdict; exports of binary gold ignore them."""
 
 
 class LabelEvent(Struct, frozen=True, kw_only=True):
-    """One append-only event; see `EventKind`.
+    """One label event, which is never changed; see `EventKind`.
 
     Attributes:
-        uuid: Unique for ever (uuid7 in the app), so that the merge of several people's files is a union.
+        uuid: A globally unique id (uuid7 in the app), so that merging several people's files is a union of events.
         subject: Row id of the completion (correctness) or the question (type).
         annotator: Row id of the person.
-        round: 1, plus one for every reopening; labels of earlier rounds no longer count.
+        round: The labelling round: 1, plus one for each reopening. Labels of earlier rounds no longer count.
         tags: Codes of `TAGS`.
         partial: How much of the answer is right, 0 to 1, if the annotator stated it.
-        supersedes: The event this one replaces (edit, undo); None for a first one.
-        seen: For an adjudication: the labels it resolved. For a label that an undo restored: the one it repeats.
+        supersedes: The uuid of the event that this one replaces (by a change or an undo); None for a first event.
+        seen: Uuids: for an adjudication the labels that it resolved; for a label restored by an undo, the original
+            label.
         unblinded: Whether the person had viewed gold, verdicts or others' labels of this item before.
-        content_hash: blake2b-128 of the text shown.
+        content_hash: blake2b-128 hash of the texts that were shown.
         open_ms: Time the item was open, in milliseconds.
-        focused_ms: The same without blurred and idle time.
+        focused_ms: The same, without time in which the window was in the background or the annotator idle.
         wait_ms: Time from the key that ended the previous item to the first paint of this one.
         keys: Keys pressed while the item was open, including the one that labelled it.
         created_at: ISO 8601, UTC.
-        merged: Whether it was merged from another database; this is not part of the event itself.
+        merged: Whether the event was merged from another database; this is a property of the row, not of the event.
     """
 
     uuid: str
@@ -102,18 +103,18 @@ class LabelEvent(Struct, frozen=True, kw_only=True):
 
     @property
     def value(self) -> str | None:
-        """Return the value compared between annotators: the verdict, or the subtype on the type task."""
+        """Return the value that is compared between annotators: the verdict, or for the type task, the subtype."""
         return self.verdict if self.task == "correctness" else self.subtype
 
 
 class TaskState(Struct, frozen=True, kw_only=True):
-    """The state of one task on one subject; a pure function of its events.
+    """The state of one task (correctness or type) on one completion or question; a pure function of its events.
 
     Attributes:
         verdict: The final verdict (correctness only).
         subtype: The final subtype code (type only).
         reason: Why the item is excluded.
-        decided_by: How a final value was reached.
+        decided_by: How the final value was reached: by agreement, adjudication, ….
         round: The current round, or the one in which it was resolved.
     """
 
@@ -126,7 +127,7 @@ class TaskState(Struct, frozen=True, kw_only=True):
 
 
 class ItemState(Struct, frozen=True, kw_only=True):
-    """The combined state of both tasks of one completion: shown in Browse, gold and ``status``."""
+    """The combined state of both tasks on one completion, as shown in the app, in ``status`` and by gold."""
 
     state: State
     gold: bool | None = None
@@ -136,12 +137,12 @@ class ItemState(Struct, frozen=True, kw_only=True):
 
 
 class ExcludedItem(Struct, frozen=True, kw_only=True):
-    """An excluded item, which is in no table.
+    """An excluded item. It counts in no table of metrics.
 
     Attributes:
         reason: A code of `EXCLUSION_REASONS`.
-        how: By agreement, by the third person, or by the coordinator.
-        people: People who decided it.
+        how: Who decided: annotators by agreement, the adjudicator, or the coordinator.
+        people: Names of the people who decided.
         notes: Their notes, in the same order.
     """
 
@@ -174,19 +175,20 @@ class LabelLine(Struct, kw_only=True, omit_defaults=True):
     """One line of a label file (JSON Lines), for ``workbench labels DB import`` and ``export``.
 
     Attributes:
-        completion_id: The completion's own id; without it, the line is only about the answer type of the question.
-        question_id: Distinguishes completions with the same id.
-        dataset: Distinguishes questions with the same id.
+        completion_id: The completion's id; a line without one labels only the answer type of the question.
+        question_id: The question's id; needed if several completions have the same id.
+        dataset: The data set's name; needed if several questions have the same id.
         answer_subtype: Subtype code; it counts for the whole question.
         reason: Why the item is unsuitable.
-        role: ``adjudicator`` for the third person's decision; ``coordinator`` for a coordinator's event.
+        role: ``adjudicator`` for an adjudication; ``coordinator`` for a coordinator's event.
         revision: 1 for a first label, 2 for its first correction, and so on.
-        uuid: If missing: uuid5 of (dataset, completion, annotator, role, revision).
+        uuid: The event's id; if missing, the uuid5 of (dataset, completion, annotator, role, revision) is used.
         kind: In a history export, the kind of the event (``retraction``, ``flag`` …); such a line is the complete
             event.
-        round: If missing: the current round.
-        seen: In a history export, the labels an adjudication resolved; without it, those existing at import.
-        content_hash: In hexadecimal. This and the following fields are only in a history export.
+        round: The labelling round; if missing, the current one.
+        seen: In a history export, the labels that an adjudication resolved; if missing, all labels that exist at
+            import.
+        content_hash: The texts' hash in hexadecimal. This and the following fields are only in a history export.
     """
 
     completion_id: str = ""
@@ -221,11 +223,11 @@ class LabelLine(Struct, kw_only=True, omit_defaults=True):
     view: str | UnsetType = UNSET
 
 
-# -- Similar-looking names: one person is one, regardless of spelling.
+# -- Similar-looking names, so that one person is not registered under two spellings.
 
 
 _LETTERS: Final = ("LATIN", "GREEK", "CYRILLIC", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU")
-"""Scripts with letters that look like those of others."""
+"""Scripts with letters that look like letters of other scripts."""
 _BOTH: Final = "аa вb еe кk мm оo рp сc тt хx ѕs іi јj ԁd һh ԛq ԝw ӏl βb κk οo τt χx ϲc ϳj ıi ɡg ɑa"
 _SMALL: Final = f"{_BOTH} уy гr пn αa γy ιi νv ρp υu ωw ηn"
 _LARGE: Final = f"{_BOTH} уy нh αa εe ζz ηh ιi μm νn ρp υy"
@@ -241,26 +243,26 @@ def coordinator_name() -> str:
 
 
 def looks_like(name: str, others: Iterable[str]) -> str | None:
-    """Return another name that this one looks like without being equal; None without one."""
-    own = _looks(name)
-    return next((other for other in others if other != name and own & _looks(other)), None)
+    """Return a name that looks like this one but differs from it; None if there is none."""
+    own = _lookalike_keys(name)
+    return next((other for other in others if other != name and own & _lookalike_keys(other)), None)
 
 
 def is_mixed(name: str) -> bool:
-    """Return whether a word of the name mixes letters of scripts that look alike, which no language does."""
-    return any(len(_scripts(word)) > 1 for word in _WORD.findall(unicodedata.normalize("NFKC", name)))
+    """Return whether a word of the name mixes letters of several scripts that look alike, as no language does."""
+    return any(len(_scripts_of(word)) > 1 for word in _WORD.findall(unicodedata.normalize("NFKC", name)))
 
 
-def _scripts(word: str) -> set[str]:
+def _scripts_of(word: str) -> set[str]:
     firsts = {unicodedata.name(letter, "").partition(" ")[0] for letter in word}
     return firsts.intersection(_LETTERS)
 
 
-def _looks(name: str) -> set[str]:
+def _lookalike_keys(name: str) -> set[str]:
     plain = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
-    looks = {plain, plain.translate(_table(_SMALL)), plain.translate(_table(_LARGE))}
+    looks = {plain, plain.translate(_translation_table(_SMALL)), plain.translate(_translation_table(_LARGE))}
     return {unicodedata.normalize("NFC", look) for look in looks} - {""}
 
 
-def _table(pairs: str) -> dict[int, str]:
+def _translation_table(pairs: str) -> dict[int, str]:
     return {ord(pair[0]): pair[1] for pair in pairs.split()}

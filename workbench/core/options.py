@@ -1,13 +1,13 @@
-"""A verb's options: one annotated record, which the command line, the Python API and forms read.
+"""The options of a command, declared once as an annotated record, which the command line, the Python API and forms use.
 
     class ValidityOptions(Options):
         verifiers: Verifiers = ()
         gold: Gold = "final"
         size: Annotated[int, option("How many.", ge=1)] = 4
 
-A field's type gives the accepted values, its default the value if it is omitted (none: it is required), and its
-`option` the description and spelling. Types that several verbs share have names here. A record may contain another one,
-such as a selection of problems: front ends show that record's fields in its place.
+A field's type gives the accepted values, its default the value if the option is omitted (without one it is required),
+and its `option` the description and how it is written. Types that several commands share are defined here. A record may
+contain another record, such as a selection of problems: front ends show the inner record's fields in its place.
 """
 
 from __future__ import annotations
@@ -45,27 +45,28 @@ LARGEST = 2**63 - 1
 
 
 class Options(Struct, frozen=True, kw_only=True):
-    """A verb's options."""
+    """The base class of a command's options."""
 
 
 class Written(Struct, frozen=True, kw_only=True):
-    """The textual form of an option, as on the command line.
+    """How an option is written as text, as on the command line.
 
     Attributes:
-        flags: Its flags; ``--name-of-the-field`` if none.
+        flags: The option's flags; if empty, ``--name-of-the-field``.
         is_argument: Whether it is positional.
         metavar: The placeholder for its value.
         choices: The accepted words, if the type does not give them.
-        meanings: Descriptions of words; shown in forms.
-        shows_default: Whether help names the default; if None, if it is neither empty nor false.
-        bare: Its value if only the flag is given.
-        read: Parses its text, or each of several texts into a pair; raises UsageError for invalid text.
-        names_file: For a text: whether it is the name of a file.
-        exists: For a path: whether it must exist.
-        dash: For a path to read: whether "-" is standard input.
-        output: For a path: it is written; "-" is standard output if the content is a ``"stream"``.
-        folder: For a path: whether it may be a folder.
-        later: Whether it is rarely needed, so that a form shows it on request.
+        meanings: Descriptions of the accepted words, by word; shown in forms.
+        shows_default: Whether the help text names the default; None: only if the default is neither empty nor false.
+        bare: The value if only the flag is given.
+        read: Parses the option's text (for an option with several pairs, each text); raises UsageError if it is
+            invalid.
+        names_file: Whether an option whose value is text names a file.
+        exists: Whether a path must exist.
+        dash: Whether "-" stands for standard input, for a path to read.
+        output: Set for a path that is written; for a ``"stream"``, "-" stands for standard output.
+        folder: Whether a path may be a folder.
+        later: Whether the option is rarely needed, so that forms hide it at first.
     """
 
     flags: tuple[str, ...] = ()
@@ -85,7 +86,7 @@ class Written(Struct, frozen=True, kw_only=True):
 
 
 class Spelling(TypedDict, total=False):
-    """The fields of `Written` that a declaration names."""
+    """The fields of `Written` that a declaration can set by keyword."""
 
     metavar: str | None
     choices: tuple[str, ...] | None
@@ -109,7 +110,7 @@ def option(
     le: float | None = None,
     **spelling: Unpack[Spelling],
 ) -> Meta:
-    """Declare an option: its description, bounds and spelling (see `Written`)."""
+    """Declare an option: its description, its bounds, and how it is written (see `Written`)."""
     bounds: dict[str, Any] = {"ge": ge, "gt": gt, "le": le}
     said: dict[str, Any] = {side: bound for side, bound in bounds.items() if bound is not None}
     return Meta(description=description, extra={"written": Written(flags=flags, **spelling)}, **said)
@@ -134,7 +135,7 @@ def pair(text: str) -> tuple[str, str]:
     """
     key, equals, value = text.partition("=")
     if not equals or not key:
-        # The value may be a key, so it is not shown.
+        # The value may be a secret key, so it is not shown.
         raise UsageError("It is not KEY=VALUE.")
     if any("\ud800" <= character <= "\udfff" for character in text):
         raise UsageError(f"{inert(key)}: it is not valid UTF-8 text.")
@@ -146,7 +147,7 @@ Whole = Annotated[int, Meta(ge=1, le=LARGEST)]
 SeedNumber = Annotated[int, Meta(ge=0, le=LARGEST)]
 
 NONE_GIVEN: Final[dict[str, Any]] = {}
-"""The default of pairs."""
+"""The default of options that take KEY=VALUE pairs: none."""
 
 Where = Annotated[
     tuple[str, ...],
@@ -204,7 +205,7 @@ OnCluster = Annotated[
 ]
 By = Annotated[str, option("Name recorded as the author of the decision.", metavar="NAME")]
 BY: Final[Any] = msgspec.field(default_factory=coordinator_name)
-"""The logged-in user, as in the app."""
+"""Default of the option for the acting person: the name of the logged-in user."""
 Force = Annotated[bool, option("Overwrite an existing file.")]
 Trust = Annotated[
     bool,
@@ -234,7 +235,7 @@ class BasisArguments(TypedDict):
 
 
 class Basis(Options, frozen=True, kw_only=True):
-    """The basis of metrics: verdicts on which items, compared with which gold by which protocol."""
+    """The basis of metrics: which items count, what is their gold, and how abstentions are counted (the protocol)."""
 
     protocol: Protocol = None
     gold: Gold = "final"
@@ -253,13 +254,13 @@ PEOPLE: Final = "names separated by commas or blanks"
 
 
 def people_in(text: str) -> tuple[str, ...]:
-    """Split names of people at commas or blanks; a name with a blank must be between commas or in quotes.
+    """Split people's names at commas or spaces; names with spaces must be separated by commas or quoted.
 
     Raises:
         UsageError: A quote is not closed, or there is no name.
     """
     try:
-        names = (name.strip("\"'") for name in _names(text)) if "," in text else shlex.split(text)
+        names = (name.strip("\"'") for name in _names_between_commas(text)) if "," in text else shlex.split(text)
     except ValueError:
         raise UsageError("A quote is not closed.", "Put commas between the names.") from None
     if found := tuple(filter(None, names)):
@@ -268,19 +269,19 @@ def people_in(text: str) -> tuple[str, ...]:
 
 
 def people_of(words: Sequence[str]) -> tuple[str, ...]:
-    """Split names of people given as words: a word holds one name, or several with commas between them."""
-    return tuple(name for word in words for name in _names(word))
+    """Split words into people's names: a word is one name, or several names separated by commas."""
+    return tuple(name for word in words for name in _names_between_commas(word))
 
 
-def _names(text: str) -> tuple[str, ...]:
+def _names_between_commas(text: str) -> tuple[str, ...]:
     return tuple(filter(None, map(str.strip, text.split(","))))
 
 
 class TableForm(Options, frozen=True, kw_only=True):
-    """The format of tables, and the parts to write. CSV always has all metrics in full.
+    """The format of tables, and which columns and rows are written. CSV always has all metrics at full precision.
 
     Raises:
-        UsageError: A choice doesn't go with the format, or the label is invalid.
+        UsageError: Columns or rows are chosen for a format that always has all, or the label is invalid.
     """
 
     format: Annotated[
@@ -291,7 +292,7 @@ class TableForm(Options, frozen=True, kw_only=True):
         option(
             "Show only these table columns, named by their headings, in this order.",
             metavar="NAME[,NAME…]",
-            read=_names,
+            read=_names_between_commas,
         ),
     ] = ()
     label: Annotated[str, option("Label of the LaTeX table, for \\ref; further tables get the suffixes -2, -3 …")] = ""
@@ -326,11 +327,11 @@ class RecordField(NamedTuple):
     """A field of a record.
 
     Attributes:
-        type: Without None; of one value if it takes several.
-        is_several: Whether it takes any number of values.
-        flags: Its flags; the first is its name.
-        default: `msgspec.NODEFAULT` if it is required.
-        bounds: ``ge``, ``gt``, ``le``, as far as it has them.
+        type: The type of its value without None; if it takes several values, the type of one.
+        is_several: Whether the option takes any number of values.
+        flags: The option's flags; the first one is its name.
+        default: The default value; `msgspec.NODEFAULT` if the option is required.
+        bounds: The bounds ``ge``, ``gt`` and ``le`` that it has.
     """
 
     name: str
@@ -348,18 +349,18 @@ class RecordField(NamedTuple):
 
 
 def fields_of(record: type[Options]) -> Iterator[RecordField]:
-    """Yield the fields of a record in their order, with those of contained records in their place."""
+    """Yield the fields of a record in order; a contained record is replaced by its fields."""
     hints = get_type_hints(record, include_extras=True)
     for field in structs.fields(record):
         if _is_record(hints[field.name]):
             yield from fields_of(hints[field.name])
             continue
         default = field.default if field.default_factory is NODEFAULT else field.default_factory()
-        yield _field(field.name, hints[field.name], default)
+        yield _record_field(field.name, hints[field.name], default)
 
 
 def record_of(record: type[Asked], said: Mapping[str, Any]) -> Asked:
-    """Build a record, with contained ones, from values of its fields; the others get their defaults."""
+    """Build a record, and the records in it, from values by field name; other fields get their defaults."""
     hints = get_type_hints(record)
     given = {name: record_of(hint, said) for name, hint in hints.items() if _is_record(hint)}
     return record(**given, **{name: said[name] for name in record.__struct_fields__ if name in said})
@@ -369,7 +370,7 @@ def _is_record(hint: Any) -> bool:
     return isinstance(hint, type) and issubclass(hint, Options)
 
 
-def _field(name: str, hint: Any, default: Any) -> RecordField:
+def _record_field(name: str, hint: Any, default: Any) -> RecordField:
     type_, metas = _split_annotation(hint)
     written = next((meta.extra["written"] for meta in reversed(metas) if meta.extra), Written())
     is_several = get_origin(type_) is dict or (get_origin(type_) is tuple and written.read is None)
@@ -407,6 +408,6 @@ Record = TypeVar("Record", bound=Struct)
 
 
 def record_from(kind: type[Record], source: object, **others: Any) -> Record:
-    """Return a record: `others`, and for each other field the attribute of this name that `source` has."""
+    """Build a record from `others`, and for all other fields from the attributes of `source` with the same names."""
     names = [name for name in kind.__struct_fields__ if name not in others and hasattr(source, name)]
     return kind(**{name: getattr(source, name) for name in names}, **others)

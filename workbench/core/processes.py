@@ -1,8 +1,8 @@
-"""Process identity: by the kernel's own start times and boots, never by wall-clock time.
+"""Identifies processes by the kernel's start times and boot ids, not by wall-clock time.
 
-A clock may be set back by an hour, and a machine may sleep; the ticks at which a process started and the id of the
-boot it belongs to stay. Without ``/proc`` (macOS), a process's start time as the system recorded it replaces both: it
-isn't rewritten when the clock is set.
+A clock may be set back, and a machine may sleep; the tick at which a process started and the id of its boot don't
+change. Without ``/proc`` (on macOS) the start time that the system recorded is used instead of both; it does not change
+when the clock is set.
 """
 
 from __future__ import annotations
@@ -24,10 +24,12 @@ from msgspec import Struct, structs
 PROC = Path("/proc")
 
 Life = Literal["lives", "gone", "elsewhere"]
-"""``elsewhere``: it belongs to another machine, container or user, so its state is unknown here."""
+"""Whether a process is alive. ``elsewhere``: it belongs to another machine, container or user, so its
+state is unknown.
+"""
 
 IN_NAMES: Final = r"(?P<pid>\d{1,10})-(?P<started>\d{1,20})(?:-(?P<place>[0-9a-f]{8}))?"
-"""A process in the name of a file, written by `Process.in_name`; earlier versions wrote no place."""
+"""Pattern of a process in a file's name, as `Process.in_name` writes it; earlier versions left out the place."""
 
 _UNKNOWN: Final = "unknown"
 
@@ -36,11 +38,11 @@ class Process(Struct, frozen=True, array_like=True):
     """The unique identity of a process.
 
     Attributes:
-        started: Ticks from the boot to its start; in milliseconds since the epoch without ``/proc``.
-        boot: The id of the boot it belongs to; "" if there is none.
-        spaces: The namespaces in which its number and its clocks are valid; "" if there are none.
-        machine: The machine it runs on.
-        file: The file it works on, by device and number; "" if unknown.
+        started: Clock ticks from the boot to the process's start; without ``/proc``, milliseconds since the epoch.
+        boot: The id of the machine's boot; "" if there is none.
+        spaces: The namespaces in which its process id and its clocks are valid; "" if there are none.
+        machine: A digest of the name of the machine it runs on, see `machine`.
+        file: The database file it works on, as device and inode number; "" if unknown.
     """
 
     pid: int
@@ -55,11 +57,11 @@ class Process(Struct, frozen=True, array_like=True):
 
     @property
     def in_name(self) -> str:
-        return f"{self.pid}-{self.started}-{_place(self.boot, self.spaces, self.machine)}"
+        return f"{self.pid}-{self.started}-{_place_digest(self.boot, self.spaces, self.machine)}"
 
 
 def decoded(text: str | None) -> Process | None:
-    """Parse a process from a column; None for anything else, such as a row of an earlier version."""
+    """Parse a process stored as text; None if the text does not describe one, as in rows of earlier versions."""
     try:
         return None if text is None else msgspec.json.decode(text, type=Process)
     except msgspec.MsgspecError:
@@ -68,7 +70,7 @@ def decoded(text: str | None) -> Process | None:
 
 def this_process() -> Process:
     pid = os.getpid()
-    return Process(pid, _own_start(pid), boot_id(), spaces(), machine())
+    return Process(pid, _own_start_or_zero(pid), boot_id(), spaces(), machine())
 
 
 def this_process_on(path: Path) -> Process:
@@ -76,38 +78,40 @@ def this_process_on(path: Path) -> Process:
 
 
 def life_at(process: Process, path: Path) -> Life:
-    """Return whether a process that works on a file lives; a process named by a copy of its file is elsewhere."""
+    """Return whether a process that works on a database file is alive; "elsewhere" if the file is a copy of the one
+    that the process works on.
+    """
     found, there = life(process), file_id(path)
     copied = process.file and there and process.file != there
     return "elsewhere" if found == "lives" and copied else found
 
 
 def life(process: Process) -> Life:
-    """Return whether a process lives, as far as it can be seen from here.
+    """Return whether a process is alive, gone, or can't be seen from here ("elsewhere").
 
-    A process that is stopped, hangs, or waits for a disk lives.
+    A process that is stopped, hangs, or waits for a disk counts as alive.
     """
     if process.boot != boot_id():
-        # The machine has been rebooted since, unless it is another one.
+        # The boot id differs: this machine has been rebooted since, or it is another machine.
         return "gone" if process.boot and boot_id() and process.machine == machine() else "elsewhere"
     # A host may be renamed while it runs.
     if process.spaces != spaces() or not (process.boot or process.machine == machine() != ""):
         return "elsewhere"
-    return _life_here(process.pid, process.started)
+    return _life_in_this_boot(process.pid, process.started)
 
 
 def life_named(name: re.Match[str]) -> Life:
     place, began = name["place"], int(name["started"])
     if place is None:
-        # Earlier versions wrote no place: the number is valid here.
-        return _life_here(int(name["pid"]), began)
-    if place != _place(boot_id(), spaces(), machine()):
+        # Earlier versions did not store where a process runs; its id is taken to be valid here.
+        return _life_in_this_boot(int(name["pid"]), began)
+    if place != _place_digest(boot_id(), spaces(), machine()):
         return "elsewhere"
-    return _life_here(int(name["pid"]), began)
+    return _life_in_this_boot(int(name["pid"]), began)
 
 
 def file_id(path: Path) -> str:
-    """Return the identity of a file on this machine; "" without one."""
+    """Return a file's device and inode number, which identify it on this machine; "" if there is no such file."""
     try:
         found = path.stat()
     except OSError:
@@ -116,7 +120,8 @@ def file_id(path: Path) -> str:
 
 
 def uptime() -> float:
-    """Return seconds on a clock that can't be set, and that pauses while the machine sleeps; the same in one boot."""
+    """Return seconds on the monotonic clock, which can't be set and pauses while the machine sleeps; all processes of a
+    boot share it."""
     return time.monotonic()
 
 
@@ -125,20 +130,20 @@ def wall() -> float:
 
 
 def boot_id() -> str:
-    """Return the id of this boot; "" if the system gives none at the moment."""
+    """Return the id of the current boot; "" if it can't be read at the moment."""
     try:
-        return _boot_seen()
+        return _read_boot_id()
     except OSError:
         return ""
 
 
 def machine() -> str:
-    """Return a digest of the name of this machine or container: container images may share parts of the name.
+    """Return a digest of this machine's or container's id and name; two containers of one image may share the id.
 
-    Empty if it can't be determined just now.
+    The result is "" if they can't be read at the moment.
     """
     try:
-        return _machine_seen()
+        return _read_machine()
     except OSError:
         return ""
 
@@ -146,27 +151,27 @@ def machine() -> str:
 def spaces() -> str:
     try:
         if os.readlink(PROC / "self") != str(os.getpid()):
-            # This /proc belongs to another namespace: its numbers are not ours, and ours don't occur in it.
-            return f"{_UNKNOWN} {_token(os.getpid())}"
-        return " ".join(os.readlink(PROC / "self/ns" / kind) for kind in ("pid", "time") if _has(kind))
+            # This /proc is that of another namespace, with other process ids.
+            return f"{_UNKNOWN} {_random_token(os.getpid())}"
+        return " ".join(os.readlink(PROC / "self/ns" / kind) for kind in ("pid", "time") if _has_namespace(kind))
     except OSError:
         return ""
 
 
 def started(pid: int) -> int | None:
-    """Return when a process started; None if it has ended, even if it is still a zombie.
+    """Return a process's start time (see `Process`); None if it has ended, even if it is still a zombie.
 
     Raises:
         OSError: The process is not visible from here.
     """
     if not (PROC / "self/stat").exists():
-        return _started_elsewise(pid)
+        return _started_without_proc(pid)
     try:
         # The name in brackets may contain anything; the number is the 22nd field (proc(5)).
         fields = (PROC / str(pid) / "stat").read_bytes().rpartition(b")")[2].split()
         return None if fields[0] in (b"Z", b"X", b"x") else int(fields[19])
     except (FileNotFoundError, ProcessLookupError):
-        if _is_there(pid):
+        if _exists(pid):
             # Other users' processes may be hidden.
             raise OSError(f"process {pid} can't be seen") from None
         return None
@@ -174,7 +179,7 @@ def started(pid: int) -> int | None:
         raise OSError(f"/proc/{pid}/stat can't be understood") from error
 
 
-def _life_here(pid: int, began: int) -> Life:
+def _life_in_this_boot(pid: int, began: int) -> Life:
     try:
         found = started(pid)
     except OSError:
@@ -182,7 +187,7 @@ def _life_here(pid: int, began: int) -> Life:
     return "gone" if found is None or began not in (0, found) else "lives"
 
 
-def _is_there(pid: int) -> bool:
+def _exists(pid: int) -> bool:
     if pid <= 0:
         return False
     try:
@@ -194,7 +199,7 @@ def _is_there(pid: int) -> bool:
     return True
 
 
-def _started_elsewise(pid: int) -> int | None:
+def _started_without_proc(pid: int) -> int | None:
     import psutil
 
     try:
@@ -206,7 +211,7 @@ def _started_elsewise(pid: int) -> int | None:
         return None
 
 
-def _own_start(pid: int) -> int:
+def _own_start_or_zero(pid: int) -> int:
     try:
         return _own_start_seen(pid)
     except OSError:
@@ -219,17 +224,17 @@ def _own_start_seen(pid: int) -> int:
 
 
 @lru_cache(maxsize=4)
-def _place(boot: str, spaces: str, machine: str) -> str:
+def _place_digest(boot: str, spaces: str, machine: str) -> str:
     return hashlib.sha256(f"{boot}\n{spaces}\n{machine}".encode()).hexdigest()[:8]
 
 
 @lru_cache(maxsize=1)
-def _token(pid: int) -> str:
+def _random_token(pid: int) -> str:
     return f"{pid} {secrets.token_hex(8)}"
 
 
 @cache
-def _boot_seen() -> str:
+def _read_boot_id() -> str:
     try:
         return (PROC / "sys/kernel/random/boot_id").read_text(encoding="ascii", errors="replace").strip()
     except (FileNotFoundError, NotADirectoryError, PermissionError):
@@ -237,7 +242,7 @@ def _boot_seen() -> str:
 
 
 @cache
-def _machine_seen() -> str:
+def _read_machine() -> str:
     try:
         name = Path("/etc/machine-id").read_text(encoding="ascii", errors="replace").strip()
     except (FileNotFoundError, NotADirectoryError, PermissionError):
@@ -245,12 +250,12 @@ def _machine_seen() -> str:
     return hashlib.sha256(f"workbench {name} {platform.node()}".encode()).hexdigest()[:16]
 
 
-def _has(kind: str) -> bool:
+def _has_namespace(kind: str) -> bool:
     return (PROC / "self/ns" / kind).is_symlink()
 
 
 class Closing(ABC):
-    """A context manager that closes itself at its end."""
+    """A context manager whose exit calls `close`."""
 
     def __enter__(self) -> Self:
         return self
@@ -260,4 +265,4 @@ class Closing(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Release what it holds."""
+        """Release all resources."""

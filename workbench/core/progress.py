@@ -1,4 +1,4 @@
-"""Progress of long work, and whether it has been cancelled: reported by the worker, observed by the caller."""
+"""Progress and cancellation of long work: the work reports its progress to a listener, and asks it whether to stop."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench.core.errors import WorkbenchError
 T = TypeVar("T")
 
 BYTES: Final = "bytes"
-"""The unit that is shown as a percentage."""
+"""The unit bytes; progress in it is shown as a percentage."""
 
 _RECENT_SECONDS = 10.0
 _MIN_SHARE = 0.02
@@ -23,7 +23,7 @@ _MIN_SHARE = 0.02
 _MAX_SAMPLES = 64
 
 _MAX_SINGLE, _BATCH = 10_000, 500
-"""Most values that are reported individually; with more, the number that is reported together."""
+"""Maximum number of values that are reported one by one, and how many are reported together if there are more."""
 
 
 class Stopped(WorkbenchError):
@@ -33,14 +33,14 @@ class Stopped(WorkbenchError):
 
 
 class Step:
-    """A part of the work in progress.
+    """A step of long work, with its progress.
 
     Attributes:
-        what: Its name, a few words.
-        done: The finished part.
-        total: Its size; None if unknown.
-        unit: The unit of both, in the plural.
-        began: Its start, by the monotonic clock.
+        what: The step's name, a few words.
+        done: How much is finished, in units.
+        total: The step's size in units; None if unknown.
+        unit: The unit of ``done`` and ``total``, in the plural.
+        began: Time of its start on the monotonic clock.
     """
 
     def __init__(self, what: str, total: int | None, unit: str, now: float) -> None:
@@ -60,7 +60,7 @@ class Step:
     def left(self, now: float) -> float | None:
         """Return the remaining seconds at the recent pace; None if it can't be estimated yet.
 
-        Time before the first advance is preparation and doesn't count for the pace.
+        The time before the first advance is preparation and doesn't count for the pace.
         """
         if not self.total or len(self._lately) < 3:
             return None
@@ -72,10 +72,10 @@ class Step:
 
 
 class Listener:
-    """Receives the progress of steps, the outermost first; any thread may read it.
+    """Receives the progress of nested steps, the outermost first; any thread may read it.
 
     Args:
-        is_over: Whether the work is cancelled; called at every advance.
+        is_over: Returns whether the work is cancelled; called at every advance.
     """
 
     def __init__(self, is_over: Callable[[], bool] | None = None) -> None:
@@ -144,14 +144,14 @@ def stopped() -> bool:
 
 @contextmanager
 def step(what: str, total: int | None = None, unit: str = "") -> Iterator[Callable[[int], None]]:
-    """Report a step; the yielded function is called with the additional finished part.
+    """Report a step; call the yielded function with the number of units finished since the last call.
 
     Raises:
         Stopped: The work was cancelled.
     """
     listener = _HEARD.get()
     if listener is None:
-        yield _nothing
+        yield _ignore_advance
         return
     own = Step(what, total, unit, monotonic())
 
@@ -168,7 +168,7 @@ def step(what: str, total: int | None = None, unit: str = "") -> Iterator[Callab
 
 
 def stepping(values: Iterable[T], what: str, unit: str = "", total: int | None = None) -> Iterator[T]:
-    """Yield the values, each a part of a step that is done when the next one is requested.
+    """Yield the values as the units of a step; a value counts as done when the next one is requested.
 
     Raises:
         Stopped: The work was cancelled.
@@ -185,5 +185,5 @@ def stepping(values: Iterable[T], what: str, unit: str = "", total: int | None =
                 advance(together)
 
 
-def _nothing(_: int) -> None:
-    """Do nothing, without a listener."""
+def _ignore_advance(_: int) -> None:
+    """Ignore an advance, when there is no listener."""

@@ -1,4 +1,4 @@
-"""A project: one database and the settings next to it; and transactions over many rows."""
+"""A project: one database and the settings next to it. Also helpers for work on many rows in several transactions."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Found = TypeVar("Found")
 
 
 class Project:
-    """The first argument of every service.
+    """An open project: its database, and unsaved drafts.
 
     Attributes:
         path: The database file.
         database: The open database.
-        begun: Note drafts without a label.
+        begun: Drafts of notes whose label is not stored yet.
     """
 
     def __init__(self, path: Path, database: Database) -> None:
@@ -35,10 +35,10 @@ class Project:
         self.begun = NoteDrafts(database)
 
     def require_writable(self) -> None:
-        """Check that it can be written.
+        """Check that the database can be written.
 
         Raises:
-            StoreError: It was opened read-only; the message gives the reason.
+            StoreError: The database was opened read-only; the message gives the reason.
         """
         self.database.require_writable()
 
@@ -51,7 +51,7 @@ class Project:
 
 
 def open_project(path: Path | str, *, create: bool = False) -> Project:
-    """Open a database, or create it if ``create`` is set; one that can't be written is opened read-only.
+    """Open a database, or create it if ``create`` is set; a database that can't be written is opened read-only.
 
     Raises:
         StoreError: See ``workbench.core.database.connection.Database``.
@@ -64,9 +64,9 @@ def open_project(path: Path | str, *, create: bool = False) -> Project:
 def at_one_moment(
     found: Callable[Concatenate[Project, Arguments], Found],
 ) -> Callable[Concatenate[Project, Arguments], Found]:
-    """Make a function read one consistent state of the database during concurrent writes.
+    """Decorate a function so that all its reads see one state of the database, despite concurrent writes.
 
-    For functions that compute several metrics shown together; it must not read what it wrote itself.
+    For functions that compute several metrics shown together. The function can't read what it has written itself.
     """
 
     @wraps(found)
@@ -82,7 +82,7 @@ def opened_project(path: Path | str, *, create: bool = False) -> Iterator[Projec
     """Open a project for the duration of one command.
 
     Raises:
-        StoreError: See ``open_project``; also for operations in the block that fail.
+        StoreError: See ``open_project``; also if a database operation in the block fails.
     """
     is_new = create and not os.path.lexists(path)
     project = open_project(path, create=create)
@@ -102,14 +102,14 @@ def opened_project(path: Path | str, *, create: bool = False) -> Iterator[Projec
 
 T = TypeVar("T")
 ROWS = 500
-"""Items, lines or events in one transaction."""
+"""Number of items, lines or events stored in one transaction."""
 
 
 class Parts:
-    """Counts stored rows of long work, and reports them if a later transaction fails.
+    """Counts the rows that long work has stored; if a later transaction fails, the error message reports the number.
 
     Args:
-        what: The unit, in the plural.
+        what: What is counted, in the plural.
     """
 
     def __init__(self, what: str) -> None:

@@ -1,4 +1,4 @@
-"""Descriptions of reason codes and rules: the grounds of a verifier's verdict, for people."""
+"""Descriptions of reason codes and rules, which explain a verifier's verdict."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ class Reason(NamedTuple):
     """The description of a reason code.
 
     Attributes:
-        title: A few words to show next to the code.
-        correct: A sentence for a verdict "correct" with it; "" if there is no such verdict.
-        incorrect: A sentence for a verdict "incorrect" with it; "" if there is no such verdict.
-        undecided: A sentence for an abstention or an error: why there is no verdict.
+        title: A few words that are shown next to the code.
+        correct: A sentence that explains a verdict "correct" with this code; "" if there is no such verdict.
+        incorrect: A sentence that explains a verdict "incorrect" with this code; "" if there is no such verdict.
+        undecided: A sentence that explains an abstention or an error with this code.
     """
 
     title: str
@@ -218,7 +218,7 @@ REASONS: Final[dict[str, Reason]] = {
     "cancelled": Reason("cancelled", undecided="It failed: the call was cancelled."),
     "internal": Reason("verifier failed", undecided="It failed on this item; its message is below."),
 }
-"""Reason code -> its description; a plug-in may have its own codes."""
+"""Descriptions by reason code; plug-ins may have other codes."""
 
 RULES: Final[dict[str, tuple[str, str]]] = {
     "text.exact": ("Both are the same text, character by character.", ""),
@@ -264,8 +264,8 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "choice.letter": ("Both choose {value}.", ""),
     "choice.none": ("", "The reference is an option, and the completion's answer is not an option."),
 }
-"""Rule, or the first part of its name -> sentences on "correct" and "incorrect" that are more specific than the
-reason's.
+"""Sentences that explain "correct" and "incorrect", by rule or by the first part of a rule's name. They are more
+specific than those of the reason.
 """
 
 
@@ -284,10 +284,10 @@ def sentence(outcome: str, reason: str | None, rule: str | None = None, value: s
     """Explain a verdict in a sentence; "" if its codes are unknown.
 
     Args:
-        outcome: The verdict's word.
+        outcome: The verdict, such as ``"correct"``.
         reason: Its reason code.
         rule: The rule that fired.
-        value: The reference's final answer if it is short enough for a sentence.
+        value: The reference's final answer if it is short enough for a sentence; else "".
     """
     known = REASONS.get(reason or "", Reason(""))
     if outcome not in ("correct", "incorrect"):

@@ -12,22 +12,24 @@ from workbench.core.verdict import OutcomeWord
 RunState = Literal["queued", "running", "paused", "cancelled", "complete", "failed"]
 Request = Literal["pause", "cancel"]
 ACTIVE: frozenset[RunState] = frozenset({"queued", "running"})
-"""States in which a runner has, or will have, work to do."""
+"""States of a run on which a runner works or will work."""
 IMPORTED: Final = "imported"
 """The kind of verifier whose verdicts were imported from a file; it can't be run here."""
 GENERATION: Final = "generation"
-"""The kind of run in which models write texts: its calls are about no item. It has no verdicts and is in no table."""
+"""The kind of a run in which models write texts. Its calls belong to no item, it has no verdicts, and no table counts
+it.
+"""
 STATE_AFTER: dict[Request, RunState] = {"pause": "paused", "cancel": "cancelled"}
-"""Request -> state of the run when it is done."""
+"""The state of a run after a request was carried out, by request."""
 
 
 class ConfiguredVerifier(Struct, frozen=True, kw_only=True):
-    """A name bound to one configuration of a verifier.
+    """A verifier's name in a project, and its configuration.
 
     Attributes:
-        options: The options given, by name.
-        config: Every option in force, defaults included.
-        config_hash: Identifies kind and configuration.
+        options: The options that were set, by name.
+        config: All options including defaults, by name.
+        config_hash: A hash that identifies the kind and the configuration.
     """
 
     id: int
@@ -53,10 +55,10 @@ class VerifierInfo(Struct, frozen=True, kw_only=True):
     """One kind of verifier that can be run, and its names in a project.
 
     Attributes:
-        package: The distribution that provides it.
-        options: Every option's name and description.
+        package: The Python distribution that provides it.
+        options: Descriptions of all options, by name.
         version: Version of its rules, parser or library with default options; None if it depends on options.
-        broken: Why it can't be used, or None.
+        broken: Why it can't be used; None if it can.
         configured: Its configurations in this project's database.
         written: Its configurations in ``workbench.toml``.
     """
@@ -73,24 +75,24 @@ class VerifierInfo(Struct, frozen=True, kw_only=True):
 
 
 class RunUsage(Struct, kw_only=True):
-    """A run's requests to model servers, over all its starts.
+    """A run's requests to model servers, over all times it was started.
 
     Attributes:
-        calls: Attempts that were sent, with any outcome.
-        answered: Attempts with a reply.
-        failed: Failed attempts.
-        unsent: Attempts that reached no server.
-        unsure: Attempts of ``failed`` that may have been charged: no reply in time, or a broken one.
-        reused: Replies that were already stored, so that nothing was sent.
-        items_reused: Items judged only by such replies.
-        cached_tokens: Tokens of ``prompt_tokens`` in a server's cache.
-        reasoning_tokens: Reasoning tokens of ``completion_tokens``.
-        cost: US dollars, as far as known; None while no price is known.
-        unpriced: Replies of unknown cost.
-        errors: Failed attempts by class, such as ``"rate_limit"``.
+        calls: Number of attempts that were sent, with any outcome.
+        answered: Number of attempts with a reply.
+        failed: Number of failed attempts.
+        unsent: Number of attempts that reached no server.
+        unsure: Number of ``failed`` attempts that may have been charged: there was no reply in time, or a broken one.
+        reused: Number of replies that were already stored, so that nothing was sent.
+        items_reused: Number of items judged only with stored replies.
+        cached_tokens: The part of ``prompt_tokens`` that was in a server's cache.
+        reasoning_tokens: The part of ``completion_tokens`` that was reasoning.
+        cost: Known cost in US dollars; None if no price is known.
+        unpriced: Number of replies of unknown cost.
+        errors: Number of failed attempts by class, such as ``"rate_limit"``.
         warnings: Notes for the user, such as prompts that a server has truncated.
-        in_flight: Calls that wait for a reply at the moment.
-        at_once: The current limit of calls in flight, adapted to the server's answers.
+        in_flight: Number of calls that wait for a reply at the moment.
+        at_once: The current limit of calls in flight, which adapts to the server's responses; None if unknown.
     """
 
     calls: int = 0
@@ -117,16 +119,16 @@ class RunUsage(Struct, kw_only=True):
 
 
 class NodeUse(Struct, kw_only=True):
-    """A cluster node's work for a run, over all its starts.
+    """A cluster node's work for a run, over all times the run was started.
 
     Attributes:
-        name: Its host, and the beginning of its id.
-        workers: Items that it judges at once.
-        judged: Items, or programs, whose results came back.
-        seconds: Its working time on them, in seconds.
-        lost: Items, or programs, that it had when it died, which were reassigned.
-        deaths: Number of times that it, or its worker for the run, has died.
-        refused: Why it may not work; "" if it may.
+        name: The node's host name, and the beginning of its id.
+        workers: Number of items that it judges at once.
+        judged: Number of items or programs whose results it returned.
+        seconds: Time that it worked on them, in seconds.
+        lost: Number of items or programs that it worked on when it died; they were assigned to other nodes.
+        deaths: Number of times that the node, or its worker for the run, has died.
+        refused: Why the node is not allowed to work for the run; "" if it is.
     """
 
     name: str
@@ -143,10 +145,10 @@ class NodeUse(Struct, kw_only=True):
 
 
 class ClusterUse(Struct, kw_only=True):
-    """A cluster that judges a run.
+    """The cluster whose nodes judge a run's items.
 
     Attributes:
-        address: ``"ray"`` for the one that this machine belongs to, or ``"ray://HOST:PORT"``.
+        address: ``"ray"`` for the cluster that this machine belongs to, or ``"ray://HOST:PORT"``.
     """
 
     address: str
@@ -158,37 +160,37 @@ class RunInfo(Struct, frozen=True, kw_only=True):
 
     Attributes:
         verifier: The verifier's name.
-        selection: The items requested last, in words.
-        shard: The shard of the items that was requested last, such as ``"1/3"``; None without one.
+        selection: The items that were requested last, in words.
+        shard: The shard of the items that was requested last, such as ``"1/3"``; None for all items.
         request: A user's request to the runner that is still pending.
         items: Number of verdicts of the complete run.
-        done: Verdicts stored.
-        verdicts: Stored verdicts by word; None if they were not counted.
-        reasons: Stored verdicts by reason code; None if they were not counted.
-        timeouts: Items that exceeded a time limit, by which it was (``cpu``, ``wall``, ``unknown``); None if they were
-            not counted.
-        pid: The process that works on it, or did until it died.
-        heartbeat: That process's last sign of life.
-        alive: Whether a runner of this database is alive, even if waiting.
-        waiting: What that runner waits for, in words, or the state of a runner that is not visible from here; else
+        done: Number of stored verdicts.
+        verdicts: Number of stored verdicts by outcome; None if they were not counted.
+        reasons: Number of stored verdicts by reason code; None if they were not counted.
+        timeouts: Number of items that exceeded a time limit, by kind of limit (``cpu``, ``wall``, ``unknown``); None if
+            they were not counted.
+        pid: The process that works on the run, or worked on it until it died.
+        heartbeat: Time of that process's last sign of life.
+        alive: Whether a runner process of this database is alive, even if it is waiting.
+        waiting: What the runner waits for, in words, or the state of a runner that is not visible from here; otherwise
             None.
-        trouble: What prevented storing results for a while since it was started; else None.
-        rate: Recent verdicts per second; None unless it is being watched while running.
-        eta: Remaining seconds at that rate.
-        started_at: Time when it last went from waiting to running.
-        completed_at: Time when it was last complete; tables use runs that have been complete.
-        new: Items added since it was complete, for a run over all items.
-        message: Why it failed, or paused by itself.
-        selected: At its start: number of selected items.
-        reused: At its start: number of them that already had a verdict.
-        usage: Its requests to model servers; None for a verifier that uses none.
-        failures: Messages of verdicts "error", the most frequent first; empty if they were not looked up.
-        untested: Why solutions can't be tested, if problems have no counted tests; None if they can, or if not looked
-            up.
-        recorded: Whether verdicts are based on recorded replies instead of a live model's; None if not looked up.
-        isolations: Outcomes of programs by level of isolation; None if they were not counted.
-        provenance: Everything that outcomes of programs depend on; more than one if it changed at a later start.
-        cluster: The cluster that judges it, if not only this machine.
+        trouble: What has prevented storing results for a while since the run was started; None if nothing has.
+        rate: Recent verdicts per second; None unless the run is running and its progress is being followed.
+        eta: Estimated remaining seconds at that rate.
+        started_at: Time of the last change from queued to running.
+        completed_at: Time when the run was last complete; tables use only runs that have been complete.
+        new: Number of items added since it was complete, for a run over all items.
+        message: Why the run failed, or paused by itself; None if it did neither.
+        selected: Number of selected items at the run's start.
+        reused: Number of the selected items that already had a verdict at the run's start.
+        usage: The run's requests to model servers; None for a verifier that uses no models.
+        failures: Messages of the verdicts "error", the most frequent first; empty if they were not looked up.
+        untested: Why solutions can't be tested: problems have no counted tests. None if they can, or if this was not
+            looked up.
+        recorded: Whether verdicts are based on recorded replies, not on a live model's; None if not looked up.
+        isolations: Number of executed programs by level of isolation; None if they were not counted.
+        provenance: The environments that programs were run in; several if it changed at a later start of the run.
+        cluster: The cluster that judges it; None if only this machine does.
     """
 
     run: int
@@ -230,22 +232,22 @@ class RunInfo(Struct, frozen=True, kw_only=True):
 
     @property
     def writes(self) -> bool:
-        """Return whether models write texts in it, so that it has calls and no verdicts."""
+        """Return whether the run's models write texts, so that it has calls but no verdicts."""
         return self.kind == GENERATION
 
 
 class VerdictLine(Struct, frozen=True, kw_only=True):
-    """One stored verdict with the keys of its item, for export.
+    """One stored verdict with the ids of its item, for export.
 
     Attributes:
-        score: The verifier's own number, if it has one.
-        reason: A bare code: why it abstained or failed, or what decided it.
+        score: The verifier's score; None if it gives none.
+        reason: A reason code: why the verifier abstained or failed, or what decided the verdict.
         rule: The rule that fired, such as ``"number.rounding"``.
         ms: Wall time spent on the item, in milliseconds.
         reference_span: Offsets of ``reference_final`` into the stored reference.
         candidate_span: Offsets of ``candidate_final`` into the stored completion.
-        detail: Details for a person, such as an error's text.
-        origin: Origin of the recorded replies behind it; None for a verdict without recorded replies.
+        detail: Details for the reader, such as an error's text.
+        origin: Where the recorded replies behind the verdict come from; None for a verdict without recorded replies.
     """
 
     question_id: str
@@ -267,13 +269,13 @@ class VerdictLine(Struct, frozen=True, kw_only=True):
 
 
 class VerdictRow(Struct, frozen=True, kw_only=True):
-    """One line of a file of verdicts from elsewhere.
+    """One line of a file of verdicts from another program.
 
     Attributes:
         verifier: The verifier's name; may be omitted if the import names it.
-        verdict: May be omitted if there is a score, which has no verdict without a threshold.
-        reason: The verifier's own code.
-        question_id: Required, or the dataset, if the completion's id is ambiguous.
+        verdict: The verdict; may be omitted if there is a score, from which a verdict needs a threshold.
+        reason: The verifier's own reason code.
+        question_id: The question's id; it or the data set is required if the completion's id is ambiguous.
         ms: Wall time spent on the item, in milliseconds.
     """
 
@@ -303,10 +305,10 @@ class VerdictColumn(Struct, kw_only=True):
     """A column that was read as a verifier's verdicts, with a summary of its values.
 
     Attributes:
-        scored: Values that are numbers but not verdicts.
-        missing: Rows without a value: empty, NaN, None, NULL.
-        unknown: Rows whose value is not a word for a verdict; they have no verdict.
-        words: The first 20 such values, each with its frequency.
+        scored: Number of values that are numbers but not verdicts.
+        missing: Number of rows without a value: empty, NaN, None, NULL.
+        unknown: Number of rows whose value is not a word for a verdict; they get no verdict.
+        words: The first 20 unknown values, each with its frequency.
     """
 
     verifier: str
@@ -337,14 +339,14 @@ class VerdictColumn(Struct, kw_only=True):
 
 
 class VerdictsImported(Struct, kw_only=True):
-    """The result of an import of verdicts, in lines.
+    """The result of an import of verdicts; the counts are of lines.
 
     Attributes:
-        verifiers: Names of the verifiers with a line that was imported or already existed, each with its run.
+        verifiers: Run ids by name of the verifier, for verifiers with a line that was imported or stored already.
         refusals: The rejected lines, in their order.
-        columns: Contents of each column of a table with a verifier's verdicts; this and the following fields are set
-            only if a table was read.
-        ignored: Columns that are not read.
+        columns: A summary of each column with a verifier's verdicts; this and the following field are set only for a
+            table.
+        ignored: Names of the columns that are not read.
     """
 
     imported: int = 0
@@ -357,7 +359,7 @@ class VerdictsImported(Struct, kw_only=True):
 
 
 class VerdictEvidence(Struct, frozen=True, kw_only=True):
-    """A stored verdict with the reference and the completion that its offsets point into.
+    """A stored verdict, with the reference and the completion into which its offsets point.
 
     Attributes:
         item: The item's row id.
@@ -369,15 +371,15 @@ class VerdictEvidence(Struct, frozen=True, kw_only=True):
     completion: str
 
 
-# -- Calls to model servers for people: those behind a verdict, possible charges, and future calls.
+# -- Calls to model servers as users see them: those behind a verdict, possible charges, and estimates.
 
 
 class OpenAttempt(Struct, frozen=True, kw_only=True):
-    """A call that may have been charged, although no reply came: its runner ended first.
+    """A call that may have been charged although no reply was received, because its runner ended first.
 
     Attributes:
-        completion_id: The item's own id; None without one (a probe, a generated text).
-        attempt: The attempt's number.
+        completion_id: The item's id; None for a call without an item (a probe, a generated text).
+        attempt: The number of the attempt for this call.
         sent_at: UTC, ISO 8601.
     """
 
@@ -388,25 +390,25 @@ class OpenAttempt(Struct, frozen=True, kw_only=True):
 
 
 class CallShown(Struct, frozen=True, kw_only=True):
-    """One call of a verdict, in a transcript.
+    """One model call behind a verdict, as shown in a transcript.
 
     Attributes:
-        step: Its purpose, such as ``"analyse"``.
-        role: The verifier's role in the call.
-        sample: Distinguishes independent replies to one request.
+        step: The call's purpose, such as ``"analyse"``.
+        role: The role of the called model within the verifier.
+        sample: The number of the reply, if one request is sent for several independent replies.
         request: The body of the sent request.
         response: The body of the received response.
-        text: The model's text; "" if it gave numbers.
-        reasoning: Its reasoning, if the server separates it.
-        scores: The numbers it gave, for a reward model.
-        finish_reason: ``"stop"``, ``"length"`` ...
-        ms: From sending to the last byte, in milliseconds.
+        text: The model's text; "" for a reward model.
+        reasoning: The model's reasoning, if the server returns it separately.
+        scores: A reward model's scores; empty for other models.
+        finish_reason: Why the reply ended: ``"stop"``, ``"length"`` ...
+        ms: Time from sending the request to the last byte of the reply, in milliseconds.
         reused: Whether the reply was already stored.
-        origin: Origin of a recorded reply; None for a live one.
+        origin: Where a recorded reply comes from; None for a live reply.
         created_at: Time when the reply was stored.
         cost: In US dollars; None if unknown.
-        broken_tokens: Control tokens of texts in the request that are broken by a thin space; 0 if all texts are
-            sent byte for byte.
+        broken_tokens: Number of control tokens in the request's texts that were broken by a thin space; 0 if all texts
+            were sent unchanged.
     """
 
     step: str
@@ -435,7 +437,7 @@ class Vote(Struct, frozen=True, kw_only=True):
     """One of the verdicts that a verdict was combined from.
 
     Attributes:
-        by: The verifier's name, if the verdict is a stack's; None for one of several votes of the same verifier.
+        by: The name of the verifier that gave it, for the verdict of a stack; None if one verifier voted several times.
     """
 
     verdict: OutcomeWord
@@ -445,7 +447,7 @@ class Vote(Struct, frozen=True, kw_only=True):
 
 
 class WrittenReply(Struct, frozen=True):
-    """A reply behind a generated text, without its content.
+    """A model's reply that became a generated text, without its content.
 
     Attributes:
         id: Row id.
@@ -466,8 +468,8 @@ class Transcript(Struct, frozen=True, kw_only=True):
 
     Attributes:
         calls: Requests and replies, in order.
-        votes: The verdicts it was combined from, in their order; empty for a single one.
-        trace: The verifier's own account (a tree, a list of tests ...).
+        votes: The verdicts that this verdict was combined from, in order; empty if it was not combined.
+        trace: How the verifier reached the verdict, in its own format (a tree, a list of tests ...).
     """
 
     completion_id: str
@@ -485,7 +487,7 @@ class Transcript(Struct, frozen=True, kw_only=True):
 
 
 class Amount(Struct, frozen=True, kw_only=True):
-    """Calls, and their tokens and cost.
+    """A number of calls, with their tokens and cost.
 
     Attributes:
         tokens: Prompt and completion tokens.
@@ -498,15 +500,15 @@ class Amount(Struct, frozen=True, kw_only=True):
 
 
 class Estimate(Struct, frozen=True, kw_only=True):
-    """Expected usage of a run if no reply is stored.
+    """Expected usage of a run, if none of its replies is stored yet.
 
     Attributes:
-        items: Items without a verdict.
-        stored: Items that already have a verdict.
-        calls: Calls for items without a verdict.
-        prompt_tokens: Estimated input tokens.
-        completion_tokens: Maximum output tokens.
-        cost: Maximum in US dollars; None if a model has no price.
+        items: Number of items without a verdict.
+        stored: Number of items that already have a verdict.
+        calls: Number of calls for the items without a verdict.
+        prompt_tokens: Estimated number of input tokens.
+        completion_tokens: Maximum number of output tokens.
+        cost: Maximum cost in US dollars; None if a model has no price.
         notes: Remarks on the prompt.
     """
 
@@ -523,8 +525,8 @@ class CallBatch(Struct, frozen=True, kw_only=True):
     """A batch of calls at a provider.
 
     Attributes:
-        name: Its name at the provider; None if unknown.
-        status: Its latest status, in the provider's word.
+        name: The batch's name at the provider; None if unknown.
+        status: Its latest status, as the provider calls it; None if unknown.
     """
 
     name: str | None
@@ -537,14 +539,14 @@ class RunCosts(Struct, frozen=True, kw_only=True):
     """The usage of a run: spent, possibly spent, and still needed.
 
     Attributes:
-        batches: Batches that its provider has not answered yet.
-        attempts: Calls by state: ``unsent``, ``sent`` (no outcome: in flight, or possibly charged), ``failed``,
-            ``done``.
+        batches: Batches that the provider has not answered yet.
+        attempts: Number of calls by state: ``unsent``, ``sent`` (no outcome: in flight, or possibly charged),
+            ``failed``, ``done``.
         ambiguous: Calls without a reply that may have been charged.
-        spent: Calls with a reply.
-        possibly_spent: Estimate for calls without a reply that may have been charged, at the mean of those with a
-            reply.
-        to_finish: Estimate for items without a verdict at that mean; None without replies.
+        spent: The calls with a reply.
+        possibly_spent: Estimate for the calls without a reply that may have been charged, from the mean of the calls
+            with a reply.
+        to_finish: Estimate for the items without a verdict, from the same mean; None if there is no reply yet.
     """
 
     attempts: dict[str, int]

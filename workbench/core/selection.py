@@ -1,4 +1,4 @@
-"""Selecting the items a command works on: ``--where FIELD=VALUE``, repeated conditions joined by "and"."""
+"""Selects the items that a command works on: ``--where FIELD=VALUE``; repeated conditions are joined by "and"."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ FIELDS = (
 verifier that a command names, or else to the only one; see `Selection.judged_by`.
 """
 COLUMN: Final = "column:"
-"""Prefix of the name of a kept column of a file."""
+"""Prefix of a field that is an extra column of the imported file."""
 MOST_SHARES: Final = 1_000
-"""Shares that items can be divided into."""
+"""Maximum number of shards that items can be divided into."""
 _SHARD: Final = re.compile(r"(?P<places>[0-9]{1,4}(?:\+[0-9]{1,4})*)/(?P<of>[0-9]{1,4})")
 _CONDITION = re.compile(r"^(?P<field>[a-z_]+(?::[^=!<>]+)?)(?P<operator>!=|=|<|>)(?P<value>.*)$", re.DOTALL)
 
@@ -56,10 +56,10 @@ class Condition(Struct, frozen=True, order=True):
 
 
 class Shard(Struct, frozen=True):
-    """Some of several shards of the questions, assigned by content, each question with all its completions.
+    """One or more of N shards of the questions. A question's content decides its shard; its completions go with it.
 
-    Written ``2/3``, or ``1+2/3`` for two of three. The shards of the same data are the same on every machine, for any
-    order of import.
+    Written ``2/3``, or ``1+2/3`` for two of three. The same data has the same shards on every machine, in any order of
+    import.
 
     Attributes:
         places: Numbers of the shards, from 1, ascending.
@@ -88,7 +88,7 @@ class Shard(Struct, frozen=True):
 
     @property
     def stretches(self) -> list[tuple[int, int]]:
-        """Return the places as ranges: first and last of each."""
+        """Return the numbers of the shards as ranges, each a first and a last number."""
         found: list[tuple[int, int]] = []
         for place in self.places:
             if found and found[-1][1] == place - 1:
@@ -102,7 +102,9 @@ class Shard(Struct, frozen=True):
 
 
 class Selection(Struct, frozen=True):
-    """A selection of items: items that meet all conditions, at most ``limit`` in the order of import."""
+    """A selection of items: those that meet all conditions; if ``limit`` is set, at most so many in the order of
+    import.
+    """
 
     conditions: tuple[Condition, ...] = ()
     limit: int | None = None
@@ -113,32 +115,32 @@ class Selection(Struct, frozen=True):
 
     @property
     def shard(self) -> Shard | None:
-        found = [one.value for one in self.conditions if _is_share(one)]
+        found = [one.value for one in self.conditions if _is_shard_condition(one)]
         return Shard.parse(found[0]) if found else None
 
     def in_shard(self, shard: Shard | None) -> Selection:
-        """Restrict the selection to one shard of the items; None, or all shards together, restricts nothing."""
+        """Return the selection restricted to a shard; unchanged for None, or for all shards together."""
         if shard is None or len(shard.places) == shard.of:
             return self
         return Selection((*self.conditions, Condition("shard", "=", str(shard))), self.limit)
 
     def joined(self, other: Selection) -> Selection | None:
-        """Return the union of both if that is a selection: they are equal, or shards of the same items."""
+        """Return the union of two selections if they are equal or shards of the same items; otherwise None."""
         if self == other:
             return self
         mine, theirs = self.shard, other.shard
-        if self._without_shares != other._without_shares or self.limit is not None:
+        if self._without_shards != other._without_shards or self.limit is not None:
             return None
         if mine is None or theirs is None:
             return self if mine is None else other
         if mine.of != theirs.of:
             return None
         both = Shard(tuple(sorted({*mine.places, *theirs.places})), mine.of)
-        return Selection(tuple(sorted(Selection(self._without_shares[0]).in_shard(both).conditions)))
+        return Selection(tuple(sorted(Selection(self._without_shards[0]).in_shard(both).conditions)))
 
     @property
-    def _without_shares(self) -> tuple[tuple[Condition, ...], int | None]:
-        return tuple(sorted(one for one in self.conditions if not _is_share(one))), self.limit
+    def _without_shards(self) -> tuple[tuple[Condition, ...], int | None]:
+        return tuple(sorted(one for one in self.conditions if not _is_shard_condition(one))), self.limit
 
     def __str__(self) -> str:
         words = [str(condition) for condition in self.conditions]
@@ -152,8 +154,8 @@ class Selection(Struct, frozen=True):
         return any(condition.field == "verdict" for condition in self.conditions)
 
     def judged_by(self, verifiers: Sequence[str]) -> Selection:
-        """Return the selection with ``verdict`` meaning the verdict of each of these verifiers: the condition must
-        hold for all.
+        """Return the selection in which a condition on ``verdict`` applies to each of these verifiers; all must meet
+        it.
 
         ``verdict=correct`` then selects items that all of them accept, ``verdict!=correct`` those that all of them have
         judged and none accepts; an abstention or an error is neither correct nor incorrect.
@@ -167,7 +169,7 @@ class Selection(Struct, frozen=True):
         return Selection(tuple(chain.from_iterable(conditions)), self.limit)
 
 
-def _is_share(condition: Condition) -> bool:
+def _is_shard_condition(condition: Condition) -> bool:
     return condition.field == "shard" and condition.operator == "="
 
 
@@ -195,7 +197,7 @@ def selection_of(where: Sequence[str], limit: int | None = None) -> Selection:
     return Selection(tuple(parse_condition(text) for text in where), limit)
 
 
-# -- Groupings of metrics: properties of items and verdicts, single or crossed.
+# -- Groupings of metrics by properties of items and verdicts, by one or by several crossed properties.
 
 
 GROUPS: Final = (
@@ -210,13 +212,14 @@ GROUPS: Final = (
     "language",
     "difficulty",
 )
-"""``reason`` is the verdict's, the others are the item's; ``length`` is the completion's, in `LENGTHS`."""
+"""Fields by which metrics can be grouped. ``reason`` belongs to the verdict, the others to the item; ``length`` is the
+completion's, one of `LENGTHS`."""
 TOLD: Final = ("language", "difficulty")
-"""Groupings from a field of the same name in rows or code problems, if present."""
+"""Groupings that are read from the field of the same name in rows or code problems, if it exists."""
 JOINED: Final = " · "
-"""Separator between the parts of a crossing's group."""
+"""Separator between the parts of a group's name, for a grouping by several fields."""
 LENGTHS: Final = ("<1k", "1k-2k", "2k-5k", "5k-10k", "10k-20k", "20k-50k", "50k+")
-"""Names of the lengths of completions, in thousands of characters; a bound belongs to the interval that it begins."""
+"""Groups of completions by length in characters; each group includes its lower bound."""
 LENGTH_BOUNDS: Final = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
 """Lower bounds of `LENGTHS` except the first, in characters (Unicode code points)."""
 NAMELESS: Final = "(none)"
@@ -226,12 +229,13 @@ UNKNOWN: Final = "unknown"
 
 
 def crossing(by: str) -> tuple[str, ...]:
-    """Split ``"type"`` or a crossing such as ``"type,domain"`` or ``"type,column:level"`` into its parts.
+    """Split a grouping into its fields: ``"type"``, or crossed fields such as ``"type,domain"`` or
+    ``"type,column:level"``.
 
     Raises:
-        UsageError: A part is neither in `GROUPS` nor a `COLUMN`, or occurs twice.
+        UsageError: A field is neither in `GROUPS` nor a `COLUMN`, or occurs twice.
     """
-    parts = _parts(by)
+    parts = _split_fields(by)
     unknown = [part for part in parts if part not in GROUPS and not part.startswith(COLUMN)]
     if unknown:
         raise UsageError(
@@ -243,7 +247,7 @@ def crossing(by: str) -> tuple[str, ...]:
     return parts
 
 
-def _parts(by: str) -> tuple[str, ...]:
+def _split_fields(by: str) -> tuple[str, ...]:
     parts: list[str] = []
     for part in by.split(","):
         known = part.strip() in GROUPS or part.lstrip().startswith(COLUMN)
@@ -255,12 +259,12 @@ def _parts(by: str) -> tuple[str, ...]:
 
 
 def group_name(group: str | None, by: str | None) -> str:
-    """Return a group's name for people: ``"all"``, ``"A - Numeric Values"``, ``"A - Numeric Values · algebra"``, a
+    """Return a group's name for display: ``"all"``, ``"A - Numeric Values"``, ``"A - Numeric Values · algebra"``, a
     source's name.
 
     Args:
-        by: The grouping. A name that contains `JOINED` itself can't be distinguished from a crossing: it is left
-            unchanged.
+        by: The grouping. If the group doesn't have as many parts as the grouping has fields (a name contains `JOINED`),
+            it is returned unchanged.
     """
     if group is None:
         return "all"
@@ -274,7 +278,7 @@ def _part_name(part: str, field: str) -> str:
     return type_display(part) if field in ("type", "subtype") else part or NAMELESS
 
 
-# -- External numbers that metrics are computed from.
+# -- Numbers from other programs, such as scores, from which metrics are computed.
 
 
 MOST: Final = 1e100
@@ -282,5 +286,5 @@ MOST: Final = 1e100
 
 
 def is_figure(value: float) -> bool:
-    """Return whether a number can be computed with: finite, and not larger than any real measurement."""
+    """Return whether a number can be used in metrics: it is finite, and not larger than any real measurement."""
     return -MOST <= value <= MOST

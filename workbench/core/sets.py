@@ -1,6 +1,6 @@
-"""Frozen sets: the chosen questions or items, the rule of the choice, and the data at that time.
+"""Frozen sets: the chosen questions or items, how they were chosen, and their gold and types at that time.
 
-A set is named and versioned; ``--where set=NAME`` means its newest version, ``set=NAME@2`` that one.
+A set has a name and versions; ``--where set=NAME`` selects its newest version, ``set=NAME@2`` version 2.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from workbench.core.label import ExcludedItem
 from workbench.core.verdict import GoldChoice
 
 SetKind = Literal["draw", "picks", "queue", "balanced", "hard"]
-"""``draw``: a number of questions of each type. ``picks``: completions of each question, to annotate. ``queue``: items
-on which judges are split, to annotate. ``balanced`` and ``hard``: the finished sets.
+"""``draw``: questions drawn by type. ``picks``: completions chosen for each question, to be annotated. ``queue``: items
+on which judges disagree, to be annotated. ``balanced`` and ``hard``: the finished benchmark sets.
 """
 
 GoldFrom = Literal["agreed", "adjudicated", "imported"]
 
 FinalGold = Literal["people", "imported"]
-"""The gold of a finished set: labels agreed by annotators or given by a third person, or the file's."""
+"""The gold of a finished set: that of annotators (agreed or adjudicated), or that of the imported file."""
 
 Preset = Literal["verifybench", "equal", "proportional"]
 """How questions of a type are divided among its subtypes: as in the paper, evenly, or in proportion to their
@@ -43,7 +43,7 @@ class SetName(NamedTuple):
     """The name of a set: ``hard`` or ``hard@2``.
 
     Attributes:
-        version: None for the newest.
+        version: The version's number; None for the newest version.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Stratum(Struct, frozen=True, kw_only=True):
     """A stratum from which members are drawn.
 
     Attributes:
-        name: A type, a subtype, or domain and source.
+        name: The stratum's name: a type, a subtype, or a domain and source.
         population: Number of available members.
         quota: Number of requested members.
         taken: Number of drawn members.
@@ -85,11 +85,11 @@ class Stratum(Struct, frozen=True, kw_only=True):
 
 
 class Shortfall(Struct, frozen=True, kw_only=True):
-    """Requested members that a set lacks.
+    """Members that were requested for a set but are not available.
 
     Attributes:
-        stratum: The stratum that lacks them; None for the set as a whole.
-        of: The unit that is missing.
+        stratum: The stratum with too few members; None for the set as a whole.
+        of: Whether questions or tuples are missing.
     """
 
     stratum: str | None
@@ -104,22 +104,24 @@ class SetReport(Struct, frozen=True, kw_only=True):
     """The result of building a set; also ``--json``.
 
     Attributes:
-        version: None for a plan that was not carried out, and in the report that is stored with the set.
-        digest: The set's digest; None like ``version``.
+        version: The set's version; None for a plan that was not carried out, and in the report stored with the set.
+        digest: The set's digest; None where ``version`` is None.
         unchanged: Whether the set already existed with the same members.
-        strata: The strata, each with its quota; in questions, for judges' splits in tuples.
-        shortfall: For a balanced set types first, then their subtypes: a question missing in one is missing in both.
-        excluded: Reason -> number of items or questions excluded for it; see docs/building.md.
-        stages: Numbers left after each step, in order.
-        gold: Whose labels count as gold; None for a set without gold.
-        judges: Verifier whose verdicts decided -> its run.
-        splits: Judges on either side, such as ``3:2`` -> items; and items that not every judge has decided.
-        correct: Tuples whose gold is correct; None for a set without gold.
-        always_incorrect: The accuracy of calling every tuple incorrect; None without gold or tuples. types, domains,
-        sources, models: Numbers of tuples of each.
-        missing_models: Models of the same datasets without a tuple.
+        strata: The strata with their quotas, counted in questions; in tuples for a set chosen by judges' splits.
+        shortfall: What is missing; for a balanced set the types first, then their subtypes, so that a missing question
+            occurs in both.
+        excluded: Number of excluded items or questions by reason; see docs/building.md.
+        stages: How many are left after each step of the choice, by step, in order.
+        gold: Which labels count as gold; None for a set without gold.
+        judges: Run ids of the verifiers whose verdicts decided the choice, by verifier.
+        splits: Number of items by how many judges are on either side, such as ``3:2``; also of items that not every
+            judge has decided.
+        correct: Number of tuples whose gold is correct; None for a set without gold.
+        always_incorrect: The accuracy of calling every tuple incorrect; None without gold or tuples. ``types``,
+            ``domains``, ``sources`` and ``models`` are numbers of tuples by name.
+        missing_models: Names of models in the same data sets that have no tuple in the set.
         left_out: Items that were excluded when it was frozen.
-        next: The next step; empty if nothing is left to do.
+        next: What to do next; empty if nothing is left to do.
     """
 
     name: str
@@ -162,7 +164,7 @@ class QuestionMember(Struct, frozen=True, kw_only=True):
     """A question of a set of questions.
 
     Attributes:
-        subtype: The answer type or subtype it was drawn as.
+        subtype: The answer type or subtype for which it was drawn.
     """
 
     question: int
@@ -174,9 +176,9 @@ class NewSet(Struct, frozen=True, kw_only=True):
     """A set to be frozen.
 
     Attributes:
-        config: Everything that the choice depends on besides the data, as JSON.
-        report: A `SetReport`, or a record with more fields; JSON.
-        runs: The runs whose verdicts decided.
+        config: The settings that the choice depends on in addition to the data, as JSON.
+        report: A `SetReport` (or a record with more fields) as JSON.
+        runs: Ids of the runs whose verdicts decided the choice.
     """
 
     name: str
@@ -195,9 +197,9 @@ class StoredSet(Struct, frozen=True, kw_only=True):
     """A set as stored in the database.
 
     Attributes:
-        digest: BLAKE2b-128 of its members: their datasets, ids, texts, gold, subtypes and strata, as
-            hexadecimal digits. Equal members give equal digests in every database.
-        items, questions: Number of members.
+        digest: BLAKE2b-128 hash of the members' data sets, ids, texts, gold, subtypes and strata, in hexadecimal. Equal
+            members give equal digests in every database.
+        items, questions: Number of members of each kind.
     """
 
     id: int

@@ -1,7 +1,7 @@
 """Item states as a pure function of label events.
 
-The procedure is VerifyBench's (arXiv 2505.15801, section 3.1): at least two people label, agreement finalises,
-a third person adjudicates a disagreement. No statistical model replaces the third person.
+The procedure is that of VerifyBench (arXiv 2505.15801, section 3.1): at least two people label each item; if they
+agree, the label is final; if they disagree, a third person adjudicates, never a statistical model.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from collections.abc import Iterable, Sequence
 from workbench.core.label import DecidedBy, ItemState, LabelEvent, State, TaskState
 
 DEFAULT_NEED = 2
-"""Labels that an item needs if nothing was assigned."""
+"""Number of labels that an item needs if it was not assigned to anyone."""
 
 
 def current_round(events: Iterable[LabelEvent]) -> int:
-    """Return the current round: 1, or the highest that a reopening began (two databases may have begun the same
-    round).
+    """Return the current labelling round: 1, or the highest round that a reopening began (after a merge, two reopenings
+    may have begun the same round).
     """
     return max((event.round for event in events if event.kind == "reopen"), default=1)
 
@@ -24,18 +24,17 @@ def current_round(events: Iterable[LabelEvent]) -> int:
 def current_events(events: Sequence[LabelEvent]) -> list[LabelEvent]:
     """Return the labels, adjudications and exclusions that count, oldest first, one for each person and kind.
 
-    They are of the current round and not superseded. If one person has two (after a merge), the greater (created_at,
-    uuid) counts.
+    They are events of the current round that are not superseded. If a person has two of a kind (after a merge), the one
+    with the greater (created_at, uuid) counts.
     """
     heads = {(event.annotator, event.kind): event for event in _current_events(events)}
-    return sorted(heads.values(), key=_age)
+    return sorted(heads.values(), key=_age_key)
 
 
 def _current_events(events: Sequence[LabelEvent]) -> list[LabelEvent]:
-    """Return every event of the round that is not superseded, oldest first.
+    """Return all events of the current round that are not superseded, oldest first.
 
-    An annotator can't supersede another's event, but an exclusion belongs to the role of coordinator: any coordinator
-    may lift or restate it.
+    Annotators can only supersede their own events, but any coordinator can lift or renew a coordinator's exclusion.
     """
     superseded = {(event.annotator, event.supersedes) for event in events}
     lifted = {event.supersedes for event in events if event.kind in ("retraction", "exclusion")}
@@ -48,15 +47,17 @@ def _current_events(events: Sequence[LabelEvent]) -> list[LabelEvent]:
         and (event.annotator, event.uuid) not in superseded
         and not (event.kind == "exclusion" and event.uuid in lifted)
     ]
-    return sorted(standing, key=_age)
+    return sorted(standing, key=_age_key)
 
 
-def _age(event: LabelEvent) -> tuple[str, str]:
+def _age_key(event: LabelEvent) -> tuple[str, str]:
     return event.created_at, event.uuid
 
 
 def rival_heads(events: Sequence[LabelEvent]) -> list[list[LabelEvent]]:
-    """Return groups of several current events of one person and kind, as after a merge, the one that counts last."""
+    """Return groups of current events that one person has of one kind, as occur after a merge; the last event of a
+    group counts.
+    """
     heads: dict[tuple[int, str], list[LabelEvent]] = {}
     for event in _current_events(events):
         heads.setdefault((event.annotator, event.kind), []).append(event)
@@ -70,8 +71,8 @@ def current_repeat_answers(events: Sequence[LabelEvent]) -> list[LabelEvent]:
         for event in events
         if event.kind in ("repeat", "check") and (event.annotator, event.uuid) not in superseded
     ]
-    heads = {(event.annotator, event.kind): event for event in sorted(standing, key=_age)}
-    return sorted(heads.values(), key=_age)
+    heads = {(event.annotator, event.kind): event for event in sorted(standing, key=_age_key)}
+    return sorted(heads.values(), key=_age_key)
 
 
 def current_labels(events: Sequence[LabelEvent]) -> list[LabelEvent]:
@@ -79,13 +80,13 @@ def current_labels(events: Sequence[LabelEvent]) -> list[LabelEvent]:
 
 
 def current_exclusions(events: Sequence[LabelEvent]) -> list[LabelEvent]:
-    """Return the coordinator's exclusions in force, oldest first; lifting retracts all of them."""
+    """Return the current exclusions by coordinators, oldest first; lifting an exclusion retracts all of them."""
     return [event for event in _current_events(events) if event.kind == "exclusion"]
 
 
 def current_adjudication(events: Sequence[LabelEvent]) -> LabelEvent | None:
-    """Return the adjudication in force: it covers every current label, and its author has none; None if the item is
-    open.
+    """Return the current adjudication: it resolves every current label, and its author gave none of them. Return None
+    if there is no such adjudication.
     """
     current = current_events(events)
     labels = [event for event in current if event.kind == "label"]
@@ -101,8 +102,8 @@ def current_adjudication(events: Sequence[LabelEvent]) -> LabelEvent | None:
 def has_seen(ruling: LabelEvent, labels: Sequence[LabelEvent]) -> bool:
     """Return whether an adjudication resolves these labels.
 
-    An adjudication that names no labels was imported from a file, in which line order doesn't matter: it resolves
-    the labels that are not later than it.
+    An adjudication that names no labels was imported from a file; it resolves all labels that are not later than it,
+    whatever the order of lines.
     """
     if ruling.seen:
         return {label.uuid for label in labels} <= set(ruling.seen)
@@ -110,19 +111,19 @@ def has_seen(ruling: LabelEvent, labels: Sequence[LabelEvent]) -> bool:
 
 
 def task_state(events: Sequence[LabelEvent], need: int = DEFAULT_NEED) -> TaskState:
-    """Return the state of one task on one subject.
+    """Return the state of one task on one completion or question.
 
     Args:
-        events: All events of the task and subject, in any order.
+        events: All events of the task on it, in any order.
         need: Number of people who must label it.
     """
     now = current_round(events)
     exclusions = current_exclusions(events)
     if exclusions:
-        return _settled(exclusions[-1], "coordinator")
+        return _decided_state(exclusions[-1], "coordinator")
     ruling = current_adjudication(events)
     if ruling is not None:
-        return _settled(ruling, "adjudicated")
+        return _decided_state(ruling, "adjudicated")
     labels = current_labels(events)
     if not labels:
         return TaskState(state="unlabelled", round=now)
@@ -130,10 +131,10 @@ def task_state(events: Sequence[LabelEvent], need: int = DEFAULT_NEED) -> TaskSt
         return TaskState(state="labelled", round=now)
     if len({label.value for label in labels}) > 1:
         return TaskState(state="conflict", round=now)
-    return _settled(labels[0], "agreed")
+    return _decided_state(labels[0], "agreed")
 
 
-def _settled(event: LabelEvent, how: DecidedBy) -> TaskState:
+def _decided_state(event: LabelEvent, how: DecidedBy) -> TaskState:
     if event.verdict == "unsuitable":
         return TaskState(
             state="excluded", verdict="unsuitable", reason=event.exclusion_reason, decided_by=how, round=event.round
@@ -145,13 +146,13 @@ def item_state(correctness: TaskState, type_: TaskState, *, types_labelled: bool
     """Combine both tasks: excluded, else conflict, else final, else unlabelled, else labelled.
 
     Args:
-        correctness: The completion's own task.
-        type_: The type task of its question.
-        types_labelled: Whether annotators must resolve the type. If the dataset's types are trusted, type labels are
-            accepted and a conflict is a conflict, but a missing label holds nothing back.
+        correctness: The state of the completion's correctness task.
+        type_: The state of the type task of its question.
+        types_labelled: Whether annotators must label the type. If the data set's types are trusted, type labels and
+            their conflicts still count, but no type label is required.
     """
     subtype = type_.subtype if type_.state == "final" else None
-    state = _together(correctness.state, type_.state, types_labelled)
+    state = _combined_state(correctness.state, type_.state, types_labelled)
     settled = correctness.decided_by is not None and state not in ("conflict", "excluded")
     return ItemState(
         state=state,
@@ -162,7 +163,7 @@ def item_state(correctness: TaskState, type_: TaskState, *, types_labelled: bool
     )
 
 
-def _together(correctness: State, type_: State, types_labelled: bool) -> State:
+def _combined_state(correctness: State, type_: State, types_labelled: bool) -> State:
     if correctness == "excluded":
         return "excluded"
     if "conflict" in (correctness, type_):

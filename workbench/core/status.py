@@ -1,4 +1,4 @@
-"""The contents of Home and ``workbench status``."""
+"""The contents of the Home screen and of ``workbench status``."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from msgspec import Struct
 
 
 class Matter(Struct, frozen=True, kw_only=True):
-    """An open matter in a project, in one sentence.
+    """Something in a project that needs attention, in one sentence.
 
     Attributes:
-        kind: Its kind; the kinds are declared in the modules that find them.
-        sentence: The fact, with its numbers.
-        about: Its subject: ``person``, ``run``, ``verifier``, ``by``, ``group``, ``queue``, depending on its kind.
-        size: Number of items concerned; within a kind the largest matter comes first.
-        screen: The screen of the app for it; "" if there is none.
-        command: The equivalent command, with DB for the database; "" if there is none.
+        kind: The kind of matter; the modules that find matters declare their kinds.
+        sentence: What needs attention, with numbers.
+        about: What it concerns, by ``person``, ``run``, ``verifier``, ``by``, ``group`` or ``queue``, depending on its
+            kind.
+        size: Number of items concerned; of one kind, the largest matter comes first.
+        screen: The screen of the app on which to deal with it; "" if there is none.
+        command: The command for it, with DB for the database; "" if there is none.
     """
 
     kind: str
@@ -30,7 +31,8 @@ class Matter(Struct, frozen=True, kw_only=True):
 
 
 class DatasetInfo(Struct, frozen=True, kw_only=True):
-    """One dataset. ``types`` is ``trusted`` (imported with its items) or ``labelled`` (by annotators).
+    """A data set. ``types`` says where its answer types come from: ``trusted`` (imported) or ``labelled`` (by
+    annotators).
 
     Attributes:
         out: Why it was excluded; None if it is in use.
@@ -47,15 +49,15 @@ class PersonProgress(Struct, frozen=True, kw_only=True):
     """One annotator's work.
 
     Attributes:
-        done: Current correctness labels.
-        left: Items left to label here, as far as known: those reserved for or assigned to them, and their share of
-            items open to several people.
-        types_left: Answer types left to label, in the same way.
-        conflicts: Conflicts they may adjudicate.
-        away: Items in a bundle of theirs that has not come back.
-        paused: Whether they get no items for now.
-        settled: Conflicts they have adjudicated.
-        accepted: Answer types proposed by a column or a model that they have accepted.
+        done: Number of current correctness labels.
+        left: Number of items left to label, as far as known: those assigned to or reserved for the annotator, and a
+            share of the items open to several people.
+        types_left: Number of answer types left to label, counted in the same way.
+        conflicts: Number of open conflicts that the person may adjudicate.
+        away: Number of items in a bundle that the person has not returned yet.
+        paused: Whether the person is paused and gets no items.
+        settled: Number of conflicts that the person has adjudicated.
+        accepted: Number of accepted answer types that a column or a model had suggested.
     """
 
     name: str
@@ -74,13 +76,13 @@ class Status(Struct, frozen=True, kw_only=True):
     """Counts over the whole database.
 
     Attributes:
-        states: Items by public state.
-        accepted: Items "labelled" without annotators' labels, because only the type of their question was accepted.
-        checks: Items that are checks: they have a known answer and belong to no benchmark.
+        states: Number of items by state.
+        accepted: Number of items that count as "labelled" only because their question's suggested type was accepted.
+        checks: Number of items that are quality checks: their answer is known, and they belong to no benchmark.
         runs: Number of runs.
         running: Number of runs that are queued or running.
-        quarantined: Rows that could not be imported.
-        flags: Flags that the coordinator has not answered.
+        quarantined: Number of rows that could not be imported.
+        flags: Number of flags that the coordinator has not answered.
         briefing: Open matters, the most urgent first; empty if not requested.
     """
 
@@ -99,7 +101,7 @@ class Status(Struct, frozen=True, kw_only=True):
 
     @property
     def shown_states(self) -> dict[str, int]:
-        """Return items by displayed state: items of which only the type was accepted are separate."""
+        """Return the number of items by displayed state; those counted in ``accepted`` are a separate state."""
         shown: dict[str, int] = {}
         for state, number in self.states.items():
             shown[state] = number

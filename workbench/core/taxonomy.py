@@ -1,8 +1,8 @@
 """The answer-type taxonomy of VerifyBench (arXiv 2505.15801, section 3.1 and table 5).
 
 Four types, eighteen subtypes. A code is a letter and a number, displayed ``"B5 - Matrix"``. The numbers of
-A5, A6 and C2 never occur in the released rows: A5 and A6 follow the order of table 5, C2 is our choice.
-An unknown code is kept unchanged under its letter's type.
+A5, A6 and C2 never occur in the released rows: A5 and A6 are numbered in the order of table 5, C2 by us.
+An unknown code is stored unchanged, as a subtype of its letter's type.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class TypeCode(NamedTuple):
 
     Attributes:
         code: ``"B"`` for a type, ``"B5"`` for a subtype.
-        name: The canonical name, or the source's own when the code is unknown.
+        name: The taxonomy's name; for an unknown code, the name in the source.
     """
 
     code: str
@@ -71,18 +71,20 @@ class TypeCode(NamedTuple):
         return len(self.code) > 1
 
 
-def _fold(text: str) -> str:
+def _normalise(text: str) -> str:
     words = re.sub(r"[\s\-_]+", " ", text.strip().lower())
     return " ".join(word[:-1] if len(word) > 3 and word.endswith("s") else word for word in words.split())
 
 
-_BY_NAME: dict[str, str] = {_fold(name): code for code, name in {**TYPES, **SUBTYPES}.items()}
-_BY_NAME.update({_fold(name): code for name, code in _ALIASES.items()})
+_BY_NAME: dict[str, str] = {_normalise(name): code for code, name in {**TYPES, **SUBTYPES}.items()}
+_BY_NAME.update({_normalise(name): code for name, code in _ALIASES.items()})
 _CODE = re.compile(r"^\s*([A-Za-z])(\d{0,3})\s*(?:[-–:.]\s*(.*?))?\s*$", re.DOTALL)
 
 
 def is_subtype(code: str) -> bool:
-    """Return whether a text is a subtype's code as stored, such as ``A1``; unknown codes are accepted."""
+    """Return whether a text is a subtype's code in stored form, such as ``A1``; codes outside the
+    taxonomy count too.
+    """
     parsed = parse_type(code)
     return parsed is not None and parsed.is_subtype and parsed.code == code
 
@@ -94,9 +96,9 @@ def is_typed(code: str) -> bool:
 def parse_type(text: str) -> TypeCode | None:
     """Parse ``"B5 - Matrix"``, ``"B5"``, ``"Matrix"`` or ``"B - Expressions"``; None for anything else.
 
-    Letters beyond A–D and numbers beyond the known ones are kept: new codes may be added.
+    Codes with other letters than A–D, or with unknown numbers, are accepted, since new codes may be added.
     """
-    by_name = _BY_NAME.get(_fold(text))
+    by_name = _BY_NAME.get(_normalise(text))
     if by_name is not None:
         return TypeCode(by_name, type_name(by_name))
     match = _CODE.match(text)
@@ -107,15 +109,15 @@ def parse_type(text: str) -> TypeCode | None:
 
 
 def known_type(text: str) -> str | None:
-    """Return the code of the type or subtype that a text names. A single letter doesn't count, because it may be an
-    answer.
+    """Return the code of the known type or subtype that a text names; None for others, and for a single letter, which
+    may be an answer.
     """
     code = parse_type(text) if len(text.strip()) > 1 else None
     return code.code if code is not None and (code.code in SUBTYPES or code.code in TYPES) else None
 
 
 def type_values(values: Iterable[str]) -> list[str]:
-    """Return the codes that values name; empty unless nine in ten do, not counting blank ones."""
+    """Return the type codes that values name; empty unless at least nine in ten non-blank values name one."""
     said = [value for value in values if value.strip()]
     codes = [code for code in map(known_type, said) if code is not None]
     return codes if len(codes) >= 0.9 * len(said) else []
@@ -126,12 +128,12 @@ def type_name(code: str) -> str:
 
 
 def type_display(code: str) -> str:
-    """Return ``"B5 - Matrix"``; an unknown code alone."""
+    """Return a code with its name, ``"B5 - Matrix"``; an unknown code without a name."""
     name = type_name(code)
     return code if name == code else f"{code} - {name}"
 
 
-# -- Answer types that a model suggests, compared with those in force.
+# -- Answer types that a model suggests, compared with the current ones.
 
 
 ANSWER_TYPE: Final = "answer-type"
@@ -139,13 +141,13 @@ ANSWER_TYPE: Final = "answer-type"
 
 
 class TypeSuggestion(Struct, frozen=True, kw_only=True):
-    """A model's suggestion for one question.
+    """A model's suggested answer type of one question.
 
     Attributes:
-        subtype: The subtype in force (``"B5"``), if there is one.
-        suggested: A subtype's code, or ``"proof"`` or ``"open_ended"`` for a question outside the taxonomy; None
-            without a suggestion.
-        reason: Why there is no suggestion; None with one.
+        subtype: The current subtype (``"B5"``); None if the question has none.
+        suggested: The suggested subtype's code, or ``"proof"`` or ``"open_ended"`` for a question outside the taxonomy;
+            None if there is no suggestion.
+        reason: Why there is no suggestion; None if there is one.
     """
 
     dataset: str
@@ -156,7 +158,7 @@ class TypeSuggestion(Struct, frozen=True, kw_only=True):
 
 
 class TypeCell(Struct, frozen=True, kw_only=True):
-    """Questions with one subtype in force and one suggested."""
+    """The number of questions with one pair of current and suggested subtype."""
 
     subtype: str
     suggested: str
@@ -164,21 +166,21 @@ class TypeCell(Struct, frozen=True, kw_only=True):
 
 
 class TypeReport(Struct, frozen=True, kw_only=True):
-    """The agreement of a model's suggestions with the subtypes in force.
+    """The agreement of a model's suggestions with the current subtypes.
 
     Attributes:
         run: The run of the suggestions.
-        questions: Questions of the run.
-        suggested: Questions with a suggestion.
-        untyped: Questions with a suggestion and no subtype in force.
-        none: Questions without a suggestion, by reason.
-        compared: Questions with both.
-        subtyped: Compared questions with a suggested subtype, not only a type.
-        agree: Compared questions where both are equal.
-        accuracy: ``agree`` over ``subtyped``; None without comparisons.
-        ci: Its 95 % interval.
-        type_accuracy: Accuracy of the types (A to D).
-        confusion: Questions by both, including those in agreement.
+        questions: Number of questions of the run.
+        suggested: Number of questions with a suggestion.
+        untyped: Number of questions with a suggestion but no current subtype.
+        none: Number of questions without a suggestion, by reason.
+        compared: Number of questions with a suggestion and a current subtype.
+        subtyped: Number of compared questions whose suggestion is a subtype, not only a type.
+        agree: Number of compared questions whose suggested and current subtype are equal.
+        accuracy: ``agree`` divided by ``subtyped``; None if ``subtyped`` is 0.
+        ci: The 95 % confidence interval of ``accuracy``.
+        type_accuracy: The same for types (A to D) instead of subtypes.
+        confusion: Number of questions for each pair of current and suggested subtype, equal ones included.
     """
 
     verifier: str

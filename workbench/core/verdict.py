@@ -9,7 +9,7 @@ from msgspec import Struct
 
 
 class Outcome(StrEnum):
-    """A verdict's outcome; it equals its word, and only "correct" is true."""
+    """The outcome of a verdict. It equals its word (``"correct"``), and is true only if it is "correct"."""
 
     INCORRECT = "incorrect"
     CORRECT = "correct"
@@ -29,7 +29,7 @@ class Outcome(StrEnum):
 
 
 class OutcomeCode(IntEnum):
-    """An outcome as stored: small integers, so that a run is one dense int8 vector."""
+    """An outcome as a small integer, as it is stored; a run's outcomes are one int8 array."""
 
     INCORRECT = 0
     CORRECT = 1
@@ -48,16 +48,19 @@ class OutcomeCode(IntEnum):
 OutcomeWord = Literal["correct", "incorrect", "abstain", "error"]
 
 Protocol3 = Literal["strict", "forced", "decided"]
-"""How undecided rows are counted: as wrong, as "incorrect", or not at all."""
+"""How abstentions and errors are counted. ``strict``: as wrong. ``forced``: as the verdict "incorrect". ``decided``:
+they are left out.
+"""
 PROTOCOL: Final[Protocol3] = "strict"
-"""The default: a verifier that always abstains is never right, for any distribution of gold."""
+"""The default protocol; under it a verifier that always abstains has accuracy 0, whatever the gold is."""
 
 GoldChoice = Literal["final", "people", "imported"]
-"""The gold to use: adjudicated, else agreed, else imported; only annotators' gold; only imported gold."""
+"""Which gold is used. ``final``: adjudicated, else agreed, else imported. ``people``: only that of annotators.
+``imported``: only imported gold."""
 
 
 class Rival(Struct, frozen=True, kw_only=True):
-    """Another completion of the same question, by its row id."""
+    """Another completion of the same question, with its row id."""
 
     item: int
     completion: str
@@ -67,15 +70,15 @@ class VerifierInput(Struct, frozen=True, kw_only=True):
     """One question, its reference answer and one completion, the input of a verifier.
 
     Attributes:
-        item: The completion's row id; it links the verdict to the row.
+        item: Row id of the completion, to which the verdict belongs.
         subtype: The answer subtype's code (``"A1"``) or None.
-        example: Public examples of the question, if its rows have such a field; for judges of code.
+        example: Public examples of the question, for judges of code; None if its rows have no such field.
         is_code: Whether the completion is a program, a solution of a problem with tests.
-        rivals: The completions it is compared with, for verifiers that compare.
-        language: The required programming language, if its rows or its problem give it.
-        difficulty: The difficulty of the problem, in its benchmark's terms.
-        function_name: The required function.
-        reward: The reward of a search over this item, in the row's own field.
+        rivals: Other completions of the question, for verifiers that compare completions.
+        language: The required programming language; None if neither row nor problem states it.
+        difficulty: The problem's difficulty, as its benchmark names it.
+        function_name: The name of the required function.
+        reward: The reward of a search over this item, as in the row's field.
     """
 
     item: int
@@ -101,15 +104,15 @@ class Verdict(Struct, frozen=True, kw_only=True):
 
     Attributes:
         outcome: Correct, incorrect, abstain or error.
-        score: The verifier's score, if it has one.
-        reason: A bare code: why it abstained or failed, or what decided it.
+        score: The verifier's score; None if it gives none.
+        reason: A reason code: why the verifier abstained or failed, or what decided the verdict.
         rule: The rule that fired, such as ``"number.rounding"``.
         reference_final: The reference's final answer as extracted by the verifier.
         candidate_final: The completion's final answer as extracted by the verifier.
         reference_span: Offsets of ``reference_final`` into the stored reference, if known.
-        candidate_span: Offsets of ``candidate_final`` into the stored completion, if known; without a final answer,
-            of the deciding text, such as the line that raised.
-        detail: Details for a person, such as an error's text.
+        candidate_span: Offsets of ``candidate_final`` into the stored completion, if known; if there is no final
+            answer, those of the text that decided, such as the line that raised an exception.
+        detail: Details for the reader, such as an error's text.
         ms: Wall time spent on this item, in milliseconds.
     """
 

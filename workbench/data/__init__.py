@@ -1,6 +1,6 @@
-"""Items and code problems: files in and out, rows of the database.
+"""Items and code problems: reading and writing files, and rows of the database.
 
-formats: external file formats, read and written. store: rows. records: list rows. alike: near-duplicate texts, and
-seeded draws. querying: complete results for notebooks. paging: a query's rows by page. searching: full-text search, and
-the index of texts.
+formats: external file formats. store: the SQL of the database's rows. records: records that lists and reports show.
+alike: near-duplicate texts, and reproducible random draws. querying: complete query results for notebooks. paging:
+a query's rows page by page. searching: full-text search, and the index of texts.
 """

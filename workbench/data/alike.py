@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 ROWS: Final = 1024
-"""Texts whose cosines with all others are in memory at once."""
+"""Number of texts whose similarities with all others are in memory at once."""
 
 
 class Similarities(Protocol):
-    """Cosines of texts with each other."""
+    """Cosine similarities of texts with each other."""
 
     def __len__(self) -> int: ...
 
@@ -32,7 +32,7 @@ class Similarities(Protocol):
 
 
 class OfVectors:
-    """Cosines of embeddings, computed on demand.
+    """Cosine similarities of embeddings, computed when they are read.
 
     Args:
         vectors: One embedding for each text, not of length 0.
@@ -70,7 +70,7 @@ class OfMatrix:
 
 
 class Duplicate(Struct, frozen=True):
-    """A dropped text: its position, the position of the text it is similar to, and the similarity."""
+    """A dropped text: its position, the position of the kept text it is similar to (``of``), and their similarity."""
 
     place: int
     of: int
@@ -78,7 +78,7 @@ class Duplicate(Struct, frozen=True):
 
 
 Alike = dict[int, list[tuple[int, float]]]
-"""Position of a text -> positions of similar texts with their similarity."""
+"""The positions of similar texts and their similarities, by position of a text."""
 
 
 def alike(similarities: Similarities, threshold: float) -> Alike:
@@ -96,11 +96,11 @@ def alike(similarities: Similarities, threshold: float) -> Alike:
 
 
 def thinned(found: Alike, order: Iterable[int]) -> list[Duplicate]:
-    """Return the dropped texts, by position.
+    """Return the texts to drop so that no two kept texts are similar, sorted by position.
 
     Args:
-        found: The similar texts.
-        order: All positions, by priority.
+        found: Each text's position, with the positions of similar texts and the similarities.
+        order: All positions; the earlier of two similar texts is kept.
     """
     gone: dict[int, Duplicate] = {}
     for place in order:
@@ -118,11 +118,11 @@ T = TypeVar("T")
 
 
 def draw(seed: int, *parts: str | int) -> Random:
-    """Return a generator for one draw.
+    """Return a random number generator for one purpose.
 
     Args:
         seed: Seed of the evolution or benchmark.
-        parts: Identifies the draw: the problem's id, the round, the step.
+        parts: What the random numbers are for: the problem's id, the round, the step.
     """
     return Random(int.from_bytes(_digest(seed, *parts), "big"))
 
@@ -130,7 +130,7 @@ def draw(seed: int, *parts: str | int) -> Random:
 def in_drawn_order(values: Iterable[T], seed: int, key: Callable[[T], tuple[str | int, ...]]) -> list[T]:
     """Shuffle values reproducibly: by ascending hash of the seed and each value's key.
 
-    The first n are a random sample. Additional values don't change the order of the others.
+    The first n values are a random sample. Adding values does not change the order of the others.
 
     Args:
         key: Returns a value's key, the same in every database (data set name and id, not row number).
@@ -139,7 +139,7 @@ def in_drawn_order(values: Iterable[T], seed: int, key: Callable[[T], tuple[str 
 
 
 def first_drawn(values: Iterable[T], count: int, seed: int, key: Callable[[T], tuple[str | int, ...]]) -> list[T]:
-    """Return the first ``count`` values of `in_drawn_order` in bounded memory."""
+    """Return the first ``count`` values of `in_drawn_order` without holding all values in memory."""
     return nsmallest(count, values, key=lambda value: _digest(seed, *key(value)))
 
 
@@ -147,8 +147,8 @@ def drawn_places(names: Sequence[str], count: int, seed: int, *parts: str | int)
     """Return the positions of the names that come first in `in_drawn_order` for the keys ``(*parts, name)``."""
     # An inlined `_digest`: a million names are ranked.
     contents = [name.encode("utf-8", "surrogatepass") for name in names]
-    shared = b"".join(map(_content, (seed, *parts)))
-    begun = {size: _digest_of(shared + _size(size)) for size in set(map(len, contents))}
+    shared = b"".join(map(_prefixed_content, (seed, *parts)))
+    begun = {size: _digest_of(shared + _size_prefix(size)) for size in set(map(len, contents))}
     ranks = []
     for content in contents:
         one = begun[len(content)].copy()
@@ -162,17 +162,17 @@ def drawn_number(seed: int, *parts: str | int) -> int:
 
 
 def _digest(seed: int, *parts: str | int) -> bytes:
-    return _digest_of(b"".join(map(_content, (seed, *parts)))).digest()
+    return _digest_of(b"".join(map(_prefixed_content, (seed, *parts)))).digest()
 
 
 def _digest_of(content: bytes) -> blake2b:
     return blake2b(content, digest_size=16)
 
 
-def _content(part: str | int) -> bytes:
+def _prefixed_content(part: str | int) -> bytes:
     content = str(part).encode("utf-8", "surrogatepass")
-    return _size(len(content)) + content
+    return _size_prefix(len(content)) + content
 
 
-def _size(size: int) -> bytes:
+def _size_prefix(size: int) -> bytes:
     return size.to_bytes(8, "big")

@@ -1,4 +1,6 @@
-"""A query's rows for a table: all ids in order, a count, and pages, each in the calling thread."""
+"""Reads the rows of a query for a table: their ids in order, their number, and pages of them. No
+threads are started.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ class QueryTable(ABC, Generic[Row]):
     """The rows of one query; every method may run in a worker thread.
 
     Attributes:
-        whole: Whether the query has no conditions, so that its rows can be counted without reading them.
+        whole: Whether the query has no conditions, so that its rows can be counted quickly.
     """
 
     whole: bool
@@ -37,7 +39,7 @@ class QueryTable(ABC, Generic[Row]):
         self._done.set()
 
     def ids(self) -> array[int]:
-        """Return row ids of all rows in the query's order; slow for a million rows.
+        """Return the ids of all rows in the query's order; slow for a million rows.
 
         Raises:
             StoreError: ``cancel`` was called.
@@ -52,7 +54,7 @@ class QueryTable(ABC, Generic[Row]):
         return found
 
     def count(self) -> int:
-        """Return the number of rows; if the query has conditions, wait for the first ``ids``."""
+        """Return the number of rows; if the query has conditions, wait until ``ids`` has been called once."""
         if self.whole:
             return self.count_all(self._database.reader())
         self._done.wait()
@@ -61,7 +63,7 @@ class QueryTable(ABC, Generic[Row]):
     def first(self, limit: int, offset: int = 0) -> list[Row]:
         """Return rows in the order of import, long before ``ids`` is ready.
 
-        A page can only be read after the previous one; any other is empty.
+        A page can be read only after the page before it; otherwise the list is empty.
         """
         after = self._ends.get(offset, 0)
         if offset and not after:
@@ -72,10 +74,11 @@ class QueryTable(ABC, Generic[Row]):
         return self.rows(found)
 
     def tally(self, column: str) -> list[tuple[str, str, int]] | None:
-        """Count the rows of each value of a column, in the spelling of conditions and as displayed.
+        """Count the rows with each value of a column.
 
         Returns:
-            The most frequent first; None if this requires reading every row.
+            For each value its spelling in conditions, its displayed text and its count, the most frequent first; None
+            if every row would have to be read.
         """
         return None
 
@@ -89,7 +92,7 @@ class QueryTable(ABC, Generic[Row]):
 
     @abstractmethod
     def read_first(self, reader: sqlite3.Connection, limit: int, after: int) -> Sequence[int]:
-        """Return row ids after one, in the order of import."""
+        """Return at most ``limit`` row ids greater than ``after``, in the order of import."""
 
     @abstractmethod
     def rows(self, ids: Sequence[int]) -> list[Row]:

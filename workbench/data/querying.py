@@ -1,4 +1,4 @@
-"""Tables of a project's current state, for notebooks: views by name, and any read-only SQL."""
+"""Reads a project's current state as tables, for notebooks: predefined views by name, and any read-only SQL."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ __all__ = ["Result", "View", "query", "require_items", "view"]
 
 
 def require_items(project: Project, selection: Selection) -> None:
-    """Check that a selection has items, and names nothing unknown.
+    """Check that a selection has items, and that all names in it exist.
 
     Raises:
-        UsageError: It is empty or names something unknown; see `workbench.core.database.selection.require_items`.
+        UsageError: The selection has no items or an unknown name; see
+            `workbench.core.database.selection.require_items`.
     """
     stored_selection.require_items(project.database.reader(), selection)
 
@@ -27,7 +28,7 @@ def view(project: Project, name: View, selection: Selection | None = None) -> Re
     """Return all rows of a view, or those of the selected items.
 
     Raises:
-        UsageError: The selection names something unknown.
+        UsageError: A name in the selection does not exist.
     """
     reader = project.database.reader()
     return stored.view(reader, name, None if selection is None else chosen_ids(reader, selection))
@@ -37,6 +38,6 @@ def query(project: Project, sql: str, parameters: Sequence[object] | Mapping[str
     """Return the result of a read-only statement.
 
     Raises:
-        UsageError: The statement doesn't read, or its parameters don't fit.
+        UsageError: The statement is invalid or would write, or its parameters don't match.
     """
     return stored.query(project.database.reader(), sql, parameters)

@@ -44,7 +44,7 @@ def index_texts(project: Project) -> Iterator[float]:
 
 
 def index_finding(project: Project) -> Finding | None:
-    """Check on samples that the index finds its texts; None without an index."""
+    """Check on samples whether the index finds the texts in it; None if it does, or there is no index."""
     if not text_index.path(project.path).exists():
         return None
     reader = project.database.reader()

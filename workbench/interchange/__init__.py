@@ -1,13 +1,14 @@
-"""Files in and out of a whole project.
+"""Import and export of a whole project.
 
 importing: any format of `data.formats`. exporting: items, labels, verdicts, in every form.
-training_files: what trainers read.
+training_files: files for training.
 
 judging_files, row_files, solution_rows, partitions: files judged without a database.
 
-code_counts: contents of code problems.
+code_counts: counts of a file's code problems.
 
-merging: runs of other machines, merging_evolutions: their steps.
+merging: runs of other machines. merging_evolutions: steps of other machines' evolutions.
 
-archive: a project in one file. records: lines and reports. store: rows of an archive, and of another database.
+archive: a project in one file. records: lines of files, and reports. store: rows of an archive, and of another
+database.
 """

@@ -1,7 +1,7 @@
 """Archives: a whole project in one file that other programs can read, and that restores to an equal database.
 
 An archive is private to its owner: it has people's names and all that is stored about them. It never holds the
-database's secret, logins, or derived data; checks (items whose answer is known) only on request.
+database's secret, logins, or derived data; it holds checks (items whose answer is known) only if the user asks for it.
 """
 
 from __future__ import annotations
@@ -71,12 +71,12 @@ def decoder(columns: Mapping[str, ColumnType]) -> Callable[[bytes], Row]:
         found = msgspec.structs.astuple(decode(line))
         if not any(type(found[place]) is str for place in reals):
             return found
-        return tuple(_number(value) if place in reals else value for place, value in enumerate(found))
+        return tuple(_parse_number(value) if place in reals else value for place, value in enumerate(found))
 
     return row
 
 
-def _number(value: object) -> object:
+def _parse_number(value: object) -> object:
     return float(value) if isinstance(value, str) else value
 
 
@@ -111,22 +111,22 @@ def pack(
             schema=schema,
             code_version=code_version,
             left_out=dict(left_out),
-            members=tuple(_add(archive, member) for member in members),
+            members=tuple(_add_member(archive, member) for member in members),
         )
         document = msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
-        with archive.open(_info(MANIFEST), "w") as entry:
+        with archive.open(_zip_info(MANIFEST), "w") as entry:
             entry.write(document)
     return manifest
 
 
-def _add(archive: ZipFile, member: Rows) -> Member:
+def _add_member(archive: ZipFile, member: Rows) -> Member:
     line = encoder(tuple(member.columns))
     lines = size = 0
     digest = sha256()
     with (
-        # Where the disk is full they are closed before the database they come from is.
+        # If the disk is full, the rows must be closed before the database they come from.
         closing(member.rows) as rows,
-        archive.open(_info(f"{member.name}.jsonl"), "w", force_zip64=True) as entry,
+        archive.open(_zip_info(f"{member.name}.jsonl"), "w", force_zip64=True) as entry,
         io.BufferedWriter(entry, _BUFFER) as buffered,
     ):
         for row in rows:
@@ -140,7 +140,7 @@ def _add(archive: ZipFile, member: Rows) -> Member:
     return Member(name=member.name, columns=dict(member.columns), lines=lines, bytes=size, sha256=digest.hexdigest())
 
 
-def _info(name: str) -> ZipInfo:
+def _zip_info(name: str) -> ZipInfo:
     info = ZipInfo(name, (1980, 1, 1, 0, 0, 0))
     info.compress_type = ZIP_DEFLATED
     info.create_system = _UNIX
@@ -172,35 +172,37 @@ def write_archive(
         try:
             archiving.require_own_corrections(reader)
         except ArchiveRefused as error:
-            raise _not_written(project.path, str(error)) from error
-        left_out = _left_out(reader, checks=checks, calls=calls)
-        members = (_rows(reader, part, conditions, project.path) for part in parts)
+            raise _unwritable_error(project.path, str(error)) from error
+        left_out = _count_left_out(reader, checks=checks, calls=calls)
+        members = (_member_rows(reader, part, conditions, project.path) for part in parts)
         manifest = pack(
             file, members, schema=migrations.latest_version(), code_version=version(PACKAGE), left_out=left_out
         )
     return ArchiveWritten(rows={member.name: member.lines for member in manifest.members}, left_out=left_out)
 
 
-def _rows(reader: archiving.Connection, part: ArchiveTable, conditions: archiving.Conditions, database: Path) -> Rows:
+def _member_rows(
+    reader: archiving.Connection, part: ArchiveTable, conditions: archiving.Conditions, database: Path
+) -> Rows:
     names = columns(reader, part)
 
     def found() -> Generator[Row, None, None]:
         with closing(archiving.rows(reader, part, conditions)) as rows:
-            yield from _readable(rows, list(names), database) if part.name in EVENTS else rows
+            yield from _checked_events(rows, list(names), database) if part.name in EVENTS else rows
 
     return Rows(part.name, names, found())
 
 
-def _readable(rows: Iterable[Row], names: Sequence[str], database: Path) -> Iterator[Row]:
+def _checked_events(rows: Iterable[Row], names: Sequence[str], database: Path) -> Iterator[Row]:
     for row in rows:
         try:
             require_event(dict(zip(names, row, strict=True)))
         except ArchiveRefused as error:
-            raise _not_written(database, f"the label event in row {row[0]} can't be archived: {error}") from error
+            raise _unwritable_error(database, f"the label event in row {row[0]} can't be archived: {error}") from error
         yield row
 
 
-def _not_written(database: Path, why: str) -> StoreError:
+def _unwritable_error(database: Path, why: str) -> StoreError:
     name = shlex.quote(str(database))
     return StoreError(
         f"{database}: {why}.",
@@ -212,7 +214,7 @@ def require_event(row: Mapping[str, object]) -> None:
     """Raise unless a row is a label event that another database would accept.
 
     Raises:
-        ArchiveRefused: It is not.
+        ArchiveRefused: The row is not such an event.
     """
     try:
         event = believing.event_of(row)
@@ -224,7 +226,7 @@ def require_event(row: Mapping[str, object]) -> None:
         raise ArchiveRefused("digest: it is not what was given (value, note, person, time, round …)")
 
 
-def _left_out(reader: archiving.Connection, *, checks: bool, calls: bool) -> dict[str, int]:
+def _count_left_out(reader: archiving.Connection, *, checks: bool, calls: bool) -> dict[str, int]:
     found = {
         "checks": 0 if checks else archiving.count(reader, "check_items"),
         "responses": 0 if calls else archiving.count(reader, "responses"),
@@ -249,14 +251,14 @@ class Archive:
     """An open archive whose manifest has been checked against its content.
 
     Attributes:
-        manifest: Its table of contents.
+        manifest: The archive's table of contents.
     """
 
     def __init__(self, path: Path, file: ZipFile) -> None:
         self._path, self._file = path, file
         self._entries = _entries(path, file)
         self.manifest = self._manifest()
-        self._check()
+        self._check_members()
 
     def rows(self, member: Member) -> Iterator[tuple[int, Row]]:
         """Yield line numbers and rows.
@@ -272,15 +274,15 @@ class Archive:
             try:
                 row = decode(line)
             except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-                raise self._damaged(f"{place}:{number}", str(error)) from error
+                raise self._damage_error(f"{place}:{number}", str(error)) from error
             yield number, row
         if (number, size, digest.hexdigest()) != (member.lines, member.bytes, member.sha256):
-            raise self._damaged(place, "it is not what the manifest says: lines, length or sha256 differ")
+            raise self._damage_error(place, "it is not what the manifest says: lines, length or sha256 differ")
 
     def damaged(self, why: str, member: Member | None = None, line: int | None = None) -> FormatError:
         if member is None:
             return FormatError(f"{self._path}: {why}.", _ASK)
-        return self._damaged(f"{member.name}.jsonl" + ("" if line is None else f":{line}"), why)
+        return self._damage_error(f"{member.name}.jsonl" + ("" if line is None else f":{line}"), why)
 
     def _manifest(self) -> Manifest:
         if MANIFEST not in self._entries:
@@ -289,15 +291,15 @@ class Archive:
             with self._file.open(self._entries[MANIFEST]) as entry:
                 document = entry.read(_MAX_MANIFEST + 1)
         except _BROKEN as error:
-            raise self._damaged(MANIFEST, str(error)) from error
+            raise self._damage_error(MANIFEST, str(error)) from error
         if len(document) > _MAX_MANIFEST:
-            raise self._damaged(MANIFEST, "it is longer than any of ours")
+            raise self._damage_error(MANIFEST, "it is longer than any of ours")
         try:
             found = msgspec.json.decode(document)
             self._require_version(found)
             return msgspec.convert(found, Manifest)
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-            raise self._damaged(MANIFEST, str(error)) from error
+            raise self._damage_error(MANIFEST, str(error)) from error
 
     def _require_version(self, found: Any) -> None:
         if not isinstance(found, dict) or found.get("format") != FORMAT:
@@ -308,18 +310,18 @@ class Archive:
                 "It was written by a newer workbench: install that one.",
             )
 
-    def _check(self) -> None:
+    def _check_members(self) -> None:
         members = self.manifest.members
         expected = {f"{member.name}.jsonl": member for member in members}
         if len(expected) != len(members) or expected.keys() | {MANIFEST} != self._entries.keys():
             differing = sorted(expected.keys() ^ (self._entries.keys() - {MANIFEST})) or [MANIFEST]
-            raise self._damaged(differing[0][:100], "the manifest and the files in the archive don't agree")
+            raise self._damage_error(differing[0][:100], "the manifest and the files in the archive don't agree")
         for name, member in expected.items():
             entry = self._entries[name]
             if entry.file_size != member.bytes:
-                raise self._damaged(name, f"it has {entry.file_size} bytes and the manifest says {member.bytes}")
+                raise self._damage_error(name, f"it has {entry.file_size} bytes and the manifest says {member.bytes}")
             if member.bytes > _RATIO_LIMIT[0] and member.bytes > _RATIO_LIMIT[1] * entry.compress_size:
-                raise self._damaged(name, "it would unpack to hundreds of times its size, unlike real data")
+                raise self._damage_error(name, "it would unpack to hundreds of times its size, unlike real data")
 
     def _lines(self, name: str, size: int) -> Iterator[bytes]:
         left = size
@@ -328,12 +330,12 @@ class Archive:
                 while line := buffered.readline(min(left, MAX_LINE) + 1):
                     left -= len(line)
                     if left < 0 or len(line) > MAX_LINE:
-                        raise self._damaged(name, "it is longer than it says, or has a line that is")
+                        raise self._damage_error(name, "it is longer than it says, or has a line that is")
                     yield line
         except _BROKEN as error:
-            raise self._damaged(name, str(error)) from error
+            raise self._damage_error(name, str(error)) from error
 
-    def _damaged(self, place: str, why: str) -> FormatError:
+    def _damage_error(self, place: str, why: str) -> FormatError:
         return FormatError(f"{self._path}: {place}: {why}.", _ASK)
 
 
@@ -345,7 +347,7 @@ def opened_archive(path: Path) -> Iterator[Archive]:
     """Open an archive for reading.
 
     Raises:
-        FormatError: It can't be read, is not a workbench archive, or its files and its manifest disagree.
+        FormatError: The file can't be read, is not a workbench archive, or its members and its manifest disagree.
     """
     if path.exists() and not path.is_file():
         # A pipe or a device might never end.
@@ -364,7 +366,7 @@ def opened_archive(path: Path) -> Iterator[Archive]:
 
 
 def _buffered(entry: IO[bytes]) -> io.BufferedReader:
-    # Finding the ends of lines is several times as fast in here as in the entry itself.
+    # `BufferedReader` finds the ends of lines several times as fast as the entry itself.
     return io.BufferedReader(cast("io.RawIOBase", entry))
 
 

@@ -1,4 +1,4 @@
-"""Contents of a file of code problems."""
+"""Counts of what a file of code problems contains."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from workbench.core.text.figures import counted
 
 
 class CodeCounts(Struct, frozen=True, kw_only=True):
-    """Contents of files of code problems.
+    """Counts of what files of code problems contain.
 
     Attributes:
-        tests: Tests of all their suites.
-        references: Problems with a reference solution.
-        entry_points: Problems that name the tested function.
-        candidates: Problems whose tests call ``candidate``, which is undefined and means the entry point.
+        problems: Number of problems.
+        tests: Number of tests in all suites of the problems.
+        references: Number of problems with a reference solution.
+        entry_points: Number of problems that name the tested function.
+        candidates: Number of problems whose tests call ``candidate``, which is undefined and means the entry point.
     """
 
     problems: int = 0

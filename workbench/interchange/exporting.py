@@ -1,4 +1,4 @@
-"""Exporting items, labels, verdicts and whole projects to files: one function, one table of formats."""
+"""Export items, labels, verdicts and whole projects to files; each format has its writers in one table."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ _FORMAT_MEANINGS: Final[dict[ExportFormat, str]] = {
 
 
 class ExportOptions(Options, frozen=True, kw_only=True):
-    """The rows to export, their content and format; all but items can be ``csv``, ``parquet`` or ``jsonl``.
+    """The rows to export, their content and format; tables other than items can be ``csv``, ``parquet`` or ``jsonl``.
 
     An archive always has annotators' names.
     """
@@ -172,20 +172,22 @@ def export(project: Project, options: ExportOptions) -> ExportReport:
     """
     format = options.format or format_of(options.file, options.table)
     project.database.require_other(options.file)
-    request = Request(project=project, options=options, format=format, selection=_chosen(project, options, format))
+    request = Request(
+        project=project, options=options, format=format, selection=_full_selection(project, options, format)
+    )
     _require_options(request)
-    return _writer(format, options.table)(request)
+    return _require_writer(format, options.table)(request)
 
 
 def format_of(path: Path, table: Table = "items") -> ExportFormat:
-    """Return the format by file name (without ``.gz``), among the formats of a table.
+    """Return the format that a file name (without ``.gz``) implies, among those in which the table can be written.
 
     Raises:
         UsageError: The name implies no format, or several.
     """
     name = path.name.lower().removesuffix(".gz")
     ending = Path(name).suffix
-    known = [format for format in FORMATS if _writes(format, table) is not None]
+    known = [format for format in FORMATS if _find_writer(format, table) is not None]
     formats = [format for format in _ENDINGS.get(ending, ()) if format in known]
     if len(formats) == 1:
         return formats[0]
@@ -196,7 +198,7 @@ def format_of(path: Path, table: Table = "items") -> ExportFormat:
     )
 
 
-def _chosen(project: Project, options: ExportOptions, format: ExportFormat) -> Selection:
+def _full_selection(project: Project, options: ExportOptions, format: ExportFormat) -> Selection:
     selection, verifiers = selection_of(options.where), options.verifiers
     if verifiers and not selection.asks_for_verdicts:
         if format != "pairs":
@@ -207,13 +209,13 @@ def _chosen(project: Project, options: ExportOptions, format: ExportFormat) -> S
     return check_names(project.database.reader(), _with_dataset(project, selection, options.dataset), verifiers)
 
 
-def _writes(format: ExportFormat, table: Table) -> Writer | None:
+def _find_writer(format: ExportFormat, table: Table) -> Writer | None:
     return _WRITERS[format].items if table == "items" else _WRITERS[format].others.get(table)
 
 
-def _writer(format: ExportFormat, table: Table) -> Writer:
-    if (found := _writes(format, table)) is None:
-        there = [name for name in FORMATS if _writes(name, table) is not None]
+def _require_writer(format: ExportFormat, table: Table) -> Writer:
+    if (found := _find_writer(format, table)) is None:
+        there = [name for name in FORMATS if _find_writer(name, table) is not None]
         raise UsageError(f"{table} can't be written as {format}.", f"Use {opt.format:{' or '.join(there)}}.")
     return found
 
@@ -239,8 +241,8 @@ def _with_dataset(project: Project, selection: Selection, dataset: str | None) -
 
 
 def sft(request: Request) -> ExportReport:
-    """Write rejection-sampling data (VerifyBench, section 5.2): one conversation per completion, no duplicates in a
-    question.
+    """Write rejection-sampling data (VerifyBench, section 5.2): one conversation per completion; completions of a
+    question with the same text are written once.
     """
     found = SftLines(request)
     written = write_lines(request.options.file, found.lines(), force=request.options.force)
@@ -291,7 +293,7 @@ _TEST_COLUMNS: dict[str, Kind] = {**dict.fromkeys(TestOutcome.__struct_fields__,
 
 
 def labels(request: Request) -> ExportReport:
-    return request.report(write_table(request, _LABEL_COLUMNS, _labels(request)))
+    return request.report(write_table(request, _LABEL_COLUMNS, _label_rows(request)))
 
 
 def verdicts(request: Request) -> ExportReport:
@@ -302,15 +304,15 @@ def verdicts(request: Request) -> ExportReport:
 def outcomes(request: Request) -> ExportReport:
     """Write one row per executed solution and suite, of every verifier that executes solutions."""
     found = problems.results(request.project, selection=request.selection)
-    return _outcomes(request, _OUTCOME_COLUMNS, found)
+    return _write_outcomes(request, _OUTCOME_COLUMNS, found)
 
 
 def tests(request: Request) -> ExportReport:
     found = lines_by_test(request.project, request.selection)
-    return _outcomes(request, _TEST_COLUMNS, found)
+    return _write_outcomes(request, _TEST_COLUMNS, found)
 
 
-def _outcomes(
+def _write_outcomes(
     request: Request,
     columns: dict[str, Kind],
     found: problems.OutcomeLines[SolutionResult] | problems.OutcomeLines[TestOutcome],
@@ -329,7 +331,7 @@ def write_table(request: Request, columns: dict[str, Kind], rows: Iterable[tuple
         return write_csv(file, list(columns), rows)
 
 
-def _labels(request: Request) -> Iterator[tuple[object, ...]]:
+def _label_rows(request: Request) -> Iterator[tuple[object, ...]]:
     reader = request.project.database.reader()
     people = store.annotator_names(reader) if request.options.names else {}
     for task, subject, question, completion in store.labelled_subjects(reader, request.selection):
@@ -354,7 +356,7 @@ def _labels(request: Request) -> Iterator[tuple[object, ...]]:
 # -- Items in the released schema, with all data, or as a table.
 
 
-class _Items:
+class _ExportedItems:
     def __init__(self, request: Request) -> None:
         self._request = request
         self.without_gold = 0
@@ -369,12 +371,12 @@ class _Items:
 
 
 def released(request: Request) -> ExportReport:
-    return _write(request, released_line)
+    return _write_items(request, released_line)
 
 
 def fixed(request: Request) -> ExportReport:
     """Write the released schema with the two type fields corrected."""
-    return _write(request, lambda item: released_line(item, fixed=True))
+    return _write_items(request, lambda item: released_line(item, fixed=True))
 
 
 def lines(request: Request) -> ExportReport:
@@ -384,17 +386,17 @@ def lines(request: Request) -> ExportReport:
         said = labels.of(item.dataset, item.question_key, item.completion_key)
         return item_line(item, msgspec.to_builtins(said))
 
-    return _write(request, line)
+    return _write_items(request, line)
 
 
 def cells(request: Request) -> ExportReport:
-    items = _Items(request)
+    items = _ExportedItems(request)
     written = write_table(request, ITEM_COLUMNS, map(item_cells, items))
     return request.report(written, without_gold=items.without_gold)
 
 
-def _write(request: Request, line: Callable[[StoredItem], bytes]) -> ExportReport:
-    items, written = _Items(request), 0
+def _write_items(request: Request, line: Callable[[StoredItem], bytes]) -> ExportReport:
+    items, written = _ExportedItems(request), 0
     with new_file(request.options.file, force=request.options.force) as file:
         for item in items:
             file.write(line(item))
@@ -410,11 +412,13 @@ _Element = Callable[[int, StoredItem, list[LabelLine]], object]
 
 
 def label_studio(request: Request) -> ExportReport:
-    return _tool(request, lambda number, item, said: task_of(number, item, said, sighted=request.options.sighted))
+    return _write_for_tool(
+        request, lambda number, item, said: task_of(number, item, said, sighted=request.options.sighted)
+    )
 
 
 def argilla(request: Request) -> ExportReport:
-    return _tool(request, lambda _, item, said: record_of(item, said, sighted=request.options.sighted))
+    return _write_for_tool(request, lambda _, item, said: record_of(item, said, sighted=request.options.sighted))
 
 
 def peer_labels(request: Request) -> ExportReport:
@@ -424,7 +428,7 @@ def peer_labels(request: Request) -> ExportReport:
 
 
 def archive(request: Request) -> ExportReport:
-    """Write everything, to be restored.
+    """Write an archive of the whole project, from which it can be restored.
 
     Raises:
         UsageError: Only some items are selected.
@@ -441,8 +445,8 @@ def archive(request: Request) -> ExportReport:
     return request.report(written.written, archive=written)
 
 
-def _tool(request: Request, element: _Element) -> ExportReport:
-    lines = _lines(request)
+def _write_for_tool(request: Request, element: _Element) -> ExportReport:
+    lines = _labels_by_item(request)
     written = 0
     with new_file(request.options.file, force=request.options.force) as file:
         for item in stream_items(request.project.database.reader(), request.selection, "imported"):
@@ -454,7 +458,7 @@ def _tool(request: Request, element: _Element) -> ExportReport:
     return request.report(written)
 
 
-def _lines(request: Request) -> dict[tuple[str | None, str | None, str], list[LabelLine]]:
+def _labels_by_item(request: Request) -> dict[tuple[str | None, str | None, str], list[LabelLine]]:
     found: dict[tuple[str | None, str | None, str], list[LabelLine]] = {}
     for line in current_lines(request.project, names=request.options.names):
         found.setdefault((line.dataset, line.question_id, line.completion_id), []).append(line)

@@ -1,4 +1,4 @@
-"""Importing items: files in, a report of every row's fate out."""
+"""Import items from files, and report how many rows were imported, unchanged or rejected."""
 
 from __future__ import annotations
 
@@ -83,21 +83,22 @@ def plan_import(
     """Inspect the files and decide how to read them, before anything is written.
 
     Args:
-        columns: Our field -> the file's column (see ``parse_map``).
+        columns: Field of an item -> the file's column (see ``parse_map``).
         graders: Verifier -> the column of its verdicts (see ``parse_verdicts``).
         source: Default source of rows, as ``domain/name``.
         licence: Default licence of rows.
         max_line: Longest accepted line, in bytes.
-        keep_equal: Keep equal rows of one file without ids as separate items; solutions of code always are.
+        keep_equal: Whether to keep equal rows of a file without ids as separate items; equal solutions of code always
+            are separate.
 
     Raises:
         FormatError: A file can't be read, or a required field has no column.
-        UsageError: No file, or ``columns`` or ``graders`` names a missing column, or the name of a verifier, source
-            or licence is invalid.
+        UsageError: No file is given, ``columns`` or ``graders`` names a missing column, or the name of a verifier,
+            source or licence is invalid.
     """
     if not files:
         raise UsageError("There is no file to import.")
-    usual = _usual(source, licence)
+    usual = _default_values(source, licence)
     require_names(graders)
     planned = (
         plan_file(path, format=format, columns=columns, graders=graders, usual=usual, max_line=max_line)
@@ -106,7 +107,7 @@ def plan_import(
     return [replace(plan, keep_equal=keep_equal) for plan in planned]
 
 
-def _usual(source: str | None, licence: str | None) -> dict[str, str]:
+def _default_values(source: str | None, licence: str | None) -> dict[str, str]:
     said = {name: value for name, value in (("source", source), ("licence", licence)) if value is not None}
     for name, value in said.items():
         if not value.strip() or len(value) > _MAX_NAME or not value.isprintable():
@@ -127,8 +128,8 @@ def import_files(
     Files of problems are read before files of their solutions, in any order.
 
     Args:
-        dataset: Name of the data set; None: the name in another tool's file, else the first file's name without its
-            suffixes. Files of solutions alone go to the data set that holds their problems.
+        dataset: Name of the data set; by default the name in another tool's file, else the first file's name without
+            its suffixes. Files of solutions alone go to the data set that holds their problems.
         version: Version of the graders in logs: verdicts of another version are another run, and the newest one counts.
         progress: Called with the number of bytes read since the last call.
 
@@ -139,21 +140,21 @@ def import_files(
         StoreError: Another import is running.
     """
     plans = _problems_first(plans)
-    name = _name(dataset, plans, project.database)
+    name = _dataset_name(dataset, plans, project.database)
     require_names({grader for plan in plans for grader in plan.graders}, project)
     imports: list[tuple[int, FileReport]] = []
     with store.import_session(project.database, name) as session:
         for plan in plans:
-            file = _identity(plan)
+            file = _import_key(plan)
             earlier = session.earlier(file, partial(file_hash, plan.path))
             if earlier is None or not _LATER.isdisjoint(earlier.reasons):
                 with session.file(file) as target:
-                    report = _read(plan, session.batch, target.counts, target.add, target.complete, progress)
+                    report = _read_file(plan, session.batch, target.counts, target.add, target.complete, progress)
                     imports.append((target.id, report))
             else:
                 imports.append((earlier.id, of_file(plan, earlier.counts, earlier.reasons, earlier.quarantine)))
-                _skip(plan, progress)
-    return _graded(project, name, plans, imports, version)
+                _skip_file(plan, progress)
+    return _store_all_grades(project, name, plans, imports, version)
 
 
 def preview_import(
@@ -166,7 +167,7 @@ def preview_import(
     """
     plans = _problems_first(plans)
     database = project.database if project is not None else None
-    name = _name(dataset, plans, database)
+    name = _dataset_name(dataset, plans, database)
     rows = store.compared_only(database, name)
     reports = []
     first: list[PreviewRow] = []
@@ -176,12 +177,12 @@ def preview_import(
 
         def add(items: list[Record], refused: list[Refusal], counts: store.ImportCounts = counts) -> list[Refusal]:
             taken = (one for one in items if isinstance(one, ItemRecord | QuestionRecord | ProblemRecord))
-            first.extend(islice(map(_preview, taken), _PREVIEW_ROWS - len(first)))
+            first.extend(islice(map(_preview_row, taken), _PREVIEW_ROWS - len(first)))
             matched = rows.add(items)
             store.count(counts, matched, len(refused))
             return [*refused, *matched.refused]
 
-        reports.append(_with_columns(_read(plan, store.CHUNK, counts, add, None, progress), _looked_over(plan)))
+        reports.append(_with_columns(_read_file(plan, store.CHUNK, counts, add, None, progress), _count_grades(plan)))
     return replace(together(name, reports), first=first)
 
 
@@ -190,7 +191,7 @@ def refused_rows(project: Project) -> list[RefusedRow]:
     return import_rows.refused(project.database.reader(), _MAX_REFUSED, _MAX_REFUSED_BYTES)
 
 
-def _preview(record: ItemRecord | QuestionRecord | ProblemRecord) -> PreviewRow:
+def _preview_row(record: ItemRecord | QuestionRecord | ProblemRecord) -> PreviewRow:
     if isinstance(record, ProblemRecord):
         problem = record.problem
         return PreviewRow(
@@ -212,7 +213,7 @@ def _preview(record: ItemRecord | QuestionRecord | ProblemRecord) -> PreviewRow:
     )
 
 
-def _looked_over(plan: FilePlan) -> GraderColumns | None:
+def _count_grades(plan: FilePlan) -> GraderColumns | None:
     columns = plan.grader_columns()
     if columns is not None:
         deque(read_grades(plan, columns), maxlen=0)
@@ -233,16 +234,16 @@ def _problems_first(plans: Sequence[FilePlan]) -> list[FilePlan]:
     return sorted(plans, key=lambda plan: plan.needs_problems)
 
 
-def _name(dataset: str | None, plans: Sequence[FilePlan], database: Database | None) -> str:
+def _dataset_name(dataset: str | None, plans: Sequence[FilePlan], database: Database | None) -> str:
     name = dataset
     if name is None:
-        name = _of_problems(plans, database) if plans[0].needs_problems else default_dataset(plans)
+        name = _dataset_of_problems(plans, database) if plans[0].needs_problems else default_dataset(plans)
     datasets.require_name(name)
-    _require_in(database, name)
+    _require_not_excluded(database, name)
     return name
 
 
-def _require_in(database: Database | None, name: str) -> None:
+def _require_not_excluded(database: Database | None, name: str) -> None:
     why = datasets.why_out(database.reader()).get(name) if database is not None else None
     if why is not None:
         raise UsageError(
@@ -251,7 +252,7 @@ def _require_in(database: Database | None, name: str) -> None:
         )
 
 
-def _of_problems(plans: Sequence[FilePlan], database: Database | None) -> str:
+def _dataset_of_problems(plans: Sequence[FilePlan], database: Database | None) -> str:
     wanted = dict.fromkeys(task_id for plan in plans for task_id in first_task_ids(plan))
     found = holding(database.reader(), wanted) if database is not None else []
     if not found:
@@ -267,7 +268,7 @@ def _of_problems(plans: Sequence[FilePlan], database: Database | None) -> str:
     return found[0]
 
 
-def _identity(plan: FilePlan) -> store.ImportKey:
+def _import_key(plan: FilePlan) -> store.ImportKey:
     mapping: dict[str, object] = {
         "columns": plan.columns,
         "swapped_types": plan.swapped_types,
@@ -280,12 +281,12 @@ def _identity(plan: FilePlan) -> store.ImportKey:
     return store.ImportKey(path=path_text(plan.path), format=plan.format, mapping=msgspec.json.encode(mapping).decode())
 
 
-def _graded(
+def _store_all_grades(
     project: Project, dataset: str, plans: Sequence[FilePlan], imports: Sequence[tuple[int, FileReport]], version: str
 ) -> ImportReport:
-    """Store the verdicts of logs' graders and return the report of all files.
+    """Store the verdicts of logs' graders, and return the report of all files.
 
-    The items are already stored: after an interruption the same import finds them and continues here.
+    The items are stored before: after an interruption the same import finds them and continues with the verdicts.
     """
     done: list[VerdictsImported] = []
     reports: list[FileReport] = []
@@ -301,7 +302,7 @@ def _graded(
     return with_verdicts(whole, done) if done else whole
 
 
-def _read(
+def _read_file(
     plan: FilePlan,
     batch: int,
     counts: store.ImportCounts,
@@ -333,7 +334,7 @@ def _read(
                 refused.append(row)
             else:
                 items.append(row)
-                missing.update(_missing(row, plan.columns))
+                missing.update(_missing_columns(row, plan.columns))
                 if isinstance(row, ItemRecord | QuestionRecord):
                     types.add(row.type_text, row.subtype_text)
                 if isinstance(row, ProblemRecord):
@@ -351,13 +352,13 @@ def _read(
     return replace(report, type_columns=unknown or UNSET, kept=kept or UNSET)
 
 
-def _missing(record: Record, columns: Mapping[str, str]) -> list[str]:
+def _missing_columns(record: Record, columns: Mapping[str, str]) -> list[str]:
     if not isinstance(record, ItemRecord):
         return []
     return [columns[field] for field in _MAY_MISS if field in columns and getattr(record, field) is None]
 
 
-def _skip(plan: FilePlan, progress: Progress | None) -> None:
+def _skip_file(plan: FilePlan, progress: Progress | None) -> None:
     if progress is not None:
         progress(plan.path.stat().st_size)
 
@@ -377,17 +378,17 @@ def store_grades(
     """Store the grades of a file whose items are stored; existing grades are kept.
 
     Args:
-        refused: Rejected lines. Their ids may belong to other items: their grades are rejected, too.
+        refused: Numbers of rejected lines. Their ids may belong to other items, so their grades are rejected, too.
         version: Version of the graders.
         columns: Reads the columns of verdicts.
 
     Raises:
         FormatError: The file can't be read in its format.
     """
-    return store_verdicts(project, _rows(plan, dataset, refused, columns), version=version)
+    return store_verdicts(project, _grade_rows(plan, dataset, refused, columns), version=version)
 
 
-def _rows(
+def _grade_rows(
     plan: FilePlan, dataset: str, refused: Collection[int], columns: GraderColumns | None
 ) -> Iterator[tuple[int, VerdictRow | Refusal]]:
     for item, grades in read_grades(plan, columns):
@@ -395,10 +396,13 @@ def _rows(
             if isinstance(grade, Refusal):
                 yield item.line, grade
             else:
-                yield item.line, _refusal(item, grade) if item.line in refused else _row(item, dataset, grade)
+                yield (
+                    item.line,
+                    _rejected_grade(item, grade) if item.line in refused else _grade_row(item, dataset, grade),
+                )
 
 
-def _row(item: ItemRecord, dataset: str, grade: Grade) -> VerdictRow:
+def _grade_row(item: ItemRecord, dataset: str, grade: Grade) -> VerdictRow:
     return VerdictRow(
         completion_id=item.completion_key,
         question_id=item.question_key,
@@ -412,7 +416,7 @@ def _row(item: ItemRecord, dataset: str, grade: Grade) -> VerdictRow:
     )
 
 
-def _refusal(item: ItemRecord, grade: Grade) -> Refusal:
+def _rejected_grade(item: ItemRecord, grade: Grade) -> Refusal:
     message = f"the row is in quarantine, and with it the verdict of {grade.verifier}"
     return Refusal(line=item.line, code="conflict", field="verdict", message=message, raw=b"")
 
@@ -421,24 +425,24 @@ def _refusal(item: ItemRecord, grade: Grade) -> Refusal:
 
 
 class _RowCounts(Struct, frozen=True, kw_only=True):
-    """Counts of rows by fate: read = imported + unchanged + quarantined.
+    """Counts of imported, unchanged and rejected rows: read = imported + unchanged + quarantined.
 
     Attributes:
-        swapped_types: The two type columns were swapped in the file and have been corrected.
-        mapping: Our field -> the file's column.
-        repeated: Unchanged rows without ids that equal another row of their file: they are one item.
-        mended: Rows of earlier imports that left quarantine because they are accepted now.
-        reasons: Code -> number of rows in quarantine.
-        quarantine: The first 20 of them, by line.
-        code: Contents of code problems; only if a file holds some.
-        broken: Excluded tests, which can't distinguish any solutions; only if a file holds some.
-        broken_tests: The first 20 of them.
+        swapped_types: Whether the two type columns were swapped in the file; this has been corrected.
+        mapping: Field of an item -> the file's column.
+        repeated: Number of unchanged rows without ids that equal another row of their file; equal rows are one item.
+        mended: Number of rows rejected by earlier imports (quarantine) that are accepted now.
+        reasons: Reason code -> number of rejected rows.
+        quarantine: The first 20 rejected rows, by line.
+        code: Counts of code problems and their tests; only if a file has some.
+        broken: Number of excluded tests, which can't distinguish any solutions; only if a file has some.
+        broken_tests: The first 20 excluded tests.
         verifiers: Names of a log's graders, each with the run that holds its verdicts; like the following fields only
             if a file may hold verdicts of graders.
         verdicts: Number of verdicts stored now.
-        refused_verdicts: The first 20 of those that could not be stored, by line.
-        verdict_columns: Contents of the columns read as verdicts; only if some were.
-        kept: Columns that are not fields of ours; their values are kept with the items.
+        refused_verdicts: The first 20 verdicts that could not be stored, by line.
+        verdict_columns: Counts of values in the columns read as verdicts; only if there are such columns.
+        kept: Columns that are not fields of items; their values are kept with the items.
         missing: Column of a field -> number of rows without a value there.
         type_columns: Columns of types that hold values that are not answer types; only if some do.
     """
@@ -493,8 +497,8 @@ class ImportReport(_RowCounts, frozen=True, kw_only=True):
     """All files of one command.
 
     Attributes:
-        first: Rows as they would be imported, if nothing is written.
-        files: One report per file, if there are several.
+        first: The first rows as they would be imported; only for a preview.
+        files: One report for each file, if there are several.
     """
 
     dataset: str

@@ -1,4 +1,4 @@
-"""Judging files without a database: each row next to its verdict, partition by partition, in constant memory.
+"""Judge files without a database: write each row with its verdict, partition by partition, in constant memory.
 
 The verdicts are those of a run over the same rows; solutions are run against the tests in their rows. After an
 interruption of any kind the same command continues: only missing partitions are judged.
@@ -41,7 +41,7 @@ PARTITION: Final = 10_000
 _PARTITION_BYTES: Final = 64 << 20
 """Bytes of rows after which a partition is closed."""
 _MAX_HELD_BYTES: Final = 128 << 20
-"""Maximum bytes of rows held behind one that waits for its verdict."""
+"""Maximum bytes of rows held in memory behind a row that waits for its verdict."""
 _CHUNK: Final = 64
 _CHUNK_BYTES: Final = 4 << 20
 _ENDINGS: Final = (".jsonl", ".jsonl.gz", ".ndjson", ".parquet")
@@ -56,19 +56,19 @@ class JudgedFiles(Struct, kw_only=True):
     Attributes:
         verifier: The kind of the verifier.
         files: Number of judged files.
-        skipped: Files that had been judged before.
-        rows: Rows of judged files.
-        reused: Rows in partitions that already existed.
-        refused: Rejected rows, also of files that were skipped; they are written to separate files.
+        skipped: Number of files that had been judged before.
+        rows: Number of rows of judged files.
+        reused: Number of rows in partitions that already existed.
+        refused: Number of rejected rows, also of skipped files; they are written to separate files.
         verdicts: Verdict -> number of rows.
         errors: Reason -> number of verdicts "error"; for solutions, those that were not run.
-        forgeable: Correct solutions with passes that could be forged; None if none are run.
-        isolation: The sandbox level of solutions; None if none are run.
-        provenance: Everything else that their outcomes depend on; None if none had to be run this time.
+        forgeable: Number of correct solutions with passes that could be forged; None if no solutions are run.
+        isolation: The sandbox level of solutions; None if no solutions are run.
+        provenance: Everything else that outcomes of solutions depend on; None if no solution had to be run this time.
         cluster: Where the rows were judged, if not on this machine.
-        output: Files written.
-        refusals: Files of rejected rows.
-        unread: Why a file of a folder could not be read; the others were judged.
+        output: The target file or folder.
+        refusals: Paths of the files of rejected rows.
+        unread: For each file of a folder that could not be read, why; the other files were judged.
         left_out: Names of files in a folder that hold no rows.
     """
 
@@ -108,12 +108,12 @@ def judge_files(
 
     Args:
         source: JSON Lines or Parquet, or a folder of such.
-        target: A file of the same kind, or for a folder one with files of the same names.
+        target: A file of the same kind, or for a folder the folder to write files with the same names to.
         kind: A verifier that works on this machine, or ``execution``: then rows have tests instead of references.
-        columns: Our field -> the file's column, if not recognised.
+        columns: Field of an item -> the file's column, for columns that are not recognised by their names.
         prefix: Prefix of the names of the new columns.
-        partition: Rows for each partition.
-        workers: Worker processes, or solutions that run at once; one per core by default.
+        partition: Number of rows in each partition.
+        workers: Number of worker processes, or of solutions that run at once; one per core by default.
         on: A cluster that judges instead of this machine; receives statistics of its nodes.
         force: Judge everything again.
 
@@ -123,7 +123,7 @@ def judge_files(
             valid for a cluster.
         FormatError: A file can't be read or written, or the target exists already.
         VerifierError: The verifier is unusable.
-        UnsafeError: Solutions would be run with limits alone.
+        UnsafeError: Solutions would be run with resource limits only.
         RunError: The isolation level is unavailable here; the cluster does not exist, has no usable node, or its nodes
             have died. Results so far are stored.
     """
@@ -139,7 +139,7 @@ def judge_files(
         from workbench.runs.cluster import require_cluster
 
         require_cluster(on.address, workers)
-    work = _Work(verifier, report.isolation, columns, prefix, partition, anew=force)
+    work = _FileWork(verifier, report.isolation, columns, prefix, partition, anew=force)
     works = work.of_folder(source, target, report) if source.is_dir() else work.of_file(source, target)
     here = workers or os.cpu_count() or 1
     spec = kind, dict(options)
@@ -178,7 +178,7 @@ def _run_solutions(verifier: SandboxedVerifier, workers: int, sink: _PartitionSi
 
 
 class _FileInProgress(NamedTuple):
-    """A file in progress.
+    """A file that is being judged.
 
     Attributes:
         done: Called when the file is complete, before its partitions are removed.
@@ -190,7 +190,7 @@ class _FileInProgress(NamedTuple):
     done: Callable[[Sequence[Partition]], None]
 
 
-class _Work:
+class _FileWork:
     def __init__(
         self,
         verifier: AnyVerifier,
@@ -231,7 +231,7 @@ class _Work:
     def of_folder(self, source: Path, target: Path, report: JudgedFiles) -> Iterator[_FileInProgress]:
         if target.resolve().is_relative_to(source.resolve()):
             raise FormatError(f"{target} is inside {source}.", "Name a folder elsewhere.")
-        there = [path for path in sorted(source.rglob("*")) if _is_seen(path, source)]
+        there = [path for path in sorted(source.rglob("*")) if _is_input(path, source)]
         names = [str(path.relative_to(source)) for path in there if path.name.endswith(_ENDINGS)]
         report.left_out = [str(path.relative_to(source)) for path in there if not path.name.endswith(_ENDINGS)]
         if not names:
@@ -261,7 +261,7 @@ class _Work:
                     report.unread.append(" ".join(filter(None, [error.message, error.hint])))
                     continue
                 yield found
-            elif known.input != _stamp(source / name):
+            elif known.input != _file_stamp(source / name):
                 raise FormatError(
                     f"{source / name} has changed since it was judged.", f"Judge everything again: {opt.force}"
                 )
@@ -274,7 +274,7 @@ class _Work:
 
     def _done(self, source: Path, target: Path, name: str, state: _FolderState, found: Sequence[Partition]) -> None:
         rows, refused = sum(one.rows for one in found), sum(one.refused for one in found)
-        state.files[name] = _FileState(input=_stamp(source / name), rows=rows, refused=refused)
+        state.files[name] = _FileState(input=_file_stamp(source / name), rows=rows, refused=refused)
         state.write(target)
 
     def _target(self, source: Path, target: Path, done: Callable[[Sequence[Partition]], None]) -> _FileInProgress:
@@ -285,7 +285,7 @@ class _Work:
             raise FormatError(
                 f"{source} is {kind}, but the name {target.name} implies another format.", "Name it accordingly."
             )
-        made_of = {**self._made_of, "input": _stamp(source), "columns": plan.columns}
+        made_of = {**self._made_of, "input": _file_stamp(source), "columns": plan.columns}
         parts = FilePartitions(target, made_of, anew=self._anew)
         self._opened = [*(one for one in self._opened if one.is_open), parts]
         return _FileInProgress(file, target, parts, done)
@@ -328,12 +328,12 @@ class _FolderState(Struct):
             out.write(msgspec.json.format(msgspec.json.encode(self)) + b"\n")
 
 
-def _is_seen(path: Path, folder: Path) -> bool:
+def _is_input(path: Path, folder: Path) -> bool:
     hidden = any(part.startswith(("_", ".")) or part.endswith(PARTS) for part in path.relative_to(folder).parts)
     return not hidden and path.is_file()
 
 
-def _stamp(path: Path) -> list[int]:
+def _file_stamp(path: Path) -> list[int]:
     try:
         about = path.stat()
     except OSError as error:
@@ -402,11 +402,11 @@ def _size_of(row: HeldRow | Refusal) -> int:
 
 
 class _PartitionSink:
-    """Collects verdicts, and writes each partition once it is whole, in order.
+    """Collects verdicts, and writes the partitions in order, each once all its rows have verdicts.
 
     Args:
         works: The files.
-        most: Rows of a partition.
+        most: Maximum number of rows in a partition.
     """
 
     def __init__(
@@ -424,13 +424,13 @@ class _PartitionSink:
     def chunks(self) -> Iterator[list[VerifierInput]]:
         number, characters, chunk = 0, 0, list[VerifierInput]()
         for target in self._works:
-            self._count(target.parts.found, reused=True)
+            self._count_partitions(target.parts.found, reused=True)
             after = target.parts.found[-1].last if target.parts.found else 0
             self._open.append(_OpenPartition(target, number))
             for row in target.file.rows(after):
                 if (part := self._open[-1]).size >= self._most or part.bytes >= _PARTITION_BYTES:
                     part.closed = True
-                    self._settle()
+                    self._write_judged()
                     part = _OpenPartition(target, number)
                     self._open.append(part)
                 characters += part.add(row)
@@ -446,13 +446,13 @@ class _PartitionSink:
 
     def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] = _NOTHING) -> None:
         self._known.put(found)
-        self._take([(item, RowVerdict(verdict)) for item, verdict in results])
+        self._add_verdicts([(item, RowVerdict(verdict)) for item, verdict in results])
 
     def store_executed(self, judged: Sequence[tuple[int, Judged]], results: Sequence[TestResult]) -> None:
         runs: dict[int, dict[str, Execution]] = {}
         for one in results:
             runs.setdefault(one.item, {})[one.suite] = one.execution
-        self._take([(item, RowVerdict(one.verdict, runs.get(item, {}))) for item, one in judged])
+        self._add_verdicts([(item, RowVerdict(one.verdict, runs.get(item, {}))) for item, one in judged])
 
     def note_provenance(self, provenance: Provenance) -> None:
         self._report.provenance = provenance
@@ -466,27 +466,27 @@ class _PartitionSink:
     def check(self) -> None:
         """Do nothing: this work is interrupted by signals only."""
 
-    def _take(self, found: Sequence[tuple[int, RowVerdict]]) -> None:
+    def _add_verdicts(self, found: Sequence[tuple[int, RowVerdict]]) -> None:
         for item, one in found:
             part = next(part for part in reversed(self._open) if part.first <= item)
             part.found[item] = one
         self._advance(len(found))
-        self._settle()
+        self._write_judged()
 
     def finish(self) -> None:
-        self._settle()
+        self._write_judged()
         assert not self._open
 
-    def _settle(self) -> None:
+    def _write_judged(self) -> None:
         while self._open and self._open[0].is_judged:
             part = self._open.popleft()
             before = len(part.target.parts.found)
             part.put()
-            self._count(part.target.parts.found[before:])
+            self._count_partitions(part.target.parts.found[before:])
             if part.ends_file:
-                self._finish(part.target)
+                self._finish_file(part.target)
 
-    def _finish(self, target: _FileInProgress) -> None:
+    def _finish_file(self, target: _FileInProgress) -> None:
         if target.parts.join(target.file):
             self._report.refusals.append(str(refusals_of(target.path)))
         target.done(target.parts.found)
@@ -494,7 +494,7 @@ class _PartitionSink:
         drop(target.path)
         target.parts.close()
 
-    def _count(self, found: Sequence[Partition], *, reused: bool = False) -> None:
+    def _count_partitions(self, found: Sequence[Partition], *, reused: bool = False) -> None:
         report = self._report
         for one in found:
             report.rows += one.rows

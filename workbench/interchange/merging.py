@@ -1,8 +1,9 @@
 """Merges runs: imports verdicts of other machines on the same items, with their evidence.
 
-A verdict is accepted if the verifier is the same (kind, settings, templates, version) and the item is (names, texts,
-and for code its tests). Every item comes with all of its rows or with none, some hundred at a time; a killed merge can
-be started again, and nothing is merged twice. Existing verdicts are kept: a differing verdict is reported.
+A verdict is accepted if the verifier is the same here (kind, settings, templates, version), and so is the item (names,
+texts, and for code its tests). An item's rows are merged in one transaction, together with those of some hundred other
+items; a killed merge can be started again, and nothing is merged twice. Existing verdicts are kept: a differing
+verdict is reported.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def merge_runs(project: Project, others: Sequence[Path]) -> list[MergedRuns]:
     """Merge the verdicts of other databases on the items here; those files are not changed.
 
     Raises:
-        RunError: A run to be extended is active here; what was merged before stays.
+        RunError: A run to be extended is active here; verdicts merged so far are kept.
         StoreError: The only file is not a workbench database of this version, is damaged, or is this one.
     """
     reports = []
@@ -69,7 +70,7 @@ def _merge(project: Project, other: Path) -> MergedRuns:
     return report
 
 
-class _Here(NamedTuple):
+class _VerdictContent(NamedTuple):
     outcome: int
     score: float | None
     reason: str | None
@@ -89,21 +90,21 @@ class _RunMerge:
     def take(self) -> MergedRun:
         merged, run = self._merged, self._run
         with self._project.database.write() as connection:
-            merged.refused = self._refusal(connection)
+            merged.refused = self._rejection_reason(connection)
             if merged.refused:
                 return merged
-            merged.run, is_new = self._bound(connection)
+            merged.run, is_new = self._find_or_add_run(connection)
         reader, after, parts = VerdictReader(self._theirs, run.id), 0, transactions.Parts("verdicts")
         while some := foreign.items(self._theirs, run.id, after, transactions.ROWS):
             after = some[-1].id
             found = list(reader.read(some))
             with parts.storing(len(found)), self._project.database.write() as connection:
-                self._store(connection, merged.run, found)
+                self._store_verdicts(connection, merged.run, found)
         with self._project.database.write() as connection:
-            self._settle(connection, merged.run, is_new=is_new)
+            self._set_run_state(connection, merged.run, is_new=is_new)
         return merged
 
-    def _refusal(self, connection: Connection) -> str:
+    def _rejection_reason(self, connection: Connection) -> str:
         verifier = self._run.verifier
         bound = stored_runs.verifier_named(connection, verifier.name)
         if bound is None:
@@ -117,7 +118,7 @@ class _RunMerge:
             return f"its version is {self._run.version} there, and {', '.join(here)} here"
         return ""
 
-    def _bound(self, connection: Connection) -> tuple[int, bool]:
+    def _find_or_add_run(self, connection: Connection) -> tuple[int, bool]:
         verifier = self._run.verifier
         bound = stored_runs.verifier_named(connection, verifier.name)
         number = (
@@ -140,31 +141,31 @@ class _RunMerge:
             stored_runs.note(connection, run, provenance)
         return run, found is None
 
-    def _store(
+    def _store_verdicts(
         self, connection: Connection, run: int, found: Sequence[tuple[ForeignItem, ForeignVerdict | str]]
     ) -> None:
         row = stored_runs.get(connection, run)
         if row is None:
             raise StoreError(f"Run {run} has been deleted.", "Merge again.")
         require_idle(connection, self._project.path, row)
-        mine = {one.id: self._place(connection, one) for one, _ in found}
+        mine = {one.id: self._find_item(connection, one) for one, _ in found}
         here = _verdicts_here(connection, run, [item for item in mine.values() if isinstance(item, int)])
         new: dict[int, ForeignVerdict] = {}
         for one, said in found:
             item = mine[one.id]
             if isinstance(item, str) or isinstance(said, str):
-                self._leave_out(one, item if isinstance(item, str) else str(said))
+                self._count_left_out(one, item if isinstance(item, str) else str(said))
             elif item not in here:
                 new[item] = said
-            elif here[item] == _says(said):
+            elif here[item] == _verdict_content(said):
                 self._merged.unchanged += 1
             else:
                 self._merged.conflicting += 1
                 self._report.name(self._merged.verifier, one.name, "it has another verdict here, which stays")
-        _put(connection, run, new)
+        _put_verdicts(connection, run, new)
         self._merged.taken += len(new)
 
-    def _place(self, connection: Connection, one: ForeignItem) -> int | str:
+    def _find_item(self, connection: Connection, one: ForeignItem) -> int | str:
         item = places.find(connection, one.name)
         if item is None:
             return "no such item is here"
@@ -176,11 +177,11 @@ class _RunMerge:
                 return f"its problem has other tests here (suite {', '.join(self._suites)})"
         return item
 
-    def _leave_out(self, one: ForeignItem, why: str) -> None:
+    def _count_left_out(self, one: ForeignItem, why: str) -> None:
         self._merged.left_out += 1
         self._report.name(self._merged.verifier, one.name, why)
 
-    def _settle(self, connection: Connection, number: int, *, is_new: bool) -> None:
+    def _set_run_state(self, connection: Connection, number: int, *, is_new: bool) -> None:
         row = stored_runs.get(connection, number)
         assert row is not None
         mine = self._run.selection if is_new else row.selection
@@ -188,7 +189,7 @@ class _RunMerge:
         try:
             counts = verdicts.of_selection(connection, number, selection)
         except WorkbenchError:
-            # It refers to data that is not here.
+            # The joined selection refers to data that is not here.
             selection = Selection() if is_new else row.selection
             counts = verdicts.of_selection(connection, number, selection)
         stored = verdicts.count(connection, number)
@@ -207,21 +208,21 @@ class _RunMerge:
             stored_runs.complete(connection, number, stored)
 
 
-def _verdicts_here(connection: Connection, run: int, items: list[int]) -> dict[int, _Here]:
+def _verdicts_here(connection: Connection, run: int, items: list[int]) -> dict[int, _VerdictContent]:
     outcomes = verdicts.letters(connection, run, items)
     return {
-        item: _Here(found.outcome.code, found.score, found.reason, outcomes.get(item, {}))
+        item: _VerdictContent(found.outcome.code, found.score, found.reason, outcomes.get(item, {}))
         for item, found in verdicts.verdicts_of(connection, run, items).items()
     }
 
 
-def _says(found: ForeignVerdict) -> _Here:
+def _verdict_content(found: ForeignVerdict) -> _VerdictContent:
     verdict: Verdict = found.samples[0]
     outcomes = {suite: one.outcomes for suite, one in found.outcomes.items()}
-    return _Here(verdict.outcome.code, verdict.score, verdict.reason, outcomes)
+    return _VerdictContent(verdict.outcome.code, verdict.score, verdict.reason, outcomes)
 
 
-def _put(connection: Connection, run: int, new: dict[int, ForeignVerdict]) -> None:
+def _put_verdicts(connection: Connection, run: int, new: dict[int, ForeignVerdict]) -> None:
     if not new:
         return
     verdicts.put_samples(

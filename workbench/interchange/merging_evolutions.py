@@ -1,7 +1,7 @@
 """Merges evolutions of tests: imports steps of other machines on the same problems.
 
-A problem's steps are accepted if its texts, its initial tests and its pool of solutions are the same here, and
-only as a continuation of the steps here; solutions keep their places in every vector.
+A problem's steps are accepted if its texts, its initial tests and its pool of solutions are the same here, and if they
+continue the steps here. The order of solutions in every vector is kept.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def merge_evolutions(project: Project, theirs: Connection, report: MergedRuns) -
     found = foreign.evolutions(theirs)
     if not found:
         return
-    # A process that evolves tests here holds the same claim.
+    # A process that evolves tests in this database claims to be its runner, too.
     with claim_runner(project.database):
         for one in found:
             report.evolutions.append(_merge(project, theirs, one, report))
@@ -44,7 +44,7 @@ def _merge(project: Project, theirs: Connection, other: ForeignEvolution, report
     merged = MergedEvolution(name=other.name, dataset=other.dataset)
     try:
         with project.database.write() as connection:
-            row = _bound(connection, other)
+            row = _bind_evolution(connection, other)
     except UsageError as error:
         merged.refused = str(error)
         return merged
@@ -54,8 +54,8 @@ def _merge(project: Project, theirs: Connection, other: ForeignEvolution, report
             report.name(other.name, *one)
             continue
         try:
-            _take(project, theirs, row, one, merged)
-        except _OtherSteps as error:
+            _merge_problem(project, theirs, row, one, merged)
+        except _DifferentStepsError as error:
             merged.conflicting += 1
             report.name(other.name, one.name, str(error))
         except MalformedRow as error:
@@ -66,15 +66,15 @@ def _merge(project: Project, theirs: Connection, other: ForeignEvolution, report
     return merged
 
 
-class _OtherSteps(Exception):
+class _DifferentStepsError(Exception):
     """The problem has different steps here."""
 
 
-def _bound(connection: Connection, other: ForeignEvolution) -> EvolutionRow:
+def _bind_evolution(connection: Connection, other: ForeignEvolution) -> EvolutionRow:
     return evolutions.bind(connection, dataset_id(connection, other.dataset), other.name, other.settings)
 
 
-def _take(
+def _merge_problem(
     project: Project, theirs: Connection, row: EvolutionRow, one: ForeignProblem, merged: MergedEvolution
 ) -> None:
     with project.database.write() as connection:
@@ -83,18 +83,18 @@ def _take(
             raise MalformedRow("no such problem is here")
         if places.texts(connection, "type", question) != places.texts(theirs, "type", one.id):
             raise MalformedRow("the problem has other texts here")
-        steps = _ours(connection, theirs, row, question, one.steps)
+        steps = _with_local_ids(connection, theirs, row, question, one.steps)
         here = evolutions.steps_of(connection, row.id, question)
         common = min(len(here), len(steps))
         if here[:common] != steps[:common]:
-            raise _OtherSteps("it has other steps here, which stay")
+            raise _DifferentStepsError("it has other steps here, which stay")
         for position, step in enumerate(steps[common:], common):
             evolving.write_step(connection, row, question, position, step)
     merged.unchanged += common
     merged.taken += len(steps) - common
 
 
-def _ours(
+def _with_local_ids(
     connection: Connection, theirs: Connection, row: EvolutionRow, question: int, steps: Sequence[Step]
 ) -> list[Step]:
     pool, *rest = steps

@@ -1,7 +1,8 @@
-"""Judged files: partitions next to the target file, each present completely or not at all, then joined into one.
+"""Write judged rows to partitions next to the target file, and join them when all exist.
 
-A partition is a stretch of rows. Its judged rows are in ``NNNNNN.rows``, in the file's own form, the rejected rows
-in ``NNNNNN.refused``, and ``NNNNNN.json`` is written last: a partition without it does not exist.
+A partition has consecutive rows of the file. Its judged rows are in ``NNNNNN.rows``, in the target's format, its
+rejected
+rows in ``NNNNNN.refused``. ``NNNNNN.json`` is written last: a partition without it counts as missing.
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ class Partition(Struct, frozen=True, kw_only=True):
 
     Attributes:
         last: The number of its last row in the file.
-        rows: Rows it has read.
-        refused: Rejected rows.
-        verdicts: Judged rows, by verdict.
+        rows: Number of rows read.
+        refused: Number of rejected rows.
+        verdicts: Number of judged rows, by verdict.
         errors: Reason -> number of verdicts "error"; for solutions, those that were not run.
-        forgeable: Correct solutions with passes that could be forged.
+        forgeable: Number of correct solutions with passes that could be forged.
     """
 
     last: int
@@ -51,17 +52,17 @@ class Partition(Struct, frozen=True, kw_only=True):
 
 
 class FilePartitions:
-    """The partitions of one file, in a folder next to the target file; their holder has a lock.
+    """The partitions of one file, in a folder next to the target file; the folder is locked while this object is open.
 
     Args:
-        made_of: The settings that decide their content; those of other settings are not continued.
-        anew: Drop existing partitions.
+        made_of: The settings that determine the content; partitions made with other settings are not continued.
+        anew: Whether to drop existing partitions.
 
     Attributes:
         found: Existing partitions, in order.
 
     Raises:
-        UsageError: Existing ones were made with other settings, or another process works on them.
+        UsageError: Existing partitions were made with other settings, or another process works on them.
         FormatError: The folder can't be written.
     """
 
@@ -78,9 +79,9 @@ class FilePartitions:
         try:
             _lock(self._descriptor, self.folder)
             self.found: list[Partition] = []
-            while (known := self._read(f"{len(self.found):06}.json")) is not None:
+            while (known := self._read_partition(f"{len(self.found):06}.json")) is not None:
                 self.found.append(known)
-            _require_same(self.folder / _MADE_OF, made_of, begun=bool(self.found))
+            _require_same_settings(self.folder / _MADE_OF, made_of, begun=bool(self.found))
         except BaseException:
             self.close()
             raise
@@ -100,7 +101,7 @@ class FilePartitions:
         """Write the next partition.
 
         Raises:
-            FormatError: It can't be written.
+            FormatError: The partition can't be written.
         """
         number = f"{len(self.found):06}"
         found = [one.verdict for _, one in judged]
@@ -125,7 +126,7 @@ class FilePartitions:
         """Join all partitions and their rejected rows; return whether any row was rejected.
 
         Raises:
-            FormatError: It can't be written.
+            FormatError: The target can't be written.
         """
         numbers = [f"{number:06}" for number in range(len(self.found))]
         refused, some = refusals_of(self._target), any(known.refused for known in self.found)
@@ -139,7 +140,7 @@ class FilePartitions:
             file.join(out, [self.folder / f"{number}.rows" for number in numbers])
         return some
 
-    def _read(self, name: str) -> Partition | None:
+    def _read_partition(self, name: str) -> Partition | None:
         try:
             return msgspec.json.decode((self.folder / name).read_bytes(), type=Partition)
         except FileNotFoundError:
@@ -158,7 +159,7 @@ def refusals_of(target: Path) -> Path:
 
 
 def drop(target: Path) -> None:
-    """Remove a file's partitions: all are gone at once, and leftovers are removed by the next call."""
+    """Remove a file's partitions: the folder is renamed first, then deleted, so that they disappear together."""
     folder = parts_of(target)
     over = folder.with_name(f"{folder.name}{_OVER}")
     shutil.rmtree(over, ignore_errors=True)
@@ -171,7 +172,7 @@ _OVER: Final = ".over"
 _MADE_OF: Final = "made-of.json"
 
 
-def _require_same(path: Path, made_of: Mapping[str, object], *, begun: bool) -> None:
+def _require_same_settings(path: Path, made_of: Mapping[str, object], *, begun: bool) -> None:
     wanted = msgspec.json.encode(made_of, order="sorted")
     if not begun:
         with new_file(path, force=True) as out:

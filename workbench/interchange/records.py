@@ -27,8 +27,9 @@ class Member(Struct, frozen=True, kw_only=True):
         name: The file is ``NAME.jsonl``.
         columns: Content of each line, in this order. Bytes (BLOB) are base64; an infinite number is ``"Inf"`` or
             ``"-Inf"``.
-        bytes: The file's length.
-        sha256: Its hash, as hexadecimal digits.
+        lines: Number of lines.
+        bytes: The file's length in bytes.
+        sha256: The SHA-256 of its bytes, as hexadecimal digits.
     """
 
     name: Annotated[str, Meta(pattern="^[a-z_]{1,60}$")]
@@ -45,7 +46,7 @@ class Manifest(Struct, frozen=True, kw_only=True):
         version: See `VERSION`.
         schema: The version of the database's tables.
         code_version: Version of the program that wrote it.
-        left_out: Data omitted from the archive -> amount.
+        left_out: Kind of data omitted from the archive -> number of rows.
         members: All other files, in the order in which they are read back.
     """
 
@@ -61,7 +62,7 @@ class ArchiveWritten(Struct, frozen=True, kw_only=True):
     """The contents written to an archive.
 
     Attributes:
-        rows: Member -> lines.
+        rows: Name of a member -> number of its lines.
         left_out: See `Manifest`.
     """
 
@@ -77,7 +78,7 @@ class Restored(Struct, frozen=True, kw_only=True):
     """``workbench restore --json``.
 
     Attributes:
-        rows: Member of an archive -> rows restored; for a backup, the corresponding member -> its rows.
+        rows: Name of a member -> number of restored rows; a backup's rows are counted under the same names.
         left_out: Data omitted from the archive, see `Manifest`.
         schema: Version of the tables in the archive or the backup.
         code_version: Version of the program that wrote an archive; a backup doesn't record it.
@@ -141,17 +142,17 @@ class PairLine(Struct, frozen=True, kw_only=True):
 
 
 class SftReport(Struct, frozen=True, kw_only=True):
-    """The fate of the candidate completions.
+    """How many candidate completions were written, and how many were omitted for which reason.
 
     Attributes:
-        candidates: Items before any condition on a verdict.
+        candidates: Number of items before any condition on a verdict.
         verdicts: Verifier -> verdict (``none``: it has not judged the item) -> number of candidates.
-        chosen: Items after all conditions.
-        duplicates: Chosen items omitted because a completion of the same question has the same text.
-        beyond: Chosen items omitted because their question already has the maximum number.
+        chosen: Number of items that meet all conditions.
+        duplicates: Number of chosen items omitted because a completion of the same question has the same text.
+        beyond: Number of chosen items omitted because their question already has the maximum number.
         seed: Seed of the ``per_question`` draw; None if nothing was drawn.
-        questions: Questions with a line.
-        gold: Gold of the written completions (``none``: there is none) -> count.
+        questions: Number of questions with a line.
+        gold: Gold label (``none`` if there is none) -> number of written completions.
     """
 
     candidates: int
@@ -166,14 +167,15 @@ class SftReport(Struct, frozen=True, kw_only=True):
 
 
 class PairsReport(Struct, frozen=True, kw_only=True):
-    """The fate of the questions.
+    """How many questions have pairs, and why others have none.
 
     Attributes:
-        paired: Questions with one or more pairs.
-        possible: Possible pairs of different texts over all of them.
-        one_kind: Questions with correct completions only, or incorrect ones only.
-        undecided: Questions none of whose completions is called correct or incorrect.
-        both: Texts omitted because completions with the same text are called both correct and incorrect.
+        questions: Number of questions.
+        paired: Number of questions with one or more pairs.
+        possible: Number of possible pairs of different texts, over all questions.
+        one_kind: Number of questions with correct completions only, or incorrect ones only.
+        undecided: Number of questions none of whose completions is called correct or incorrect.
+        both: Number of texts omitted because completions with the same text are called both correct and incorrect.
         per_question: Maximum number of pairs per question.
         seed: Seed of the draw.
         verifiers: Verifiers whose verdicts define correctness; empty if gold does.
@@ -194,10 +196,10 @@ class ExportReport(Struct, frozen=True, kw_only=True):
     """The result of ``workbench export --json``.
 
     Attributes:
-        written: Rows.
-        without_gold: Items without a label of the requested gold (in conflict, excluded, or unlabelled).
-        without_tests: Solutions without a row of outcomes because their problem has no test in the suite.
-        not_run: Solutions without a row of outcomes because a run has none of them.
+        written: Number of rows written.
+        without_gold: Number of items without the requested gold label (in conflict, excluded, or unlabelled).
+        without_tests: Number of solutions without a row of outcomes because their problem has no test in the suite.
+        not_run: Solutions without a row of outcomes because a run has no outcomes of them, by run.
     """
 
     written: int
@@ -223,8 +225,8 @@ class MergedItem(Struct, frozen=True, kw_only=True):
     """An item whose verdict was not merged, or a problem whose evolution was not, and why.
 
     Attributes:
-        of: The verifier's name, or the evolution's.
-        completion_id: None for a problem.
+        of: The name of the verifier or the evolution.
+        completion_id: The completion's own id; None for a problem.
     """
 
     of: str
@@ -238,17 +240,17 @@ class MergedRun(Struct, kw_only=True):
     """The merged and rejected verdicts of one run.
 
     Attributes:
-        verifier: Its name.
+        verifier: The verifier's name.
         shard: The shard of items that it was limited to; None if it was not.
-        run: Its number here; None if nothing of it was merged.
+        run: The run's number here; None if nothing of it was merged.
         refused: Why nothing was merged; empty otherwise.
-        taken: Verdicts that are new here.
-        unchanged: Verdicts that already existed here.
-        conflicting: Verdicts that differ from those here, which are kept.
-        left_out: Verdicts on items that are not here, or not the same here.
-        judged: Items with a verdict here now, of those requested for the run.
+        taken: Number of verdicts that are new here.
+        unchanged: Number of verdicts that already existed here.
+        conflicting: Number of verdicts that differ from those here, which are kept.
+        left_out: Number of verdicts on items that don't exist here, or that differ here.
+        judged: Number of items requested for the run that have a verdict here now.
         items: Number of items requested for the run.
-        selection: These items, in words.
+        selection: A description of the requested items.
     """
 
     verifier: str
@@ -270,12 +272,12 @@ class MergedEvolution(Struct, kw_only=True):
 
     Attributes:
         refused: Why nothing of it was merged; empty otherwise.
-        taken: Steps of problems that are new here.
-        unchanged: Steps that already existed here.
-        conflicting: Problems whose steps differ from those here, which are kept.
-        left_out: Problems that are not here, or not the same here.
-        begun: Problems whose evolution has begun here now.
-        unbegun: Problems that can evolve here and have not begun.
+        taken: Number of problems' steps that are new here.
+        unchanged: Number of steps that already existed here.
+        conflicting: Number of problems whose steps differ from those here, which are kept.
+        left_out: Number of problems that don't exist here, or that differ here.
+        begun: Number of problems whose evolution has begun here now.
+        unbegun: Number of problems that can evolve here and have not begun.
     """
 
     name: str
@@ -296,8 +298,8 @@ class MergedRuns(Struct, kw_only=True):
         file: The other database.
         not_read: Why nothing of the file was merged; empty otherwise.
         reasons: Number of verdicts and problems that were not merged, by reason.
-        items: The first of these.
-        skipped: Runs that are not shared, by kind: of texts that models wrote, of verdicts that were imported.
+        items: The first of the items and problems that were not merged.
+        skipped: Number of runs that can't be merged, by kind: runs of generated texts, and of imported verdicts.
     """
 
     file: str
@@ -314,7 +316,7 @@ class MergedRuns(Struct, kw_only=True):
         return not (self.not_read or self.reasons or any(refused))
 
     def name(self, of: str, place: Sequence[str | None], why: str) -> None:
-        """Record what was not merged: its data set, its question and, of an item, its completion."""
+        """Record what was not merged; ``place`` has the names of its data set, question and completion (if any)."""
         self.reasons[why] = self.reasons.get(why, 0) + 1
         if len(self.items) < NAMED:
             dataset, question, completion = place

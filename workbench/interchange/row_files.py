@@ -1,4 +1,4 @@
-"""Files of rows that are judged in place: their content, and the new columns next to it."""
+"""Read rows to judge from JSON Lines or Parquet, and write them with the columns of verdicts added."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class RowVerdict(NamedTuple):
     """The result for one row.
 
     Attributes:
-        runs: Outcome of a solution by suite; empty if the row is not a solution, or was not run.
+        runs: The solution's test results by suite; empty if the row is not a solution, or was not run.
     """
 
     verdict: Verdict
@@ -61,9 +61,9 @@ class RowFile(ABC):
     """A file of rows to judge.
 
     Args:
-        items: The items in its rows.
+        items: Converts rows to items.
         prefix: Prefix of the names of the new columns.
-        by_tests: Whether solutions are run, so that their outcomes have columns.
+        by_tests: Whether solutions are run, so that columns for their outcomes are added.
     """
 
     def __init__(self, plan: FilePlan, items: ItemReader, prefix: str, *, by_tests: bool) -> None:
@@ -74,7 +74,7 @@ class RowFile(ABC):
 
     @abstractmethod
     def rows(self, after: int) -> Iterator[HeldRow | Refusal]:
-        """Yield its rows after a number, in order.
+        """Yield the rows after the row with number ``after``, in order.
 
         Raises:
             FormatError: The file can't be read in its format.
@@ -99,7 +99,7 @@ class RowFile(ABC):
         outcomes = " ".join(one.outcomes for one in runs)
         return *cells, outcomes, sum(one.forgeable for one in runs), min(one.level for one in runs)
 
-    def _named_twice(self, name: str) -> UsageError:
+    def _duplicate_column_error(self, name: str) -> UsageError:
         return UsageError(
             f"{self.plan.path} has a column {name!r} already.",
             f"Choose another prefix for the new columns: {opt.prefix:judged_}",
@@ -141,7 +141,7 @@ class LinesFile(RowFile):
         keys = msgspec.json.decode(item.raw, type=dict[str, msgspec.Raw])
         for name in self.names:
             if name in keys:
-                raise self._named_twice(name)
+                raise self._duplicate_column_error(name)
 
 
 class ParquetTable(RowFile):
@@ -154,7 +154,7 @@ class ParquetTable(RowFile):
             for first, batch in parquet_batches(self.plan.path, after):
                 for name in self.names:
                     if name in batch.schema.names:
-                        raise self._named_twice(name)
+                        raise self._duplicate_column_error(name)
                 held[:] = [(first, batch)]
                 yield from (row for row in rows_of_batch(batch, first) if row.line > after)
 
@@ -168,7 +168,7 @@ class ParquetTable(RowFile):
 
         schema = self._schema()
         with pq.ParquetWriter(file, schema) as writer:
-            for batch, some in _by_batch(judged):
+            for batch, some in _group_by_batch(judged):
                 kept = batch.take(pa.array([place for place, _ in some], type=pa.int64()))
                 said = zip(*(self._cells(found) for _, found in some), strict=True)
                 types = schema.types[-len(self.names) :]
@@ -195,7 +195,9 @@ class ParquetTable(RowFile):
         return schema
 
 
-def _by_batch(judged: Sequence[tuple[Any, RowVerdict]]) -> Iterator[tuple[RecordBatch, list[tuple[int, RowVerdict]]]]:
+def _group_by_batch(
+    judged: Sequence[tuple[Any, RowVerdict]],
+) -> Iterator[tuple[RecordBatch, list[tuple[int, RowVerdict]]]]:
     for _, some in groupby(judged, key=lambda one: id(one[0][0])):
         rows = list(some)
         yield rows[0][0][0], [(place, found) for (_, place), found in rows]
@@ -205,8 +207,8 @@ def row_file(path: Path, columns: Mapping[str, str], prefix: str, *, by_tests: b
     """Open a file to judge.
 
     Args:
-        columns: Our field -> the file's column, if not recognised.
-        by_tests: Run solutions against the tests in their rows.
+        columns: Field of an item -> the file's column, for columns that are not recognised by their names.
+        by_tests: Whether solutions are run against the tests in their rows.
 
     Raises:
         FormatError: The file holds no items, is neither JSON Lines nor Parquet, or can't be read.

@@ -1,4 +1,4 @@
-"""Rows with a solution and its tests, as in data sets for training."""
+"""Read rows with a solution and its tests, as data sets for training have them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def plan_solutions(path: Path, columns: Mapping[str, str]) -> FilePlan:
 def solutions_of_rows(plan: FilePlan, rows: Iterable[Row]) -> Iterator[ItemRecord | Refusal]:
     def build(line: int, document: bytes, raw: bytes) -> ItemRecord | Refusal:
         try:
-            return _solution(plan, line, _decoded(document), raw)
+            return _solution_record(plan, line, _decode_row(document), raw)
         except RefusedError as error:
             return refusal(line, raw, error)
 
@@ -63,14 +63,14 @@ def problem_at_hand(reference: str) -> Problem:
     return problem_of(reference).problem
 
 
-def _decoded(document: bytes) -> dict[str, Any]:
+def _decode_row(document: bytes) -> dict[str, Any]:
     try:
         return msgspec.json.decode(document, type=dict[str, Any])
     except (msgspec.MsgspecError, ValueError, RecursionError):
         raise explain_document(document) from None
 
 
-def _solution(plan: FilePlan, line: int, row: dict[str, Any], raw: bytes) -> ItemRecord:
+def _solution_record(plan: FilePlan, line: int, row: dict[str, Any], raw: bytes) -> ItemRecord:
     column = plan.columns["completion"]
     if row.get(column) is None:
         raise RefusedError("missing_field", column, f"There is no completion in {column}. Add it, or drop the row.")
@@ -78,13 +78,13 @@ def _solution(plan: FilePlan, line: int, row: dict[str, Any], raw: bytes) -> Ite
         completion = completion_text(column, row[column])
     except FieldError as error:
         raise RefusedError("wrong_type", error.field, f"{error.message} Fix the row.") from error
-    reference = _tests(plan.columns["reference"], row)
+    reference = _tests_text(plan.columns["reference"], row)
     return ItemRecord(
         line=line, raw=raw, question_key="", completion_key="", question="", reference=reference, completion=completion
     )
 
 
-def _tests(column: str, row: dict[str, Any]) -> str:
+def _tests_text(column: str, row: dict[str, Any]) -> str:
     try:
         (found,) = tests_columns({name: [value] for name, value in row.items()}, column, 1)
         if found is None:

@@ -1,4 +1,4 @@
-"""Training files: conversations that verifiers call correct, and pairs of correct and incorrect completions."""
+"""Write training files: conversations with correct completions, and pairs of a correct and an incorrect completion."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ T = TypeVar("T")
 _GOLD: Final = {True: "correct", False: "incorrect", None: "none"}
 
 
-def _by_question(request: Request, judges: tuple[str, ...] = ()) -> Iterator[list[StoredItem]]:
+def _items_by_question(request: Request, judges: tuple[str, ...] = ()) -> Iterator[list[StoredItem]]:
     reader = request.project.database.reader()
     items = store.stream_items(reader, request.selection, request.options.gold, by_question=True, judges=judges)
     return (list(found) for _, found in groupby(items, key=lambda item: (item.dataset, item.question_key)))
 
 
 class SftLines:
-    """The lines of ``sft``, and counts of what was omitted."""
+    """The lines of the format ``sft``, and counts of omitted completions."""
 
     def __init__(self, request: Request) -> None:
         self._request = request
@@ -57,9 +57,9 @@ class SftLines:
         Raises:
             UsageError: There are no lines.
         """
-        for items in _by_question(self._request):
-            different = _different(items)
-            drawn = self._drawn(different)
+        for items in _items_by_question(self._request):
+            different = _distinct_texts(items)
+            drawn = self._draw_limited(different)
             self._chosen += len(items)
             self._duplicates += len(items) - len(different)
             self._beyond += len(different) - len(drawn)
@@ -92,10 +92,10 @@ class SftLines:
             gold={word: self._gold[word] for word in _GOLD.values()},
         )
 
-    def _drawn(self, items: list[StoredItem]) -> list[StoredItem]:
+    def _draw_limited(self, items: list[StoredItem]) -> list[StoredItem]:
         if self._request.options.per_question is None:
             return items
-        order = in_drawn_order(items, self._request.options.seed, _known_by)
+        order = in_drawn_order(items, self._request.options.seed, _draw_key)
         chosen = {item.completion_key for item in order[: self._request.options.per_question]}
         return [item for item in items if item.completion_key in chosen]
 
@@ -114,14 +114,14 @@ class SftLines:
         )
 
 
-def _different(items: Iterable[StoredItem]) -> list[StoredItem]:
+def _distinct_texts(items: Iterable[StoredItem]) -> list[StoredItem]:
     found: dict[str, StoredItem] = {}
     for item in items:
         found.setdefault(item.completion, item)
     return list(found.values())
 
 
-def _known_by(item: StoredItem) -> tuple[str, ...]:
+def _draw_key(item: StoredItem) -> tuple[str, ...]:
     return item.dataset, item.question_key, item.completion_key
 
 
@@ -138,7 +138,7 @@ class _PairCounts(Struct):
 
 
 class PairLines:
-    """The lines of ``pairs``, and why other questions have none.
+    """The lines of the format ``pairs``, and counts of questions without pairs.
 
     Verdicts define correctness if verifiers are named, else gold. A question's pairs are the first ones of `crossed`,
     with correct and incorrect completions each in an order drawn by the seed: both are iterated in parallel and
@@ -158,16 +158,16 @@ class PairLines:
             UsageError: There are no lines.
         """
         counts = self._counts
-        for items in _by_question(self._request, self._judges):
+        for items in _items_by_question(self._request, self._judges):
             counts.questions += 1
             right, wrong = ([item for item in items if item.gold is said] for said in (True, False))
             shared = {item.completion for item in right} & {item.completion for item in wrong}
             counts.both += len(shared)
             correct, incorrect = (
                 in_drawn_order(
-                    _different(item for item in found if item.completion not in shared),
+                    _distinct_texts(item for item in found if item.completion not in shared),
                     self._request.options.seed,
-                    _known_by,
+                    _draw_key,
                 )
                 for found in (right, wrong)
             )

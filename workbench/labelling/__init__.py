@@ -9,10 +9,11 @@ One annotator
     annotating: a session of claims, answers, undo. answers: validation of an answer. tokens: links and logins. waiting:
     an annotator's inbox, in sentences. forecasting: when the last label can be expected.
 Conflicts
-    adjudicating: one conflict at a time. conflict_classes: many of one kind at once. rulings: records of both.
+    adjudicating: one conflict at a time. conflict_classes: many conflicts of one kind at once. rulings: records of
+    decisions.
 The coordinator
     coordinating: reopen, exclude, include again, answer flags. excluded: excluded items, and candidates.
-    guidelines: their versions. agreement: inter-annotator agreement.
+    guidelines: versions of the guidelines. agreement: inter-annotator agreement.
 Exchange
     labels, label_export: label files. bundling: an annotator's items in a separate database. merging: adds the events
     of other databases. incoming, believing: which of these events are trusted. records: records of checks and plans.

@@ -1,4 +1,4 @@
-"""The adjudicator's session: conflicts one at a time, all labels without names, a decision, undo."""
+"""An adjudicator's session: it shows one conflict at a time, with all labels but no names, and stores the decisions."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ from workbench.labelling.rulings import accepting as accepting
 from workbench.labelling.store import conflicts
 
 HISTORY = 500
-"""Most of a person's own decisions that are listed."""
+"""Maximum number of a person's own decisions that are listed."""
 
 
 class Conflict(RulingSubject, frozen=True, kw_only=True):
     """One conflict to adjudicate.
 
     Attributes:
-        round: 1, plus one for every reopening by the coordinator.
+        opinions: The conflicting labels, without names.
+        round: Number of the labelling round: 1, plus one for every reopening by the coordinator.
         earlier: The decision that a later label reopened.
         note: The person's draft note.
-        own: The person's own decision in force.
+        own: The person's own decision in force; None without one.
     """
 
     item: AnnotationItem
@@ -64,7 +65,7 @@ class AdjudicationSession:
     Before the decision it reads only texts and labels: no verdicts, models, gold or names.
 
     Args:
-        sighted: The person also has the coordinator's screens: every decision is marked unblinded.
+        sighted: Whether the person also has the coordinator's screens; every decision is then marked unblinded.
 
     Attributes:
         guidelines: The version of the guidelines that the person has read; decisions store it.
@@ -114,7 +115,7 @@ class AdjudicationSession:
             decided=standing.uuid if own and standing is not None else "",
             round=current_round(stored),
             earlier=rulings.overtaken(stored),
-            note=self._draft(reader, item.completion) if task == "correctness" else "",
+            note=self._draft_note(reader, item.completion) if task == "correctness" else "",
             own=rulings.ruling_of(standing) if own and standing is not None else None,
         )
 
@@ -132,8 +133,9 @@ class AdjudicationSession:
         ]
 
     def step(self, at: Conflict | None, *, older: bool) -> Conflict | None:
-        """Return the own decision before or after ``at`` in time; from an open conflict, the newest. None at either
-        end.
+        """Return the person's next older or newer decision after ``at``, opened again; None if there is none.
+
+        If ``at`` is undecided, the newest decision is the next older one.
         """
         trail = [(row.task, row.subject) for row in self.history() if row.stands]
         place = trail.index((at.task, at.subject)) if at is not None and (at.task, at.subject) in trail else -1
@@ -182,7 +184,7 @@ class AdjudicationSession:
         if conflict.task == "correctness":
             self._project.begun.keep(self.person.id, conflict.item.completion, note)
 
-    def _draft(self, reader: events.Connection, completion: int) -> str:
+    def _draft_note(self, reader: events.Connection, completion: int) -> str:
         return self._project.begun.of(self.person.id, completion, people.of(reader, self.person.id, completion))
 
     def _forget_note(self, conflict: Conflict) -> None:
@@ -194,7 +196,7 @@ class AdjudicationSession:
         self._last_skip = (conflict.task, conflict.subject)
 
     def undo(self) -> Conflict | None:
-        """Retract this person's newest decision and open its conflict again; None without one.
+        """Retract this person's newest decision and open its conflict again; return None if there is no decision.
 
         The decision that it replaced is in force again. After a skip, the skipped conflict is returned instead.
 
@@ -223,7 +225,7 @@ class AdjudicationSession:
     def verdicts_after(self, conflict: Conflict) -> list[tuple[str, str]]:
         """Return the verifiers' verdicts as (name, verdict), only after this person's decision is stored.
 
-        The view is recorded: their later decisions on the item are marked unblinded.
+        The view is recorded: this person's later decisions on the item are marked unblinded.
 
         Raises:
             AnnotationError: The person has not decided yet.

@@ -160,8 +160,8 @@ class AnnotationSession:
     Every method may be called from any thread; each is one short transaction.
 
     Args:
-        sighted: The person also uses the coordinator's screens, which show gold and verdicts: all their labels are
-            marked unblinded, not only those on items they viewed.
+        sighted: Whether the person also uses the coordinator's screens, which show gold and verdicts: all their labels
+            are then marked unblinded, not only those on items they viewed.
         policy: Shares of checks and repeats; None for the current settings in workbench.toml.
 
     Attributes:
@@ -193,7 +193,7 @@ class AnnotationSession:
         """Return the item to label now: a leased one, else a new claim; None if nothing is left, or while `paused`.
 
         Args:
-            beside: Completions that are already open; used to prepare the next item.
+            beside: Completions that are open already, which are not returned; used to prepare the next item.
         """
         at = time.time()
         with self._database.write("normal") as connection:
@@ -211,16 +211,16 @@ class AnnotationSession:
         with self._lock:
             if not reading.is_own(self._blind, completion):
                 raise AnnotationError("This item is not assigned to you.")
-            item = self._read(completion)
-            self._see(item)
+            item = self._read_item(completion)
+            self._remember_own_labels(item)
             return item
 
-    def _see(self, item: AnnotationItem) -> None:
+    def _remember_own_labels(self, item: AnnotationItem) -> None:
         with self._database.explained():
             found = [current_slot(self._database.reader(), self.person.id, task, item).mine for task in TASKS]
         self._seen |= {mine.uuid for mine in found if mine is not None}
 
-    def _read(self, completion: int) -> AnnotationItem:
+    def _read_item(self, completion: int) -> AnnotationItem:
         text = reading.item_text(self._blind, completion)
         verdict = reading.own_label(self._blind, "correctness", completion)
         subtype = reading.own_label(self._blind, "type", text.question)
@@ -232,7 +232,7 @@ class AnnotationSession:
             reason=verdict.reason if verdict else None,
             subtype=subtype.subtype if subtype else None,
             unsure=verdict.unsure if verdict else False,
-            note=verdict.note if verdict else self._draft(completion),
+            note=verdict.note if verdict else self._draft_note(completion),
             tags=verdict.tags if verdict else (),
             partial=verdict.partial if verdict else None,
             flagged=asked is not None,
@@ -257,23 +257,23 @@ class AnnotationSession:
         stored = self._store(item, answer, people.now())
         self._forget_note(item, answer)
         with self._lock, suppress(StoreError):
-            self._see(item)
+            self._remember_own_labels(item)
         return stored
 
     def _store(self, item: AnnotationItem, answer: Answer, at: str) -> list[str]:
         stored = []
         with self._database.write("full") as connection:
-            self._require_at_work(connection)
+            self._require_not_paused(connection)
             if answer.verdict is not None:
-                stored += self._put(connection, "correctness", item, answer, at)
+                stored += self._store_task_answer(connection, "correctness", item, answer, at)
                 people.drop(connection, self.person.id, item.completion)
                 if answer.verdict == "unsuitable" and answer.subtype is None:
                     assignments.give_back(connection, item.completion, self.person.id)
             if answer.subtype is not None:
-                stored += self._put(connection, "type", item, answer, at)
+                stored += self._store_task_answer(connection, "type", item, answer, at)
         return stored
 
-    def _put(
+    def _store_task_answer(
         self, connection: events.Connection, task: Task, item: AnnotationItem, answer: Answer, at: str
     ) -> list[str]:
         stood = current_slot(connection, self.person.id, task, item)
@@ -286,14 +286,14 @@ class AnnotationSession:
             )
         edits_past = answered(task, item) and stood.mine is None
         self._take_slot(connection, task, subject_of(task, item), stood.purpose, edits_past=edits_past)
-        event = self._event_of(task, stood, item, answer, at)
+        event = self._answer_event(task, stood, item, answer, at)
         ledger.record(connection, event)
         self._seen.add(event.uuid)
         if stood.purpose == "check" and task == "correctness":
             checks.review(connection, self.person.id, self._policy)
         return [event.uuid]
 
-    def _event_of(self, task: Task, stood: LabelSlot, item: AnnotationItem, answer: Answer, at: str) -> LabelEvent:
+    def _answer_event(self, task: Task, stood: LabelSlot, item: AnnotationItem, answer: Answer, at: str) -> LabelEvent:
         return LabelEvent(
             uuid=events.new_uuid(),
             kind=KIND[stood.purpose],
@@ -334,7 +334,7 @@ class AnnotationSession:
         # Labels from a file may exist without slots: there is no quota then.
         if purpose == "quota" and not assignments.is_assigned(connection, task, subject):
             return
-        # The lease had expired; another person's may have expired too.
+        # The lease had expired; the lease of another person may have expired, too.
         assignments.free_expired(connection, time.time())
         if task == "correctness" and not claiming.may_have(connection, self.person.id, subject):
             raise AnnotationError("You have reached your maximum number of items in this batch.", "Nothing was stored.")
@@ -342,7 +342,7 @@ class AnnotationSession:
             what = "labelled this item" if task == "correctness" else "typed this question"
             raise AnnotationError(f"Enough other annotators have {what} in the meantime.", "Nothing was stored.")
 
-    def _require_at_work(self, connection: events.Connection) -> None:
+    def _require_not_paused(self, connection: events.Connection) -> None:
         if people.is_paused(connection, self.person.id):
             raise AnnotationError(PAUSED, "Nothing was stored.")
 
@@ -358,9 +358,9 @@ class AnnotationSession:
         """
         at, self._submitted = people.now(), None
         if self._skipped is not None:
-            return self._take_again(self._skipped)
+            return self._undo_skip(self._skipped)
         with self._database.write("full") as connection:
-            self._require_at_work(connection)
+            self._require_not_paused(connection)
             newest = events.undoable(connection, self.person.id)
             for event in newest:
                 self._retract(connection, event, at)
@@ -371,10 +371,10 @@ class AnnotationSession:
             completion = subjects.get("correctness") or reading.own_completion(self._blind, subjects["type"])
         return None if completion is None else self.open(completion)
 
-    def _take_again(self, completion: int) -> AnnotationItem:
+    def _undo_skip(self, completion: int) -> AnnotationItem:
         self._skipped, at = None, time.time()
         with self._database.write("full") as connection:
-            self._require_at_work(connection)
+            self._require_not_paused(connection)
             assignments.free_expired(connection, at)
             slot = claiming.slot_on(connection, self.person.id, completion)
             if slot is not None:
@@ -447,7 +447,7 @@ class AnnotationSession:
         if answer.verdict is not None:
             self._project.begun.forget(self.person.id, item.completion)
 
-    def _draft(self, completion: int) -> str:
+    def _draft_note(self, completion: int) -> str:
         return self._project.begun.of(self.person.id, completion, reading.own_draft(self._blind, completion))
 
     def heartbeat(self) -> None:
@@ -477,7 +477,7 @@ QUIRKS: dict[Quirk, str] = {
     "repeated_line": "a line is repeated",
     "no_closing_punctuation": "no closing punctuation",
 }
-"""Short remarks on unusual completions."""
+"""Descriptions of unusual properties of completions, by code."""
 SHORTCOMINGS: dict[Shortcoming, tuple[str, Literal["reference", "completion"]]] = {
     "no_reference_answer": ("the answer has to be looked for in the reference", "reference"),
     "reference_unseen": ("the reference's answer is a guess from lines that are not shown", "reference"),

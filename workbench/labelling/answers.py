@@ -82,7 +82,7 @@ _SAYS: dict[str, LabelVerdict] = {"reasoning_wrong": "correct", "reasoning_right
 
 
 def contradictions(verdict: LabelVerdict | None, tags: tuple[str, ...], partial: float | None) -> list[str]:
-    """Describe tags that contradict a verdict or another tag; a sentence each.
+    """Describe the tags that contradict a verdict or another tag, in one sentence each.
 
     The interface asks the person to confirm; it never rejects the answer, which may be intended.
     """

@@ -1,4 +1,4 @@
-"""Opens slots: the number that each item still needs, their annotators, and their order."""
+"""Opens slots: as many as each item still needs, for which annotators, and in which order."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
 
 
 FEW = 10_000
-"""Most combinations that are all listed and shuffled; of more, a sample is drawn."""
+"""Maximum number of combinations that are listed and shuffled; if there are more, random ones are drawn."""
 
 
 class SlotSubject(Struct, frozen=True, kw_only=True):
-    """An item for which slots are opened.
+    """An item or question for which slots are opened.
 
     Attributes:
         stratum: The kind of item; combinations rotate separately in each stratum.
         missing: Number of slots to open.
-        taken: People who already have the item.
+        taken: Row ids of people who already have a slot or a label on it.
     """
 
     stratum: Hashable
@@ -58,7 +58,7 @@ def in_turn(people: Sequence[int], size: int, seed: str) -> Iterator[tuple[int, 
     random = Random(seed)
     circle = random.sample(list(people), len(people))
     seen = set[tuple[int, ...]]()
-    for first in _shuffled(len(circle), size, random):
+    for first in _shuffled_combinations(len(circle), size, random):
         for shift in range(len(circle)):
             turned = tuple(sorted((place + shift) % len(circle) for place in first))
             if turned not in seen:
@@ -66,7 +66,7 @@ def in_turn(people: Sequence[int], size: int, seed: str) -> Iterator[tuple[int, 
                 yield tuple(circle[place] for place in turned)
 
 
-def _shuffled(people: int, size: int, random: Random) -> Iterator[tuple[int, ...]]:
+def _shuffled_combinations(people: int, size: int, random: Random) -> Iterator[tuple[int, ...]]:
     if comb(people, size) <= FEW:
         every = list(combinations(range(people), size))
         yield from random.sample(every, len(every))
@@ -91,25 +91,25 @@ def meant_for(
         seed: Seed of the draw, which is deterministic.
     """
     turns = list(islice(in_turn(people, size, seed), len(subjects)))
-    at = _starts(subjects)
+    at = _stratum_starts(subjects)
     left = dict(room)
     drawn: list[tuple[int, ...]] = []
-    turns = _with_room(turns, left)
+    turns = _turns_with_room(turns, left)
     for subject in subjects:
         chosen: tuple[int, ...] = ()
         if turns:
             turn = turns[at[subject.stratum] % len(turns)]
             chosen = tuple(person for person in turn if person not in subject.taken)[: subject.missing]
         if len(chosen) < subject.missing:
-            chosen = _whoever_has_room(people, subject, left)
+            chosen = _people_with_room(people, subject, left)
         at[subject.stratum] += 1
         drawn.append(chosen)
-        if _use(left, chosen):
-            turns = _with_room(turns, left)
+        if _use_room(left, chosen):
+            turns = _turns_with_room(turns, left)
     return drawn
 
 
-def _starts(subjects: Sequence[SlotSubject]) -> dict[Hashable, int]:
+def _stratum_starts(subjects: Sequence[SlotSubject]) -> dict[Hashable, int]:
     sizes: dict[Hashable, int] = {}
     for subject in subjects:
         sizes[subject.stratum] = sizes.get(subject.stratum, 0) + 1
@@ -120,17 +120,17 @@ def _starts(subjects: Sequence[SlotSubject]) -> dict[Hashable, int]:
     return starts
 
 
-def _with_room(turns: list[tuple[int, ...]], left: Mapping[int, int]) -> list[tuple[int, ...]]:
+def _turns_with_room(turns: list[tuple[int, ...]], left: Mapping[int, int]) -> list[tuple[int, ...]]:
     full = {person for person, room in left.items() if room <= 0}
     return [turn for turn in turns if not full.intersection(turn)]
 
 
-def _whoever_has_room(people: Sequence[int], subject: SlotSubject, left: Mapping[int, int]) -> tuple[int, ...]:
+def _people_with_room(people: Sequence[int], subject: SlotSubject, left: Mapping[int, int]) -> tuple[int, ...]:
     free = [person for person in people if person not in subject.taken and left.get(person, 1) > 0]
     return tuple(sorted(free, key=lambda person: -left.get(person, 0))[: subject.missing])
 
 
-def _use(left: dict[int, int], chosen: Sequence[int]) -> bool:
+def _use_room(left: dict[int, int], chosen: Sequence[int]) -> bool:
     for person in chosen:
         if person in left:
             left[person] -= 1
@@ -172,7 +172,7 @@ class Team(Struct, frozen=True, kw_only=True):
     """The annotators of a batch, by row ids.
 
     Attributes:
-        caps: Person -> most items of the batch; people without an entry have no limit.
+        caps: Person -> maximum number of items of the batch; people without an entry have no limit.
     """
 
     annotators: list[int]
@@ -181,19 +181,19 @@ class Team(Struct, frozen=True, kw_only=True):
 
 
 class Assigned(Struct, frozen=True, kw_only=True):
-    """The result of ``assign``.
+    """The result of ``assign``, as numbers of slots, people and items.
 
     Attributes:
         assigned: Slots created on the correctness task.
-        filled: Slots of these that earlier labels fill at once; the others are open.
+        filled: Those of ``assigned`` that earlier labels fill at once; the others are open.
         type_slots: Slots created on the type task (one question may serve several items).
-        types_given: Slots of these that stay closed, since the types came with the data.
+        types_given: Those of ``type_slots`` that stay closed, since the types came with the data.
         joined: People who may now claim slots that were already open on the items, counted once a batch.
         beyond_caps: Slots created without an intended annotator, since all caps are reached.
         items: Items chosen, with or without missing slots.
         questions: Questions of these items.
         chosen_from: Items that meet the conditions, without checks.
-        sample: How the items were sampled from those.
+        sample: How the items were sampled from ``chosen_from``.
         seed: Seed of the random choice; None without one.
         final: Chosen items without a new slot because their label is final.
         full: Other chosen items that already have all their slots.
@@ -231,21 +231,21 @@ def chosen_text(done: Assigned) -> str:
 
 
 def earlier_text(done: Assigned) -> str:
-    """Describe the effect of earlier labels and slots, counting each once; "" without any, or if already reported."""
+    """Describe the effect of earlier labels and slots; "" if there were none, or ``nothing`` reports them already."""
     earlier = done.final + done.full + done.labelled
     if not earlier or (done.nothing and done.final in (0, done.items)):
         return ""
     said = (
-        _some(done.final, "has its final label and is left out", "have their final label and are left out"),
-        _some(done.labelled, "has a label, which fills a slot of it", "have a label, which fills a slot of each"),
-        _some(done.full, "has all its slots already", "have all their slots already"),
-        _some(done.items - earlier, "is new", "are new"),
+        _count_text(done.final, "has its final label and is left out", "have their final label and are left out"),
+        _count_text(done.labelled, "has a label, which fills a slot of it", "have a label, which fills a slot of each"),
+        _count_text(done.full, "has all its slots already", "have all their slots already"),
+        _count_text(done.items - earlier, "is new", "are new"),
     )
     begin = "Labels given earlier count: of" if done.final + done.labelled else "Of"
     return f"{begin} {counted(done.items, 'item')}, {'; '.join(filter(None, said))}."
 
 
-def _some(number: int, one: str, more: str) -> str:
+def _count_text(number: int, one: str, more: str) -> str:
     return f"{number:,} {one if number == 1 else more}" if number else ""
 
 
@@ -279,10 +279,10 @@ def open_batch(
         for place, item in enumerate(items)
     }
     by_chance = seed if sample in ("drawn", "quota") else None
-    joined = _join(connection, team, items)
+    joined = _join_batches(connection, team, items)
     final = set[int]() if final_too else assignments.final(connection, items)
     wanted = [item for item in items if item.completion not in final]
-    _require_third(connection, team, wanted)
+    _require_third_person(connection, team, wanted)
     labelled = assignments.labelled(connection, (item.completion for item in wanted))
     completions = list(_item_slots(connection, team, per_item, wanted, places))
     served = {slot.subject for slot in completions}
@@ -315,11 +315,13 @@ def open_batch(
         final=len(final),
         full=len(wanted) - len(served),
         labelled=len(labelled & served),
-        nothing="" if completions or questions else _why_nothing(connection, selection, items, len(wanted), per_item),
+        nothing=""
+        if completions or questions
+        else _reason_for_no_slots(connection, selection, items, len(wanted), per_item),
     )
 
 
-def _why_nothing(
+def _reason_for_no_slots(
     connection: people.Connection, selection: Selection, items: Sequence[BatchItem], wanted: int, per_item: int
 ) -> str:
     if wanted:
@@ -346,14 +348,14 @@ def _sample(found: SamplingFrame, limit: int | None, ordering: Ordering, seed: i
     return reading.drawn(found, limit, seed), "drawn"
 
 
-def _join(connection: people.Connection, team: Team, items: Sequence[BatchItem]) -> int:
+def _join_batches(connection: people.Connection, team: Team, items: Sequence[BatchItem]) -> int:
     standing = assignments.open_on(connection, (item.completion for item in items))
     if assignments.adjudicators(connection, standing).intersection(team.annotators):
         raise UsageError("One of these people is the adjudicator of these items.", "Name others to label them.")
     return sum(assignments.join(connection, batch, team.annotators, team.caps) for batch in standing)
 
 
-def _require_third(connection: people.Connection, team: Team, items: Sequence[BatchItem]) -> None:
+def _require_third_person(connection: people.Connection, team: Team, items: Sequence[BatchItem]) -> None:
     if team.adjudicator is None:
         return
     if own := assignments.labelled_by(connection, team.adjudicator, (item.completion for item in items)):
@@ -369,7 +371,7 @@ def _item_slots(
     standing = assignments.subject_slots(connection, "correctness", places)
     lacking = [item for item in items if len(standing[item.completion].slots) < per_item]
     lacking.sort(key=lambda item: places[item.completion])
-    subjects = [_subject(item, standing[item.completion], per_item) for item in lacking]
+    subjects = [_slot_subject(item, standing[item.completion], per_item) for item in lacking]
     for subject in subjects:
         if len(subject.taken.union(team.annotators)) < per_item:
             raise UsageError(
@@ -380,10 +382,10 @@ def _item_slots(
     drawn = meant_for(subjects, team.annotators, size, team.caps, SEED)
     for item, meant in zip(lacking, drawn, strict=True):
         place = places[item.completion]
-        yield from _missing(item.completion, standing[item.completion], per_item, place, meant)
+        yield from _missing_slots(item.completion, standing[item.completion], per_item, place, meant)
 
 
-def _subject(item: BatchItem, standing: SubjectSlots, per_item: int) -> SlotSubject:
+def _slot_subject(item: BatchItem, standing: SubjectSlots, per_item: int) -> SlotSubject:
     return SlotSubject(stratum=item.stratum, missing=per_item - len(standing.slots), taken=standing.people)
 
 
@@ -397,10 +399,10 @@ def _question_slots(
     settled = assignments.typed(connection, first)
     for question, place in first.items():
         if question not in settled:
-            yield from _missing(question, standing[question], per_item, place, ())
+            yield from _missing_slots(question, standing[question], per_item, place, ())
 
 
-def _missing(
+def _missing_slots(
     subject: int, standing: SubjectSlots, per_item: int, place: int, meant: Sequence[int]
 ) -> Iterator[NewSlot]:
     numbers = [number for number in range(1, per_item + 1) if number not in standing.slots]

@@ -101,11 +101,11 @@ def event_of(row: Mapping[str, object]) -> LabelEvent:
         subtype=read.subtype,
         unsure=bool(read.unsure),
         flagged=bool(read.flagged),
-        tags=_list("tags", read.tags),
+        tags=_parse_list("tags", read.tags),
         partial=read.partial,
         note=read.note,
         supersedes=None if read.supersedes is None else canonical("supersedes", read.supersedes),
-        seen=tuple(canonical("seen", uuid) for uuid in _list("seen", read.seen)),
+        seen=tuple(canonical("seen", uuid) for uuid in _parse_list("seen", read.seen)),
         unblinded=bool(read.unblinded),
         guideline=read.guideline,
         schema=read.schema,
@@ -117,12 +117,12 @@ def event_of(row: Mapping[str, object]) -> LabelEvent:
         view=read.view,
         merged=True,
     )
-    _check(event)
+    _check_event(event)
     return event
 
 
 def check(event: LabelEvent) -> None:
-    """Check that every other database would accept the event.
+    """Check that other databases would accept the event when they import it.
 
     Raises:
         MalformedError: The event is not valid.
@@ -181,7 +181,7 @@ def with_canonical_uuids(line: LabelLine) -> LabelLine:
     )
 
 
-def _list(field: str, text: str | None) -> tuple[str, ...]:
+def _parse_list(field: str, text: str | None) -> tuple[str, ...]:
     if text is None:
         return ()
     try:
@@ -190,7 +190,7 @@ def _list(field: str, text: str | None) -> tuple[str, ...]:
         raise MalformedError(field, "it is not a JSON list of words") from None
 
 
-def _check(event: LabelEvent) -> None:
+def _check_event(event: LabelEvent) -> None:
     check_time(event.created_at)
     _check_answer(event)
     if event.supersedes == event.uuid:
@@ -254,7 +254,7 @@ TOLERANCE = timedelta(hours=1)
 KINDS = ("label", "repeat", "retraction", "flag", "reveal")
 """Kinds of events that a person makes in a bundle."""
 MOST_EVENTS = 1_000
-"""Events of one item that a bundle may bring: a person makes only a few."""
+"""Maximum number of events per item that a bundle may contain; a person makes only a few."""
 _TAKES_BACK = ("label", "repeat", "check", "flag", "reveal")
 _MAX_NAME = 200
 
@@ -267,7 +267,7 @@ class Origin(Struct, frozen=True, kw_only=True):
     """The identity of a bundle.
 
     Attributes:
-        items: Completions in it.
+        items: Number of completions in it.
     """
 
     bundle: str
@@ -277,7 +277,7 @@ class Origin(Struct, frozen=True, kw_only=True):
 
 
 class Believed:
-    """The trust in one bundle: its origin and its items.
+    """What is accepted from one bundle: its person's events on its items.
 
     Attributes:
         origin: The bundle.
@@ -312,7 +312,7 @@ class Believed:
             MalformedError: The person can't have made it.
         """
         if event.kind not in KINDS:
-            raise MalformedError("kind", f"{_a(event.kind)} can't come from a bundle")
+            raise MalformedError("kind", f"{_with_article(event.kind)} can't come from a bundle")
         if time_of(event.created_at) < self._earliest:
             raise MalformedError(
                 "created_at", f"{event.created_at} is before the bundle was made ({self.origin.made_at})"
@@ -325,15 +325,13 @@ def may_take_back(kind: str) -> bool:
 
 
 def fault_of_other(line: LabelLine, who: str) -> tuple[str, str] | None:
-    """Return why this person can't have given a line of a label file by labelling: field and words; None if they
-    can.
-    """
+    """Return why a line of a label file can't be this person's own label, as (field, message); None if it can."""
     if people.tidy(line.annotator) != who:
         return "annotator", f"it is {line.annotator}'s, and only {who}'s labels are taken"
     if line.role != "annotator":
-        return "role", f"what {_a(line.role)} says is said at home, not in a file of {who}'s"
+        return "role", f"what {_with_article(line.role)} says is said at home, not in a file of {who}'s"
     if line.kind is not UNSET and line.kind not in KINDS:
-        return "kind", f"{_a(line.kind)} is made at home, not in a file of {who}'s"
+        return "kind", f"{_with_article(line.kind)} is made at home, not in a file of {who}'s"
     return None
 
 
@@ -341,18 +339,18 @@ def require_no_decision_back(connection: events.Connection, line: LabelLine) -> 
     """Reject a line that retracts a decision or an exclusion.
 
     Raises:
-        MalformedError: The line retracts one.
+        MalformedError: The line retracts a decision or an exclusion.
     """
     held = None if line.supersedes in (UNSET, None) else events.by_uuid(connection, str(line.supersedes))
     if held is not None and not may_take_back(held.kind):
-        raise MalformedError("supersedes", f"{_a(held.kind)} can't be retracted by a file")
+        raise MalformedError("supersedes", f"{_with_article(held.kind)} can't be retracted by a file")
 
 
 def check_past(created_at: str) -> None:
     """Check that an event is not from the future.
 
     Raises:
-        MalformedError: It is, by more than the tolerance.
+        MalformedError: The event is further in the future than the tolerance.
     """
     check_not_after(created_at, datetime.now(UTC) + TOLERANCE)
 
@@ -370,10 +368,10 @@ def identify(ours: events.Connection, theirs: events.Connection) -> Believed:
     if held is None:
         raise NotBelievedError(f"it is a bundle that this database did not make ({str(found[0])[:_MAX_NAME]!a}).")
     items = bundling.subjects(ours, held.bundle)
-    return Believed(Origin(**held._asdict(), items=_completions(items)), items)
+    return Believed(Origin(**held._asdict(), items=_count_completions(items)), items)
 
 
-def _completions(names: Iterable[Name]) -> int:
+def _count_completions(names: Iterable[Name]) -> int:
     return sum(task == "correctness" for task, _ in names)
 
 
@@ -384,7 +382,7 @@ class Trusted(Struct, frozen=True, kw_only=True):
         people: Annotator -> number of new events.
         kinds: Kind of event -> number of new events.
         coordinators: Coordinators there who are unknown here.
-        guidelines: Its versions of the guidelines.
+        guidelines: Number of its versions of the guidelines.
     """
 
     people: dict[str, int]
@@ -397,5 +395,5 @@ def counted(counter: Counter[str]) -> dict[str, int]:
     return dict(sorted(counter.items()))
 
 
-def _a(kind: str) -> str:
+def _with_article(kind: str) -> str:
     return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"

@@ -49,7 +49,7 @@ class Bundled(Struct, frozen=True, kw_only=True):
         written: Number of items to label.
         file: Path of the bundle.
         types: Number of questions whose answer type is to be labelled.
-        until: When slots that have not come back are free again (UTC).
+        until: When slots whose labels have not been merged are free again (UTC).
     """
 
     written: int
@@ -92,7 +92,7 @@ def bundle(
     with _new_project(path) as target, project.database.write("full") as home:
         if people.is_paused(home, person.id):
             raise AnnotationError(f"{person.name} is paused.", "First", Command("annotators DB resume NAME"))
-        taken = _take(home, person.id, policy, selection or Selection(), limit, at)
+        taken = _reserve_items(home, person.id, policy, selection or Selection(), limit, at)
         if not taken:
             raise AnnotationError(
                 f"There are no items to bundle for {person.name}.", "Assign items first", Command("assign DB …")
@@ -100,7 +100,9 @@ def bundle(
         slots = store.send_away(home, person.id, at, until)
         goes_by = Acquainted(project.database, person.id).version
         identifier = events.new_uuid()
-        _fill(target, home, person, taken, slots, guidelines.versions(project)[-1], goes_by, (identifier, stamp(at)))
+        _fill_bundle(
+            target, home, person, taken, slots, guidelines.versions(project)[-1], goes_by, (identifier, stamp(at))
+        )
         store.record(home, identifier, person.id, stamp(at), until, list(slots))
         ledger.recompute(target)
         target.close()
@@ -133,7 +135,7 @@ def _new_project(path: Path) -> Iterator[Project]:
             project.close()
 
 
-def _take(
+def _reserve_items(
     home: people.Connection, person: int, policy: AnnotationPolicy, selection: Selection, limit: int, at: float
 ) -> list[int]:
     assignments.free_expired(home, at)
@@ -152,7 +154,7 @@ def _take(
     return taken
 
 
-def _fill(
+def _fill_bundle(
     target: Project,
     home: people.Connection,
     person: people.Annotator,
@@ -166,10 +168,10 @@ def _fill(
         rows = store.BundleRows(connection, secret(home), person.name)
 
         def add(task: Task, ours: int, theirs: int, place: int) -> None:
-            said = list(_events(home, task, ours, person.id))
+            said = list(_bundled_events(home, task, ours, person.id))
             if (task, ours) in slots:
                 own = [event for event in said if event.annotator == person.id]
-                rows.add_slot(task, theirs, place, _alike(slots[task, ours], own, made[1]))
+                rows.add_slot(task, theirs, place, _with_ordinary_opening(slots[task, ours], own, made[1]))
             for event in said:
                 events.append(connection, replace(event, subject=theirs, annotator=rows.person, merged=True))
 
@@ -188,9 +190,8 @@ def _fill(
         store.carry(connection, made[0], person.name, made[1])
 
 
-def _alike(slot: store.BundledSlot, own: Sequence[LabelEvent], made_at: str) -> store.BundledSlot:
-    """Return a slot that looks like any other in the bundle: a check is opened when the bundle is made, which would
-    otherwise reveal it.
+def _with_ordinary_opening(slot: store.BundledSlot, own: Sequence[LabelEvent], made_at: str) -> store.BundledSlot:
+    """Return a slot of the bundle with the opening time of ordinary items: the time of a check would reveal it.
 
     If the person has labelled the item since the check was opened, that label stays visible to them.
     """
@@ -199,7 +200,7 @@ def _alike(slot: store.BundledSlot, own: Sequence[LabelEvent], made_at: str) -> 
     return slot._replace(opened_at=made_at)
 
 
-def _events(home: people.Connection, task: Task, subject: int, person: int) -> Iterator[LabelEvent]:
+def _bundled_events(home: people.Connection, task: Task, subject: int, person: int) -> Iterator[LabelEvent]:
     """Yield the person's events on a subject, the rounds that have begun on it, and the answers to their flags.
 
     The names of coordinators, the reasons for rounds, and other recipients of answers are left out.

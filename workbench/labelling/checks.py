@@ -55,17 +55,17 @@ def add_checks(
             for candidate in check_items.candidates(connection, order[start : start + ROWS].tolist(), source):
                 if report.added + report.unchanged == most:
                     break
-                if reason := _why_not(candidate, source):
+                if reason := _rejection_reason(candidate, source):
                     reasons[reason] += 1
                 else:
-                    _put(connection, report, candidate)
+                    _add_check(connection, report, candidate)
     is_enough = selection.limit is not None and report.added + report.unchanged == most
     report.passed_over, report.refused = (reasons.total(), 0) if is_enough else (0, reasons.total())
     report.refusals = [{"items": count, "message": reason} for reason, count in reasons.most_common()]
     return report
 
 
-def _why_not(candidate: CheckCandidate, source: Source) -> str:
+def _rejection_reason(candidate: CheckCandidate, source: Source) -> str:
     if candidate.verdict is None:
         return NO_ANSWER
     if candidate.is_check:
@@ -75,7 +75,7 @@ def _why_not(candidate: CheckCandidate, source: Source) -> str:
     return AT_WORK if candidate.touched else ""
 
 
-def _put(connection: people.Connection, report: ChecksChanged, candidate: CheckCandidate) -> None:
+def _add_check(connection: people.Connection, report: ChecksChanged, candidate: CheckCandidate) -> None:
     if candidate.verdict is None:
         return
     changed = check_items.put(connection, candidate.completion, candidate.verdict)
@@ -95,28 +95,28 @@ def import_checks(project: Project, path: Path) -> ChecksChanged:
         with project.database.write("full") as connection:
             for number, _, line in some:
                 if isinstance(line, Refusal):
-                    _refuse(report, number, line.field, line.message)
+                    _reject(report, number, line.field, line.message)
                 else:
-                    _take(connection, report, number, line)
+                    _import_line(connection, report, number, line)
     return report
 
 
-def _take(connection: people.Connection, report: ChecksChanged, number: int, line: CheckLine) -> None:
+def _import_line(connection: people.Connection, report: ChecksChanged, number: int, line: CheckLine) -> None:
     found = label_lines.find_completions(connection, line.completion_id, line.question_id, line.dataset)
     if len(found) != 1:
         many = "is ambiguous: add dataset or question_id to the line"
         what = many if found else "is not a completion here"
-        _refuse(report, number, "completion_id", f"{line.completion_id!r} {what}")
+        _reject(report, number, "completion_id", f"{line.completion_id!r} {what}")
         return
     (candidate,) = check_items.candidates(connection, [found[0][0]], "file")
     candidate = candidate._replace(verdict=line.verdict)
-    if reason := _why_not(candidate, "file"):
-        _refuse(report, number, "completion_id", reason)
+    if reason := _rejection_reason(candidate, "file"):
+        _reject(report, number, "completion_id", reason)
     else:
-        _put(connection, report, candidate)
+        _add_check(connection, report, candidate)
 
 
-def _refuse(report: ChecksChanged, number: int, field: str | None, message: str) -> None:
+def _reject(report: ChecksChanged, number: int, field: str | None, message: str) -> None:
     report.refused += 1
     report.refusals.append({"line": number, "field": field, "message": message})
 

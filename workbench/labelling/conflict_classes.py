@@ -35,7 +35,7 @@ class ConflictClass(Struct, frozen=True, kw_only=True):
 
     Attributes:
         name: The conflicting values, such as ``correct/incorrect``, ``incorrect/unsuitable:proof``, ``A1/A7``.
-        count: Conflicts of this kind that the person may resolve.
+        count: Number of conflicts of this kind that the person may resolve.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Side(Struct, frozen=True, kw_only=True):
 
     Attributes:
         count: Number of these labels.
-        unsure: Number of unsure ones among them.
+        unsure: Number of these labels that are marked unsure.
     """
 
     value: str
@@ -65,7 +65,7 @@ class ClassRow(Struct, frozen=True, kw_only=True):
         question: The question's beginning.
         reference: The reference's final answer; empty if none was found.
         answer: The completion's final answer.
-        sides: One for each value of the kind, in its order, which doesn't reveal the annotators.
+        sides: The labels for each value of the kind, in the kind's order, which doesn't reveal the annotators.
     """
 
     subject: int
@@ -89,7 +89,11 @@ class Settled(Struct, frozen=True, kw_only=True):
 
 
 class OpenClass(Struct, frozen=True, kw_only=True):
-    """The conflicts of one kind as of its opening, by subject, in the order of the queue."""
+    """The conflicts of one kind as they were when it was opened.
+
+    Attributes:
+        cases: The conflicts by the row id of their item or question, in the order of the queue.
+    """
 
     kind: ConflictClass
     cases: dict[int, RulingSubject]
@@ -99,7 +103,7 @@ class ConflictClasses:
     """A session of a person who adjudicates many conflicts of a kind; the third-person rule applies to each of them.
 
     Args:
-        sighted: The person also has the coordinator's screens: every decision is marked unblinded.
+        sighted: Whether the person also has the coordinator's screens; every decision is then marked unblinded.
 
     Raises (on creation): UsageError: No annotator has this name.
     """
@@ -112,8 +116,8 @@ class ConflictClasses:
     def classes(self) -> list[ConflictClass]:
         found = Counter[tuple[Task, tuple[str, ...]]]()
         for (task, _), labels in conflicts.conflicting_labels(self._database.reader(), self.person.id).items():
-            found[task, _values(labels)] += 1
-        kinds = [_kind(task, values, count) for (task, values), count in found.items()]
+            found[task, _distinct_values(labels)] += 1
+        kinds = [_conflict_class(task, values, count) for (task, values), count in found.items()]
         return sorted(kinds, key=lambda kind: (-kind.count, kind.name))
 
     def open(self, name: str) -> OpenClass:
@@ -128,7 +132,7 @@ class ConflictClasses:
         values: tuple[str, ...] = ()
         names = set()
         for (task, subject), labels in conflicts.conflicting_labels(reader, self.person.id).items():
-            said = _values(labels)
+            said = _distinct_values(labels)
             names.add("/".join(said))
             if "/".join(said) == name:
                 values = said
@@ -137,10 +141,10 @@ class ConflictClasses:
         if not cases:
             known = ", ".join(sorted(names)) or "none"
             raise UsageError(f"There is no conflict {name!r} for {self.person.name}.", f"Kinds: {known}.")
-        self._record_looks(list(cases.values()))
-        return OpenClass(kind=_kind(next(iter(cases.values())).task, values, len(cases)), cases=cases)
+        self._record_views(list(cases.values()))
+        return OpenClass(kind=_conflict_class(next(iter(cases.values())).task, values, len(cases)), cases=cases)
 
-    def _record_looks(self, cases: list[RulingSubject]) -> None:
+    def _record_views(self, cases: list[RulingSubject]) -> None:
         for some in some_at_a_time(cases, AT_ONCE):
             with self._database.write("normal") as connection:
                 for case in some:
@@ -148,10 +152,10 @@ class ConflictClasses:
 
     def rows(self, opened: OpenClass, subjects: Sequence[int]) -> list[ClassRow]:
         reader = self._database.reader()
-        return [_row(reader, opened.cases[subject]) for subject in subjects if subject in opened.cases]
+        return [_class_row(reader, opened.cases[subject]) for subject in subjects if subject in opened.cases]
 
     def among(self, opened: OpenClass, conditions: Sequence[Condition]) -> list[int]:
-        """Return the subjects of a kind within a selection of items, in the order of the queue.
+        """Return the row ids of a kind's conflicts that match conditions on their items, in the order of the queue.
 
         Raises:
             UsageError: A condition is on a field that adjudicators may not see.
@@ -165,7 +169,7 @@ class ConflictClasses:
         return [subject for subject in opened.cases if subject in chosen]
 
     def settle(self, opened: OpenClass, subjects: Collection[int], ruling: Ruling) -> Settled:
-        """Give many conflicts the same decision: one event each, with the same time, at most `AT_ONCE` per transaction.
+        """Store one decision on many conflicts, one event each, with the same time, at most `AT_ONCE` per transaction.
 
         Skip conflicts whose labels have changed since the class was opened, and those that this person may not resolve.
 
@@ -211,19 +215,19 @@ class ConflictClasses:
         return len(together)
 
 
-def _kind(task: Task, values: tuple[str, ...], count: int) -> ConflictClass:
+def _conflict_class(task: Task, values: tuple[str, ...], count: int) -> ConflictClass:
     return ConflictClass(name="/".join(values), task=task, values=values, count=count)
 
 
-def _values(labels: Sequence[conflicts.ConflictingLabel]) -> tuple[str, ...]:
-    return tuple(sorted({_value(label.value, label.reason) for label in labels}))
+def _distinct_values(labels: Sequence[conflicts.ConflictingLabel]) -> tuple[str, ...]:
+    return tuple(sorted({_value_text(label.value, label.reason) for label in labels}))
 
 
-def _value(value: str, reason: str) -> str:
+def _value_text(value: str, reason: str) -> str:
     return f"{value}:{reason}" if value == "unsuitable" and reason else value
 
 
-def _row(connection: events.Connection, case: RulingSubject) -> ClassRow:
+def _class_row(connection: events.Connection, case: RulingSubject) -> ClassRow:
     item = rulings.item_of(connection, case.task, case.subject)
     card = card_of(item)
     return ClassRow(
@@ -240,7 +244,7 @@ def _row(connection: events.Connection, case: RulingSubject) -> ClassRow:
 
 def _sides(labels: Sequence[LabelEvent]) -> tuple[Side, ...]:
     def side(label: LabelEvent) -> str:
-        return _value(label.value or "", label.exclusion_reason or "")
+        return _value_text(label.value or "", label.exclusion_reason or "")
 
     # Within a side, notes are ordered by their text, which doesn't reveal who wrote first.
     return tuple(

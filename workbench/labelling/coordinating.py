@@ -79,11 +79,11 @@ def reopen(project: Project, items: Items, *, reason: str, by: str = "", task: T
     def begin(connection: events.Connection, person: int, of: Task, subject: int) -> bool:
         if not current_events(events.of_subject(connection, of, subject)):
             return False
-        _decide(connection, "reopen", of, subject, person, note=reason)
+        _record_decision(connection, "reopen", of, subject, person, note=reason)
         return True
 
     tasks: tuple[Task, ...] = ("correctness", "type") if task == "both" else (task,)
-    reopened, skipped = _each(project, items, tasks, by, begin)
+    reopened, skipped = _decide_each(project, items, tasks, by, begin)
     return Reopened(reopened=reopened, skipped=skipped)
 
 
@@ -104,10 +104,10 @@ def exclude(project: Project, items: Items, *, reason: str, note: str = "", by: 
         held = standing[-1] if standing else None
         if held is not None and (held.exclusion_reason, held.note or "") == (reason, note.strip()):
             return False
-        _decide(connection, "exclusion", of, subject, person, note=note, reason=reason, instead_of=held)
+        _record_decision(connection, "exclusion", of, subject, person, note=note, reason=reason, instead_of=held)
         return True
 
-    excluded, skipped = _each(project, items, ("correctness",), by, take_out)
+    excluded, skipped = _decide_each(project, items, ("correctness",), by, take_out)
     return Excluded(excluded=excluded, skipped=skipped)
 
 
@@ -121,14 +121,14 @@ def lift(project: Project, items: Items, *, note: str = "", by: str = "") -> Lif
     def take_in(connection: events.Connection, person: int, of: Task, subject: int) -> bool:
         standing = current_exclusions(events.of_subject(connection, of, subject))
         for held in standing:
-            _decide(connection, "retraction", of, subject, person, note=note, instead_of=held)
+            _record_decision(connection, "retraction", of, subject, person, note=note, instead_of=held)
         return bool(standing)
 
-    lifted, skipped = _each(project, items, ("correctness",), by, take_in)
+    lifted, skipped = _decide_each(project, items, ("correctness",), by, take_in)
     return Lifted(lifted=lifted, skipped=skipped)
 
 
-def _each(
+def _decide_each(
     project: Project,
     items: Items,
     tasks: tuple[Task, ...],
@@ -159,7 +159,7 @@ def _subjects(
     return found
 
 
-def _decide(
+def _record_decision(
     connection: events.Connection,
     kind: EventKind,
     task: Task,
@@ -208,7 +208,7 @@ class Answered(Struct, frozen=True, kw_only=True):
 
 
 def flags(project: Project, which: Which = "open", *, selection: Selection | None = None) -> list[Flag]:
-    """Return flags, the oldest first; by default the open ones.
+    """Return flags, the oldest first; by default only open flags.
 
     Raises:
         UsageError: The selection names something unknown.
@@ -246,7 +246,7 @@ def flagged_item(project: Project, completion_id: str, dataset: str | None = Non
 
 
 def answer(project: Project, completion: int, said: str, *, by: str = "") -> Answered:
-    """Answer the open flags on an item; if there are none, answer the already answered ones again.
+    """Answer the open flags on an item; if none is open, answer its answered flags again.
 
     Args:
         completion: Row id.

@@ -71,16 +71,16 @@ class ExclusionCandidate(NamedTuple):
 
 def candidates(question: str, reference: str, completion: str) -> list[ExclusionCandidate]:
     found = [
-        _proof(question, reference),
-        _open_ended(question, reference),
-        _bad_reference(reference),
-        _unanswerable(question),
-        _truncated(question, completion),
+        _find_proof(question, reference),
+        _find_open_ended(question, reference),
+        _find_bad_reference(reference),
+        _find_unanswerable(question),
+        _find_truncated(question, completion),
     ]
     return [candidate for candidate in found if candidate is not None]
 
 
-def _proof(question: str, reference: str) -> ExclusionCandidate | None:
+def _find_proof(question: str, reference: str) -> ExclusionCandidate | None:
     if asked := _PROOF.search(question):
         return ExclusionCandidate("proof", f"the question says {_excerpt(question, asked)}")
     if proved := _PROVED.search(reference):
@@ -88,7 +88,7 @@ def _proof(question: str, reference: str) -> ExclusionCandidate | None:
     return None
 
 
-def _open_ended(question: str, reference: str) -> ExclusionCandidate | None:
+def _find_open_ended(question: str, reference: str) -> ExclusionCandidate | None:
     if asked := _OPEN.search(question):
         return ExclusionCandidate("open_ended", f"the question says {_excerpt(question, asked)}")
     if varies := _VARIES.search(reference):
@@ -96,7 +96,7 @@ def _open_ended(question: str, reference: str) -> ExclusionCandidate | None:
     return None
 
 
-def _bad_reference(reference: str) -> ExclusionCandidate | None:
+def _find_bad_reference(reference: str) -> ExclusionCandidate | None:
     if not reference.strip():
         return ExclusionCandidate("bad_reference", "the reference is empty")
     if len(reference) <= _PLACEHOLDER_CHARACTERS and _PLACEHOLDER.match(reference):
@@ -107,14 +107,14 @@ def _bad_reference(reference: str) -> ExclusionCandidate | None:
     return None
 
 
-def _unanswerable(question: str) -> ExclusionCandidate | None:
+def _find_unanswerable(question: str) -> ExclusionCandidate | None:
     pictured = _PICTURE.search(question)
     if pictured is None:
         return None
     return ExclusionCandidate("unanswerable", f"the question rests on a picture: {_excerpt(question, pictured)}")
 
 
-def _truncated(question: str, completion: str) -> ExclusionCandidate | None:
+def _find_truncated(question: str, completion: str) -> ExclusionCandidate | None:
     if not question.strip():
         return ExclusionCandidate("truncated", "the question is empty")
     if _CUT.search(question):
@@ -154,7 +154,7 @@ class CandidateItem(Struct, frozen=True, kw_only=True):
 
 
 def excluded_items(project: Project, selection: Selection | None = None) -> list[ExcludedItem]:
-    """Yield every excluded item of a selection, in the order of import.
+    """Return every excluded item of a selection, in the order of import.
 
     Raises:
         UsageError: The selection names something unknown.
@@ -163,13 +163,13 @@ def excluded_items(project: Project, selection: Selection | None = None) -> list
     selection = selection or Selection()
     out = Selection((*selection.conditions, Condition("state", "=", "excluded")), selection.limit)
     names = annotator_names(reader)
-    return [_excluded(reader, completion, names) for completion in chosen_ids(reader, out)]
+    return [_excluded_item(reader, completion, names) for completion in chosen_ids(reader, out)]
 
 
-def _excluded(connection: events.Connection, completion: int, names: dict[int, str]) -> ExcludedItem:
+def _excluded_item(connection: events.Connection, completion: int, names: dict[int, str]) -> ExcludedItem:
     said = events.of_subject(connection, "correctness", completion)
     state = states.get_task(connection, "correctness", completion)
-    decided = _deciders(said, state.decided_by)
+    decided = _deciding_labels(said, state.decided_by)
     return ExcludedItem(
         **label_lines.place(connection, "correctness", completion)._asdict(),
         reason=state.reason or "",
@@ -179,7 +179,7 @@ def _excluded(connection: events.Connection, completion: int, names: dict[int, s
     )
 
 
-def _deciders(said: list[LabelEvent], how: DecidedBy | None) -> list[LabelEvent]:
+def _deciding_labels(said: list[LabelEvent], how: DecidedBy | None) -> list[LabelEvent]:
     if how == "coordinator":
         return current_exclusions(said)
     ruling = current_adjudication(said)

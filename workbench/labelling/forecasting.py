@@ -23,10 +23,10 @@ class Forecast(Struct, frozen=True, kw_only=True):
     """The progress of labelling, and when it may be complete.
 
     Attributes:
-        done: Planned labels that exist.
-        left: Planned labels that are missing.
-        recent: Labels given in the last seven days.
-        per_day: Their rate, over the days since the first of them; None without any, or within a day of the first.
+        done: Number of planned labels that exist.
+        left: Number of planned labels that are missing.
+        recent: Number of labels given in the last seven days.
+        per_day: Recent labels a day since the first of them; None without any, or within a day of the first.
         ends_at: When the missing labels are complete at that rate, rounded up to whole days from the second day on;
             None without a rate, or if it takes ten years.
     """
@@ -45,27 +45,27 @@ class Forecast(Struct, frozen=True, kw_only=True):
         pace = f"at {counted(round(self.per_day), 'label')} a day" if self.per_day >= 1 else "at less than one a day"
         if self.ends_at is None:
             return f"{pace} the end can't be forecast"
-        return f"{pace}, as of late, the last is there {_day(self.ends_at, now)}"
+        return f"{pace}, as of late, the last is there {_day_text(self.ends_at, now)}"
 
 
 def forecast(project: Project, now: datetime | None = None) -> Forecast:
     reader, now = project.database.reader(), now or datetime.now(UTC)
     slots = store.slots(reader)
-    return _forecast(slots, store.recent(reader, _since(now)), now)
+    return _forecast(slots, store.recent(reader, _week_before(now)), now)
 
 
 def own_forecast(project: Project, name: str, done: int, left: int, now: datetime | None = None) -> Forecast:
-    """Forecast one annotator's progress, by their own rate alone.
+    """Forecast one annotator's progress from their own rate.
 
     Raises:
         UsageError: No annotator has this name.
     """
     reader, now = project.database.reader(), now or datetime.now(UTC)
     person = people.find(project.database, name).id
-    return _forecast(store.Slots(done=done, left=left), store.own_recent(reader, _since(now), person), now)
+    return _forecast(store.Slots(done=done, left=left), store.own_recent(reader, _week_before(now), person), now)
 
 
-def _since(now: datetime) -> str:
+def _week_before(now: datetime) -> str:
     return stamp((now - _WEEK).timestamp())
 
 
@@ -80,7 +80,7 @@ def _forecast(slots: store.Slots, found: store.RecentLabels, now: datetime) -> F
     return Forecast(done=slots.done, left=slots.left, recent=found.given, per_day=per_day, ends_at=ends_at)
 
 
-def _day(at: datetime, now: datetime) -> str:
+def _day_text(at: datetime, now: datetime) -> str:
     days = (at.date() - now.date()).days
     if days < 2:
         return ("today", "tomorrow")[max(days, 0)]

@@ -61,7 +61,7 @@ _NUMBER = re.compile(r"[0-9]{1,9}")
 
 
 def number_of(version: str) -> int:
-    """Return the leading number of a version's name; 0 without one."""
+    """Return the leading number of a version's name; 0 if it has none."""
     found = _NUMBER.match(version)
     return int(found[0]) if found else 0
 
@@ -76,7 +76,7 @@ def next_version(held: Iterable[str], text: str) -> str:
 
 
 MOST_NEWS = 20
-"""Most changed lines that are shown as changes; with more, the text counts as new."""
+"""Maximum number of changed lines that are shown as changes; a text with more is shown as new."""
 
 
 def with_news(version: str, before: str, text: str) -> str:
@@ -162,10 +162,10 @@ def every(connection: people.Connection) -> list[Version]:
         )
         for row in store.every(connection)
     ]
-    return sorted([built_in, *stored], key=lambda row: _age(row.version, row.created_at))
+    return sorted([built_in, *stored], key=lambda row: _age_key(row.version, row.created_at))
 
 
-def _age(version: str, created_at: str) -> tuple[int, str, str]:
+def _age_key(version: str, created_at: str) -> tuple[int, str, str]:
     return number_of(version), created_at, version
 
 
@@ -175,14 +175,16 @@ def current(project: Project) -> Guideline:
 
 
 def version_in_force(connection: people.Connection) -> str:
-    return max(_times(connection), key=lambda row: _age(*row))[0]
+    return max(_version_times(connection), key=lambda row: _age_key(*row))[0]
 
 
 def newest(connection: people.Connection, *, among: Collection[str]) -> str | None:
-    return max((row for row in _times(connection) if row[0] in among), key=lambda row: _age(*row), default=(None,))[0]
+    return max(
+        (row for row in _version_times(connection) if row[0] in among), key=lambda row: _age_key(*row), default=(None,)
+    )[0]
 
 
-def _times(connection: people.Connection) -> list[tuple[str, str]]:
+def _version_times(connection: people.Connection) -> list[tuple[str, str]]:
     return [(VERSION, ""), *store.times(connection)]
 
 
@@ -218,13 +220,13 @@ def read_text(path: Path) -> str:
 
 
 def add_version(project: Project, text: str, *, by: str = "") -> Version:
-    """Put a text in force; one that is already in force stays unchanged.
+    """Put a text in force; if it is in force already, nothing changes.
 
     Raises:
         UsageError: The text is empty or too long, or ``by`` is not a valid name.
     """
     with project.database.write("full") as connection:
-        return _add(connection, text, by)
+        return _add_version(connection, text, by)
 
 
 def add_case(project: Project, case: str, *, by: str = "") -> Version:
@@ -241,10 +243,10 @@ def add_case(project: Project, case: str, *, by: str = "") -> Version:
         raise UsageError("The case is empty.", "Write what was decided, in one sentence.")
     with project.database.write("full") as connection:
         text = every(connection)[-1].text
-        return _add(connection, with_case(text, said), by, is_case=True)
+        return _add_version(connection, with_case(text, said), by, is_case=True)
 
 
-def _add(connection: people.Connection, text: str, by: str, *, is_case: bool = False) -> Version:
+def _add_version(connection: people.Connection, text: str, by: str, *, is_case: bool = False) -> Version:
     text = text.strip() + "\n"
     if not text.strip():
         raise UsageError("The guidelines are empty.")

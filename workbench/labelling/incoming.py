@@ -1,4 +1,4 @@
-"""Translates the events of another database to this one, and explains why others are rejected."""
+"""Translates the events of another database to this one's row ids, and reports why some are rejected."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ def refused_event(
 ) -> RefusedEvent:
     name = annotator if isinstance(annotator, str) else ""
     return RefusedEvent(
-        what=_readable(str(what))[:100],
-        field=_readable(field),
-        message=_readable(message),
-        annotator=_readable(name)[:100],
-        kind=_readable(str(kind))[:20],
+        what=_replace_surrogates(str(what))[:100],
+        field=_replace_surrogates(field),
+        message=_replace_surrogates(message),
+        annotator=_replace_surrogates(name)[:100],
+        kind=_replace_surrogates(str(kind))[:20],
         events=events,
     )
 
@@ -74,11 +74,11 @@ class Incoming:
     """Another database's events on items of this project.
 
     Args:
-        believed: The trust in the bundle; None to trust everything.
+        believed: What is accepted from the bundle; None to accept everything.
 
     Attributes:
         arrivals: Accepted events by subject (row ids here), in the order of (created_at, uuid).
-        refused: Rejected events.
+        refused: Rejected events with reasons.
     """
 
     def __init__(self, project: Project, theirs: events.Connection, believed: Believed | None) -> None:
@@ -96,7 +96,7 @@ class Incoming:
         found = self._read()
         self.arrivals: dict[Subject, list[Arrival]] = {}
         for arrival in found.values():
-            if self._passes(arrival, found):
+            if self._accept_or_reject(arrival, found):
                 self.arrivals.setdefault((arrival.event.task, arrival.event.subject), []).append(arrival)
         for arrivals in self.arrivals.values():
             arrivals.sort(key=lambda arrival: (arrival.event.created_at, arrival.event.uuid))
@@ -133,11 +133,11 @@ class Incoming:
         found: dict[str, Arrival] = {}
         for number, row in enumerate(foreign.events(self._theirs, believing.COLUMNS, believing.LONGEST), 1):
             try:
-                arrival = self._arrival(row)
+                arrival = self._parse_arrival(row)
                 if arrival.event.uuid in found:
                     raise MalformedError("uuid", "it is in the file twice")
             except MalformedError as error:
-                self.refuse(str(row["uuid"] or f"row {number}"), error.field, str(error), *self._of(row))
+                self.refuse(str(row["uuid"] or f"row {number}"), error.field, str(error), *self._author_and_kind(row))
             else:
                 found[arrival.event.uuid] = arrival
             if self._believed is not None and number > self._believed.most:
@@ -146,11 +146,11 @@ class Incoming:
                 )
         return found
 
-    def _of(self, row: Mapping[str, object]) -> tuple[str, str]:
+    def _author_and_kind(self, row: Mapping[str, object]) -> tuple[str, str]:
         name, _ = self._people.get(cast("int", row["annotator_id"]), ("", ""))
         return name, str(row["kind"])
 
-    def _arrival(self, row: dict[str, object]) -> Arrival:
+    def _parse_arrival(self, row: dict[str, object]) -> Arrival:
         event = believing.event_of(row)
         name, role = self._person(event.annotator)
         if self._believed is not None:
@@ -203,17 +203,21 @@ class Incoming:
         if event.task == "correctness" and event.content_hash not in (None, content):
             raise MalformedError("content_hash", "it was given for a different text")
 
-    def _passes(self, arrival: Arrival, found: dict[str, Arrival]) -> bool:
+    def _accept_or_reject(self, arrival: Arrival, found: dict[str, Arrival]) -> bool:
         event = arrival.event
         if event.uuid in self._here:
             return True
-        replaced = None if event.supersedes is None else found.get(event.supersedes) or self._held(event.supersedes)
+        replaced = (
+            None if event.supersedes is None else found.get(event.supersedes) or self._stored_arrival(event.supersedes)
+        )
         wrong = None
         if replaced is not None and not self._may_supersede(arrival, replaced):
             wrong = "supersedes", "it retracts someone else's event, or one on another item"
         elif event.kind in events.ANSWERS:
-            repeated = [one for uuid in event.seen if (one := found.get(uuid) or self._held(uuid)) is not None]
-            if not all(_is_of(arrival, one) for one in repeated):
+            repeated = [
+                one for uuid in event.seen if (one := found.get(uuid) or self._stored_arrival(uuid)) is not None
+            ]
+            if not all(_has_same_author_and_subject(arrival, one) for one in repeated):
                 wrong = "seen", "it repeats someone else's event, or one on another item"
         if wrong:
             self.refuse(event.uuid, *wrong, arrival.name, event.kind)
@@ -224,9 +228,9 @@ class Incoming:
             return False
         # Any coordinator may include what another one excluded.
         lifts = held.event.kind == "exclusion" and arrival.event.kind in ("retraction", "exclusion")
-        return _is_of(arrival, held) or (lifts and _subject(arrival) == _subject(held))
+        return _has_same_author_and_subject(arrival, held) or (lifts and _subject_of(arrival) == _subject_of(held))
 
-    def _held(self, uuid: str) -> Arrival | None:
+    def _stored_arrival(self, uuid: str) -> Arrival | None:
         event = events.by_uuid(self._ours, uuid)
         return None if event is None else Arrival(event, self._names[event.annotator], "")
 
@@ -237,22 +241,22 @@ def _people(theirs: events.Connection) -> Iterable[tuple[int, tuple[str, str]]]:
         yield row, (tidy(name) if isinstance(name, str) else "", known_role)
 
 
-def _is_of(arrival: Arrival, held: Arrival) -> bool:
-    return arrival.name == held.name and _subject(arrival) == _subject(held)
+def _has_same_author_and_subject(arrival: Arrival, held: Arrival) -> bool:
+    return arrival.name == held.name and _subject_of(arrival) == _subject_of(held)
 
 
-def _subject(arrival: Arrival) -> Subject:
+def _subject_of(arrival: Arrival) -> Subject:
     return arrival.event.task, arrival.event.subject
 
 
 def _check_guideline(row: foreign.ForeignGuideline) -> None:
     for field, value in (("version", row.version), ("text", row.text), ("created_at", row.created_at)):
-        if not isinstance(value, str) or not value.strip() or "\0" in value or _readable(value) != value:
+        if not isinstance(value, str) or not value.strip() or "\0" in value or _replace_surrogates(value) != value:
             raise MalformedError(field, "it is not text")
     if len(row.text) > rules.MAX_CHARACTERS or len(row.version) > 100:
         raise MalformedError("text", "it is too long for guidelines")
     believing.check_time(row.created_at)
 
 
-def _readable(text: str) -> str:
+def _replace_surrogates(text: str) -> str:
     return text.encode("utf-8", "replace").decode()

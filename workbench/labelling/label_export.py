@@ -37,17 +37,21 @@ def export_labels(project: Project, path: Path, *, history: bool = False, force:
     """
     project.database.require_other(path)
     reader = project.database.reader()
-    lines = history_lines(label_lines.all_events(reader)) if history else _current(list(label_lines.all_events(reader)))
+    lines = (
+        history_lines(label_lines.all_events(reader))
+        if history
+        else _current_label_lines(list(label_lines.all_events(reader)))
+    )
     kind = table_of(path)
     if kind is None:
         return write_lines(path, lines, force=force)
     if kind != "csv":
         raise FormatError(f"Labels are not written as {kind}.", "Name the file .jsonl or .csv.")
     with new_file(path, force=force) as file:
-        return write_csv(file, LabelLine.__struct_fields__, map(_cells, lines))
+        return write_csv(file, LabelLine.__struct_fields__, map(_csv_cells, lines))
 
 
-def _cells(line: LabelLine) -> list[object]:
+def _csv_cells(line: LabelLine) -> list[object]:
     line.round = 1 if line.round is UNSET else line.round
     cells = structs.astuple(line)
     return [None if cell is UNSET else " ".join(cell) if isinstance(cell, tuple) else cell for cell in cells]
@@ -58,7 +62,7 @@ def current_lines(project: Project, *, selection: Selection | None = None, names
 
     Args:
         selection: Only labels of these items.
-        names: Annotators' names; stable pseudonyms otherwise.
+        names: Whether to write annotators' names instead of stable pseudonyms.
     """
     reader = project.database.reader()
     found = label_lines.all_events(reader)
@@ -67,16 +71,16 @@ def current_lines(project: Project, *, selection: Selection | None = None, names
         found = (row for row in found if (row.event.task, row.event.subject) in chosen)
     if not names:
         found = (row._replace(annotator=pseudonym(row.event.annotator)) for row in found)
-    return _current(list(found))
+    return _current_label_lines(list(found))
 
 
 def history_lines(placed: Iterable[Placed]) -> Iterator[LabelLine]:
     """Yield events as lines that `import_labels` can read back completely."""
-    return (_whole(row) for row in placed)
+    return (_event_line(row) for row in placed)
 
 
-def _whole(row: Placed) -> LabelLine:
-    event, line = row.event, _line(row, revision=1)
+def _event_line(row: Placed) -> LabelLine:
+    event, line = row.event, _placed_label_line(row, revision=1)
     line.kind, line.task, line.schema = event.kind, event.task, event.schema
     if row.role == people.COORDINATOR:
         line.role = "coordinator"
@@ -91,35 +95,35 @@ def _whole(row: Placed) -> LabelLine:
     return line
 
 
-def _current(placed: list[Placed]) -> Iterator[LabelLine]:
-    in_force = _in_force(placed)
+def _current_label_lines(placed: list[Placed]) -> Iterator[LabelLine]:
+    in_force = _rows_in_force(placed)
     before = {row.event.uuid: row.event.supersedes for row in placed}
-    types = {_of_question(row): row for row in in_force if row.event.task == "type" and row.event.kind in _ANSWERS}
+    types = {_question_key(row): row for row in in_force if row.event.task == "type" and row.event.kind in _ANSWERS}
     joined = set()
     for row in in_force:
         if row.event.kind not in _ANSWERS:
-            yield _whole(row)
+            yield _event_line(row)
         elif row.event.task == "correctness":
-            line = _line(row, _revision(row.event, before))
-            typed = types.get(_of_question(row))
+            line = _placed_label_line(row, _revision(row.event, before))
+            typed = types.get(_question_key(row))
             # A line has one round, so a type of another round is a separate line.
             if typed is not None and typed.event.round == row.event.round:
                 line.answer_subtype = typed.event.subtype
-                joined.add(_of_question(row))
+                joined.add(_question_key(row))
             yield line
     for key, row in types.items():
         if key not in joined:
-            yield _line(row, _revision(row.event, before))
+            yield _placed_label_line(row, _revision(row.event, before))
 
 
 _ANSWERS = ("label", "adjudication")
 
 
-def _of_question(row: Placed) -> tuple[int, str, str, str]:
+def _question_key(row: Placed) -> tuple[int, str, str, str]:
     return row.event.annotator, row.event.kind, row.place.dataset, row.place.question_id
 
 
-def _in_force(placed: list[Placed]) -> list[Placed]:
+def _rows_in_force(placed: list[Placed]) -> list[Placed]:
     by_subject: dict[tuple[str, int], list[LabelEvent]] = {}
     for row in placed:
         by_subject.setdefault((row.event.task, row.event.subject), []).append(row.event)
@@ -141,7 +145,7 @@ def _revision(event: LabelEvent, before: dict[str, str | None]) -> int:
     return revision
 
 
-def _line(row: Placed, revision: int) -> LabelLine:
+def _placed_label_line(row: Placed, revision: int) -> LabelLine:
     line = label_line(row.event, row.annotator, row.place.question_id, row.place.completion_id)
     line.dataset, line.revision = row.place.dataset, revision
     return line
@@ -213,7 +217,7 @@ class LabelIndex:
     """All labels of the selected items, by item.
 
     Args:
-        names: Annotators' names; stable pseudonyms otherwise.
+        names: Whether to give annotators' names instead of stable pseudonyms.
     """
 
     def __init__(self, project: Project, selection: Selection, *, names: bool) -> None:
@@ -231,10 +235,10 @@ class LabelIndex:
         places = {"repeat": found.repeats, "check": found.checks}
         for key in ((dataset, question, completion), (dataset, question)):
             for event in self._said.get(key, ()):
-                places.get(event.kind, found.labels).append(self._label(event))
+                places.get(event.kind, found.labels).append(self._own_label(event))
         return found
 
-    def _label(self, event: LabelEvent) -> OwnLabel:
+    def _own_label(self, event: LabelEvent) -> OwnLabel:
         return OwnLabel(
             annotator=self._names.get(event.annotator, pseudonym(event.annotator)),
             task=event.task,

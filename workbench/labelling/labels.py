@@ -87,18 +87,18 @@ def read(path: Path, sheet: LabelSheet | None = None) -> Iterator[tuple[int, Lab
     Raises:
         FormatError: The file can't be opened.
     """
-    for number, raw, line in _lines(path) if sheet is None else _of_sheet(sheet):
-        yield number, line if isinstance(line, Refusal) else _checked(number, raw, line)
+    for number, raw, line in _file_lines(path) if sheet is None else _sheet_lines(sheet):
+        yield number, line if isinstance(line, Refusal) else _check_line(number, raw, line)
 
 
-def _lines(path: Path) -> Iterator[tuple[int, bytes, LabelLine | Refusal]]:
+def _file_lines(path: Path) -> Iterator[tuple[int, bytes, LabelLine | Refusal]]:
     tool = peers.tool_of(path)
     if tool is not None:
         return read_peer_labels(path, tool)
     return read_records(path, _DECODER)
 
 
-def _of_sheet(sheet: LabelSheet) -> Iterator[tuple[int, bytes, LabelLine | Refusal]]:
+def _sheet_lines(sheet: LabelSheet) -> Iterator[tuple[int, bytes, LabelLine | Refusal]]:
     for number, raw, line in sheet.lines():
         if isinstance(line, Refusal):
             yield number, raw, line
@@ -107,13 +107,13 @@ def _of_sheet(sheet: LabelSheet) -> Iterator[tuple[int, bytes, LabelLine | Refus
             yield number, raw, label
 
 
-def _checked(number: int, raw: bytes, line: LabelLine) -> LabelLine | Refusal:
+def _check_line(number: int, raw: bytes, line: LabelLine) -> LabelLine | Refusal:
     for field, message in (*_answer_faults(line), *_other_faults(line)):
         return Refusal(line=number, code="wrong_type", message=message, raw=raw, field=field)
     if line.answer_subtype is not None:
-        line.answer_subtype = _subtype(line.answer_subtype)
+        line.answer_subtype = _parse_subtype(line.answer_subtype)
     if line.created_at is not None:
-        line.created_at = _utc(line.created_at)
+        line.created_at = _to_utc(line.created_at)
     return line
 
 
@@ -131,7 +131,7 @@ def _answer_faults(line: LabelLine) -> Iterator[tuple[str, str]]:
         yield "reason", f"an unsuitable item needs a reason: {', '.join(EXCLUSION_REASONS)}"
     if line.verdict != "unsuitable" and line.reason is not None:
         yield "reason", "only an unsuitable item has a reason"
-    if line.answer_subtype is not None and _subtype(line.answer_subtype) is None:
+    if line.answer_subtype is not None and _parse_subtype(line.answer_subtype) is None:
         yield "answer_subtype", f"{line.answer_subtype!r} is not a valid subtype code such as A1 or D2"
 
 
@@ -149,14 +149,14 @@ def _other_faults(line: LabelLine) -> Iterator[tuple[str, str]]:
         yield "round", "a reopening begins round 2 or a later one"
     if line.revision < 1:
         yield "revision", "revisions count from 1"
-    if line.created_at is not None and _utc(line.created_at) is None:
+    if line.created_at is not None and _to_utc(line.created_at) is None:
         yield "created_at", f"{line.created_at[:100]!r} is not an ISO 8601 time, such as 2025-01-31T12:00:00Z"
     unknown = [] if line.tags is UNSET else [tag for tag in line.tags if tag not in TAGS]
     if unknown:
         yield "tags", f"there is no tag {unknown[0][:100]!r}; tags: {', '.join(TAGS)}"
 
 
-def _subtype(text: str) -> str | None:
+def _parse_subtype(text: str) -> str | None:
     parsed = parse_type(text)
     return parsed.code if parsed is not None and parsed.is_subtype else None
 
@@ -167,7 +167,7 @@ def _answer_of(line: LabelLine) -> str | None:
     return line.answer_subtype if line.task == "type" else line.verdict
 
 
-def _utc(text: str) -> str | None:
+def _to_utc(text: str) -> str | None:
     try:
         time = datetime.fromisoformat(text)
         if time.utcoffset():
@@ -193,10 +193,10 @@ class LabelsImported(Struct, kw_only=True):
         refusals: Rejected lines with line number, field and reason.
         people: Annotator -> number of new events.
         kinds: Kind of event, such as adjudication -> number of new events.
-        new_people: Annotators of these who were unknown here.
+        new_people: Those of ``people`` who were unknown here.
         columns: The people in the columns of a table; this and the following fields are present only for tables.
-        ignored: Ignored columns.
-        missing: Person -> empty cells.
+        ignored: Names of ignored columns.
+        missing: Person -> number of empty cells.
     """
 
     imported: int = 0
@@ -215,15 +215,16 @@ class LabelsImported(Struct, kw_only=True):
 def import_labels(project: Project, path: Path, only: str | None = None) -> LabelsImported:
     """Read a label file; adjudications are applied after the labels they resolve.
 
-    A file is trusted in everything it says about all people, and the report lists it. With ``only``, it is trusted for
-    one person's labels.
+    Labels of all people in the file are accepted, and the report counts them by person. With ``only``, just that
+    person's labels are accepted.
 
-    A known line is unchanged; the same uuid with different content is rejected. An adjudication imported before its
+    A line that was imported before changes nothing; a known uuid with different content is rejected. An adjudication
+    imported before its
     labels (from another file) resolves those that are not later than it; without times, its file has to be imported
     again after them.
 
     Args:
-        only: The person; other people's lines, and decisions of any kind, are rejected.
+        only: A person's name; other people's lines, and decisions of any kind, are rejected.
 
     Raises:
         FormatError: The file can't be opened.
@@ -236,14 +237,14 @@ def import_labels(project: Project, path: Path, only: str | None = None) -> Labe
     sheet = label_sheet(path)
     for number, line in read(path, sheet):
         if isinstance(line, Refusal):
-            _refuse(report, number, line.field, line.message)
+            _reject_line(report, number, line.field, line.message)
         elif who is not None and (fault := fault_of_other(line, who)):
-            _refuse(report, number, *fault)
+            _reject_line(report, number, *fault)
         else:
             lines.append((number, line))
     # An adjudication resolves the labels in force when it is applied, regardless of its position in the file.
     lines.sort(key=lambda numbered: numbered[1].role == "adjudicator" and numbered[1].kind is UNSET)
-    _take_all(project, report, lines, require_no_decision_back if who else None)
+    _store_lines(project, report, lines, require_no_decision_back if who else None)
     report.new_people = sorted(report.people.keys() - known)
     if sheet is not None:
         report.columns, report.ignored, report.missing = sheet.columns, sheet.ignored, dict(sheet.missing)
@@ -278,17 +279,17 @@ def import_verdicts(project: Project, verifier: str) -> LabelsImported:
 
 
 def put_lines(project: Project, lines: Sequence[LabelLine], first: Before | None = None) -> LabelsImported:
-    """Store lines as `import_labels` does with those of a file; line numbers start at 1.
+    """Store lines as `import_labels` stores the lines of a file; line numbers start at 1.
 
     Args:
         first: Called before each line is stored; rolled back with the line if that is rejected.
     """
     report = LabelsImported()
-    _take_all(project, report, list(enumerate(lines, 1)), first)
+    _store_lines(project, report, list(enumerate(lines, 1)), first)
     return report
 
 
-def _take_all(
+def _store_lines(
     project: Project, report: LabelsImported, lines: Sequence[tuple[int, LabelLine]], first: Before | None = None
 ) -> None:
     parts = Parts("lines")
@@ -296,18 +297,18 @@ def _take_all(
         with parts.storing(len(some)), project.database.write("full") as connection:
             checked: set[int] = set()
             for number, line in some:
-                checked |= _take(connection, report, number, line, first)
+                checked |= _store_line(connection, report, number, line, first)
             for person in checked:
                 checks.review(connection, person, settings_of(project).annotation)
     report.refusals.sort(key=lambda refusal: int(str(refusal["line"])))
 
 
-def _refuse(report: LabelsImported, number: int, field: str | None, message: str) -> None:
+def _reject_line(report: LabelsImported, number: int, field: str | None, message: str) -> None:
     report.refused += 1
     report.refusals.append({"line": number, "field": field, "message": message})
 
 
-def _take(
+def _store_line(
     connection: events.Connection, report: LabelsImported, number: int, line: LabelLine, first: Before | None
 ) -> set[int]:
     stored: list[LabelEvent] = []
@@ -319,7 +320,7 @@ def _take(
         stored = _put_line(connection, line)
     except (LineRefusedError, MalformedError, AnnotationError, UsageError) as error:
         connection.execute("ROLLBACK TO line")
-        _refuse(report, number, getattr(error, "field", "annotator"), str(error))
+        _reject_line(report, number, getattr(error, "field", "annotator"), str(error))
     else:
         report.imported += bool(stored)
         for event in stored:
@@ -327,19 +328,19 @@ def _take(
             report.people[name] = report.people.get(name, 0) + 1
             report.kinds[event.kind] = report.kinds.get(event.kind, 0) + 1
         report.unchanged += not stored
-        report.contradicting += bool(stored) and _contradicts(line)
+        report.contradicting += bool(stored) and _has_contradiction(line)
     finally:
         connection.execute("RELEASE line")
     return {event.annotator for event in stored if event.kind == "check" and event.task == "correctness"}
 
 
-def _contradicts(line: LabelLine) -> bool:
+def _has_contradiction(line: LabelLine) -> bool:
     tags = () if line.tags is UNSET else line.tags
     return bool(contradictions(line.verdict, tags, None if line.partial is UNSET else line.partial))
 
 
 def _put_line(connection: events.Connection, line: LabelLine) -> list[LabelEvent]:
-    completion, question, dataset, question_key = _place(connection, line)
+    completion, question, dataset, question_key = _resolve_item(connection, line)
     name = people.tidy(line.annotator)
     people.require_distinct(connection, name)
     person = people.add(connection, name, people.COORDINATOR if line.role == people.COORDINATOR else "annotator")
@@ -347,18 +348,19 @@ def _put_line(connection: events.Connection, line: LabelLine) -> list[LabelEvent
     task: Task = "correctness" if line.task is UNSET else line.task
     if line.kind is not UNSET:
         subject = completion if task == "correctness" else question
-        return _put(connection, line, _whole(connection, line, line.kind, task, subject, person, key))
+        return _put_event(connection, line, _full_event(connection, line, line.kind, task, subject, person, key))
     stored = []
     if line.verdict is not None and task == "correctness":
-        stored += _put(connection, line, _label_event(connection, line, task, completion, person, key))
+        stored += _put_event(connection, line, _label_event(connection, line, task, completion, person, key))
     if line.answer_subtype is not None and not _has_current_type(connection, line, question, person):
         key = (dataset, question_key, name, line.role, str(line.revision), "type")
-        stored += _put(connection, line, _label_event(connection, line, "type", question, person, key))
+        stored += _put_event(connection, line, _label_event(connection, line, "type", question, person, key))
     return stored
 
 
-def _place(connection: events.Connection, line: LabelLine) -> tuple[int, int, str, str]:
-    """Return the completion (0 for a line that names none), its question, the data set and the question's id.
+def _resolve_item(connection: events.Connection, line: LabelLine) -> tuple[int, int, str, str]:
+    """Return the row ids of the completion (0 if the line names none) and its question, the dataset's name, and the
+    question's own id.
 
     Raises:
         LineRefusedError: The item does not exist, or the line matches several.
@@ -384,7 +386,7 @@ def _has_current_type(connection: events.Connection, line: LabelLine, question: 
     Raises:
         LineRefusedError: The type differs, and the line is not a later revision.
     """
-    held = events.current_of(connection, "type", question, person, _kind(line))
+    held = events.current_of(connection, "type", question, person, _event_kind(line))
     if held is None:
         return False
     if held.subtype == line.answer_subtype:
@@ -398,16 +400,16 @@ def _has_current_type(connection: events.Connection, line: LabelLine, question: 
     return False
 
 
-def _kind(line: LabelLine) -> EventKind:
+def _event_kind(line: LabelLine) -> EventKind:
     return "adjudication" if line.role == "adjudicator" else "label"
 
 
 def _label_event(
     connection: events.Connection, line: LabelLine, task: Task, subject: int, person: int, key: tuple[str, ...]
 ) -> LabelEvent:
-    is_type, kind = task == "type", _kind(line)
+    is_type, kind = task == "type", _event_kind(line)
     return LabelEvent(
-        uuid=_uuid(line, key, suffix="type" if is_type else ""),
+        uuid=_event_uuid(line, key, suffix="type" if is_type else ""),
         kind=kind,
         task=task,
         subject=subject,
@@ -422,14 +424,14 @@ def _label_event(
         tags=() if is_type or line.tags is UNSET else line.tags,
         partial=None if is_type or line.partial is UNSET else line.partial,
         note=None if is_type else line.note,
-        supersedes=_superseded(connection, line, task, subject, person, kind),
-        seen=_seen(connection, line, task, subject, kind),
+        supersedes=_superseded_uuid(connection, line, task, subject, person, kind),
+        seen=_seen_uuids(connection, line, task, subject, kind),
         unblinded=line.unblinded is True or events.was_revealed(connection, person, task, subject),
         focused_ms=None if line.focused_ms is UNSET else line.focused_ms,
     )
 
 
-def _whole(
+def _full_event(
     connection: events.Connection,
     line: LabelLine,
     kind: EventKind,
@@ -443,7 +445,7 @@ def _whole(
     numbers = ("open_ms", "focused_ms", "wait_ms", "keys")
     _require_own(connection, line, kind, task, subject, person)
     return LabelEvent(
-        uuid=_uuid(line, key),
+        uuid=_event_uuid(line, key),
         kind=kind,
         task=task,
         subject=subject,
@@ -460,19 +462,19 @@ def _whole(
     )
 
 
-def _put(connection: events.Connection, line: LabelLine, event: LabelEvent) -> list[LabelEvent]:
+def _put_event(connection: events.Connection, line: LabelLine, event: LabelEvent) -> list[LabelEvent]:
     """Store an event and its consequences unless it is known; return the stored events.
 
     Raises:
-        LineRefusedError: Its uuid is known with different content, or it is not a valid event.
+        LineRefusedError: An event with its uuid exists with different content, or it is not a valid event.
     """
     held = events.by_uuid(connection, event.uuid)
     if held is None:
         new: LabelEvent | None = event
-    elif _content(line, held) != _content(line, event):
+    elif _comparable_content(line, held) != _comparable_content(line, event):
         raise LineRefusedError("uuid", "the label exists with other content; a correction needs a higher revision")
     else:
-        new = _again(connection, line, event)
+        new = _repeated_adjudication(connection, line, event)
     if new is None:
         return []
     try:
@@ -492,17 +494,21 @@ def _put(connection: events.Connection, line: LabelLine, event: LabelEvent) -> l
     return [new]
 
 
-def _again(connection: events.Connection, line: LabelLine, event: LabelEvent) -> LabelEvent | None:
-    """Return a repetition of an adjudication that was imported before its labels; None for anything else.
+def _repeated_adjudication(connection: events.Connection, line: LabelLine, event: LabelEvent) -> LabelEvent | None:
+    """Return a new event that repeats an adjudication imported before its labels; None if this doesn't apply.
 
-    A label later than the adjudication reopens the item, and it stays open. Without times, so does any label imported
-    after the adjudication resolved others. A decision made in the app lists the labels that it resolves.
+    A label later than the adjudication reopens the item, and it stays open. Without times, any label imported after
+    the adjudication resolved others has the same effect. A decision made in the app lists the labels that it resolves.
     """
     if event.kind != "adjudication" or line.kind is not UNSET:
         return None
     head = events.current_of(connection, event.task, event.subject, event.annotator, "adjudication")
     labels = current_labels(events.of_subject(connection, event.task, event.subject))
-    if head is None or head.content_hash is not None or _content(line, head) != _content(line, event):
+    if (
+        head is None
+        or head.content_hash is not None
+        or _comparable_content(line, head) != _comparable_content(line, event)
+    ):
         return None
     if has_seen(head, labels) or event.annotator in {label.annotator for label in labels}:
         return None
@@ -515,13 +521,13 @@ def _again(connection: events.Connection, line: LabelLine, event: LabelEvent) ->
     return structs.replace(event, uuid=uuid, supersedes=head.uuid, seen=seen)
 
 
-def _uuid(line: LabelLine, key: tuple[str, ...], suffix: str = "") -> str:
+def _event_uuid(line: LabelLine, key: tuple[str, ...], suffix: str = "") -> str:
     if line.uuid is None:
         return str(uuid5(NAMESPACE, "\x1f".join(key)))
     return str(uuid5(UUID(line.uuid), suffix)) if suffix else line.uuid
 
 
-def _superseded(
+def _superseded_uuid(
     connection: events.Connection, line: LabelLine, task: Task, subject: int, person: int, kind: EventKind
 ) -> str | None:
     _require_own(connection, line, kind, task, subject, person)
@@ -554,7 +560,9 @@ def _require_own(
         )
 
 
-def _seen(connection: events.Connection, line: LabelLine, task: Task, subject: int, kind: EventKind) -> tuple[str, ...]:
+def _seen_uuids(
+    connection: events.Connection, line: LabelLine, task: Task, subject: int, kind: EventKind
+) -> tuple[str, ...]:
     if line.seen is not UNSET:
         return line.seen
     if kind != "adjudication":
@@ -562,7 +570,7 @@ def _seen(connection: events.Connection, line: LabelLine, task: Task, subject: i
     return tuple(sorted(label.uuid for label in current_labels(events.of_subject(connection, task, subject))))
 
 
-def _content(line: LabelLine, event: LabelEvent) -> object:
+def _comparable_content(line: LabelLine, event: LabelEvent) -> object:
     if line.kind is not UNSET:
         at = event.created_at if line.created_at else ""
         return structs.replace(event, merged=True, created_at=at)

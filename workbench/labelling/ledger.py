@@ -1,4 +1,4 @@
-"""The only path by which label events enter the database: append, then derive the states."""
+"""Stores label events: append an event, then derive the state of its item. All events enter the database here."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workbench.labelling.store import assignments
 
 
 def record(connection: events.Connection, event: LabelEvent) -> None:
-    """Append one event and bring the states of its subject up to date, in the caller's transaction.
+    """Append one event and update the state of its item or question, in the caller's transaction.
 
     Raises:
         AnnotationError: The database rejects it (the adjudicator is one of the item's annotators, or the uuid exists),
@@ -31,17 +31,17 @@ def record(connection: events.Connection, event: LabelEvent) -> None:
     except MalformedError as error:
         raise AnnotationError(f"The note can't be kept: {error}.") from error
     _append(connection, event)
-    if _bears_on_state(event):
+    if _affects_state(event):
         refresh(connection, event.task, event.subject)
 
 
 def record_merged(
     connection: events.Connection, held: Sequence[LabelEvent], arrived: Sequence[LabelEvent]
 ) -> TaskState:
-    """Append another database's events on one subject, then derive its state once; return the state.
+    """Append another database's events on one item or question, then derive its state once; return the state.
 
     Args:
-        held: All events of the subject here.
+        held: All events on the item or question here.
 
     Raises:
         AnnotationError: A uuid exists already.
@@ -50,12 +50,12 @@ def record_merged(
         _append(connection, event)
     task, subject = arrived[0].task, arrived[0].subject
     state = task_state([*held, *arrived], states.need(connection, task, subject) or DEFAULT_NEED)
-    if any(map(_bears_on_state, (*held, *arrived))):
-        _put(connection, task, subject, state)
+    if any(map(_affects_state, (*held, *arrived))):
+        _put_state(connection, task, subject, state)
     return state
 
 
-def _bears_on_state(event: LabelEvent) -> bool:
+def _affects_state(event: LabelEvent) -> bool:
     return event.kind not in ("flag", "answer", "reveal", "repeat", "check") or event.supersedes is not None
 
 
@@ -72,7 +72,7 @@ def _append(connection: events.Connection, event: LabelEvent) -> None:
 
 
 def reveal(connection: events.Connection, person: int, task: Task, subject: int, what: str) -> None:
-    """Record once that a person has seen a subject's gold, verdicts or others' labels; ``what`` says which."""
+    """Record, unless it is recorded, that a person has seen gold, verdicts or others' labels; ``what`` says which."""
     if events.has_seen(connection, person, task, subject, what):
         return
     event = LabelEvent(
@@ -88,17 +88,17 @@ def reveal(connection: events.Connection, person: int, task: Task, subject: int,
 
 
 def refresh(connection: events.Connection, task: Task, subject: int) -> None:
-    _put(connection, task, subject, _derived(connection, task, subject))
+    _put_state(connection, task, subject, _derive_task_state(connection, task, subject))
 
 
-def _put(connection: events.Connection, task: Task, subject: int, state: TaskState) -> None:
+def _put_state(connection: events.Connection, task: Task, subject: int, state: TaskState) -> None:
     states.put_task(connection, task, subject, state)
     completions = [subject] if task == "correctness" else states.completions_of(connection, subject)
     for completion in completions:
-        states.put_item(connection, completion, _together(connection, completion))
+        states.put_item(connection, completion, _derive_item_state(connection, completion))
 
 
-def _together(connection: events.Connection, completion: int) -> ItemState:
+def _derive_item_state(connection: events.Connection, completion: int) -> ItemState:
     question, types_labelled = states.question_of(connection, completion)
     return item_state(
         states.get_task(connection, "correctness", completion),
@@ -107,7 +107,7 @@ def _together(connection: events.Connection, completion: int) -> ItemState:
     )
 
 
-def _derived(connection: events.Connection, task: Task, subject: int) -> TaskState:
+def _derive_task_state(connection: events.Connection, task: Task, subject: int) -> TaskState:
     need = states.need(connection, task, subject) or DEFAULT_NEED
     return task_state(events.of_subject(connection, task, subject), need)
 
@@ -119,10 +119,10 @@ def states_differ(project: Project) -> int:
     differing = states.without_events(reader)
     items: set[int] = set()
     for task, subject in stepping(touched, "checking states", "tasks", len(touched)):
-        differing += states.get_task(reader, task, subject) != _derived(reader, task, subject)
+        differing += states.get_task(reader, task, subject) != _derive_task_state(reader, task, subject)
         items.update([subject] if task == "correctness" else states.completions_of(reader, subject))
     items |= states.items(reader)
-    return differing + sum(states.get_item(reader, item) != _together(reader, item) for item in items)
+    return differing + sum(states.get_item(reader, item) != _derive_item_state(reader, item) for item in items)
 
 
 def recompute(project: Project) -> int:
@@ -138,7 +138,7 @@ def recompute(project: Project) -> int:
 
 
 def history(project: Project, *, item: str | None = None, annotator: str | None = None) -> list[LabelLine]:
-    """Yield events of every kind, by time, in the format of `import_labels`.
+    """Return events of every kind, by time, in the format of `import_labels`.
 
     Args:
         item: Only events on the completions with this id, and on the types of their questions.

@@ -1,6 +1,6 @@
 """Merging: imports the label events of other databases, such as returned bundles.
 
-The result is the union of the events by uuid, independent of order and repetition. The events of one subject are stored
+The result is the union of the events by uuid, independent of order and repetition. The events on one item are stored
 in one transaction, some hundred events at a time, so that annotators can keep working; a killed merge can be started
 again. The result depends only on the other file's content, which is opened separately and read-only.
 """
@@ -47,10 +47,10 @@ class SubjectName(Struct, frozen=True, kw_only=True):
 
 
 class TwoHeads(SubjectName, frozen=True, kw_only=True):
-    """A person's labels of one item from different places; the newest counts.
+    """A person's labels of one item from different databases; the newest counts.
 
     Attributes:
-        uuids: Newest last.
+        uuids: The labels' uuids, the newest last.
     """
 
     annotator: str
@@ -69,15 +69,15 @@ class Merged(Struct, kw_only=True):
 
     Attributes:
         file: The other database; empty for a summary of several.
-        events_new: Imported events.
-        unchanged: Events that were known.
+        events_new: Number of imported events.
+        unchanged: Number of events that were known.
         refused: Rejected events with reasons.
-        heads: Items with two labels of one person from different places.
+        heads: Items with two labels of one person from different databases.
         surplus: Labels beyond an item's overlap.
         reopened: Items that were resolved and have been reopened by a late label.
         people: Annotator -> number of new events.
         kinds: Kind of event, such as flag -> number of new events.
-        contradicting: New verdicts whose tags contradict them or each other.
+        contradicting: Number of new verdicts whose tags contradict them or each other.
         guidelines: Versions of the guidelines that are new here.
         bundle: The bundle's identity; None for a whole database.
         trusted: What was trusted in a whole database.
@@ -102,7 +102,7 @@ class Merged(Struct, kw_only=True):
 
 
 def together(reports: Sequence[Merged]) -> Merged:
-    """Return one report for several files, with ``files``; for one file, its own report."""
+    """Return one report for several files, with their reports in ``files``; for one file, its own report."""
     if len(reports) == 1:
         return reports[0]
     names, kinds = Counter[str](), Counter[str]()
@@ -132,18 +132,18 @@ def merge(project: Project, other: Path, *, whole: bool = False, tell: Tell | No
     data set, question id, completion id and text; people by name. Leases, drafts and skips are not imported.
 
     Args:
-        whole: Trust everything in the file; else only a bundle is accepted.
+        whole: Whether to accept everything in the file; else only a bundle is accepted.
 
     Raises:
         StoreError: The other file is not a workbench database, has a newer schema, is damaged, or is this database.
     """
-    return _take(project, _read(project, other, whole=whole), tell)
+    return _import_file(project, _read(project, other, whole=whole), tell)
 
 
 def merge_all(
     project: Project, others: Sequence[Path], *, whole: bool = False, tell: Tell | None = None
 ) -> list[Merged]:
-    """Merge several files; one that can't be read is reported as rejected, and the others are merged.
+    """Merge several files; a file that can't be read is reported as rejected, and the others are merged.
 
     Raises:
         StoreError: See `merge`; only for a single file.
@@ -158,7 +158,7 @@ def merge_all(
             refused = [refused_event("file", "file", str(error), events=0)]
             reports.append(Merged(file=str(other), not_believed=str(error), refused=refused))
         else:
-            reports.append(_take(project, found, tell))
+            reports.append(_import_file(project, found, tell))
     return reports
 
 
@@ -181,11 +181,11 @@ def _read(project: Project, other: Path, *, whole: bool) -> _ReadFile:
         return _ReadFile(other, None, [], None, str(error))
 
 
-def _take(project: Project, found: _ReadFile, tell: Tell | None) -> Merged:
+def _import_file(project: Project, found: _ReadFile, tell: Tell | None) -> Merged:
     if found.incoming is None:
         file = str(found.file)
-        return Merged(file=file, not_believed=found.why_not, refused=_all_of(found.file, found.why_not))
-    taking = _Taking(project, found.incoming, str(found.file))
+        return Merged(file=file, not_believed=found.why_not, refused=_rejected_events(found.file, found.why_not))
+    taking = _MergeWriter(project, found.incoming, str(found.file))
     taking.report.bundle = found.origin
     if found.origin is None:
         taking.report.trusted = found.incoming.trusted(len(found.guidelines))
@@ -200,7 +200,7 @@ def _take(project: Project, found: _ReadFile, tell: Tell | None) -> Merged:
     return taking.report
 
 
-def _all_of(other: Path, why: str) -> list[RefusedEvent]:
+def _rejected_events(other: Path, why: str) -> list[RefusedEvent]:
     said = Counter[tuple[str, str]]()
     with foreign.opened(other) as theirs:
         names = {row: str(name)[:100] for row, (name, _) in foreign.people(theirs).items()}
@@ -213,13 +213,13 @@ def _all_of(other: Path, why: str) -> list[RefusedEvent]:
 
 
 _MAX_NAMED = 50
-"""Most groups of events listed for a file that is rejected as a whole."""
+"""Maximum number of groups of events listed for a file that is rejected as a whole."""
 
 
 def _chunks(arrivals: dict[Subject, list[Arrival]]) -> Iterator[list[tuple[Subject, list[Arrival]]]]:
     chunk: list[tuple[Subject, list[Arrival]]] = []
     size = 0
-    for subject, arrived in sorted(arrivals.items(), key=_latest):
+    for subject, arrived in sorted(arrivals.items(), key=_latest_time):
         chunk.append((subject, arrived))
         size += len(arrived)
         if size >= transactions.ROWS:
@@ -229,12 +229,12 @@ def _chunks(arrivals: dict[Subject, list[Arrival]]) -> Iterator[list[tuple[Subje
         yield chunk
 
 
-def _latest(arrivals: tuple[Subject, list[Arrival]]) -> tuple[str, Subject]:
+def _latest_time(arrivals: tuple[Subject, list[Arrival]]) -> tuple[str, Subject]:
     subject, arrived = arrivals
     return arrived[-1].event.created_at, subject
 
 
-class _Taking:
+class _MergeWriter:
     def __init__(self, project: Project, incoming: Incoming, file: str) -> None:
         self._database = project.database
         self._incoming = incoming
@@ -305,7 +305,7 @@ class _Taking:
         return replace(event, annotator=person, kind="check" if is_check else event.kind)
 
     def _compare(self, here: LabelEvent, theirs: LabelEvent, name: str) -> None:
-        if _content(here) == _content(theirs):
+        if _comparable_content(here) == _comparable_content(theirs):
             self.report.unchanged += 1
         else:
             self._refuse(theirs, name, "uuid", "it exists here with other content")
@@ -330,13 +330,13 @@ class _Taking:
         foreign.settle_own_slots(connection, new)
         names = {row: name for name, row in self._ids.items()}
         if before.decided_by and not after.decided_by:
-            self.report.reopened.append(SubjectName(**_place(connection, subject)))
+            self.report.reopened.append(SubjectName(**_subject_name(connection, subject)))
         for person in left:
-            surplus = Surplus(**_place(connection, subject), annotator=names[person], uuid=labels[person])
+            surplus = Surplus(**_subject_name(connection, subject), annotator=names[person], uuid=labels[person])
             self.report.surplus.append(surplus)
         for heads in rival_heads(held):
             uuids = tuple(event.uuid for event in heads)
-            place = _place(connection, subject)
+            place = _subject_name(connection, subject)
             self.report.heads.append(TwoHeads(**place, annotator=names[heads[0].annotator], uuids=uuids))
 
 
@@ -347,8 +347,8 @@ def _first_round(known: Sequence[LabelEvent]) -> int:
     return begun
 
 
-def _content(event: LabelEvent) -> LabelEvent:
-    """Return the content that two events of one uuid must share.
+def _comparable_content(event: LabelEvent) -> LabelEvent:
+    """Return the content that two events with the same uuid must have in common.
 
     A bundle stores a check as a label, a reopening without coordinator and reason, and an answer without author and
     other recipients.
@@ -360,7 +360,7 @@ def _content(event: LabelEvent) -> LabelEvent:
     return replace(event, kind="label" if event.kind == "check" else event.kind, merged=False)
 
 
-def _place(connection: events.Connection, subject: Subject) -> dict[str, Any]:
+def _subject_name(connection: events.Connection, subject: Subject) -> dict[str, Any]:
     task, row = subject
     place: dict[str, Any] = label_lines.place(connection, task, row)._asdict()
     return {"task": task, **place} if task == "correctness" else {"task": task, **place, "completion_id": None}

@@ -135,15 +135,16 @@ def assign(
         dry_run: Only report what would be opened; write nothing.
 
     Raises:
-        UsageError: Fewer people than slots, a name twice, an impossible cap, or the adjudicator among the annotators.
+        UsageError: There are fewer people than slots, a name is given twice, a cap is impossible, or the adjudicator is
+            among the annotators.
     """
     if per_item < 1:
         raise UsageError(f"{opt.per_item} must be at least 1.")
     names = [people.tidy(name) for name in names]
     adjudicator = people.tidy(adjudicator) if adjudicator else None
     _check_team(names, adjudicator)
-    limits = _limits(names, caps)
-    with suppress(_OnlyTriedError), project.database.write("full") as connection:
+    limits = _item_limits(names, caps)
+    with suppress(_DryRunError), project.database.write("full") as connection:
         ids = {name: people.add(connection, name) for name in names}
         team = Team(
             annotators=list(ids.values()),
@@ -161,12 +162,12 @@ def assign(
         )
         assigned = structs.replace(assigned, filled=_count_earlier_labels(connection))
         if dry_run:
-            raise _OnlyTriedError
+            raise _DryRunError
     return assigned
 
 
-class _OnlyTriedError(Exception):
-    """Raised to roll back the transaction."""
+class _DryRunError(Exception):
+    """Raised by a dry run to roll back its transaction."""
 
 
 def _check_team(names: Sequence[str], adjudicator: str | None) -> None:
@@ -178,7 +179,7 @@ def _check_team(names: Sequence[str], adjudicator: str | None) -> None:
         raise UsageError(f"{adjudicator!r} can't label and adjudicate the same items.", "Name a third person.")
 
 
-def _limits(names: Sequence[str], caps: Mapping[str, int] | int | None) -> dict[str, int]:
+def _item_limits(names: Sequence[str], caps: Mapping[str, int] | int | None) -> dict[str, int]:
     if caps is None:
         return {}
     limits = dict.fromkeys(names, caps) if isinstance(caps, int) else {people.tidy(name): caps[name] for name in caps}

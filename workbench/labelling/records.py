@@ -45,8 +45,8 @@ class CheckScore(Struct, frozen=True, kw_only=True):
     """One person's score on checks: one element of ``workbench checks DB report --json``.
 
     Attributes:
-        n: Checks answered.
-        right: Those with the known answer.
+        n: Number of checks answered.
+        right: Number of them with the known answer.
         accuracy: ``right / n``; None without any.
         lo: Lower end of its 95 % interval, by question like that of a verifier's accuracy; None with too few questions.
         hi: The upper end.
@@ -65,11 +65,11 @@ class CheckScore(Struct, frozen=True, kw_only=True):
 
 
 class ChecksChanged(Struct, kw_only=True):
-    """The result of adding or importing checks.
+    """The result of adding or importing checks, as numbers of items or lines.
 
     Attributes:
         added: Items that are checks now, or whose known answer was corrected.
-        unchanged: Items that already were such checks.
+        unchanged: Items that already were checks with this answer.
         refused: Rejected items or lines.
         passed_over: Items that were drawn but can't be checks, if enough others can.
         chosen_from: Items that meet the conditions.
@@ -95,17 +95,17 @@ class PlanRow(Struct, frozen=True, kw_only=True):
     Attributes:
         group: A type or subtype.
         verifier: The verifier that needs most gold in this group; None without data on any.
-        n: Its judged items that have gold now.
+        n: Number of items with gold that the verifier has judged.
         accuracy: Its accuracy on them; None without any.
         half_width: Half of that accuracy's 95 % interval.
-        deff: The design effect used: completions share questions.
-        needed: Items with gold that the precision requires.
-        more: Missing items of these.
-        available: Items without gold that can still be labelled.
-        shortfall: Missing items that don't exist and can't be labelled.
-        labels: Labels to make: for the missing items that exist, and their expected adjudications. Items that need the
-            fewest labels come first.
-        made: Labels that already exist on these items.
+        deff: The design effect used, since completions share questions.
+        needed: Number of items with gold that the precision requires.
+        more: Number of these that have no gold yet.
+        available: Number of items without gold that can still be labelled.
+        shortfall: By how many ``more`` exceeds ``available``.
+        labels: Number of labels to make for the missing items that exist, expected adjudications included. Items that
+            need the fewest labels come first.
+        made: Number of labels that already exist on these items.
     """
 
     group: str
@@ -128,12 +128,12 @@ class Plan(Struct, frozen=True, kw_only=True):
     Attributes:
         within: The required half width of the 95 % intervals.
         by: The kind of groups.
-        gold: Which gold counts.
-        per_item: Labels an item.
+        gold: Which gold labels count.
+        per_item: Number of labels for each item.
         conflict_rate: Share of doubly labelled items with a conflict; None without such items.
         adjudications: How many of ``labels`` are expected to be adjudications.
-        labels: Labels to make in all groups.
-        seconds_per_label: The median of the labels so far; None without recorded times.
+        labels: Number of labels to make in all groups.
+        seconds_per_label: Median seconds of the labels so far; None without recorded times.
         hours: Projected hours of work; None without recorded times.
         samples: Batches whose labels are not a random sample, although the plan assumes it.
     """

@@ -1,4 +1,4 @@
-"""A conflict as the adjudicator sees it, and the adjudicator's decision."""
+"""Conflicts as the adjudicator sees them, the adjudicator's decisions, and who has which work to do."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from workbench.labelling.answers import check_tags, check_verdict
 from workbench.labelling.store import assignments, claiming, conflicts
 
 LABELS = "labels"
-"""The view of others' labels that adjudication implies."""
+"""The name under which it is recorded that a person has seen others' labels, as adjudicators do."""
 
 
 class Opinion(Struct, frozen=True, kw_only=True):
@@ -35,7 +35,7 @@ class Opinion(Struct, frozen=True, kw_only=True):
         partial: The person's partial score, 0 to 1.
         flagged: Whether the person has flagged the item.
         open_ms: Milliseconds the item was open, if known.
-        focused_ms: The same without blurred and idle time.
+        focused_ms: Milliseconds the item was open, without time in which the window was in the background or idle.
         view: What the person viewed, such as ``card+completion rendered``.
     """
 
@@ -60,7 +60,7 @@ class EarlierRuling(Struct, frozen=True, kw_only=True):
 
 
 class RulingSubject(Struct, frozen=True, kw_only=True):
-    """The subject of a decision.
+    """The item or question that a decision is about.
 
     Attributes:
         seen: The labels' uuids; a decision is valid as long as no other label is added.
@@ -196,7 +196,7 @@ def uuids(labels: Sequence[LabelEvent] | Sequence[conflicts.ConflictingLabel]) -
 
 
 def opinions(connection: events.Connection, person: int, labels: Sequence[LabelEvent]) -> tuple[Opinion, ...]:
-    """Return the labels of one subject without names, in the order in which this person sees them.
+    """Return the labels of one item or question without names, in the order in which this person sees them.
 
     The order is a hash under the database's own secret: it depends neither on time nor on people, can't be derived from
     the uuids, differs between adjudicators, and is the same when one of them reopens the conflict.
@@ -231,7 +231,7 @@ def _opinion(letter: str, label: LabelEvent, flagged: bool) -> Opinion:
 
 
 def overtaken(stored: Sequence[LabelEvent]) -> EarlierRuling | None:
-    """Return the newest decision of the current round that a later label has reopened."""
+    """Return the newest decision of the current round that a later label has reopened; None without one."""
     said = {label.uuid for label in current_labels(stored)}
     late = [event for event in current_events(stored) if event.kind == "adjudication" and not said <= set(event.seen)]
     return EarlierRuling(value=late[-1].value or "", reason=late[-1].exclusion_reason or "") if late else None
@@ -254,8 +254,8 @@ class Offer(Struct, frozen=True, kw_only=True):
 
     Attributes:
         place: Their position among all annotators, in the order in which they were added, from 1; 0 for a coordinator.
-        left: Items to label, conflicts to resolve, or for "own" their answers.
-        done: Number labelled or resolved, for the first two roles.
+        left: Number of items to label (role "annotator"), conflicts to resolve ("adjudicator"), or own answers ("own").
+        done: Number of items labelled or conflicts resolved; 0 for "own".
     """
 
     name: str
@@ -291,7 +291,7 @@ def require_third(project: Project, name: str) -> None:
     """Check that a person may adjudicate conflicts of this project.
 
     Raises:
-        UsageError: The person labelled the items of all conflicts, or the conflicts are left to others.
+        UsageError: The person labelled the items of all conflicts, or other people were named to resolve them.
     """
     reader = project.database.reader()
     known = next((one for one in people.everyone(project.database) if one.name == name), None)

@@ -24,7 +24,7 @@ Kind = Literal["fresh", "check", "repeat"]
 
 
 def kind_of_next(secret: bytes, person: int, served: int, policy: AnnotationPolicy) -> Kind:
-    """Return the kind of the item after ``served`` items, if an item of that kind exists."""
+    """Return the kind of item to serve after ``served`` items; if there is none of that kind, a fresh one is served."""
     draw = place(secret, f"next {person} {served}") / 2**64
     if draw < policy.check_rate:
         return "check"
@@ -57,7 +57,7 @@ def remaining_items(
 
 
 class Progress(Struct, frozen=True):
-    """A person's progress: labels done, items still to be served to them, and items they took along."""
+    """A person's progress: labels done, items still to be served to them, and items in their bundles."""
 
     done: int
     left: int
@@ -113,7 +113,7 @@ def mixed_in(
     if kind == "check":
         candidates = claiming.unanswered_checks(connection, person)
     else:
-        candidates = claiming.repeatable(connection, person, _before(policy, at))
+        candidates = claiming.repeatable(connection, person, _repeat_cutoff(policy, at))
     if not candidates:
         return None
     completion = min(candidates, key=lambda item: place(key, f"{kind} {person} {item}"))
@@ -121,7 +121,7 @@ def mixed_in(
     return None if slot is None else claiming.ClaimableSlot(slot, completion)
 
 
-def _before(policy: AnnotationPolicy, at: float) -> str:
+def _repeat_cutoff(policy: AnnotationPolicy, at: float) -> str:
     return stamp(at - policy.repeat_after_hours * 3600)
 
 
@@ -136,9 +136,9 @@ def _lease_type(
     question, _ = states.question_of(connection, completion)
     purpose = assignments.purpose_of(connection, "correctness", completion, person, answered=False)
     if purpose == "repeat":
-        slot = _repeated_type(connection, question, person, policy, at)
+        slot = _open_repeat_type_slot(connection, question, person, policy, at)
     elif purpose == "check" and not assignments.is_assigned(connection, "type", question):
-        slot = _checked_type(connection, question, person, at, ahead_of)
+        slot = _open_check_type_slot(connection, question, person, at, ahead_of)
     else:
         _lease_open_type(connection, question, person, at)
         return
@@ -156,7 +156,7 @@ def _lease_open_type(connection: people.Connection, question: int, person: int, 
         assignments.hide_earlier(connection, slot, stamp(at))
 
 
-def _checked_type(
+def _open_check_type_slot(
     connection: people.Connection, question: int, person: int, at: float, ahead_of: int | None
 ) -> int | None:
     if ahead_of is None:
@@ -168,12 +168,12 @@ def _checked_type(
     return assignments.open_own(connection, "check", "type", question, person, stamp(at)) if asked else None
 
 
-def _repeated_type(
+def _open_repeat_type_slot(
     connection: people.Connection, question: int, person: int, policy: AnnotationPolicy, at: float
 ) -> int | None:
     said = (events.current_of(connection, "type", question, person, kind) for kind in ("label", "check"))
     typed = next(filter(None, said), None)
-    if typed is None or typed.created_at > _before(policy, at):
+    if typed is None or typed.created_at > _repeat_cutoff(policy, at):
         return None
     return assignments.open_own(connection, "repeat", "type", question, person, stamp(at))
 
@@ -196,6 +196,6 @@ def progress(connection: people.Connection, person: int, policy: AnnotationPolic
         policy,
         fresh=counts.fresh,
         checks=len(claiming.unanswered_checks(connection, person)) if policy.check_rate else 0,
-        repeats=len(claiming.repeatable(connection, person, _before(policy, at))) if policy.repeat_share else 0,
+        repeats=len(claiming.repeatable(connection, person, _repeat_cutoff(policy, at))) if policy.repeat_share else 0,
     )
     return Progress(done=counts.done, left=counts.leased + coming + counts.skipped, away=counts.away)

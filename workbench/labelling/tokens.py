@@ -1,4 +1,4 @@
-"""Login from a browser: a link that works once, then a login that a cookie carries.
+"""Login from a browser: a link works once and starts a login, whose token a cookie holds.
 
 Both are 256 random bits, of which the database keeps only a hash: a reader of the database can't log in with it, and a
 look-up by hash has no timing side channel.
@@ -39,7 +39,7 @@ class Login(Struct, frozen=True):
 
 
 def new_link(project: Project, name: str) -> str:
-    """Return a token that lets a person in once, within `LINK_S`. Earlier unused ones stay valid.
+    """Return a token with which a person can log in once, within `LINK_S` seconds; earlier links stay valid.
 
     Raises:
         UsageError: No annotator has this name.

@@ -18,21 +18,21 @@ from workbench.labelling.forecasting import own_forecast
 
 
 class OwnWork(Struct, frozen=True, kw_only=True):
-    """An annotator's Home in sentences.
+    """The content of an annotator's Home screen.
 
     Attributes:
-        matters: Their inbox, the most urgent first; never empty.
+        matters: The messages of their inbox, the most urgent first; never empty.
     """
 
     progress: PersonProgress
     matters: list[Matter]
 
 
-class _Own(Struct, frozen=True, kw_only=True):
+class _AnnotatorState(Struct, frozen=True, kw_only=True):
     """The state of one person.
 
     Attributes:
-        answers: Unread answers to their flags.
+        answers: Number of unread answers to their flags.
         knows: The newest version of the guidelines that they have read; "" before they read any.
         news: The version in force if it is a different one; else "".
         pause: The message to a paused person; "" if they are not paused.
@@ -60,29 +60,29 @@ def own_work(project: Project, name: str) -> OwnWork:
         progress = PersonProgress(
             name=name, role="annotator", done=done.done, left=done.left, conflicts=conflicts, away=done.away
         )
-        own = _Own(project=project, progress=progress, answers=answers, knows=knows, news=news, pause=pause)
+        own = _AnnotatorState(project=project, progress=progress, answers=answers, knows=knows, news=news, pause=pause)
         return OwnWork(progress=progress, matters=[matter for find in _FINDERS for matter in find(own)] or [_NOTHING])
 
 
-def _answers(own: _Own) -> Iterator[Matter]:
+def _answer_matters(own: _AnnotatorState) -> Iterator[Matter]:
     if own.answers:
         said = f"The coordinator answered {counted(own.answers, 'flag')} of yours: d in Annotate shows it."
         yield Matter(kind="own-answers", sentence=said, size=own.answers, screen="annotate")
 
 
-def _guidelines(own: _Own) -> Iterator[Matter]:
+def _guideline_matters(own: _AnnotatorState) -> Iterator[Matter]:
     if own.news and (own.knows or (own.progress.left and not own.pause)):
         said = "The guidelines have changed" if own.knows else "You have not opened the guidelines yet"
         said += ": G in Annotate shows them."
         yield Matter(kind="own-guidelines", sentence=said, screen="annotate")
 
 
-def _pause(own: _Own) -> Iterator[Matter]:
+def _pause_matters(own: _AnnotatorState) -> Iterator[Matter]:
     if own.pause:
         yield Matter(kind="own-pause", sentence=own.pause)
 
 
-def _items(own: _Own) -> Iterator[Matter]:
+def _item_matters(own: _AnnotatorState) -> Iterator[Matter]:
     left = own.progress.left
     if left and not own.pause:
         found = own_forecast(own.project, own.progress.name, own.progress.done, left)
@@ -91,25 +91,25 @@ def _items(own: _Own) -> Iterator[Matter]:
         yield Matter(kind="own-items", sentence=said, size=left, screen="annotate")
 
 
-def _conflicts(own: _Own) -> Iterator[Matter]:
+def _conflict_matters(own: _AnnotatorState) -> Iterator[Matter]:
     if many := own.progress.conflicts:
         said = f"{counted(many, 'conflict')} {waits(many)} for you to adjudicate."
         yield Matter(kind="own-conflicts", sentence=said, size=many, screen="adjudicate")
 
 
-def _away(own: _Own) -> Iterator[Matter]:
+def _bundle_matters(own: _AnnotatorState) -> Iterator[Matter]:
     if away := own.progress.away:
         said = f"{counted(away, 'item')} {'is' if away == 1 else 'are'} in your bundle."
         yield Matter(kind="own-bundle", sentence=said, size=away)
 
 
 _NOTHING: Final = Matter(kind="own-nothing", sentence="No items are waiting for you.")
-_FINDERS: Final[tuple[Callable[[_Own], Iterator[Matter]], ...]] = (
-    _answers,
-    _guidelines,
-    _pause,
-    _items,
-    _conflicts,
-    _away,
+_FINDERS: Final[tuple[Callable[[_AnnotatorState], Iterator[Matter]], ...]] = (
+    _answer_matters,
+    _guideline_matters,
+    _pause_matters,
+    _item_matters,
+    _conflict_matters,
+    _bundle_matters,
 )
 """In order of display: what affects the rest of the work comes first."""

@@ -1,4 +1,4 @@
-"""One call through all layers: cache, budget, pace, journal, server, retries."""
+"""Make calls: look for a stored reply, reserve budget, wait for rate limits, record the attempt, send it, and retry."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Filtered(CallFailed):
 
 
 class _CallAllowance(Struct, frozen=True):
-    """The limits on calls of a run or of a part of it.
+    """The limits on calls of a run, or of a stage of it.
 
     Attributes:
         budgets: The run's own budgets, and shared ones.
@@ -93,7 +93,7 @@ class _CallAllowance(Struct, frozen=True):
 
 
 _Led = tuple[bytes, Reply]
-"""A requested reply, and the key it is stored under."""
+"""The key under which a reply is stored, and the reply."""
 
 
 class Caller:
@@ -101,17 +101,17 @@ class Caller:
 
     Args:
         shared: A budget shared with other callers.
-        stages: Parts of the run with separate limits, and their usage before this start.
+        stages: Stages of a stack with limits of their own, each with its usage before this start.
 
     Attributes:
         lanes: The endpoints by role.
         transport: Sends the calls.
         clock: The source of time.
-        in_flight: Calls that are waiting for a server.
-        errors: Failed attempts by code.
-        reused: Calls that were answered without a request.
-        unpriced: Replies of unknown cost.
-        warnings: Settings that could not be sent as requested, each once.
+        in_flight: Number of calls that are waiting for a server.
+        errors: Number of failed attempts by failure code.
+        reused: Number of calls that were answered without a request.
+        unpriced: Number of replies of unknown cost.
+        warnings: Messages for the user, such as settings that could not be sent as requested; each once.
 
     Raises:
         UsageError: A server's profile or address is wrong.
@@ -137,11 +137,11 @@ class Caller:
         self._journal = journal
         self._environment = environment
         common = [Budget(limits, journal.spent()), *([] if shared is None else [shared])]
-        self._whole = self._allowance(list(self.lanes.values()), limits, common)
+        self._whole = self._new_allowance(list(self.lanes.values()), limits, common)
         self._parts: dict[Lane, _CallAllowance] = {}
         for stage, before in stages:
             lanes = [self.lanes[role] for role in stage.roles]
-            part = self._allowance(lanes, stage.limits, [StageBudget(stage, before), *common])
+            part = self._new_allowance(lanes, stage.limits, [StageBudget(stage, before), *common])
             self._parts |= dict.fromkeys(lanes, part)
         self._flights: dict[bytes, asyncio.Future[_Led]] = {}
         self.in_flight = 0
@@ -158,17 +158,17 @@ class Caller:
     async def __aexit__(self, *_: object) -> None:
         await self.transport.__aexit__()
 
-    def _allowance(self, lanes: Sequence[Lane], limits: Limits, budgets: Sequence[Budget]) -> _CallAllowance:
+    def _new_allowance(self, lanes: Sequence[Lane], limits: Limits, budgets: Sequence[Budget]) -> _CallAllowance:
         start = INITIAL_CONCURRENCY if any(lane.profile.sells for lane in lanes) else limits.concurrency
         gate = ConcurrencyLimiter(start, limits.concurrency, self.clock)
         return _CallAllowance(limits, gate, RateLimiter(limits, self.clock), Budgets(*budgets))
 
-    def _allowed(self, lane: Lane) -> _CallAllowance:
+    def _allowance_of(self, lane: Lane) -> _CallAllowance:
         return self._parts.get(lane, self._whole)
 
     @property
     def limit(self) -> int:
-        gates = {id(one.gate): one.gate.limit for one in map(self._allowed, self.lanes.values())}
+        gates = {id(one.gate): one.gate.limit for one in map(self._allowance_of, self.lanes.values())}
         return min(sum(gates.values()), self._whole.limits.concurrency) if self._parts else self._whole.gate.limit
 
     async def call(self, item: int, role: str, request: Request, sample: int = 0) -> StoredReply:
@@ -196,16 +196,16 @@ class Caller:
         while True:
             if (stored := self.stored(prepared)) is not None:
                 return stored
-            if (refused := self._refused(prepared)) is not None:
+            if (refused := self._stored_rejection(prepared)) is not None:
                 raise CallFailed(refused.code, refused.detail)
             flight = self._flights.get(prepared.key)
             if flight is None:
-                key, reply = await self._lead(lane, item, prepared)
+                key, reply = await self._make_shared_call(lane, item, prepared)
                 return StoredReply(reply=raise_if_filtered(key, reply), key=key, reused=False)
             await asyncio.wait([flight])
             if not flight.cancelled():
                 key, reply = flight.result()
-                return self._reuse(key, raise_if_filtered(key, reply))
+                return self._count_reuse(key, raise_if_filtered(key, reply))
 
     def stored(self, prepared: PreparedRequest) -> StoredReply | None:
         """Return the stored reply to a request, if there is one that may be used.
@@ -216,10 +216,10 @@ class Caller:
         for key in prepared.keys.values():
             if (found := self._journal.recall(key)) is not None:
                 self._note_origin(found.origin)
-                return self._reuse(key, raise_if_filtered(key, reread(found)))
+                return self._count_reuse(key, raise_if_filtered(key, reread(found)))
         return None
 
-    def _refused(self, prepared: PreparedRequest) -> CallFailed | None:
+    def _stored_rejection(self, prepared: PreparedRequest) -> CallFailed | None:
         return next(filter(None, map(self._journal.refused, prepared.keys.values())), None)
 
     def recall(self, role: str, request: Request, sample: int = 0) -> Reply | None:
@@ -235,7 +235,7 @@ class Caller:
 
     @property
     def in_doubt(self) -> bool:
-        """Return whether a server has sent no reply since it last made a call fail for good."""
+        """Return whether, for some server, a call failed for good and no reply has come since."""
         return any(lane.trial.in_doubt for lane in self.lanes.values())
 
     def halt_unless_answered(self) -> None:
@@ -248,15 +248,15 @@ class Caller:
             if lane.trial.in_doubt and not lane.trial.answered:
                 raise lane.trial.halt()
 
-    def _reuse(self, key: bytes, reply: Reply) -> StoredReply:
+    def _count_reuse(self, key: bytes, reply: Reply) -> StoredReply:
         self.reused += 1
         return StoredReply(reply=reply, key=key, reused=True)
 
-    async def _lead(self, lane: Lane, item: int, prepared: PreparedRequest) -> _Led:
+    async def _make_shared_call(self, lane: Lane, item: int, prepared: PreparedRequest) -> _Led:
         flight: asyncio.Future[_Led] = asyncio.get_running_loop().create_future()
         self._flights[prepared.key] = flight
         try:
-            led = await self._persist(lane, item, prepared)
+            led = await self._call_with_retries(lane, item, prepared)
         except (CallFailed, Halt) as failure:
             flight.set_exception(failure)
             flight.exception()
@@ -269,14 +269,14 @@ class Caller:
         flight.set_result(led)
         return led
 
-    async def _persist(self, lane: Lane, item: int, prepared: PreparedRequest) -> _Led:
+    async def _call_with_retries(self, lane: Lane, item: int, prepared: PreparedRequest) -> _Led:
         patience = Patience(self.clock)
         await lane.trial.begin()
         try:
             while True:
                 try:
-                    async with self._allowed(lane).gate:
-                        return await self._attempt(lane, item, prepared)
+                    async with self._allowance_of(lane).gate:
+                        return await self._attempt_call(lane, item, prepared)
                 except AttemptFailed as failure:
                     wait = patience.wait(failure)
                     if wait is None:
@@ -289,12 +289,12 @@ class Caller:
         finally:
             lane.trial.end()
 
-    async def _attempt(self, lane: Lane, item: int, prepared: PreparedRequest) -> _Led:
+    async def _attempt_call(self, lane: Lane, item: int, prepared: PreparedRequest) -> _Led:
         secrets = await lane.secrets(self._environment)
         self.require_price(lane)
         if secrets != Secrets(None) and lane.sends_key_in_clear:
             self.warn(f"The key in {lane.key_place or 'a header'} goes to {lane.base} without encryption.")
-        estimate, allowed = prepared.estimate, self._allowed(lane)
+        estimate, allowed = prepared.estimate, self._allowance_of(lane)
         try:
             await allowed.budgets.reserve(estimate)
         except Halt as halt:
@@ -305,7 +305,7 @@ class Caller:
             reckoned = await allowed.pace.take(estimate, lane.breaker)
             lane.trial.require_hope()
             sent = True
-            led = await self._send(lane, item, prepared, secrets)
+            led = await self._send_attempt(lane, item, prepared, secrets)
             usage = led[1].usage
             allowed.pace.correct(reckoned, usage)
             return led
@@ -319,7 +319,7 @@ class Caller:
             lane.breaker.ended()
             allowed.budgets.settle(estimate, usage, sent=sent)
 
-    async def _send(self, lane: Lane, item: int, prepared: PreparedRequest, secrets: Secrets) -> _Led:
+    async def _send_attempt(self, lane: Lane, item: int, prepared: PreparedRequest, secrets: Secrets) -> _Led:
         call = lane.call(prepared)
         self.in_flight += 1
         try:
@@ -333,7 +333,7 @@ class Caller:
                 self._halt_if_hopeless(lane, failure, began)
                 raise
             except Halt as halt:
-                # A problem of this process: the server was not reached and is not to blame.
+                # A problem of this process: the server was not reached and isn't the cause.
                 self._journal.fail(attempt, halt.code, None, halt.message, sent=False)
                 raise
         finally:
@@ -353,7 +353,7 @@ class Caller:
         received = without_secrets(secrets, await sent)
         ms = (self.clock.now() - began) * 1000
         body = received.body
-        self._allowed(lane).pace.seed(received.headers)
+        self._allowance_of(lane).pace.seed(received.headers)
         if not 200 <= received.status < 300:
             lane.trial.is_replayed = received.status == NOT_RECORDED and origin_of(received) is not None
             raise of_response(received.status, received.headers, body, self.clock.date())
@@ -364,7 +364,7 @@ class Caller:
     def _note_failure(self, lane: Lane, failure: AttemptFailed) -> None:
         self.errors[failure.code] += 1
         self._last_failure = failure
-        allowed = self._allowed(lane)
+        allowed = self._allowance_of(lane)
         if failure.limited or failure.of_key:
             had_answered = lane.breaker.refused(failure.wait)
             if failure.limited and had_answered:
@@ -373,7 +373,7 @@ class Caller:
                 self.warn(f"{lane.title} limits the rate: calls wait and none is lost. It says: {failure.detail}")
 
     def _note_success(self, lane: Lane, prepared: PreparedRequest, reply: Reply) -> None:
-        self._allowed(lane).gate.succeeded()
+        self._allowance_of(lane).gate.succeeded()
         self.unpriced += reply.usage.cost is None
         tokens = reply.usage.prompt_tokens
         if lane.profile.cuts_silently and tokens and prepared.characters > tokens * _FEWEST_CHARACTERS_A_TOKEN:
@@ -389,7 +389,7 @@ class Caller:
             Halt: The price is unknown.
         """
         told = lane.profile.tells_cost and not self.unpriced
-        kept = (self._whole.limits, self._allowed(lane).limits)
+        kept = (self._whole.limits, self._allowance_of(lane).limits)
         if any(limits.max_cost is not None for limits in kept) and lane.price is None and not told:
             raise Halt(
                 "budget",

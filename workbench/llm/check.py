@@ -52,7 +52,7 @@ def _has_version(data: Mapping[str, Any]) -> bool:
 
 def _is_lm_studio(data: Mapping[str, Any]) -> bool:
     # Other servers list models under any path; only this one reports how each is loaded and packed.
-    return any({"state", "compatibility_type"} <= row.keys() for row in _rows(data))
+    return any({"state", "compatibility_type"} <= row.keys() for row in _model_rows(data))
 
 
 def _is_tgi(data: Mapping[str, Any]) -> bool:
@@ -71,14 +71,14 @@ SIGNS: Final[tuple[Sign, ...]] = (
 """Signs in the order they are checked; they exclude fields that any server may send."""
 
 
-def _rows(listed: Any) -> list[dict[str, Any]]:
+def _model_rows(listed: Any) -> list[dict[str, Any]]:
     rows = listed.get("data") if isinstance(listed, dict) else None
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
 def kind_of_models(listed: Any) -> str | None:
     """Return the profile that a list of models indicates; None if it is ambiguous."""
-    owners = {row.get("owned_by") for row in _rows(listed)}
+    owners = {row.get("owned_by") for row in _model_rows(listed)}
     kinds = {_OWNERS.get(owner.lower()) for owner in owners if isinstance(owner, str)} - {None}
     return kinds.pop() if len(kinds) == 1 else None
 
@@ -94,7 +94,7 @@ class ServerFinding(Struct, frozen=True):
     """One finding about a server; quotations from the server in it are untrusted text.
 
     Attributes:
-        level: ``"problem"`` if calls will fail.
+        level: ``"problem"`` if calls will fail, ``"note"`` if they may differ from what is expected, else ``"good"``.
         advice: What to do; "" if there is nothing to do.
     """
 
@@ -114,10 +114,10 @@ async def check(
     timeout_s: float = _TIMEOUT_S,
     read_reply: Read | None = None,
 ) -> list[ServerFinding]:
-    """Request from every address of a server its models and a reply to each request.
+    """Request a server's list of models and a reply to each request; return findings about what it answers.
 
     Args:
-        requests: The requests as they will be sent later.
+        requests: The requests to try, as they will be sent later.
         timeout_s: Timeout of each call; the first may have to load the model.
         read_reply: Interprets the reply to the first request.
 
@@ -129,7 +129,7 @@ async def check(
         secrets = await lane.secrets(environment)
     except Halt as missing:
         return [ServerFinding("problem", missing.message)]
-    findings = _about(lane, secrets.key, is_chat=any(isinstance(one, Chat) for one in requests))
+    findings = _configuration_findings(lane, secrets.key, is_chat=any(isinstance(one, Chat) for one in requests))
     async with Transport() as transport:
         probe = _AddressProbe(transport, lane, secrets, timeout_s, read_reply)
         try:
@@ -139,7 +139,7 @@ async def check(
     return findings
 
 
-def _about(lane: Lane, key: str | None, *, is_chat: bool) -> list[ServerFinding]:
+def _configuration_findings(lane: Lane, key: str | None, *, is_chat: bool) -> list[ServerFinding]:
     profile, model = lane.profile, lane.server.model
     name = lane.key_place
     findings = [
@@ -150,11 +150,11 @@ def _about(lane: Lane, key: str | None, *, is_chat: bool) -> list[ServerFinding]
             ServerFinding("note", f"The key in {name} crosses the network without encryption.", "Use https.")
         )
     if is_chat:
-        findings += _about_chat(profile, plain_model(model))
+        findings += _chat_findings(profile, plain_model(model))
     return findings
 
 
-def _about_chat(profile: Profile, plain: str) -> list[ServerFinding]:
+def _chat_findings(profile: Profile, plain: str) -> list[ServerFinding]:
     findings = []
     refused = profile.no_prefill is not None and profile.no_prefill.match(plain)
     if profile.prefill == "words" or refused:
@@ -180,7 +180,7 @@ def _about_chat(profile: Profile, plain: str) -> list[ServerFinding]:
     return findings
 
 
-def _about_kind(profile: Profile, kind: str | None) -> list[ServerFinding]:
+def _profile_findings(profile: Profile, kind: str | None) -> list[ServerFinding]:
     if kind is None or kind == profile.name:
         return []
     found = PROFILES[kind]
@@ -210,17 +210,17 @@ class _AddressProbe:
         findings: list[ServerFinding] = []
         if not self._lane.profile.azure_paths:
             try:
-                listed = await self._get(endpoint(self._lane.base, "models"))
-                findings += self._models(listed)
-                findings += _about_kind(self._lane.profile, await self._kind(listed))
+                listed = await self._get_json(endpoint(self._lane.base, "models"))
+                findings += self._model_findings(listed)
+                findings += _profile_findings(self._lane.profile, await self._detect_profile(listed))
             except AttemptFailed as failure:
-                problem = self._problem(failure)
+                problem = self._failure_finding(failure)
                 if failure.status is None or failure.code == "auth":
                     return [problem]
                 findings.append(ServerFinding("note", f"{self._lane.base} lists no models ({failure.detail})."))
         called: list[ServerFinding] = []
         for number, request in enumerate(requests):
-            called += await self._call(request, self._read_reply if number == 0 else None)
+            called += await self._call_findings(request, self._read_reply if number == 0 else None)
             if any(one.level == "problem" for one in called):
                 break
         if all(one.level != "problem" for one in called):
@@ -228,20 +228,20 @@ class _AddressProbe:
             findings = [structs.replace(one, level="note") if one.level == "problem" else one for one in findings]
         return findings + list(dict.fromkeys(called))
 
-    async def _kind(self, listed: Any) -> str | None:
+    async def _detect_profile(self, listed: Any) -> str | None:
         found = kind_of_models(listed)
         if found is not None or self._lane.profile.name != DEFAULT:
             return found
         for path, is_it, name in SIGNS:
             try:
-                data = await self._get(endpoint(without_version(self._lane.base), path))
+                data = await self._get_json(endpoint(without_version(self._lane.base), path))
             except AttemptFailed:
                 continue
             if isinstance(data, dict) and is_it(data):
                 return name
         return None
 
-    async def _get(self, url: str) -> Any:
+    async def _get_json(self, url: str) -> Any:
         headers = self._lane.headers(self._secrets)
         sent = self._transport.send(url, headers, None, self._timeout_s, _LONGEST_LIST, self._lane.server.route)
         received = without_secrets(self._secrets, await sent)
@@ -252,8 +252,8 @@ class _AddressProbe:
         except (ValueError, RecursionError):
             raise AttemptFailed("malformed", "what came back is not valid JSON", status=200) from None
 
-    def _models(self, data: Any) -> list[ServerFinding]:
-        models = {row["id"]: row for row in _rows(data) if isinstance(row.get("id"), str)}
+    def _model_findings(self, data: Any) -> list[ServerFinding]:
+        models = {row["id"]: row for row in _model_rows(data) if isinstance(row.get("id"), str)}
         wanted = self._lane.server.model
         if not models:
             return [ServerFinding("note", "The server lists no models.")]
@@ -266,7 +266,7 @@ class _AddressProbe:
             return [ServerFinding("good", f"The model {wanted!r} is there.")]
         return [ServerFinding("good", f"The model {wanted!r} is there, with a context of {length} tokens.")]
 
-    async def _call(self, request: Request, read_reply: Read | None) -> list[ServerFinding]:
+    async def _call_findings(self, request: Request, read_reply: Read | None) -> list[ServerFinding]:
         clock = Clock()
         try:
             prepared = self._lane.prepare(request, 0)
@@ -284,13 +284,13 @@ class _AddressProbe:
                 raise of_response(received.status, received.headers, received.body)
             reply = read(received.body, prepared.built.task, self._lane.profile.name, prepared.count)
         except CallFailed as failure:
-            return [self._problem(failure)]
+            return [self._failure_finding(failure)]
         findings = [ServerFinding("note", note) for note in prepared.built.notes]
-        findings += _about_reply(self._lane.server.model, request, reply, ms)
+        findings += _reply_findings(self._lane.server.model, request, reply, ms)
         made = None if read_reply is None else await read_reply(reply)
         return findings if made is None else [*findings, made]
 
-    def _problem(self, failure: CallFailed) -> ServerFinding:
+    def _failure_finding(self, failure: CallFailed) -> ServerFinding:
         where = f"{self._lane.base}: "
         name = self._lane.key_place
         if failure.code == "auth":
@@ -338,11 +338,11 @@ def _advice(failure: CallFailed) -> str:
     return next(told, general) if failure.code == "bad_request" else general
 
 
-def _about_reply(model: str, request: Request, reply: Reply, ms: float) -> list[ServerFinding]:
+def _reply_findings(model: str, request: Request, reply: Reply, ms: float) -> list[ServerFinding]:
     findings = []
     most = request.sampling.max_tokens if isinstance(request, Chat) else None
     if isinstance(request, Scoring) and request.task == "completions":
-        findings.append(_about_tokens(reply, ms))
+        findings.append(_token_finding(reply, ms))
     elif isinstance(request, Scoring):
         shown = ", ".join(f"{score:g}" for score in reply.scores)
         findings.append(ServerFinding("good", f"It scores: {shown}, in {ms:.0f} ms."))
@@ -362,7 +362,7 @@ def _about_reply(model: str, request: Request, reply: Reply, ms: float) -> list[
     return findings
 
 
-def _about_tokens(reply: Reply, ms: float) -> ServerFinding:
+def _token_finding(reply: Reply, ms: float) -> ServerFinding:
     if not reply.tokens:
         advice = "Without logprobs there is no score: ask another server, or say dialect= of a call that gives numbers."
         return ServerFinding("problem", "It tells no probabilities of the tokens that may come next.", advice)

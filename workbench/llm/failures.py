@@ -24,8 +24,8 @@ class AttemptFailed(CallFailed):
 
     Attributes:
         status: The HTTP status, if the server answered.
-        wait: Seconds that the server asks to wait.
-        unreachable: Whether nothing listens at the address; no item is to blame.
+        wait: Seconds that the server asks to wait; None if it doesn't ask.
+        unreachable: Whether nothing listens at the address; the cause isn't an item.
         everywhere: Whether all calls will fail in this way if none has succeeded yet (a wrong key, path or model).
         busy: Whether the server reports that it is not ready or is overloaded: the client waits for it.
     """
@@ -73,17 +73,17 @@ def of_response(status: int, headers: Mapping[str, str], body: bytes, date: floa
     """Classify an unsuccessful response.
 
     Args:
-        headers: By lower-case name.
-        date: Seconds since 1970, now.
+        headers: Header values by lower-case name.
+        date: The current time in seconds since 1970.
     """
     said = error_event(body)
     words = said.words
     if 300 <= status < 400:
-        words = f"it sends calls on to {_host(headers)}, which is not followed: a key must not go elsewhere"
+        words = f"it sends calls on to {_redirect_host(headers)}, which is not followed: a key must not go elsewhere"
     asked = (requested_wait(headers, date), said.wait, reset_wait(headers, date), reset_wait(said.headers, date))
     wait = next((one for one in asked if one is not None), None)
     passed_on = _PASSED_ON.match(said.whole) if status == 500 else None
-    return _failure(
+    return _classify(
         status if passed_on is None else int(passed_on[1]),
         said.whole,
         wait,
@@ -104,7 +104,7 @@ def of_error_object(error: Any) -> AttemptFailed:
     said = _error_body(error)
     named = (status for told in (said.signs, said.whole) for status, names in _STATUSES if names.search(told))
     status = _status_inside(error) or next(named, 500)
-    return _failure(status, said.whole, said.wait, f"error {status} in the reply: {said.words}")
+    return _classify(status, said.whole, said.wait, f"error {status} in the reply: {said.words}")
 
 
 def says_anything(field: Any) -> bool:
@@ -131,7 +131,7 @@ def instead_of_reply(data: Any) -> Any:
 
 
 def refusal_in_words(text: str) -> AttemptFailed | None:
-    """Classify a short text in place of a reply, if it is about the key."""
+    """Classify a short text in place of a reply, if it is about the key; else return None."""
     if len(text) > _SHORT or not text[:1].isalpha():
         return None
     said = of_error_object(text)
@@ -184,16 +184,16 @@ _STATUSES = tuple(
 """Names of errors that servers send without a status -> the status."""
 
 
-def _failure(status: int, whole: str, wait: float | None, detail: str) -> AttemptFailed:
+def _classify(status: int, whole: str, wait: float | None, detail: str) -> AttemptFailed:
     busy = _is_busy(status, whole, wait)
-    code = "server" if busy else _code(status, whole, wait)
+    code = "server" if busy else _failure_code(status, whole, wait)
     everywhere = code == "auth" or (
         not busy and code in {"bad_request", "malformed"} and (status in {404, 405, 407, 410} or status < 400)
     )
     return AttemptFailed(code, detail, status=status, wait=wait, everywhere=everywhere, busy=busy)
 
 
-def _host(headers: Mapping[str, str]) -> str:
+def _redirect_host(headers: Mapping[str, str]) -> str:
     try:
         return one_line(urlsplit(headers.get("location", "")).hostname or "another path")
     except ValueError:
@@ -272,13 +272,13 @@ def _is_busy(status: int, whole: str, wait: float | None) -> bool:
     return status == 529 or (says and not _BROKEN.search(whole))
 
 
-def _code(status: int, whole: str, wait: float | None) -> FailureCode:
+def _failure_code(status: int, whole: str, wait: float | None) -> FailureCode:
     if (status in {400, 401, 403} and _KEY.search(whole)) or (status == 500 and _ONLY_NO_KEY.fullmatch(whole)):
         return "auth"
     if status in {413, 429} and _TOO_LARGE.search(whole):
         return "context_length"
     may_be_limit = status in {400, 402, 403, 412, 429} or (status == 500 and _THROTTLED.search(whole))
-    if may_be_limit and (limit := _limit(status, whole, wait)) is not None:
+    if may_be_limit and (limit := _limit_code(status, whole, wait)) is not None:
         return limit
     if status in {400, 403, 413, 422, 446} and _FILTER.search(whole):
         return "content_filter"
@@ -295,7 +295,7 @@ _PASSING: Final = frozenset({409, 424, 425, 499})
 """Statuses whose cause may pass: TGI's 424 is an interrupted reply, Google's 499 a call that it cancelled."""
 
 
-def _limit(status: int, whole: str, wait: float | None) -> FailureCode | None:
+def _limit_code(status: int, whole: str, wait: float | None) -> FailureCode | None:
     if _MINUTES.search(whole):
         return "rate_limit"
     if status == 402:
@@ -329,9 +329,9 @@ class ErrorBody(Struct, frozen=True):
     Attributes:
         words: The message for users, in one line.
         whole: All text that indicates the kind of error.
-        signs: The part of that text which is not prose.
+        signs: The part of ``whole`` from fields with codes or types instead of prose.
         wait: Seconds the server asks to wait.
-        headers: Those of a provider behind the server.
+        headers: Headers of a provider behind the server, as the body quotes them.
     """
 
     words: str
@@ -362,10 +362,10 @@ def page_in(body: bytes) -> str | None:
 
 
 def _error_body(data: Any) -> ErrorBody:
-    words = _words(data)[:_LONGEST_READ]
-    fields = list(_fields(data))
+    words = _message_text(data)[:_LONGEST_READ]
+    fields = list(_text_fields(data))
     signs = " ".join(value for name, value in fields if name in _SIGNS)
-    delays = (asked for name, value in fields if (asked := _delay(name, value)) is not None)
+    delays = (asked for name, value in fields if (asked := _delay_seconds(name, value)) is not None)
     wait = next(delays, wait_in_words(words))
     headers = {
         name.lower(): value for name, value in fields if name.lower().startswith(("x-ratelimit-", "retry-after"))
@@ -373,8 +373,8 @@ def _error_body(data: Any) -> ErrorBody:
     return ErrorBody(one_line(words), f"{words} {signs}"[:_LONGEST_READ], wait, headers, signs[:_LONGEST_READ])
 
 
-def _delay(name: str, value: str) -> float | None:
-    """Return the seconds of a field that asks to wait: Google's ``retryDelay``, or a spelling of ``retry_after``."""
+def _delay_seconds(name: str, value: str) -> float | None:
+    """Return the seconds that a field asks to wait; None unless it is ``retryDelay`` (Google) or ``retry_after``."""
     if not _is_delay(name):
         return None
     seconds = duration(value if value[-1:].isalpha() else f"{value}s")
@@ -389,12 +389,12 @@ def _is_delay(name: str) -> bool:
     return plain in _DELAYS
 
 
-def _words(data: Any) -> str:
+def _message_text(data: Any) -> str:
     for _ in range(_MAX_DEPTH):
-        data = _unwrapped(data)
+        data = _unwrap(data)
         if not isinstance(data, dict):
             break
-        inner = _inner(data)
+        inner = _inner_message(data)
         if inner is None:
             break
         if isinstance(inner, str) and not inner.lstrip().startswith(("{", "[")):
@@ -406,41 +406,41 @@ def _words(data: Any) -> str:
     return data if isinstance(data, str) else msgspec.json.encode(data)[:_LONGEST_READ].decode("utf-8", "replace")
 
 
-def _inner(data: dict[str, Any]) -> Any:
+def _inner_message(data: dict[str, Any]) -> Any:
     metadata = data.get("metadata")
     raw = metadata.get("raw") if isinstance(metadata, dict) else None
     return next((one for one in (raw, *(data.get(name) for name in ("error", *_SAID_IN))) if one), None)
 
 
-def _unwrapped(data: Any) -> Any:
+def _unwrap(data: Any) -> Any:
     if isinstance(data, str) and data.lstrip().startswith(("{", "[")):
         try:
             data = decoded_json(data)
         except (ValueError, RecursionError):
             return data
     if isinstance(data, list) and data and all(isinstance(one, dict) and "msg" in one for one in data):
-        return "; ".join(f"{_place(one.get('loc'))}{one['msg']}" for one in data)
+        return "; ".join(f"{_field_path(one.get('loc'))}{one['msg']}" for one in data)
     is_one = isinstance(data, list) and len(data) == 1 and isinstance(data[0], dict)
     return data[0] if is_one else data
 
 
-def _place(loc: Any) -> str:
+def _field_path(loc: Any) -> str:
     return "" if not isinstance(loc, list) else ".".join(str(one) for one in loc if one != "body") + ": "
 
 
-def _fields(data: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
+def _text_fields(data: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
     if isinstance(data, str) and data.lstrip().startswith(("{", "[")):
-        data = _unwrapped(data)
+        data = _unwrap(data)
     if depth > _MAX_DEPTH:
         return
     if isinstance(data, dict):
         for name, value in data.items():
             if isinstance(value, str) or (_is_delay(name) and isinstance(value, int | float)):
                 yield name, str(value)[:_LONGEST_READ]
-            yield from _fields(value, depth + 1)
+            yield from _text_fields(value, depth + 1)
     elif isinstance(data, list):
         for value in data[:20]:
-            yield from _fields(value, depth + 1)
+            yield from _text_fields(value, depth + 1)
 
 
 def one_line(text: str) -> str:

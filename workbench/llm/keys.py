@@ -1,4 +1,4 @@
-"""API keys from a variable, a file or a user's program; they are never stored."""
+"""Read API keys from an environment variable, a file or a user's program; they are never stored."""
 
 from __future__ import annotations
 
@@ -55,21 +55,21 @@ class KeySource:
         if not key and (self._server.key_variable or self._required):
             where = f"in the environment variable {self.variable}"
             raise Halt("auth", f"{title} wants a key {where}, which is not set. Set it and {RESUME}.")
-        return self._sendable(key) if key else None
+        return self._require_sendable(key) if key else None
 
     async def _command_key(self, title: str) -> str:
         async with self._turn:
             if self._held is None or self._clock.now() >= self._until:
                 try:
-                    said = await asyncio.to_thread(self._read)
+                    said = await asyncio.to_thread(self._read_key)
                 except (OSError, ValueError, subprocess.SubprocessError) as error:
                     why = "it took too long" if isinstance(error, subprocess.TimeoutExpired) else str(error)
                     raise Halt("auth", f"{title} wants the key of {self.place}: {why}. Mend it and {RESUME}.") from None
-                self._held = self._sendable(said)
+                self._held = self._require_sendable(said)
                 self._until = self._clock.now() + _CACHE_S
             return self._held
 
-    def _read(self) -> str:
+    def _read_key(self) -> str:
         """Return the first line of the file, or of the program's output.
 
         Raises:
@@ -81,19 +81,19 @@ class KeySource:
             with Path(self._server.key_file).expanduser().open("rb") as stream:
                 data = stream.read(_LONGEST)
         else:
-            data = _printed(self._server.key_command)
+            data = _program_output(self._server.key_command)
         key = data.decode("utf-8", "replace").strip().partition("\n")[0].strip()
         if not key:
             raise ValueError("it holds no key")
         return key
 
-    def _sendable(self, key: str) -> str:
+    def _require_sendable(self, key: str) -> str:
         if not (key.isascii() and key.isprintable()):
             raise Halt("auth", f"The key in {self.place} holds characters that can't be sent. Set it anew.")
         return key
 
 
-def _printed(command: tuple[str, ...]) -> bytes:
+def _program_output(command: tuple[str, ...]) -> bytes:
     done = subprocess.run(
         command,
         stdin=subprocess.DEVNULL,

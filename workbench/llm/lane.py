@@ -57,8 +57,8 @@ def _advice(failure: CallFailed, otherwise: str) -> str:
 class Trial:
     """The failure streak of one server, with a circuit breaker.
 
-    If several calls in a row were given up and none was answered, no new call begins until those in flight have ended.
-    One reply among them clears the server; otherwise every call would fail, and the run pauses.
+    If several calls in a row were given up and none was answered, no new call begins until the calls in flight have
+    ended. If one of these gets a reply, calls go on; otherwise the run pauses, since every call would fail.
     """
 
     def __init__(self, title: str) -> None:
@@ -90,7 +90,7 @@ class Trial:
         """
         while self._weight >= MAX_STREAK_WEIGHT and self._halt is None:
             if not self._open:
-                self._condemn()
+                self._record_halt()
                 break
             self._settled.clear()
             await self._settled.wait()
@@ -107,7 +107,7 @@ class Trial:
             raise self._halt
 
     def halted(self, halt: Halt) -> Halt:
-        """Record that no call can succeed now; return the first halt."""
+        """Record that no call can succeed now; return the `Halt` that was recorded first."""
         self._halt = self._halt or halt
         self._settled.set()
         return self._halt
@@ -115,7 +115,7 @@ class Trial:
     def end(self) -> None:
         self._open -= 1
         if self._weight >= MAX_STREAK_WEIGHT and not self._open:
-            self._condemn()
+            self._record_halt()
         self._settled.set()
 
     def succeeded(self) -> None:
@@ -139,7 +139,7 @@ class Trial:
         many = f"all {self._failed} calls" if self._failed > 1 else "the one call made"
         return Halt(failure.code, f"{self._title} {does} {many} ({failure.detail}). {advice}")
 
-    def _condemn(self) -> None:
+    def _record_halt(self) -> None:
         self.halted(self.halt())
 
 
@@ -153,11 +153,11 @@ class PreparedRequest(Struct, frozen=True, kw_only=True):
     """A request that is ready to be sent.
 
     Attributes:
-        keys: sha256 of the canonical request, the server's place and the sample's index, by place: the keys of stored
-            replies. A named server has two places: its name and its address.
+        keys: The keys of stored replies by the server's identity: sha256 of the canonical request, the identity and the
+            sample's index. A server with a name has two identities: its name and its address.
         request: sha256 of the canonical request: profile, path and body.
         characters: Length of the model's input.
-        count: Texts to be scored; None for a chat.
+        count: Number of texts to be scored; None for a chat.
     """
 
     keys: dict[str, bytes]
@@ -220,12 +220,12 @@ class Lane:
             parts.append(msgspec.json.encode(headers, order="sorted"))
         digest = hashlib.sha256(b"\0".join(parts)).digest()
         return PreparedRequest(
-            keys={place: reply_key(digest, place, sample) for place in self._places(built)},
+            keys={place: reply_key(digest, place, sample) for place in self._identities(built)},
             request=digest,
             built=built,
             sample=sample,
             estimate=self._estimate(request, built),
-            characters=_characters(request),
+            characters=_count_characters(request),
             count=None if isinstance(request, Chat) else len(request.texts),
         )
 
@@ -241,12 +241,12 @@ class Lane:
         )
         return CallEstimate(prompt=prompt, completion=reply, cost=max(cost or 0.0 for cost in costs))
 
-    def _places(self, built: Built) -> tuple[str, ...]:
+    def _identities(self, built: Built) -> tuple[str, ...]:
         own = urls.place_of(self.url(built), built.path)
         return (own,) if self.server.name is None else (self.server.name, own)
 
     def call(self, prepared: PreparedRequest) -> JournaledCall:
-        place = self._places(prepared.built)[0]
+        place = self._identities(prepared.built)[0]
         return JournaledCall(
             key=prepared.keys[place],
             server=place,
@@ -323,7 +323,7 @@ class Lane:
         return self.base.startswith("http://") and not urls.is_local(self.base)
 
     def succeeded(self, made_at: float) -> None:
-        """Record a reply from an address; ``made_at`` is when the call was made, by the clock."""
+        """Record a reply; ``made_at`` is the time of the call by the client's clock."""
         self.last_success = self._clock.now()
         self.breaker.succeeded(made_at)
         self.trial.succeeded()
@@ -347,7 +347,7 @@ def without_secrets(secrets: Secrets, received: Received) -> Received:
     return Received(received.status, headers, body)
 
 
-def _characters(request: Request) -> int:
+def _count_characters(request: Request) -> int:
     if isinstance(request, Chat):
         return sum(len(message.content) for message in request.messages)
     return sum(map(len, request.texts)) + len(request.query or "")

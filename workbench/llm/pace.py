@@ -1,4 +1,4 @@
-"""The pace of a run: requests, tokens, concurrency, money, and waits between attempts."""
+"""Limit a run's requests, tokens, concurrency and cost, and compute the waits between attempts."""
 
 from __future__ import annotations
 
@@ -55,7 +55,8 @@ class CallEstimate(Struct):
 class Budget:
     """Hard limits on calls, tokens and money over all starts of a run.
 
-    A call that could exceed the remainder waits for those in flight, which may use less than they reserved. If no call
+    A call that could exceed the remainder waits for the calls in flight, which may use less than they reserved. If no
+    call
     is in flight, the run ends. Call limits are exact; token and cost limits are as exact as the estimates of prompts.
     """
 
@@ -83,7 +84,7 @@ class Budget:
 
     def hold(self, estimate: CallEstimate) -> str | None:
         """Count a call and reserve its maximum usage if possible; else describe the limit that it might exceed."""
-        if (limit := self._exceeded(estimate)) is None:
+        if (limit := self._find_exceeded_limit(estimate)) is None:
             self._calls += 1
             self._in_flight += 1
             self._held_tokens += estimate.tokens
@@ -106,7 +107,7 @@ class Budget:
             self._cost += estimate.cost if usage.cost is None else usage.cost
         self._freed.set()
 
-    def _exceeded(self, estimate: CallEstimate) -> str | None:
+    def _find_exceeded_limit(self, estimate: CallEstimate) -> str | None:
         limits = self._limits
         if limits.max_calls is not None and self._calls + 1 > limits.max_calls:
             return f"{self._calls} of {limits.max_calls} calls were made"
@@ -136,7 +137,7 @@ def used_up(limit: str) -> Halt:
 
 
 class StageBudget(Budget):
-    """The budget of a part of a run: its messages name the part, and it may fail a call instead of ending the run."""
+    """The budget of one stage of a run: messages name the stage, and it may fail a call instead of ending the run."""
 
     def __init__(self, stage: StageLimits, before: RunUsed) -> None:
         super().__init__(stage.limits, before)
@@ -218,9 +219,9 @@ class Bucket:
     def correct(self, amount: float) -> None:
         """Change the amount of an earlier request; positive takes more."""
         if self.per_minute is not None:
-            self._next = min(self._next + amount * self._interval(), self._clock.now() + _MAX_DEBT_S)
+            self._next = min(self._next + amount * self._seconds_per_unit(), self._clock.now() + _MAX_DEBT_S)
 
-    def _interval(self) -> float:
+    def _seconds_per_unit(self) -> float:
         assert self.per_minute is not None
         return 60.0 / self.per_minute * 60.0 / (60.0 - _BURST_S)
 
@@ -261,7 +262,7 @@ class RateLimiter:
         """Use the limits that a server reports if no rate was configured.
 
         Args:
-            headers: By lower-case name.
+            headers: Header values by lower-case name.
         """
         for bucket, what, least in ((self._requests, "requests", 1), (self._tokens, "tokens", MIN_TOKENS_PER_MINUTE)):
             if bucket.per_minute is None and (said := minute_limit(headers, what)) is not None and said >= least:
@@ -273,9 +274,9 @@ MIN_REJECTIONS = 3
 
 
 class Breaker:
-    """A circuit breaker for a server that rejects everything: after a pause one call is sent, and if it succeeds, all.
+    """A circuit breaker for a server that rejects everything: after a pause one call is sent; if it succeeds, all are.
 
-    Otherwise every call in flight would find out separately that the server is overloaded.
+    Without it, every call in flight would find out separately that the server is overloaded.
 
     Attributes:
         is_open: Whether the server rejects everything.
@@ -339,8 +340,8 @@ class ConcurrencyLimiter:
     """The maximum of calls in flight: additive increase, multiplicative decrease, as inspect_ai's adaptive connections.
 
     Until the first rejection it doubles every round (as many replies as the limit), then grows by a twentieth a round.
-    A rejection (429) cuts it to four fifths, once in `COOLDOWN_S` regardless of the wait that the server asks for: a
-    stream of rejections continues to cut, and replies continue to count.
+    A rejection (429) cuts it to four fifths, once in `COOLDOWN_S` regardless of the wait that the server asks for:
+    repeated rejections continue to cut the limit, and replies continue to count.
     """
 
     def __init__(self, start: int, most: int, clock: Clock) -> None:
@@ -368,17 +369,17 @@ class ConcurrencyLimiter:
                 with suppress(ValueError):
                     self._waiting.remove(turn)
             else:
-                self._leave()
+                self._release_slot()
             raise
 
     async def __aexit__(self, *_: object) -> None:
-        self._leave()
+        self._release_slot()
 
-    def _leave(self) -> None:
+    def _release_slot(self) -> None:
         self.busy -= 1
-        self._admit()
+        self._admit_waiting()
 
-    def _admit(self) -> None:
+    def _admit_waiting(self) -> None:
         while self._waiting and self.busy < self.limit:
             turn = self._waiting.popleft()
             if not turn.done():
@@ -394,7 +395,7 @@ class ConcurrencyLimiter:
             grown = self.limit * 2 if self._doubles else max(self.limit + 1, int(self.limit * 1.05))
             self.limit = min(self._most, grown)
             self._good = 0
-            self._admit()
+            self._admit_waiting()
 
     def refused(self) -> None:
         self._doubles = False
@@ -449,12 +450,12 @@ class Patience:
             self._last, self._row, self._row_began = kind, 0, self._clock.now()
         self._row += 1
         self._attempts += not failure.limited
-        if not failure.limited and self._spent():
+        if not failure.limited and self._is_exhausted():
             return None
         backoff = self._clock.jitter(backoff_s(self._row))
         wait = max(failure.wait or 0.0, backoff)
         return None if self._clock.now() + wait > self._began + MAX_CALL_S else wait
 
-    def _spent(self) -> bool:
+    def _is_exhausted(self) -> bool:
         enough = self._attempts >= MIN_ATTEMPTS and self._row >= MIN_IDENTICAL_FAILURES
         return enough or self._attempts >= MAX_ATTEMPTS

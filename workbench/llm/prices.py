@@ -1,6 +1,6 @@
 """Default prices of models: a table of list prices in litellm's format, and optionally the user's newer one.
 
-A price depends on the model and the seller: the same weights elsewhere have another price, or none.
+A price depends on the model and the seller: the same weights at another provider have another price, or none.
 """
 
 from __future__ import annotations
@@ -51,7 +51,10 @@ def listed_price(server: ModelServer, own: Path | None = None) -> Price | None:
         return None
     tuned = ":".join(server.model.split(":")[:2])
     names = [f"{prefix}{server.model}", *([tuned] if server.model.startswith("ft:") else [])]
-    for date, entries in (*([_own(own, own.stat().st_mtime)] if own is not None and own.is_file() else []), _shipped()):
+    for date, entries in (
+        *([_user_table(own, own.stat().st_mtime)] if own is not None and own.is_file() else []),
+        _bundled_table(),
+    ):
         for name in names:
             if name in entries and (price := _price(entries[name], date)) is not None:
                 return price
@@ -59,13 +62,13 @@ def listed_price(server: ModelServer, own: Path | None = None) -> Price | None:
 
 
 @cache
-def _shipped() -> tuple[str, dict[str, Any]]:
+def _bundled_table() -> tuple[str, dict[str, Any]]:
     table = msgspec.json.decode(Path(__file__).with_name(FILE_NAME).read_bytes())
     return table["date"], table["models"]
 
 
 @cache
-def _own(path: Path, changed: float) -> tuple[str, dict[str, Any]]:
+def _user_table(path: Path, changed: float) -> tuple[str, dict[str, Any]]:
     try:
         with path.open("rb") as stream:
             table = msgspec.json.decode(stream.read(_MAX_BYTES))
@@ -82,7 +85,7 @@ def _own(path: Path, changed: float) -> tuple[str, dict[str, Any]]:
 
 def _price(entry: Any, date: str) -> Price | None:
     rates: dict[tuple[int, str], dict[str, float]] = defaultdict(dict)
-    for least, fields in _steps(entry):
+    for least, fields in _price_steps(entry):
         for field, value in fields.items():
             found = _FIELD.fullmatch(field)
             is_cost = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _HIGHEST
@@ -99,7 +102,7 @@ def _price(entry: Any, date: str) -> Price | None:
     return Price(**plain, date=date, others=others)
 
 
-def _steps(entry: Any) -> Iterator[tuple[int, dict[str, Any]]]:
+def _price_steps(entry: Any) -> Iterator[tuple[int, dict[str, Any]]]:
     if isinstance(entry, dict):
         yield 0, entry
         steps = entry.get(_STEPS)

@@ -20,8 +20,11 @@ Api = Literal["chat", "responses"]
 """OpenAI's two APIs for text."""
 
 Prefill = Literal["message", "continue", "continue-only", "words"]
-"""How a prefill is sent: as a last message of the assistant; the same with vLLM's two switches, or with SGLang's one;
-or, where support is unknown, as words at the end of the user's message.
+"""How a prefill is sent.
+
+- ``message``: as a last message of the assistant.
+- ``continue``: as such a message with vLLM's two switches; ``continue-only``: with SGLang's one.
+- ``words``: as words at the end of the user's message, where support is unknown.
 """
 
 
@@ -34,10 +37,10 @@ class Profile(Struct, frozen=True, kw_only=True):
         auth: The header that carries the key.
         headers: Headers of every call.
         top_k: Whether it accepts the sampling setting ``top_k``.
-        seed: Its name of the seed; None if it has none.
+        seed: The name of its field for the seed; None if it has none.
         effort: The field of reasoning effort in a chat's body.
         extra: Fields of every chat's body.
-        scores: The scoring tasks it has.
+        scores: The scoring tasks it supports.
         sells: Whether its owner limits rates; only then does a run begin with few concurrent calls.
         price_prefix: The prefix of its models' names in the table of list prices; None if the table lacks them.
         stream_usage: Whether a stream must be asked for its token counts.
@@ -290,10 +293,10 @@ def profile_named(name: str) -> Profile:
 
 
 def spoken_to(name: str, model: str, api: Api | None = None) -> Profile:
-    """Return a profile adapted to one of its models, which may have another dialect.
+    """Return a profile adapted to one of its models, which may require another dialect.
 
     Args:
-        api: Which of OpenAI's APIs; by default chat, unless the model has none.
+        api: Which of OpenAI's APIs to use; by default the chat API, unless the model has none.
 
     Raises:
         ValueError: No profile has this name, or its dialect has no such choice.

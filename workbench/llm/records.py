@@ -1,4 +1,4 @@
-"""Requests to a model server and its replies, whatever its dialect."""
+"""Requests to model servers and their replies, independent of the server's dialect."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Role = Literal["system", "user", "assistant"]
 Task = Literal["score", "classify", "pooling", "rerank", "completions"]
 """Calls that return numbers: vLLM's four, and OpenAI's older completions, for the probabilities of next tokens."""
 Numbers = Task | Literal["embeddings"]
-"""The same, and OpenAI's embeddings, which all servers of that dialect have."""
+"""The tasks of `Task`, and OpenAI's embeddings, which all servers of its dialect have."""
 FailureCode = Literal[
     "rate_limit",
     "quota",
@@ -40,7 +40,7 @@ class PromptMessage(Struct, frozen=True):
 
 
 class Sampling(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Sampling settings; None leaves one to the server.
+    """Sampling settings; for a setting of None the server's default applies.
 
     Attributes:
         top_k: Top-k sampling; sent only to servers that support it.
@@ -195,7 +195,7 @@ class Deferred(Halt):
 
 
 class Ask(Protocol):
-    """How a verifier calls a server about one item: the provider caches, journals, limits and retries."""
+    """How a verifier calls a server about one item; the implementation caches, journals, limits and retries calls."""
 
     async def __call__(self, request: Request, *, step: str, role: str = "judge", sample: int = 0) -> Reply:
         """Return the reply to a request.
@@ -204,7 +204,7 @@ class Ask(Protocol):
             request: The request; equal requests with equal ``sample`` are sent only once.
             step: The call's purpose, such as ``"analyse"``, for readers of the transcript.
             role: The role of the verifier's server to call.
-            sample: Distinguishes independent replies to the same request.
+            sample: Index that distinguishes independent replies to the same request.
 
         Raises:
             CallFailed: There will be no reply to this request.
@@ -233,12 +233,12 @@ _REFUSED: Final = frozenset({REFUSAL, "refused"})
 
 
 def ending(reply: Reply) -> Ending:
-    """Return how a reply ended, as its server reports; one without a reason counts as complete.
+    """Return how a reply ended, as its server reports; a reply without a finish reason counts as complete.
 
-    Unknown reasons (an abort, a tool call) mean that the reply is incomplete. Tool calls alone are a complete reply
-    without text.
+    Unknown reasons (an abort, a tool call) mean that the reply is incomplete. A reply of only tool calls is
+    complete, without text.
     """
-    reason = _plain(reply.finish_reason or "stop")
+    reason = _normalise_reason(reply.finish_reason or "stop")
     if reason in _WHOLE or (reason in _TOOLS and not reply.text.strip()):
         return "whole"
     if reason in _REFUSED:
@@ -248,11 +248,13 @@ def ending(reply: Reply) -> Ending:
 
 def is_filtered(reason: str | None) -> bool:
     """Return whether a finish reason means that a filter or the model's refusal ended the reply."""
-    return reason is not None and (_plain(reason) in _REFUSED or _FILTERED.fullmatch(_plain(reason)) is not None)
+    return reason is not None and (
+        _normalise_reason(reason) in _REFUSED or _FILTERED.fullmatch(_normalise_reason(reason)) is not None
+    )
 
 
 @lru_cache(maxsize=64)
-def _plain(reason: str) -> str:
+def _normalise_reason(reason: str) -> str:
     """Normalise a reason's spelling (``EndTurn``, ``content-filter``, ``FinishReason.SAFETY``)."""
     apart = re.sub(r"(?<=[a-z])(?=[A-Z])|[- ]", "_", reason.strip())
     return re.sub(r"^(?:finish|stop)_?reason[._]", "", apart.lower()).partition(":")[0]
@@ -265,8 +267,8 @@ class JournaledCall(Struct, frozen=True, kw_only=True):
     """A request that is about to be sent.
 
     Attributes:
-        key: sha256 of the canonical request, the server's place and the sample's index.
-        server: The server's place: its name, or its address.
+        key: sha256 of the canonical request, the server's identity and the sample's index.
+        server: The server's identity: its name, or its address.
         request: sha256 of the canonical request.
         body: The exact bytes to send.
         url: The address, without the key.
@@ -329,7 +331,7 @@ class Journal(Protocol):
     """Stores calls; every coroutine returns once its entry is committed."""
 
     def recall(self, key: bytes) -> Response | None:
-        """Return the stored response to a key, of any run, unless it may no longer be used."""
+        """Return the stored response to a key, of any run, or None; unusable responses are ignored."""
         ...
 
     def refused(self, key: bytes) -> CallFailed | None:

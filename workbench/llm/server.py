@@ -1,4 +1,4 @@
-"""Model servers and the limits of a run on them."""
+"""Settings of model servers, and limits on a run's calls to them."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _AZURE_PATH = re.compile(r"/openai(?:/deployments/[^/]+)?\Z")
 
 
 def azure_root(base: str) -> str:
-    """Return Azure's address for calls that name the model in their body: its version 1, or that for a dated base."""
+    """Return Azure's base URL for calls with the model in their body: version 1, unless ``base`` has an API version."""
     parts = urlsplit(base)
     path = parts.path.rstrip("/")
     if not path.endswith("/openai/v1"):
@@ -68,9 +68,9 @@ def azure_root(base: str) -> str:
 
 
 def place_of(url: str, path: str = "") -> str:
-    """Return a server's place: its address without the query, a final ``/v1`` and the path of a call.
+    """Return a server's identity: its address without the query, a final ``/v1`` and the path of a call.
 
-    ``http://h:8000``, ``http://h:8000/v1/`` and a call's ``http://h:8000/v1/chat/completions`` are one place.
+    ``http://h:8000``, ``http://h:8000/v1/`` and a call's ``http://h:8000/v1/chat/completions`` are the same server.
     """
     parts = urlsplit(url)
     rest = parts.path.rstrip("/").removesuffix(path).rstrip("/").removesuffix("/v1").rstrip("/")
@@ -183,7 +183,7 @@ BATCH: Final = "batch"
 
 
 class TokenPrices(Struct, frozen=True, kw_only=True):
-    """US dollars a million tokens.
+    """Prices in US dollars per million tokens.
 
     Attributes:
         cached_input: Price of prompt tokens read from the server's cache; as ``input`` if None.
@@ -207,7 +207,8 @@ class Price(TokenPrices, frozen=True, kw_only=True):
 
     Attributes:
         date: Date of the price (``2026-11-01``).
-        others: Prices of prompts longer than a number of tokens (0 for any), and of a tier ("" for the default one).
+        others: Further prices, each with the number of tokens that the prompt must exceed (0 for any prompt) and the
+            service tier ("" for the default one).
     """
 
     date: str
@@ -236,8 +237,8 @@ class Limits(Struct, frozen=True, kw_only=True):
 
     Attributes:
         concurrency: Maximum calls in flight.
-        rpm: Requests a minute.
-        tpm: Tokens a minute.
+        rpm: Maximum requests a minute.
+        tpm: Maximum tokens a minute.
         max_calls: Maximum calls over all starts of the run, failed ones included.
         max_tokens: Maximum prompt and completion tokens over all starts.
         max_cost: Maximum cost in US dollars over all starts.
@@ -252,12 +253,12 @@ class Limits(Struct, frozen=True, kw_only=True):
 
 
 class StageLimits(Struct, frozen=True, kw_only=True):
-    """Limits of a part of a run, in addition to those of the whole.
+    """Limits of one stage of a stack, in addition to those of the whole run.
 
     Attributes:
-        name: The part's name.
+        name: The stage's name.
         roles: The roles of the servers it calls.
-        goes_on: Whether only the call fails that would exceed the budget; else the run ends.
+        goes_on: Whether the run continues when the budget is used up, and only the stage's calls fail.
     """
 
     name: str

@@ -33,21 +33,21 @@ def decoded_json(text: bytes | str) -> Any:
             raise error from None
         if not _BEHIND.match(whole, end):
             raise
-        return _whole_characters(data)
+        return _replace_surrogates(data)
 
 
-def _number(digits: str) -> int | float:
+def _parse_int(digits: str) -> int | float:
     return int(digits) if len(digits) <= _LONGEST_INT else float(digits)
 
 
-_LENIENT = json.JSONDecoder(strict=False, parse_int=_number)
+_LENIENT = json.JSONDecoder(strict=False, parse_int=_parse_int)
 
 
-def _whole_characters(data: Any) -> Any:
+def _replace_surrogates(data: Any) -> Any:
     if isinstance(data, str):
         return data.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(data, list):
-        return [_whole_characters(one) for one in data]
+        return [_replace_surrogates(one) for one in data]
     if isinstance(data, dict):
-        return {_whole_characters(name): _whole_characters(value) for name, value in data.items()}
+        return {_replace_surrogates(name): _replace_surrogates(value) for name, value in data.items()}
     return data

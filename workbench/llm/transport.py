@@ -1,8 +1,8 @@
-"""One HTTP request: bytes out, bytes back, limited in time and size.
+"""Send single HTTP requests, limited in time and in the size of the response.
 
 httpx's own connection pool walks all connections at every request, so aiohttp carries the requests behind httpx's
 interface (``bench/calling.py`` compares them). The transport is called without httpx's client, which would add cookies,
-redirects and proxies from the environment; a call with a key must not follow those unasked.
+redirects and proxies from the environment; a call with a key must not follow these by default.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ class Transport:
         for transport in self._through.values():
             await transport.aclose()
 
-    def _routed(self, route: Route, url: str) -> httpx.AsyncBaseTransport:
-        """Return the connection pool of one route; routes share no connections.
+    def _pool_for_route(self, route: Route, url: str) -> httpx.AsyncBaseTransport:
+        """Return the connection pool of a route; different routes share no connections.
 
         Raises:
             AttemptFailed: The proxy is invalid.
@@ -83,7 +83,7 @@ class Transport:
         from httpx_aiohttp import AiohttpTransport
 
         if route.proxy == FROM_ENVIRONMENT:
-            route = Route(ca_file=route.ca_file, proxy=_environments_proxy(url))
+            route = Route(ca_file=route.ca_file, proxy=_proxy_from_environment(url))
         if route not in self._through:
             context = httpx.create_ssl_context(trust_env=False)
             if route.ca_file is not None:
@@ -150,36 +150,36 @@ class Transport:
             )
         try:
             if stream:
-                return await self._streamed(request, timeout_s, route)
-            async with _Within(timeout_s, "no whole reply"):
-                response = await self._routed(route, url).handle_async_request(request)
+                return await self._send_streaming(request, timeout_s, route)
+            async with _TimeLimit(timeout_s, "no whole reply"):
+                response = await self._pool_for_route(route, url).handle_async_request(request)
                 try:
                     if sink is not None and response.is_success:
-                        await _take(response, longest, sink)
-                        return _received(response, b"")
-                    return _received(response, await _content(response, longest))
+                        await _copy_body(response, longest, sink)
+                        return _build_received(response, b"")
+                    return _build_received(response, await _read_body(response, longest))
                 finally:
                     await response.aclose()
         except (httpx.HTTPError, aiohttp.ClientError, OSError) as error:
             if isinstance(error, OSError) and error.filename is not None:
                 # An error about a file is a fault of this program: sockets have no name.
                 raise
-            if (own := _own_trouble(error)) is not None:
+            if (own := _local_problem(error)) is not None:
                 raise Halt("internal", own) from error
-            raise _failure(error) from None
+            raise _attempt_failure(error) from None
 
-    async def _streamed(self, request: httpx.Request, idle_s: float, route: Route) -> Received:
-        silence = partial(_Within, idle_s, "nothing more came of the reply")
-        async with _Within(max(MAX_STREAM_S, idle_s), "no whole reply"):
+    async def _send_streaming(self, request: httpx.Request, idle_s: float, route: Route) -> Received:
+        silence = partial(_TimeLimit, idle_s, "nothing more came of the reply")
+        async with _TimeLimit(max(MAX_STREAM_S, idle_s), "no whole reply"):
             async with silence():
-                response = await self._routed(route, str(request.url)).handle_async_request(request)
+                response = await self._pool_for_route(route, str(request.url)).handle_async_request(request)
             try:
-                return _received(response, await _content(response, MAX_STREAM_BYTES, silence))
+                return _build_received(response, await _read_body(response, MAX_STREAM_BYTES, silence))
             finally:
                 await response.aclose()
 
 
-class _Within:
+class _TimeLimit:
     """A timeout that raises the transport's error. A class: every call needs one, and a generator costs more."""
 
     def __init__(self, seconds: float, otherwise: str) -> None:
@@ -198,8 +198,8 @@ class _Within:
             raise AttemptFailed("timeout", self._otherwise) from None
 
 
-def _received(response: httpx.Response, body: bytes) -> Received:
-    headers = _lower(response)
+def _build_received(response: httpx.Response, body: bytes) -> Received:
+    headers = _lower_case_headers(response)
     if 200 <= response.status_code < 300:
         body = unstreamed(body, headers.get("content-type", ""))
         if len(body) > MAX_REPLY_BYTES:
@@ -207,16 +207,16 @@ def _received(response: httpx.Response, body: bytes) -> Received:
     return Received(response.status_code, headers, body)
 
 
-def _lower(response: httpx.Response) -> dict[str, str]:
+def _lower_case_headers(response: httpx.Response) -> dict[str, str]:
     return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers.raw}
 
 
-def _environments_proxy(url: str) -> str | None:
+def _proxy_from_environment(url: str) -> str | None:
     parts = urlsplit(url)
     return None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
 
 
-async def _content(
+async def _read_body(
     response: httpx.Response, longest: int, within: Callable[[], AbstractAsyncContextManager[None]] = nullcontext
 ) -> bytes:
     import aiohttp
@@ -224,14 +224,14 @@ async def _content(
 
     taken = BytesIO()
     try:
-        await _take(response, longest, taken, within)
+        await _copy_body(response, longest, taken, within)
     except (AttemptFailed, httpx.HTTPError, aiohttp.ClientError):
         if response.is_success:
             raise
     return taken.getvalue()
 
 
-async def _take(
+async def _copy_body(
     response: httpx.Response,
     longest: int,
     sink: BinaryIO,
@@ -263,7 +263,7 @@ _OWN = {
 """Errors of this machine, not of a server -> the remedy."""
 
 
-def _own_trouble(error: BaseException) -> str | None:
+def _local_problem(error: BaseException) -> str | None:
     import aiohttp
 
     cause: BaseException | None = error
@@ -283,7 +283,7 @@ def _own_trouble(error: BaseException) -> str | None:
     return None
 
 
-def _failure(error: Exception) -> AttemptFailed:
+def _attempt_failure(error: Exception) -> AttemptFailed:
     import aiohttp
     import httpx
 

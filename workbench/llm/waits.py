@@ -1,4 +1,4 @@
-"""Rate limits and requested waits, from a server's headers and messages."""
+"""Parse rate limits and requested waits from a server's headers and messages."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def requested_wait(headers: Mapping[str, str], date: float) -> float | None:
         headers: Headers by lower-case name.
         date: The current time in seconds since 1970.
     """
-    milliseconds = _number(headers.get("retry-after-ms"))
-    return _moment(headers.get("retry-after", ""), date) if milliseconds is None else milliseconds / 1000
+    milliseconds = _parse_number(headers.get("retry-after-ms"))
+    return _seconds_until(headers.get("retry-after", ""), date) if milliseconds is None else milliseconds / 1000
 
 
 def reset_wait(headers: Mapping[str, str], date: float) -> float | None:
@@ -53,7 +53,7 @@ def reset_wait(headers: Mapping[str, str], date: float) -> float | None:
 
     Accepted formats: durations (``6m0s``, ``20ms``), RFC 3339, and seconds or milliseconds since 1970.
     """
-    resets = (_moment(headers.get(reset, ""), date) for left, reset in _WINDOWS if headers.get(left) == "0")
+    resets = (_seconds_until(headers.get(reset, ""), date) for left, reset in _WINDOWS if headers.get(left) == "0")
     return max((one for one in resets if one is not None), default=None)
 
 
@@ -68,15 +68,15 @@ def duration(text: str) -> float | None:
     parts = list(_PART.finditer(text))
     if not parts or "".join(part[0] for part in parts).strip() != text.strip():
         return None
-    return sum(float(part[1]) * _unit(part[2].lower()) for part in parts)
+    return sum(float(part[1]) * _unit_seconds(part[2].lower()) for part in parts)
 
 
-def _unit(name: str) -> float:
+def _unit_seconds(name: str) -> float:
     return _UNITS["ms" if name.startswith(("ms", "milli")) else name[0]]
 
 
-def _moment(text: str, date: float) -> float | None:
-    number = _number(text)
+def _seconds_until(text: str, date: float) -> float | None:
+    number = _parse_number(text)
     if number is not None:
         since_1970 = number / 1000 if number >= _EPOCH * 1000 else number
         return max(0.0, since_1970 - date) if since_1970 >= _EPOCH else number
@@ -92,7 +92,7 @@ def _moment(text: str, date: float) -> float | None:
     return None
 
 
-def _number(text: str | None) -> float | None:
+def _parse_number(text: str | None) -> float | None:
     try:
         value = float(text or "")
     except ValueError:
@@ -114,8 +114,8 @@ def minute_limit(headers: Mapping[str, str], what: str) -> float | None:
     reset = headers.get(f"x-ratelimit-reset-{what}")
     if reset is None:
         return limit
-    used = limit - (_number(headers.get(f"x-ratelimit-remaining-{what}")) or 0.0)
-    seconds = _moment(reset, 0.0)
+    used = limit - (_parse_number(headers.get(f"x-ratelimit-remaining-{what}")) or 0.0)
+    seconds = _seconds_until(reset, 0.0)
     if seconds is None or used <= 0 or seconds * limit / used > _MAX_MINUTE_RESET_S:
         return None
     return limit

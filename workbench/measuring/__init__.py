@@ -4,27 +4,27 @@ Counts
     columns, column_tables, column_reading: verdicts and gold as arrays.
     judged: the runs that are compared with gold.
 Accuracy
-    accuracy: the entry point. entries: rows of the table. notes: caveats to read before quoting.
-    accuracy_items: the items behind a cell. accuracy_tables: the report in every format. conclusions: in sentences.
+    accuracy: the accuracy report. entries: its rows. notes: caveats to read before quoting it.
+    accuracy_items: the items behind a cell. accuracy_tables: the report in every format. conclusions: the report in
+        sentences.
 Code
     testing: pass@1, ranked solutions, tests that all or no solutions pass.
 Comparing and combining verifiers
-    comparing, comparing_tables: two verifiers. family: several. selecting: best of n.
-    stacking, stack_choosing, stack_tables: stages in sequence.
+    comparing, comparing_tables: two verifiers. family: several verifiers. selecting: best of n.
+    stacking, stack_choosing, stack_tables: verifiers as stages in sequence.
     estimating: accuracy from few labels. combined: best of n, estimates and downstream scores as tables and sentences.
     downstream: models trained with verifiers. downstream_lines: files of their scores. trained: scores from
         completions.
     training_steps: scores by step. watching, watching_tables: what a verifier accepts during training.
 Scores and bias
     scores: quality of scores. calibrating: scores as probabilities. validity: bias checks. studies: sweeps and duels.
-    pairwise: preferences between two completions. costs: cost of verdicts. curves: its
-        plots.
+    pairwise: preferences between two completions. costs: cost of verdicts. curves: plots of cost.
 What if
-    what_if: verdicts that other options would change. what_if_tables: them as sentences and tables.
+    what_if: verdicts that other options would change. what_if_tables: these changes as sentences and tables.
 Next steps
-    planning: missing labels and their order. suggesting: suggested types. counting: a project's counts. briefing: open
-    matters, in sentences.
+    planning: missing labels and their order. suggesting: suggested answer types. counting: a project's counts.
+        briefing: open tasks and problems, in sentences.
 For readers
-    browsing: items, and those of pairs of annotators. reviewing: disagreements. paper, report: documents.
-    records: data classes; those of metrics are in `statistics.records`. store: the SQL.
+    browsing: items, and the items of pairs of annotators. reviewing: disagreements. paper, report: documents.
+    records: data classes; the classes of metrics are in `statistics.records`. store: the SQL.
 """

@@ -64,26 +64,26 @@ def transfer(
     """Return each row's expected metrics at another prevalence, and the ranges where each verifier is best.
 
     Args:
-        prevalence: The share of correct completions there.
-        accept_rate: The share of completions a verifier accepts there.
+        prevalence: The share of correct completions in other data; None if not requested.
+        accept_rate: The share of completions that a verifier accepts in other data; None if not requested.
     """
     from workbench.statistics.rates import best
 
     if prevalence is None and accept_rate is None:
         return [], []
-    known = {entry.name: _rates(entries, entry) for entry in entries.everyone}
+    known = {entry.name: _class_rates(entries, entry) for entry in entries.everyone}
     # A baseline that knows the gold can't be a candidate.
     choice = [entry.name for entry in entries.everyone if entry.kind == "verifier" or entry.name in CONSTANTS]
     compared = {name: rates for name in choice if (rates := known[name]) is not None}
     ahead = best(list(compared.values())) if prevalence is not None else []
     names = list(compared)
     return (
-        [_row(entry, known[entry.name], prevalence, accept_rate) for entry in entries.everyone],
+        [_transfer_row(entry, known[entry.name], prevalence, accept_rate) for entry in entries.everyone],
         [BestAt(verifier=names[one.place], low=one.low, high=one.high) for one in ahead],
     )
 
 
-def _rates(entries: Entries, entry: Entry) -> Rates | None:
+def _class_rates(entries: Entries, entry: Entry) -> Rates | None:
     from workbench.statistics.rates import rates
 
     measured = entries.measured(entry)
@@ -91,7 +91,9 @@ def _rates(entries: Entries, entry: Entry) -> Rates | None:
     return rates(right[counted], measured.columns.gold[counted], measured.columns.question[counted])
 
 
-def _row(entry: Entry, known: Rates | None, prevalence: float | None, accept_rate: float | None) -> TransferRow:
+def _transfer_row(
+    entry: Entry, known: Rates | None, prevalence: float | None, accept_rate: float | None
+) -> TransferRow:
     from workbench.statistics.rates import accuracy_at, true_rate
 
     expected = None if known is None or prevalence is None else accuracy_at(prevalence, known)
@@ -128,11 +130,12 @@ def accuracy(
     Args:
         verifiers: Names; empty for all verifiers with a complete run that judge completions.
         by: One of ``GROUPS``, several with commas between them, or None for the row over all items only.
-        run: Use exactly this run.
+        run: Measure exactly this run; None for each verifier's newest complete run.
         live: Also include verifiers whose first complete run is in progress.
         prevalence: Also report expected accuracy at this share of correct completions.
-        accept_rate: Also report the share of correct completions at which each accepts this share.
-        known: The columns, if gold differs from today's.
+        accept_rate: Also report the share of correct completions at which each verifier would accept this share of
+            completions.
+        known: Columns with gold that differs from the current gold; None to read the current columns.
         label_noise: Also report expected accuracy against labels without errors.
         seed: Seed of the permutations behind p-values; None for a normal approximation, which is fast.
 
@@ -153,9 +156,11 @@ def accuracy(
         live=live,
     )
     entries = Entries(project, asked, known)
-    report = _counted(entries, entries.gold_counts(), seed)
+    report = _accuracy_report(entries, entries.gold_counts(), seed)
     rows, best_at = transfer(entries, prevalence, accept_rate)
-    report = structs.replace(report, rows=_marked(project, report.rows, entries), transfer=rows, best_at=best_at)
+    report = structs.replace(
+        report, rows=_mark_selection_judges(project, report.rows, entries), transfer=rows, best_at=best_at
+    )
     ceilings, untyped = _ceilings(project, report, entries), partial(curation.untyped, reader)
     if label_noise:
         report = structs.replace(report, label_noise=_without_noise(report, ceilings))
@@ -164,16 +169,16 @@ def accuracy(
     return structs.replace(report, notes=notes)
 
 
-def _counted(entries: Entries, gold: dict[str, int], seed: int | None) -> AccuracyReport:
+def _accuracy_report(entries: Entries, gold: dict[str, int], seed: int | None) -> AccuracyReport:
     asked = entries.asked
     rows, averages, tests = [], [], {}
     for entry in entries.everyone:
         counted = _CountedEntry(entries, entry)
-        own, average = entries.remembered("accuracy", (entry,), partial(_figures, counted))
+        own, average = entries.remembered("accuracy", (entry,), partial(_rows_and_average, counted))
         rows += own
         # A baseline's verdict doesn't depend on the completion, so its rows differ only by gold.
         if asked.by is not None and entry.name not in BASELINES and own[0].accuracy is not None:
-            tests[entry.name] = entries.remembered(f"tests {seed}", (entry,), partial(_tests, counted, seed))
+            tests[entry.name] = entries.remembered(f"tests {seed}", (entry,), partial(_test_groups, counted, seed))
         averages.append(average)
     rows, made = with_tests(rows, tests, seed)
     return AccuracyReport(
@@ -206,7 +211,7 @@ class _CountedEntry:
         return self.measured.pieces(self.counts, self.asked.protocol)
 
 
-def _figures(of: _CountedEntry) -> tuple[list[AccuracyRow], AverageRow]:
+def _rows_and_average(of: _CountedEntry) -> tuple[list[AccuracyRow], AverageRow]:
     from workbench.statistics.accuracy import accuracy_rows
 
     asked, columns = of.asked, of.measured.columns
@@ -218,13 +223,13 @@ def _figures(of: _CountedEntry) -> tuple[list[AccuracyRow], AverageRow]:
     return [structs.replace(row, kind=of.entry.kind) for row in rows], _average(rows, of.measured, asked)
 
 
-def _tests(of: _CountedEntry, seed: int | None) -> dict[Parts, CellTest]:
+def _test_groups(of: _CountedEntry, seed: int | None) -> dict[Parts, CellTest]:
     return tests_of(of.measured.columns, of.pieces(), seed)
 
 
 def _average(rows: list[AccuracyRow], measured: Measured, asked: AccuracyQuery) -> AverageRow:
-    """Return the macro and micro averages over the groups shown; over types if no groups are shown or the groups depend
-    on the verifier.
+    """Return the micro average, and the macro average over the groups shown. It is over types if no groups are shown
+    or if the groups depend on the verifier.
     """
     from workbench.statistics.accuracy import average, shares
 
@@ -237,7 +242,7 @@ def _average(rows: list[AccuracyRow], measured: Measured, asked: AccuracyQuery) 
     return average(everything.verifier, everything.accuracy, shares(right[counted], measured.kind[counted]), "type")
 
 
-def _marked(project: Project, rows: list[AccuracyRow], entries: Entries) -> list[AccuracyRow]:
+def _mark_selection_judges(project: Project, rows: list[AccuracyRow], entries: Entries) -> list[AccuracyRow]:
     chose = selected_by.choosers(project, entries.asked.selection, entries.datasets())
     return [structs.replace(row, selection_judge=row.verifier in chose) for row in rows]
 
@@ -255,7 +260,8 @@ def _ceilings(project: Project, report: AccuracyReport, entries: Entries) -> lis
 
 
 def _without_noise(report: AccuracyReport, ceilings: list[Ceiling]) -> list[NoisyRow]:
-    """Return each verifier's accuracy corrected for label noise, once for each estimate of the annotators' error rate.
+    """Return each verifier's accuracy corrected for label noise, with one row for each estimate of the annotators'
+    error rate.
 
     Raises:
         UsageError: Some gold is not from annotators, or their error rate is unknown.

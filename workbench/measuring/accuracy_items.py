@@ -1,4 +1,4 @@
-"""The items behind a cell of the accuracy table, from which its metrics are counted."""
+"""The items behind a cell of the accuracy table, which its metrics count."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class AccuracyCell(Struct, frozen=True, kw_only=True):
 
     Attributes:
         verifier: A verifier (also one whose run is in progress) or a baseline.
-        by: The breakdown of the table.
+        by: The property that forms the table's groups; None without groups.
         group: The group of the cell; None for all items.
         conditions: Conditions on the items of the table.
     """
@@ -77,7 +77,7 @@ class JudgedItems:
         wrong: Number of items that count as wrong (FP + FN of the cell).
         right: Number of items that count as right (TP + TN of the cell).
         undecided: Number of items in ``wrong`` and ``right`` on which the verifier abstained or failed.
-        left_out: Undecided items that the protocol doesn't count; these are not listed.
+        left_out: Number of undecided items that the protocol doesn't count; these are not listed.
     """
 
     def __init__(self, project: Project, cell: AccuracyCell) -> None:
@@ -93,11 +93,11 @@ class JudgedItems:
         entry = next(entry for entry in entries.everyone if entry.name == cell.verifier)
         known, outcome = entries.everything, entry.outcome
         gold = known.gold(cell.gold)
-        chosen = _chosen(entries, cell, entry.run) & (outcome >= 0) & (gold >= 0)
+        chosen = _mask_of_cell(entries, cell, entry.run) & (outcome >= 0) & (gold >= 0)
         self.protocol = cell.protocol or protocol_of(project)
         graded = grade(outcome, gold, self.protocol)
         rows = np.flatnonzero(chosen & graded.counted)
-        order = rows[np.argsort(_ranks()[outcome[rows], gold[rows]], kind="stable")]
+        order = rows[np.argsort(_display_ranks()[outcome[rows], gold[rows]], kind="stable")]
         self.item: IntArray = known.item[order]
         self.left_out = int(chosen.sum()) - len(rows)
         self.undecided = int((outcome[rows] >= OutcomeCode.ABSTAIN).sum())
@@ -112,20 +112,20 @@ class JudgedItems:
         return len(self.item)
 
     def ids(self, which: Which = "all") -> array[int]:
-        return array("q", self.item[self._of(which)].tobytes())
+        return array("q", self.item[self._mask(which)].tobytes())
 
     def reasons(self, which: Which = "all") -> list[tuple[str, int]]:
         import numpy as np
 
-        counts = np.bincount(self._reason[self._of(which)], minlength=len(self._names))
+        counts = np.bincount(self._reason[self._mask(which)], minlength=len(self._names))
         found = [(self._names[place], int(counts[place])) for place in np.flatnonzero(counts)]
         return sorted(found, key=lambda pair: (-pair[1], pair[0]))
 
     def rows(self, ids: Sequence[int]) -> list[JudgedRow]:
-        places = self._places(ids)
+        places = self._positions(ids)
         return [self._row(item, places[item.id]) for item in self._table.rows(ids) if item.id in places]
 
-    def _of(self, which: Which) -> IntArray:
+    def _mask(self, which: Which) -> IntArray:
         import numpy as np
 
         kinds: dict[Which, BoolArray] = {
@@ -138,7 +138,7 @@ class JudgedItems:
         }
         return np.flatnonzero(kinds[which])
 
-    def _places(self, ids: Sequence[int]) -> dict[int, int]:
+    def _positions(self, ids: Sequence[int]) -> dict[int, int]:
         import numpy as np
 
         if not len(self):
@@ -159,7 +159,7 @@ class JudgedItems:
 
 
 def judged_items(project: Project, cell: AccuracyCell) -> JudgedItems:
-    """Return the items that one cell of the accuracy table is counted from.
+    """Return the items that one cell of the accuracy table counts.
 
     Raises:
         UsageError: The verifier has no run, or a condition or the breakdown names something unknown.
@@ -167,7 +167,7 @@ def judged_items(project: Project, cell: AccuracyCell) -> JudgedItems:
     return JudgedItems(project, cell)
 
 
-def _chosen(entries: Entries, cell: AccuracyCell, run: int | None) -> BoolArray:
+def _mask_of_cell(entries: Entries, cell: AccuracyCell, run: int | None) -> BoolArray:
     import numpy as np
 
     known = entries.everything
@@ -179,7 +179,7 @@ def _chosen(entries: Entries, cell: AccuracyCell, run: int | None) -> BoolArray:
     return chosen & (groups.code == groups.names.index(cell.group) if cell.group in groups.names else False)
 
 
-def _ranks() -> IntArray:
+def _display_ranks() -> IntArray:
     import numpy as np
 
     ranks = np.zeros((len(OutcomeCode), 2), dtype=np.int8)

@@ -31,14 +31,14 @@ _Line: TypeAlias = AccuracyRow | AverageRow
 
 
 def accuracy_tables(report: AccuracyReport) -> tuple[Table, ...]:
-    return (_main(report), *_transfers(report), *_noise(report))
+    return (_main_table(report), *_transfer_tables(report), *_label_noise_table(report))
 
 
-def _transfers(report: AccuracyReport) -> tuple[Table, ...]:
-    return (_transfer(report),) if report.transfer else ()
+def _transfer_tables(report: AccuracyReport) -> tuple[Table, ...]:
+    return (_transfer_table(report),) if report.transfer else ()
 
 
-def _noise(report: AccuracyReport) -> tuple[Table, ...]:
+def _label_noise_table(report: AccuracyReport) -> tuple[Table, ...]:
     if not report.label_noise:
         return ()
     columns: Columns[NoisyRow] = (
@@ -60,18 +60,18 @@ def _noise(report: AccuracyReport) -> tuple[Table, ...]:
     return (table("Accuracy against error-free labels.", columns, report.label_noise, notes=notes),)
 
 
-def _main(report: AccuracyReport) -> Table:
+def _main_table(report: AccuracyReport) -> Table:
     baselines = {row.verifier for row in report.rows if is_baseline(row)}
     return table(
         _caption(report),
         _columns(report),
-        _lines(report),
-        notes=_notes(report),
+        _table_lines(report),
+        notes=_table_notes(report),
         kind=lambda line: "aside" if line.verifier in baselines else "",
     )
 
 
-def _lines(report: AccuracyReport) -> Iterator[_Line]:
+def _table_lines(report: AccuracyReport) -> Iterator[_Line]:
     averages = {row.verifier: row for row in report.averages if row.groups > 1}
     for row in report.rows:
         yield row
@@ -83,8 +83,8 @@ def _columns(report: AccuracyReport) -> Columns[_Line]:
     tested = any(row.delta is not None for row in report.rows)
     scored = any(row.auroc is not None for row in report.rows)
     return (
-        word("verifier", lambda line: line.verifier + (f" {CHOSE}" if _chose(line) else "")),
-        word("group", lambda line: _group(line, report.by)),
+        word("verifier", lambda line: line.verifier + (f" {CHOSE}" if _is_selection_judge(line) else "")),
+        word("group", lambda line: _group_text(line, report.by)),
         _only_row("n", lambda row: f"{row.n:,}"),
         figure("accuracy", lambda line: line.macro if isinstance(line, AverageRow) else line.accuracy),
         _only_row("95 % interval", lambda row: interval(row.ci)),
@@ -105,11 +105,11 @@ def _only_row(heading: str, shown: Callable[[AccuracyRow], str], *, there: bool 
     return text(heading, lambda line: "" if isinstance(line, AverageRow) else shown(line), there=there)
 
 
-def _chose(line: _Line) -> bool:
+def _is_selection_judge(line: _Line) -> bool:
     return isinstance(line, AccuracyRow) and line.selection_judge
 
 
-def _group(line: _Line, by: str | None) -> str:
+def _group_text(line: _Line, by: str | None) -> str:
     if isinstance(line, AverageRow):
         return f"macro over {line.groups} {'groups' if ',' in line.over else f'{line.over}s'}"
     return "all (micro)" if line.group is None else group_name(line.group, by)
@@ -120,7 +120,7 @@ def _caption(report: AccuracyReport, what: str = "Accuracy") -> str:
     return f"{what}: protocol {report.protocol}, gold {report.gold_choice} ({sources})."
 
 
-def _notes(report: AccuracyReport) -> tuple[str, ...]:
+def _table_notes(report: AccuracyReport) -> tuple[str, ...]:
     means = "Micro is the mean over items"
     if any(one.macro is not None and one.groups > 1 for one in report.averages):
         means += ", macro the mean over groups"
@@ -140,7 +140,7 @@ def tests_in_words(tests: CellTests) -> str:
     return f"{tests.method}{drawn}{rough}, after {over}"
 
 
-def _transfer(report: AccuracyReport) -> Table:
+def _transfer_table(report: AccuracyReport) -> Table:
     first = report.transfer[0]
     expected, accepted = first.prevalence is not None, first.accept_rate is not None
     columns: Columns[TransferRow] = (
@@ -158,19 +158,20 @@ def _transfer(report: AccuracyReport) -> Table:
     return table(" ".join(said), columns, report.transfer, notes=(note,))
 
 
-# -- Verifiers as rows, answer types as columns: the first question of most readers.
+# -- The overview: verifiers as rows, answer types as columns. It answers the first question of most readers.
 
 
 _WEAKEST = "↓"
 """Marks the type on which a verifier is weakest."""
 
 
-class _Across(NamedTuple):
-    """A verifier's row.
+class _OverviewRow(NamedTuple):
+    """A verifier's row in the overview.
 
     Attributes:
-        whole: Its metrics on all items.
-        weakest: Its weakest type, if there are several and it errs on some.
+        whole: The verifier's metrics on all items.
+        types: Answer type -> its metrics.
+        weakest: The metrics of its weakest type, if there are several and it errs on some item; else None.
     """
 
     whole: AccuracyRow
@@ -179,15 +180,15 @@ class _Across(NamedTuple):
 
 
 def overview(report: AccuracyReport) -> Table:
-    lines = [_across(report, row) for row in _everything(report)]
+    lines = [_overview_row(report, row) for row in _rows_of_all_items(report)]
     sizes: dict[str, int] = {}
     for row in report.rows:
         if row.group is not None:
             sizes[row.group] = max(sizes.get(row.group, 0), row.n)
     codes = [] if set(sizes) <= {UNTYPED} else list(sizes)
-    columns: Columns[_Across] = (
+    columns: Columns[_OverviewRow] = (
         word("verifier", lambda line: line.whole.verifier + (f" {CHOSE}" if line.whole.selection_judge else "")),
-        *(text(code, partial(_cell, code)) for code in codes),
+        *(text(code, partial(_type_cell, code)) for code in codes),
         figure("all", lambda line: line.whole.accuracy),
         ends(lambda line: line.whole.ci),
         figure("MCC", lambda line: line.whole.mcc),
@@ -198,23 +199,23 @@ def overview(report: AccuracyReport) -> Table:
         _caption(report, "Accuracy by answer type" if codes else "Accuracy"),
         columns,
         lines,
-        notes=(*_legend(report, codes, sizes), *conclusion(report), *report.notes),
+        notes=(*_overview_notes(report, codes, sizes), *conclusion(report), *report.notes),
         kind=lambda line: "aside" if is_baseline(line.whole) else "",
     )
 
 
-def _across(report: AccuracyReport, whole: AccuracyRow) -> _Across:
+def _overview_row(report: AccuracyReport, whole: AccuracyRow) -> _OverviewRow:
     types = {row.group: row for row in report.rows if row.verifier == whole.verifier and row.group is not None}
     found = weakest(report, whole.verifier)
-    return _Across(whole, types, found and found.row)
+    return _OverviewRow(whole, types, found and found.row)
 
 
-def _cell(code: str, line: _Across) -> Cell:
+def _type_cell(code: str, line: _OverviewRow) -> Cell:
     row = line.types.get(code)
     return Cell(NONE) if row is None else Cell(number(row.accuracy), small=_WEAKEST if row is line.weakest else "")
 
 
-def _legend(report: AccuracyReport, codes: Sequence[str], sizes: Mapping[str, int]) -> tuple[str, ...]:
+def _overview_notes(report: AccuracyReport, codes: Sequence[str], sizes: Mapping[str, int]) -> tuple[str, ...]:
     made = "?: undecided verdicts (abstentions and errors). Intervals: 95 %, clustered by question."
     if not codes:
         return (made,)
@@ -237,22 +238,22 @@ def accuracy_as(report: AccuracyReport, form: TableForm) -> str:
 
 
 def overview_as(report: AccuracyReport, form: TableForm) -> str:
-    return written((overview(report), *_transfers(report)), form)
+    return written((overview(report), *_transfer_tables(report)), form)
 
 
 def accuracy_csv(report: AccuracyReport) -> str:
-    """Render the report as CSV: metrics at full precision, undefined ones empty.
+    """Render the report as CSV, with metrics at full precision; undefined metrics are empty.
 
     A name that a spreadsheet would take for a formula gets a leading apostrophe, and control characters are shown as
-    pictures: names of models and sources come from other people's files and must not run in the spreadsheet. JSON has
-    all names unchanged.
+    pictures: names of models and sources come from others' files and must not be executed by the spreadsheet. JSON has
+        all names unchanged.
     """
     averages = {average.verifier: average for average in report.averages}
-    lines = [_line(report, row, averages.get(row.verifier) if row.group is None else None) for row in report.rows]
+    lines = [_csv_line(report, row, averages.get(row.verifier) if row.group is None else None) for row in report.rows]
     return lines_csv(lines, {})
 
 
-def _line(report: AccuracyReport, row: AccuracyRow, average: AverageRow | None) -> dict[str, object]:
+def _csv_line(report: AccuracyReport, row: AccuracyRow, average: AverageRow | None) -> dict[str, object]:
     low, high = row.ci or (None, None)
     balanced_low, balanced_high = row.balanced_accuracy_ci or (None, None)
     mcc_low, mcc_high = row.mcc_ci or (None, None)
@@ -288,11 +289,11 @@ def _line(report: AccuracyReport, row: AccuracyRow, average: AverageRow | None) 
 
 
 def sorted_by(report: AccuracyReport, key: SortKey) -> AccuracyReport:
-    """Return the report with its verifiers sorted by name, or by a metric of all items, best first.
+    """Return the report with its verifiers sorted by name, or by a metric on all items, best first.
 
     Baselines come last, after verifiers without this metric.
     """
-    order = [row.verifier for row in sorted(_everything(report), key=lambda row: _rank(row, key))]
+    order = [row.verifier for row in sorted(_rows_of_all_items(report), key=lambda row: _sort_key(row, key))]
     place = {name: at for at, name in enumerate(order)}
     return structs.replace(
         report,
@@ -306,18 +307,18 @@ def accuracy_name(report: AccuracyReport, part: str = "") -> str:
     """Return the file name of a report.
 
     Args:
-        part: The part of the data in the report (``"A"``); empty for all data.
+        part: The part of the data in the report, such as the type ``"A"``; empty for all data.
     """
     fields = crossing(report.by) if report.by else ()
     words = ("accuracy", part, *fields, report.protocol, report.gold_choice)
     return "-".join(word for word in words if word.isalnum())
 
 
-def _everything(report: AccuracyReport) -> list[AccuracyRow]:
+def _rows_of_all_items(report: AccuracyReport) -> list[AccuracyRow]:
     return [row for row in report.rows if row.group is None]
 
 
-def _rank(row: AccuracyRow, key: SortKey) -> tuple[bool, bool, float, str]:
+def _sort_key(row: AccuracyRow, key: SortKey) -> tuple[bool, bool, float, str]:
     name = row.verifier.casefold()
     if key == "name":
         return row.kind == "baseline", False, 0.0, name

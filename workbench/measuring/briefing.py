@@ -1,4 +1,5 @@
-"""Lists the open matters of a project in sentences, most urgent first; every number comes from another module.
+"""Describes a project's open tasks, problems and findings (matters) in sentences, the most urgent first. Every number
+comes from another module.
 
 The order is that of `KINDS`: blocked work, then problems that make metrics wrong, then findings, then work in the
 background, then possible next steps. Within a kind, the matter with the most items comes first.
@@ -40,7 +41,7 @@ class AccuracyRanking(Struct, frozen=True, kw_only=True):
     """The verifiers ranked by accuracy.
 
     Attributes:
-        verifiers: Their rows over all items, the most accurate first; verifiers without metrics come last.
+        verifiers: The verifiers' rows over all items, the most accurate first; verifiers without metrics come last.
         constant: Accuracy of the majority-class baseline; None without gold.
         protocol: How undecided verdicts are counted; None without metrics.
     """
@@ -113,11 +114,11 @@ class ProjectFacts:
 
 def _stopped_runs(facts: ProjectFacts) -> Iterator[Matter]:
     for run in {run.verifier: run for run in facts.runs}.values():
-        if (how := _stopped(run)) is not None:
-            why = f": {_beginning(run.message)}" if run.message else "."
+        if (how := _stop_reason(run)) is not None:
+            why = f": {_shorten(run.message)}" if run.message else "."
             yield Matter(
                 kind="stopped-run",
-                sentence=f"{run.verifier} (run {run.run}) {how} after {_share(run)}{why}",
+                sentence=f"{run.verifier} (run {run.run}) {how} after {_progress_text(run)}{why}",
                 about={"run": run.run, "verifier": run.verifier},
                 size=run.items - run.done,
                 screen="runs",
@@ -125,7 +126,7 @@ def _stopped_runs(facts: ProjectFacts) -> Iterator[Matter]:
             )
 
 
-def _stopped(run: RunInfo) -> str | None:
+def _stop_reason(run: RunInfo) -> str | None:
     if run.state == "failed":
         return "failed"
     if run.state == "paused":
@@ -133,7 +134,7 @@ def _stopped(run: RunInfo) -> str | None:
     return "has lost its process" if run.state in ACTIVE and not run.alive else None
 
 
-def _share(run: RunInfo) -> str:
+def _progress_text(run: RunInfo) -> str:
     if run.writes:
         return counted(run.usage.calls if run.usage else 0, "call")
     return f"{run.done:,} of {counted(run.items, 'item')}"
@@ -148,7 +149,7 @@ def _flags(facts: ProjectFacts) -> Iterator[Matter]:
     if not flags:
         return
     oldest, names = flags[0], list(dict.fromkeys(flag.annotator for flag in flags))
-    asks = f"; {'it' if len(flags) == 1 else 'the first'} asks: “{_beginning(oldest.asked)}”" if oldest.asked else ""
+    asks = f"; {'it' if len(flags) == 1 else 'the first'} asks: “{_shorten(oldest.asked)}”" if oldest.asked else ""
     yield Matter(
         kind="flags",
         sentence=f"{counted(len(flags), 'flag')} of {listed(names)} {waits(len(flags))} for your answer, since "
@@ -164,15 +165,13 @@ def _pauses(facts: ProjectFacts) -> Iterator[Matter]:
 
     for person in annotators(facts.project):
         if person.paused:
-            said = (
-                f"{_beginning(person.name)} is paused and gets no items{person.why and f': {_beginning(person.why)}'}."
-            )
+            said = f"{_shorten(person.name)} is paused and gets no items{person.why and f': {_shorten(person.why)}'}."
             command = Command(f"annotators DB resume {shlex.quote(person.name)}").shell()
             yield Matter(kind="paused", sentence=said, about={"person": person.name}, command=command)
 
 
 def _conflicts(facts: ProjectFacts) -> Iterator[Matter]:
-    able = sorted(_able(facts.counts.people), key=lambda person: -person.conflicts)
+    able = sorted(_annotators_who_can_adjudicate(facts.counts.people), key=lambda person: -person.conflicts)
     if able:
         first, *others = able
         if first.conflicts == able[-1].conflicts:
@@ -190,9 +189,9 @@ def _conflicts(facts: ProjectFacts) -> Iterator[Matter]:
         )
 
 
-def _nobodys_conflicts(facts: ProjectFacts) -> Iterator[Matter]:
+def _unassignable_conflicts(facts: ProjectFacts) -> Iterator[Matter]:
     many = facts.counts.states["conflict"]
-    if many and not any(_able(facts.counts.people)):
+    if many and not any(_annotators_who_can_adjudicate(facts.counts.people)):
         yield Matter(
             kind="nobodys-conflicts",
             sentence=f"{counted(many, 'item')} {'is' if many == 1 else 'are'} in conflict, and no one here may "
@@ -203,14 +202,14 @@ def _nobodys_conflicts(facts: ProjectFacts) -> Iterator[Matter]:
         )
 
 
-def _able(people: Iterable[PersonProgress]) -> Iterator[PersonProgress]:
+def _annotators_who_can_adjudicate(people: Iterable[PersonProgress]) -> Iterator[PersonProgress]:
     return (person for person in people if person.conflicts and not person.paused)
 
 
 # -- Problems that make metrics wrong.
 
 
-def _failures(facts: ProjectFacts) -> Iterator[Matter]:
+def _failed_items(facts: ProjectFacts) -> Iterator[Matter]:
     failed = sorted((row for row in facts.accuracy_ranking.verifiers if row.error), key=lambda row: -row.error)
     for row in failed[:1]:
         means = "which count as “incorrect” in its accuracy" if row.n else "so that it has no metrics"
@@ -249,13 +248,13 @@ def _suspect_labels(facts: ProjectFacts) -> Iterator[Matter]:
         )
 
 
-def _no_conclusion(facts: ProjectFacts) -> Iterator[Matter]:
+def _low_agreement(facts: ProjectFacts) -> Iterator[Matter]:
     found = facts.agreement
     if found is not None and found.krippendorff_alpha is not None and found.krippendorff_alpha < TENTATIVE:
-        yield _agreeing("no-conclusion", found)
+        yield _agreement_matter("no-conclusion", found)
 
 
-def _agreeing(kind: str, found: AgreementReport) -> Matter:
+def _agreement_matter(kind: str, found: AgreementReport) -> Matter:
     return Matter(
         kind=kind,
         sentence=agreement_sentence(found),
@@ -274,10 +273,11 @@ def agreement_sentence(found: AgreementReport) -> str:
     sure = percent_interval(found.percent_ci) if found.percent_ci else few
     alike = f"Annotators agree on {percent(found.percent_agreement)} % {sure}"
     of = f"of {counted(found.paired, 'item')} with two labels"
-    return f"{alike} {of}, {'alpha is not defined' if alpha is None else f'alpha {alpha:z.2f}'}: {_read_as(alpha)}."
+    figure = "alpha is not defined" if alpha is None else f"alpha {alpha:z.2f}"
+    return f"{alike} {of}, {figure}: {_interpret_alpha(alpha)}."
 
 
-def _read_as(alpha: float | None) -> str:
+def _interpret_alpha(alpha: float | None) -> str:
     if alpha is None:
         return "all labels are equal, which doesn't show how well annotators distinguish correct from incorrect"
     if alpha < TENTATIVE:
@@ -305,7 +305,7 @@ def _behind_constant(facts: ProjectFacts) -> Iterator[Matter]:
 
 
 def _weakest_cell(facts: ProjectFacts) -> Iterator[Matter]:
-    # A verifier without errors has no weak cell, so the sentence is about the next one.
+    # A verifier without errors has no weak cell, so the sentence is about the next verifier.
     best = next((row for row in facts.measured if row.accuracy != 1), None)
     if best is None or best.accuracy is None:
         return
@@ -332,7 +332,7 @@ def _weakest_cell(facts: ProjectFacts) -> Iterator[Matter]:
     where = f"{by}={group}"
     place = f"{'' if group == UNTYPED else f'{by} '}{found.place(facts.report)}"
     said = f"{who} is weakest on {place}: right on {found.figures}, over all on {percent(best.accuracy)} %."
-    if found.may_be_chance and (most := _errs_most(facts, best)) is not None:
+    if found.may_be_chance and (most := _least_accurate(facts, best)) is not None:
         said = (
             f"{most.verifier} is the least accurate: right on {in_words(most)}. {who} is significantly below "
             f"average on no {by}, and least accurate on {found.place(facts.report)} "
@@ -348,7 +348,7 @@ def _weakest_cell(facts: ProjectFacts) -> Iterator[Matter]:
     )
 
 
-def _errs_most(facts: ProjectFacts, best: AccuracyRow) -> AccuracyRow | None:
+def _least_accurate(facts: ProjectFacts, best: AccuracyRow) -> AccuracyRow | None:
     least = min(facts.measured, key=lambda row: row.accuracy or 0.0)
     return least if (least.accuracy or 0.0) < (best.accuracy or 0.0) else None
 
@@ -379,20 +379,20 @@ def _agreement(facts: ProjectFacts) -> Iterator[Matter]:
     found = facts.agreement
     alpha = None if found is None else found.krippendorff_alpha
     if found is not None and found.paired and (alpha is None or alpha >= TENTATIVE):
-        yield _agreeing("agreement", found)
+        yield _agreement_matter("agreement", found)
 
 
 # -- Work in the background.
 
 
-def _running(facts: ProjectFacts) -> Iterator[Matter]:
+def _active_runs(facts: ProjectFacts) -> Iterator[Matter]:
     for run in facts.runs:
         if run.state in ACTIVE and run.alive:
-            how = f"waits: {_beginning(run.waiting)}" if run.waiting else "is at work"
-            to_go = f", about {_duration(run.eta)} to go" if run.eta is not None else ""
+            how = f"waits: {_shorten(run.waiting)}" if run.waiting else "is at work"
+            to_go = f", about {_duration_text(run.eta)} to go" if run.eta is not None else ""
             yield Matter(
                 kind="running",
-                sentence=f"{run.verifier} (run {run.run}) {how}, {_share(run)} done{to_go}.",
+                sentence=f"{run.verifier} (run {run.run}) {how}, {_progress_text(run)} done{to_go}.",
                 about={"run": run.run, "verifier": run.verifier},
                 size=run.items - run.done,
                 screen="runs",
@@ -400,14 +400,14 @@ def _running(facts: ProjectFacts) -> Iterator[Matter]:
             )
 
 
-def _duration(seconds: float) -> str:
+def _duration_text(seconds: float) -> str:
     for size, noun, until in ((1, "second", 100), (60, "minute", 6_000), (3_600, "hour", 48 * 3_600)):
         if seconds < until:
             return counted(max(round(seconds / size), 1), noun)
     return counted(round(seconds / 86_400), "day")
 
 
-def _progress(facts: ProjectFacts) -> Iterator[Matter]:
+def _labelling_progress(facts: ProjectFacts) -> Iterator[Matter]:
     found, types = facts.progress, sum(person.types_left for person in facts.counts.people)
     if found.left or types:
         there = f"{found.done:,} of {counted(found.done + found.left, 'label')} that were asked for"
@@ -424,7 +424,7 @@ def _progress(facts: ProjectFacts) -> Iterator[Matter]:
 # -- Possible next steps.
 
 
-def _import(facts: ProjectFacts) -> Iterator[Matter]:
+def _import_first(facts: ProjectFacts) -> Iterator[Matter]:
     if not facts.counts.items and not facts.counts.questions:
         yield Matter(
             kind="import",
@@ -441,7 +441,7 @@ def _import(facts: ProjectFacts) -> Iterator[Matter]:
         )
 
 
-def _verify(facts: ProjectFacts) -> Iterator[Matter]:
+def _run_verifier_first(facts: ProjectFacts) -> Iterator[Matter]:
     if facts.counts.items and all(run.writes for run in facts.runs):
         from workbench.data.store import problems
 
@@ -456,7 +456,7 @@ def _verify(facts: ProjectFacts) -> Iterator[Matter]:
         )
 
 
-def _tests(facts: ProjectFacts) -> Iterator[Matter]:
+def _test_results(facts: ProjectFacts) -> Iterator[Matter]:
     ran = _executions(facts)
     if ran and ran[-1].items <= _MAX_SOLUTIONS:
         from workbench.measuring.report.testing import testing_sentence
@@ -476,7 +476,7 @@ def _executions(facts: ProjectFacts) -> list[RunInfo]:
     return [run for run in facts.runs if run.kind == "execution" and run.completed_at]
 
 
-def _label(facts: ProjectFacts) -> Iterator[Matter]:
+def _label_first(facts: ProjectFacts) -> Iterator[Matter]:
     if (
         facts.accuracy_ranking.verifiers
         and not _executions(facts)
@@ -490,12 +490,12 @@ def _label(facts: ProjectFacts) -> Iterator[Matter]:
             yield Matter(kind="label", sentence=f"{without}: let people label some.", command=command)
 
 
-def _out(facts: ProjectFacts) -> Iterator[Matter]:
+def _datasets_without_items(facts: ProjectFacts) -> Iterator[Matter]:
     for one in facts.counts.datasets:
         if one.out is not None:
             yield Matter(
                 kind="out",
-                sentence=f"The data set {one.name} was excluded ({_beginning(one.out)}): {counted(one.items, 'item')} "
+                sentence=f"The data set {one.name} was excluded ({_shorten(one.out)}): {counted(one.items, 'item')} "
                 f"and {counted(one.questions, 'question')} are not counted.",
                 about={"dataset": one.name},
                 size=one.items,
@@ -511,11 +511,11 @@ _NOTHING: Final = Matter(
 
 
 class MatterKind(NamedTuple):
-    """A kind of matter.
+    """A kind of matter: an open task, problem or finding.
 
     Attributes:
         find: Yields the matters of this kind.
-        late: Whether it needs computed metrics, which may take seconds.
+        late: Whether it needs metrics that may take seconds to compute.
     """
 
     find: Callable[[ProjectFacts], Iterator[Matter]]
@@ -527,21 +527,21 @@ KINDS: Final = {
     "paused": MatterKind(_pauses),
     "flags": MatterKind(_flags),
     "conflicts": MatterKind(_conflicts),
-    "nobodys-conflicts": MatterKind(_nobodys_conflicts),
-    "failures": MatterKind(_failures, late=True),
+    "nobodys-conflicts": MatterKind(_unassignable_conflicts),
+    "failures": MatterKind(_failed_items, late=True),
     "suspect-labels": MatterKind(_suspect_labels, late=True),
-    "no-conclusion": MatterKind(_no_conclusion, late=True),
+    "no-conclusion": MatterKind(_low_agreement, late=True),
     "behind-constant": MatterKind(_behind_constant, late=True),
     "weakest-cell": MatterKind(_weakest_cell, late=True),
     "unknown-types": MatterKind(_unknown_types, late=True),
-    "tests": MatterKind(_tests, late=True),
+    "tests": MatterKind(_test_results, late=True),
     "agreement": MatterKind(_agreement, late=True),
-    "running": MatterKind(_running),
-    "progress": MatterKind(_progress),
-    "import": MatterKind(_import),
-    "verify": MatterKind(_verify),
-    "label": MatterKind(_label, late=True),
-    "out": MatterKind(_out),
+    "running": MatterKind(_active_runs),
+    "progress": MatterKind(_labelling_progress),
+    "import": MatterKind(_import_first),
+    "verify": MatterKind(_run_verifier_first),
+    "label": MatterKind(_label_first, late=True),
+    "out": MatterKind(_datasets_without_items),
 }
 """Every kind of matter by name, the most urgent first."""
 
@@ -551,7 +551,7 @@ def matters(facts: ProjectFacts, *, late: bool) -> list[Matter]:
 
 
 def ranked(found: Iterable[Matter]) -> list[Matter]:
-    """Sort all open matters by urgency; without any, return one matter that says so."""
+    """Sort all matters by urgency; without any, return one matter that says that nothing is open."""
     place = {kind: number for number, kind in enumerate(KINDS)}
     return sorted(found, key=lambda matter: (place[matter.kind], -matter.size)) or [_NOTHING]
 
@@ -566,6 +566,6 @@ def briefed(project: Project) -> Status:
 # -- Wording.
 
 
-def _beginning(said: str) -> str:
+def _shorten(said: str) -> str:
     line = " ".join(said.split())
     return line if len(line) <= _MAX_QUOTE else f"{line[:_MAX_QUOTE].rstrip()}…"

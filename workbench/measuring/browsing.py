@@ -1,4 +1,4 @@
-"""Queries for Browse: ids and pages of items for a table, and the detail of one item."""
+"""Queries for the screen Browse: ids and pages of items for a table, and the details of one item."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class ItemTable(QueryTable[BrowseRow]):
 def names(project: Project) -> dict[str, list[str]]:
     """Map each filter field to its values; verifiers are under ``verdict:``.
 
-    For kept columns of a file, ``column:NAME``, these are values of the first rows.
+    Additional columns of an imported file are under ``column:NAME``, with the values of their first rows.
     """
     reader = project.database.reader()
     kept = {COLUMN + name: values for name, values in extra_columns(reader).items()}
@@ -85,9 +85,10 @@ def names(project: Project) -> dict[str, list[str]]:
 
 
 def breakdowns(project: Project) -> tuple[str, ...]:
-    """List the breakdowns of metrics: `GROUPS`, then kept columns whose first rows share values.
+    """List the properties by which metrics can be grouped: `GROUPS`, then additional columns of imported files in
+    whose first rows values repeat.
 
-    Those in `TOLD` are included only for code.
+    Properties in `TOLD` are included only if the project has code problems.
     """
     reader = project.database.reader()
     groups = (by for by in GROUPS if by not in TOLD or has_code(reader))
@@ -95,10 +96,11 @@ def breakdowns(project: Project) -> tuple[str, ...]:
 
 
 def read_conditions(text: str, verifiers: Sequence[str]) -> tuple[Condition, ...]:
-    """Parse a line of conditions, ``type=A state!=final model="a b"``, as ``--where`` takes them one by one.
+    """Parse a line of several conditions, such as ``type=A state!=final model="a b"``; the option ``--where`` takes
+    one condition.
 
     Args:
-        verifiers: Those that have a complete run.
+        verifiers: Names of the verifiers that have a complete run.
 
     Raises:
         UsageError: A condition is malformed, or names an unknown field, value or verifier.
@@ -118,12 +120,12 @@ def read_conditions(text: str, verifiers: Sequence[str]) -> tuple[Condition, ...
 
 
 def find(project: Project, key: str) -> list[int]:
-    """Return row ids of the completions whose own id or question id equals or ends with a key."""
+    """Return row ids of the completions whose completion id or question id equals or ends with ``key``."""
     return browsing.meant(project.database.reader(), key)
 
 
 def meant(project: Project, said: str) -> list[int]:
-    """Call `find`, and require a match.
+    """Call `find`, and raise an error without a match.
 
     Raises:
         UsageError: No completion matches; the hint names a similar id.
@@ -136,7 +138,7 @@ def meant(project: Project, said: str) -> list[int]:
 
 
 def read(project: Project, completion: int) -> ItemDetail:
-    """Read everything about one item without recording the view; callers that show it call ``reveal``.
+    """Read everything about one item without recording that it was viewed; callers that show it call ``reveal``.
 
     Raises:
         UsageError: The item does not exist.
@@ -150,7 +152,7 @@ def detail(project: Project, completion: int, also: Collection[str] = ()) -> Ite
     A later label by the same person on the item is marked unblinded.
 
     Args:
-        also: Other people whose roles the coordinator has in this app.
+        also: Names of other annotators as whom the coordinator works in this app.
 
     Raises:
         UsageError: The item does not exist.
@@ -185,7 +187,8 @@ def write_item(project: Project, item: ItemDetail) -> Path:
 
 
 def reveal(project: Project, completion: int, also: Collection[str] = ()) -> None:
-    """Record once that the coordinator has seen an item's gold, verdicts or labels; see ``detail``."""
+    """Record that the coordinator has seen an item's gold, verdicts or labels, unless that is already recorded; see
+    ``detail``."""
     reveal_each(project, [completion], also)
 
 
@@ -204,8 +207,8 @@ def reveal_examples(project: Project, kind: str, options: Mapping[str, str], als
     """Call `reveal` for the adjudicated items that a verifier's prompts show as examples.
 
     Args:
-        kind: A kind, or the name of a verifier.
-        options: Option values, which override those of the name.
+        kind: A kind of verifier, or the name of a configured verifier.
+        options: Option values, which override those of the named verifier.
     """
     from workbench.runs.choosing import choose
     from workbench.runs.store.settled import shown_by
@@ -221,11 +224,12 @@ def reveal_shown_to(project: Project, verifier: str, also: Collection[str] = ())
         reveal_each(project, items, also)
 
 
-# -- The items behind a cell of the pair matrix: the labels of two people.
+# -- The items behind a cell of the pair matrix: the labels of two annotators.
 
 
 class LabelledRow(Struct, frozen=True, kw_only=True):
-    """An item with the labels of both annotators; on the type task, the completion that shows the question."""
+    """An item with the labels of both annotators. On the type task, whose labels are on questions, it is the
+    completion with which the question is shown."""
 
     item: BrowseRow
     a: str

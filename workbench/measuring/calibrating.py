@@ -75,13 +75,13 @@ def calibrate(
         questions=len(np.unique(items.question)),
         unscored=int(judged.sum() - kept.sum()),
         folds=folds,
-        rows=list(_rows(items, folds)),
+        rows=list(_calibration_rows(items, folds)),
         gold_choice=gold,
         selection_judges=notes.among(project, (verifier,), selection, every_column(project)),
     )
 
 
-def _rows(items: ItemScores, folds: int) -> Iterator[CalibrationRow]:
+def _calibration_rows(items: ItemScores, folds: int) -> Iterator[CalibrationRow]:
     import numpy as np
 
     from workbench.statistics.calibration import cross_fitted, odds
@@ -97,9 +97,9 @@ def _rows(items: ItemScores, folds: int) -> Iterator[CalibrationRow]:
         )
     said = np.isin(items.outcome, (int(OutcomeCode.CORRECT), int(OutcomeCode.INCORRECT)))
     if said.all():
-        yield _row("verdict", items, (items.outcome == int(OutcomeCode.CORRECT)).astype(np.float64))
+        yield _calibration_row("verdict", items, (items.outcome == int(OutcomeCode.CORRECT)).astype(np.float64))
     are_chances = bool(score.min() >= 0 and score.max() <= 1)
-    yield _row("score", items, score, are_chances=are_chances)
+    yield _calibration_row("score", items, score, are_chances=are_chances)
     fold = fold_of(items.question, folds)
     for method in get_args(CalibrationMethod):
         value = odds(score) if are_chances and method == "platt" else score
@@ -108,10 +108,10 @@ def _rows(items: ItemScores, folds: int) -> Iterator[CalibrationRow]:
             raise UsageError(
                 "One fold holds all the correct or all the incorrect completions.", f"Use more {opt.folds}."
             )
-        yield _row(method, items, chance)
+        yield _calibration_row(method, items, chance)
 
 
-def _row(
+def _calibration_row(
     reading: CalibrationReading, items: ItemScores, chance: FloatArray, *, are_chances: bool = True
 ) -> CalibrationRow:
     import numpy as np
@@ -134,7 +134,7 @@ def _row(
     )
 
 
-# -- As a table and as plots.
+# -- The calibration as a table and as plots.
 
 
 _COLUMNS: Columns[CalibrationRow] = (

@@ -1,7 +1,8 @@
 """Reads all items, or a run's verdicts, into columns; large tables are read by several threads.
 
 SQLite reads outside the GIL: each thread has its own connection and a share of the items. All threads must read the
-same state of the database, identified by the history mark; if it changed in between, one thread reads everything.
+same state of the database, identified by its mark in the change history; if the database changes meanwhile, one thread
+reads everything.
 """
 
 from __future__ import annotations
@@ -40,9 +41,9 @@ def read_items(database: Database, connection: Connection) -> ColumnTable:
     import numpy as np
 
     first, last = stored.item_ends(connection) or (0, -1)
-    bounds = _bounds(last - first + 1)
+    bounds = _share_bounds(last - first + 1)
     spans = [(first + start, first + end - 1) for start, end in pairwise(bounds)]
-    parts = _by_threads(database, connection, lambda reader, span: stored.item_numbers(reader, *span), spans)
+    parts = _read_in_threads(database, connection, lambda reader, span: stored.item_numbers(reader, *span), spans)
     numbers = None if parts is None else ItemNumbers(*map(np.concatenate, zip(*parts, strict=True)))
     return tables.read_items(connection, *EVERY_ROW, numbers)
 
@@ -53,26 +54,26 @@ def read_verdicts(database: Database, connection: Connection, run: int, items: I
     def read(reader: Connection, share: IntArray) -> ColumnTable:
         return tables.read_verdicts(reader, run, share, int(share[0]), int(share[-1]))
 
-    shares = [items[start:end] for start, end in pairwise(_bounds(len(items)))]
-    parts = _by_threads(database, connection, read, shares)
+    shares = [items[start:end] for start, end in pairwise(_share_bounds(len(items)))]
+    parts = _read_in_threads(database, connection, read, shares)
     return tables.read_verdicts(connection, run, items, *EVERY_ROW) if parts is None else tables.joined(parts)
 
 
-def _bounds(number: int) -> list[int]:
+def _share_bounds(number: int) -> list[int]:
     many = max(min(os.cpu_count() or 1, _MAX_THREADS, number // _MIN_SHARE_ITEMS), 1)
     return [number * share // many for share in range(many + 1)]
 
 
-def _by_threads(
+def _read_in_threads(
     database: Database, connection: Connection, read: Callable[[Connection, Share], Found], shares: Sequence[Share]
 ) -> list[Found] | None:
-    """Read each share in its own thread, the first in this one; None for one share, or if the database changed in
-    between.
+    """Read each share of the items in its own thread, the first in the calling one. Return None if there is only one
+    share, or if the database changed meanwhile.
     """
     first, *others = shares
     if not others:
         return None
-    elsewhere = partial(_read_elsewhere, database, generation.mark(connection), read)
+    elsewhere = partial(_read_on_other_connection, database, generation.mark(connection), read)
     with ThreadPoolExecutor(len(others)) as pool:
         reading = [pool.submit(copy_context().run, elsewhere, share) for share in others]
         found = [read(connection, first), *(one.result() for one in reading)]
@@ -80,7 +81,7 @@ def _by_threads(
     return parts if len(parts) == len(found) else None
 
 
-def _read_elsewhere(
+def _read_on_other_connection(
     database: Database, now: ChangeMark, read: Callable[[Connection, Share], Found], share: Share
 ) -> Found | None:
     try:

@@ -27,11 +27,11 @@ REASON = "reason"
 
 
 class ColumnTable(Struct, frozen=True, kw_only=True, eq=False):
-    """Columns with one value an item; the arrays of a table are never modified.
+    """Columns with one value for each item; the arrays of a table are never modified.
 
     Attributes:
         columns: Name -> values. A column of names holds positions in ``names``.
-        names: Column of names -> the names in order of position; some may have no item.
+        names: Column of names -> its names in order of position; a name may have no item.
     """
 
     columns: Mapping[str, Array]
@@ -45,7 +45,8 @@ class ColumnTable(Struct, frozen=True, kw_only=True, eq=False):
 def read_items(connection: Connection, first: int, last: int, numbers: ItemNumbers | None = None) -> ColumnTable:
     """Read the items of a range, in order of row id.
 
-    Columns: ``item``, ``question`` (int64), ``characters`` (int32), ``final`` and ``imported`` (gold: 1, 0, -1),
+    Columns: ``item``, ``question`` (int64), ``characters`` (int32), ``final`` and ``imported`` (gold: 1 correct, 0
+        incorrect, -1 none),
     ``origin`` (of the gold; `ORIGINS`) and one for each of `FIELDS`.
 
     Args:
@@ -68,9 +69,9 @@ def read_items(connection: Connection, first: int, last: int, numbers: ItemNumbe
         "origin": (imported >= 0).astype(np.int8),
     }
     place = np.searchsorted(sorted(told.models), found.model)
-    named = {"model": _coded(place, [told.models[key] for key in sorted(told.models)])}
+    named = {"model": _encode_names(place, [told.models[key] for key in sorted(told.models)])}
     for position, field in enumerate(stored.OF_QUESTION):
-        named[field] = _coded(of_question, [told.questions[key][position] for key in questions.tolist()])
+        named[field] = _encode_names(of_question, [told.questions[key][position] for key in questions.tolist()])
     place = np.searchsorted(item, [touched[0] for touched in told.touched])
     for column, position in (("final", 1), ("origin", 2), ("imported", 3)):
         columns[column][place] = [touched[position] for touched in told.touched]
@@ -82,14 +83,14 @@ def read_items(connection: Connection, first: int, last: int, numbers: ItemNumbe
         named[column] = code, tuple(known)
     for column, (code, names) in named.items():
         columns[column] = _narrow(code, len(names))
-    return _frozen(columns, {column: names for column, (_, names) in named.items()})
+    return _freeze(columns, {column: names for column, (_, names) in named.items()})
 
 
 def read_verdicts(connection: Connection, run: int, items: IntArray, first: int, last: int) -> ColumnTable:
     """Read a run's verdicts on the items of a range.
 
-    Columns: ``outcome`` (-1 for no verdict), ``reason`` (the first for no verdict) and, if the run has any, ``score``
-    (float64, NaN for none).
+    Columns: ``outcome`` (-1 without a verdict), ``reason`` (position 0 without a verdict) and, if the run has scores,
+        ``score`` (float64, NaN without a score).
 
     Args:
         items: Row ids of the items of the range.
@@ -106,7 +107,7 @@ def read_verdicts(connection: Connection, run: int, items: IntArray, first: int,
     }
     if len(rows.scored):
         columns[SCORE] = align(items, rows.scored, rows.score, missing=np.float64(np.nan))
-    return _frozen(_without_empty(columns), {REASON: rows.reasons})
+    return _freeze(_drop_empty_scores(columns), {REASON: rows.reasons})
 
 
 def of_part(part: ColumnPart) -> ColumnTable:
@@ -133,16 +134,16 @@ def to_part(table: ColumnTable, run: int | None, mark: ChangeMark, schema: int, 
 
 
 def put_in(table: ColumnTable, parts: Sequence[tuple[slice, ColumnTable]]) -> ColumnTable:
-    """Return the table with some of its rows replaced, in order; an unchanged column keeps its array."""
+    """Return the table with ranges of its rows replaced, given in order; an unchanged column keeps its array."""
     columns: dict[str, Array] = {}
     names = dict(table.names)
     for column in dict.fromkeys([*table.columns, *(name for _, part in parts for name in part.columns)]):
-        pieces = [(rows, _column(part, column)) for rows, part in parts]
+        pieces = [(rows, _column_or_nan(part, column)) for rows, part in parts]
         if column in names:
-            pieces = [(rows, _recoded(part, column, names)) for rows, part in parts]
+            pieces = [(rows, _translate_codes(part, column, names)) for rows, part in parts]
             pieces = [(rows, _narrow(values, len(names[column]))) for rows, values in pieces]
-        columns[column] = _replaced(_column(table, column), pieces)
-    return _frozen(_without_empty(columns), names)
+        columns[column] = _replace_rows(_column_or_nan(table, column), pieces)
+    return _freeze(_drop_empty_scores(columns), names)
 
 
 def joined(parts: Sequence[ColumnTable]) -> ColumnTable:
@@ -153,14 +154,14 @@ def joined(parts: Sequence[ColumnTable]) -> ColumnTable:
     }
     columns: dict[str, Array] = {}
     for column in dict.fromkeys(name for part in parts for name in part.columns):
-        values = [_column(part, column) for part in parts]
+        values = [_column_or_nan(part, column) for part in parts]
         if column in names:
             place = {name: number for number, name in enumerate(names[column])}
             codes = [np.array([place[name] for name in part.names[column]], dtype=np.int32) for part in parts]
             values = [code[value] for code, value in zip(codes, values, strict=True)]
         column_values = np.concatenate(values)
         columns[column] = _narrow(column_values, len(names[column])) if column in names else column_values
-    return _frozen(columns, names)
+    return _freeze(columns, names)
 
 
 def aligned(table: ColumnTable, old: IntArray, new: IntArray) -> ColumnTable:
@@ -174,10 +175,10 @@ def aligned(table: ColumnTable, old: IntArray, new: IntArray) -> ColumnTable:
         column: align(new, old, values, missing=missing.get(column, values.dtype.type(0)))
         for column, values in table.columns.items()
     }
-    return _frozen(_without_empty(columns), table.names)
+    return _freeze(_drop_empty_scores(columns), table.names)
 
 
-def _coded(place: Array, names: Sequence[str]) -> tuple[Array, tuple[str, ...]]:
+def _encode_names(place: Array, names: Sequence[str]) -> tuple[Array, tuple[str, ...]]:
     import numpy as np
 
     known: dict[str, int] = {}
@@ -185,7 +186,7 @@ def _coded(place: Array, names: Sequence[str]) -> tuple[Array, tuple[str, ...]]:
     return code[place], tuple(known)
 
 
-def _recoded(part: ColumnTable, column: str, known: dict[str, tuple[str, ...]]) -> Array:
+def _translate_codes(part: ColumnTable, column: str, known: dict[str, tuple[str, ...]]) -> Array:
     import numpy as np
 
     values, names = part.columns[column], part.names[column]
@@ -196,7 +197,7 @@ def _recoded(part: ColumnTable, column: str, known: dict[str, tuple[str, ...]]) 
     return np.array([*code, 0], dtype=np.int32)[values]
 
 
-def _replaced(old: Array, pieces: Sequence[tuple[slice, Array]]) -> Array:
+def _replace_rows(old: Array, pieces: Sequence[tuple[slice, Array]]) -> Array:
     import numpy as np
 
     if all(np.array_equal(old[rows], values, equal_nan=old.dtype.kind == "f") for rows, values in pieces):
@@ -213,14 +214,14 @@ def _replaced(old: Array, pieces: Sequence[tuple[slice, Array]]) -> Array:
     return np.concatenate([*joined, old[at:]])
 
 
-def _column(table: ColumnTable, column: str) -> Array:
+def _column_or_nan(table: ColumnTable, column: str) -> Array:
     import numpy as np
 
     found = table.columns.get(column)
     return np.full(table.rows, np.nan) if found is None else found
 
 
-def _without_empty(columns: dict[str, Array]) -> dict[str, Array]:
+def _drop_empty_scores(columns: dict[str, Array]) -> dict[str, Array]:
     import numpy as np
 
     return {column: values for column, values in columns.items() if column != SCORE or not np.isnan(values).all()}
@@ -232,7 +233,7 @@ def _narrow(code: Array, names: int) -> Array:
     return code.astype(np.min_scalar_type(max(names - 1, 0)), copy=False)
 
 
-def _frozen(columns: Mapping[str, Array], names: Mapping[str, tuple[str, ...]]) -> ColumnTable:
+def _freeze(columns: Mapping[str, Array], names: Mapping[str, tuple[str, ...]]) -> ColumnTable:
     for values in columns.values():
         values.setflags(write=False)
     return ColumnTable(columns=columns, names=names)

@@ -1,4 +1,5 @@
-"""The columns behind every metric: items' properties as integers, and one dense vector for each run."""
+"""The columns behind every metric: items' properties as integer codes, and each run's verdicts as an array over all
+items."""
 
 from __future__ import annotations
 
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from workbench.statistics.intervals import Clusters
 
 
-# -- The columns of an open database, kept in memory and in files, and updated where something changed.
+# -- The columns of an open database, cached in memory and in files; only changed rows are read again.
 
 
 WORTH = 20_000
@@ -60,11 +61,11 @@ Made = TypeVar("Made")
 
 
 class Remembered:
-    """A cache of results computed from immutable arrays: least recently used results are dropped.
+    """A cache of results computed from immutable arrays, which drops the least recently used results.
 
     Args:
-        most: Most cached results.
-        most_bytes: Most bytes of their arrays together; the newest result is always kept.
+        most: Maximum number of cached results.
+        most_bytes: Maximum total size of their arrays; the newest result is always kept.
     """
 
     def __init__(self, most: int, most_bytes: int) -> None:
@@ -115,11 +116,12 @@ def bytes_of(value: object) -> int:
 
 
 class RememberedPart(NamedTuple):
-    """A part as of one point in the database's history.
+    """A part of the columns (the items, or one run's verdicts) as of one point in the database's history.
 
     Attributes:
-        item: Row ids of the items of its rows.
-        unsaved: Rows read from the database since it was last written to a file.
+        item: Row id of each row's item.
+        mark: The point in the history.
+        unsaved: Number of rows read from the database since the part was last written to a file.
     """
 
     table: ColumnTable
@@ -131,11 +133,11 @@ class RememberedPart(NamedTuple):
 class ColumnMemory:
     """The parts of one database: its items, and the verdicts of each requested run.
 
-    Safe for threads. Returned arrays never change: new data is stored in new arrays.
+    It is thread-safe. Returned arrays never change: new data is stored in new arrays.
 
     Attributes:
-        derived: Further columns derived from these.
-        figures: Results computed from columns.
+        derived: Cache of further columns derived from the parts.
+        figures: Cache of metrics computed from columns.
     """
 
     def __init__(self, database: Database) -> None:
@@ -148,39 +150,39 @@ class ColumnMemory:
 
     def items(self) -> RememberedPart:
         with self._reading, self._database.reading() as connection:
-            return self._brought_up(connection, None, None)
+            return self._up_to_date_part(connection, None, None)
 
     def verdicts(self, run: int, items: IntArray) -> ColumnTable:
         with self._reading, self._database.reading() as connection:
-            return self._brought_up(connection, run, items).table
+            return self._up_to_date_part(connection, run, items).table
 
     def agrees(self, run: int | None) -> bool | None:
-        """Return whether a part's file, brought up to date, equals the database; None if it would not be used."""
+        """Return whether a part's file, after updating, equals the database; None if the file would not be used."""
         with self._reading, self._database.reading() as connection:
-            items = None if run is None else self._brought_up(connection, None, None).item
-            kept = self._from_file(run, items)
+            items = None if run is None else self._up_to_date_part(connection, None, None).item
+            kept = self._read_file(run, items)
             found = None if kept is None else generation.since(connection, kept.mark)
             if kept is None or found is None:
                 return None
-            kept = _patched(connection, run, items, kept, [change.span for change in found if change.run == run])
+            kept = _reread_ranges(connection, run, items, kept, [change.span for change in found if change.run == run])
             anew = self._read_whole(connection, run, items, kept.mark).table
         same = tables.put_in(kept.table, [(slice(0, kept.table.rows), anew)])
         return all(same.columns.get(name) is values for name, values in kept.table.columns.items())
 
-    def _brought_up(self, connection: Connection, run: int | None, items: IntArray | None) -> RememberedPart:
+    def _up_to_date_part(self, connection: Connection, run: int | None, items: IntArray | None) -> RememberedPart:
         now = generation.mark(connection)
-        kept = self._kept.get(run) or self._from_file(run, items)
+        kept = self._kept.get(run) or self._read_file(run, items)
         found = None if kept is None else generation.since(connection, kept.mark)
         if kept is None or found is None:
             kept = self._read_whole(connection, run, items, now)
         elif kept.mark != now or (items is not None and items is not kept.item):
             stale = [change.span for change in found if change.run == run]
-            kept = _patched(connection, run, items, kept, stale)._replace(mark=now)
+            kept = _reread_ranges(connection, run, items, kept, stale)._replace(mark=now)
         if kept.unsaved >= WORTH:
-            kept = self._to_file(run, kept)
+            kept = self._write_file(run, kept)
         self._kept.pop(run, None)
         self._kept[run] = kept
-        self._let_go()
+        self._drop_old_verdicts()
         return kept
 
     def _read_whole(
@@ -194,13 +196,13 @@ class ColumnMemory:
                 table, item = read_verdicts(self._database, connection, run, items), items
         return RememberedPart(table, item, now, len(item))
 
-    def _let_go(self) -> None:
+    def _drop_old_verdicts(self) -> None:
         runs = [run for run in self._kept if run is not None]
         taken = {run: bytes_of(self._kept[run].table) for run in runs}
         while len(runs) > 1 and sum(taken[run] for run in runs) > VERDICTS_BYTES:
             del self._kept[runs.pop(0)]
 
-    def _from_file(self, run: int | None, items: IntArray | None) -> RememberedPart | None:
+    def _read_file(self, run: int | None, items: IntArray | None) -> RememberedPart | None:
         part = column_files.read(self._folder / column_files.name(run))
         if part is None or (part.head.run, part.head.schema) != (run, migrations.latest_version()):
             return None
@@ -210,7 +212,7 @@ class ColumnMemory:
             return None
         return RememberedPart(table, item, part.head.mark, 0)
 
-    def _to_file(self, run: int | None, kept: RememberedPart) -> RememberedPart:
+    def _write_file(self, run: int | None, kept: RememberedPart) -> RememberedPart:
         part = tables.to_part(kept.table, run, kept.mark, migrations.latest_version(), self._checksum(kept.item))
         column_files.write(self._folder / column_files.name(run), part)
         return kept._replace(unsaved=0)
@@ -219,35 +221,37 @@ class ColumnMemory:
         return self.derived.get("checksum", (item,), lambda: zlib.crc32(item.data) if known is None else known)
 
 
-def _patched(
+def _reread_ranges(
     connection: Connection, run: int | None, items: IntArray | None, kept: RememberedPart, stale: list[Range]
 ) -> RememberedPart:
     if run is None or items is None:
-        parts = [(_rows(kept.item, span), tables.read_items(connection, *span)) for span in generation.ranges(stale)]
+        parts = [
+            (_row_slice(kept.item, span), tables.read_items(connection, *span)) for span in generation.ranges(stale)
+        ]
         table = tables.put_in(kept.table, parts)
-        return RememberedPart(table, table.columns["item"], kept.mark, kept.unsaved + _size(parts))
+        return RememberedPart(table, table.columns["item"], kept.mark, kept.unsaved + _count_rows(parts))
     table = kept.table
     if items is not kept.item:
         table = tables.aligned(table, kept.item, items)
-        stale = [*stale, *_added(kept.item, items)]
+        stale = [*stale, *_ranges_of_new_items(kept.item, items)]
     parts = []
     for span in generation.ranges(stale):
-        rows = _rows(items, span)
+        rows = _row_slice(items, span)
         parts.append((rows, tables.read_verdicts(connection, run, items[rows], *span)))
-    return RememberedPart(tables.put_in(table, parts), items, kept.mark, kept.unsaved + _size(parts))
+    return RememberedPart(tables.put_in(table, parts), items, kept.mark, kept.unsaved + _count_rows(parts))
 
 
-def _size(parts: Iterable[tuple[slice, ColumnTable]]) -> int:
+def _count_rows(parts: Iterable[tuple[slice, ColumnTable]]) -> int:
     return sum(part.rows for _, part in parts)
 
 
-def _rows(items: IntArray, span: Range) -> slice:
+def _row_slice(items: IntArray, span: Range) -> slice:
     import numpy as np
 
     return slice(int(np.searchsorted(items, span[0])), int(np.searchsorted(items, span[1], side="right")))
 
 
-def _added(old: IntArray, new: IntArray) -> list[Range]:
+def _ranges_of_new_items(old: IntArray, new: IntArray) -> list[Range]:
     import numpy as np
 
     found = np.setdiff1d(new, old, assume_unique=True)
@@ -262,12 +266,12 @@ _GOLD_WORDS = ("incorrect", "correct", "none")
 
 
 class Groups(Struct, frozen=True, kw_only=True, eq=False):
-    """Items by one property.
+    """Items grouped by one property, or by a combination of several.
 
     Attributes:
-        code: Each item's position in ``names`` (int32).
+        code: Each item's group, as a position in ``names`` (int32).
         names: The groups' names; a group may have no item.
-        parts: For a crossing, the name of each part.
+        parts: Each group's name for each of the combined properties; one name if there is one property.
     """
 
     code: IntArray
@@ -278,8 +282,8 @@ class Groups(Struct, frozen=True, kw_only=True, eq=False):
 class Columns:
     """All visible items in order of row id, and the verdicts on them, at one point in time.
 
-    A run's verdicts are as of their first use, except if they are dropped from the limited cache and read again. Arrays
-    must not be changed.
+    A run's verdicts are those at their first use, unless they are dropped from the limited cache and read again. The
+    arrays must not be changed.
 
     Attributes:
         item: Row ids of the completions (int64).
@@ -298,8 +302,8 @@ class Columns:
         """Return the same items with other gold or names, such as those of a frozen benchmark.
 
         Args:
-            columns: Columns of `column_tables.read_items`, one value an item.
-            names: Names of the codes in columns with names.
+            columns: Some of the columns of `column_tables.read_items`, with one value for each item.
+            names: Column of names -> the names of its codes.
         """
         for values in columns.values():
             values.setflags(write=False)
@@ -322,13 +326,14 @@ class Columns:
 
     @property
     def origin(self) -> IntArray:
-        """Return the source of each item's final gold: positions in `ORIGINS` (int8)."""
+        """Return the source of each item's final gold, as positions in `ORIGINS` (int8)."""
         return self._items.columns["origin"]
 
     def gold_counts(self, choice: GoldChoice, rows: BoolArray | None = None) -> dict[str, int]:
         """Count the items with the chosen gold by its source: adjudicated, agreed, imported, none.
 
-        Items without gold that need an adjudicator count as ``conflict``, if there are any, and not as ``none``.
+        Items without gold that need an adjudicator count as ``conflict`` instead of ``none``; that key is absent if
+        there are none.
 
         Args:
             rows: A mask of the items to count; None for all.
@@ -353,8 +358,9 @@ class Columns:
         """Group items by a property, or by a combination of several such as ``"type,domain"``.
 
         Args:
-            by: One or more of `GROUPS`; the names of a crossing join those of its parts with `JOINED`.
-            run: The run whose reasons are meant.
+            by: One or more of `GROUPS`, with commas between them; `JOINED` is between the parts of a combined group's
+                name.
+            run: The run whose reasons are used, if ``by`` includes the reason.
 
         Raises:
             UsageError: A part is not in `GROUPS`, or occurs twice.
@@ -363,12 +369,12 @@ class Columns:
         key = ("groups", parts, run if REASON in parts else None)
         return self._memory.derived.get(
             key,
-            tuple(self._source(part, run) for part in parts),
-            lambda: _crossed([self._single(part, run) for part in parts]),
+            tuple(self._source_array(part, run) for part in parts),
+            lambda: _cross_groups([self._groups_by_field(part, run) for part in parts]),
         )
 
     def clusters(self, by: str | None = None, run: int | None = None) -> Clusters:
-        """Return the items' groups and questions, for an accuracy table; see `groups`.
+        """Return the items clustered by group and question, for an accuracy table; see `groups`.
 
         Raises:
             UsageError: See `groups`.
@@ -381,12 +387,13 @@ class Columns:
         parts = crossing(by)
         return self._memory.derived.get(
             ("clusters", parts, run if REASON in parts else None),
-            (self.question, *(self._source(part, run) for part in parts)),
+            (self.question, *(self._source_array(part, run) for part in parts)),
             lambda: clusters(self.question, found.code, len(found.names)),
         )
 
     def of_clusters(self, field: str, by: str | None = None, run: int | None = None) -> IntArray:
-        """Return the group of each of the `clusters` by another property that its items normally share."""
+        """Return each cluster's group by another property, which the items of a cluster normally share; see
+        `clusters`."""
         import numpy as np
 
         clusters, other = self.clusters(by, run), self.groups(field, run)
@@ -401,16 +408,17 @@ class Columns:
         return self._memory.derived.get(key, (clusters, other), find)
 
     def outcome(self, run: int | None) -> IntArray:
-        """Return a run's `OutcomeCode` by item, -1 without a verdict (int8); "incorrect" throughout for no run."""
+        """Return a run's `OutcomeCode` by item, -1 without a verdict (int8). Without a run, it is "incorrect" for
+        every item."""
         import numpy as np
 
         if run is None:
             return np.full(len(self.item), OutcomeCode.INCORRECT, dtype=np.int8)
-        return self._of(run).columns["outcome"]
+        return self._verdict_table(run).columns["outcome"]
 
     def score(self, run: int | None) -> FloatArray | None:
-        """Return a run's scores, NaN without one (float64); None for a run without scores."""
-        return None if run is None else self._of(run).columns.get(SCORE)
+        """Return a run's scores by item, NaN without a score (float64); None for a run without scores."""
+        return None if run is None else self._verdict_table(run).columns.get(SCORE)
 
     def reasons(self, run: int | None) -> Groups:
         """Group items by the reason of a run's verdict; items without a verdict are also under `NO_REASON`."""
@@ -423,7 +431,7 @@ class Columns:
         return {found.names[place] for place in np.flatnonzero(np.bincount(found.code[rows])).tolist()}
 
     def chosen(self, selection: Selection) -> BoolArray | None:
-        """Return a mask of the items that a selection names; None for all.
+        """Return a mask of the selected items; None if all are selected.
 
         Raises:
             UsageError: The selection names something unknown.
@@ -440,13 +448,13 @@ class Columns:
             kept = np.isin(self.item, frame(reader, Selection(others)).item)
         for condition in selection.conditions:
             if condition.field in _BY_CODE:
-                kept &= self._meets(condition)
+                kept &= self._mask_of_condition(condition)
         if selection.limit is not None:
             kept[np.flatnonzero(kept)[selection.limit :]] = False
         return kept
 
     def counted(self, name: Hashable, sources: tuple[object, ...], make: Callable[[], Made]) -> Made:
-        """Return a result, computed anew only if one of its source arrays has changed.
+        """Return a cached result, or compute it if one of its source arrays has changed.
 
         Args:
             name: A unique name of the result.
@@ -454,7 +462,7 @@ class Columns:
         """
         return self._memory.figures.get(name, sources, make)
 
-    def _meets(self, condition: Condition) -> BoolArray:
+    def _mask_of_condition(self, condition: Condition) -> BoolArray:
         import numpy as np
 
         compared, wanted = _OPERATORS[condition.operator], value_of(condition)
@@ -472,7 +480,7 @@ class Columns:
         groups = self.groups(condition.field)
         return np.array([compared(name, wanted) for name in groups.names], dtype=np.bool_)[groups.code]
 
-    def _of(self, run: int) -> ColumnTable:
+    def _verdict_table(self, run: int) -> ColumnTable:
         found = self._verdicts.get(run)
         if found is None:
             found = self._verdicts.setdefault(run, self._memory.verdicts(run, self.item))
@@ -480,35 +488,35 @@ class Columns:
                 self._verdicts.pop(next(iter(self._verdicts)), None)
         return found
 
-    def _source(self, field: str, run: int | None) -> object:
+    def _source_array(self, field: str, run: int | None) -> object:
         if field == REASON:
-            return self.item if run is None else self._of(run).columns[REASON]
+            return self.item if run is None else self._verdict_table(run).columns[REASON]
         if field.startswith(COLUMN) or field in TOLD:
             return self.item
         return self.characters if field == "length" else self._items.columns[field]
 
-    def _single(self, field: str, run: int | None) -> Groups:
+    def _groups_by_field(self, field: str, run: int | None) -> Groups:
         import numpy as np
 
         if field == REASON:
             if run is None:
-                return _named(np.zeros(len(self.item), dtype=np.int32), (NO_REASON,))
-            return _named(self._of(run).columns[REASON], self._of(run).names[REASON])
+                return _groups_of_codes(np.zeros(len(self.item), dtype=np.int32), (NO_REASON,))
+            return _groups_of_codes(self._verdict_table(run).columns[REASON], self._verdict_table(run).names[REASON])
         if field.startswith(COLUMN) or field in TOLD:
-            return _named(*stored_values(self._database.reader(), field, self.item))
+            return _groups_of_codes(*stored_values(self._database.reader(), field, self.item))
         if field == "length":
             place = np.searchsorted(LENGTH_BOUNDS, self.characters, side="right")
-            return _named(np.where(self.characters < 0, len(LENGTHS), place), (*LENGTHS, UNKNOWN))
-        return _named(self._items.columns[field], self._items.names[field])
+            return _groups_of_codes(np.where(self.characters < 0, len(LENGTHS), place), (*LENGTHS, UNKNOWN))
+        return _groups_of_codes(self._items.columns[field], self._items.names[field])
 
 
-def _named(code: IntArray, names: Sequence[str]) -> Groups:
+def _groups_of_codes(code: IntArray, names: Sequence[str]) -> Groups:
     import numpy as np
 
     return Groups(code=code.astype(np.int32, copy=False), names=tuple(names), parts=tuple((name,) for name in names))
 
 
-def _crossed(groups: Sequence[Groups]) -> Groups:
+def _cross_groups(groups: Sequence[Groups]) -> Groups:
     import numpy as np
 
     from workbench.statistics.intervals import compact
@@ -559,10 +567,10 @@ def column_finding(project: Project) -> Finding:
     if wrong:
         what = f"not what the database says: {', '.join(wrong)}. It was changed; {folder} may be deleted"
         return Finding(name="columns", ok=False, message=what, remedy="repair")
-    return Finding(name="columns", ok=True, message=_state(files, list(states.values())))
+    return Finding(name="columns", ok=True, message=_files_text(files, list(states.values())))
 
 
-def _state(files: list[Path], states: list[bool | None]) -> str:
+def _files_text(files: list[Path], states: list[bool | None]) -> str:
     if not files:
         return "none kept"
     size = sum(path.stat().st_size for path in files)

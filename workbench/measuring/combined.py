@@ -1,4 +1,4 @@
-"""Tables of best of n, estimates and downstream scores: rows, each with a sentence, in every format."""
+"""Tables of best-of-n, estimates and downstream scores in every format, with a sentence on each row."""
 
 from __future__ import annotations
 
@@ -32,11 +32,12 @@ Standing = Literal["", "better", "worse", "not distinguishable"]
 
 
 class RowWords(NamedTuple):
-    """A row in words.
+    """A description of a row.
 
     Attributes:
-        standing: The result of its comparison; empty if it is not compared.
-        words: Sentences.
+        standing: Whether the row is better or worse than what it is compared with, or not distinguishable; empty if it
+            is not compared.
+        words: Sentences about the row.
     """
 
     standing: Standing = ""
@@ -47,11 +48,11 @@ class CombinedTable(Struct, frozen=True, kw_only=True):
     """One table of a report.
 
     Attributes:
-        name: Its name in file names.
+        name: The table's name in file names.
         records: The records behind its rows, with full-precision metrics.
-        said: The sentences of each row.
-        against: What rows are compared with; empty if they are not compared.
-        begin: The row that is shown first.
+        said: The description of each row.
+        against: What the rows are compared with; empty if they are not compared.
+        begin: Position of the row that is selected first.
     """
 
     name: str
@@ -74,7 +75,7 @@ def head(report: CombinedReport) -> str:
 
 def conclusion(report: CombinedReport) -> str:
     """Summarize the first table in a sentence; empty if it compares nothing."""
-    first = next(_parts(report))
+    first = next(_make_tables(report))
     stands = [said.standing for said in first.said if said.standing]
     if not stands:
         return " ".join(first.said[0].words) if isinstance(report, EstimateReport) and first.said else ""
@@ -84,7 +85,7 @@ def conclusion(report: CombinedReport) -> str:
 
 
 def parts(report: CombinedReport) -> tuple[CombinedTable, ...]:
-    return tuple(_parts(report))
+    return tuple(_make_tables(report))
 
 
 def headings(table: Table) -> Iterator[str]:
@@ -94,33 +95,33 @@ def headings(table: Table) -> Iterator[str]:
         yield f"{text} {own.text}".strip() if within == 0 else own.text
 
 
-def _parts(report: CombinedReport) -> Iterator[CombinedTable]:
+def _make_tables(report: CombinedReport) -> Iterator[CombinedTable]:
     match report:
         case BestOfReport():
-            picks = _part("best-of", best_of_table(report), report.rows, _of_pick)
+            picks = _make_table("best-of", best_of_table(report), report.rows, _describe_pick)
             choosing = next((place for place, one in enumerate(report.rows) if one.n > 1), 0)
             yield structs.replace(picks, against="a random pick", begin=choosing)
         case EstimateReport():
-            yield _part("estimate", estimate_table(report), report.rows, partial(_of_estimate, report))
-            yield _part("mix", mix_table(report), report.mix, _of_nothing)
+            yield _make_table("estimate", estimate_table(report), report.rows, partial(_describe_estimate, report))
+            yield _make_table("mix", mix_table(report), report.mix, _no_description)
         case DownstreamReport():
-            yield _part("scores", scores_table(report), report.points, _of_point)
-            yield _part("downstream", associations_table(report), report.rows, _of_association)
+            yield _make_table("scores", scores_table(report), report.points, _describe_point)
+            yield _make_table("downstream", associations_table(report), report.rows, _describe_association)
             if is_curved(report.steps):
-                yield _part("steps", steps_table(report.steps), report.steps, _of_nothing)
+                yield _make_table("steps", steps_table(report.steps), report.steps, _no_description)
             if report.averages:
                 models = averages_table(report.averages, report.scored_by)
-                yield _part("averages", models, report.averages, _of_nothing)
+                yield _make_table("averages", models, report.averages, _no_description)
 
 
-def _part(name: str, table: Table, records: Sequence[Record], say: Callable[[Record], RowWords]) -> CombinedTable:
+def _make_table(name: str, table: Table, records: Sequence[Record], say: Callable[[Record], RowWords]) -> CombinedTable:
     return CombinedTable(name=name, table=table, records=records, said=tuple(map(say, records)))
 
 
 # -- Sentences of rows.
 
 
-def _of_pick(one: BestOfRow) -> RowWords:
+def _describe_pick(one: BestOfRow) -> RowWords:
     if one.reason is not None:
         return RowWords(words=(one.reason,))
     if one.n == 1:
@@ -134,13 +135,13 @@ def _of_pick(one: BestOfRow) -> RowWords:
     return RowWords("better" if low > 0 else "worse" if high < 0 else "not distinguishable")
 
 
-def _of_estimate(report: EstimateReport, one: EstimateRow) -> RowWords:
+def _describe_estimate(report: EstimateReport, one: EstimateRow) -> RowWords:
     if one is report.rows[0]:
         return RowWords(words=(verdict(report),))
     return RowWords(words=() if one.reason is None else (one.reason,))
 
 
-def _of_point(one: DownstreamPoint) -> RowWords:
+def _describe_point(one: DownstreamPoint) -> RowWords:
     missing = []
     if one.accuracy is None:
         missing.append("No item counts under this protocol.")
@@ -149,11 +150,11 @@ def _of_point(one: DownstreamPoint) -> RowWords:
     return RowWords(words=tuple(missing))
 
 
-def _of_association(one: DownstreamRow) -> RowWords:
+def _describe_association(one: DownstreamRow) -> RowWords:
     return RowWords(words=() if one.reason is None else (one.reason,))
 
 
-def _of_nothing(_one: Struct) -> RowWords:
+def _no_description(_one: Struct) -> RowWords:
     return RowWords()
 
 
@@ -163,7 +164,7 @@ def _of_nothing(_one: Struct) -> RowWords:
 def combined_as(report: CombinedReport, place: int, form: TableForm) -> str:
     part = parts(report)[place]
     if form.format == "csv":
-        lines = [dict(_cells(record)) for record in part.records]
+        lines = [dict(_csv_cells(record)) for record in part.records]
         return figures_csv(lines, report.protocol, report.gold_choice)
     return written([with_counting(part.table, report.protocol, report.gold_choice)], form)
 
@@ -172,6 +173,6 @@ def combined_name(report: CombinedReport, place: int) -> str:
     return f"{parts(report)[place].name}-{report.protocol}-{report.gold_choice}"
 
 
-def _cells(record: Struct) -> Iterator[tuple[str, Any]]:
+def _csv_cells(record: Struct) -> Iterator[tuple[str, Any]]:
     for name, value in flat(structs.asdict(record)):
         yield name, " ".join(map(str, value)) if isinstance(value, list) else value

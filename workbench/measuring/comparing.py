@@ -1,4 +1,4 @@
-"""Compares two verifiers on the items that both have a verdict for."""
+"""Compares two verifiers on the items on which both have a verdict."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class PairedComparison:
     ) -> None:
         self.report, self.ids = report, ids
         self._table = ItemTable(project, BrowseQuery())
-        self._found, self._order = found, _places(found, report.a, report.b)
+        self._found, self._order = found, _positions(found, report.a, report.b)
 
     def rows(self, ids: Sequence[int]) -> list[ComparedItem]:
         return [self._row(item) for item in self._table.rows(ids)]
@@ -101,7 +101,7 @@ def compare(
     """Return the metrics of `compared`.
 
     Args:
-        examples: Most items listed for each quadrant.
+        examples: Maximum number of items listed for each quadrant.
 
     Raises:
         UsageError: See `compared`.
@@ -124,16 +124,17 @@ def compared(
     """Compare the newest complete runs of two verifiers; ``always-incorrect`` needs no run.
 
     Args:
-        by: One of `GROUPS` or several with commas between them: wins and losses are also counted by it.
+        by: One of `GROUPS`, or several with commas between them, by which wins and losses are also counted; None for
+            all items only.
 
     Raises:
         UsageError: Both verifiers are the same, one has no complete run, no item counts for both, or ``by`` is unknown.
     """
     protocol = protocol or protocol_of(project)
-    _check(a, b, by)
+    _check_verifiers(a, b, by)
     everything = columns(project)
     found = judged(project, (a, b), gold=gold, selection=selection, known=everything)
-    items, counts = _paired(found, _places(found, a, b), protocol)
+    items, counts = _pair_items(found, _positions(found, a, b), protocol)
     if not len(items.gold):
         if found.failed:
             raise UsageError(" ".join(nothing_measured(found.failed)))
@@ -142,10 +143,10 @@ def compared(
             f"Gold {gold}, protocol {protocol}: {a} has {counts.of_a:,} items, {b} {counts.of_b:,}.",
         )
     ids = found.item[counts.both]
-    cells = _cells(items)
+    cells = _quadrants_of(items)
     runs = {judge.name: judge.run for judge in found.judges}
     report = CompareReport(
-        **_figures(items, cells, counts),
+        **_comparison_fields(items, cells, counts),
         a=a,
         b=b,
         run_a=runs[a],
@@ -155,26 +156,26 @@ def compared(
         gold_choice=gold,
         examples={"both_right": [], "only_a": [], "only_b": [], "both_wrong": []},
         by=by,
-        groups=[] if by is None else _groups(everything, by, ids, cells, items.question),
+        groups=[] if by is None else _compare_by_group(everything, by, ids, cells, items.question),
         selection_judges=notes.among(project, (a, b), selection, everything),
     )
-    return PairedComparison(project, report, found, _listed(ids, cells))
+    return PairedComparison(project, report, found, _ids_by_quadrant(ids, cells))
 
 
-def _check(a: str, b: str, by: str | None) -> None:
+def _check_verifiers(a: str, b: str, by: str | None) -> None:
     if a == b:
         raise UsageError(f"{a} can't be compared with itself.", "Name two verifiers", Command("compare DB A B"))
     if by is not None and "reason" in selection.crossing(by):
         raise UsageError("Reasons are one verifier's own: they can't group a comparison.", f"Use {', '.join(GROUPS)}.")
 
 
-def _cells(items: PairedItems) -> Quadrants:
+def _quadrants_of(items: PairedItems) -> Quadrants:
     from workbench.statistics.compare import quadrants
 
     return quadrants(items.right_a, items.right_b)
 
 
-def _figures(items: PairedItems, cells: Quadrants, counts: _PairedCounts) -> dict[str, Any]:
+def _comparison_fields(items: PairedItems, cells: Quadrants, counts: _PairedCounts) -> dict[str, Any]:
     from workbench.statistics.compare import compare as paired
     from workbench.statistics.compare import metric_differences
 
@@ -190,7 +191,7 @@ def _figures(items: PairedItems, cells: Quadrants, counts: _PairedCounts) -> dic
     }
 
 
-def _listed(ids: IntArray, cells: Quadrants) -> dict[Quadrant, array[int]]:
+def _ids_by_quadrant(ids: IntArray, cells: Quadrants) -> dict[Quadrant, array[int]]:
     return {
         "both_right": array("q", ids[cells.both_right].tobytes()),
         "only_a": array("q", ids[cells.only_a].tobytes()),
@@ -207,12 +208,14 @@ class _PairedCounts(Struct, frozen=True, kw_only=True, eq=False):
     undecided_b: int
 
 
-def _places(found: JudgedSelection, a: str, b: str) -> tuple[int, int]:
+def _positions(found: JudgedSelection, a: str, b: str) -> tuple[int, int]:
     names = [judge.name for judge in found.judges]
     return names.index(a), names.index(b)
 
 
-def _paired(found: JudgedSelection, order: tuple[int, int], protocol: Protocol3) -> tuple[PairedItems, _PairedCounts]:
+def _pair_items(
+    found: JudgedSelection, order: tuple[int, int], protocol: Protocol3
+) -> tuple[PairedItems, _PairedCounts]:
     import numpy as np
 
     from workbench.statistics.compare import PairedItems
@@ -235,7 +238,9 @@ def _paired(found: JudgedSelection, order: tuple[int, int], protocol: Protocol3)
     return PairedItems(found.gold[both], right_a[both], right_b[both], found.question[both]), counts
 
 
-def _groups(everything: Columns, by: str, ids: IntArray, cells: Quadrants, question: IntArray) -> list[GroupComparison]:
+def _compare_by_group(
+    everything: Columns, by: str, ids: IntArray, cells: Quadrants, question: IntArray
+) -> list[GroupComparison]:
     import numpy as np
 
     from workbench.statistics.compare import compare_groups
@@ -244,7 +249,7 @@ def _groups(everything: Columns, by: str, ids: IntArray, cells: Quadrants, quest
     return compare_groups(cells, question, groups.code[np.searchsorted(everything.item, ids)], groups.names)
 
 
-# -- Agreement and joint errors of verifiers: which of them are worth combining.
+# -- Agreement and joint errors of verifiers, which show whether combining them helps.
 
 
 def joint_errors(
@@ -270,7 +275,7 @@ def joint_errors(
     found = judged(project, verifiers, gold=gold, selection=selection, known=everything)
     if len(found.judges) < 2:
         raise UsageError(*TOO_FEW)
-    order = sorted(range(len(found.judges)), key=lambda place: _rank(found.judges[place].name, verifiers))
+    order = sorted(range(len(found.judges)), key=lambda place: _display_rank(found.judges[place].name, verifiers))
     words = {found.judges[place].name: verdict_codes(found.outcomes[place], protocol) for place in order}
     return JointErrorReport(
         errors=[
@@ -286,5 +291,5 @@ def joint_errors(
     )
 
 
-def _rank(name: str, verifiers: tuple[str, ...]) -> int:
+def _display_rank(name: str, verifiers: tuple[str, ...]) -> int:
     return verifiers.index(name) if name in verifiers else 0

@@ -1,4 +1,4 @@
-"""Renders two verifiers next to each other, and any comparison in every format."""
+"""Renders comparisons of verifiers in every format, and the comparison of two verifiers as text."""
 
 from __future__ import annotations
 
@@ -49,12 +49,13 @@ _KINDS: dict[Quadrant, str] = {
 
 
 def comparison_as(report: Report, form: TableForm) -> str:
-    """Render a comparison; all formats but CSV round and name protocol and gold; CSV leaves undefined metrics empty."""
+    """Render a comparison. CSV has full precision and leaves undefined metrics empty; all other formats round and name
+    protocol and gold."""
     if form.format == "text" and not form.is_choosing:
         return comparison_text(report)
     if form.format == "csv":
-        # One line for all items and for each group; else one line for each pair.
-        lines = list(_pair_lines(report)) if isinstance(report, CompareReport) else list(_lines(report))
+        # A comparison of two has one line for all items and one for each group; others have one line for each pair.
+        lines = list(_csv_lines_of_pair(report)) if isinstance(report, CompareReport) else list(_csv_lines(report))
         return figures_csv(lines, report.protocol, report.gold_choice)
     named = (with_counting(one, report.protocol, report.gold_choice) for one in _tables(report))
     return written(named, form)
@@ -79,7 +80,7 @@ def _tables(report: Report) -> tuple[Table, ...]:
     return family_tables(report) if isinstance(report, FamilyReport) else error_tables(report)
 
 
-def _pair_lines(report: CompareReport) -> Iterator[Mapping[str, Any]]:
+def _csv_lines_of_pair(report: CompareReport) -> Iterator[Mapping[str, Any]]:
     names = {"a": report.a, "b": report.b}
     total = {name: getattr(report, name) for name in PairedFigures.__struct_fields__}
     metrics: dict[str, Any] = {}
@@ -91,7 +92,7 @@ def _pair_lines(report: CompareReport) -> Iterator[Mapping[str, Any]]:
         yield {**names, **dict(flat(structs.asdict(group)))}
 
 
-def _lines(report: FamilyReport | JointErrorReport) -> Iterator[Mapping[str, Any]]:
+def _csv_lines(report: FamilyReport | JointErrorReport) -> Iterator[Mapping[str, Any]]:
     pairs = report.family if isinstance(report, FamilyReport) else report.errors
     for pair in pairs:
         found = dict(flat(structs.asdict(pair)))
@@ -102,9 +103,9 @@ def _lines(report: FamilyReport | JointErrorReport) -> Iterator[Mapping[str, Any
 
 
 def compare_text(report: CompareReport) -> str:
-    blocks = [_head(report), *plain_tables(pair_tables(report))]
+    blocks = [_heading_text(report), *plain_tables(pair_tables(report))]
     blocks.append(fill(verdict(report), _WIDTH))
-    blocks += [_examples(report, kind) for kind in _KINDS if report.examples[kind]]
+    blocks += [_examples_text(report, kind) for kind in _KINDS if report.examples[kind]]
     return "\n\n".join(blocks) + "\n"
 
 
@@ -143,21 +144,21 @@ def metrics_table(report: CompareReport) -> Table:
     )
     notes = (
         f"Permutation p {p_value(report.permutation_p)}, two-sided, by question.",
-        _mcnemar(report),
-        *_undefined(report),
+        _mcnemar_text(report),
+        *_undefined_notes(report),
         *what_marks_mean(report.selection_judges),
     )
     caption = "Metrics of both, and their difference with its 95 % interval by question"
     return table(caption, columns, report.metrics, notes=notes)
 
 
-def _mcnemar(report: CompareReport) -> str:
+def _mcnemar_text(report: CompareReport) -> str:
     if report.mcnemar_p is not None:
         return f"McNemar p {p_value(report.mcnemar_p)}, exact, two-sided."
     return "No McNemar's test: it assumes independent items, and the two differ on several items of one question."
 
 
-def _undefined(report: CompareReport) -> Iterator[str]:
+def _undefined_notes(report: CompareReport) -> Iterator[str]:
     without = [METRICS[metric.metric] for metric in report.metrics if metric.difference is None]
     open_ended = [METRICS[one.metric] for one in report.metrics if one.difference is not None and one.ci is None]
     if without:
@@ -199,7 +200,7 @@ def describe_difference(figures: PairedFigures, a: str, b: str) -> str:
     points = f"{abs(100 * figures.difference):.1f} points"
     if figures.only_a == figures.only_b == 0:
         return f"{a} and {b} are right and wrong on exactly the same items."
-    test, interval = _signs(figures)
+    test, interval = _test_results(figures)
     if test and interval:
         better, worse = (a, b) if figures.difference > 0 else (b, a)
         return f"{better} is right more often than {worse}, by {points}; the difference is significant."
@@ -211,31 +212,31 @@ def describe_difference(figures: PairedFigures, a: str, b: str) -> str:
 
 
 def is_clear(figures: PairedFigures) -> bool:
-    return all(_signs(figures))
+    return all(_test_results(figures))
 
 
-def _signs(figures: PairedFigures) -> tuple[bool, bool]:
+def _test_results(figures: PairedFigures) -> tuple[bool, bool]:
     return figures.permutation_p < LEVEL, not figures.ci[0] <= 0 <= figures.ci[1]
 
 
-def _head(report: CompareReport) -> str:
+def _heading_text(report: CompareReport) -> str:
     left_out = f"; {report.unpaired:,} that count for only one of them are left out" if report.unpaired else ""
     chose = report.selection_judges
     undecided = f"\nundecided: A {report.undecided_a:,}, B {report.undecided_b:,}"
     return (
-        f"A {inert(with_mark(report.a, chose))}{_run(report.run_a)}\n"
-        f"B {inert(with_mark(report.b, chose))}{_run(report.run_b)}\n"
+        f"A {inert(with_mark(report.a, chose))}{_run_text(report.run_a)}\n"
+        f"B {inert(with_mark(report.b, chose))}{_run_text(report.run_b)}\n"
         f"{counting(report.protocol, report.gold_choice, report.gold)}\n"
         f"{counted(report.n, 'item')} in {counted(report.questions, 'question')}{left_out}"
         f"{undecided if report.undecided_a or report.undecided_b else ''}"
     )
 
 
-def _run(number: int | None) -> str:
+def _run_text(number: int | None) -> str:
     return "" if number is None else f", run {number}"
 
 
-def _examples(report: CompareReport, kind: Quadrant) -> str:
+def _examples_text(report: CompareReport, kind: Quadrant) -> str:
     found = report.examples[kind]
     names = [(inert(example.completion_id), inert(example.question_id)) for example in found]
     widths = [max(len(name[column]) for name in names) for column in (0, 1)]

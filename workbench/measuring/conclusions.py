@@ -23,13 +23,13 @@ _MAX_NAMED: Final = 3
 
 
 class Weakness(NamedTuple):
-    """The cell in which verifiers are weakest.
+    """The cell (verifier and group) with the lowest accuracy.
 
     Attributes:
-        row: The cell.
-        ties: Other cells with the same accuracy.
-        may_be_chance: Whether the difference may be chance: the cell's interval, widened for the number of cells,
-            contains its verifier's accuracy on all items, and no test finds the cell significantly different.
+        row: The cell's metrics.
+        ties: Number of other cells with the same accuracy.
+        may_be_chance: Whether the difference is not significant: the cell's interval, widened for the number of cells,
+            contains the verifier's accuracy on all items, and no test finds the cell significantly different.
     """
 
     row: AccuracyRow
@@ -37,7 +37,7 @@ class Weakness(NamedTuple):
     may_be_chance: bool
 
     def place(self, report: AccuracyReport) -> str:
-        """Name the group, and count the cells of all verifiers with the same accuracy."""
+        """Name the group, with the number of other cells that have the same accuracy."""
         like = f" ({counted(self.ties, 'other cell')} as low)" if self.ties else ""
         return f"{group_name(self.row.group, report.by)}{like}"
 
@@ -49,12 +49,14 @@ class Weakness(NamedTuple):
 def weakest(report: AccuracyReport, verifier: str | None = None) -> Weakness | None:
     """Return the least accurate cell; None if no verifier with several groups errs.
 
-    The least of many cells looks weak by chance, so the distance from a cell's accuracy to the end of its interval is
+    The least accurate of many cells looks weak by chance, so the distance from a cell's accuracy to the end of its
+    interval is
     scaled by the ratio of the normal quantile for that many cells to the usual one (Bonferroni; Dunn, "Multiple
     comparisons among means", Journal of the American Statistical Association 56, 1961).
 
     Args:
-        verifier: Only its cells; the least accurate of the significantly weak ones comes first.
+        verifier: Consider only this verifier's cells, and prefer the least accurate of the significantly weak ones;
+            None for the cells of all verifiers.
     """
     measured = measured_whole(report) if verifier is None else verifiers_of(report)
     over_all = {row.verifier: row.accuracy or 0.0 for row in measured if verifier in (None, row.verifier)}
@@ -93,8 +95,8 @@ def verifiers_of(report: AccuracyReport) -> list[AccuracyRow]:
 
 
 def measured_whole(report: AccuracyReport) -> list[AccuracyRow]:
-    """Return rows of complete runs only, since the items judged so far may differ from the rest; all rows if no run is
-    complete.
+    """Return the verifiers' rows over all items from complete runs only, since the items judged so far may differ from
+    the rest. If no run is complete, return all rows.
     """
     known = verifiers_of(report)
     return [row for row in known if row.verifier not in report.unfinished] or known
@@ -108,10 +110,10 @@ def conclusion(report: AccuracyReport) -> tuple[str, ...]:
     known = measured_whole(report)
     if not known:
         return ()
-    return tuple(filter(None, (_best(known), behind_constant(known), _weakest(report, known))))
+    return tuple(filter(None, (_best_sentence(known), behind_constant(known), _weakest_sentence(report, known))))
 
 
-def _best(known: Sequence[AccuracyRow]) -> str:
+def _best_sentence(known: Sequence[AccuracyRow]) -> str:
     alike = [row for row in known if row.accuracy == known[0].accuracy]
     best = max(alike, key=lambda row: row.n)
     ties = len(alike) - 1
@@ -122,23 +124,23 @@ def _best(known: Sequence[AccuracyRow]) -> str:
         return f"{best.verifier} is {figures if best.accuracy == 1 else f'right on {figures}'}."
     if any(row.n != best.n for row in alike):
         figures = f"{best.verifier} {'is' if best.accuracy == 1 else 'on'} {figures}"
-    return f"{best.verifier}{_and_others(ties)} {'are' if ties else 'is'} the most accurate: {figures}."
+    return f"{best.verifier}{_ties_text(ties)} {'are' if ties else 'is'} the most accurate: {figures}."
 
 
 def behind_constant(rows: Iterable[AccuracyRow]) -> str:
     """Name the verifiers below the majority-class baseline on the same items; empty if there are none."""
-    behind = [row for row in rows if row.accuracy is not None and row.accuracy < _constant(row).share]
-    by_constant = itertools.groupby(sorted(behind, key=_constant), _constant)
-    return " ".join(_behind(better, list(ones)) for better, ones in by_constant)
+    behind = [row for row in rows if row.accuracy is not None and row.accuracy < _better_constant(row).share]
+    by_constant = itertools.groupby(sorted(behind, key=_better_constant), _better_constant)
+    return " ".join(_behind_sentence(better, list(ones)) for better, ones in by_constant)
 
 
-def _behind(better: _Constant, rows: Sequence[AccuracyRow]) -> str:
+def _behind_sentence(better: _Constant, rows: Sequence[AccuracyRow]) -> str:
     chance = all(row.ci is not None and row.ci[1] >= better.share for row in rows)
     names = [row.verifier for row in rows]
     than = (
         listed(names)
         if len(names) <= _MAX_NAMED
-        else f"{', '.join(names[: _MAX_NAMED - 1])}{_and_others(len(names) - _MAX_NAMED + 1)}"
+        else f"{', '.join(names[: _MAX_NAMED - 1])}{_ties_text(len(names) - _MAX_NAMED + 1)}"
     )
     return f"{better.name} is right more often than {than}: on {percent(better.share)} %{_CHANCE if chance else ''}."
 
@@ -148,13 +150,13 @@ class _Constant(NamedTuple):
     share: float
 
 
-def _constant(row: AccuracyRow) -> _Constant:
+def _better_constant(row: AccuracyRow) -> _Constant:
     rights = zip(CONSTANTS, (row.fp + row.tn, row.tp + row.fn), strict=True)
     right, name = max((right, name) for name, right in rights)
     return _Constant(name, right / row.n if row.n else 0.0)
 
 
-def _weakest(report: AccuracyReport, known: Sequence[AccuracyRow]) -> str:
+def _weakest_sentence(report: AccuracyReport, known: Sequence[AccuracyRow]) -> str:
     found = weakest(report, known[0].verifier if len(known) == 1 else None)
     if found is None:
         few = next((row.verifier for row in known if too_few_to_say(report, row.verifier)), None)
@@ -170,5 +172,5 @@ def in_words(row: AccuracyRow) -> str:
     return f"{percent(row.accuracy)} % {percent_interval(row.ci)} of {counted(row.n, 'item')}"
 
 
-def _and_others(ties: int) -> str:
+def _ties_text(ties: int) -> str:
     return f" and {counted(ties, 'other')}" if ties else ""

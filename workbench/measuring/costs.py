@@ -31,19 +31,19 @@ THOUSAND: Final = 1_000
 
 
 class CostRow(Struct, frozen=True, kw_only=True):
-    """One verifier. Costs are those of an average item without a cache.
+    """One verifier's accuracy and cost. Costs are averages over items, computed as if no reply had been cached.
 
     Attributes:
-        items: Items of the selection with a verdict, over which costs are averaged.
-        calls: Replies behind its verdict.
-        prompt_tokens: None if a server didn't report them.
+        items: Number of selected items with a verdict, over which costs are averaged.
+        calls: Number of replies behind an item's verdict.
+        prompt_tokens: Tokens of the prompts; None if a server didn't report them.
         completion_tokens: Tokens written to judge, including reasoning; None if a server didn't report them.
         executing_tokens: Tokens of simulated executions (MCTS-Judge, arXiv 2502.12468, table 2, superscript).
         writing_tokens: Tokens of generated tests, which a problem's completions share.
-        seconds: From request to reply, summed over calls; for a verifier without a server, its computing time.
-        dollars: None if a call has no known price.
-        leads: Whether it is on the Pareto front: no verifier of the table is as accurate for less, or more accurate at
-            the same price. None if its accuracy or price is unknown.
+        seconds: Time from request to reply, summed over calls; for a verifier without a server, its computing time.
+        dollars: Price of the calls; None if the price of a call is unknown.
+        leads: Whether the verifier is on the Pareto front: no verifier of the table is as accurate for less, or more
+            accurate at the same price. None if its accuracy or price is unknown.
     """
 
     verifier: str
@@ -92,7 +92,7 @@ def costs(
 
     Args:
         verifiers: Names; empty for all verifiers with a complete run that judge completions.
-        against: The unit of cost; by default dollars if all are known, else tokens.
+        against: The unit of cost; by default dollars if the prices of all verifiers are known, else tokens.
 
     Raises:
         UsageError: A verifier is unknown or has no complete run.
@@ -104,16 +104,16 @@ def costs(
     kept = None if selection is None else known.chosen(selection)
     items = None if kept is None else known.item[kept].tolist()
     rows = [
-        _row(project, judge.run, over_all[judge.name], items)
+        _cost_row(project, judge.run, over_all[judge.name], items)
         for judge in judges_of(project, verifiers)
         if judge.run is not None and judge.name in over_all
     ]
     price: Price = against or ("dollars" if all(row.dollars is not None for row in rows) else "tokens")
     rows.sort(key=lambda row: -1.0 if row.accuracy.accuracy is None else row.accuracy.accuracy, reverse=True)
-    return CostReport(protocol=protocol, gold_choice=gold, against=price, rows=_led(rows, price))
+    return CostReport(protocol=protocol, gold_choice=gold, against=price, rows=_mark_front(rows, price))
 
 
-def _row(project: Project, run: int, found: AccuracyRow, items: Sequence[int] | None) -> CostRow:
+def _cost_row(project: Project, run: int, found: AccuracyRow, items: Sequence[int] | None) -> CostRow:
     reader = project.database.reader()
     judged, own_ms = calls.work(reader, run, items)
     sums = calls.by_step(reader, run, items)
@@ -127,20 +127,20 @@ def _row(project: Project, run: int, found: AccuracyRow, items: Sequence[int] | 
         accuracy=found,
         items=judged,
         calls=sum(part.calls for part in parts.values()),
-        prompt_tokens=_summed(part.prompt_tokens for part in parts.values()),
-        completion_tokens=_written(parts, "judging"),
-        executing_tokens=_written(parts, "execution"),
-        writing_tokens=_written(parts, "tests"),
+        prompt_tokens=_sum_known(part.prompt_tokens for part in parts.values()),
+        completion_tokens=_completion_tokens(parts, "judging"),
+        executing_tokens=_completion_tokens(parts, "execution"),
+        writing_tokens=_completion_tokens(parts, "tests"),
         seconds=waited / THOUSAND / judged if judged else 0.0,
         dollars=dollars if dollars is None or not judged else dollars / judged,
     )
 
 
-def _written(parts: dict[Part, Consumption], part: Part) -> float | None:
+def _completion_tokens(parts: dict[Part, Consumption], part: Part) -> float | None:
     return parts[part].completion_tokens if part in parts else 0.0
 
 
-def _summed(values: Iterable[float | None]) -> float | None:
+def _sum_known(values: Iterable[float | None]) -> float | None:
     total = 0.0
     for value in values:
         if value is None:
@@ -164,24 +164,24 @@ def price_of(row: CostRow, price: Price) -> float | None:
     return _PRICES[price](row)
 
 
-def _led(rows: Sequence[CostRow], price: Price) -> list[CostRow]:
+def _mark_front(rows: Sequence[CostRow], price: Price) -> list[CostRow]:
     from msgspec import structs
 
     cost = _PRICES[price]
     points = [(row.accuracy.accuracy, cost(row)) for row in rows]
-    return [structs.replace(row, leads=_leads(point, points)) for row, point in zip(rows, points, strict=True)]
+    return [structs.replace(row, leads=_is_on_front(point, points)) for row, point in zip(rows, points, strict=True)]
 
 
 Point = tuple[float | None, float | None]
 
 
-def _leads(point: Point, points: Sequence[Point]) -> bool | None:
+def _is_on_front(point: Point, points: Sequence[Point]) -> bool | None:
     if point[0] is None or point[1] is None:
         return None
-    return not any(_beats(other, point) for other in points)
+    return not any(_dominates(other, point) for other in points)
 
 
-def _beats(one: Point, other: Point) -> bool:
+def _dominates(one: Point, other: Point) -> bool:
     if one[0] is None or one[1] is None or other[0] is None or other[1] is None:
         return False
     return one[0] >= other[0] and one[1] <= other[1] and one != other
@@ -193,26 +193,26 @@ def _beats(one: Point, other: Point) -> bool:
 _LEADS: Final = {True: "●", False: "", None: NONE}
 
 
-def _whole(value: float | None) -> str:
+def _whole_number_text(value: float | None) -> str:
     return NONE if value is None else f"{value:,.0f}"
 
 
-def _seconds(value: float) -> str:
+def _seconds_text(value: float) -> str:
     return "< 0.001" if 0 < value < 1 / THOUSAND else f"{value:,.3f}"
 
 
-def _thousand(value: float | None) -> str:
+def _per_thousand_text(value: float | None) -> str:
     return NONE if value is None else f"{value * THOUSAND:,.2f}"
 
 
-_CLOCK: Columns[CostRow] = (column("seconds", lambda row: row.seconds, _seconds),)
+_CLOCK: Columns[CostRow] = (column("seconds", lambda row: row.seconds, _seconds_text),)
 
 
 def cost_table(report: CostReport, *, clock: bool = True) -> Table:
     """Tabulate accuracy with tokens, seconds and dollars.
 
     Args:
-        clock: Show seconds, which differ from run to run.
+        clock: Whether to show seconds, which differ from run to run.
     """
     chose = [row.verifier for row in report.rows if row.accuracy.selection_judge]
     shown: Columns[CostRow] = (
@@ -222,12 +222,12 @@ def cost_table(report: CostReport, *, clock: bool = True) -> Table:
         figure("accuracy", lambda row: row.accuracy.accuracy),
         ends(lambda row: row.accuracy.ci),
         column("calls", lambda row: row.calls, "{:,.1f}".format),
-        column("tokens in", lambda row: row.prompt_tokens, _whole),
-        column("tokens", lambda row: row.completion_tokens, _whole),
-        column("executing", lambda row: row.executing_tokens, _whole),
-        column("writing tests", lambda row: row.writing_tokens, _whole),
+        column("tokens in", lambda row: row.prompt_tokens, _whole_number_text),
+        column("tokens", lambda row: row.completion_tokens, _whole_number_text),
+        column("executing", lambda row: row.executing_tokens, _whole_number_text),
+        column("writing tests", lambda row: row.writing_tokens, _whole_number_text),
         *(_CLOCK if clock else ()),
-        column("$ per 1,000", lambda row: row.dollars, _thousand),
+        column("$ per 1,000", lambda row: row.dollars, _per_thousand_text),
     )
     unpriced = [row.verifier for row in report.rows if row.dollars is None]
     most = max((row.accuracy.n for row in report.rows), default=0)

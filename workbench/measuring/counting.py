@@ -1,4 +1,4 @@
-"""The counts of a project."""
+"""Counts a project's data sets, questions, items, labels and runs."""
 
 from __future__ import annotations
 

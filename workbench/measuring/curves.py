@@ -16,7 +16,8 @@ _SIGN = {True: "● ", False: "", None: ""}
 
 
 def cost_plot(report: CostReport) -> Scatter | None:
-    """Plot accuracy against the cost of an item, as a share of the highest; None with fewer than two known costs."""
+    """Plot accuracy against the cost of an item, as a share of the highest cost; None if fewer than two costs are
+    known."""
     prices = [(row, price_of(row, report.against)) for row in report.rows]
     known = [(row, price, row.accuracy.accuracy) for row, price in prices if price is not None]
     dearest = max((price for _, price, _ in known), default=0.0)
@@ -59,13 +60,13 @@ def plot_text(plot: Scatter) -> str:
 
 
 def scaling_plots(report: SweepReport) -> Iterator[tuple[str, Picture]]:
-    """Plot accuracy against each numeric setting, one line for each combination of the others (MCTS-Judge, figure
-    5).
+    """Yield a plot of accuracy against each numeric setting, with one line for each combination of the other settings
+    (MCTS-Judge, figure 5).
     """
     for option in dict.fromkeys(name for point in report.points for name in point.settings):
         lines: dict[str, list[tuple[float, float]]] = {}
         for point in report.points:
-            value = _number(point.settings.get(option, ""))
+            value = _parse_number(point.settings.get(option, ""))
             if value is None or point.accuracy is None or point.accuracy.accuracy is None:
                 continue
             others = ", ".join(f"{name}={said}" for name, said in point.settings.items() if name != option)
@@ -78,7 +79,7 @@ def scaling_plots(report: SweepReport) -> Iterator[tuple[str, Picture]]:
             yield f"scaling-{option}", Curves(caption=caption, x_label=option, y_label="accuracy", lines=drawn)
 
 
-def _number(text: str) -> float | None:
+def _parse_number(text: str) -> float | None:
     try:
         return float(text)
     except ValueError:
@@ -99,7 +100,7 @@ def write_cost_plot(report: CostReport, folder: Path, *, force: bool) -> list[Pa
 
 
 def write_scaling_plots(report: SweepReport, folder: Path, *, force: bool) -> list[Path]:
-    """Write the curves in every format; errors as with `write_cost_plot`."""
+    """Write the scaling plots in every format; it raises the errors of `write_cost_plot`."""
     from workbench.measuring.report.pictures import write_plots
 
     return write_plots(folder, list(scaling_plots(report)), force=force)

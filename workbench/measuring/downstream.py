@@ -45,12 +45,12 @@ if TYPE_CHECKING:
 
 
 class _BenchmarkScores(Struct, frozen=True):
-    """Scores on one benchmark, or mean ranks over all.
+    """Verifiers' scores on one benchmark, or their mean ranks over all benchmarks.
 
     Attributes:
-        benchmark: None for all.
+        benchmark: The benchmark's name; None for mean ranks over all.
         steps: The training steps compared.
-        of: Verifier -> its score and the lines behind it.
+        of: Verifier -> its score or mean rank, and the lines behind it.
     """
 
     benchmark: str | None
@@ -73,7 +73,7 @@ def downstream(
     Args:
         path: JSON lines or a table; see `DownstreamLine` and `TrainedModelLine` of
             `workbench.statistics.records.combined`.
-        by: The grouping of items, as for accuracy.
+        by: The property that forms groups of items, as for accuracy; None for all items only.
         scored_by: The verifier that scores the completions of the models in the file; None for gold.
 
     Raises:
@@ -84,14 +84,14 @@ def downstream(
     from workbench.statistics import correlation
 
     models = MeasuredModels(project, scored_by=scored_by, protocol=protocol, gold=gold)
-    read, reader = _read(path, models.scores), project.database.reader()
+    read, reader = _read_scores(path, models.scores), project.database.reader()
     averages = models.taken(read.lines)
     require_models(scored_by, averages)
     named = dict.fromkeys(line.verifier for line in read.lines)
-    here = _measured(project, path, named)
+    here = _verifiers_with_run(project, path, named)
     wanted = check_names(reader, selection or Selection())
-    accuracies = _accuracies(project, here, by, protocol, gold, wanted)
-    scores = _scores([line for line in read.lines if line.verifier in here])
+    accuracies = _accuracy_rows(project, here, by, protocol, gold, wanted)
+    scores = _scores_by_benchmark([line for line in read.lines if line.verifier in here])
     return DownstreamReport(
         lines=len(read.lines),
         refused=len(read.refused),
@@ -102,11 +102,11 @@ def downstream(
         unmeasured=[name for name in named if name not in here],
         samples=correlation.SAMPLES,
         seed=correlation.SEED,
-        points=[point for found in scores for point in _points(found, accuracies[None])],
+        points=[point for found in scores for point in _downstream_points(found, accuracies[None])],
         steps=steps_of([line for line in read.lines if line.verifier in here]),
         averages=averages,
         scored_by=scored_by,
-        rows=[_row(found, group, rows) for found in scores for group, rows in accuracies.items()],
+        rows=[_association_row(found, group, rows) for found in scores for group, rows in accuracies.items()],
         by=by,
         protocol=protocol,
         gold=gold_counts(project, wanted, gold),
@@ -114,7 +114,7 @@ def downstream(
     )
 
 
-def _read(path: Path, measure: Measure = unmeasured) -> DownstreamScores:
+def _read_scores(path: Path, measure: Measure = unmeasured) -> DownstreamScores:
     read = read_downstream(path, DEFAULT_MAX_LINE, measure)
     if not read.lines:
         why = f"{len(read.refused):,} lines, none of them valid" if read.refused else "the file has no lines"
@@ -124,13 +124,14 @@ def _read(path: Path, measure: Measure = unmeasured) -> DownstreamScores:
 
 
 def scores_elsewhere(path: Path) -> list[BenchmarkScore]:
-    """Return scores of verifiers on other benchmarks in the file's order, averaged if there are several.
+    """Return verifiers' scores on other benchmarks in the file's order, each averaged over the lines with the same
+    verifier and benchmark.
 
     Raises:
         FormatError: The file can't be read, or a line is rejected.
         UsageError: A score is not from 0 to 1.
     """
-    read = _read(path)
+    read = _read_scores(path)
     if read.refused:
         first = read.refused[0]
         raise FormatError(f"{path}:{first.line}:{first.field or 'line'}: {first.message}", FORM)
@@ -145,21 +146,22 @@ def scores_elsewhere(path: Path) -> list[BenchmarkScore]:
     ]
 
 
-def _measured(project: Project, path: Path, named: Iterable[str]) -> tuple[str, ...]:
+def _verifiers_with_run(project: Project, path: Path, named: Iterable[str]) -> tuple[str, ...]:
     known = {*browsing.newest_runs(project.database.reader(), without=JUDGES_NOTHING).values(), BASELINE}
     here = tuple(name for name in named if name in known)
     if not here:
         raise UsageError(
-            f"{path}: no verifier in it has a complete run here: {_some(named)}.", f"Complete: {_some(sorted(known))}."
+            f"{path}: no verifier in it has a complete run here: {_name_some(named)}.",
+            f"Complete: {_name_some(sorted(known))}.",
         )
     return here
 
 
-def _some(names: Iterable[str]) -> str:
+def _name_some(names: Iterable[str]) -> str:
     return ", ".join(list(names)[:20])
 
 
-def _accuracies(
+def _accuracy_rows(
     project: Project,
     verifiers: tuple[str, ...],
     by: str | None,
@@ -188,15 +190,15 @@ def _accuracies(
     return rows
 
 
-def _scores(lines: Sequence[DownstreamLine]) -> list[_BenchmarkScores]:
+def _scores_by_benchmark(lines: Sequence[DownstreamLine]) -> list[_BenchmarkScores]:
     by_benchmark: dict[str, dict[str, list[DownstreamLine]]] = {}
     for line in lines:
         by_benchmark.setdefault(line.benchmark, {}).setdefault(line.verifier, []).append(line)
-    found = [_compared(benchmark, of) for benchmark, of in by_benchmark.items()]
-    return [*found, _ranked(found)] if len(found) > 1 else found
+    found = [_scores_at_common_steps(benchmark, of) for benchmark, of in by_benchmark.items()]
+    return [*found, _mean_ranks(found)] if len(found) > 1 else found
 
 
-def _compared(benchmark: str, of: Mapping[str, list[DownstreamLine]]) -> _BenchmarkScores:
+def _scores_at_common_steps(benchmark: str, of: Mapping[str, list[DownstreamLine]]) -> _BenchmarkScores:
     steps = set.intersection(*({line.step for line in lines} for lines in of.values()))
     scores = {}
     for verifier, lines in of.items() if steps else ():
@@ -206,7 +208,7 @@ def _compared(benchmark: str, of: Mapping[str, list[DownstreamLine]]) -> _Benchm
     return _BenchmarkScores(benchmark, sorted(step for step in steps if step is not None), scores)
 
 
-def _ranked(found: Sequence[_BenchmarkScores]) -> _BenchmarkScores:
+def _mean_ranks(found: Sequence[_BenchmarkScores]) -> _BenchmarkScores:
     import numpy as np
     from scipy.stats import rankdata
 
@@ -220,7 +222,7 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
 
-def _points(found: _BenchmarkScores, rows: Mapping[str, AccuracyRow]) -> list[DownstreamPoint]:
+def _downstream_points(found: _BenchmarkScores, rows: Mapping[str, AccuracyRow]) -> list[DownstreamPoint]:
     from workbench.statistics.intervals import count_interval
 
     points = []
@@ -244,7 +246,7 @@ def _points(found: _BenchmarkScores, rows: Mapping[str, AccuracyRow]) -> list[Do
     return sorted(points, key=lambda point: -1 if point.accuracy is None else point.accuracy, reverse=True)
 
 
-def _row(found: _BenchmarkScores, group: str | None, rows: Mapping[str, AccuracyRow]) -> DownstreamRow:
+def _association_row(found: _BenchmarkScores, group: str | None, rows: Mapping[str, AccuracyRow]) -> DownstreamRow:
     import numpy as np
 
     from workbench.statistics.correlation import associations, is_exact, orders_of
@@ -262,11 +264,11 @@ def _row(found: _BenchmarkScores, group: str | None, rows: Mapping[str, Accuracy
         kendall=measured.kendall,
         exact=is_exact(len(both)),
         permutations=orders_of(len(both)),
-        reason=_reason(found, len(both), measured),
+        reason=_missing_reason(found, len(both), measured),
     )
 
 
-def _reason(found: _BenchmarkScores, verifiers: int, measured: Associations) -> str | None:
+def _missing_reason(found: _BenchmarkScores, verifiers: int, measured: Associations) -> str | None:
     from workbench.statistics.correlation import FEWEST
 
     if not found.of:
@@ -291,7 +293,7 @@ _MAX_REFUSALS = 5
 
 
 def downstream_text(report: DownstreamReport) -> str:
-    plots = [_plot(list(points)) for _, points in groupby(report.points, key=lambda point: point.benchmark)]
+    plots = [_bars_text(list(points)) for _, points in groupby(report.points, key=lambda point: point.benchmark)]
     measured = [plain_table(averages_table(report.averages, report.scored_by))] if report.averages else []
     curves = [curves_text(report.steps)] if is_curved(report.steps) else []
     return "\n\n".join([downstream_head(report), *measured, *plots, *curves, plain_table(associations_table(report))])
@@ -311,19 +313,19 @@ def scores_table(report: DownstreamReport) -> Table:
         count("n", lambda point: point.n),
         figure("accuracy", lambda point: point.accuracy),
         ends(lambda point: point.ci),
-        text("score", _score, by=lambda point: point.score),
+        text("score", _score_text, by=lambda point: point.score),
         ends(lambda point: point.score_ci),
         count("scores", lambda point: point.scores),
     )
     caption = "Accuracy of the verifiers, and scores of the models trained with them"
-    return table(caption, columns, report.points, notes=_refusals(report))
+    return table(caption, columns, report.points, notes=_rejection_notes(report))
 
 
-def _score(point: DownstreamPoint) -> str:
+def _score_text(point: DownstreamPoint) -> str:
     return f"{point.score:g}" if point.benchmark is not None else f"{point.score:.1f}"
 
 
-def _refusals(report: DownstreamReport) -> Iterator[str]:
+def _rejection_notes(report: DownstreamReport) -> Iterator[str]:
     if any(point.benchmark is None for point in report.points):
         yield f"{_ALL}: the mean of the ranks, 1 being the lowest score."
     for line in report.refusals[:_MAX_REFUSALS]:
@@ -332,7 +334,7 @@ def _refusals(report: DownstreamReport) -> Iterator[str]:
         yield f"{report.refused - _MAX_REFUSALS:,} more were rejected."
 
 
-def _plot(points: Sequence[DownstreamPoint]) -> str:
+def _bars_text(points: Sequence[DownstreamPoint]) -> str:
     benchmark = points[0].benchmark
     low, high = min(0.0, *(point.score for point in points)), max(point.score for point in points)
     lines = [
@@ -340,7 +342,7 @@ def _plot(points: Sequence[DownstreamPoint]) -> str:
             point.verifier,
             number(point.accuracy),
             bar(point.accuracy or 0.0, _BAR_CELLS),
-            _score(point),
+            _score_text(point),
             interval(point.score_ci) if point.score_ci else "",
             bar((point.score - low) / (high - low) if high > low else 0.0, _BAR_CELLS),
         )
@@ -355,26 +357,26 @@ def associations_table(report: DownstreamReport) -> Table:
         word("benchmark", lambda one: one.benchmark or _ALL),
         word("items", lambda one: group_name(one.group, report.by)),
         count("verifiers", lambda one: one.verifiers),
-        *_association("Spearman", lambda one: one.spearman),
-        *_association("Kendall", lambda one: one.kendall),
+        *_association_columns("Spearman", lambda one: one.spearman),
+        *_association_columns("Kendall", lambda one: one.kendall),
     )
     caption = "Order of the verifiers by accuracy against their order by score"
-    return table(caption, columns, report.rows, notes=_notes(report))
+    return table(caption, columns, report.rows, notes=_association_notes(report))
 
 
-def _association(name: str, found: Callable[[DownstreamRow], Association]) -> Columns[DownstreamRow]:
+def _association_columns(name: str, found: Callable[[DownstreamRow], Association]) -> Columns[DownstreamRow]:
     return (
-        column("coefficient", lambda one: found(one).coefficient, _coefficient, over=name),
+        column("coefficient", lambda one: found(one).coefficient, _coefficient_text, over=name),
         column("p", lambda one: found(one).p, p_value, over=name),
-        ends(lambda one: found(one).ci, _coefficients, over=name),
+        ends(lambda one: found(one).ci, _interval_text, over=name),
     )
 
 
-def _coefficient(value: float | None) -> str:
+def _coefficient_text(value: float | None) -> str:
     return NONE if value is None else f"{value:+.2f}"
 
 
-def _coefficients(ends: Ends) -> str:
+def _interval_text(ends: Ends) -> str:
     return NONE if ends is None else f"[{ends[0]:+.2f}, {ends[1]:+.2f}]"
 
 
@@ -385,7 +387,7 @@ def _scores_of(steps: Sequence[DownstreamStep]) -> dict[str, list[float]]:
     return found
 
 
-def _notes(report: DownstreamReport) -> Iterator[str]:
+def _association_notes(report: DownstreamReport) -> Iterator[str]:
     fewest = min((one for one in report.rows if one.spearman.least_p), key=lambda one: one.verifiers, default=None)
     words = "p is one-sided: does a more accurate verifier go with a higher score?"
     if fewest is not None and fewest.spearman.least_p is not None:

@@ -50,7 +50,7 @@ class DownstreamScores(Struct, frozen=True):
 
 
 def read_downstream(path: Path, max_line: int, measure: Measure = unmeasured) -> DownstreamScores:
-    """Read a file, gzipped or not.
+    """Read a file of downstream scores, gzipped or not.
 
     A second score of a verifier on a benchmark with the same step and seed is rejected.
 
@@ -69,7 +69,7 @@ def read_downstream(path: Path, max_line: int, measure: Measure = unmeasured) ->
                 found.refused.append(row)
                 continue
             try:
-                lines = _scores(row, measure, is_table=kind in TABLES)
+                lines = _scores_of_line(row, measure, is_table=kind in TABLES)
                 for one in lines:
                     before = seen.get((one.verifier, one.benchmark, one.step, one.seed))
                     if before is not None:
@@ -83,7 +83,7 @@ def read_downstream(path: Path, max_line: int, measure: Measure = unmeasured) ->
     return found
 
 
-def _scores(row: SourceDocument, measure: Measure, *, is_table: bool) -> Sequence[DownstreamLine]:
+def _scores_of_line(row: SourceDocument, measure: Measure, *, is_table: bool) -> Sequence[DownstreamLine]:
     try:
         row.json.decode()
         tokens = _OBJECT.decode(row.json)
@@ -91,14 +91,17 @@ def _scores(row: SourceDocument, measure: Measure, *, is_table: bool) -> Sequenc
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         raise explain_document(row.json) from None
     if is_table:
-        values = {name: cell if name in _NAMES else _number_in(cell) for name, cell in values.items() if cell.strip()}
+        values = {name: cell if name in _NAMES else _parse_cell(cell) for name, cell in values.items() if cell.strip()}
     if values.get("score") is None and values.get("model") is not None:
-        return measure(TrainedModelLine(**{name: _value(name, values.get(name), _OF_MODEL) for name in _MODELS}))
-    return (DownstreamLine(**{name: _value(name, values.get(name), _OF_SCORE) for name in _SCORES}),)
+        return measure(
+            TrainedModelLine(**{name: _checked_value(name, values.get(name), _OF_MODEL) for name in _MODELS})
+        )
+    return (DownstreamLine(**{name: _checked_value(name, values.get(name), _OF_SCORE) for name in _SCORES}),)
 
 
-def _number_in(cell: str) -> float | str:
-    """Return the number in a table's cell, an integer also from 200.0; the cell itself if it isn't a number."""
+def _parse_cell(cell: str) -> float | str:
+    """Return the number in a table's cell, as an integer if it is whole (200.0); the cell's text if it isn't a
+    number."""
     try:
         number = float(cell)
     except ValueError:
@@ -106,7 +109,7 @@ def _number_in(cell: str) -> float | str:
     return int(number) if number.is_integer() else number
 
 
-def _value(name: str, value: object, required: Collection[str]) -> Any:
+def _checked_value(name: str, value: object, required: Collection[str]) -> Any:
     if value is None:
         if name in required:
             raise RefusedError("missing_field", name, f"{name} is missing. {FORM} {MODEL_FORM}")

@@ -1,4 +1,4 @@
-"""The rows of an accuracy table, and the columns behind each."""
+"""The verifiers and baselines of an accuracy table (entries), and the columns that each is measured on."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ def with_tests(
 ) -> tuple[list[AccuracyRow], CellTests | None]:
     """Return the rows of a table with p- and q-values, and how these were computed.
 
-    If a scope has only two groups, they are compared with each other: it is one test, even if several cells show it. If
-    groups belong to several scopes, as subtypes belong to types, the tests of one verifier in one scope are a family.
+    A group is compared with its scope: all items, or the type of a subtype. If a scope has only two groups, both have
+    the same test, which counts once. If there are several scopes, the tests of one verifier in one scope are a family.
 
     Args:
         tests: Verifier -> results of `tests_of`.
@@ -105,10 +105,11 @@ def with_tests(
 
 
 def one_tree(reports: Mapping[str, AccuracyReport]) -> dict[str, AccuracyReport]:
-    """Compute q-values over tables that are reported together: cells are tested in significant tables only.
+    """Recompute q-values over all tables that are reported together. Cells are tested only in tables that are
+    significant as a whole.
 
     Args:
-        reports: Tables by name.
+        reports: Name of each table -> its report.
     """
     from workbench.measuring.notes import cells_in_words
     from workbench.statistics.subgroups import across
@@ -142,8 +143,8 @@ class AccuracyQuery(Struct, frozen=True, kw_only=True):
 
     Attributes:
         verifiers: Names; empty for all verifiers with a complete run that judge completions.
-        by: A property or a crossing of several; None for the row over all items only.
-        run: Exactly this run; None for the newest complete one of each verifier.
+        by: A property, or several with commas between them; None for the row over all items only.
+        run: Measure exactly this run; None for the newest complete run of each verifier.
         live: Also include verifiers whose first complete run is in progress.
     """
 
@@ -157,12 +158,12 @@ class AccuracyQuery(Struct, frozen=True, kw_only=True):
 
 
 class Entry(Struct, frozen=True, kw_only=True, eq=False):
-    """A verifier or a baseline.
+    """A verifier or a baseline with its verdicts.
 
     Attributes:
         run: The run that provides its verdicts; None for a baseline.
-        outcome: Its `OutcomeCode` on every visible item, -1 without one (int8).
-        expected: Expected verdicts of a run that has never been complete; None for other runs.
+        outcome: Its `OutcomeCode` on every visible item, -1 without a verdict (int8).
+        expected: Number of verdicts that a run which has never been complete will have; None for other runs.
     """
 
     name: str
@@ -173,10 +174,10 @@ class Entry(Struct, frozen=True, kw_only=True, eq=False):
 
 
 class Measured(Struct, frozen=True, kw_only=True, eq=False):
-    """The items one entry is measured on.
+    """The items on which one entry is measured.
 
     Attributes:
-        columns: Its verdicts with gold.
+        columns: The entry's verdicts with gold.
         kind: Each item's answer type, a position in the names of `Entries.kinds`.
         scope: The type of each cluster if the groups are subtypes: a subtype is compared with its type, not with all
             items.
@@ -192,10 +193,10 @@ class Measured(Struct, frozen=True, kw_only=True, eq=False):
         return grade(self.columns.outcome, self.columns.gold, protocol)
 
     def pieces(self, counted: ClusterCounts, protocol: Protocol3) -> Pieces:
-        """Split its questions by group.
+        """Return the counted items by question and group.
 
         Args:
-            counted: Its verdicts compared with gold, by question and group.
+            counted: Counts of the entry's verdicts against gold, by question and group.
         """
         import numpy as np
 
@@ -210,15 +211,15 @@ class Entries:
     """The verifiers and baselines of a table, and its items.
 
     Args:
-        known: The columns, if gold differs from today's.
+        known: Columns with gold that differs from the current gold; None to read the current columns.
 
     Attributes:
-        everything: All visible items.
+        everything: Columns of all visible items.
         everyone: Verifiers in the order of creation, then the baselines whose names no verifier has.
-        kinds: The items by answer type.
-        tied: Types with as much correct as incorrect gold.
-        items: Number of chosen items with gold.
-        own: Verifiers whose verdicts are the source of some gold -> items with that gold, on which they are not
+        kinds: The items grouped by answer type.
+        tied: Types with as many correct as incorrect items by gold.
+        items: Number of selected items with gold.
+        own: Verifier whose verdicts are the source of some gold -> number of items with that gold, on which it is not
             measured.
     """
 
@@ -229,9 +230,9 @@ class Entries:
         self._crossing = crossing(asked.by) if asked.by else ()
         self._kept = self.everything.chosen(asked.selection)
         self._gold = self.everything.gold(asked.gold)
-        self.items = int((self._gold[self._chosen()] >= 0).sum())
+        self.items = int((self._gold[self._selected_rows()] >= 0).sum())
         own = own_gold(project, self.everything, asked.gold)
-        self.own = {name: int(found[self._chosen()].sum()) for name, found in own.items()}
+        self.own = {name: int(found[self._selected_rows()].sum()) for name, found in own.items()}
         self.everyone = [
             Entry(
                 name=judge.name,
@@ -240,10 +241,10 @@ class Entries:
                 outcome=measurable(self.everything.outcome(judge.run), own.get(judge.name)),
                 expected=judge.expected,
             )
-            for judge in _judges(project, asked)
+            for judge in _verifier_runs(project, asked)
         ]
         there = {entry.name for entry in self.everyone}
-        outcomes, self.tied = self._baselines()
+        outcomes, self.tied = self._baseline_outcomes()
         self.everyone += [
             Entry(name=name, kind="baseline", run=None, outcome=outcome)
             for name, outcome in outcomes.items()
@@ -256,7 +257,7 @@ class Entries:
 
     @property
     def unfinished(self) -> dict[str, float]:
-        """Map each verifier whose run has never been complete to the share of items judged so far."""
+        """Map each verifier whose run has never been complete to the share of its items judged so far."""
         return {
             entry.name: min(int((entry.outcome >= 0).sum()) / max(entry.expected, 1), 1.0)
             for entry in self.everyone
@@ -279,15 +280,15 @@ class Entries:
         return self.everything.gold_counts(self.asked.gold, self._kept)
 
     def datasets(self) -> set[str]:
-        return self.everything.datasets(self._chosen())
+        return self.everything.datasets(self._selected_rows())
 
     def measured(self, entry: Entry) -> Measured:
-        rows = self._chosen()
+        rows = self._selected_rows()
         if "reason" in self._crossing:
             rows = entry.outcome >= 0 if self._kept is None else self._kept & (entry.outcome >= 0)
-        return self._measured(entry, rows, self.asked.by)
+        return self._measure(entry, rows, self.asked.by)
 
-    def _measured(self, entry: Entry, rows: BoolArray | slice, by: str | None) -> Measured:
+    def _measure(self, entry: Entry, rows: BoolArray | slice, by: str | None) -> Measured:
         from workbench.statistics.accuracy import AccuracyColumns
 
         groups = self.everything.groups(by, entry.run) if by else None
@@ -311,21 +312,21 @@ class Entries:
         import numpy as np
 
         there = np.isin(self.everything.item, items) & (entry.outcome >= 0) & (self._gold >= 0)
-        return int(there[self._chosen()].sum())
+        return int(there[self._selected_rows()].sum())
 
     def lacking(self, field: TypeField) -> list[int]:
-        groups, rows = self.everything.groups(field), self._chosen()
+        groups, rows = self.everything.groups(field), self._selected_rows()
         bare = groups.code == groups.names.index(UNTYPED) if UNTYPED in groups.names else groups.code < 0
         items: list[int] = self.everything.item[rows][(bare & (self._gold >= 0))[rows]].tolist()
         return items
 
     def overall(self, entry: Entry) -> Measured:
-        return self._measured(entry, self._chosen(), None)
+        return self._measure(entry, self._selected_rows(), None)
 
-    def _chosen(self) -> BoolArray | slice:
+    def _selected_rows(self) -> BoolArray | slice:
         return slice(None) if self._kept is None else self._kept
 
-    def _baselines(self) -> tuple[dict[str, IntArray], tuple[str, ...]]:
+    def _baseline_outcomes(self) -> tuple[dict[str, IntArray], tuple[str, ...]]:
         import numpy as np
 
         from workbench.statistics.accuracy import always, majority
@@ -344,7 +345,7 @@ class Entries:
         return {**outcomes, MAJORITY: most.outcome}, tuple(self.kinds.names[place] for place in most.tied)
 
 
-def _judges(project: Project, asked: AccuracyQuery) -> tuple[VerifierRun, ...]:
+def _verifier_runs(project: Project, asked: AccuracyQuery) -> tuple[VerifierRun, ...]:
     if asked.run is not None or not asked.verifiers:
         return judges_of(project, asked.verifiers, asked.run, live=asked.live)
     run = set(browsing.newest_runs(project.database.reader()).values())

@@ -1,5 +1,5 @@
-"""Estimates a verifier's accuracy on all judged items from the few with gold and from other verifiers' verdicts on
-all.
+"""Estimates a verifier's accuracy on all judged items from the few items with gold and from other verifiers' verdicts
+on all of them.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ one is shown.
 
 
 class _EstimatedShare(Struct, frozen=True, kw_only=True, eq=False):
-    """A share to be estimated; arrays with one value an item.
+    """A share to be estimated, with arrays of one value for each item.
 
     Attributes:
-        truth: Gold: 1 or 0, -1 without gold.
-        predicted: The predictors' expectation, from 0 to 1.
-        group: Positions in ``names``.
-        place: The item's position among all chosen items.
+        truth: Whether the item counts towards the share by its gold: 1 or 0, -1 without gold.
+        predicted: The value of ``truth`` expected from the predictors' verdicts, from 0 to 1.
+        group: The item's group, as a position in ``names``.
+        place: The item's position among all selected items.
     """
 
     quantity: Quantity
@@ -81,13 +81,15 @@ def estimate(
 ) -> EstimateReport:
     """Estimate a verifier's accuracy, and the share of correct completions, by prediction-powered inference.
 
-    Every item judged by the verifier counts, except excluded items and checks. The mean vote of the predictors is the
+    Every item judged by the verifier counts, except excluded items and check items. The mean vote of the predictors is
+    the
     expected gold; an abstention or a failure counts as one half. For the share of correct completions the verifier
     itself is also a predictor.
 
     Args:
         predictors: Verifiers whose verdicts predict gold; empty for all others with a complete run.
-        by: The grouping, as for accuracy: estimates by group, and a stratified one of all items.
+        by: The property that forms groups, as for accuracy: it adds an estimate for each group and a stratified one of
+            all items.
 
     Raises:
         UsageError: There is no predictor, no complete run, or no item with gold.
@@ -102,31 +104,31 @@ def estimate(
     if verifier in found.failed:
         raise UsageError(" ".join(nothing_measured({verifier: found.failed[verifier]})))
     outcomes = {judge.name: outcome for judge, outcome in zip(found.judges, found.outcomes, strict=True)}
-    groups = _groups(everything, wanted, by or _MIXES[0])
-    kept = _usable(project, found, outcomes[verifier])
-    shares = _shares(found, outcomes, verifier, groups, protocol, kept)
+    groups = _selected_groups(everything, wanted, by or _MIXES[0])
+    kept = _usable_items(project, found, outcomes[verifier])
+    shares = _shares_to_estimate(found, outcomes, verifier, groups, protocol, kept)
     _check_labels(shares[0], f"No item that {verifier} has judged has gold ({gold}, protocol {protocol}).")
     kinds = dict.fromkeys((*_MIXES, *map(",".join, combinations(_MIXES, 2)), *([by] if by else [])))
-    checks = [_check(everything, wanted, shares[0], kind) for kind in kinds]
-    uneven = _uneven(checks)
+    checks = [_check_sample(everything, wanted, shares[0], kind) for kind in kinds]
+    uneven = _uneven_properties(checks)
     with step("estimating"):
-        rows = [row for share in shares for row in _rows(share, by)]
-        strata = _strata(uneven)
+        rows = [row for share in shares for row in _estimate_rows(share, by)]
+        strata = _strata_fields(uneven)
         if strata not in ("", by):
-            rows += [_weighed(share, _groups(everything, wanted, strata), strata) for share in shares]
+            rows += [_stratified_row(share, _selected_groups(everything, wanted, strata), strata) for share in shares]
     mix_by = by or (*uneven, _MIXES[0])[0]
     return EstimateReport(
         verifier=verifier,
         run=next(judge.run for judge in found.judges if judge.name == verifier),
         predictors=[judge.name for judge in found.judges if judge.name in names],
         rows=rows,
-        headline=_headline(rows, uneven),
+        headline=_headline_row(rows, uneven),
         by=by,
         checks=checks,
         uneven=uneven,
         mix_by=mix_by,
-        mix=_mix(_regrouped(shares[-1], _groups(everything, wanted, mix_by))),
-        in_conflict=_in_conflict(everything, found, kept),
+        mix=_mix_rows(_regroup(shares[-1], _selected_groups(everything, wanted, mix_by))),
+        in_conflict=_count_conflicts(everything, found, kept),
         protocol=protocol,
         gold=gold_counts(project, asked, gold),
         gold_choice=gold,
@@ -151,12 +153,12 @@ def _check_labels(share: _EstimatedShare, message: str) -> None:
         )
 
 
-def _groups(everything: Columns, wanted: Selection, by: str) -> Groups:
+def _selected_groups(everything: Columns, wanted: Selection, by: str) -> Groups:
     groups, chosen = everything.groups(by), everything.chosen(wanted)
     return groups if chosen is None else structs.replace(groups, code=groups.code[chosen])
 
 
-def _usable(project: Project, found: JudgedSelection, outcome: IntArray) -> BoolArray:
+def _usable_items(project: Project, found: JudgedSelection, outcome: IntArray) -> BoolArray:
     import numpy as np
 
     checks = np.asarray(check_items.ids(project.database.reader()), dtype=np.int64)
@@ -164,7 +166,7 @@ def _usable(project: Project, found: JudgedSelection, outcome: IntArray) -> Bool
     return kept
 
 
-def _shares(
+def _shares_to_estimate(
     found: JudgedSelection,
     outcomes: dict[str, IntArray],
     verifier: str,
@@ -178,9 +180,9 @@ def _shares(
     from workbench.statistics.intervals import compact
 
     own, is_known = outcomes[verifier], found.gold >= 0
-    others = _votes([outcome for name, outcome in outcomes.items() if name != verifier])
+    others = _mean_votes([outcome for name, outcome in outcomes.items() if name != verifier])
     right = np.where(is_known, grade(own, found.gold, protocol).right, np.int8(-1))
-    # An undecided verdict counts as "incorrect", or as wrong regardless of gold.
+    # By protocol, an undecided verdict counts as "incorrect", or as wrong whatever the gold.
     predicted_right = np.where(own == OutcomeCode.CORRECT, others, 1 - others)
     if protocol == "strict":
         predicted_right[own >= OutcomeCode.ABSTAIN] = 0
@@ -195,12 +197,12 @@ def _shares(
         place=np.arange(len(own)),
     )
     correct = structs.replace(
-        accuracy, quantity="prevalence", truth=found.gold, predicted=_votes(list(outcomes.values()))
+        accuracy, quantity="prevalence", truth=found.gold, predicted=_mean_votes(list(outcomes.values()))
     )
     return accuracy.of(counted), correct.of(kept)
 
 
-def _votes(outcomes: list[IntArray]) -> FloatArray:
+def _mean_votes(outcomes: list[IntArray]) -> FloatArray:
     import numpy as np
 
     worth = np.array([0, 2, 1, 1, 1], dtype=np.int16)
@@ -209,61 +211,61 @@ def _votes(outcomes: list[IntArray]) -> FloatArray:
     return np.asarray(halves / (2 * len(outcomes)), dtype=np.float64)
 
 
-def _regrouped(share: _EstimatedShare, groups: Groups) -> _EstimatedShare:
+def _regroup(share: _EstimatedShare, groups: Groups) -> _EstimatedShare:
     return structs.replace(share, group=groups.code[share.place], names=groups.names)
 
 
-def _check(everything: Columns, wanted: Selection, share: _EstimatedShare, by: str) -> SampleCheck:
+def _check_sample(everything: Columns, wanted: Selection, share: _EstimatedShare, by: str) -> SampleCheck:
     import numpy as np
 
     from workbench.statistics.prediction_powered import mix_p
 
-    group = _groups(everything, wanted, by).code[share.place]
+    group = _selected_groups(everything, wanted, by).code[share.place]
     return SampleCheck(by=by, p=mix_p(np.greater_equal(share.truth, 0), group, share.question))
 
 
-def _uneven(checks: Sequence[SampleCheck]) -> list[str]:
+def _uneven_properties(checks: Sequence[SampleCheck]) -> list[str]:
     found = [one.by for one in checks if one.p is not None and one.p < LEVEL / len(checks)]
     alone = {by for by in found if "," not in by}
     return [by for by in found if by in alone or not alone & set(by.split(","))]
 
 
-def _strata(uneven: Sequence[str]) -> str:
+def _strata_fields(uneven: Sequence[str]) -> str:
     return ",".join(dict.fromkeys(",".join(uneven).split(",")))
 
 
-def _weighed(share: _EstimatedShare, groups: Groups, strata: str) -> EstimateRow:
+def _stratified_row(share: _EstimatedShare, groups: Groups, strata: str) -> EstimateRow:
     from workbench.statistics.intervals import compact
 
-    regrouped = _regrouped(share, groups)
-    return structs.replace(_row(regrouped, None, compact(regrouped.group)[0]), strata=strata)
+    regrouped = _regroup(share, groups)
+    return structs.replace(_estimate_row(regrouped, None, compact(regrouped.group)[0]), strata=strata)
 
 
-def _headline(rows: Sequence[EstimateRow], uneven: Sequence[str]) -> int | None:
-    wanted = _strata(uneven) or None
+def _headline_row(rows: Sequence[EstimateRow], uneven: Sequence[str]) -> int | None:
+    wanted = _strata_fields(uneven) or None
     for place, one in enumerate(rows):
         if (one.quantity, one.group, one.strata) == ("accuracy", None, wanted) and one.estimate is not None:
             return place
     return None
 
 
-def _rows(share: _EstimatedShare, by: str | None) -> Iterator[EstimateRow]:
+def _estimate_rows(share: _EstimatedShare, by: str | None) -> Iterator[EstimateRow]:
     import numpy as np
 
     from workbench.statistics.accuracy import group_order
     from workbench.statistics.intervals import compact
 
-    yield _row(share, None)
+    yield _estimate_row(share, None)
     if by is None:
         return
     stratum, present = compact(share.group)
-    yield structs.replace(_row(share, None, stratum), strata=by)
+    yield structs.replace(_estimate_row(share, None, stratum), strata=by)
     ordered = sorted(present.tolist(), key=lambda place: group_order(share.names[place]))
     for place in stepping(ordered, "estimating", "groups"):
-        yield _row(share.of(np.equal(share.group, place)), share.names[place])
+        yield _estimate_row(share.of(np.equal(share.group, place)), share.names[place])
 
 
-def _row(share: _EstimatedShare, group: str | None, stratum: IntArray | None = None) -> EstimateRow:
+def _estimate_row(share: _EstimatedShare, group: str | None, stratum: IntArray | None = None) -> EstimateRow:
     import numpy as np
 
     from workbench.statistics.intervals import compact
@@ -295,11 +297,11 @@ def _row(share: _EstimatedShare, group: str | None, stratum: IntArray | None = N
         return structs.replace(row, reason=f"No labelled item in: {names}." if group is None else "No labelled item.")
     found = powered(share.truth, share.predicted, share.question, strata)
     return structs.replace(
-        row, **structs.asdict(found), saved=found.effective - labelled, reason=_reason(row, share, found.power)
+        row, **structs.asdict(found), saved=found.effective - labelled, reason=_missing_reason(row, share, found.power)
     )
 
 
-def _reason(row: EstimateRow, share: _EstimatedShare, power: float) -> str | None:
+def _missing_reason(row: EstimateRow, share: _EstimatedShare, power: float) -> str | None:
     from workbench.statistics.intervals import compact
     from workbench.statistics.prediction_powered import FEWEST, alike
 
@@ -322,7 +324,7 @@ def _reason(row: EstimateRow, share: _EstimatedShare, power: float) -> str | Non
     return "The predictions don't correlate with the labels."
 
 
-def _mix(share: _EstimatedShare) -> list[MixRow]:
+def _mix_rows(share: _EstimatedShare) -> list[MixRow]:
     import numpy as np
 
     from workbench.statistics.accuracy import group_order
@@ -342,7 +344,7 @@ def _mix(share: _EstimatedShare) -> list[MixRow]:
     return sorted(rows, key=lambda row: group_order(row.group))
 
 
-def _in_conflict(everything: Columns, found: JudgedSelection, kept: BoolArray) -> int:
+def _count_conflicts(everything: Columns, found: JudgedSelection, kept: BoolArray) -> int:
     import numpy as np
 
     differ = everything.chosen(Selection((Condition("state", "=", "conflict"),)))
@@ -366,14 +368,16 @@ def estimate_text(report: EstimateReport) -> str:
 
 def verdict(report: EstimateReport) -> str:
     if report.headline is None:
-        return f"No estimate. {_why_none(report)}".rstrip()
+        return f"No estimate. {_missing_text(report)}".rstrip()
     one = report.rows[report.headline]
     assert one.estimate is not None
-    weighed = f", weighed by {_in_words(one.strata)}" if one.strata else ""
+    weighed = f", weighed by {_strata_text(one.strata)}" if one.strata else ""
     within = "too few questions for an interval"
     if one.ci is not None:
         within = f"95 % interval {100 * one.ci[0]:.1f} to {100 * one.ci[1]:.1f}"
-    that_count = f"{counted(_items(one), 'item')} that it {'decides' if report.protocol == 'decided' else 'has judged'}"
+    that_count = (
+        f"{counted(_count_items(one), 'item')} that it {'decides' if report.protocol == 'decided' else 'has judged'}"
+    )
     said = f"{inert(report.verifier)} is right on {100 * one.estimate:.1f} % of all {that_count}, {within}{weighed}"
     if one.reason is not None:
         return f"{said}. {one.reason}"
@@ -383,25 +387,25 @@ def verdict(report: EstimateReport) -> str:
     )
 
 
-def _why_none(report: EstimateReport) -> str:
+def _missing_text(report: EstimateReport) -> str:
     if not report.uneven:
         return report.rows[0].reason or ""
-    strata = _strata(report.uneven)
+    strata = _strata_fields(report.uneven)
     weighed = next(one for one in report.rows if (one.quantity, one.strata) == ("accuracy", strata))
     return (
-        f"The mix by {_in_words(strata)} of labelled items differs from the others, so their share, corrected by "
+        f"The mix by {_strata_text(strata)} of labelled items differs from the others, so their share, corrected by "
         f"predictions or not, does not hold for all items; and groups can't be weighted. {weighed.reason or ''}"
     )
 
 
-def _in_words(strata: str) -> str:
+def _strata_text(strata: str) -> str:
     return listed(strata.split(","))
 
 
 def estimate_table(report: EstimateReport) -> Table:
     columns: TableColumns[EstimateRow] = (
         word("", lambda one: _QUANTITIES[one.quantity]),
-        word("items", lambda one: _group(one, report.by), there=any(one.strata for one in report.rows)),
+        word("items", lambda one: _group_text(one, report.by), there=any(one.strata for one in report.rows)),
         count("labelled", lambda one: one.labelled),
         count("others", lambda one: one.unlabelled),
         figure("estimate", lambda one: one.estimate),
@@ -413,10 +417,10 @@ def estimate_table(report: EstimateReport) -> Table:
         column("saved", lambda one: one.saved, whole),
     )
     caption = "Estimates for all items, with predictions and from labels only"
-    return table(caption, columns, report.rows, notes=_notes(report))
+    return table(caption, columns, report.rows, notes=_table_notes(report))
 
 
-def _group(one: EstimateRow, by: str | None) -> str:
+def _group_text(one: EstimateRow, by: str | None) -> str:
     every = f"all, by {one.strata}" if one.strata else "all"
     return every if one.group is None else group_name(one.group, by)
 
@@ -430,7 +434,7 @@ def mix_table(report: EstimateReport) -> Table:
     return table(f"Questions by {report.mix_by}", columns, report.mix)
 
 
-def _notes(report: EstimateReport) -> Iterator[str]:
+def _table_notes(report: EstimateReport) -> Iterator[str]:
     yield (
         "Labelled items are assumed to be a random sample. trust: the weight of predictions, 0 to 1; worth: labels "
         "that would give the same precision without them. Intervals by question."
@@ -440,7 +444,8 @@ def _notes(report: EstimateReport) -> Iterator[str]:
     for check in report.checks:
         if check.by in report.uneven:
             yield (
-                f"The mix by {_in_words(check.by)} of labelled items differs from others (p {p_value(check.p or 0)}): "
+                f"The mix by {_strata_text(check.by)} of labelled items differs from others "
+                f"(p {p_value(check.p or 0)}): "
                 "they are hardly a random sample, and only estimates weighted by group hold for all items."
             )
     yield from sample_sentences(report.samples, report.by)
@@ -454,7 +459,7 @@ def _notes(report: EstimateReport) -> Iterator[str]:
     yield from what_marks_mean(report.selection_judges)
 
 
-def _items(one: EstimateRow) -> int:
+def _count_items(one: EstimateRow) -> int:
     return one.labelled + one.unlabelled
 
 

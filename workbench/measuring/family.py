@@ -1,4 +1,4 @@
-"""Compares several verifiers with each other, or all with one of them."""
+"""Compares several verifiers (a family) with each other, or all of them with one reference."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ def family(
     gold: GoldChoice = "final",
     selection: Selection | None = None,
 ) -> FamilyReport:
-    """Compare every two verifiers, or every one with ``against``, each pair on the items that count for both.
+    """Compare every two verifiers, or every verifier with ``against``; each pair is compared on the items that count
+    for both.
 
     Args:
         verifiers: Names; empty for all comparable verifiers.
@@ -64,21 +65,21 @@ def family(
         raise UsageError(*TOO_FEW)
     everything = columns(project)
     found = judged(project, names, gold=gold, selection=selection, known=everything)
-    standings = _standings(found, protocol)
-    pairs = _pairs(standings, found.question, against)
+    standings = _measure_verifiers(found, protocol)
+    pairs = _compare_pairs(standings, found.question, against)
     if not pairs and found.failed:
         raise UsageError(" ".join(nothing_measured(found.failed)))
     if not pairs:
         raise UsageError("No two of these verifiers share an item that counts.", f"Gold {gold}, protocol {protocol}.")
-    groups = None if against else _groups(standings, pairs)
+    groups = None if against else _indistinguishable_groups(standings, pairs)
     return FamilyReport(
         family=pairs,
-        members=_members(standings, groups),
-        apart=_distinguished(standings, pairs, against),
+        members=_family_members(standings, groups),
+        apart=_pairs_without_common_items(standings, pairs, against),
         against=against,
         groups=None if groups is None else [[standings[place].judge.name for place in group] for group in groups],
         level=LEVEL,
-        common=_common(standings),
+        common=_count_common_items(standings),
         protocol=protocol,
         gold=gold_counts(project, selection or Selection(), gold),
         gold_choice=gold,
@@ -114,7 +115,7 @@ class _VerifierFigures(Struct, frozen=True, kw_only=True, eq=False):
         )
 
 
-def _standings(found: JudgedSelection, protocol: Protocol3) -> list[_VerifierFigures]:
+def _measure_verifiers(found: JudgedSelection, protocol: Protocol3) -> list[_VerifierFigures]:
     standings = [
         _VerifierFigures.of(judge, outcome, found.gold, found.question, protocol)
         for judge, outcome in zip(found.judges, found.outcomes, strict=True)
@@ -122,12 +123,12 @@ def _standings(found: JudgedSelection, protocol: Protocol3) -> list[_VerifierFig
     return sorted(standings, key=lambda one: -(one.accuracy or 0.0))
 
 
-def _pairs(standings: list[_VerifierFigures], question: IntArray, against: str | None) -> list[FamilyPair]:
+def _compare_pairs(standings: list[_VerifierFigures], question: IntArray, against: str | None) -> list[FamilyPair]:
     from workbench.statistics.compare import compare_graded
     from workbench.statistics.subgroups import benjamini_hochberg, holm
 
     found: list[tuple[str, str, PairedFigures]] = []
-    for a, b in stepping(_matches(standings, against), "comparing", "pairs"):
+    for a, b in stepping(_pairs_to_compare(standings, against), "comparing", "pairs"):
         paired = compare_graded(a.graded, b.graded, question)
         if paired is not None:
             found.append((a.judge.name, b.judge.name, paired))
@@ -138,19 +139,22 @@ def _pairs(standings: list[_VerifierFigures], question: IntArray, against: str |
     ]
 
 
-def _matches(standings: list[_VerifierFigures], against: str | None) -> list[tuple[_VerifierFigures, _VerifierFigures]]:
+def _pairs_to_compare(
+    standings: list[_VerifierFigures], against: str | None
+) -> list[tuple[_VerifierFigures, _VerifierFigures]]:
     if against is None:
         return list(combinations(standings, 2))
     reference = next(one for one in standings if one.judge.name == against)
     return [(one, reference) for one in standings if one is not reference]
 
 
-def _groups(standings: list[_VerifierFigures], pairs: list[FamilyPair]) -> list[tuple[int, ...]]:
-    """Group verifiers, by rank, that are not distinguishable; verifiers without common items are not distinguishable
-    either.
+def _indistinguishable_groups(standings: list[_VerifierFigures], pairs: list[FamilyPair]) -> list[tuple[int, ...]]:
+    """Group the verifiers, given as ranks, that are not distinguishable. Verifiers without common items are not
+    distinguishable either.
 
-    Holm decides, not Benjamini-Hochberg: a ranking is one statement about all its pairs, which one false pair makes
-    false, and pairs that share a verifier are dependent in ways under which only Holm's bound is guaranteed.
+    Holm's p-values are used instead of Benjamini and Hochberg's q-values: a ranking is one statement about all its
+    pairs, which a single false pair makes false; and pairs that share a verifier are dependent in ways for which only
+    Holm's bound is guaranteed.
     """
     import numpy as np
 
@@ -165,7 +169,7 @@ def _groups(standings: list[_VerifierFigures], pairs: list[FamilyPair]) -> list[
     return alike_groups(differ)
 
 
-def _members(standings: list[_VerifierFigures], groups: list[tuple[int, ...]] | None) -> list[FamilyMember]:
+def _family_members(standings: list[_VerifierFigures], groups: list[tuple[int, ...]] | None) -> list[FamilyMember]:
     import numpy as np
 
     from workbench.statistics.joint_errors import letters
@@ -185,15 +189,15 @@ def _members(standings: list[_VerifierFigures], groups: list[tuple[int, ...]] | 
     ]
 
 
-def _distinguished(
+def _pairs_without_common_items(
     standings: list[_VerifierFigures], pairs: list[FamilyPair], against: str | None
 ) -> list[tuple[str, str]]:
     together = {(pair.a, pair.b) for pair in pairs}
-    matches = ((a.judge.name, b.judge.name) for a, b in _matches(standings, against))
+    matches = ((a.judge.name, b.judge.name) for a, b in _pairs_to_compare(standings, against))
     return [match for match in matches if match not in together]
 
 
-def _common(standings: list[_VerifierFigures]) -> int:
+def _count_common_items(standings: list[_VerifierFigures]) -> int:
     import numpy as np
 
     return int(np.count_nonzero(np.logical_and.reduce([one.graded.counted for one in standings])))
@@ -235,11 +239,11 @@ def members_table(report: FamilyReport) -> Table:
         text("letters", lambda one: one.letters, there=not report.against),
     )
     together = "" if report.against else "; those that share a letter are not distinguishable"
-    notes = (*nothing_measured(report.failed), *_uneven(report), *what_marks_mean(report.selection_judges))
+    notes = (*nothing_measured(report.failed), *_uneven_note(report), *what_marks_mean(report.selection_judges))
     return table(f"Verifiers by accuracy{together}", columns, report.members, notes=notes)
 
 
-def _uneven(report: FamilyReport) -> tuple[str, ...]:
+def _uneven_note(report: FamilyReport) -> tuple[str, ...]:
     if report.failed or all(one.n == report.common for one in report.members):
         return ()
     return (
@@ -290,7 +294,7 @@ def pairs_table(report: FamilyReport) -> Table:
 
 
 def classify_pair(pair: FamilyPair, level: float) -> str:
-    """Classify the result of a pair's tests for A: one of `STANDINGS`."""
+    """Return whether A is better or worse than B, or not distinguishable: one of `STANDINGS`."""
     return STANDINGS[2] if pair.holm_p >= level else STANDINGS[pair.difference < 0]
 
 
@@ -334,11 +338,11 @@ def agreement_table(report: JointErrorReport) -> Table:
         figure("kappa", lambda pair: pair.kappa),
         ends(lambda pair: pair.kappa_ci),
     )
-    notes = (*nothing_measured(report.failed), *_one_verdict(report.errors), *what_marks_mean(chose))
+    notes = (*nothing_measured(report.failed), *_undefined_kappa_note(report.errors), *what_marks_mean(chose))
     return table("Same verdicts, on items with gold or without", columns, report.errors, notes=notes)
 
 
-def _one_verdict(pairs: Sequence[JudgePair]) -> tuple[str, ...]:
+def _undefined_kappa_note(pairs: Sequence[JudgePair]) -> tuple[str, ...]:
     undefined = any(pair.n and pair.kappa is None for pair in pairs)
     return ("kappa – where it is undefined, because both give the same verdict on all items.",) if undefined else ()
 
@@ -376,14 +380,14 @@ def errors_table(report: JointErrorReport) -> Table:
     return table("Joint errors, on items with gold", columns, report.errors, notes=notes)
 
 
-class _InClass(NamedTuple):
+class _ErrorsInClass(NamedTuple):
     pair: JudgePair
     gold: str
     errors: JointErrors
 
 
 def classes_table(report: JointErrorReport) -> Table:
-    columns: Columns[_InClass] = (
+    columns: Columns[_ErrorsInClass] = (
         word("A", lambda one: one.pair.a),
         word("B", lambda one: one.pair.b),
         word("gold", lambda one: one.gold),
@@ -396,7 +400,7 @@ def classes_table(report: JointErrorReport) -> Table:
         ends(lambda one: one.errors.phi_ci),
     )
     found = [
-        _InClass(pair, gold, errors)
+        _ErrorsInClass(pair, gold, errors)
         for pair in report.errors
         for gold, errors in (("correct", pair.on_correct), ("incorrect", pair.on_incorrect))
     ]

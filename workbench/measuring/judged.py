@@ -1,4 +1,4 @@
-"""Verdicts next to gold: the runs, and their outcomes in the order of the items."""
+"""Reads verdicts with gold: the runs that are measured, and their outcomes in the order of the items."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ BASELINE: Final = "always-incorrect"
 
 
 class VerifierRun(Struct, frozen=True):
-    """A verifier's name and the run that provides its verdicts; None for a baseline without a run.
+    """A verifier and the run that provides its verdicts.
 
     Attributes:
-        expected: Expected verdicts of a run that has never been complete; None for other runs.
+        run: None for a baseline without a run.
+        expected: Number of verdicts that a run which has never been complete will have; None for other runs.
     """
 
     name: str
@@ -42,7 +43,7 @@ class VerifierRun(Struct, frozen=True):
 
 
 class JudgedSelection(Struct, frozen=True, kw_only=True, eq=False):
-    """The chosen items with their gold and each verifier's outcomes; arrays with one value an item.
+    """The selected items with their gold and each verifier's outcomes, as arrays with one value for each item.
 
     Attributes:
         item: Row ids of the completions, ascending (int64).
@@ -109,7 +110,7 @@ def judged(
     selection: Selection | None = None,
     known: Columns | None = None,
 ) -> JudgedSelection:
-    """Return gold and the outcomes of the verifiers' newest complete runs on the chosen items.
+    """Return gold and the outcomes of the verifiers' newest complete runs on the selected items.
 
     Args:
         verifiers: As for `judges_of`.
@@ -171,7 +172,7 @@ def nothing_measured(failed: Mapping[str, int]) -> tuple[str, ...]:
     )
 
 
-# -- The line above a table that states how metrics were computed.
+# -- The line above a table that states protocol and gold.
 
 
 def counting(protocol: Protocol3, choice: GoldChoice, gold: Mapping[str, int]) -> str:
@@ -192,5 +193,6 @@ def model_of(verifier: ConfiguredVerifier) -> str | None:
 
 
 def plain_name(model: str) -> str:
-    """Normalize a model's name, dropping publisher and case: ``Qwen/Qwen3-32B`` and ``qwen3-32b`` are one."""
+    """Normalize a model's name, dropping publisher and case: ``Qwen/Qwen3-32B`` and ``qwen3-32b`` are the same
+    model."""
     return model.rpartition("/")[2].casefold()

@@ -52,9 +52,9 @@ def notes_for(
     """Return the notes on a report.
 
     Args:
-        known: Returns details of untyped questions for some items; called only if the report has any.
-        shown: Verifier -> items shown to it as examples.
-        shares: Verifier -> the share of items that its run was limited to; only such verifiers.
+        known: Returns details of the untyped questions among some items; called only if the report has untyped items.
+        shown: Verifier -> row ids of items shown to it as examples.
+        shares: Verifier whose run was limited to a share of the items -> that share.
     """
     everything = [row for row in report.rows if row.group is None]
     verifiers = [row for row in everything if row.kind == "verifier" and row.n]
@@ -63,21 +63,21 @@ def notes_for(
             return ("There are no such items.",)
         return (f"None of these items has gold by “{report.gold_choice}”: there are no metrics.",)
     return (
-        *_failed(everything, report.protocol),
-        *_own_gold(everything, entries.own),
-        *_constant(everything, verifiers, entries),
-        *_detectable(verifiers, entries),
+        *_failure_notes(everything, report.protocol),
+        *_own_gold_notes(everything, entries.own),
+        *_constant_notes(everything, verifiers, entries),
+        *_detectable_notes(verifiers, entries),
         *cells_in_words(report),
-        *_ceiling(ceilings, verifiers),
-        *_shares(verifiers, shares),
-        *_partial(verifiers, report, entries),
-        *_examples(verifiers, entries, shown),
-        *_too_few(report.rows),
-        *_heavy(verifiers),
-        *_judges(verifiers),
-        *_majority(everything, entries.tied),
-        *_ahead(report),
-        *_untyped(report, entries, known),
+        *_ceiling_notes(ceilings, verifiers),
+        *_partial_run_notes(verifiers, shares),
+        *_coverage_notes(verifiers, report, entries),
+        *_example_notes(verifiers, entries, shown),
+        *_too_few_notes(report.rows),
+        *_uneven_question_notes(verifiers),
+        *_selection_judge_notes(verifiers),
+        *_majority_notes(everything, entries.tied),
+        *_best_at_notes(report),
+        *_untyped_notes(report, entries, known),
     )
 
 
@@ -85,7 +85,7 @@ def judged(row: AccuracyRow, protocol: str) -> int:
     return row.n + (row.abstain + row.error if protocol == "decided" else 0)
 
 
-def _failed(everything: Sequence[AccuracyRow], protocol: str) -> Iterator[str]:
+def _failure_notes(everything: Sequence[AccuracyRow], protocol: str) -> Iterator[str]:
     for row in everything:
         if not row.error:
             continue
@@ -100,7 +100,9 @@ def _failed(everything: Sequence[AccuracyRow], protocol: str) -> Iterator[str]:
         yield f"{row.verifier} failed on {row.error:,} of {counted(whole, 'item')} ({share} %). {how}"
 
 
-def _constant(everything: Sequence[AccuracyRow], verifiers: Sequence[AccuracyRow], entries: Entries) -> Iterator[str]:
+def _constant_notes(
+    everything: Sequence[AccuracyRow], verifiers: Sequence[AccuracyRow], entries: Entries
+) -> Iterator[str]:
     shares = {row.verifier: row.accuracy for row in everything if row.verifier in CONSTANTS}
     known = {name: share for name, share in shares.items() if share is not None}
     if not known:
@@ -120,36 +122,36 @@ def _constant(everything: Sequence[AccuracyRow], verifiers: Sequence[AccuracyRow
         return
     above = [name for name, one in found.items() if one.difference > 0]
     if above:
-        more = f"{len(above)} of {counted(len(rivals), 'verifier')} {_are(len(above))} right more often"
+        more = f"{len(above)} of {counted(len(rivals), 'verifier')} {_is_or_are(len(above))} right more often"
     else:
         more = f"{rivals[0] if len(rivals) == 1 else 'no verifier'} is {'not ' * (len(rivals) == 1)}right more often"
     both = " on the items of both" if fewer else ""
-    yield f"{said}; {more}{both}{_no_chance(_sure(found)) if above else ''}."
+    yield f"{said}; {more}{both}{_significance_text(_significantly_better(found)) if above else ''}."
 
 
 def _baseline_differences(constant: str, rivals: Sequence[str], entries: Entries) -> dict[str, PairedFigures]:
     by_name = {entry.name: entry for entry in entries.everyone}
     pairs = {name: (by_name[name], by_name[constant]) for name in rivals}
     found = {
-        name: entries.remembered("constant", (a, b), partial(_compared, a, b, entries))
+        name: entries.remembered("constant", (a, b), partial(_compare_entries, a, b, entries))
         for name, (a, b) in pairs.items()
     }
     return {name: one for name, one in found.items() if one is not None}
 
 
-def _sure(found: Mapping[str, PairedFigures]) -> list[str]:
+def _significantly_better(found: Mapping[str, PairedFigures]) -> list[str]:
     from workbench.statistics.subgroups import holm
 
     chances = holm([one.permutation_p for one in found.values()])
     return [name for (name, one), p in zip(found.items(), chances, strict=True) if one.difference > 0 and p < LEVEL]
 
 
-def _no_chance(clear: Sequence[str]) -> str:
-    sure = f"{len(clear)} significantly ({_names(clear)})" if clear else "none significantly"
+def _significance_text(clear: Sequence[str]) -> str:
+    sure = f"{len(clear)} significantly ({_names_text(clear)})" if clear else "none significantly"
     return f", {sure}; paired by item, tested by question"
 
 
-def _detectable(verifiers: Sequence[AccuracyRow], entries: Entries) -> Iterator[str]:
+def _detectable_notes(verifiers: Sequence[AccuracyRow], entries: Entries) -> Iterator[str]:
     ranked = sorted(verifiers, key=lambda row: row.accuracy or 0.0, reverse=True)
     if len(ranked) < 2:
         return
@@ -157,7 +159,7 @@ def _detectable(verifiers: Sequence[AccuracyRow], entries: Entries) -> Iterator[
     tied = any(row.accuracy == ranked[1].accuracy for row in ranked[2:])
     by_name = {entry.name: entry for entry in entries.verifiers}
     one, other = by_name[a], by_name[b]
-    found = entries.remembered("power", (one, other), lambda: _power(one, other, entries))
+    found = entries.remembered("power", (one, other), lambda: _paired_power(one, other, entries))
     if found is None or not found.discordance:
         return
     of = "two of " if tied else ""
@@ -173,14 +175,14 @@ def could_be_seen(difference: float | None) -> str:
     return f"The minimum detectable effect is {percent(difference)} points (power 80 %)."
 
 
-def _power(a: Entry, b: Entry, entries: Entries) -> ComparisonPower | None:
+def _paired_power(a: Entry, b: Entry, entries: Entries) -> ComparisonPower | None:
     from workbench.statistics.compare import power
 
     one, other = (entries.overall(entry).graded(entries.asked.protocol) for entry in (a, b))
     return power(one, other, entries.overall(a).columns.question)
 
 
-def _compared(a: Entry, b: Entry, entries: Entries) -> PairedFigures | None:
+def _compare_entries(a: Entry, b: Entry, entries: Entries) -> PairedFigures | None:
     from workbench.statistics.accuracy import count_clusters
     from workbench.statistics.compare import compare_counted, compare_graded
 
@@ -201,48 +203,51 @@ def cells_in_words(report: AccuracyReport) -> Iterator[str]:
         yield f"Of {tested}, none has q < {LEVEL:g}: no group differs significantly."
         return
     worst = [f"{row.verifier} on {row.group}" for row in sorted(low, key=lambda row: row.q or 0.0)]
-    named = f" ({_names(worst)})" if worst else ""
+    named = f" ({_names_text(worst)})" if worst else ""
     below, above = counted(len(low), "cell"), counted(len(high), "cell")
     yield f"Significant at q < {LEVEL:g}, over {tested}: {below} below{named}, {above} above."
 
 
-def _ceiling(ceilings: Sequence[Ceiling], verifiers: Sequence[AccuracyRow]) -> Iterator[str]:
+def _ceiling_notes(ceilings: Sequence[Ceiling], verifiers: Sequence[AccuracyRow]) -> Iterator[str]:
     for found in ceilings:
         at = [row.verifier for row in verifiers if row.accuracy is not None and row.accuracy >= found.highest_ci[0]]
-        yield ceiling_in_words(found) + (f" So high: {_names(at)}." if at else "")
+        yield ceiling_in_words(found) + (f" So high: {_names_text(at)}." if at else "")
 
 
-def _shares(verifiers: Sequence[AccuracyRow], shares: Mapping[str, str]) -> Iterator[str]:
+def _partial_run_notes(verifiers: Sequence[AccuracyRow], shares: Mapping[str, str]) -> Iterator[str]:
     for row in verifiers:
         if row.verifier in shares:
             yield f"The run of {row.verifier} is a part: it judges share {shares[row.verifier]} of the items."
 
 
-def _own_gold(everything: Sequence[AccuracyRow], own: Mapping[str, int]) -> Iterator[str]:
+def _own_gold_notes(everything: Sequence[AccuracyRow], own: Mapping[str, int]) -> Iterator[str]:
     for name, items in ((row.verifier, own.get(row.verifier, 0)) for row in everything):
         if items:
             yield f"{name} is not measured on {counted(items, 'item')}: their gold was read from its column."
 
 
-def _partial(verifiers: Sequence[AccuracyRow], report: AccuracyReport, entries: Entries) -> Iterator[str]:
+def _coverage_notes(verifiers: Sequence[AccuracyRow], report: AccuracyReport, entries: Entries) -> Iterator[str]:
     items, own, protocol = entries.items, entries.own, report.protocol
     lacking = {row.verifier: items - judged(row, protocol) - own.get(row.verifier, 0) for row in verifiers}
     first, *others = [f"{name} has no verdict on {number:,}" for name, number in lacking.items() if number] or [""]
     if first:
         of = f" of {counted(items, 'item')} with gold"
-        yield f"{_names([first + of, *others])}."
+        yield f"{_names_text([first + of, *others])}."
 
 
-def _examples(verifiers: Sequence[AccuracyRow], entries: Entries, shown: Mapping[str, Sequence[int]]) -> Iterator[str]:
+def _example_notes(
+    verifiers: Sequence[AccuracyRow], entries: Entries, shown: Mapping[str, Sequence[int]]
+) -> Iterator[str]:
     by_name = {entry.name: entry for entry in entries.verifiers}
     for name in (row.verifier for row in verifiers if row.verifier in shown):
         among = entries.counted_among(by_name[name], shown[name])
         if among:
             them = "each was judged without those of its own question"
-            yield f"{counted(among, 'item')} of these {_are(among)} shown to {name} as examples with gold: {them}."
+            there = f"{counted(among, 'item')} of these {_is_or_are(among)}"
+            yield f"{there} shown to {name} as examples with gold: {them}."
 
 
-def _too_few(rows: Sequence[AccuracyRow]) -> Iterator[str]:
+def _too_few_notes(rows: Sequence[AccuracyRow]) -> Iterator[str]:
     lacking = [row for row in rows if row.n and row.ci is None and row.kind == "verifier"]
     if any(row.group is None for row in lacking):
         yield "Too few questions for an interval of accuracy: items are clustered by question."
@@ -250,7 +255,7 @@ def _too_few(rows: Sequence[AccuracyRow]) -> Iterator[str]:
         yield f"Too few questions for an interval of accuracy: {counted(len(lacking), 'cell')} without an interval."
 
 
-def _heavy(verifiers: Sequence[AccuracyRow]) -> Iterator[str]:
+def _uneven_question_notes(verifiers: Sequence[AccuracyRow]) -> Iterator[str]:
     heavy = [row for row in verifiers if row.ci is not None and row.effective_questions < row.questions / _UNEVEN_RATIO]
     if heavy:
         row = min(heavy, key=lambda one: one.effective_questions)
@@ -260,17 +265,17 @@ def _heavy(verifiers: Sequence[AccuracyRow]) -> Iterator[str]:
         )
 
 
-def _judges(verifiers: Sequence[AccuracyRow]) -> Iterator[str]:
+def _selection_judge_notes(verifiers: Sequence[AccuracyRow]) -> Iterator[str]:
     yield from what_marks_mean([row.verifier for row in verifiers if row.selection_judge])
 
 
-def _majority(everything: Sequence[AccuracyRow], tied: Sequence[str]) -> Iterator[str]:
+def _majority_notes(everything: Sequence[AccuracyRow], tied: Sequence[str]) -> Iterator[str]:
     if any(row.verifier == MAJORITY and row.kind == "baseline" for row in everything):
-        ties = f" Tied types, predicted as incorrect: {_names(tied)}." if tied else ""
+        ties = f" Tied types, predicted as incorrect: {_names_text(tied)}." if tied else ""
         yield f"{MAJORITY} uses the gold it is evaluated on: it predicts the majority class of each type.{ties}"
 
 
-def _ahead(report: AccuracyReport) -> Iterator[str]:
+def _best_at_notes(report: AccuracyReport) -> Iterator[str]:
     if report.best_at:
         stretches = [
             f"{one.verifier} from {percent(one.low)} to {percent(one.high)} % correct" for one in report.best_at
@@ -278,12 +283,12 @@ def _ahead(report: AccuracyReport) -> Iterator[str]:
         yield f"Highest expected accuracy: {'; '.join(stretches)}."
 
 
-def _names(names: Sequence[str]) -> str:
+def _names_text(names: Sequence[str]) -> str:
     more = len(names) - _MAX_NAMED
     return ", ".join(names[:_MAX_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
-def _are(number: int) -> str:
+def _is_or_are(number: int) -> str:
     return "is" if number == 1 else "are"
 
 
@@ -293,7 +298,9 @@ def unknown_words(found: UnknownTypes, items: int, field: TypeField) -> str:
     return f"{counted(items, 'item')} {'has' if items == 1 else 'have'} {NO_TYPES[field]}{says} {found.examples}.{by}"
 
 
-def _untyped(report: AccuracyReport, entries: Entries, known: Callable[[Sequence[int]], Untyped]) -> Iterator[str]:
+def _untyped_notes(
+    report: AccuracyReport, entries: Entries, known: Callable[[Sequence[int]], Untyped]
+) -> Iterator[str]:
     fields = crossing(report.by) if report.by is not None else ()
     if not {"type", "subtype"} & set(fields) or not any(UNTYPED in row.groups and row.n for row in report.rows):
         return
@@ -317,7 +324,7 @@ def _untyped(report: AccuracyReport, entries: Entries, known: Callable[[Sequence
         yield f"Untyped: of {questions} without a type that counts {', '.join(said)}{settle}."
 
 
-# -- Selection judges of data sets, whose rows every table marks.
+# -- Selection judges: verifiers that helped to choose a data set. Every table marks their rows.
 
 
 _MAX_NAME = 200
@@ -331,7 +338,8 @@ def judges(project: Project) -> dict[str, list[str]]:
 
 
 def chosen_with(project: Project) -> dict[str, list[str]]:
-    """Map verifiers to the data sets that they, or their models, helped to choose; other verifiers are left out."""
+    """Map verifiers to the data sets that they helped to choose, themselves or through their model; other verifiers
+    are left out."""
     known = {dataset: set(map(plain_name, names)) for dataset, names in judges(project).items()}
     found = {}
     for verifier in runs.verifiers(project.database.reader()) if known else ():
@@ -341,7 +349,8 @@ def chosen_with(project: Project) -> dict[str, list[str]]:
 
 
 def among(project: Project, verifiers: Iterable[str], selection: Selection | None, known: Columns) -> list[str]:
-    """Return the given verifiers that, or whose models, helped to choose the items of a selection, in order.
+    """Return those of the given verifiers, in order, that helped to choose the selected items, themselves or through
+    their model.
 
     Raises:
         UsageError: The selection names something unknown.
@@ -352,7 +361,8 @@ def among(project: Project, verifiers: Iterable[str], selection: Selection | Non
 
 
 def choosers(project: Project, selection: Selection, datasets: set[str]) -> set[str]:
-    """Return the verifiers that, or whose model, helped to choose a selection's benchmarks or data sets.
+    """Return the verifiers that helped to choose a selection's benchmarks or data sets, themselves or through their
+    model.
 
     Raises:
         UsageError: A benchmark does not exist.
@@ -362,7 +372,7 @@ def choosers(project: Project, selection: Selection, datasets: set[str]) -> set[
 
 
 def of_sets(project: Project, selection: Selection) -> set[str]:
-    """Return the verifiers that, or whose model, helped to choose a selection's benchmarks.
+    """Return the verifiers that helped to choose a selection's benchmarks, themselves or through their model.
 
     Raises:
         UsageError: A benchmark does not exist.
@@ -381,7 +391,8 @@ def _names_behind(verifier: ConfiguredVerifier) -> set[str]:
 
 
 def note(project: Project, dataset: str, names: tuple[str, ...]) -> int:
-    """Record selection judges by the name of the verifier or of its model; return how many were new.
+    """Record the verifiers that helped to choose a data set (selection judges), by their name or their model's. Return
+    how many were new.
 
     Raises:
         UsageError: The data set does not exist, or a name is empty or too long.
@@ -394,7 +405,7 @@ def note(project: Project, dataset: str, names: tuple[str, ...]) -> int:
 
 
 def forget(project: Project, dataset: str, names: tuple[str, ...]) -> int:
-    """Remove selection judges; return how many were recorded.
+    """Remove selection judges of a data set; return how many had been recorded.
 
     Raises:
         UsageError: The data set does not exist.

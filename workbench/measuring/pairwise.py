@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def pairwise_report(project: Project, run: int, gold: GoldChoice = "final") -> PairwiseReport:
-    """Report the comparisons made so far.
+    """Report a run's comparisons made so far.
 
     Raises:
         UsageError: The run does not exist, or doesn't compare completions.
@@ -35,11 +35,11 @@ def pairwise_report(project: Project, run: int, gold: GoldChoice = "final") -> P
     if row.verifier.kind != PAIRWISE:
         raise UsageError(f"Run {run} is of {row.verifier.name!r}, which compares no completions.")
     found = list(stored.comparisons(project.database.reader(), run))
-    pairs = list(_pairs(found))
+    pairs = list(_distinct_pairs(found))
     read = [one for one in pairs if one.outcome.winner is not None]
-    steady = [_is_steady(one.outcome) for one in read]
+    steady = [_is_consistent(one.outcome) for one in read]
     said = [place for one in read for place in one.outcome.orders]
-    judged = [one for one in _graded(project, read, gold) if one.right is not None]
+    judged = [one for one in _compare_with_gold(project, read, gold) if one.right is not None]
     return PairwiseReport(
         verifier=row.verifier.name,
         run=run,
@@ -53,22 +53,23 @@ def pairwise_report(project: Project, run: int, gold: GoldChoice = "final") -> P
         gold_choice=gold,
         gold_ties=sum(one.outcome.winner == "tie" for one in judged),
         rows=[
-            _row("consistent in both orders", steady, [one.question for one in read]),
-            _row(
+            _share_row("consistent in both orders", steady, [one.question for one in read]),
+            _share_row(
                 "first place preferred",
                 [place == "first" for place in said if place != "tie"],
                 [one.question for one in read for place in one.outcome.orders if place != "tie"],
             ),
-            _row("pairwise accuracy", [bool(one.right) for one in judged], [one.question for one in judged]),
+            _share_row("pairwise accuracy", [bool(one.right) for one in judged], [one.question for one in judged]),
         ],
     )
 
 
 class _CompletionPair(Struct, frozen=True, kw_only=True):
-    """Two completions.
+    """A compared pair of completions.
 
     Attributes:
-        right: Whether the one that gold calls correct won; a tie is wrong. None if gold is the same for both.
+        right: Whether the completion that is correct by gold won; a tie is False. None unless gold differs between the
+            two.
     """
 
     question: int
@@ -77,7 +78,7 @@ class _CompletionPair(Struct, frozen=True, kw_only=True):
     right: bool | None = None
 
 
-def _pairs(found: Sequence[tuple[int, int, str | None, str | None]]) -> Iterator[_CompletionPair]:
+def _distinct_pairs(found: Sequence[tuple[int, int, str | None, str | None]]) -> Iterator[_CompletionPair]:
     from workbench.verifiers.duel.pairwise import PairOutcome
 
     seen: set[frozenset[int]] = set()
@@ -89,7 +90,9 @@ def _pairs(found: Sequence[tuple[int, int, str | None, str | None]]) -> Iterator
                 yield _CompletionPair(question=question, item=item, outcome=outcome)
 
 
-def _graded(project: Project, pairs: Sequence[_CompletionPair], gold: GoldChoice) -> Iterator[_CompletionPair]:
+def _compare_with_gold(
+    project: Project, pairs: Sequence[_CompletionPair], gold: GoldChoice
+) -> Iterator[_CompletionPair]:
     everything = columns(project)
     labels = dict(zip(everything.item.tolist(), everything.gold(gold).tolist(), strict=True))
     for one in pairs:
@@ -98,11 +101,11 @@ def _graded(project: Project, pairs: Sequence[_CompletionPair], gold: GoldChoice
         yield msgspec.structs.replace(one, right=right)
 
 
-def _is_steady(outcome: PairOutcome) -> bool:
+def _is_consistent(outcome: PairOutcome) -> bool:
     return outcome.winner != "tie" or outcome.orders == ("tie", "tie")
 
 
-def _row(name: str, values: Sequence[bool], questions: Sequence[int]) -> PairwiseRow:
+def _share_row(name: str, values: Sequence[bool], questions: Sequence[int]) -> PairwiseRow:
     import numpy as np
 
     from workbench.statistics.intervals import share_interval

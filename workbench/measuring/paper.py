@@ -1,4 +1,4 @@
-"""Renders the tables of VerifyBench, each with a note on how it was computed."""
+"""Computes and renders the tables of the paper VerifyBench, each with a note on how it was computed."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def paper_table(table: PaperTable) -> list[Table]:
 
 
 @paper_table.register
-def _counts(table: CountsTable) -> list[Table]:
+def _counts_table(table: CountsTable) -> list[Table]:
     caption = f"Table 1. Items with gold ({table.gold_choice}); completions by answer type and domain."
     return [paper_counts(table, caption)]
 
@@ -85,7 +85,7 @@ def paper_counts(table: CountsTable, caption: str) -> Table:
 
     return declared(
         caption,
-        (word("Count", _count_name), *map(of, table.datasets)),
+        (word("Count", _count_row_name), *map(of, table.datasets)),
         table.rows,
         notes=(
             f"{name}: {number:,} completions without gold are left out."
@@ -99,25 +99,25 @@ def paper_counts(table: CountsTable, caption: str) -> Table:
 _SECTIONS = {"type": "By answer type", "domain": "By domain"}
 
 
-def _count_name(row: CountRow) -> str:
+def _count_row_name(row: CountRow) -> str:
     if row.of == "type":
         return type_display(row.group or "")
     return row.group or "no domain" if row.of == "domain" else _PLAIN_COUNTS[row.of]
 
 
 @paper_table.register
-def _accuracy(table: AccuracyTable) -> list[Table]:
+def _accuracy_table(table: AccuracyTable) -> list[Table]:
     cells = {(found.dataset, row.verifier, row.group): row for found in table.sets for row in found.rows}
     kinds = {row.verifier: row.kind for found in table.sets for row in found.rows}
-    chose = _choosers(table.sets)
-    titles = {name: title for title, names in _families(kinds, table.kinds) for name in names}
+    chose = _selection_judges(table.sets)
+    titles = {name: title for title, names in _verifier_families(kinds, table.kinds) for name in names}
     return [
         declared(
             f"Table 2. Accuracy (%) by answer type; AVG is the {table.average} average, over items. "
-            f"Protocol {table.protocol}, gold {table.gold_choice}; {_sizes(table.sets)}.",
-            _verifier_columns(cells, {found.dataset: _groups(found.rows) for found in table.sets}, chose),
+            f"Protocol {table.protocol}, gold {table.gold_choice}; {_sizes_note(table.sets)}.",
+            _verifier_columns(cells, {found.dataset: _types_in_order(found.rows) for found in table.sets}, chose),
             titles,
-            notes=(*_undecided(table.undecided), *_fewer(table.sets), *what_marks_mean(chose)),
+            notes=(*_undecided_note(table.undecided), *_fewer_items_notes(table.sets), *what_marks_mean(chose)),
             kind=lambda name: "aside" if kinds[name] == "baseline" else "",
             section=titles.__getitem__,
         )
@@ -130,17 +130,17 @@ def _verifier_columns(
     chose: Collection[str],
 ) -> Columns[str]:
     def of(dataset: str, group: str | None) -> Column[str]:
-        return column(_short(group), lambda name: cells.get((dataset, name, group)), _share, over=dataset)
+        return column(_short_type(group), lambda name: cells.get((dataset, name, group)), _share_text, over=dataset)
 
     by_type = (of(dataset, group) for dataset, types in groups.items() for group in (*types, None))
     return (word("Verifier", lambda name: with_mark(name, chose), over=""), *by_type)
 
 
-def _share(row: AccuracyRow | PairRow | None) -> str:
+def _share_text(row: AccuracyRow | PairRow | None) -> str:
     return percentage(row.accuracy if row else None, _DECIMALS)
 
 
-def _families(kinds: Mapping[str, str], configured: Mapping[str, str]) -> Iterable[tuple[str, list[str]]]:
+def _verifier_families(kinds: Mapping[str, str], configured: Mapping[str, str]) -> Iterable[tuple[str, list[str]]]:
     titles = {kind: title for title, members in _FAMILIES for kind in members}
     under: dict[str, list[str]] = {title: [] for title in (_RULES, *(title for title, _ in _FAMILIES), _BASELINES)}
     for name, kind in kinds.items():
@@ -153,10 +153,10 @@ def _families(kinds: Mapping[str, str], configured: Mapping[str, str]) -> Iterab
 
 
 @paper_table.register
-def _references(table: ReferenceTable) -> list[Table]:
+def _reference_table(table: ReferenceTable) -> list[Table]:
     cells = {((row.with_reference, row.without_reference), row.dataset): row for row in table.rows}
     judges = dict.fromkeys(pair for pair, _ in cells)
-    chose = _named(row.selection_judges for row in table.rows)
+    chose = _distinct_names(row.selection_judges for row in table.rows)
 
     def of(dataset: str) -> Columns[tuple[str, str]]:
         def found(pair: tuple[str, str]) -> ReferenceRow | None:
@@ -167,7 +167,7 @@ def _references(table: ReferenceTable) -> list[Table]:
             column(
                 "w/ ref", found, lambda row: percentage(row.accuracy_with if row else None, _DECIMALS), over=dataset
             ),
-            column("w/o ref", found, _without_reference, over=dataset),
+            column("w/o ref", found, _cell_without_reference, over=dataset),
         )
 
     unpaired = (
@@ -191,7 +191,7 @@ def _references(table: ReferenceTable) -> list[Table]:
     ]
 
 
-def _without_reference(row: ReferenceRow | None) -> Cell:
+def _cell_without_reference(row: ReferenceRow | None) -> Cell:
     if row is None:
         return Cell(percentage(None))
     return Cell(percentage(row.accuracy_without, _DECIMALS), small=difference(row.delta, _DECIMALS))
@@ -203,30 +203,30 @@ _NO_REFERENCE_PAIR = (
 
 
 @paper_table.register
-def _pairwise(table: PairwiseTable) -> list[Table]:
+def _pairwise_table(table: PairwiseTable) -> list[Table]:
     taken = [found for found in table.sets if found.refused is None and found.reports]
-    groups = {found.dataset: _groups(row for report in found.reports for row in report.rows) for found in taken}
+    groups = {found.dataset: _types_in_order(row for report in found.reports for row in report.rows) for found in taken}
     cells = {
         (found.dataset, report.verifier, row.group): row
         for found in taken
         for report in found.reports
         for row in report.rows
     }
-    chose = _named(report.selection_judges for found in taken for report in found.reports)
+    chose = _distinct_names(report.selection_judges for found in taken for report in found.reports)
     sizes = "; ".join(f"{found.dataset} {max(report.paired for report in found.reports):,} pairs" for found in taken)
     return [
         declared(
             "Table 4. Pairwise accuracy (%): the correct completion of a question scores strictly above the "
             f"incorrect one, a tie is wrong; AVG is the {table.average} average, over pairs. "
             f"Gold {table.gold_choice}{sizes and '; ' + sizes}.",
-            (*_verifier_columns(cells, groups, chose), *_elsewhere(table.elsewhere)),
+            (*_verifier_columns(cells, groups, chose), *_other_benchmark_columns(table.elsewhere)),
             dict.fromkeys(report.verifier for found in taken for report in found.reports),
-            notes=(*_pair_notes(table.sets), *_strangers(table), *what_marks_mean(chose)),
+            notes=(*_pair_notes(table.sets), *_unpaired_verifier_notes(table), *what_marks_mean(chose)),
         )
     ]
 
 
-def _elsewhere(scores: Sequence[BenchmarkScore]) -> Iterable[Column[str]]:
+def _other_benchmark_columns(scores: Sequence[BenchmarkScore]) -> Iterable[Column[str]]:
     said = {(score.benchmark, score.verifier): score.score for score in scores}
 
     def of(benchmark: str) -> Column[str]:
@@ -237,7 +237,7 @@ def _elsewhere(scores: Sequence[BenchmarkScore]) -> Iterable[Column[str]]:
     return (of(benchmark) for benchmark in dict.fromkeys(score.benchmark for score in scores))
 
 
-def _strangers(table: PairwiseTable) -> Iterable[str]:
+def _unpaired_verifier_notes(table: PairwiseTable) -> Iterable[str]:
     here = {report.verifier for found in table.sets for report in found.reports}
     for name in dict.fromkeys(score.verifier for score in table.elsewhere if score.verifier not in here):
         yield f"{name} has scores on other benchmarks, but none on a pair here."
@@ -260,16 +260,16 @@ def _pair_notes(sets: Sequence[DatasetPairs]) -> Iterable[str]:
 
 
 @paper_table.register
-def _subtypes(table: SubtypeTable) -> list[Table]:
-    return [_subtypes_of(table, found) for found in table.sets]
+def _subtype_tables(table: SubtypeTable) -> list[Table]:
+    return [_subtype_table(table, found) for found in table.sets]
 
 
-def _subtypes_of(table: SubtypeTable, found: DatasetAccuracy) -> Table:
+def _subtype_table(table: SubtypeTable, found: DatasetAccuracy) -> Table:
     names = dict.fromkeys(row.verifier for row in found.rows if row.kind == "verifier")
-    chose = _choosers([found])
+    chose = _selection_judges([found])
     cells = {(row.verifier, row.group): row for row in found.rows}
     largest = {row.group: max(row.n, 0) for row in sorted(found.rows, key=lambda row: row.n)}
-    types = _groups(found.rows)
+    types = _types_in_order(found.rows)
 
     def of(name: str) -> Column[str]:
         return text(with_mark(name, chose), lambda group: _subtype_cell(cells.get((name, group)), group in types))
@@ -284,7 +284,7 @@ def _subtypes_of(table: SubtypeTable, found: DatasetAccuracy) -> Table:
             *map(of, names),
         ),
         sorted((name for name in largest if name), key=group_order),
-        notes=(*_fewer([found]), *what_marks_mean(chose)),
+        notes=(*_fewer_items_notes([found]), *what_marks_mean(chose)),
         kind=lambda group: "total" if group in types else "",
     )
 
@@ -296,26 +296,26 @@ def _subtype_cell(row: AccuracyRow | None, is_type: bool) -> Cell:
     return Cell(percentage(row.accuracy, _DECIMALS), small=difference(row.delta, _DECIMALS) if below else "")
 
 
-def _groups(rows: Iterable[AccuracyRow | PairRow]) -> list[str]:
+def _types_in_order(rows: Iterable[AccuracyRow | PairRow]) -> list[str]:
     names = {row.group for row in rows if row.group is not None and (len(row.group) == 1 or row.group == UNTYPED)}
     return sorted(names, key=group_order)
 
 
-def _short(group: str | None) -> str:
+def _short_type(group: str | None) -> str:
     return "AVG" if group is None else _SHORT.get(group, group)
 
 
-def _sizes(sets: Sequence[DatasetAccuracy]) -> str:
-    return "; ".join(f"n {found.dataset} {_size(found.rows)}" for found in sets)
+def _sizes_note(sets: Sequence[DatasetAccuracy]) -> str:
+    return "; ".join(f"n {found.dataset} {_size_text(found.rows)}" for found in sets)
 
 
-def _size(rows: Sequence[AccuracyRow]) -> str:
+def _size_text(rows: Sequence[AccuracyRow]) -> str:
     most = {group: max(row.n for row in rows if row.group == group) for group in {row.group for row in rows}}
-    by_type = " ".join(f"{_short(group)} {most[group]:,}" for group in _groups(rows))
+    by_type = " ".join(f"{_short_type(group)} {most[group]:,}" for group in _types_in_order(rows))
     return f"{most.get(None, 0):,} ({by_type})" if by_type else f"{most.get(None, 0):,}"
 
 
-def _fewer(sets: Sequence[DatasetAccuracy]) -> Iterable[str]:
+def _fewer_items_notes(sets: Sequence[DatasetAccuracy]) -> Iterable[str]:
     for found in sets:
         sizes = {row.verifier: row.n for row in found.rows if row.group is None}
         most = max(sizes.values(), default=0)
@@ -324,20 +324,20 @@ def _fewer(sets: Sequence[DatasetAccuracy]) -> Iterable[str]:
                 yield f"{name} on {found.dataset}: n {n:,} of {most:,}."
 
 
-def _choosers(sets: Sequence[DatasetAccuracy]) -> list[str]:
-    return _named([row.verifier] for found in sets for row in found.rows if row.selection_judge)
+def _selection_judges(sets: Sequence[DatasetAccuracy]) -> list[str]:
+    return _distinct_names([row.verifier] for found in sets for row in found.rows if row.selection_judge)
 
 
-def _named(names: Iterable[Iterable[str]]) -> list[str]:
+def _distinct_names(names: Iterable[Iterable[str]]) -> list[str]:
     return list(dict.fromkeys(chain.from_iterable(names)))
 
 
-def _undecided(names: Sequence[str]) -> Iterable[str]:
+def _undecided_note(names: Sequence[str]) -> Iterable[str]:
     if names:
         yield f"Left out, because they decide no item (scores without a threshold): {', '.join(names)}."
 
 
-# -- The tables of VerifyBench (arXiv 2505.15801) for a project's data sets, from the same metrics as all other
+# -- The tables of VerifyBench (arXiv 2505.15801) for a project's data sets, computed by the same functions as all other
 # tables.
 
 
@@ -350,9 +350,10 @@ class PaperFigures:
     """A request for the tables: data sets and frozen benchmarks, verifiers, and conventions.
 
     Attributes:
-        parts: The columns, in this order, each with its items.
-        verifiers: The rows; empty for all that have a complete run.
-        given: Pairs for table 3, a judge with the reference first; they come before those detected by configuration.
+        parts: Name of a data set or benchmark -> its items; each is a column of the tables, in this order.
+        verifiers: The verifiers in the rows; empty for all that have a complete run.
+        given: Pairs of judges for table 3, the one with the reference first; they come before the pairs detected by
+            their configuration.
         elsewhere: Scores on benchmarks outside this project, for table 4.
 
     Raises (on creation): UsageError: A data set or benchmark does not exist, two have the same name, or a verifier has
@@ -377,12 +378,12 @@ class PaperFigures:
             there = ", ".join(known) or "none yet"
             raise UsageError(f"There is no data set {', '.join(map(repr, unknown))}.", f"Data sets: {there}.")
         self.project, self.protocol, self.gold = project, protocol or protocol_of(project), gold
-        self.parts = self._parts(datasets or (() if sets else known), sets, only or Selection())
+        self.parts = self._selections(datasets or (() if sets else known), sets, only or Selection())
         judges_of(project, tuple(verifiers))
         judges_of(project, tuple({name for pair in given for name in pair}))
         self.verifiers, self.given, self.elsewhere = tuple(verifiers), tuple(given), list(elsewhere)
 
-    def _parts(self, datasets: Iterable[str], sets: Iterable[str], only: Selection) -> dict[str, Selection]:
+    def _selections(self, datasets: Iterable[str], sets: Iterable[str], only: Selection) -> dict[str, Selection]:
         named = [("dataset", name) for name in datasets] + [("set", name) for name in sets]
         twice = sorted({name for field, name in named if (field, name) != next(one for one in named if one[1] == name)})
         if twice:
@@ -414,9 +415,9 @@ class PaperFigures:
 
     def accuracy(self) -> AccuracyTable:
         """Return table 2: accuracy by type, and over all items."""
-        sets, undecided = self._decided("type")
+        sets, undecided = self._accuracy_of_decided("type")
         return AccuracyTable(
-            protocol=self.protocol, gold_choice=self.gold, sets=sets, kinds=self._kinds(), undecided=undecided
+            protocol=self.protocol, gold_choice=self.gold, sets=sets, kinds=self._verifier_kinds(), undecided=undecided
         )
 
     def references(self) -> ReferenceTable:
@@ -434,20 +435,20 @@ class PaperFigures:
         """Return table 4: which completion of a question scores higher, for questions with one correct and one
         incorrect completion.
         """
-        sets = [self._pairs(name) for name in self.parts]
+        sets = [self._dataset_pairs(name) for name in self.parts]
         return PairwiseTable(gold_choice=self.gold, sets=sets, elsewhere=self.elsewhere)
 
     def subtypes(self) -> SubtypeTable:
-        """Return table 5: accuracy by subtype, with the difference from the type's."""
-        by_type, _ = self._decided("type")
-        by_subtype, _ = self._decided("subtype")
+        """Return table 5: accuracy by subtype, with the difference from the accuracy on its type."""
+        by_type, _ = self._accuracy_of_decided("type")
+        by_subtype, _ = self._accuracy_of_decided("subtype")
         sets = [
             DatasetAccuracy(dataset=types.dataset, rows=_types_before_subtypes(types.rows, subtypes.rows))
             for types, subtypes in zip(by_type, by_subtype, strict=True)
         ]
         return SubtypeTable(protocol=self.protocol, gold_choice=self.gold, sets=sets)
 
-    def _decided(self, by: str) -> tuple[list[DatasetAccuracy], list[str]]:
+    def _accuracy_of_decided(self, by: str) -> tuple[list[DatasetAccuracy], list[str]]:
         reports = [
             accuracy(
                 self.project,
@@ -476,7 +477,7 @@ class PaperFigures:
         undecided = dict.fromkeys(row.verifier for rows in judging for row in rows if row.verifier not in deciding)
         return sets, list(undecided)
 
-    def _kinds(self) -> dict[str, str]:
+    def _verifier_kinds(self) -> dict[str, str]:
         return {known.name: known.kind for known in runs.verifiers(self.project.database.reader())}
 
     def _reference_pairs(self) -> list[tuple[str, str]]:
@@ -486,7 +487,7 @@ class PaperFigures:
             for known in runs.verifiers(self.project.database.reader())
             if known.kind == _JUDGE and known.name in complete and _REFERENCE in known.config
         ]
-        rest = {known.name: _but_reference(known) for known in judges}
+        rest = {known.name: _config_without_reference(known) for known in judges}
         found = [
             (one.name, other.name)
             for one in judges
@@ -515,7 +516,7 @@ class PaperFigures:
             selection_judges=found.selection_judges,
         )
 
-    def _pairs(self, dataset: str) -> DatasetPairs:
+    def _dataset_pairs(self, dataset: str) -> DatasetPairs:
         everything = columns(self.project)
         part = GoldItems.of(everything, self.gold, everything.chosen(self.parts[dataset]))
         if refused := unpaired(part):
@@ -531,10 +532,10 @@ class PaperFigures:
         return DatasetPairs(dataset=dataset, reports=reports, left_out=left_out)
 
 
-def _but_reference(judge: ConfiguredVerifier) -> dict[str, Any]:
+def _config_without_reference(judge: ConfiguredVerifier) -> dict[str, Any]:
     """Return a judge's configuration without the options that depend on the reference.
 
-    A copy of published prompts has separate prompts for judges with and without the reference.
+    A judge with published prompts has separate prompts with and without the reference.
     """
     known = {**judge.config, _REFERENCE: None}
     if _PUBLISHED in known:

@@ -56,10 +56,10 @@ _HOW: Final[dict[Sample, str]] = {
 
 
 def uneven_samples(project: Project, known: Columns, items: IntArray) -> list[BatchSample]:
-    """Return the batches of biased labels, with their counts.
+    """Return the batches whose labels are not a random sample, with their numbers of labelled items.
 
     Args:
-        items: Row ids of items whose gold is treated as a random sample; gold not from annotators has no batch.
+        items: Row ids of items whose gold is treated as a random sample; gold that is not from annotators has no batch.
     """
     import numpy as np
 
@@ -73,10 +73,10 @@ def uneven_samples(project: Project, known: Columns, items: IntArray) -> list[Ba
 
 
 def sample_sentences(samples: Sequence[BatchSample], by: str | None) -> Iterator[str]:
-    """Explain the bias of a sample, one sentence for each way of choosing.
+    """Explain how batches bias metrics, in one sentence for each way of choosing their items.
 
     Args:
-        by: The breakdown of the metrics: quotas of subtypes don't bias metrics by subtype.
+        by: The property that groups the metrics: quotas of subtypes don't bias metrics by subtype.
     """
     for sample, how in _HOW.items():
         of_it = [one for one in samples if one.sample == sample]
@@ -107,17 +107,18 @@ def plan(
 ) -> Plan:
     """Estimate how many labels are still missing, group by group.
 
-    The expected accuracy on more items is the centre of the current interval: without gold it is 0.5, the worst case;
-    with little gold it lies in between. The design effect is the current one, or that of all items for a group without
-    gold.
+    The accuracy expected on more items is the centre of the current interval: without gold it is 0.5, the worst case,
+    and with little gold it is close to that. The design effect of a group is the current one; for a group without gold
+    it is that of all items.
 
     Args:
-        verifier: The verifier to measure; None for all, so that the one that needs the most items counts.
+        verifier: The verifier to measure; None for all: then the verifier that needs the most items determines the
+            number.
 
     Raises:
         UsageError: ``within`` is not a valid half width, or the verifier has no complete run.
     """
-    _check(within, per_item)
+    _check_precision(within, per_item)
     selection = selection or Selection()
     named = () if verifier is None else (verifier,)
     with step("measuring accuracy"):
@@ -128,13 +129,13 @@ def plan(
     known = columns(project)
     chosen = known.chosen(selection)
     open_items = _open_items(known, chosen, check_items.ids(reader), gold)
-    available = _by_group(known, open_items, by)
-    begun = _started(known, open_items, figures.partly_labelled(reader), by)
+    available = _count_by_group(known, open_items, by)
+    begun = _started_by_group(known, open_items, figures.partly_labelled(reader), by)
     rows, adjudications, disputes = [], 0, 0.0
-    for row in _groups(said, verifier, within):
+    for row in _plan_rows(said, verifier, within):
         items = min(row.more, available[row.group])
-        lacking = _least(begun[row.group], items, per_item)
-        # Rounded up once in total, not in each group.
+        lacking = _labels_of_nearest_items(begun[row.group], items, per_item)
+        # Round up the total once, not each group.
         disputes += lacking.conflicts + (items - lacking.conflicts) * (rate or 0.0)
         expected = ceil(round(disputes, 9)) - adjudications
         adjudications += expected
@@ -161,11 +162,11 @@ def plan(
         labels=labels,
         seconds_per_label=seconds,
         hours=None if seconds is None else labels * seconds / 3600,
-        samples=_samples(project, known, chosen, gold),
+        samples=_biased_batches(project, known, chosen, gold),
     )
 
 
-def _check(within: float, per_item: int) -> None:
+def _check_precision(within: float, per_item: int) -> None:
     if not FINEST <= within < 0.5:
         raise UsageError(
             f"{opt.within} must be from {FINEST:g} to less than 0.5, not {within:g}.", "0.05 is ± 5 points."
@@ -174,7 +175,7 @@ def _check(within: float, per_item: int) -> None:
         raise UsageError(f"{opt.per_item} must be at least 1 and at most {MOST_PEOPLE:,}.")
 
 
-def _groups(said: Sequence[AccuracyRow], verifier: str | None, within: float) -> Iterator[PlanRow]:
+def _plan_rows(said: Sequence[AccuracyRow], verifier: str | None, within: float) -> Iterator[PlanRow]:
     # A run of the baseline counts as a verifier's run, but would always need the most items.
     judges = [row for row in said if row.verifier == verifier or (row.kind == "verifier" and row.verifier != BASELINE)]
     overall = {row.verifier: row.deff for row in judges if row.group is None}
@@ -182,23 +183,23 @@ def _groups(said: Sequence[AccuracyRow], verifier: str | None, within: float) ->
     for base in (row for row in said if row.verifier == BASELINE and row.group is not None):
         # A verifier that failed on a whole group has no metrics there, but the group's gold exists.
         here = [row for row in judges if row.group == base.group and (row.n or not row.error)]
-        rows = [_row(row, overall[row.verifier], within) for row in here]
-        yield max(rows, key=lambda row: (row.more, row.needed), default=_unjudged(base, within))
+        rows = [_row_of_verifier(row, overall[row.verifier], within) for row in here]
+        yield max(rows, key=lambda row: (row.more, row.needed), default=_row_without_verdicts(base, within))
 
 
-def _row(said: AccuracyRow, deff: float, within: float) -> PlanRow:
+def _row_of_verifier(said: AccuracyRow, deff: float, within: float) -> PlanRow:
     lo, hi = said.ci or (0.0, 1.0)
-    return _lacking(said, said.verifier, said.accuracy, (lo + hi) / 2, said.deff if said.n else deff, within)
+    return _plan_row(said, said.verifier, said.accuracy, (lo + hi) / 2, said.deff if said.n else deff, within)
 
 
-def _unjudged(base: AccuracyRow, within: float) -> PlanRow:
-    """Return the missing items of a group if no verifier has run: it assumes an accuracy of 0.5, clustered like
-    gold.
+def _row_without_verdicts(base: AccuracyRow, within: float) -> PlanRow:
+    """Return the number of missing items of a group on which no verifier has run, assuming an accuracy of 0.5 and the
+    design effect of gold.
     """
-    return _lacking(base, None, None, 0.5, base.deff, within)
+    return _plan_row(base, None, None, 0.5, base.deff, within)
 
 
-def _lacking(
+def _plan_row(
     said: AccuracyRow, verifier: str | None, accuracy: float | None, expected: float, deff: float, within: float
 ) -> PlanRow:
     from workbench.statistics.prediction_powered import half_width, needed
@@ -226,7 +227,7 @@ def _lacking(
 
 
 class _Lacking(NamedTuple):
-    """The labels that a set of items still needs.
+    """The labels that some items still need.
 
     Attributes:
         labels: Number of missing labels, without adjudications.
@@ -239,16 +240,16 @@ class _Lacking(NamedTuple):
     conflicts: int
 
 
-def _least(begun: Sequence[StartedItem], items: int, per_item: int) -> _Lacking:
-    taken = sorted(begun, key=lambda one: _missing(one, per_item))[:items]
+def _labels_of_nearest_items(begun: Sequence[StartedItem], items: int, per_item: int) -> _Lacking:
+    taken = sorted(begun, key=lambda one: _missing_labels(one, per_item))[:items]
     return _Lacking(
-        labels=sum(_missing(one, per_item) for one in taken) + (items - len(taken)) * per_item,
+        labels=sum(_missing_labels(one, per_item) for one in taken) + (items - len(taken)) * per_item,
         made=sum(one.labels for one in taken),
         conflicts=sum(one.differs for one in taken),
     )
 
 
-def _missing(one: StartedItem, per_item: int) -> int:
+def _missing_labels(one: StartedItem, per_item: int) -> int:
     return 0 if one.differs else max(per_item - one.labels, 1)
 
 
@@ -264,7 +265,7 @@ def _open_items(known: Columns, chosen: BoolArray | None, checks: list[int], gol
     return counted
 
 
-def _by_group(known: Columns, items: BoolArray, by: By) -> Counter[str]:
+def _count_by_group(known: Columns, items: BoolArray, by: By) -> Counter[str]:
     import numpy as np
 
     groups = known.groups(by)
@@ -272,7 +273,9 @@ def _by_group(known: Columns, items: BoolArray, by: By) -> Counter[str]:
     return Counter(dict(zip(groups.names, many, strict=True)))
 
 
-def _started(known: Columns, items: BoolArray, begun: dict[int, StartedItem], by: By) -> dict[str, list[StartedItem]]:
+def _started_by_group(
+    known: Columns, items: BoolArray, begun: dict[int, StartedItem], by: By
+) -> dict[str, list[StartedItem]]:
     import numpy as np
 
     groups, found = known.groups(by), defaultdict[str, list[StartedItem]](list)
@@ -281,7 +284,7 @@ def _started(known: Columns, items: BoolArray, begun: dict[int, StartedItem], by
     return found
 
 
-def _samples(project: Project, known: Columns, chosen: BoolArray | None, gold: GoldChoice) -> list[BatchSample]:
+def _biased_batches(project: Project, known: Columns, chosen: BoolArray | None, gold: GoldChoice) -> list[BatchSample]:
     labelled = known.gold(gold) >= 0
     return uneven_samples(project, known, known.item[labelled if chosen is None else labelled & chosen])
 
@@ -306,11 +309,11 @@ _COLUMNS: TableColumns[PlanRow] = (
 def plan_text(plan: Plan) -> str:
     table = listed(_COLUMNS, plan.rows)
     return f"± {plan.within:g} by {plan.by}, gold {plan.gold}\n\n{table}\n\n" + "".join(
-        f"{sentence}\n" for sentence in _sentences(plan)
+        f"{sentence}\n" for sentence in _plan_sentences(plan)
     )
 
 
-def _sentences(plan: Plan) -> list[str]:
+def _plan_sentences(plan: Plan) -> list[str]:
     lines = [f"{counted(plan.labels, 'label')} to make, {plan.per_item} an item."]
     if plan.adjudications:
         rate = plan.conflict_rate or 0.0
@@ -337,30 +340,30 @@ def _sentences(plan: Plan) -> list[str]:
 
 
 def ordering_by(project: Project, order: BatchOrder) -> Ordering:
-    """Return the order for `people.assign`; verdicts are read on first use."""
+    """Return the order of items for `people.assign`; verdicts are read on first use."""
     if order == BatchOrder():
         return RANDOM
-    return Ordering(str(order), _sample(order), partial(_ranked, project, order))
+    return Ordering(str(order), _sample_kind(order), partial(_rank_items, project, order))
 
 
-def _sample(order: BatchOrder) -> Sample:
+def _sample_kind(order: BatchOrder) -> Sample:
     if order.name != "random":
         return "order"
     return "drawn" if order.per_subtype is None else "quota"
 
 
-def _ranked(project: Project, order: BatchOrder, found: SamplingFrame, seed: int) -> IntArray:
+def _rank_items(project: Project, order: BatchOrder, found: SamplingFrame, seed: int) -> IntArray:
     from workbench.statistics.prediction_powered import by_priority, first_of_each
 
     known = columns(project)
-    places = by_priority(_priority(project, known, found.item, order), reading.chance(found, seed))
+    places = by_priority(_item_priority(project, known, found.item, order), reading.chance(found, seed))
     if order.per_subtype is not None:
         code = known.groups("subtype").code
-        places = first_of_each(places, _of(found.item, known, code), order.per_subtype)
+        places = first_of_each(places, _values_of_items(found.item, known, code), order.per_subtype)
     return places[: order.limit]
 
 
-def _priority(project: Project, known: Columns, items: IntArray, order: BatchOrder) -> FloatArray:
+def _item_priority(project: Project, known: Columns, items: IntArray, order: BatchOrder) -> FloatArray:
     import numpy as np
 
     from workbench.statistics.prediction_powered import disagreement, mean_known
@@ -372,8 +375,8 @@ def _priority(project: Project, known: Columns, items: IntArray, order: BatchOrd
     if order.name == "disagreement":
         if len(numbers) < 2:
             raise UsageError("One verifier can't disagree with itself.", f"Name two, or use {opt.order:uncertainty}.")
-        return disagreement([_of(items, known, known.outcome(run)) for run in numbers])
-    unsure = [one for run in numbers if (one := _uncertainty(reader, known, run, items)) is not None]
+        return disagreement([_values_of_items(items, known, known.outcome(run)) for run in numbers])
+    unsure = [one for run in numbers if (one := _run_uncertainty(reader, known, run, items)) is not None]
     if not unsure:
         raise UsageError(
             "None of these verifiers gives scores with a threshold.",
@@ -394,24 +397,26 @@ def _complete_runs(connection: people.Connection, verifiers: Sequence[str]) -> l
     return [number for number, name in complete.items() if not verifiers or name in verifiers]
 
 
-def _uncertainty(connection: people.Connection, known: Columns, run: int, items: IntArray) -> FloatArray | None:
+def _run_uncertainty(connection: people.Connection, known: Columns, run: int, items: IntArray) -> FloatArray | None:
     from workbench.statistics.prediction_powered import uncertainty
 
     given = known.score(run)
     if given is None:
         return None
-    score: FloatArray = _of(items, known, given)
-    threshold = _threshold(connection, run, score)
-    return None if threshold is None else uncertainty(_of(items, known, known.outcome(run)), score, threshold)
+    score: FloatArray = _values_of_items(items, known, given)
+    threshold = _score_threshold(connection, run, score)
+    return (
+        None if threshold is None else uncertainty(_values_of_items(items, known, known.outcome(run)), score, threshold)
+    )
 
 
-def _of(items: IntArray, known: Columns, values: Array) -> Array:
+def _values_of_items(items: IntArray, known: Columns, values: Array) -> Array:
     import numpy as np
 
     return values[np.searchsorted(known.item, items)]
 
 
-def _threshold(connection: people.Connection, run: int, score: FloatArray) -> float | None:
+def _score_threshold(connection: people.Connection, run: int, score: FloatArray) -> float | None:
     import numpy as np
 
     row = runs.get(connection, run)

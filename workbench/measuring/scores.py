@@ -34,15 +34,15 @@ if TYPE_CHECKING:
 
 
 class ItemScores(Struct, frozen=True, kw_only=True, eq=False):
-    """Scores with one value an item of a selection, in order of row id.
+    """A verifier's scores on the selected items: arrays with one value for each item, in order of row id.
 
     Attributes:
         run: The run of the scores.
-        item: Row ids.
+        item: Row ids of the items.
         outcome: The run's outcomes, -1 for none.
         score: Its scores, NaN for none.
-        gold: Gold: 1 correct, 0 incorrect, -1 none.
-        group: Positions in ``names``; None without a grouping.
+        gold: 1 correct, 0 incorrect, -1 none.
+        group: Each item's group, as a position in ``names``; None if items are not grouped.
     """
 
     verifier: str
@@ -102,7 +102,7 @@ def correlate(
 
     Args:
         verifier: Name of the verifier.
-        run: A run of the verifier; by default the newest one that has been complete, else the newest.
+        run: A run of the verifier; by default its newest complete run, or its newest run if none is complete.
 
     Raises:
         UsageError: The verifier, the run or a field does not exist, or the run has no scores.
@@ -184,7 +184,7 @@ def pairs(
         questions=questions,
         paired=paired,
         unpaired=found.unpaired,
-        rows=[pair_row(None, found), *_rows(columns, found)],
+        rows=[pair_row(None, found), *_pair_rows(columns, found)],
         selection_judges=notes.among(project, (verifier,), selection, every_column(project)),
     )
 
@@ -196,7 +196,7 @@ def unpaired_in_words(unpaired: Unpaired) -> str:
     )
 
 
-def _rows(columns: ItemScores, found: Pairs) -> list[PairRow]:
+def _pair_rows(columns: ItemScores, found: Pairs) -> list[PairRow]:
     import numpy as np
 
     from workbench.statistics.accuracy import group_order
@@ -215,7 +215,7 @@ def _rows(columns: ItemScores, found: Pairs) -> list[PairRow]:
 
 def pairs_text(report: PairReport) -> str:
     columns: Columns[PairRow] = (
-        word("group", lambda row: _group(row, report.by)),
+        word("group", lambda row: _group_text(row, report.by)),
         count("pairs", lambda row: row.n),
         figure("accuracy", lambda row: row.accuracy),
         ends(lambda row: row.ci),
@@ -230,7 +230,7 @@ def pairs_text(report: PairReport) -> str:
     )
 
 
-def _group(row: PairRow, by: str | None) -> str:
+def _group_text(row: PairRow, by: str | None) -> str:
     if row.group is None:
         return "all"
     return type_display(row.group) if by in ("type", "subtype") else row.group
@@ -249,10 +249,10 @@ def fit(
     gold: GoldChoice = "final",
     selection: Selection | None = None,
 ) -> ThresholdReport:
-    """Fit a threshold on one part of a selection's rows and report on both parts.
+    """Fit a threshold on some of the selected rows, and report its accuracy on these rows and on the others.
 
     Args:
-        on: Conditions on the rows to fit on; all rows if empty.
+        on: Conditions on the rows to fit on; empty for all rows.
         selection: All rows to fit and report on.
 
     Raises:
@@ -289,8 +289,8 @@ def fit(
         method=method,
         on=str(split),
         threshold=threshold,
-        fitted=_row("fitted", columns, inside, threshold, protocol),
-        rest=_row("rest", columns, ~inside, threshold, protocol) if has_rest else None,
+        fitted=_accuracy_row("fitted", columns, inside, threshold, protocol),
+        rest=_accuracy_row("rest", columns, ~inside, threshold, protocol) if has_rest else None,
         in_sample=not has_rest,
         shared_questions=len(on_questions & other_questions),
         unscored=int((counted & np.isnan(columns.score)).sum()),
@@ -303,7 +303,7 @@ def fit(
 def save(project: Project, report: ThresholdReport, name: str, *, trust: bool = False) -> RunInfo:
     """Add a verifier with a fitted threshold and start its run on the items that already have scores.
 
-    Its requests equal those of the verifier that gave the scores, so stored replies answer all of them.
+    The new verifier makes the same requests as the verifier with the scores, so stored replies answer all of them.
 
     Args:
         trust: Whether the user accepts the servers that the database names.
@@ -321,7 +321,9 @@ def save(project: Project, report: ThresholdReport, name: str, *, trust: bool = 
     return verifying.start(project, kind, options, name, run.selection, run.workers)
 
 
-def _row(part: str, columns: ItemScores, chosen: BoolArray, threshold: float, protocol: Protocol3) -> AccuracyRow:
+def _accuracy_row(
+    part: str, columns: ItemScores, chosen: BoolArray, threshold: float, protocol: Protocol3
+) -> AccuracyRow:
     from workbench.statistics.accuracy import AccuracyColumns, accuracy_rows
     from workbench.statistics.scores import at_threshold
 

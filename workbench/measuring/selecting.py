@@ -42,13 +42,13 @@ def best_of(
     gold: GoldChoice = "final",
     selection: Selection | None = None,
 ) -> BestOfReport:
-    """Measure how often the completion that a verifier picks of n is correct, compared with a random choice and the
-    best one.
+    """Measure how often the completion that a verifier picks from n is correct, compared with a random pick and the
+    best possible pick.
 
     Args:
         verifiers: Names; empty for all verifiers with a complete run that judge completions.
         sizes: Values of n; by default 1, 2, 4, 8 ... as far as questions have that many completions with gold.
-        protocol: How undecided verdicts are counted, and items without a score in a run with scores.
+        protocol: How undecided verdicts, and items without a score in a run with scores, are counted.
 
     Raises:
         UsageError: A verifier is unknown or has no complete run.
@@ -68,7 +68,14 @@ def best_of(
         questions=len(several),
         several=int(np.count_nonzero(several > 1)),
         most=most,
-        rows=list(_rows(found, _scores(known, found, wanted), tuple(dict.fromkeys(sizes)) or _powers(most), protocol)),
+        rows=list(
+            _best_of_rows(
+                found,
+                _selected_scores(known, found, wanted),
+                tuple(dict.fromkeys(sizes)) or _default_sizes(most),
+                protocol,
+            )
+        ),
         protocol=protocol,
         gold=gold_counts(project, wanted, gold),
         gold_choice=gold,
@@ -77,7 +84,7 @@ def best_of(
 
 
 def read_sizes(text: str) -> tuple[int, ...]:
-    """Parse the numbers of ``1,2,4``.
+    """Parse a list of numbers, such as ``1,2,4``.
 
     Raises:
         UsageError: The text is not such a list.
@@ -88,17 +95,17 @@ def read_sizes(text: str) -> tuple[int, ...]:
     return tuple(int(word) for word in words)
 
 
-def _powers(most: int) -> tuple[int, ...]:
+def _default_sizes(most: int) -> tuple[int, ...]:
     return tuple(2**power for power in range(_MAX_EXPONENT + 1) if 2**power <= max(most, 1))
 
 
-def _scores(known: Columns, found: JudgedSelection, wanted: Selection) -> list[FloatArray | None]:
+def _selected_scores(known: Columns, found: JudgedSelection, wanted: Selection) -> list[FloatArray | None]:
     kept = known.chosen(wanted)
     scores = [known.score(judge.run) for judge in found.judges]
     return [score if score is None or kept is None else score[kept] for score in scores]
 
 
-def _rows(
+def _best_of_rows(
     found: JudgedSelection, scores: Sequence[FloatArray | None], sizes: tuple[int, ...], protocol: Protocol3
 ) -> Iterator[BestOfRow]:
     from workbench.statistics.best_of import best_of, keys_of, ranked
@@ -107,10 +114,10 @@ def _rows(
         usable, key = keys_of(outcome, score, found.gold, protocol)
         levels = ranked(key[usable], found.gold[usable], found.question[usable])
         for n in sizes:
-            yield _row(judge, "verdict" if score is None else "score", n, best_of(levels, n))
+            yield _best_of_row(judge, "verdict" if score is None else "score", n, best_of(levels, n))
 
 
-def _row(judge: VerifierRun, picks_by: PicksBy, n: int, picks: Picks) -> BestOfRow:
+def _best_of_row(judge: VerifierRun, picks_by: PicksBy, n: int, picks: Picks) -> BestOfRow:
     from workbench.statistics.best_of import mean_interval
     from workbench.statistics.intervals import student_interval
 
@@ -130,20 +137,20 @@ def _row(judge: VerifierRun, picks_by: PicksBy, n: int, picks: Picks) -> BestOfR
         ci=mean_interval(picks.picked, completions),
         random=random,
         oracle=oracle,
-        gain=_gain(accuracy, random),
+        gain=_gain_over_random(accuracy, random),
         gain_ci=student_interval(picks.picked - picks.random) if there else None,
-        closed=_closed(accuracy, random, oracle),
+        closed=_closed_share(accuracy, random, oracle),
         reason=None if there else f"No question has {n:,} completions with gold and a verdict to pick from.",
     )
 
 
-def _gain(accuracy: float | None, random: float | None) -> float | None:
+def _gain_over_random(accuracy: float | None, random: float | None) -> float | None:
     if accuracy is None or random is None:
         return None
     return 0.0 if abs(accuracy - random) < _NOTHING else accuracy - random
 
 
-def _closed(accuracy: float | None, random: float | None, oracle: float | None) -> float | None:
+def _closed_share(accuracy: float | None, random: float | None, oracle: float | None) -> float | None:
     if accuracy is None or random is None or oracle is None or oracle - random < _NOTHING:
         return None
     return (accuracy - random) / (oracle - random)
@@ -187,10 +194,10 @@ def best_of_table(report: BestOfReport) -> Table:
         column("closed", lambda one: one.closed, lambda share: NONE if share is None else f"{percent(share)} %"),
     )
     caption = "How often the completion that a verifier picks of n is correct"
-    return table(caption, columns, report.rows, notes=_notes(report))
+    return table(caption, columns, report.rows, notes=_table_notes(report))
 
 
-def _notes(report: BestOfReport) -> Iterator[str]:
+def _table_notes(report: BestOfReport) -> Iterator[str]:
     yield (
         f"Expected values over all subsets of n completions; ties are picked at random; {_UNDECIDED[report.protocol]}. "
         "Questions with at least n completions, equally weighted; mixed: those with both correct "

@@ -44,15 +44,16 @@ def best_stacks(
     gold: GoldChoice = "final",
     selection: Selection | None = None,
 ) -> StackReport:
-    """Search all stacks of up to ``most_stages`` stages for the most accurate, the cheap ones, and those not worse than
-    a judge.
+    """Search all stacks of up to ``most_stages`` stages for the most accurate one, the most accurate ones at lower
+    costs, and the cheapest one that is not worse than a reference.
 
     Args:
         verifiers: Verifiers used in stacks; empty for all with a complete run that judge completions.
-        against: The unit of cost; by default dollars if all are known, else tokens, else seconds.
-        under: Maximum cost of a thousand items.
-        reference: A verifier than which the cheapest stack may not be worse.
-        margin: The margin of that comparison, as a fraction.
+        against: The unit of cost; by default dollars if the price of all calls is known, else tokens, else seconds.
+        under: Also choose the most accurate stack that costs at most this for a thousand items; None for no such
+            choice.
+        reference: Also choose the cheapest stack that is not worse than this verifier; None for no such choice.
+        margin: The accuracy by which that stack may be worse, as a fraction.
         most_stages: Maximum number of stages.
         folds: Number of parts of the questions for cross-fitting.
 
@@ -74,7 +75,7 @@ def best_stacks(
         raise UsageError(" ".join(nothing_measured(asked.failed)))
     there = (judge.name for judge in asked.judges if judge.name not in asked.failed)
     names = tuple(name for name in there if verifiers or name != BASELINE)
-    _require(names, reference)
+    _require_verifiers(names, reference)
     whole = stack_items(project, names, gold, wanted, known=everything)
     kept = np.all([one >= 0 for one in whole.outcomes], axis=0)
     items = whole.of(kept)
@@ -84,17 +85,17 @@ def best_stacks(
             f"{folds} folds need at least {folds} questions; {questions:,} have gold and a verdict of every verifier.",
             f"Use fewer {opt.folds}, or name verifiers with {opt.verifier}.",
         )
-    price = _price(items, against)
+    price = _unit_of_cost(items, against)
     search = _search(items, price, folds, most_stages, protocol)
     single = cross_fitted(search, best_alone)
     place = None if reference is None else names.index(reference)
-    desk = _Desk(items, search, single, place, margin, protocol)
+    desk = _StackChooser(items, search, single, place, margin, protocol)
     choices = [desk.choice("best", None, most_accurate())]
     if under is not None:
         choices.append(desk.choice("under", under / 1_000, most_accurate(under / 1_000)))
     if place is not None:
         choices.append(desk.choice("not_worse", None, cheapest_not_worse(place, margin)))
-    best = _spelt(items, cross_fitted(search, most_accurate()).chosen)
+    best = _stages_of(items, cross_fitted(search, most_accurate()).chosen)
     return StackReport(
         items=len(items.item),
         questions=questions,
@@ -106,7 +107,7 @@ def best_stacks(
         seed=SEED,
         reference=reference,
         margin=margin,
-        alone=[_alone(items, number, protocol) for number in range(len(names))],
+        alone=[_verifier_alone(items, number, protocol) for number in range(len(names))],
         choices=choices,
         front=[desk.choice("front", None if np.isinf(cap) else cap, most_accurate(cap)) for cap in front(search, MOST)],
         stages=stage_rows(best, items, items.through(best)),
@@ -117,7 +118,7 @@ def best_stacks(
     )
 
 
-def _require(names: tuple[str, ...], reference: str | None) -> None:
+def _require_verifiers(names: tuple[str, ...], reference: str | None) -> None:
     if not 2 <= len(names) <= MOST:
         raise UsageError(
             f"Stacks are made of 2 to {MOST} verifiers, not {len(names)}: {', '.join(names) or 'none'}.",
@@ -127,7 +128,7 @@ def _require(names: tuple[str, ...], reference: str | None) -> None:
         raise UsageError(f"{reference!r} is not among the verifiers: {', '.join(names)}.", f"Add it: {opt.verifier}")
 
 
-def _price(items: StackItems, against: Price | None) -> Price:
+def _unit_of_cost(items: StackItems, against: Price | None) -> Price:
     known: list[Price] = [one for one in _PRICES if _is_known(items, one)]
     if against is not None and against not in known:
         raise UsageError(f"{against} are not known for all verdicts.", f"Use {' or '.join(known)}: {opt.against}")
@@ -154,7 +155,7 @@ def _search(items: StackItems, price: Price, folds: int, most_stages: int, proto
             gold=items.gold,
             question=items.question,
             fold=fold_of(items.question, folds),
-            type=np.array([_TYPES.index(_type(name)) for name in items.subtypes], dtype=np.int64)[items.subtype],
+            type=np.array([_TYPES.index(_type_of(name)) for name in items.subtypes], dtype=np.int64)[items.subtype],
             untyped=_TYPES.index(UNTYPED),
             cost=np.stack([took[PARTS.index(price)] for took in items.took]),
             protocol=protocol,
@@ -163,7 +164,7 @@ def _search(items: StackItems, price: Price, folds: int, most_stages: int, proto
     )
 
 
-class _Desk:
+class _StackChooser:
     def __init__(
         self,
         items: StackItems,
@@ -182,7 +183,7 @@ class _Desk:
         from workbench.statistics.stack_search import CandidateStage, cross_fitted
 
         items, found = self._items, cross_fitted(self._search, choose)
-        stages = _spelt(items, found.chosen)
+        stages = _stages_of(items, found.chosen)
         whole = items.through(stages)
         base = None if self._reference is None else items.outcomes[self._reference]
         # A verifier compared with itself has no difference and no meaningful interval.
@@ -212,7 +213,7 @@ class _Desk:
         return None if figures is None else widened_for_selection(figures, self._search.folds)
 
 
-def _spelt(items: StackItems, candidate: Candidate) -> tuple[Stage, ...]:
+def _stages_of(items: StackItems, candidate: Candidate) -> tuple[Stage, ...]:
     return tuple(
         Stage(
             name=items.names[place.verifier],
@@ -225,11 +226,11 @@ def _spelt(items: StackItems, candidate: Candidate) -> tuple[Stage, ...]:
     )
 
 
-def _type(subtype: str) -> str:
+def _type_of(subtype: str) -> str:
     return subtype[:1] if subtype[:1] in TYPES else UNTYPED
 
 
-def _alone(items: StackItems, place: int, protocol: Protocol3) -> StackAlone:
+def _verifier_alone(items: StackItems, place: int, protocol: Protocol3) -> StackAlone:
     import numpy as np
 
     asked: BoolArray = np.zeros((len(items.names), len(items.item)), dtype=np.bool_)

@@ -42,16 +42,16 @@ WORTH: Final[Columns[WorthRow]] = (
     figure("FPR", lambda row: row.figures.fpr),
     figure("FNR", lambda row: row.figures.fnr),
     figure("MCC", lambda row: row.figures.mcc),
-    column("calls", lambda row: row.took.calls, lambda value: _thousand(value)),
-    column("tokens in", lambda row: row.took.prompt_tokens, lambda value: _thousand(value)),
-    column("tokens", lambda row: row.took.tokens, lambda value: _thousand(value)),
+    column("calls", lambda row: row.took.calls, lambda value: _per_thousand_text(value)),
+    column("tokens in", lambda row: row.took.prompt_tokens, lambda value: _per_thousand_text(value)),
+    column("tokens", lambda row: row.took.tokens, lambda value: _per_thousand_text(value)),
     column("seconds", lambda row: row.took.seconds, lambda value: f"{value * THOUSAND:,.1f}"),
     column("$", lambda row: row.took.dollars, lambda value: dollars(value)),
 )
 TOOK_NOTE: Final = "Calls, tokens, seconds and dollars are per 1,000 items, as if no reply had been stored before."
 
 
-def _thousand(value: float | None) -> str:
+def _per_thousand_text(value: float | None) -> str:
     return NONE if value is None else f"{value * THOUSAND:,.0f}"
 
 
@@ -128,10 +128,10 @@ def best_tables(report: StackReport) -> tuple[Table, Table, Table]:
 
 
 def _criterion_text(one: StackChoice, report: StackReport) -> str:
-    return _WANTED[one.wanted].format(cap=_cap(one, report.against), reference=report.reference)
+    return _WANTED[one.wanted].format(cap=_cap_text(one, report.against), reference=report.reference)
 
 
-def _cap(one: StackChoice, price: Price) -> str:
+def _cap_text(one: StackChoice, price: Price) -> str:
     if one.cap is None:
         return "any"
     value = one.cap * THOUSAND
@@ -140,13 +140,13 @@ def _cap(one: StackChoice, price: Price) -> str:
 
 def front_table(report: StackReport) -> Table:
     shown: Columns[StackChoice] = (
-        word("at most", lambda one: _cap(one, report.against)),
+        word("at most", lambda one: _cap_text(one, report.against)),
         figure("accuracy", lambda one: one.figures.accuracy),
         ends(lambda one: one.figures.ci),
         figure("FPR", lambda one: one.figures.fpr),
         figure("FNR", lambda one: one.figures.fnr),
         figure("MCC", lambda one: one.figures.mcc),
-        column(_UNITS[report.against], lambda one: getattr(one.took, report.against), _taken),
+        column(_UNITS[report.against], lambda one: getattr(one.took, report.against), _cost_text),
         figure("as chosen", lambda one: one.apparent),
         count("same", lambda one: one.same),
         word("stack", lambda one: one.stages),
@@ -159,7 +159,7 @@ def front_table(report: StackReport) -> Table:
     return table("Accuracy by cost limit", shown, report.front, notes=notes)
 
 
-def _taken(value: float | None) -> str:
+def _cost_text(value: float | None) -> str:
     return NONE if value is None else f"{value * THOUSAND:,.3f}"
 
 

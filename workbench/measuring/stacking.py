@@ -1,4 +1,5 @@
-"""Simulates stacks on stored verdicts: their verdicts, their cost, and the reliability of each stage."""
+"""Simulates stacks (verifiers in sequence) on stored verdicts: the stack's verdicts, its cost, and the reliability of
+each stage."""
 
 from __future__ import annotations
 
@@ -31,16 +32,16 @@ PARTS: Final = ("calls", "prompt_tokens", "tokens", "seconds", "dollars")
 
 
 class StackItems(Struct, frozen=True, kw_only=True, eq=False):
-    """The chosen items with gold, and each verifier's verdicts and costs; arrays with one value an item.
+    """The selected items with gold, and each verifier's verdicts and costs: arrays with one value for each item.
 
     Attributes:
-        names: The verifiers.
-        outcomes: Outcomes by verifier, -1 for no verdict.
-        scores: Scores by verifier; None for one without scores.
-        took: Costs by verifier and `PARTS`; NaN if unknown.
-        type: Positions in ``types``.
+        names: The verifiers' names.
+        outcomes: Each verifier's outcomes, -1 without a verdict.
+        scores: Each verifier's scores; None for a verifier without scores.
+        took: Each verifier's costs of an item in the units of `PARTS`, NaN if unknown.
+        type: Each item's answer type, as a position in ``types``.
         types: The answer types.
-        subtype: Positions in ``subtypes``.
+        subtype: Each item's subtype, as a position in ``subtypes``.
     """
 
     names: tuple[str, ...]
@@ -109,11 +110,11 @@ def stack_items(
     known: Columns | None = None,
     only_gold: bool = True,
 ) -> StackItems:
-    """Return the verdicts of the verifiers' newest complete runs on the chosen items.
+    """Return the verdicts of the verifiers' newest complete runs on the selected items.
 
     Args:
         known: The columns, if already read.
-        only_gold: Return only items with gold.
+        only_gold: Whether to return only items with gold.
 
     Raises:
         UsageError: A verifier has no complete run, or failed on every item.
@@ -137,7 +138,7 @@ def stack_items(
         gold=found.gold,
         outcomes=tuple(found.outcomes[place] for place in judges),
         scores=tuple(None if score is None else score[rows] for score in scores),
-        took=tuple(_took(project, judge.run, found.item) for judge in order),
+        took=tuple(_cost_of_items(project, judge.run, found.item) for judge in order),
         type=kinds.code[rows],
         types=kinds.names,
         subtype=subtypes.code[rows],
@@ -146,7 +147,7 @@ def stack_items(
     return whole.of(found.gold >= 0) if only_gold else whole
 
 
-def _took(project: Project, run: int | None, items: IntArray) -> FloatArray:
+def _cost_of_items(project: Project, run: int | None, items: IntArray) -> FloatArray:
     import numpy as np
 
     from workbench.statistics.confusion import align
@@ -173,7 +174,7 @@ def simulate(
     gold: GoldChoice = "final",
     selection: Selection | None = None,
 ) -> SimulatedStack:
-    """Simulate a stack on the newest complete runs of its stages; no server is asked.
+    """Simulate a stack on the newest complete runs of its stages; no request is sent to a server.
 
     Args:
         text: Stages in the syntax of the kind ``stack``.
@@ -197,7 +198,7 @@ def simulate(
         figures=figures_of("stack", kept, said.outcome, protocol),
         took=kept.average(said.asked),
         rows=stage_rows(found, kept, said),
-        alone=[_alone(kept, place, said.outcome, protocol) for place in range(len(names))],
+        alone=[_verifier_alone(kept, place, said.outcome, protocol) for place in range(len(names))],
         protocol=protocol,
         gold=everything.gold_counts(gold, everything.chosen(wanted)),
         gold_choice=gold,
@@ -223,7 +224,7 @@ def figures_of(name: str, items: StackItems, outcome: IntArray, protocol: Protoc
     return accuracy_rows(name, AccuracyColumns(outcome=outcome, gold=items.gold, question=items.question), protocol)[0]
 
 
-def _alone(items: StackItems, place: int, outcome: IntArray, protocol: Protocol3) -> StackAlone:
+def _verifier_alone(items: StackItems, place: int, outcome: IntArray, protocol: Protocol3) -> StackAlone:
     import numpy as np
 
     from workbench.statistics.compare import compare_graded
@@ -277,18 +278,18 @@ def _stage_row(
         left=int((reached & ~here).sum()),
         wrong=int(wrong.sum()),
         right=int(right.sum()),
-        fpr=_share(accepted, wrong),
-        fpr_ci=_interval(accepted, wrong, items.question),
-        fnr=_share(refused, right),
-        fnr_ci=_interval(refused, right, items.question),
+        fpr=_share_of(accepted, wrong),
+        fpr_ci=_interval_of_share(accepted, wrong, items.question),
+        fnr=_share_of(refused, right),
+        fnr_ci=_interval_of_share(refused, right, items.question),
     )
 
 
-def _share(part: BoolArray, whole: BoolArray) -> float | None:
+def _share_of(part: BoolArray, whole: BoolArray) -> float | None:
     return float((part & whole).sum() / whole.sum()) if whole.any() else None
 
 
-def _interval(part: BoolArray, whole: BoolArray, question: IntArray) -> tuple[float, float] | None:
+def _interval_of_share(part: BoolArray, whole: BoolArray, question: IntArray) -> tuple[float, float] | None:
     from workbench.statistics.intervals import share_interval
 
     return share_interval(part[whole], question[whole])

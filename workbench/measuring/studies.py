@@ -1,7 +1,8 @@
-"""Studies of judges: sweeps over settings that share replies, and duels; with their text, and that of probes.
+"""Studies of judges: sweeps over settings that share replies, and duels; and the text reports of sweeps, duels and
+probes.
 
-Starting a sweep again resumes it: complete runs are kept, no request is sent twice, and points that share calls with
-others pay only for new ones.
+Starting a sweep again resumes it: complete runs are kept, no request is sent twice, and calls that points have in
+common are made once.
 """
 
 from __future__ import annotations
@@ -60,8 +61,9 @@ def sweep_points(vary: Mapping[str, Sequence[str]], grid: bool) -> list[Settings
     """Return the settings of a sweep.
 
     Args:
-        vary: Values by option.
-        grid: Use all combinations; else vary one option at a time, as in the paper's figure 5.
+        vary: Option -> its values.
+        grid: Whether to use all combinations of values; otherwise one option varies at a time, as in the paper's
+            figure 5.
 
     Raises:
         UsageError: There is nothing to vary, or there are too many points.
@@ -78,7 +80,7 @@ def sweep_points(vary: Mapping[str, Sequence[str]], grid: bool) -> list[Settings
 
 
 def point_name(judge: str, settings: Settings) -> str:
-    """Return the name of a judge under other settings: ``mcts/depth-3/rollouts-8``."""
+    """Return the name of a judge with other settings, such as ``mcts/depth-3/rollouts-8``."""
     return "/".join([judge, *(f"{name}-{value}" for name, value in settings.items())])
 
 
@@ -143,7 +145,7 @@ def sweep_report(
     gold: GoldChoice = "final",
     selection: Selection = EVERYTHING,
 ) -> SweepReport:
-    """Return the points with the results of their runs.
+    """Return each point of a sweep with the results of its run.
 
     Args:
         runs: Each point's run.
@@ -175,26 +177,26 @@ def sweep_report(
 def consumption(sums: Sequence[StepSums], items: int) -> Iterator[tuple[Part, Consumption]]:
     parts: dict[Part, list[StepSums]] = {"judging": [], "execution": [], "tests": []}
     for one in sums:
-        parts[_part(one.step)].append(one)
+        parts[_part_of_step(one.step)].append(one)
     for part, ones in parts.items():
         if ones:
             yield (
                 part,
                 Consumption(
                     calls=sum(one.calls for one in ones) / items,
-                    prompt_tokens=_mean([one.prompt_tokens for one in ones], items),
-                    completion_tokens=_mean([one.completion_tokens for one in ones], items),
+                    prompt_tokens=_mean_tokens([one.prompt_tokens for one in ones], items),
+                    completion_tokens=_mean_tokens([one.completion_tokens for one in ones], items),
                 ),
             )
 
 
-def _part(step: str) -> Part:
+def _part_of_step(step: str) -> Part:
     if step in ("execute", "compare"):
         return "execution"
     return "tests" if " tests: " in step else "judging"
 
 
-def _mean(tokens: Sequence[int | None], items: int) -> float | None:
+def _mean_tokens(tokens: Sequence[int | None], items: int) -> float | None:
     known = [one for one in tokens if one is not None]
     return sum(known) / items if len(known) == len(tokens) else None
 
@@ -254,11 +256,11 @@ def duel_report(project: Project, run: int) -> DuelReport:
         b=run_row(reader, row.verifier.config["b"]).verifier.name,
         items=len(found),
         none=dict(Counter(reason or "" for _, reason, _ in found if reason != "duel")),
-        rows=[_row(dimension, traces) for dimension in DIMENSIONS],
+        rows=[_duel_row(dimension, traces) for dimension in DIMENSIONS],
     )
 
 
-def _row(dimension: Any, traces: list[tuple[int, dict[str, Any]]]) -> DuelRow:
+def _duel_row(dimension: Any, traces: list[tuple[int, dict[str, Any]]]) -> DuelRow:
     from workbench.statistics.compare import duel_row
 
     places = [[order[dimension] for order in trace["orders"]] for _, trace in traces]
@@ -280,17 +282,17 @@ def _judge_run(project: Project, judge: str) -> int:
 # -- Sweeps, duels and probes, as text for a terminal.
 
 
-def _calls(point: SweepPoint) -> str:
-    parts = _consumed(point, "judging", "execution")
+def _calls_text(point: SweepPoint) -> str:
+    parts = _consumption_of_parts(point, "judging", "execution")
     return f"{sum(part.calls for part in parts):,.1f}" if parts else NONE
 
 
-def _tokens(parts: Sequence[Consumption]) -> str:
+def _tokens_text(parts: Sequence[Consumption]) -> str:
     known = [part.completion_tokens for part in parts if part.completion_tokens is not None]
     return f"{sum(known):,.0f}" if parts and len(known) == len(parts) else NONE
 
 
-def _consumed(point: SweepPoint, *parts: Part) -> list[Consumption]:
+def _consumption_of_parts(point: SweepPoint, *parts: Part) -> list[Consumption]:
     return [point.consumption[part] for part in parts if part in point.consumption]
 
 
@@ -300,9 +302,9 @@ _POINTS: Columns[SweepPoint] = (
     figure("accuracy", lambda point: point.accuracy.accuracy if point.accuracy else None),
     ends(lambda point: point.accuracy.ci if point.accuracy else None),
     figure("MCC", lambda point: point.accuracy.mcc if point.accuracy else None),
-    text("calls", _calls),
-    text("tokens", lambda point: _tokens(_consumed(point, "judging", "execution"))),
-    text("executing", lambda point: _tokens(_consumed(point, "execution"))),
+    text("calls", _calls_text),
+    text("tokens", lambda point: _tokens_text(_consumption_of_parts(point, "judging", "execution"))),
+    text("executing", lambda point: _tokens_text(_consumption_of_parts(point, "execution"))),
 )
 _DUELS: Columns[DuelRow] = (
     word("dimension", lambda row: row.dimension),
@@ -375,11 +377,11 @@ def probe_text(report: ProbeReport) -> str:
     )
     if report.at:
         head += f"\njudged by the reward server {inert(report.at)}"
-    return "\n".join([head, "", table, *_below(report)]) + "\n"
+    return "\n".join([head, "", table, *_probe_details(report)]) + "\n"
 
 
-def _below(report: ProbeReport) -> Iterator[str]:
-    accepted = [line for family in report.families for line in _accepted(family)]
+def _probe_details(report: ProbeReport) -> Iterator[str]:
+    accepted = [line for family in report.families for line in _accepted_lines(family)]
     if accepted:
         yield from ("", "accepted payloads:", *accepted)
     if report.let_in:
@@ -391,7 +393,7 @@ def _below(report: ProbeReport) -> Iterator[str]:
         yield from ("", "skipped:", *(f"  {count:,} {SKIP_WORDS[reason]}" for reason, count in reasons))
 
 
-def _accepted(family: FamilyFigures) -> Iterator[str]:
+def _accepted_lines(family: FamilyFigures) -> Iterator[str]:
     for one in family.variants:
         if one.accepted and one.expected == "incorrect":
             yield f"  {family.family} {one.variant}: {one.accepted:,} of {one.parsed:,}"

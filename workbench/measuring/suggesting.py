@@ -1,4 +1,4 @@
-"""Answer types that a model suggests, compared with those in force.
+"""Answer types that a model suggests, compared with the current types.
 
 Annotators label blind: `suggested_type` is for the coordinator's screens. Annotators see suggestions only if the
 coordinator enables them.
@@ -31,20 +31,21 @@ def suggestions(project: Project, verifier: str) -> Iterator[TypeSuggestion]:
     Raises:
         UsageError: The verifier has no complete run, or is not of the kind that suggests types.
     """
-    return stored.suggestions(project.database.reader(), _run(project, verifier))
+    return stored.suggestions(project.database.reader(), _suggesting_run(project, verifier))
 
 
 def suggested_type(project: Project, verifier: str, question: int) -> TypeSuggestion | None:
-    """Return the suggestion for one question, by row id; None if it was not asked. Errors are those of
-    `suggestions`.
+    """Return the suggestion for one question, by row id; None if the model has not been asked about it. It raises the
+    errors of `suggestions`.
     """
-    return stored.suggestion_of(project.database.reader(), _run(project, verifier), question)
+    return stored.suggestion_of(project.database.reader(), _suggesting_run(project, verifier), question)
 
 
 def offered_type(project: Project, verifier: str, question: int, annotator: str) -> TypeSuggestion | None:
-    """Return the suggestion for a question to a person who is about to decide on its type.
+    """Return the suggestion for a question, to be shown to an annotator who is about to decide on its type.
 
-    The view is recorded: the type that they give later is marked unblinded and left out of agreement.
+    That the suggestion was shown is recorded: the annotator's later label is marked unblinded and left out of
+    agreement.
 
     Raises:
         UsageError: See `suggestions`; or no annotator has this name.
@@ -58,8 +59,8 @@ def offered_type(project: Project, verifier: str, question: int, annotator: str)
 
 
 def type_report(project: Project, verifier: str) -> TypeReport:
-    """Measure the agreement of suggestions with the subtypes in force; with the errors of `suggestions`."""
-    run = _run(project, verifier)
+    """Measure the agreement of suggestions with the current subtypes. It raises the errors of `suggestions`."""
+    run = _suggesting_run(project, verifier)
     return agreement_of(verifier, run, list(stored.suggestions(project.database.reader(), run)))
 
 
@@ -88,7 +89,7 @@ def agreement_of(verifier: str, run: int, found: Sequence[TypeSuggestion]) -> Ty
     )
 
 
-def _run(project: Project, verifier: str) -> int:
+def _suggesting_run(project: Project, verifier: str) -> int:
     run = complete_run(project, verifier)
     row = None if run is None else stored_runs.get(project.database.reader(), run)
     if row is None or row.verifier.kind != ANSWER_TYPE:

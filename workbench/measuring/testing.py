@@ -15,11 +15,11 @@ from workbench.measuring.records.testing import Fate, ProblemFigures, SuiteFigur
 
 
 def suite_figures(project: Project, selection: Selection | None = None, run: int | None = None) -> list[SuiteFigures]:
-    """Return test results of each verifier's newest complete run, by suite, problems in the order of import.
+    """Return the test results of each verifier's newest complete run, by suite, with problems in the order of import.
 
     Args:
-        selection: Only these solutions; excluded ones never count.
-        run: Only this run, complete or not.
+        selection: Use only these solutions; excluded ones never count.
+        run: Use only this run, complete or not.
 
     Raises:
         UsageError: The selection names something unknown.
@@ -29,13 +29,13 @@ def suite_figures(project: Project, selection: Selection | None = None, run: int
     for (verifier, number, suite), part in groupby(rows, key=attrgetter("verifier", "run", "suite")):
         by_problem = [list(group) for _, group in groupby(part, key=attrgetter("question"))]
         texts = problems_of(project.database, [group[0].question for group in by_problem], [suite])
-        problems = [_problem(group, texts[group[0].question], suite) for group in by_problem]
+        problems = [_problem_figures(group, texts[group[0].question], suite) for group in by_problem]
         lost = lost_solutions(project.database.reader(), selection or Selection(), number, suite)
         found.append(SuiteFigures(verifier=verifier, run=number, suite=suite, problems=problems, lost=lost))
     return found
 
 
-def _problem(rows: Sequence[OutcomeRow], problem: Problem, suite: str) -> ProblemFigures:
+def _problem_figures(rows: Sequence[OutcomeRow], problem: Problem, suite: str) -> ProblemFigures:
     judged = [row for row in rows if counted(row.outcomes)]
     return ProblemFigures(
         dataset=rows[0].dataset,
@@ -43,12 +43,12 @@ def _problem(rows: Sequence[OutcomeRow], problem: Problem, suite: str) -> Proble
         solutions=len(rows),
         judged=len(judged),
         passing=sum(set(row.outcomes) - {BROKEN} == {PASS} for row in judged),
-        tests=list(_tests(rows, problem, suite)),
+        tests=list(_test_figures(rows, problem, suite)),
         order=sorted(((row.solution, row.outcomes.count(PASS)) for row in rows), key=lambda one: -one[1]),
     )
 
 
-def _tests(rows: Sequence[OutcomeRow], problem: Problem, suite: str) -> Iterator[TestFigures]:
+def _test_figures(rows: Sequence[OutcomeRow], problem: Problem, suite: str) -> Iterator[TestFigures]:
     tests = problem.suites.get(suite, ())
     faults, apart = broken_tests(problem, tests, suite), problem.apart.get(suite, {})
     for place, test in enumerate(tests):
@@ -65,11 +65,11 @@ def _tests(rows: Sequence[OutcomeRow], problem: Problem, suite: str) -> Iterator
             ran=ran,
             passed=passed,
             why=reason.words if reason else fault.error if fault else "",
-            fate="apart" if reason else _fate(fault, letters, ran, passed),
+            fate="apart" if reason else _test_fate(fault, letters, ran, passed),
         )
 
 
-def _fate(fault: TestFault | None, letters: Sequence[str], ran: int, passed: int) -> Fate:
+def _test_fate(fault: TestFault | None, letters: Sequence[str], ran: int, passed: int) -> Fate:
     if fault is not None or (BROKEN in letters and not ran):
         return "broken"
     return "mixed" if not ran or 0 < passed < ran else "all" if passed else "none"

@@ -33,7 +33,7 @@ class TrainedModels:
 
     Args:
         scored_by: The verifier whose verdicts count as truth; None for gold.
-        protocol: How its undecided verdicts are counted: as incorrect, or not at all under ``decided``.
+        protocol: How the verifier's undecided verdicts are counted: not at all under ``decided``, else as incorrect.
 
     Raises:
         UsageError: The verifier has no complete run.
@@ -52,17 +52,19 @@ class TrainedModels:
         self._models, self._datasets = known.groups("model"), known.groups("dataset")
 
     def averages(self, line: TrainedModelLine) -> list[ModelAverage]:
-        """Return one average for each data set with completions of the model, in the order of their names.
+        """Return one average for each data set with completions of the model, in the order of the data sets' names.
 
         Raises:
             RefusedError: The model has no completions that count.
         """
-        own = self._kept & (self._models.code == _place(self._models.names, line.model))
+        own = self._kept & (self._models.code == _name_code(self._models.names, line.model))
         names = [name for name in sorted(self._datasets.names) if line.benchmark in (None, name)]
         found = [
             one
             for name in names
-            for one in self._average(line, name, own & (self._datasets.code == _place(self._datasets.names, name)))
+            for one in self._average_of_benchmark(
+                line, name, own & (self._datasets.code == _name_code(self._datasets.names, name))
+            )
         ]
         if not found:
             on = "" if line.benchmark is None else f" in the data set {line.benchmark!r}"
@@ -70,7 +72,7 @@ class TrainedModels:
             raise RefusedError("missing_field", "model", why)
         return found
 
-    def _average(self, line: TrainedModelLine, benchmark: str, rows: IntArray) -> Iterator[ModelAverage]:
+    def _average_of_benchmark(self, line: TrainedModelLine, benchmark: str, rows: IntArray) -> Iterator[ModelAverage]:
         import numpy as np
 
         from workbench.statistics.best_of import mean_interval
@@ -96,12 +98,13 @@ class TrainedModels:
         )
 
 
-def _place(names: Sequence[str], name: str) -> int:
+def _name_code(names: Sequence[str], name: str) -> int:
     return names.index(name) if name in names else -1
 
 
 def item_truth(project: Project, known: Columns, scored_by: str | None, gold: GoldChoice) -> tuple[IntArray, IntArray]:
-    """Return the truth of each item (1 correct, 0 not, -1 unknown), and which items are undecided."""
+    """Return the truth of each item by gold or a verifier (1 correct, 0 incorrect, -1 unknown), and a mask of the
+    items that the verifier left undecided."""
     import numpy as np
 
     if scored_by is None:
@@ -114,7 +117,8 @@ def item_truth(project: Project, known: Columns, scored_by: str | None, gold: Go
 
 
 class MeasuredModels:
-    """A `TrainedModels` that is created when a line of a file first names a model; same arguments and errors."""
+    """A `TrainedModels` that is created when a line of a file first names a model, with the same arguments and
+    errors."""
 
     def __init__(self, project: Project, *, scored_by: str | None, protocol: Protocol3, gold: GoldChoice) -> None:
         self._make = partial(TrainedModels, project, scored_by=scored_by, protocol=protocol, gold=gold)
@@ -122,7 +126,7 @@ class MeasuredModels:
         self._found: list[tuple[DownstreamLine, ModelAverage]] = []
 
     def scores(self, line: TrainedModelLine) -> Sequence[DownstreamLine]:
-        """Return a model's scores; with the errors of `TrainedModels.averages`."""
+        """Return a model's scores. It raises the errors of `TrainedModels.averages`."""
         self._models = self._models or self._make()
         found = [(as_line(one), one) for one in self._models.averages(line)]
         self._found += found
@@ -161,10 +165,10 @@ _COLUMNS: TableColumns[ModelAverage] = (
 
 def averages_table(averages: Sequence[ModelAverage], scored_by: str | None) -> Table:
     caption = "Mean accuracy of models' samples: the mean over questions of the share that is correct"
-    return table(caption, _COLUMNS, averages, notes=_notes(averages, scored_by))
+    return table(caption, _COLUMNS, averages, notes=_table_notes(averages, scored_by))
 
 
-def _notes(averages: Sequence[ModelAverage], scored_by: str | None) -> Iterator[str]:
+def _table_notes(averages: Sequence[ModelAverage], scored_by: str | None) -> Iterator[str]:
     yield f"Truth is from {'gold' if scored_by is None else scored_by}."
     if scored_by is not None and any(one.verifier == scored_by for one in averages):
         yield f"{scored_by} also rewarded some of them: what it accepts wrongly counts for them."

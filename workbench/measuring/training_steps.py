@@ -1,4 +1,4 @@
-"""Scores by training step of the model that each verifier trained (VerifyBench, figure 3)."""
+"""Scores, by training step, of the models trained with each verifier (VerifyBench, figure 3)."""
 
 from __future__ import annotations
 
@@ -24,16 +24,18 @@ _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 def steps_of(lines: Sequence[DownstreamLine]) -> list[DownstreamStep]:
-    """Return the mean score at each step, by benchmark and verifier in the order of the lines, and by step."""
+    """Return the mean score at each step, ordered by benchmark and verifier as in the lines, then by step."""
     at: dict[tuple[str, str], dict[int | None, list[float]]] = {}
     of: dict[str, None] = {}
     for line in lines:
         of.setdefault(line.benchmark)
         at.setdefault((line.benchmark, line.verifier), {}).setdefault(line.step, []).append(line.score)
-    return [step for benchmark in of for step in _of_benchmark(benchmark, at)]
+    return [step for benchmark in of for step in _steps_of_benchmark(benchmark, at)]
 
 
-def _of_benchmark(benchmark: str, at: dict[tuple[str, str], dict[int | None, list[float]]]) -> Iterator[DownstreamStep]:
+def _steps_of_benchmark(
+    benchmark: str, at: dict[tuple[str, str], dict[int | None, list[float]]]
+) -> Iterator[DownstreamStep]:
     own = {verifier: scores for (name, verifier), scores in at.items() if name == benchmark}
     shared = Counter(step for scores in own.values() for step in scores)
     for verifier, scores in own.items():
@@ -79,13 +81,13 @@ def steps_table(steps: Sequence[DownstreamStep]) -> Table:
 
 
 def curves_text(steps: Sequence[DownstreamStep]) -> str:
-    return "\n\n".join(_plot(benchmark, found) for benchmark, found in curved(steps))
+    return "\n\n".join(_curves_of_benchmark(benchmark, found) for benchmark, found in curved(steps))
 
 
-def _plot(benchmark: str, found: dict[str, dict[int, float]]) -> str:
+def _curves_of_benchmark(benchmark: str, found: dict[str, dict[int, float]]) -> str:
     every = sorted({step for scores in found.values() for step in scores})
     shown = every if len(every) <= _MAX_ROWS else every[:: -(-len(every) // _MAX_ROWS)]
-    low, high = _ends(found)
+    low, high = _score_range(found)
     lines = [
         (
             verifier,
@@ -98,7 +100,7 @@ def _plot(benchmark: str, found: dict[str, dict[int, float]]) -> str:
     return aligned([(benchmark, f"steps {every[0]:,} to {every[-1]:,}", "first → last", ""), *lines])
 
 
-def _ends(found: dict[str, dict[int, float]]) -> tuple[float, float]:
+def _score_range(found: dict[str, dict[int, float]]) -> tuple[float, float]:
     values = [score for scores in found.values() for score in scores.values()]
     return min(values), max(values)
 

@@ -62,11 +62,11 @@ _WIDTH = 100
 
 
 def compared(check: Check, effect: Effect, exposed: int, others_in_all: int) -> str:
-    """Describe an effect.
+    """Describe the difference between the acceptance of two kinds of completions in a sentence.
 
     Args:
-        exposed: Completions of the exposed kind, matched or not.
-        others_in_all: Completions of the other kind, matched or not.
+        exposed: Number of completions of the exposed kind, matched or not.
+        others_in_all: Number of completions of the other kind, matched or not.
     """
     kind, others, equal = _KINDS[check]
     from workbench.statistics.subgroups import FEWEST
@@ -93,7 +93,7 @@ def compared(check: Check, effect: Effect, exposed: int, others_in_all: int) -> 
 
 
 def flipped(differ: int, items: int, share: float, ci: tuple[float, float] | None, between: str) -> str:
-    return f"{_percent(share, ci)} of items get a different verdict {between}: {differ:,} of {items:,}."
+    return f"{_share_text(share, ci)} of items get a different verdict {between}: {differ:,} of {items:,}."
 
 
 def undecided(
@@ -101,7 +101,7 @@ def undecided(
 ) -> str:
     why = f" Most often: {', '.join(reasons)}." if reasons else ""
     counts = f"{counted(abstain, 'abstention')} and {counted(error, 'error')} of {n:,}"
-    return f"{_percent(share, ci)} of items are left undecided: {counts}.{why}"
+    return f"{_share_text(share, ci)} of items are left undecided: {counts}.{why}"
 
 
 def selected(datasets: list[str]) -> str:
@@ -111,7 +111,7 @@ def selected(datasets: list[str]) -> str:
     )
 
 
-def _percent(share: float, ci: tuple[float, float] | None) -> str:
+def _share_text(share: float, ci: tuple[float, float] | None) -> str:
     if ci is None:
         return f"{100 * share:.1f} % (too few questions for an interval)"
     low, high = (f"{100 * end:.1f}" for end in ci)
@@ -150,14 +150,14 @@ _MIX = 0x9E3779B97F4A7C15
 
 
 class Forms(Struct, frozen=True, kw_only=True, eq=False):
-    """The form of some items, as masks with one value an item.
+    """The form of some completions, as masks with one value for each.
 
     Attributes:
         place: Positions of the items among the requested ones.
         boxed: Whether the completion has a boxed answer.
-        thinking: Whether it shows its reasoning.
-        other_script: Whether it has Chinese, Japanese or Korean characters.
-        has_option: Whether its final answer is one of the question's options.
+        thinking: Whether the completion shows its reasoning.
+        other_script: Whether the completion has Chinese, Japanese or Korean characters.
+        has_option: Whether the completion's final answer is one of the question's options.
         first_option: Whether that option is the first.
     """
 
@@ -179,7 +179,7 @@ def forms(project: Project, items: IntArray) -> Forms:
         place = np.sort(np.argpartition(mixed, MOST_TEXTS)[:MOST_TEXTS])
     wanted = items[place].tolist()
     seen = [
-        _seen(text)
+        _form_of_item(text)
         for start in range(0, len(wanted), _BATCH)
         for text in inputs(project.database, wanted[start : start + _BATCH])
     ]
@@ -195,7 +195,7 @@ def forms(project: Project, items: IntArray) -> Forms:
     )
 
 
-def _seen(item: VerifierInput) -> tuple[bool, bool, bool, bool, bool]:
+def _form_of_item(item: VerifierInput) -> tuple[bool, bool, bool, bool, bool]:
     text = item.completion
     known = options(item.question) if (item.subtype or "").startswith("C") else {}
     chosen = letters(completion_answer(text).text, known) if known else None
@@ -217,11 +217,11 @@ _FORMS: dict[Check, Callable[[Forms], BoolArray]] = {
 
 
 class _ChosenItems(Struct, frozen=True, kw_only=True, eq=False):
-    """The chosen items; arrays with one value each.
+    """The selected items, as arrays with one value for each.
 
     Attributes:
-        model: Positions in ``models``.
-        type_and_gold: A number for each combination of type and gold, if there is gold.
+        model: The model that wrote the completion, as a position in ``models``.
+        type_and_gold: A code for each combination of type and gold, for items with gold.
     """
 
     item: IntArray
@@ -238,7 +238,7 @@ class _ChosenItems(Struct, frozen=True, kw_only=True, eq=False):
 def validity(
     project: Project, verifiers: tuple[str, ...] = (), *, gold: GoldChoice = "final", selection: Selection | None = None
 ) -> ValidityReport:
-    """Run every check on each verifier's newest complete run, then those on the labels.
+    """Run every check of verifiers on each one's newest complete run, then the checks of labels.
 
     Args:
         verifiers: Names; empty for all verifiers with a complete run that judge completions.
@@ -249,13 +249,16 @@ def validity(
     reader = project.database.reader()
     wanted = check_names(reader, selection or Selection())
     everything = columns(project)
-    rows = _rows(everything, everything.chosen(wanted), gold)
+    rows = _select_items(everything, everything.chosen(wanted), gold)
     forms_seen = forms(project, rows.item)
     chosen = notes.chosen_with(project)
     findings = [
         finding
         for judge in judges_of(project, verifiers)
-        for finding in (*_of_judge(project, everything, rows, forms_seen, judge), *_selected(judge, chosen))
+        for finding in (
+            *_check_verifier(project, everything, rows, forms_seen, judge),
+            *_selection_findings(judge, chosen),
+        )
     ]
     compared = sum(finding.check in COMPARING and finding.ci is not None for finding in findings)
     return ValidityReport(
@@ -263,12 +266,12 @@ def validity(
         gold_choice=gold,
         texts=len(forms_seen.place),
         compared=compared,
-        findings=[*findings, *_of_labels(project, wanted)],
-        notes=_notes(compared, findings, len(rows.item), len(forms_seen.place)),
+        findings=[*findings, *_label_findings(project, wanted)],
+        notes=_report_notes(compared, findings, len(rows.item), len(forms_seen.place)),
     )
 
 
-def _rows(everything: Columns, kept: BoolArray | None, gold: GoldChoice) -> _ChosenItems:
+def _select_items(everything: Columns, kept: BoolArray | None, gold: GoldChoice) -> _ChosenItems:
     import numpy as np
 
     chosen = slice(None) if kept is None else kept
@@ -287,38 +290,38 @@ def _rows(everything: Columns, kept: BoolArray | None, gold: GoldChoice) -> _Cho
     )
 
 
-def _of_judge(
+def _check_verifier(
     project: Project, everything: Columns, rows: _ChosenItems, seen: Forms, judge: VerifierRun
 ) -> list[ValidityFinding]:
     outcome = everything.outcome(judge.run)
     outcome = outcome if rows.kept is None else outcome[rows.kept]
     comparing = [
-        _compare(check, judge.name, said, rows, chosen, exposed)
-        for check, chosen, exposed in _exposures(project, rows, seen, judge, outcome)
-        if _varies(said := _decisions(check, outcome[chosen]))
+        _compare_kinds(check, judge.name, said, rows, chosen, exposed)
+        for check, chosen, exposed in _exposed_items(project, rows, seen, judge, outcome)
+        if _is_mixed(said := _counted_decisions(check, outcome[chosen]))
     ]
     others = [
         _unknown_model(project, rows, judge),
-        _undecided(everything, rows, judge, outcome),
-        *_flips(project, everything, rows, judge, outcome),
+        _undecided_finding(everything, rows, judge, outcome),
+        *_flip_findings(project, everything, rows, judge, outcome),
     ]
     return [*comparing, *(finding for finding in others if finding is not None)]
 
 
-def _exposures(
+def _exposed_items(
     project: Project, rows: _ChosenItems, seen: Forms, judge: VerifierRun, outcome: IntArray
 ) -> list[tuple[Check, IntArray, BoolArray]]:
     import numpy as np
 
     usable = (rows.gold >= 0) & (outcome >= 0)
     places, measured = np.flatnonzero(usable), np.flatnonzero(usable & (rows.characters >= 0))
-    own = _own_model(project, rows, judge)
+    own = _is_by_own_model(project, rows, judge)
     read = usable[seen.place]
 
     def of_texts(kind: BoolArray, among: BoolArray) -> tuple[IntArray, BoolArray]:
         return seen.place[among], kind[among]
 
-    found: list[tuple[Check, IntArray, BoolArray]] = [("length", measured, _longer(rows, measured))]
+    found: list[tuple[Check, IntArray, BoolArray]] = [("length", measured, _is_longer_than_median(rows, measured))]
     if own is not None:
         found.append(("own-model", places, own[places]))
     found.append(("first-option", *of_texts(seen.first_option, read & seen.has_option)))
@@ -328,7 +331,7 @@ def _exposures(
     return found
 
 
-def _longer(rows: _ChosenItems, measured: IntArray) -> BoolArray:
+def _is_longer_than_median(rows: _ChosenItems, measured: IntArray) -> BoolArray:
     import numpy as np
 
     from workbench.statistics.intervals import compact
@@ -343,7 +346,7 @@ def _longer(rows: _ChosenItems, measured: IntArray) -> BoolArray:
     return longer
 
 
-def _own_model(project: Project, rows: _ChosenItems, judge: VerifierRun) -> BoolArray | None:
+def _is_by_own_model(project: Project, rows: _ChosenItems, judge: VerifierRun) -> BoolArray | None:
     import numpy as np
 
     verifier = runs.verifier_named(project.database.reader(), judge.name)
@@ -371,15 +374,15 @@ def _unknown_model(project: Project, rows: _ChosenItems, judge: VerifierRun) -> 
     return ValidityFinding(check="own-model", verifier=judge.name, n=0, sentence=sentence, stands_out=False)
 
 
-def _decisions(check: Check, outcome: IntArray) -> BoolArray:
+def _counted_decisions(check: Check, outcome: IntArray) -> BoolArray:
     return outcome >= OutcomeCode.ABSTAIN if check == "undecided-by-gold" else outcome == OutcomeCode.CORRECT
 
 
-def _varies(said: BoolArray) -> bool:
+def _is_mixed(said: BoolArray) -> bool:
     return bool(said.any() and not said.all())
 
 
-def _compare(
+def _compare_kinds(
     check: Check, verifier: str, said: BoolArray, rows: _ChosenItems, chosen: IntArray, exposed: BoolArray
 ) -> ValidityFinding:
     import numpy as np
@@ -403,7 +406,7 @@ def _compare(
     )
 
 
-def _undecided(
+def _undecided_finding(
     everything: Columns, rows: _ChosenItems, judge: VerifierRun, outcome: IntArray
 ) -> ValidityFinding | None:
     from collections import Counter
@@ -433,7 +436,7 @@ def _undecided(
     )
 
 
-def _flips(
+def _flip_findings(
     project: Project, everything: Columns, rows: _ChosenItems, judge: VerifierRun, outcome: IntArray
 ) -> list[ValidityFinding | None]:
     import numpy as np
@@ -448,17 +451,17 @@ def _flips(
     if len(found.item):
         yes, no = (align(rows.item, found.item, said, np.int64(0)) for said in (found.yes, found.no))
         between = "from sample to sample of one run"
-        flips.append(_flipped("flips-samples", rows, judge.name, yes + no > 1, np.minimum(yes, no) > 0, between))
+        flips.append(_flip_finding("flips-samples", rows, judge.name, yes + no > 1, np.minimum(yes, no) > 0, between))
     before = reviews.run_before(reader, judge.run)
     if before is not None:
         older = everything.outcome(before)
         older = older if rows.kept is None else older[rows.kept]
         decided = (older >= 0) & (older < OutcomeCode.ABSTAIN) & (outcome >= 0) & (outcome < OutcomeCode.ABSTAIN)
-        flips.append(_flipped("flips-runs", rows, judge.name, decided, older != outcome, f"than in run {before}"))
+        flips.append(_flip_finding("flips-runs", rows, judge.name, decided, older != outcome, f"than in run {before}"))
     return flips
 
 
-def _flipped(
+def _flip_finding(
     check: Check, rows: _ChosenItems, verifier: str, twice: BoolArray, differ: BoolArray, between: str
 ) -> ValidityFinding | None:
     from workbench.statistics.intervals import share_interval
@@ -479,7 +482,7 @@ def _flipped(
     )
 
 
-def _selected(judge: VerifierRun, chosen: Mapping[str, list[str]]) -> list[ValidityFinding]:
+def _selection_findings(judge: VerifierRun, chosen: Mapping[str, list[str]]) -> list[ValidityFinding]:
     datasets = chosen.get(judge.name)
     if not datasets:
         return []
@@ -487,11 +490,11 @@ def _selected(judge: VerifierRun, chosen: Mapping[str, list[str]]) -> list[Valid
     return [ValidityFinding(check="selection", verifier=judge.name, n=0, sentence=sentence, stands_out=True)]
 
 
-def _of_labels(project: Project, wanted: Selection) -> list[ValidityFinding]:
-    return [_ceiling(found) for found in ceilings(project, wanted)]
+def _label_findings(project: Project, wanted: Selection) -> list[ValidityFinding]:
+    return [_ceiling_finding(found) for found in ceilings(project, wanted)]
 
 
-def _ceiling(found: Ceiling) -> ValidityFinding:
+def _ceiling_finding(found: Ceiling) -> ValidityFinding:
     return ValidityFinding(
         check="ceiling",
         verifier=None,
@@ -503,7 +506,7 @@ def _ceiling(found: Ceiling) -> ValidityFinding:
     )
 
 
-def _notes(compared: int, findings: list[ValidityFinding], items: int, texts: int) -> tuple[str, ...]:
+def _report_notes(compared: int, findings: list[ValidityFinding], items: int, texts: int) -> tuple[str, ...]:
     out = sum(finding.stands_out for finding in findings if finding.check in COMPARING)
     notes = []
     if compared:

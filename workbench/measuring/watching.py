@@ -1,4 +1,4 @@
-"""Watched trainings: acceptance by step, its correctness, and alarms about rising shares."""
+"""Reports on watched trainings: acceptance by step, how much of it is correct, and alarms about rising shares."""
 
 from __future__ import annotations
 
@@ -31,11 +31,12 @@ _MIN_REFERENCE_LABELS: Final = 30
 _MIN_BOUND: Final = 0.02
 
 
-class _Audited(NamedTuple):
+class _AuditedCompletions(NamedTuple):
     """The audited completions of a training, as arrays of one length.
 
     Attributes:
-        truth: 1 right, 0 wrong, -1 unknown.
+        weight: The inverse of the probability of being sampled for the audit.
+        truth: 1 correct, 0 incorrect, -1 unknown.
     """
 
     item: IntArray
@@ -45,8 +46,8 @@ class _Audited(NamedTuple):
     weight: FloatArray
     truth: IntArray
 
-    def of(self, rows: BoolArray) -> _Audited:
-        return _Audited(
+    def of(self, rows: BoolArray) -> _AuditedCompletions:
+        return _AuditedCompletions(
             item=self.item[rows],
             question=self.question[rows],
             step=self.step[rows],
@@ -68,9 +69,9 @@ def watched(
     """Report on watched trainings.
 
     Args:
-        training: Only this training.
+        training: Report only on the training of this name; None for all.
         scored_by: The verifier whose verdicts count as truth; None for gold.
-        parts: Most parts, of equal numbers of steps, that each training is split into.
+        parts: Maximum number of parts, of equal numbers of steps, into which each training is split.
 
     Raises:
         UsageError: The training does not exist, or the verifier has no complete run.
@@ -87,38 +88,42 @@ def watched(
     known = columns(project)
     truth, _ = item_truth(project, known, scored_by, gold)
     return Trainings(
-        trainings=[_report(project, one, (known.item, known.question, truth), scored_by, parts) for one in found]
+        trainings=[
+            _training_report(project, one, (known.item, known.question, truth), scored_by, parts) for one in found
+        ]
     )
 
 
-def _report(
+def _training_report(
     project: Project, one: TrainingRow, items: tuple[IntArray, IntArray, IntArray], scored_by: str | None, parts: int
 ) -> TrainingReport:
     reader = project.database.reader()
     steps = stored.steps(reader, one.id)
-    audited = _arrays(stored.audited(reader, one.id), *items)
-    groups, left_out = _alike(project, audited)
+    audited = _audited_arrays(stored.audited(reader, one.id), *items)
+    groups, left_out = _similar_groups(project, audited)
     return record_from(
         TrainingReport,
         one,
         training=one.name,
         scored_by=scored_by,
-        all=_part(steps, audited) if steps else None,
-        steps=[_part(some, audited) for some in _cut(steps, parts)],
+        all=_steps_report(steps, audited) if steps else None,
+        steps=[_steps_report(some, audited) for some in _split_steps(steps, parts)],
         wordings=stored.alarms(reader, one.id),
-        drift=_drift(steps, audited),
+        drift=_drift_alarm(steps, audited),
         alike=groups,
         left_out=left_out,
     )
 
 
-def _arrays(rows: Sequence[AuditedRow], item: IntArray, question: IntArray, truth: IntArray) -> _Audited:
+def _audited_arrays(
+    rows: Sequence[AuditedRow], item: IntArray, question: IntArray, truth: IntArray
+) -> _AuditedCompletions:
     import numpy as np
 
     place = {int(number): at for at, number in enumerate(item)} if rows else {}
     there = [row for row in rows if row.completion in place]
     at = np.array([place[row.completion] for row in there], dtype=np.int64)
-    return _Audited(
+    return _AuditedCompletions(
         item=item[at],
         question=question[at],
         step=np.array([row.step for row in there], dtype=np.int64),
@@ -131,12 +136,12 @@ def _arrays(rows: Sequence[AuditedRow], item: IntArray, question: IntArray, trut
 # -- By step.
 
 
-def _cut(steps: Sequence[JudgedStep], parts: int) -> list[Sequence[JudgedStep]]:
+def _split_steps(steps: Sequence[JudgedStep], parts: int) -> list[Sequence[JudgedStep]]:
     size = max(1, -(-len(steps) // parts))
     return [steps[at : at + size] for at in range(0, len(steps), size)]
 
 
-def _part(steps: Sequence[JudgedStep], audited: _Audited) -> TrainingSteps:
+def _steps_report(steps: Sequence[JudgedStep], audited: _AuditedCompletions) -> TrainingSteps:
     from workbench.statistics.watching import weighted_share
 
     own = audited.of((audited.step >= steps[0].step) & (audited.step <= steps[-1].step))
@@ -156,7 +161,7 @@ def _part(steps: Sequence[JudgedStep], audited: _Audited) -> TrainingSteps:
         judged=judged,
         dropped=sum(step.dropped for step in steps),
         undecided=sum(step.undecided for step in steps),
-        acceptance=_acceptance(steps),
+        acceptance=_acceptance_rate(steps),
         audited=len(own.item),
         labelled=len(known.item),
         right=true.share,
@@ -170,7 +175,7 @@ def _part(steps: Sequence[JudgedStep], audited: _Audited) -> TrainingSteps:
     )
 
 
-def _acceptance(steps: Sequence[JudgedStep]) -> float | None:
+def _acceptance_rate(steps: Sequence[JudgedStep]) -> float | None:
     judged = sum(step.accepted + step.rejected + step.undecided for step in steps)
     return sum(step.accepted for step in steps) / judged if judged else None
 
@@ -178,18 +183,18 @@ def _acceptance(steps: Sequence[JudgedStep]) -> float | None:
 # -- Drift: rising false acceptances.
 
 
-def _drift(steps: Sequence[JudgedStep], audited: _Audited) -> DriftAlarm | None:
+def _drift_alarm(steps: Sequence[JudgedStep], audited: _AuditedCompletions) -> DriftAlarm | None:
     from workbench.statistics.watching import first_rise, weighted_share
 
     known = audited.of(audited.truth >= 0)
-    first = _reference(steps, known)
+    first = _reference_steps(steps, known)
     if first is None:
         return None
     before = known.of(known.step < steps[first].step)
     share = weighted_share(before.accepted & (before.truth == 0), before.weight, before.question)
     if share.ci is None:
         return None
-    rise = first_rise(_estimates(steps, audited), max(_MIN_BOUND, share.ci[1]), first)
+    rise = first_rise(_false_acceptance_estimates(steps, audited), max(_MIN_BOUND, share.ci[1]), first)
     if rise is None:
         return None
     since = known.of((known.step >= steps[first].step) & (known.step <= steps[rise.place].step))
@@ -197,13 +202,13 @@ def _drift(steps: Sequence[JudgedStep], audited: _Audited) -> DriftAlarm | None:
     return DriftAlarm(
         step=steps[rise.place].step,
         bound=rise.before,
-        acceptance=(_acceptance(steps[:first]), _acceptance(steps[first : rise.place + 1])),
+        acceptance=(_acceptance_rate(steps[:first]), _acceptance_rate(steps[first : rise.place + 1])),
         right=(right[0], right[1]),
         evidence=rise.evidence,
     )
 
 
-def _reference(steps: Sequence[JudgedStep], known: _Audited) -> int | None:
+def _reference_steps(steps: Sequence[JudgedStep], known: _AuditedCompletions) -> int | None:
     import numpy as np
 
     labels = np.cumsum([int((known.step == step.step).sum()) for step in steps])
@@ -213,8 +218,8 @@ def _reference(steps: Sequence[JudgedStep], known: _Audited) -> int | None:
     return None
 
 
-def _estimates(steps: Sequence[JudgedStep], audited: _Audited) -> FloatArray:
-    """Return the Horvitz-Thompson estimate of the share of false acceptances, step by step.
+def _false_acceptance_estimates(steps: Sequence[JudgedStep], audited: _AuditedCompletions) -> FloatArray:
+    """Return the Horvitz-Thompson estimate of the share of false acceptances at each step.
 
     If not all audited completions are labelled, the labelled ones represent the others of their step.
     """
@@ -234,9 +239,12 @@ def _estimates(steps: Sequence[JudgedStep], audited: _Audited) -> FloatArray:
 # -- Similar accepted completions.
 
 
-def _alike(project: Project, audited: _Audited) -> tuple[list[AlikeGroup], int]:
-    """Group the newest completions: each joins the first group with which it shares half of its phrasings; groups
-    within one question don't count.
+def _similar_groups(project: Project, audited: _AuditedCompletions) -> tuple[list[AlikeGroup], int]:
+    """Group the newest accepted completions, and return the groups with the number of completions that were not
+    compared.
+
+    Each completion joins the first group with which it shares half of its phrasings. Groups of completions of a single
+    question are left out.
     """
     accepted = audited.of(audited.accepted)
     newest = range(max(0, len(accepted.item) - _MAX_COMPARED), len(accepted.item))
@@ -245,12 +253,12 @@ def _alike(project: Project, audited: _Audited) -> tuple[list[AlikeGroup], int]:
     members: dict[int, list[int]] = defaultdict(list)
     for place, (_, _, text) in enumerate(rows):
         own = wordings(text)
-        group = next((number for number, leader in enumerate(leaders) if _is_alike(own, leader)), len(leaders))
+        group = next((number for number, leader in enumerate(leaders) if _is_similar(own, leader)), len(leaders))
         if group == len(leaders):
             leaders.append(own)
         members[group].append(place)
     groups = [
-        _group([int(newest[place]) for place in places], [rows[place] for place in places], accepted)
+        _similar_group([int(newest[place]) for place in places], [rows[place] for place in places], accepted)
         for places in members.values()
         if len({rows[place][1] for place in places}) > 1
     ]
@@ -258,7 +266,7 @@ def _alike(project: Project, audited: _Audited) -> tuple[list[AlikeGroup], int]:
     return groups[:_MAX_GROUPS], len(accepted.item) - len(newest)
 
 
-def _is_alike(one: set[Wording], other: set[Wording]) -> bool:
+def _is_similar(one: set[Wording], other: set[Wording]) -> bool:
     least, most = sorted((len(one), len(other)))
     if least < _MIN_SIMILARITY * most:
         return False
@@ -266,7 +274,9 @@ def _is_alike(one: set[Wording], other: set[Wording]) -> bool:
     return shared >= _MIN_SIMILARITY * (least + most - shared)
 
 
-def _group(places: Sequence[int], rows: Sequence[tuple[int, int, str]], accepted: _Audited) -> AlikeGroup:
+def _similar_group(
+    places: Sequence[int], rows: Sequence[tuple[int, int, str]], accepted: _AuditedCompletions
+) -> AlikeGroup:
     truth, steps = accepted.truth[list(places)], accepted.step[list(places)]
     labelled = int((truth >= 0).sum())
     return AlikeGroup(

@@ -28,7 +28,7 @@ NOTHING: Final = (
 )
 
 STEPS: Final[Columns[TrainingSteps]] = (
-    text("steps", lambda row: _steps(row.first, row.last), by=lambda row: row.first),
+    text("steps", lambda row: _steps_text(row.first, row.last), by=lambda row: row.first),
     count("judged", lambda row: row.judged),
     figure("accepted", lambda row: row.acceptance),
     count("audited", lambda row: row.audited),
@@ -48,26 +48,26 @@ WORDINGS: Final[Columns[WordingAlarm]] = (
     figure("before", lambda row: row.before),
     figure("accepted", lambda row: row.accepted),
     figure("rejected", lambda row: row.rejected),
-    word("example", lambda row: _example(row.example)),
+    word("example", lambda row: _shorten(row.example)),
 )
 ALIKE: Final[Columns[AlikeGroup]] = (
     count("completions", lambda row: len(row.items)),
     count("questions", lambda row: row.questions),
-    text("wrong", lambda row: _wrong(row), by=lambda row: row.wrong),
-    text("steps", lambda row: _steps(row.first, row.last), by=lambda row: row.first),
-    word("example", lambda row: _example(row.example)),
+    text("wrong", lambda row: _wrong_text(row), by=lambda row: row.wrong),
+    text("steps", lambda row: _steps_text(row.first, row.last), by=lambda row: row.first),
+    word("example", lambda row: _shorten(row.example)),
 )
 
 
-def _steps(first: int, last: int) -> str:
+def _steps_text(first: int, last: int) -> str:
     return f"{first:,}" if first == last else f"{first:,}–{last:,}"
 
 
-def _wrong(row: AlikeGroup) -> str:
+def _wrong_text(row: AlikeGroup) -> str:
     return NONE if row.wrong is None else f"{row.wrong:,} of {row.labelled:,}"
 
 
-def _example(completion: str) -> str:
+def _shorten(completion: str) -> str:
     line = " ".join(inert(completion).split()) or "(nothing)"
     return line if len(line) <= _MAX_SHOWN else f"{line[: _MAX_SHOWN - 1]}…"
 
@@ -96,7 +96,7 @@ def sentences(report: TrainingReport) -> Iterator[str]:
         yield f"{report.training}: {report.verifier} {report.version}; nothing was judged yet."
         return
     yield (
-        f"{report.training}: {report.verifier} {report.version}, steps {_steps(whole.first, whole.last)}, "
+        f"{report.training}: {report.verifier} {report.version}, steps {_steps_text(whole.first, whole.last)}, "
         f"{counted(whole.judged, 'completion')} judged, {whole.audited:,} audited, {whole.labelled:,} of them labelled."
     )
     if whole.dropped:

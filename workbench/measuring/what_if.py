@@ -82,9 +82,11 @@ class _SelectedItems(Struct, frozen=True, kw_only=True, eq=False):
     """The items of a what-if query.
 
     Attributes:
-        before: Every item's outcome in the run, -1 for none.
-        gold: Every item's gold.
-        drawn: Positions of the items to judge.
+        before: Every item's outcome in the run, -1 without a verdict.
+        gold: Every item's gold: 1 correct, 0 incorrect, -1 none.
+        drawn: Positions of the items to judge again.
+        chosen: Number of requested items.
+        judged: Number of requested items with a verdict in the run.
     """
 
     run: RunRow
@@ -97,11 +99,15 @@ class _SelectedItems(Struct, frozen=True, kw_only=True, eq=False):
 
 
 class _NewOutcomes(Struct, frozen=True, kw_only=True, eq=False):
-    """New outcomes.
+    """The outcomes with the changed options.
 
     Attributes:
-        after: Every item's outcome, -1 for none.
-        verdicts: New verdicts that differ or were requested, by row id.
+        after: Every item's new outcome, -1 without one.
+        means: How the outcomes were obtained.
+        verdicts: Row id -> new verdict, for items whose verdict differs or was requested.
+        missing: Row ids of items whose new verdict needs replies that are not stored.
+        calls: Number of requests that were sent.
+        trouble: The error that ended the work early; None without one.
     """
 
     after: IntArray
@@ -116,10 +122,10 @@ class ItemChange(Struct, frozen=True, kw_only=True):
     """The change of one item.
 
     Attributes:
-        before: The run's verdict; None if it has none.
+        before: The run's verdict; None without one.
         after: The new verdict; None without one.
-        kind: None if the verdict is unchanged.
-        reason: The new verdict's reason, if kept.
+        kind: The kind of change; None if the verdict is unchanged.
+        reason: The new verdict's reason code; None if it was not kept.
     """
 
     before: OutcomeWord | None
@@ -129,7 +135,7 @@ class ItemChange(Struct, frozen=True, kw_only=True):
 
 
 class WhatIf:
-    """The report, and the items behind it.
+    """A what-if report, and the items behind it.
 
     Attributes:
         ids: Row ids of the items whose verdict changes, in the order of the report.
@@ -138,7 +144,7 @@ class WhatIf:
     def __init__(self, project: Project, report: WhatIfReport, asked: _SelectedItems, found: _NewOutcomes) -> None:
         self._table = ItemTable(project, BrowseQuery())
         self._scope, self._found = asked, found
-        self._kinds, self.ids = _ordered(asked, found, report)
+        self._kinds, self.ids = _sort_changes(asked, found, report)
         named = [self._item(row) for row in self._table.rows(self.ids[:NAMED])]
         self.report = structs.replace(report, flips=named, more=len(self.ids) - len(named))
 
@@ -190,10 +196,10 @@ class WhatIf:
 
 
 class Changeable(Struct, frozen=True, kw_only=True):
-    """The options of a verifier that can be changed.
+    """The options of a verifier that can be changed in a what-if query.
 
     Attributes:
-        values: The options of the run.
+        values: Option -> its value in the run.
     """
 
     run: int
@@ -203,12 +209,12 @@ class Changeable(Struct, frozen=True, kw_only=True):
 
 
 def changeable(project: Project, verifier: str, run: int | None = None) -> Changeable:
-    """Return the options that can be varied; a threshold if there are scores.
+    """Return the options of a verifier that can be changed, with a threshold if the run has scores.
 
     Raises:
         UsageError: The verifier or run does not exist.
     """
-    found = _run(project, WhatIfOptions(verifier=verifier, run=run))
+    found = _original_run(project, WhatIfOptions(verifier=verifier, run=run))
     options = configuring.changeable(found.verifier.kind)
     if THRESHOLD not in {option.name for option in options} and columns(project).score(found.id) is not None:
         about = "minimum score of a correct completion; stored scores are compared with it"
@@ -229,15 +235,15 @@ def what_if(project: Project, options: WhatIfOptions, beside: Sequence[int] = ()
         VerifierError: The verifier is unusable.
     """
     asked = _scope(project, options, beside)
-    of_scores, changed = _threshold(asked, options), None
+    of_scores, changed = _threshold_of_scores(asked, options), None
     if of_scores is None:
-        changed = variant(project, asked.run.id, _changes(options), options.save)
-        found = _by_judging(project, asked, changed, options, frozenset(beside))
+        changed = variant(project, asked.run.id, _changed_settings(options), options.save)
+        found = _outcomes_by_judging(project, asked, changed, options, frozenset(beside))
     elif options.ask:
         raise UsageError("Scores are stored: no server is called.", f"Leave {opt.ask} out.")
     else:
-        found = _by_scores(asked, of_scores)
-    return WhatIf(project, _report(project, asked, found, changed, of_scores, options), asked, found)
+        found = _outcomes_by_scores(asked, of_scores)
+    return WhatIf(project, _make_report(project, asked, found, changed, of_scores, options), asked, found)
 
 
 def save(project: Project, options: WhatIfOptions, *, trust: bool = False) -> RunInfo:
@@ -248,11 +254,11 @@ def save(project: Project, options: WhatIfOptions, *, trust: bool = False) -> Ru
         NotTrustedError: The user has not accepted the servers or the template.
         RunError: The runner can't be started.
     """
-    run = _run(project, options)
-    return start(project, variant(project, run.id, _changes(options), options.save), trust=trust)
+    run = _original_run(project, options)
+    return start(project, variant(project, run.id, _changed_settings(options), options.save), trust=trust)
 
 
-def _run(project: Project, options: WhatIfOptions) -> RunRow:
+def _original_run(project: Project, options: WhatIfOptions) -> RunRow:
     number = run_of(project, options.verifier, options.run)
     if number is None:
         raise UsageError(f"{options.verifier!r} has no run yet.", "Start one", Command("verify DB NAME"))
@@ -262,7 +268,7 @@ def _run(project: Project, options: WhatIfOptions) -> RunRow:
 def _scope(project: Project, options: WhatIfOptions, beside: Sequence[int]) -> _SelectedItems:
     import numpy as np
 
-    run, everything = _run(project, options), columns(project)
+    run, everything = _original_run(project, options), columns(project)
     selection = options.basis.arguments["selection"]
     kept = everything.chosen(selection.judged_by((options.verifier,)))
     before = everything.outcome(run.id)
@@ -286,15 +292,15 @@ def _scope(project: Project, options: WhatIfOptions, beside: Sequence[int]) -> _
     )
 
 
-def _threshold(asked: _SelectedItems, options: WhatIfOptions) -> float | None:
-    """Return the threshold for stored scores, if that is all that changes.
+def _threshold_of_scores(asked: _SelectedItems, options: WhatIfOptions) -> float | None:
+    """Return the threshold for stored scores if nothing else is changed; else None.
 
     Raises:
         UsageError: The threshold is not a number, or there are no scores.
     """
     changes, has_scores = options.changes, asked.everything.score(asked.run.id) is not None
     if options.threshold is None:
-        return _number(changes[THRESHOLD]) if has_scores and changes.keys() == {THRESHOLD} else None
+        return _parse_finite(changes[THRESHOLD]) if has_scores and changes.keys() == {THRESHOLD} else None
     if not isfinite(options.threshold):
         raise UsageError(f"{options.threshold} is not a valid threshold.", "Give a number.")
     if changes:
@@ -307,19 +313,19 @@ def _threshold(asked: _SelectedItems, options: WhatIfOptions) -> float | None:
     return options.threshold
 
 
-def _number(text: str | None) -> float | None:
+def _parse_finite(text: str | None) -> float | None:
     with suppress(ValueError):
         if text is not None and isfinite(value := float(text)):
             return value
     return None
 
 
-def _changes(options: WhatIfOptions) -> dict[str, str | None]:
+def _changed_settings(options: WhatIfOptions) -> dict[str, str | None]:
     threshold = {} if options.threshold is None else {THRESHOLD: repr(options.threshold)}
     return options.changes | threshold
 
 
-def _by_scores(asked: _SelectedItems, threshold: float) -> _NewOutcomes:
+def _outcomes_by_scores(asked: _SelectedItems, threshold: float) -> _NewOutcomes:
     import numpy as np
 
     from workbench.statistics.scores import at_threshold
@@ -332,7 +338,7 @@ def _by_scores(asked: _SelectedItems, threshold: float) -> _NewOutcomes:
     return _NewOutcomes(after=after, means="scores", verdicts={}, missing=[])
 
 
-def _by_judging(
+def _outcomes_by_judging(
     project: Project, asked: _SelectedItems, changed: Variant, options: WhatIfOptions, beside: frozenset[int]
 ) -> _NewOutcomes:
     import numpy as np
@@ -355,7 +361,7 @@ def _by_judging(
     )
 
 
-def _report(
+def _make_report(
     project: Project,
     asked: _SelectedItems,
     found: _NewOutcomes,
@@ -374,7 +380,7 @@ def _report(
     kinds = flips(before, after, gold, protocol)
     kept = np.zeros(len(asked.before), dtype=np.bool_)
     kept[drawn] = True
-    items = _counts(asked, found)
+    items = _count_items(asked, found)
     unread = asked.everything.item[drawn[after < 0]].tolist() if changed and changed.asks else []
     return WhatIfReport(
         **structs.asdict(total),
@@ -404,7 +410,7 @@ def _report(
     )
 
 
-def _counts(asked: _SelectedItems, found: _NewOutcomes) -> RejudgedItems:
+def _count_items(asked: _SelectedItems, found: _NewOutcomes) -> RejudgedItems:
     import numpy as np
 
     drawn, read = len(asked.drawn), int(np.count_nonzero(found.after >= 0))
@@ -428,7 +434,7 @@ def _counts(asked: _SelectedItems, found: _NewOutcomes) -> RejudgedItems:
     )
 
 
-def _ordered(asked: _SelectedItems, found: _NewOutcomes, report: WhatIfReport) -> tuple[IntArray, list[int]]:
+def _sort_changes(asked: _SelectedItems, found: _NewOutcomes, report: WhatIfReport) -> tuple[IntArray, list[int]]:
     import numpy as np
 
     from workbench.statistics.flips import flips

@@ -86,14 +86,15 @@ def what_if_text(report: WhatIfReport) -> str:
 def change_words(report: WhatIfReport) -> str:
     if report.changed:
         return ", ".join(
-            f"{key} {_value(after)} instead of {_value(before)}" for key, (before, after) in report.changed.items()
+            f"{key} {_value_text(after)} instead of {_value_text(before)}"
+            for key, (before, after) in report.changed.items()
         )
     if report.threshold is not None:
         return f"threshold {report.threshold!r}"
     return f"version {report.version} instead of {report.ran}"
 
 
-def _value(text: str | None) -> str:
+def _value_text(text: str | None) -> str:
     return "its default" if text is None else text
 
 
@@ -144,7 +145,7 @@ def coverage_words(report: WhatIfReport) -> Iterator[str]:
 
 
 def calls_words(report: WhatIfReport) -> str:
-    """Describe the cost of the missing replies in a sentence; "" if none is missing."""
+    """Describe the cost of the missing replies in a sentence; "" if no reply is missing."""
     found = report.needed
     if found is None:
         return ""

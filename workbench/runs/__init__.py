@@ -2,15 +2,18 @@
 
 verifying: start, pause, cancel, resume. choosing, configuring, trust: selection, options and approval of verifiers.
 examples: a judge's few-shot examples. pairing: rivals of a completion.
-run_status: state of runs; deleting one. pacing: their rate. verdict_files: export and import of verdicts.
-store: the SQL. runner: the process. liveness, lease: its launch and life.
+run_status: state of runs; deleting a run. pacing: items per second of a run. verdict_files: export and import of
+verdicts.
+store: the SQL. runner: the process. liveness, lease: its start, its heartbeat and its
+claim on the database.
 first_stage, local: verifiers on this machine.
 session, journal: calls to model servers. serving: verifiers that make them. executing: verifiers that run programs.
 stages: a stack's local verifiers. cluster, nodes: many machines, and the worker on each.
-cluster_pool: their sandboxes. feeding: work leases with back pressure.
+cluster_pool: their sandboxes. feeding: assigns work to nodes in leases, with back pressure.
 batching, batch_desk: a judge's calls through batch APIs.
-executor: single items for callers in any thread. generation, generating: texts written by models.
+executor: judges single items for callers in any thread. generation, generating: texts written by models.
 rejudging, rejudger: a run's items judged with other options; the process that does it.
-probes, probing: attempts to hack a verifier. trying: a verifier on a few items. own_templates: edited judge templates.
-previewing, transcripts, replaying: requests before, after and instead of calls.
+probes, probing: attempts to hack a verifier. trying: a verifier's trial on a few items. own_templates: edited judge
+templates. previewing: requests before they are sent. transcripts: stored calls. replaying: recorded replies instead of
+calls.
 """

@@ -1,7 +1,7 @@
-"""A run's batches at their providers: sent, polled, and read when they have ended.
+"""Send a run's batches to their providers, poll them, and store their results.
 
-A batch is in the database before it is sent to its provider. One that may exist already is searched for there first, so
-that a restart after a kill creates nothing twice.
+A batch is stored in the database before it is sent. A batch that its provider may already have is first searched for
+there, so that a restart after a kill creates no batch twice.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ _TOO_MANY: Final = ("token_limit_exceeded", "rate_limit_exceeded")
 
 
 class BatchDesk:
-    """A run's batches at their providers.
+    """Sends, polls and reads the batches of one run.
 
     Attributes:
-        most: Maximum calls of a batch once a provider has rejected a larger one, else None.
+        most: Maximum number of calls in a batch; None until a provider has rejected a larger batch.
     """
 
     def __init__(self, database: Database, lease: Lease, run: int, client: Client) -> None:
@@ -60,30 +60,30 @@ class BatchDesk:
         self.most: int | None = None
 
     def due(self) -> float:
-        return min((batch.look_at for batch in self._unended()), default=0.0)
+        return min((batch.look_at for batch in self._unended_batches()), default=0.0)
 
     async def attend(self) -> bool:
         """Process the batches that are due; return whether a batch has ended, or all have."""
-        unended = self._unended()
+        unended = self._unended_batches()
         ended = not unended
         for batch in unended:
-            if batch.look_at <= self._caller.clock.date() and not self._waits(batch, unended):
-                ended = await self._see_to(batch) or ended
+            if batch.look_at <= self._caller.clock.date() and not self._must_wait(batch, unended):
+                ended = await self._process_batch(batch) or ended
         return ended
 
-    def _waits(self, batch: BatchRow, unended: Sequence[BatchRow]) -> bool:
+    def _must_wait(self, batch: BatchRow, unended: Sequence[BatchRow]) -> bool:
         return self.most is not None and batch.state == "gathered" and batch.id != unended[0].id
 
-    async def _see_to(self, batch: BatchRow) -> bool:
+    async def _process_batch(self, batch: BatchRow) -> bool:
         lane = self._caller.lanes[batch.role]
         try:
             if batch.state != "open":
                 await self._send(batch)
                 ended = False
             else:
-                ended = await self._look(batch)
+                ended = await self._check_batch(batch)
         except NotYetKnown:
-            self._look_later(batch, "may be there")
+            self._schedule_check(batch, "may be there")
             return False
         except AttemptFailed as failure:
             wait = self._patience.setdefault(batch.id, Patience(self._caller.clock)).wait(failure)
@@ -91,21 +91,21 @@ class BatchDesk:
                 raise lane.refusal(failure) from None
             self._caller.errors[failure.code] += 1
             self._caller.warn(f"{lane.title} was asked again for a batch ({failure.detail}).")
-            self._look_later(batch, None, wait)
+            self._schedule_check(batch, None, wait)
             return False
         self._patience.pop(batch.id, None)
         return ended
 
-    def _unended(self) -> list[BatchRow]:
+    def _unended_batches(self) -> list[BatchRow]:
         return batches.unended(self._reader, self._run)
 
-    def _server(self, batch: BatchRow) -> tuple[BatchServer, BatchApi]:
+    def _server_and_api(self, batch: BatchRow) -> tuple[BatchServer, BatchApi]:
         lane = self._caller.lanes[batch.role]
         return BatchServer(lane, batch.base_url, self._caller.transport, self._caller.clock), BATCH_APIS[
             lane.profile.name
         ]
 
-    def _look_later(self, batch: BatchRow, status: str | None, wait: float | None = None) -> None:
+    def _schedule_check(self, batch: BatchRow, status: str | None, wait: float | None = None) -> None:
         now = self._caller.clock.date()
         taken = now - (batch.sent_at or now)
         after = min(max(_SOONEST_S, _POLL_SHARE * taken), _LATEST_S) if wait is None else wait
@@ -117,10 +117,10 @@ class BatchDesk:
         """Create a batch at its provider, unless it exists already.
 
         Raises:
-            AttemptFailed: The batch wasn't created, or that is unknown.
+            AttemptFailed: The batch wasn't created, or it is unknown whether it was.
             NotYetKnown: Whether the batch exists can't be determined now.
         """
-        server, api = self._server(batch)
+        server, api = self._server_and_api(batch)
         now = self._caller.clock.date()
         new = NewBatch(
             token=batch.token,
@@ -132,7 +132,7 @@ class BatchDesk:
         name = await api.find(server, batch.input_file, new) if batch.state == "sent" else None
         if name is None:
             with TemporaryFile() as file:
-                write_lines(file, self._lines(batch, api, new.path))
+                write_lines(file, self._request_lines(batch, api, new.path))
                 input_file = await api.upload(server, file, new)
                 # From here on the batch may exist, whatever happens.
                 self._lease.store(partial(batches.set_sent, batch=batch.id, input_file=input_file, moment=now))
@@ -143,45 +143,47 @@ class BatchDesk:
                     self._caller.in_flight -= 1
         self._lease.store(partial(batches.set_open, batch=batch.id, name=name, look_at=now))
 
-    def _lines(self, batch: BatchRow, api: BatchApi, path: str) -> Iterator[bytes]:
+    def _request_lines(self, batch: BatchRow, api: BatchApi, path: str) -> Iterator[bytes]:
         for attempt, body in batches.bodies(self._reader, batch.id):
             yield api.line(f"{batch.token}-{attempt}", body, path)
 
     # -- Polling, and reading results.
 
-    async def _look(self, batch: BatchRow) -> bool:
+    async def _check_batch(self, batch: BatchRow) -> bool:
         assert batch.name is not None
-        server, api = self._server(batch)
+        server, api = self._server_and_api(batch)
         status = await api.status(server, batch.name)
         if not status.ended:
-            self._look_later(batch, status.words, status.wait)
+            self._schedule_check(batch, status.words, status.wait)
             return False
         if status.problems:
-            self._take_refusal(batch, status)
+            self._record_rejection(batch, status)
         else:
-            await self._take_results(batch, server, api, status)
+            await self._store_results(batch, server, api, status)
         await self._journal.flush()
         self._lease.store(partial(batches.set_ended, batch=batch.id))
         return True
 
-    async def _take_results(self, batch: BatchRow, server: BatchServer, api: BatchApi, status: BatchStatus) -> None:
+    async def _store_results(self, batch: BatchRow, server: BatchServer, api: BatchApi, status: BatchStatus) -> None:
         ms = (self._caller.clock.date() - (batch.sent_at or 0.0)) * 1000
         seen: set[int] = set()
         unknown = 0
         for source in status.results:
             with TemporaryFile() as file:
                 await api.fetch(server, source, file)
-                unknown += await self._read(batch, server.lane, api, file, seen, ms)
+                unknown += await self._read_results(batch, server.lane, api, file, seen, ms)
         if unknown:
             self._caller.warn(f"{unknown:,} results of batch {batch.name} belong to no call of it and are ignored.")
         await self._journal.flush()
         failure, made = status.of_the_rest
         left = batches.without_outcome(self._reader, batch.id)
         for attempt in left:
-            self._fail(attempt, failure, made=made)
-        self._tell_of(batch)
+            self._record_failure(attempt, failure, made=made)
+        self._warn_of_repeated_calls(batch)
 
-    async def _read(self, batch: BatchRow, lane: Lane, api: BatchApi, file: BinaryIO, seen: set[int], ms: float) -> int:
+    async def _read_results(
+        self, batch: BatchRow, lane: Lane, api: BatchApi, file: BinaryIO, seen: set[int], ms: float
+    ) -> int:
         unknown = 0
         for count, line in enumerate(lines_of(file)):
             try:
@@ -189,12 +191,12 @@ class BatchDesk:
             except AttemptFailed:
                 unknown += 1
                 continue
-            unknown += not self._store(batch, lane, result, seen, ms)
+            unknown += not self._store_result(batch, lane, result, seen, ms)
             if count % _GROUP == _GROUP - 1:
                 await self._journal.flush()
         return unknown
 
-    def _store(self, batch: BatchRow, lane: Lane, result: BatchResult, seen: set[int], ms: float) -> bool:
+    def _store_result(self, batch: BatchRow, lane: Lane, result: BatchResult, seen: set[int], ms: float) -> bool:
         token, _, number = result.call.partition("-")
         if token != batch.token or not (number.isascii() and number.isdigit() and len(number) < 19):
             return False
@@ -216,14 +218,14 @@ class BatchDesk:
                 lane.trial.succeeded()
                 self._caller.unpriced += reply.usage.cost is None
                 return True
-        self._fail(attempt, failure, made=result.made)
+        self._record_failure(attempt, failure, made=result.made)
         return True
 
-    def _fail(self, attempt: int, failure: AttemptFailed, *, made: bool) -> None:
+    def _record_failure(self, attempt: int, failure: AttemptFailed, *, made: bool) -> None:
         self._caller.errors[failure.code] += 1
         self._journal.fail(attempt, failure.code, failure.status, failure.detail, sent=made)
 
-    def _take_refusal(self, batch: BatchRow, status: BatchStatus) -> None:
+    def _record_rejection(self, batch: BatchRow, status: BatchStatus) -> None:
         """Record that a batch's calls were not made.
 
         Raises:
@@ -235,7 +237,7 @@ class BatchDesk:
         too_many = code in _TOO_MANY
         failure = AttemptFailed("rate_limit" if too_many else "bad_request", said)
         for attempt in batches.without_outcome(self._reader, batch.id):
-            self._fail(attempt, failure, made=False)
+            self._record_failure(attempt, failure, made=False)
         if too_many and batch.calls > 1:
             self.most = max(1, batch.calls // 2)
             self._caller.warn(
@@ -250,7 +252,7 @@ class BatchDesk:
             "Fix the cause, then resume the run.",
         )
 
-    def _tell_of(self, batch: BatchRow) -> None:
+    def _warn_of_repeated_calls(self, batch: BatchRow) -> None:
         codes: Counter[str] = Counter(batches.failed_codes(self._reader, batch.id))
         again = {code: count for code, count in codes.items() if code in REPEATED or code == "cancelled"}
         if again:
@@ -259,9 +261,9 @@ class BatchDesk:
 
     async def cancel(self) -> None:
         """Cancel the remaining calls; completed ones are fetched when the run is resumed."""
-        for batch in self._unended():
+        for batch in self._unended_batches():
             if batch.state == "open" and batch.name is not None:
-                server, api = self._server(batch)
+                server, api = self._server_and_api(batch)
                 try:
                     await api.cancel(server, batch.name)
                 except (AttemptFailed, Halt) as failure:

@@ -1,4 +1,4 @@
-"""A run through a batch API: calls are gathered in rounds, sent, waited for, and read like any other reply.
+"""Execute a run through a provider's batch API: gather calls in rounds, send them, wait, and parse the replies.
 
 A round judges each item by the stored replies, and puts the first missing call of each item into a batch. A batch and
 its calls are stored in the database before they are sent to the provider, so that a restart after a kill finds them
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 MAX_ATTEMPTS: Final = 3
-"""A call that failed this many times in batches, although it might succeed, has failed for good."""
+"""After this many failed attempts in batches, a call that might still succeed counts as failed for good."""
 _GROUP: Final = 500
 _LONGEST_NAME: Final = "x" * 40
 
@@ -82,7 +82,7 @@ def judge_in_batches(
 
     Raises:
         Postponed: The run waits for a batch, and another run is ready.
-        Halt: No call can succeed now; items without a verdict stay so.
+        Halt: No call can succeed now; the remaining items have no verdict.
         Exception: Whatever ``check`` raises.
     """
 
@@ -105,7 +105,7 @@ class _BatchedRun:
         self._session = session
         (self._client,) = session.clients
         self._journal, self._caller = self._client.journal, self._client.caller
-        self._rounds = _Rounds(database, lease, servers, verifier, self._client)
+        self._rounds = _BatchRounds(database, lease, servers, verifier, self._client)
         self._desk = BatchDesk(database, lease, servers.run, self._client)
 
     async def work(self, chunks: Callable[[], Iterable[list[VerifierInput]]], check: Callable[[], None]) -> None:
@@ -124,15 +124,15 @@ class _BatchedRun:
     async def _judge(self, chunks: Callable[[], Iterable[list[VerifierInput]]]) -> None:
         sent = batches.unended(self._reader, self._run)
         if sent and all(batch.state != "gathered" for batch in sent):
-            await self._wait()
+            await self._wait_for_batch()
         while True:
             await self._rounds.judge(chunks(), self._desk.most)
             if not batches.unended(self._reader, self._run):
                 self._rounds.require_affordable()
                 return
-            await self._wait()
+            await self._wait_for_batch()
 
-    async def _wait(self) -> None:
+    async def _wait_for_batch(self) -> None:
         while not await self._desk.attend():
             if runs.others_are_due(self._reader, self._run, self._desk.due()):
                 raise Postponed
@@ -142,7 +142,7 @@ class _BatchedRun:
 # -- Rounds: items are judged by stored replies, and missing calls are gathered.
 
 
-class _Rounds:
+class _BatchRounds:
     def __init__(
         self, database: Database, lease: Lease, servers: RunServers, verifier: ServedVerifier, client: Client
     ) -> None:
@@ -161,7 +161,7 @@ class _Rounds:
         """Store the verdicts that follow from stored replies, and gather the calls that other items need.
 
         Args:
-            most: Maximum calls of a batch, if the provider limits it.
+            most: Maximum number of calls in a batch; None if the provider has set no limit.
 
         Raises:
             Halt: All calls failed for reasons other than their items.
@@ -212,7 +212,7 @@ class _Rounds:
         if (stored := self._caller.stored(prepared)) is not None:
             own = any(one.state == "done" and one.item == item for one in before)
             return StoredReply(reply=stored.reply, key=stored.key, reused=not own)
-        if (failure := _final(before)) is not None:
+        if (failure := _final_failure(before)) is not None:
             self._failed[role] = failure
             lane.trial.note_failure(failure)
             raise failure
@@ -268,7 +268,7 @@ class _Rounds:
             raise self._caller.lanes[role].trial.halt()
 
 
-def _final(before: Sequence[EarlierCall]) -> AttemptFailed | None:
+def _final_failure(before: Sequence[EarlierCall]) -> AttemptFailed | None:
     failed = [one for one in before if one.state in ("failed", "unsent") and one.code != "cancelled"]
     said = [one for one in failed if one.state == "failed" or one.code == "timeout"]
     if not said:

@@ -47,8 +47,8 @@ class VerifierChoice(Struct, frozen=True, kw_only=True):
         kind: The registered kind.
         options: Option values by name.
         name: The name of the configuration.
-        own: Whether all of it comes from the caller, and nothing from a file or the database.
-        place: ``FILE:verifiers.NAME`` for one configured in the settings file, else None.
+        own: Whether the caller gave all options, and none comes from a file or the database.
+        place: Its entry in the settings file as ``FILE:verifiers.NAME``; None if it isn't configured there.
         given: Names of the options that the caller gave.
     """
 
@@ -66,7 +66,7 @@ def choose(project: Project, kind: str, options: Mapping[str, str], name: str | 
     Args:
         kind: A registered kind, or the name of a verifier in the settings file or the database. No file can redefine
             the name of a kind; the settings file takes precedence over the database.
-        options: Option values; they override those of a name.
+        options: Option values; they override the options stored under a name.
         name: The configuration's name; ``kind`` by default.
 
     Raises:
@@ -74,12 +74,12 @@ def choose(project: Project, kind: str, options: Mapping[str, str], name: str | 
     """
     if name is not None:
         require_name(name)
-    given = _with_whole_path(options)
+    given = _with_absolute_paths(options)
     written = None if Registry().knows(kind) else named_verifier(project.path, kind)
     if written is not None:
         return VerifierChoice(
             kind=written.kind,
-            options=_as_bound(project, written.kind, {**written.options, **given}, name or kind),
+            options=_with_bound_options(project, written.kind, {**written.options, **given}, name or kind),
             name=name or kind,
             own=False,
             place=written.place,
@@ -89,27 +89,27 @@ def choose(project: Project, kind: str, options: Mapping[str, str], name: str | 
     require_runnable(stored)
     if stored is not None and stored.kind != kind:
         asked = {**stored.options, **given}
-        options = _filled_in(project, stored.kind, asked, bound={})
+        options = _fill_in_options(project, stored.kind, asked, bound={})
         return VerifierChoice(kind=stored.kind, options=options, name=name or kind, own=False)
-    options = _as_bound(project, kind, given, name or kind)
+    options = _with_bound_options(project, kind, given, name or kind)
     return VerifierChoice(kind=kind, options=options, name=name or kind, own=not _FILLED_IN & options.keys())
 
 
-def _as_bound(project: Project, kind: str, given: dict[str, str], name: str) -> dict[str, str]:
+def _with_bound_options(project: Project, kind: str, given: dict[str, str], name: str) -> dict[str, str]:
     stored = stored_runs.verifier_named(project.database.reader(), name)
     bound = {} if stored is None or stored.kind != kind else stored.options
-    asked = _filled_in(project, kind, given, bound)
+    asked = _fill_in_options(project, kind, given, bound)
     kept = () if OWN_PROMPTS & given.keys() else (TEMPLATE_VERSION,)
     searched = SEARCHED if given.get("strategy") == bound.get("strategy") == "mcts" else ()
     return {**{option: bound[option] for option in (*kept, *searched) if option in bound}, **asked}
 
 
-def _filled_in(project: Project, kind: str, options: dict[str, str], bound: Mapping[str, str]) -> dict[str, str]:
+def _fill_in_options(project: Project, kind: str, options: dict[str, str], bound: Mapping[str, str]) -> dict[str, str]:
     asked = {name: value for name, value in options.items() if name not in _FILLED_IN}
     if kind == PANEL and MEMBERS in asked:
-        return {**asked, MEMBERS_MADE: _members(project, asked[MEMBERS])}
+        return {**asked, MEMBERS_MADE: _member_configurations(project, asked[MEMBERS])}
     if kind == STACK and STAGES in asked:
-        return {**asked, STAGES_MADE: _stages(project, asked[STAGES])}
+        return {**asked, STAGES_MADE: _stage_configurations(project, asked[STAGES])}
     if EXAMPLES not in asked:
         return {name: value for name, value in asked.items() if name != EXAMPLES_DRAWN}
     if kind != "llm-judge":
@@ -119,7 +119,7 @@ def _filled_in(project: Project, kind: str, options: dict[str, str], bound: Mapp
     return with_examples(project, asked, bound)
 
 
-def _members(project: Project, names: str) -> str:
+def _member_configurations(project: Project, names: str) -> str:
     found = []
     for name in dict.fromkeys(part.strip() for part in names.split(",") if part.strip()):
         kind = _configured_kind(project, name)
@@ -131,9 +131,9 @@ def _members(project: Project, names: str) -> str:
     return msgspec.json.encode(found).decode()
 
 
-def _stages(project: Project, text: str) -> str:
+def _stage_configurations(project: Project, text: str) -> str:
     found = []
-    for name in dict.fromkeys(stage.name for stage in _spelt(text)):
+    for name in dict.fromkeys(stage.name for stage in _parse_stages(text)):
         kind = _configured_kind(project, name) or (name if Registry().knows(name) else None)
         if kind is None or kind in (STACK, *JUDGES_NOTHING):
             raise OptionError(STAGES, f"{name!r} is not a verifier of this project that a stack can have.")
@@ -143,7 +143,7 @@ def _stages(project: Project, text: str) -> str:
     return msgspec.json.encode(found).decode()
 
 
-def _spelt(text: str) -> tuple[Stage, ...]:
+def _parse_stages(text: str) -> tuple[Stage, ...]:
     try:
         return stages(text)
     except ValueError as error:
@@ -157,7 +157,7 @@ def _configured_kind(project: Project, name: str) -> str | None:
 
 
 def require_name(name: str) -> None:
-    """Reject an invalid name of a verifier or similar.
+    """Reject an invalid name for a verifier or a generation.
 
     Raises:
         UsageError: The name is invalid.
@@ -170,7 +170,7 @@ def require_runnable(stored: ConfiguredVerifier | None) -> None:
     """Reject a verifier whose verdicts were imported, and one that only writes texts.
 
     Raises:
-        UsageError: The verifier is one of these.
+        UsageError: The verifier can't be run.
     """
     if stored is not None and stored.kind == GENERATION:
         raise UsageError(
@@ -189,7 +189,7 @@ def make(choice: VerifierChoice) -> AnyVerifier:
 
     Raises:
         UsageError: The kind or an option doesn't exist, or a value is wrong; the message names the file and field that
-            it comes from.
+            the value comes from.
         VerifierError: The verifier can't be used.
     """
     try:
@@ -215,7 +215,7 @@ def written(project: Project, kinds: Iterable[VerifierKind]) -> tuple[list[Named
     except UsageError as error:
         return [], [error]
     for name, entry in entries.items():
-        problem = entry if isinstance(entry, UsageError) else _problem(name, entry, options)
+        problem = entry if isinstance(entry, UsageError) else _entry_error(name, entry, options)
         if problem is not None:
             wrong.append(problem)
         elif isinstance(entry, NamedVerifier):
@@ -223,7 +223,7 @@ def written(project: Project, kinds: Iterable[VerifierKind]) -> tuple[list[Named
     return good, wrong
 
 
-def _problem(name: str, entry: NamedVerifier, options: Mapping[str, Mapping[str, str]]) -> UsageError | None:
+def _entry_error(name: str, entry: NamedVerifier, options: Mapping[str, Mapping[str, str]]) -> UsageError | None:
     if name in options:
         return UsageError(f"{entry.place} has the name of a kind of verifier.", "Give it another name.")
     if entry.kind not in options:
@@ -235,6 +235,6 @@ def _problem(name: str, entry: NamedVerifier, options: Mapping[str, Mapping[str,
     return None
 
 
-def _with_whole_path(options: Mapping[str, str]) -> dict[str, str]:
+def _with_absolute_paths(options: Mapping[str, str]) -> dict[str, str]:
     named = {option: str(Path(options[option]).absolute()) for option in OWN_PROMPTS & options.keys()}
     return {**options, **named}

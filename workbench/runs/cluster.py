@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 ITEMS_PER_WORKER: Final = 300
-"""Items of a lease for each worker of a node."""
+"""Maximum number of items in a lease, for each worker of the node."""
 _MAX_NODE_DEATHS: Final = 8
-"""Maximum deaths of nodes over one piece of work; each time it is retried in half as large a lease, finally alone."""
+"""Maximum number of nodes that may die while they work on one piece; each time it is retried in a smaller lease."""
 _POLL_S: Final = 0.1
 _JOIN_S: Final = 2.0
 _MAX_NO_NODE_S: Final = 30.0
@@ -97,12 +97,12 @@ def connected(address: str) -> Iterator[Any]:
             "Start one: ray start --head --include-dashboard=false --disable-usage-stats",
         ) from error
     finally:
-        # From another thread, the main thread has to restore the handlers: see `own_signals`.
+        # From another thread, the main thread has to restore the handlers: see `restore_signal_handlers`.
         if threading.current_thread() is threading.main_thread():
             for number, handler in handlers.items():
                 signal.signal(number, handler)
     # Ray's thread prints events of nodes to standard output, among a command's own lines.
-    said, own.print_to_stdstream = own.print_to_stdstream, _logged
+    said, own.print_to_stdstream = own.print_to_stdstream, _log_lines
     try:
         yield ray
     finally:
@@ -119,7 +119,7 @@ def own_signals() -> None:
         signal.signal(number, signal.getsignal(number))
 
 
-def _logged(data: Mapping[str, Any], ignore_prefix: bool) -> None:
+def _log_lines(data: Mapping[str, Any], ignore_prefix: bool) -> None:
     _log.info("%s", data["lines"])
 
 
@@ -138,14 +138,14 @@ def _require_listener(address: str) -> None:
 
 
 class _ClusterNode:
-    """A node with its actor.
+    """A node of the cluster with its actor.
 
     Attributes:
-        use: The node's work so far.
+        use: Counts and times of the node's work so far.
         ready: Whether the node has described itself, and may get work.
         served: Whether the node has returned a result.
         calls: Calls in flight.
-        held: The node's unfinished work, by number.
+        held: Unfinished pieces of work at the node, by number.
     """
 
     def __init__(self, id: str, actor: Any, use: NodeUse) -> None:
@@ -161,10 +161,10 @@ class Nodes:
 
     Args:
         ray: The Ray library, connected.
-        made: Creates a node's worker, given its number of processors.
+        made: Creates a node's actor, given a function that pins it to the node, and the node's number of processors.
         refusal: Returns why a node is rejected, given its description; "" if it is accepted.
-        use: The work of nodes in earlier starts of the run; updated in place.
-        look_s: Seconds to wait for nodes between checks of other conditions.
+        use: Counts of the nodes' work, also in earlier starts of the run; updated in place.
+        look_s: Seconds to wait for results before cancellation and new nodes are checked again.
     """
 
     def __init__(
@@ -197,15 +197,15 @@ class Nodes:
             with suppress(Exception):
                 self._ray.kill(node.actor)
         if kind is None:
-            self._note(at_once=True)
+            self._report_use(at_once=True)
         else:
             # The error that ended the work is more informative than a failure to store.
             with suppress(Exception):
-                self._note(at_once=True)
+                self._report_use(at_once=True)
 
     def first(self) -> NodeAbout:
         while True:
-            for found in self._turn():
+            for found in self._poll_nodes():
                 if isinstance(found, NodeAbout):
                     return found
 
@@ -229,7 +229,7 @@ class Nodes:
         Raises:
             Halt: No node is left.
         """
-        self._turn()
+        self._poll_nodes()
 
     def work(
         self, feed: Feed[Key, Payload], raise_if_cancelled: Callable[[], None]
@@ -237,17 +237,18 @@ class Nodes:
         """Execute all work: yield keys and results in lists, in the order of completion.
 
         Raises:
-            Halt: No node is left, or several have died over the same piece; earlier results are stored.
+            Halt: No node is left, or several nodes have died while they worked on the same piece; earlier results are
+                stored.
         """
         self._feed = feed
         try:
-            while self._hand_out(feed):
-                for found in self._turn():
-                    if isinstance(found, _Lost):
+            while self._assign_work(feed):
+                for found in self._poll_nodes():
+                    if isinstance(found, _LostWork):
                         if found.blamed:
-                            self._require_patience(found.pieces)
+                            self._count_node_deaths(found.pieces)
                         feed.give_back(found.pieces)
-                    elif isinstance(found, _Found):
+                    elif isinstance(found, _NodeResults):
                         feed.give_back(found.back)
                         if found.done:
                             yield found.done
@@ -257,21 +258,21 @@ class Nodes:
             for node in self._nodes.values():
                 node.held.clear()
 
-    def _hand_out(self, feed: Feed[Any, Any]) -> bool:
+    def _assign_work(self, feed: Feed[Any, Any]) -> bool:
         for node in [node for node in self._nodes.values() if node.ready]:
             while node.calls < LEASES_PER_NODE and (lease := feed.take(node.use.workers, len(self._nodes))):
-                self._give(node, lease)
+                self._send_lease(node, lease)
             if node.held and not node.calls:
-                self._give(node, [])
+                self._send_lease(node, [])
         return not feed.ended or any(node.held for node in self._nodes.values())
 
-    def _require_patience(self, pieces: Iterable[WorkPiece[Any, Any]]) -> None:
+    def _count_node_deaths(self, pieces: Iterable[WorkPiece[Any, Any]]) -> None:
         for piece in pieces:
             piece.tries += 1
             if piece.tries >= _MAX_NODE_DEATHS:
                 raise Halt("cancelled", f"{piece.tries} nodes have died over the same work.")
 
-    def _give(self, node: _ClusterNode, lease: list[WorkPiece[Any, Any]]) -> None:
+    def _send_lease(self, node: _ClusterNode, lease: list[WorkPiece[Any, Any]]) -> None:
         if not node.calls:
             node.began = time.monotonic()
         node.calls += 1
@@ -280,10 +281,10 @@ class Nodes:
         sent = [(number, piece.payload) for number, piece in numbered.items()]
         self._asked[node.actor.work.remote(sent)] = node
 
-    def _turn(self) -> list[NodeAbout | _Found | _Lost]:
+    def _poll_nodes(self) -> list[NodeAbout | _NodeResults | _LostWork]:
         self._sink.check()
-        self._join()
-        self._note()
+        self._add_new_nodes()
+        self._report_use()
         look_s = _POLL_S if self._look_s is None else self._look_s
         if not self._asked:
             time.sleep(look_s)
@@ -291,17 +292,17 @@ class Nodes:
         done, _ = self._ray.wait(list(self._asked), num_returns=1, timeout=look_s)
         return [found for ref in done if ref in self._asked and (found := self._receive(ref)) is not None]
 
-    def _receive(self, ref: Any) -> NodeAbout | _Found | _Lost | None:
+    def _receive(self, ref: Any) -> NodeAbout | _NodeResults | _LostWork | None:
         node = self._asked.pop(ref)
         try:
             reply = self._ray.get(ref)
         except self._ray.exceptions.RayTaskError as error:
-            return self._failed(node, error)
+            return self._handle_failure(node, error)
         except self._ray.exceptions.RayError:
-            return self._lost(node)
-        return self._introduced(node, reply) if isinstance(reply, NodeAbout) else self._back(node, reply)
+            return self._remove_dead_node(node)
+        return self._admit_node(node, reply) if isinstance(reply, NodeAbout) else self._accept_reply(node, reply)
 
-    def _back(self, node: _ClusterNode, reply: NodeReply[Any]) -> _Found:
+    def _accept_reply(self, node: _ClusterNode, reply: NodeReply[Any]) -> _NodeResults:
         now = time.monotonic()
         node.calls -= 1
         node.served |= bool(reply.done)
@@ -309,51 +310,51 @@ class Nodes:
         node.use.seconds += now - node.began
         node.began = now
         held = node.held
-        return _Found(
+        return _NodeResults(
             [(held.pop(number).key, result) for number, result in reply.done if number in held],
             [held.pop(number) for number in reply.back if number in held],
         )
 
-    def _failed(self, node: _ClusterNode, error: Any) -> _Lost:
-        self._refuse(node, str(error.cause))
-        lost = self._lost(node)
+    def _handle_failure(self, node: _ClusterNode, error: Any) -> _LostWork:
+        self._reject_node(node, str(error.cause))
+        lost = self._remove_dead_node(node)
         with suppress(Exception):
             self._ray.kill(node.actor)
         return lost
 
-    def _lost(self, node: _ClusterNode) -> _Lost:
+    def _remove_dead_node(self, node: _ClusterNode) -> _LostWork:
         self._asked = {ref: other for ref, other in self._asked.items() if other is not node}
         self._nodes.pop(node.id, None)
         node.use.lost += len(node.held)
         node.use.deaths += 1
         self._deaths[node.id] = 1 if node.served else self._deaths.get(node.id, 0) + 1
         if self._deaths[node.id] >= _MAX_NODE_DEATHS:
-            self._refuse(node, f"what works there has died {_MAX_NODE_DEATHS} times in a row")
+            self._reject_node(node, f"what works there has died {_MAX_NODE_DEATHS} times in a row")
         self._joined = 0.0
-        return _Lost(list(node.held.values()), not node.served)
+        return _LostWork(list(node.held.values()), not node.served)
 
-    def _introduced(self, node: _ClusterNode, about: NodeAbout) -> NodeAbout | None:
+    def _admit_node(self, node: _ClusterNode, about: NodeAbout) -> NodeAbout | None:
         if why := about.trouble or self._refusal(about):
             self._nodes.pop(node.id)
-            self._refuse(node, why)
+            self._reject_node(node, why)
             self._ray.kill(node.actor)
             return None
         node.ready, node.use.refused = True, ""
         return about
 
-    def _refuse(self, node: _ClusterNode, why: str) -> None:
+    def _reject_node(self, node: _ClusterNode, why: str) -> None:
         node.use.refused = why
         self._refused[node.id] = f"{node.use.name}: {why}"
 
-    def _join(self) -> None:
+    def _add_new_nodes(self) -> None:
         now = time.monotonic()
         if now - self._joined < _JOIN_S:
             return
         self._joined = now
-        able = _able_nodes(self._ray)
+        able = _usable_nodes(self._ray)
         for id, (name, processors) in able.items():
             if id not in self._nodes and id not in self._refused:
-                self._begin(id, name, processors)
+                self._start_node(id, name, processors)
         if self._nodes:
             self._alone = now
         elif self._refused and able.keys() <= self._refused.keys():
@@ -361,22 +362,22 @@ class Nodes:
         elif now - self._alone > _MAX_NO_NODE_S:
             raise Halt("cancelled", "No node of the cluster is left. Go on when there is one.")
 
-    def _begin(self, id: str, name: str, processors: int) -> None:
+    def _start_node(self, id: str, name: str, processors: int) -> None:
         use = next((one for one in self._use.nodes if one.name == name), None)
         if use is None:
             use = NodeUse(name=name, workers=processors)
             self._use.nodes.append(use)
-        node = _ClusterNode(id, self._made(_on_node(self._ray, id), processors), use)
+        node = _ClusterNode(id, self._made(_pin_to_node(self._ray, id), processors), use)
         self._nodes[id] = node
         self._asked[node.actor.about.remote()] = node
 
-    def _note(self, *, at_once: bool = False) -> None:
+    def _report_use(self, *, at_once: bool = False) -> None:
         if at_once or time.monotonic() - self._noted > _NOTE_S:
             self._noted = time.monotonic()
             self._sink.note_cluster(self._use)
 
 
-def _able_nodes(ray: Any) -> dict[str, tuple[str, int]]:
+def _usable_nodes(ray: Any) -> dict[str, tuple[str, int]]:
     return {
         one["NodeID"]: (f"{one['NodeManagerHostname']}/{one['NodeID'][:8]}", int(one["Resources"]["CPU"]))
         for one in ray.nodes()
@@ -384,13 +385,13 @@ def _able_nodes(ray: Any) -> dict[str, tuple[str, int]]:
     }
 
 
-def _on_node(ray: Any, id: str) -> Callable[[Any], Any]:
+def _pin_to_node(ray: Any, id: str) -> Callable[[Any], Any]:
     stays = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(id, soft=False)
     return lambda made: ray.remote(num_cpus=0, scheduling_strategy=stays)(made)
 
 
 def call_on_nodes(address: str, question: Callable[[], Answer]) -> Iterator[tuple[str, Answer | RunError]]:
-    """Call a function on every node of a cluster in parallel: yield names, and the answers or errors.
+    """Call a function on every node of a cluster in parallel: yield each node's name, and its answer or error.
 
     Raises:
         UsageError: The address can't be a cluster's, or Ray is not installed.
@@ -398,10 +399,12 @@ def call_on_nodes(address: str, question: Callable[[], Answer]) -> Iterator[tupl
     """
     require_cluster(address, None)
     with connected(address) as ray:
-        able = _able_nodes(ray)
+        able = _usable_nodes(ray)
         if not able:
             raise RunError(f"No node of the cluster at {address} does any work.", "Start one: ray start --address=HEAD")
-        asked = [(name, _on_node(ray, id)(question).options(max_retries=0).remote()) for id, (name, _) in able.items()]
+        asked = [
+            (name, _pin_to_node(ray, id)(question).options(max_retries=0).remote()) for id, (name, _) in able.items()
+        ]
         for name, ref in asked:
             try:
                 yield name, ray.get(ref)
@@ -411,13 +414,13 @@ def call_on_nodes(address: str, question: Callable[[], Answer]) -> Iterator[tupl
                 yield name, RunError("It died.")
 
 
-class _Found(NamedTuple):
+class _NodeResults(NamedTuple):
     done: list[tuple[Any, Any]]
     back: list[WorkPiece[Any, Any]]
 
 
-class _Lost(NamedTuple):
-    """The work of a node that died, and whether it may be to blame: the node had finished nothing before."""
+class _LostWork(NamedTuple):
+    """Unfinished work of a node that died; ``blamed`` if it may be the cause: the node had finished nothing before."""
 
     pieces: list[WorkPiece[Any, Any]]
     blamed: bool

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 PROGRAMS_PER_WORKER: Final = 100
-"""Programs of a lease for each worker of a node."""
+"""Maximum number of programs in a lease, for each worker of the node."""
 
 Key = TypeVar("Key")
 
@@ -37,7 +37,7 @@ class ClusterPool:
     Args:
         level: The isolation level; nodes that don't support it are rejected.
         settings: Settings of the sandboxes.
-        use: Earlier work of nodes; updated in place.
+        use: Counts of the nodes' work, also in earlier starts of the run; updated in place.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class ClusterPool:
         def made(on_node: Callable[[Any], Any], processors: int) -> Any:
             return on_node(SandboxNode).remote(level, processors, settings)
 
-        self._nodes = Nodes(ray, made, self._refusal, use, sink, look_s)
+        self._nodes = Nodes(ray, made, self._rejection_reason, use, sink, look_s)
         self._first: Provenance | None = None
 
     def __enter__(self) -> Self:
@@ -64,7 +64,7 @@ class ClusterPool:
         self._nodes.__exit__(kind, error, trace)
 
     def provenance(self) -> Provenance:
-        """Return what the outcomes depend on besides the texts: the same on every usable node."""
+        """Return what test results depend on besides the texts; it is the same on every usable node."""
         if self._first is None:
             self._nodes.first()
         assert self._first is not None
@@ -83,10 +83,12 @@ class ClusterPool:
     def run(
         self, jobs: Iterable[tuple[Key, Program]], raise_if_cancelled: Callable[[], None] | None = None
     ) -> Generator[tuple[Key, Execution], None, None]:
-        for found in self._nodes.work(Feed(jobs, _characters, PROGRAMS_PER_WORKER), raise_if_cancelled or _nothing):
+        for found in self._nodes.work(
+            Feed(jobs, _count_characters, PROGRAMS_PER_WORKER), raise_if_cancelled or _do_nothing
+        ):
             yield from found
 
-    def _refusal(self, about: NodeAbout) -> str:
+    def _rejection_reason(self, about: NodeAbout) -> str:
         if about.version != HARNESS_VERSION:
             return f"its sandbox has version {about.version}, and this one {HARNESS_VERSION}"
         if self._first is None:
@@ -105,7 +107,7 @@ class ClusterPool:
 def pools_on(
     ray: Any, verifier: SandboxedVerifier, level: Level, use: ClusterUse, sink: ClusterSink
 ) -> Callable[[int], ClusterPool]:
-    """Return a function that makes the pool of a hash seed, for `runs.executing.judge_by_execution`."""
+    """Return a function that creates a pool, given a hash seed; for `runs.executing.judge_by_execution`."""
     return lambda seed: ClusterPool(ray, level, verifier.settings(seed), use, sink)
 
 
@@ -116,7 +118,7 @@ def cluster_sandbox(
     """Open the sandboxes of a cluster for the calling process.
 
     Args:
-        use: The cluster; the work of its nodes is recorded there.
+        use: The cluster's address; counts of its nodes' work are recorded in it.
         run: A run that also records that work.
         look_s: See `Nodes`.
 
@@ -126,7 +128,7 @@ def cluster_sandbox(
     try:
         with (
             connected(use.address) as ray,
-            ClusterPool(ray, level, settings, use, _CallingProcess(use, run), look_s) as pool,
+            ClusterPool(ray, level, settings, use, _CallerSink(use, run), look_s) as pool,
         ):
             yield pool
     except Halt as halt:
@@ -143,7 +145,7 @@ class NamedRun(NamedTuple):
         return stored_runs.newest_of(self.database.reader(), self.name)
 
 
-class _CallingProcess:
+class _CallerSink:
     def __init__(self, use: ClusterUse, run: NamedRun | None) -> None:
         self._run = run
         before = None if run is None or (row := run.found()) is None else row.cluster
@@ -151,7 +153,7 @@ class _CallingProcess:
             use.nodes = before.nodes
 
     def check(self) -> None:
-        """Only the caller ends the work."""
+        """Do nothing: only the caller ends the work."""
 
     def note_cluster(self, use: ClusterUse) -> None:
         if self._run is not None and (row := self._run.found()) is not None:
@@ -159,9 +161,9 @@ class _CallingProcess:
                 stored_runs.put_cluster(connection, row.id, use)
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     return
 
 
-def _characters(program: Program) -> int:
+def _count_characters(program: Program) -> int:
     return len(program.source) + sum(len(test.source) + len(test.expected or "") for test in program.tests)

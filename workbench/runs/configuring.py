@@ -1,4 +1,4 @@
-"""Add a verifier that calls a model server: the fields of its form, and storing the values."""
+"""Configure a verifier that calls a model server: list the fields of its form, and store the values."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _STRATEGY = "strategy"
 _FIRST: Final = ("llm-judge",)
 _FREE: Final = frozenset({"parser", "threshold", "label"})
-"""Options that affect how stored replies are read: another value needs no call."""
+"""Options that only affect how stored replies are parsed: a new value needs no call."""
 _REQUIRED: Final = frozenset({"base_url", "members", "model", "stages"})
 
 
@@ -38,7 +38,7 @@ class FormOption(Struct, frozen=True, kw_only=True):
     """One option of a form.
 
     Attributes:
-        about: Its description.
+        about: The option's description.
         choices: The values and their descriptions; empty for free text.
         strategies: The strategies that use it; empty if all do.
         required: Whether it must be filled in.
@@ -58,7 +58,7 @@ class FormSection(Struct, frozen=True, kw_only=True):
     """A group of options.
 
     Attributes:
-        folded: Whether the section is collapsed, since most users leave it unchanged.
+        folded: Whether the section is collapsed at first, since most users leave its options unchanged.
     """
 
     title: str
@@ -145,7 +145,7 @@ def require_batches(project: Project, kind: str, options: Mapping[str, str]) -> 
 
 
 def changeable(kind: str) -> tuple[FormOption, ...]:
-    """Return the options of a kind that may change a verdict, first those whose change costs nothing."""
+    """Return the options of a kind that may change a verdict, first those that can change without new requests."""
     sections = (one for one in form_of(kind) if one.title not in ("Server", "Limits")) if Registry().knows(kind) else ()
     options = [option for section in sections for option in section.options]
     return tuple(sorted(options, key=lambda option: option.name not in _FREE))
@@ -155,7 +155,7 @@ def check(project: Project, name: str, kind: str, options: Mapping[str, str]) ->
     """Check that a verifier can be stored with these values.
 
     Raises:
-        OptionError: The name or an option is wrong, or the name is taken; the error names the option.
+        OptionError: The name or an option is wrong, or the name is in use; the error names the option.
         UsageError: The settings file or a template can't be read.
         VerifierError: The kind can't be used.
     """
@@ -196,7 +196,7 @@ def preview(project: Project, kind: str, options: Mapping[str, str], completion:
 
 
 def with_template_inside(project: Project, options: Mapping[str, str]) -> dict[str, str]:
-    """Return the options with the absolute path of a template or a folder of prompts.
+    """Return the options, with the path of a template or a folder of prompts made absolute.
 
     Raises:
         OptionError: The path is outside the project's folder.
@@ -223,11 +223,11 @@ def _form(kind: VerifierKind) -> VerifierForm:
             groups["Limits"].append(name)
         elif name in SAMPLING_OPTIONS:
             groups["Sampling"].append(name)
-        elif users := _users(strategies, name):
+        elif users := _strategies_using(strategies, name):
             groups.setdefault(f"Only for {', '.join(sorted(users))}", []).append(name)
         else:
             groups["Judging"].append(name)
-    choices = _choices(strategies)
+    choices = _option_choices(strategies)
     return VerifierForm(
         kind=kind.name,
         description=kind.description,
@@ -239,7 +239,9 @@ def _form(kind: VerifierKind) -> VerifierForm:
                         name=name,
                         about=kind.options[name],
                         choices=choices.get(name, {}),
-                        strategies=frozenset(_users(strategies, name)) if title.startswith("Only") else frozenset(),
+                        strategies=frozenset(_strategies_using(strategies, name))
+                        if title.startswith("Only")
+                        else frozenset(),
                         required=name in _REQUIRED,
                     )
                     for name in names
@@ -252,11 +254,11 @@ def _form(kind: VerifierKind) -> VerifierForm:
     )
 
 
-def _users(strategies: Mapping[str, Kind], option: str) -> set[str]:
+def _strategies_using(strategies: Mapping[str, Kind], option: str) -> set[str]:
     return {name for name, kind in strategies.items() if option in kind.options}
 
 
-def _choices(strategies: Mapping[str, Kind]) -> dict[str, dict[str, str]]:
+def _option_choices(strategies: Mapping[str, Kind]) -> dict[str, dict[str, str]]:
     from workbench.llm.profiles import PROFILES, Api
     from workbench.llm.records import Task
     from workbench.verifiers.judges.mcts import subtasks as mcts
@@ -295,7 +297,7 @@ def _choices(strategies: Mapping[str, Kind]) -> dict[str, dict[str, str]]:
 
 
 def bound_run(connection: sqlite3.Connection, name: str, verifier: Identified, options: dict[str, str]) -> int:
-    """Return the run of a verifier's version under a name, created if missing; raises as `bind` does."""
+    """Return the run of a verifier's version under a name, creating it if it is missing; raises as `bind` does."""
     bound = bind(connection, name, verifier, options)
     found = stored_runs.find(connection, bound, verifier.version)
     return stored_runs.add(connection, bound, verifier.version) if found is None else found.id
@@ -321,7 +323,7 @@ def bind(connection: sqlite3.Connection, name: str, verifier: Identified, option
         )
     require_same(bound, verifier)
     if bound.config_hash != identity(verifier):
-        # Stored before configurations named the server.
+        # This configuration was stored before configurations named the server.
         stored_runs.put_config(connection, bound, verifier.config(), identity(verifier))
         bound = structs.replace(bound, config=verifier.config())
     if bound.options != options:
@@ -336,7 +338,7 @@ def require_same(bound: ConfiguredVerifier, verifier: Identified) -> None:
         UsageError: The name is bound to another configuration.
     """
     if not is_identity(verifier, bound.config_hash):
-        place = _place(bound)
+        place = _bound_server_address(bound)
         moved = f" If only the server's address is another: {opt.option:server_name={place}}" if place else ""
         raise UsageError(
             f"The name {bound.name!r} has another configuration: {difference(bound, verifier)}.",
@@ -344,7 +346,7 @@ def require_same(bound: ConfiguredVerifier, verifier: Identified) -> None:
         )
 
 
-def _place(bound: ConfiguredVerifier) -> str | None:
+def _bound_server_address(bound: ConfiguredVerifier) -> str | None:
     places = bound.config.get(SERVER_AT)
     return str(places[0]) if isinstance(places, list) and len(places) == 1 else None
 
@@ -357,10 +359,10 @@ def difference(bound: ConfiguredVerifier, verifier: Identified) -> str:
 
 def settings_difference(before: Mapping[str, object], after: Mapping[str, object]) -> str:
     keys = sorted(key for key in before.keys() | after.keys() if before.get(key) != after.get(key))
-    return ", ".join(f"{key} is {_in_words(before.get(key))}, not {_in_words(after.get(key))}" for key in keys)
+    return ", ".join(f"{key} is {_value_text(before.get(key))}, not {_value_text(after.get(key))}" for key in keys)
 
 
-def _in_words(value: object) -> str:
+def _value_text(value: object) -> str:
     if isinstance(value, list | tuple):
         return " ".join(map(str, value)) or "none"
     return "none" if value is None else str(value)

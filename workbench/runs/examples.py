@@ -1,4 +1,4 @@
-"""Draw a judge's few-shot examples from a project's adjudicated items, once: later starts use the same ones."""
+"""Draw a judge's few-shot examples from a project's adjudicated items, once; later starts reuse them."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ def with_examples(project: Project, options: Mapping[str, str], bound: Mapping[s
         return asked
     if plan is None:
         return asked
-    return {**asked, EXAMPLES_DRAWN: encoded(found or _draw(project, plan))}
+    return {**asked, EXAMPLES_DRAWN: encoded(found or _draw_examples(project, plan))}
 
 
-def _draw(project: Project, plan: ExamplePlan) -> DrawnExamples:
+def _draw_examples(project: Project, plan: ExamplePlan) -> DrawnExamples:
     wanted = {correct: share + _SPARE for correct, share in plan.shares.items()}
     taken: Counter[tuple[bool, str | None]] = Counter()
     found: dict[str, FewShotExample] = {}
@@ -55,7 +55,7 @@ def _draw(project: Project, plan: ExamplePlan) -> DrawnExamples:
         group = (one.correct, one.type if plan.by_type else None)
         if taken[group] == wanted[one.correct]:
             continue
-        example = _short(project, one)
+        example = _short_example(project, one)
         if example is not None and plain(example.question) not in found:
             taken[group] += 1
             found[plain(example.question)] = example
@@ -63,11 +63,11 @@ def _draw(project: Project, plan: ExamplePlan) -> DrawnExamples:
         there = sum(one.correct is correct for one in found.values())
         if there < share:
             word = "correct" if correct else "incorrect"
-            raise _too_few(f"{share} {word} ones of as many questions are wanted, and {there} can be shown")
+            raise _too_few_error(f"{share} {word} ones of as many questions are wanted, and {there} can be shown")
     return DrawnExamples(plan=plan, examples=tuple(found.values()))
 
 
-def _short(project: Project, one: SettledItem) -> FewShotExample | None:
+def _short_example(project: Project, one: SettledItem) -> FewShotExample | None:
     (texts,) = inputs(project.database, [one.item])
     if texts.characters > MAX_EXAMPLE_CHARACTERS or not texts.completion.strip():
         return None
@@ -81,5 +81,5 @@ def _short(project: Project, one: SettledItem) -> FewShotExample | None:
     )
 
 
-def _too_few(wrong: str) -> OptionError:
+def _too_few_error(wrong: str) -> OptionError:
     return OptionError(EXAMPLES, f"{wrong}. Items with gold of up to {MAX_EXAMPLE_CHARACTERS:,} characters count.")

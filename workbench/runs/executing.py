@@ -38,7 +38,7 @@ Key = tuple[int, str]
 
 class ExecutionSink(Protocol):
     def store_executed(self, judged: Sequence[tuple[int, Judged]], results: Sequence[TestResult]) -> None:
-        """Commit verdicts by the item's row id, together with the outcomes they rest on."""
+        """Commit verdicts, each with its item's row id, together with the test results they are based on."""
         ...
 
     def note_provenance(self, provenance: Provenance) -> None: ...
@@ -73,14 +73,14 @@ def judge_by_execution(
     sink: ExecutionSink,
     made: Callable[[int], ProgramPool] | None = None,
 ) -> None:
-    """Judge a project's items by running them: their problems and tests come from its database.
+    """Judge a project's items by running them; the problems and tests are read from its database.
 
     Args:
         level: The isolation level.
         workers: Number of solutions that run at a time, for each hash seed.
         made: Creates the pool of a hash seed; by default sandboxes on this machine.
     """
-    judge_solutions(verifier, level, workers, _works(database, verifier.suites, chunks, sink), sink, made)
+    judge_solutions(verifier, level, workers, _load_solutions(database, verifier.suites, chunks, sink), sink, made)
 
 
 def judge_solutions(
@@ -121,8 +121,8 @@ class SolutionWork(Struct):
     Attributes:
         form: The form of the solution's text, if known.
         problem: The code problem; None for items that aren't code.
-        missing: Programs without a result.
-        runs: Results of its programs by suite, for each hash seed.
+        missing: Number of programs without a result.
+        runs: For each hash seed, the results of its programs by suite.
     """
 
     item: VerifierInput
@@ -148,14 +148,14 @@ class _SolutionDispatcher:
         self._stored = time.monotonic()
 
     def judge(self, works: Iterable[SolutionWork], pools: Sequence[ProgramPool]) -> None:
-        jobs: Iterator[tuple[Key, Program]] = self._jobs(works, len(pools))
+        jobs: Iterator[tuple[Key, Program]] = self._start_solutions(works, len(pools))
         if len(pools) == 1:
             jobs = PacedIterator(jobs, self._has_room)
         for place, pool in enumerate(pools):
             if place:
-                jobs = iter([job for work in list(self._busy.values()) for job in _jobs(work)])
+                jobs = iter([job for work in list(self._busy.values()) for job in _start_solutions(work)])
             for (item, suite), execution in pool.run(jobs, self._store_if_due):
-                self._add(self._busy[item], place, suite, execution)
+                self._add_result(self._busy[item], place, suite, execution)
 
     def store(self) -> None:
         self._sink.store_executed(self._judged, self._results)
@@ -168,21 +168,21 @@ class _SolutionDispatcher:
         self.store()
         return self._room()
 
-    def _jobs(self, works: Iterable[SolutionWork], seeds: int) -> Iterator[tuple[Key, Program]]:
+    def _start_solutions(self, works: Iterable[SolutionWork], seeds: int) -> Iterator[tuple[Key, Program]]:
         for work in works:
             verifier, item = self._verifier, work.item
             if work.problem is not None:
                 work.programs = verifier.programs(work.problem, item.completion, work.form)
             work.missing, work.runs = seeds * len(work.programs), [{} for _ in range(seeds)]
             if work.problem is None or not work.missing:
-                self._end(work)
-            elif trouble := self._trouble(work.problem.language):
-                self._put(item.item, Judged(verdict=not_runnable(trouble)))
+                self._finish_solution(work)
+            elif trouble := self._language_problem(work.problem.language):
+                self._add_verdict(item.item, Judged(verdict=not_runnable(trouble)))
             else:
                 self._busy[item.item] = work
-                yield from _jobs(work)
+                yield from _start_solutions(work)
 
-    def _trouble(self, language: str) -> str:
+    def _language_problem(self, language: str) -> str:
         if language not in self._troubles:
             try:
                 require(language, self._level, scratch=self._verifier.scratch > 0)
@@ -191,14 +191,14 @@ class _SolutionDispatcher:
                 self._troubles[language] = str(error)
         return self._troubles[language]
 
-    def _add(self, work: SolutionWork, place: int, suite: str, execution: Execution) -> None:
+    def _add_result(self, work: SolutionWork, place: int, suite: str, execution: Execution) -> None:
         work.runs[place][suite] = execution
         work.missing -= 1
         if not work.missing:
             del self._busy[work.item.item]
-            self._end(work)
+            self._finish_solution(work)
 
-    def _end(self, work: SolutionWork) -> None:
+    def _finish_solution(self, work: SolutionWork) -> None:
         item = work.item
         # Suites are stored in their order, not in the order of completion.
         runs = [{suite: found[suite] for suite in work.programs} for found in work.runs]
@@ -208,9 +208,9 @@ class _SolutionDispatcher:
             for suite, execution in runs[0].items()
             if not execution.harness_killed
         )
-        self._put(item.item, judged)
+        self._add_verdict(item.item, judged)
 
-    def _put(self, item: int, judged: Judged) -> None:
+    def _add_verdict(self, item: int, judged: Judged) -> None:
         self._judged.append((item, judged))
         self._store_if_due()
 
@@ -220,11 +220,11 @@ class _SolutionDispatcher:
             self._sink.check()
 
 
-def _jobs(work: SolutionWork) -> Iterator[tuple[Key, Program]]:
+def _start_solutions(work: SolutionWork) -> Iterator[tuple[Key, Program]]:
     return (((work.item.item, suite), program) for suite, program in work.programs.items())
 
 
-def _works(
+def _load_solutions(
     database: Database, suites: Sequence[str], chunks: Iterable[list[VerifierInput]], sink: ExecutionSink
 ) -> Iterator[list[SolutionWork]]:
     known: dict[int, Problem | None] = {}
@@ -242,11 +242,11 @@ def _works(
             SolutionWork(
                 item=item,
                 form=solutions[item.item].form,
-                problem=_with_own(known[solutions[item.item].question], own[item.item]),
+                problem=_with_item_tests(known[solutions[item.item].question], own[item.item]),
             )
             for item in chunk
         ]
 
 
-def _with_own(problem: Problem | None, own: dict[str, tuple[CodeTest, ...]]) -> Problem | None:
+def _with_item_tests(problem: Problem | None, own: dict[str, tuple[CodeTest, ...]]) -> Problem | None:
     return structs.replace(problem, suites={**problem.suites, **own}) if problem and own else problem

@@ -1,4 +1,4 @@
-"""A verifier on call: judges single items for callers in any thread, as a run judges them.
+"""Judge single items for callers in any thread, with the same verdicts as a run.
 
 The first stage runs in the calling thread. Deferred items, and all items of verifiers that may hang or crash, go to
 worker processes, which one thread manages: a caller's signal, exception or timeout can't lose or mix up the results of
@@ -44,7 +44,7 @@ class ExecutorClosed(Exception):
 
 
 TOO_LONG = Verdict(outcome=Outcome.ABSTAIN, reason="timeout")
-"""The verdict on an item whose caller no longer waits."""
+"""The verdict on an item that was not judged before its deadline."""
 UNSENDABLE = failure("a text has characters that UTF-8 lacks")
 """The verdict on a value that can't be encoded as text."""
 
@@ -61,7 +61,7 @@ class LocalExecutor:
     Args:
         verifier: A local verifier.
         spec: Its kind and options, for the workers.
-        workers: Worker processes.
+        workers: Number of worker processes.
         deadline: Seconds an item may take in a worker; by default the verifier's allowance, as in a run.
         yielding: Whether workers have a lower priority than this process.
     """
@@ -94,21 +94,21 @@ class LocalExecutor:
         return self._verifier.isolation
 
     def first(self, item: VerifierInput) -> FirstAnswer:
-        """Return the verdict if it is immediate, else the input of `later`."""
+        """Return the verdict if the first stage reaches one, else the deferred item for `judge_in_worker`."""
         if not is_text(item):
             return UNSENDABLE
         if self.isolation == "process":
-            return self.recalled(LeftToWorker(_key(item), None))
+            return self.recalled(LeftToWorker(_item_key(item), None))
         return self.recalled(first_stage(self._verifier, item))
 
     def recalled(self, answer: FirstAnswer) -> FirstAnswer:
-        """Complete an answer of `first_stage`, from any process, if the result of its comparison is known."""
+        """Complete an answer of `first_stage`, computed in any process, if the result of its comparison is known."""
         if isinstance(answer, Verdict) or answer.key is None or (found := self._known.get(answer.key)) is None:
             return answer
         return filled_in(answer.known, found)
 
     def later(self, item: VerifierInput, deferred: LeftToWorker) -> Future[Verdict]:
-        """Have a worker judge an item that `first` deferred; the future can't be cancelled.
+        """Have a worker judge an item that the first stage deferred; the future can't be cancelled.
 
         Raises:
             ExecutorClosed: The executor is closed.
@@ -118,7 +118,7 @@ class LocalExecutor:
         with self._lock:
             if self._closed:
                 raise ExecutorClosed
-            self._begin()
+            self._start_thread()
             self._inbox.put(_WaitingItem(structs.replace(item, item=next(self._numbers)), deferred, answer))
         return answer
 
@@ -133,14 +133,14 @@ class LocalExecutor:
             ExecutorClosed: The executor was closed while items waited.
         """
         ends = None if deadline is None else time.monotonic() + deadline
-        answers = self._first(items)
+        answers = self._first_stage_answers(items)
         waiting = [
             self.later(item, answer) if isinstance(answer, LeftToWorker) else answer
             for item, answer in zip(items, answers, strict=True)
         ]
         return [within(one, ends) if isinstance(one, Future) else one for one in waiting]
 
-    def _first(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
+    def _first_stage_answers(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
         if self.isolation != "staged" or not self._reading.acquire(blocking=False):
             return [self.first(item) for item in items]
         try:
@@ -154,7 +154,7 @@ class LocalExecutor:
         """Start the workers now; `state` reports when they are ready."""
         if self.isolation != "inline":
             with self._lock:
-                self._begin()
+                self._start_thread()
 
     def close(self) -> None:
         """End the workers at once; waiting callers get `ExecutorClosed`."""
@@ -168,46 +168,46 @@ class LocalExecutor:
 
     # -- The thread that manages the workers.
 
-    def _begin(self) -> None:
+    def _start_thread(self) -> None:
         if self._thread is None:
             self.state = "starting"
-            self._thread = threading.Thread(target=self._work, name="workbench-executor", daemon=True)
+            self._thread = threading.Thread(target=self._run_thread, name="workbench-executor", daemon=True)
             self._thread.start()
 
-    def _work(self) -> None:
+    def _run_thread(self) -> None:
         while not self._closed:
             try:
-                with SecondStage(self._start, self._known.get, self._commit) as second:
-                    self._attend(second)
+                with SecondStage(self._start, self._known.get, self._deliver_verdicts) as second:
+                    self._serve_callers(second)
             except Exception as error:
                 # On any error: no caller may wait for ever.
                 self.trouble = f"{self._verifier.name!r} can't judge: {error}"
                 self.state = "failed"
-                self._fail(VerifierError(self.trouble))
+                self._fail_waiting_callers(VerifierError(self.trouble))
                 self._wait_for_an_item()
-        self._fail(ExecutorClosed())
+        self._fail_waiting_callers(ExecutorClosed())
 
-    def _attend(self, second: SecondStage) -> None:
+    def _serve_callers(self, second: SecondStage) -> None:
         while not self._closed:
             if second.pool.free:
                 self.state = "ready"
             if self.state == "ready" and not second.count:
-                self._take(second, self._inbox.get())
-            self._take_all(second)
+                self._queue_item(second, self._inbox.get())
+            self._queue_waiting_items(second)
             second.turn(_TURN_S if second.count or self.state != "ready" else 0)
 
-    def _take_all(self, second: SecondStage) -> None:
+    def _queue_waiting_items(self, second: SecondStage) -> None:
         with contextlib.suppress(queue.Empty):
             while True:
-                self._take(second, self._inbox.get_nowait())
+                self._queue_item(second, self._inbox.get_nowait())
 
-    def _take(self, second: SecondStage, ask: _WaitingItem | None) -> None:
+    def _queue_item(self, second: SecondStage, ask: _WaitingItem | None) -> None:
         if ask is not None:
             self._answers[ask.item.item] = ask.answer
             if (known := second.take(ask.item, ask.deferred)) is not None:
                 self._answers.pop(ask.item.item).set_result(known)
 
-    def _commit(self, settled: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict]) -> None:
+    def _deliver_verdicts(self, settled: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict]) -> None:
         self._known.put(found)
         for item, verdict in settled:
             self._answers.pop(item).set_result(verdict)
@@ -217,7 +217,7 @@ class LocalExecutor:
             with contextlib.suppress(queue.Empty):
                 self._inbox.put(self._inbox.get(timeout=_AGAIN_S))
 
-    def _fail(self, error: Exception) -> None:
+    def _fail_waiting_callers(self, error: Exception) -> None:
         with contextlib.suppress(queue.Empty):
             while True:
                 if (ask := self._inbox.get_nowait()) is not None:
@@ -228,7 +228,7 @@ class LocalExecutor:
 
 
 def within(answer: Future[Verdict], ends: float | None) -> Verdict:
-    """Wait for a verdict until a time of `time.monotonic`; then return the abstention "timeout"."""
+    """Wait for a verdict until ``ends``, a time of `time.monotonic`; after it return the abstention "timeout"."""
     # Not by a timeout of `result`: callers may be interrupted by their own TimeoutError.
     wait([answer], None if ends is None else max(0.0, ends - time.monotonic()))
     return answer.result() if answer.done() else TOO_LONG
@@ -267,7 +267,7 @@ def is_text(item: VerifierInput) -> bool:
     return True
 
 
-def _key(item: VerifierInput) -> bytes:
+def _item_key(item: VerifierInput) -> bytes:
     texts = [item.question, item.reference, item.completion, item.subtype or "", item.example or ""]
     return hashlib.sha256(msgspec.msgpack.encode(texts)).digest()
 

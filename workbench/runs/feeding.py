@@ -16,7 +16,7 @@ _LAST_LEASES_PER_WORKER: Final = 8
 _MAX_LEASE_CHARACTERS: Final = 4_000_000
 """A lease with this many characters gets no more pieces."""
 LEASES_PER_NODE: Final = 2
-"""Leases of a node at a time: it has the next one when it finishes the first."""
+"""Number of leases that a node holds at a time: it has the next one when it finishes the first."""
 
 T = TypeVar("T")
 Payload = TypeVar("Payload")
@@ -48,7 +48,7 @@ class WorkPiece(Struct, Generic[Key, Payload]):
 
     Attributes:
         key: The identity of the piece.
-        tries: Number of nodes that died over it before they had finished any work.
+        tries: Number of nodes that died while they worked on it, before they had finished any work.
     """
 
     key: Key
@@ -62,15 +62,15 @@ class Feed(Generic[Key, Payload]):
     The last leases get smaller and smaller, so that no node stays busy for long while others have no work.
 
     Args:
-        source: Keys and work.
-        characters: Returns the length of a piece of work.
-        most: Maximum pieces of a lease for each worker of a node.
+        source: Pairs of a key and a piece of work.
+        characters: Returns the length of a piece of work in characters.
+        most: Maximum number of pieces in a lease, for each worker of the node.
     """
 
     def __init__(self, source: Iterable[tuple[Key, Payload]], characters: Callable[[Payload], int], most: int) -> None:
         self._source, self._characters, self._most = iter(source), characters, most
         self._ahead = deque[WorkPiece[Key, Payload]]()
-        self._look()
+        self._read_ahead()
 
     @property
     def ended(self) -> bool:
@@ -91,9 +91,9 @@ class Feed(Generic[Key, Payload]):
         while self._ahead and len(lease) < max(size >> self._ahead[0].tries, 1) and characters < _MAX_LEASE_CHARACTERS:
             lease.append(piece := self._ahead.popleft())
             characters += self._characters(piece.payload)
-        self._look()
+        self._read_ahead()
         return lease
 
-    def _look(self) -> None:
+    def _read_ahead(self) -> None:
         short = _LAST_LEASES_PER_WORKER * self._most - len(self._ahead)
         self._ahead.extend(WorkPiece(key, payload) for key, payload in islice(self._source, max(short, 0)))

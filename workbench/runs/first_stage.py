@@ -1,8 +1,8 @@
 """The first stage of judging on this machine: verdicts that a verifier reaches at once, and items deferred to workers.
 
-It runs in the caller with helper processes (many items), or in processes instead of the caller (long texts). Messages
-are those of `workbench.verifiers.wire`: some items, and the answers to each. A process ends when its socket does, so
-none outlives the process that started it.
+With many items it runs in the calling process and in helper processes; with long texts, only in helper processes.
+Messages have the format of `workbench.verifiers.wire`: a request contains items, and its reply an answer for each. A
+helper process ends when its socket closes, so it never outlives the process that started it.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ BATCH_ITEMS = 64
 NICENESS = 10
 """Niceness of helper processes, which yield the processor to the answering process."""
 MIN_ITEMS_FOR_HELPERS = 1_000
-"""Items that the caller reads alone before helper processes start."""
+"""Number of items that the caller judges before helper processes start."""
 _MAX_BATCH_CHARACTERS = 500_000
 """A batch with this many characters takes no further item."""
 LONG_ITEM_CHARACTERS = 20_000
 """Minimum characters of a long item."""
 _MAX_LONG_ITEMS_PER_PROCESS = 500
-"""Long items that one process reads before it is replaced, which frees the memory they left behind."""
+"""Number of long items after which a process is replaced, which frees the memory they left behind."""
 
 _BOOT = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
@@ -55,7 +55,7 @@ class LeftToWorker(Struct, frozen=True):
     """An item that the first stage defers to a worker.
 
     Attributes:
-        key: Items with equal keys get the same answer; None: the item gets a separate one.
+        key: Items with equal keys get the same answer; None if the item needs a separate answer.
         known: The first stage's partial result; None if the worker's verdict is the whole result.
     """
 
@@ -67,7 +67,7 @@ _WHOLE = LeftToWorker(None, None)
 
 
 def first_stage(verifier: Verifier, item: VerifierInput) -> Verdict | LeftToWorker:
-    """Return a verdict that can neither hang nor crash; a verifier that may do either defers every item."""
+    """Judge an item with code that can neither hang nor crash, or defer it; if all code may, every item is deferred."""
     if verifier.isolation == "process":
         return _WHOLE
     if verifier.isolation != "staged":
@@ -82,7 +82,7 @@ FirstAnswer = Verdict | LeftToWorker
 """The first stage's answer to an item."""
 
 
-class _ReadRequest(Struct, frozen=True):
+class _FirstStageRequest(Struct, frozen=True):
     items: Sequence[VerifierInput]
 
 
@@ -91,7 +91,7 @@ class _FirstStageAnswer(Struct, frozen=True):
     deferred: LeftToWorker | None = None
 
 
-class _ReadReply(Struct, frozen=True):
+class _FirstStageReply(Struct, frozen=True):
     said: list[_FirstStageAnswer]
 
 
@@ -101,11 +101,11 @@ def serve(kind: str, options: dict[str, str], descriptor: int, niceness: int) ->
     verifier = Registry().local(kind, options)
     with socket.socket(fileno=descriptor) as sock, sock.makefile("rb") as stream:
         while (body := read(stream)) is not None:
-            asked = msgspec.msgpack.decode(body, type=_ReadRequest)
-            sock.sendall(pack(_ReadReply([_say(verifier, item) for item in asked.items])))
+            asked = msgspec.msgpack.decode(body, type=_FirstStageRequest)
+            sock.sendall(pack(_FirstStageReply([_answer_item(verifier, item) for item in asked.items])))
 
 
-def _say(verifier: Verifier, item: VerifierInput) -> _FirstStageAnswer:
+def _answer_item(verifier: Verifier, item: VerifierInput) -> _FirstStageAnswer:
     answer = first_stage(verifier, item)
     return _FirstStageAnswer(deferred=answer) if isinstance(answer, LeftToWorker) else _FirstStageAnswer(answer)
 
@@ -120,7 +120,7 @@ def _decode_answers(body: bytes, count: int) -> list[FirstAnswer]:
         VerifierError: The message is malformed.
     """
     try:
-        said = msgspec.msgpack.decode(body, type=_ReadReply).said
+        said = msgspec.msgpack.decode(body, type=_FirstStageReply).said
     except msgspec.MsgspecError as error:
         raise VerifierError(_ENDED) from error
     answers = [answer for one in said if (answer := one.deferred or one.verdict) is not None]
@@ -137,7 +137,7 @@ class ReaderProcess:
     """
 
     def __init__(self, spec: Spec) -> None:
-        self._sock, self._process = _started(spec, 0)
+        self._sock, self._process = _start_process(spec, 0)
         self._stream = self._sock.makefile("rb")
 
     @property
@@ -151,7 +151,7 @@ class ReaderProcess:
             VerifierError: The process has ended.
         """
         try:
-            self._sock.sendall(pack(_ReadRequest(items)))
+            self._sock.sendall(pack(_FirstStageRequest(items)))
             body = read(self._stream)
         except (OSError, ValueError) as error:
             raise VerifierError(_ENDED) from error
@@ -168,7 +168,7 @@ class ReaderProcess:
         self._sock.close()
 
 
-def _started(spec: Spec, niceness: int) -> tuple[socket.socket, subprocess.Popen[bytes]]:
+def _start_process(spec: Spec, niceness: int) -> tuple[socket.socket, subprocess.Popen[bytes]]:
     with ExitStack() as opened:
         try:
             ours, theirs = map(opened.enter_context, socket.socketpair())
@@ -191,7 +191,7 @@ def _started(spec: Spec, niceness: int) -> tuple[socket.socket, subprocess.Popen
 # -- Helper processes for many items.
 
 
-def _batch(left: Iterator[VerifierInput]) -> list[VerifierInput]:
+def _next_batch(left: Iterator[VerifierInput]) -> list[VerifierInput]:
     items, characters = list[VerifierInput](), 0
     for item in islice(left, BATCH_ITEMS):
         items.append(item)
@@ -212,11 +212,11 @@ class _SharedBatch(NamedTuple):
 class Readers(Closing):
     """The first-stage worker pool: processes that help the caller with the first stage of one verifier.
 
-    They start once the caller has read `MIN_ITEMS_FOR_HELPERS` items and has more than one further batch. If a process
-    ends, the caller reads its batch.
+    They start once the caller has judged `MIN_ITEMS_FOR_HELPERS` items and has more than one further batch. If a
+    process ends, the caller judges its batch.
 
     Args:
-        processes: Number of processes; with 0, or without a first stage, the caller reads alone.
+        processes: Number of processes; with 0, or without a first stage, the caller judges all items itself.
     """
 
     def __init__(self, verifier: Verifier, spec: Spec, processes: int) -> None:
@@ -228,7 +228,7 @@ class Readers(Closing):
         self._processes: list[ReaderProcess] = []
         self._lock = threading.Lock()
         self._closed = False
-        self._read = 0
+        self._receive = 0
 
     @property
     def pids(self) -> list[int]:
@@ -236,26 +236,30 @@ class Readers(Closing):
             return [process.pid for process in self._processes]
 
     def answers(self, items: Iterable[VerifierInput]) -> Iterator[tuple[VerifierInput, FirstAnswer]]:
-        """Yield each item with `first_stage`'s answer, in no order; for one caller at a time."""
+        """Yield each item with `first_stage`'s answer, in no particular order; for one caller at a time."""
         left = iter(items)
         done: _Done = SimpleQueue()
         given = 0
         own: Iterable[VerifierInput]
         while True:
-            before = self._read
+            before = self._receive
             # Without helpers the caller requests an item only when it has answered the one before.
-            own = _batch(left) if self._wanted and self._read >= MIN_ITEMS_FOR_HELPERS else islice(left, BATCH_ITEMS)
-            while own and self._wants_more() and (batch := _batch(left)):
-                self._give(_SharedBatch(batch, done))
+            own = (
+                _next_batch(left)
+                if self._wanted and self._receive >= MIN_ITEMS_FOR_HELPERS
+                else islice(left, BATCH_ITEMS)
+            )
+            while own and self._wants_batch() and (batch := _next_batch(left)):
+                self._offer_batch(_SharedBatch(batch, done))
                 given += 1
-            if not own and (own := self._taken_back(done)):
+            if not own and (own := self._withdraw_batch(done)):
                 given -= 1
-            yield from self._read_here(own)
+            yield from self._judge_here(own)
             while given and (not own or not done.empty()):
                 read, answers = done.get()
                 given -= 1
-                yield from self._read_here(read.items) if answers is None else zip(read.items, answers, strict=True)
-            if self._read == before and not given:
+                yield from self._judge_here(read.items) if answers is None else zip(read.items, answers, strict=True)
+            if self._receive == before and not given:
                 return
 
     def close(self) -> None:
@@ -269,42 +273,42 @@ class Readers(Closing):
             helper.join()
         self._helpers = []
 
-    def _read_here(self, items: Iterable[VerifierInput]) -> Iterator[tuple[VerifierInput, FirstAnswer]]:
+    def _judge_here(self, items: Iterable[VerifierInput]) -> Iterator[tuple[VerifierInput, FirstAnswer]]:
         for item in items:
-            self._read += 1
+            self._receive += 1
             yield item, first_stage(self._verifier, item)
 
-    def _wants_more(self) -> bool:
-        return not self._closed and self._read >= MIN_ITEMS_FOR_HELPERS and len(self._batches) < self._wanted
+    def _wants_batch(self) -> bool:
+        return not self._closed and self._receive >= MIN_ITEMS_FOR_HELPERS and len(self._batches) < self._wanted
 
-    def _give(self, batch: _SharedBatch) -> None:
+    def _offer_batch(self, batch: _SharedBatch) -> None:
         while len(self._helpers) < self._wanted:
-            helper = threading.Thread(target=self._help, daemon=True)
+            helper = threading.Thread(target=self._run_helper, daemon=True)
             helper.start()
             self._helpers.append(helper)
         with self._changed:
             self._batches.append(batch)
             self._changed.notify()
 
-    def _taken(self) -> _SharedBatch | None:
+    def _next_shared_batch(self) -> _SharedBatch | None:
         with self._changed:
             self._changed.wait_for(lambda: self._batches or self._closed)
             return None if self._closed else self._batches.popleft()
 
-    def _taken_back(self, done: _Done) -> list[VerifierInput]:
+    def _withdraw_batch(self, done: _Done) -> list[VerifierInput]:
         with self._changed:
             while self._batches:
                 if (batch := self._batches.popleft()).done is done:
                     return batch.items
         return []
 
-    def _help(self) -> None:
-        if (process := self._started()) is None:
+    def _run_helper(self) -> None:
+        if (process := self._start_process()) is None:
             return
         with suppress(VerifierError):
             # A process that answers has loaded; until then the caller is faster.
             process.ask([])
-            while (batch := self._taken()) is not None:
+            while (batch := self._next_shared_batch()) is not None:
                 answers = None
                 try:
                     answers = process.ask(batch.items)
@@ -314,7 +318,7 @@ class Readers(Closing):
             self._processes.remove(process)
             process.close()
 
-    def _started(self) -> ReaderProcess | None:
+    def _start_process(self) -> ReaderProcess | None:
         with self._lock, suppress(VerifierError):
             if not self._closed:
                 self._processes.append(ReaderProcess(self._spec))
@@ -326,7 +330,7 @@ class Readers(Closing):
 
 
 class AsyncReaderProcess(asyncio.Protocol):
-    """A process that runs the first stage of one verifier, called from an event loop; it answers in turn.
+    """A process that runs the first stage of one verifier, called from an event loop; answers requests in order.
 
     Attributes:
         long: Number of long items sent to it.
@@ -336,7 +340,7 @@ class AsyncReaderProcess(asyncio.Protocol):
     """
 
     def __init__(self, spec: Spec, niceness: int = 0) -> None:
-        self._sock, self._process = _started(spec, niceness)
+        self._sock, self._process = _start_process(spec, niceness)
         self._transport: asyncio.Transport | None = None
         self._incoming = bytearray()
         self._asked: deque[tuple[int, asyncio.Future[list[FirstAnswer]]]] = deque()
@@ -359,7 +363,7 @@ class AsyncReaderProcess(asyncio.Protocol):
         """
         self.long += sum(item.characters > LONG_ITEM_CHARACTERS for item in items)
         try:
-            asked = pack(_ReadRequest(items))
+            asked = pack(_FirstStageRequest(items))
         except ValueError as error:
             raise VerifierError("A text can't be sent to a first-stage worker process.") from error
         loop = asyncio.get_running_loop()
@@ -444,7 +448,7 @@ class AsyncReaders:
 
     @asynccontextmanager
     async def process(self) -> AsyncIterator[AsyncReaderProcess]:
-        """Reserve a process for the block; it is ended if the block fails, or no caller needs it.
+        """Reserve a process for the block; the process is ended if the block fails, or if no caller needs it any more.
 
         Raises:
             VerifierError: No process can start.
@@ -452,11 +456,11 @@ class AsyncReaders:
         self._busy += 1
         try:
             async with self._places:
-                process = self._idle() or AsyncReaderProcess(self._spec, NICENESS)
+                process = self._take_idle_process() or AsyncReaderProcess(self._spec, NICENESS)
                 try:
                     yield process
                 except BaseException:
-                    # Its result is no longer needed.
+                    # The process's result is no longer needed.
                     process.close()
                     raise
                 if self._closed or process.long >= _MAX_LONG_ITEMS_PER_PROCESS:
@@ -477,7 +481,7 @@ class AsyncReaders:
                     raise
                 self._free.append(process)
 
-    def _idle(self) -> AsyncReaderProcess | None:
+    def _take_idle_process(self) -> AsyncReaderProcess | None:
         while self._free:
             process = self._free.pop()
             if process.lives:

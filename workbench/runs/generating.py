@@ -1,4 +1,4 @@
-"""Calls to model servers that are not about an item: texts written for a caller in synchronous code.
+"""Call model servers for texts that are not about an item, on behalf of synchronous code.
 
 The calls go through a run's journal as a judge's do: each attempt is stored before it is sent, replies are kept, and
 equal requests are sent only once. A separate thread makes the calls and renews the heartbeat while the caller does
@@ -44,7 +44,7 @@ class Servers:
     Args:
         lease: The claim to be the database's runner.
         run: The run's number; limits apply to all its starts together.
-        servers: By the names that `ReplyRequest` uses.
+        servers: Servers by role, the role being that of a `ReplyRequest`.
 
     Raises:
         UsageError: A server's address or a price is wrong.
@@ -59,7 +59,7 @@ class Servers:
         self._opened: Future[_ThreadSession] = Future()
         self._ended: BaseException | None = None
         self._interrupted: Callable[[], None] | None = None
-        self._thread = threading.Thread(target=self._live, name="generating", daemon=True)
+        self._thread = threading.Thread(target=self._run_thread, name="generating", daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -79,8 +79,8 @@ class Servers:
         """Return the result of each request, in their order.
 
         Args:
-            watch: Called a few times a second with the number of results, and whether this only waits for calls in
-                flight before it ends.
+            watch: Called a few times a second with the number of results, and whether the work is ending and only waits
+                for calls in flight.
 
         Raises:
             RunError: No call can succeed now; replies received are stored.
@@ -94,29 +94,29 @@ class Servers:
                 watch(sum(one is not None for one in found), ending)
 
         if not self._thread.is_alive():
-            raise self._over()
+            raise self._ended_error()
         try:
-            asked = asyncio.run_coroutine_threadsafe(_ask(opened.session, wanted, found), opened.loop)
-            while self._waits(asked):
+            asked = asyncio.run_coroutine_threadsafe(_request_replies(opened.session, wanted, found), opened.loop)
+            while self._is_waiting(asked):
                 tell(ending=False)
         except KeyboardInterrupt:
             self._interrupted = partial(tell, ending=True)
             raise
         except Halt as halt:
-            # A call that may not begin any more fails as a consequence of what ended the others.
-            raise self._over() if halt.code == "cancelled" else RunError(halt.message, _GO_ON) from halt
+            # A call that may not begin any more fails because of the error that ended the other calls.
+            raise self._ended_error() if halt.code == "cancelled" else RunError(halt.message, _GO_ON) from halt
         except LeaseLost as lost:
             raise RunError("Another process has become the database's runner.", _GO_ON) from lost
         except CancelledError as ended:
-            raise self._over() from ended
+            raise self._ended_error() from ended
         return [one for one in found if one is not None]
 
-    def _over(self) -> RunError:
+    def _ended_error(self) -> RunError:
         if isinstance(self._ended, WorkbenchError):
             return RunError(self._ended.message, _GO_ON)
         return RunError("The calls to model servers have ended.", _GO_ON)
 
-    def _waits(self, asked: Future[None]) -> bool:
+    def _is_waiting(self, asked: Future[None]) -> bool:
         alive = self._thread.is_alive()
         try:
             asked.result(POLL_S)
@@ -126,7 +126,7 @@ class Servers:
             return True
         return False
 
-    def _live(self) -> None:
+    def _run_thread(self) -> None:
         try:
             asyncio.run(self._open())
         except BaseException as error:
@@ -154,10 +154,10 @@ class _ThreadSession(Struct, frozen=True):
     over: asyncio.Future[None]
 
 
-async def _ask(session: Session, wanted: Sequence[ReplyRequest], found: list[Found | None]) -> None:
+async def _request_replies(session: Session, wanted: Sequence[ReplyRequest], found: list[Found | None]) -> None:
     (client,) = session.clients
     feed = TaskSource([enumerate(wanted)])
-    tasks = [session.start(_answer(client, feed, found)) for _ in range(min(client.places, len(wanted)))]
+    tasks = [session.start(_answer_requests(client, feed, found)) for _ in range(min(client.places, len(wanted)))]
     try:
         await session.wait(tasks)
     except BaseException:
@@ -167,7 +167,9 @@ async def _ask(session: Session, wanted: Sequence[ReplyRequest], found: list[Fou
         await session.flush()
 
 
-async def _answer(client: Client, feed: TaskSource[tuple[int, ReplyRequest]], found: list[Found | None]) -> None:
+async def _answer_requests(
+    client: Client, feed: TaskSource[tuple[int, ReplyRequest]], found: list[Found | None]
+) -> None:
     async for place, one in feed:
         try:
             reply = (await client.ask(one.role, one.request, one.sample)).reply
@@ -207,7 +209,7 @@ class CompletionRequest(Struct, frozen=True):
     Attributes:
         question: Row id.
         key: The completion's id.
-        sample: Distinguishes independent replies, from 0.
+        sample: Index that distinguishes independent replies to the same request, from 0.
     """
 
     question: int
@@ -239,7 +241,7 @@ class ModelProgress(Struct, kw_only=True):
     Attributes:
         done: Completions that exist or failed.
         failed: Calls of this start that failed for good, by code.
-        details: The message of the first failed call.
+        details: Messages of the first failed calls, at most `MAX_SHOWN_FAILURES`.
         halted: Why no call of the model can succeed now.
         over: Whether the model has finished.
         awaited: Calls in flight to wait for before the end; None while calls may begin.
@@ -308,7 +310,7 @@ class _ModelCompletions:
 
     def start(self, session: Session) -> list[asyncio.Task[None]]:
         feed = TaskSource(self._pending_batches())
-        return [session.start(self._ask_on(feed)) for _ in range(self._tasks)]
+        return [session.start(self._write_completions(feed)) for _ in range(self._tasks)]
 
     def look(self) -> ModelProgress:
         if self._client.journal.closing:
@@ -331,10 +333,10 @@ class _ModelCompletions:
             yield [(part, one) for one in wanted]
             self._part = part + 1
 
-    async def _ask_on(self, feed: TaskSource[tuple[int, CompletionRequest]]) -> None:
+    async def _write_completions(self, feed: TaskSource[tuple[int, CompletionRequest]]) -> None:
         try:
             async for part, wanted in feed:
-                await self._ask(part, wanted)
+                await self._request_replies(part, wanted)
         except Halt as halt:
             if halt.code != "cancelled":
                 self.progress.halted = self.progress.halted or halt.message
@@ -342,7 +344,7 @@ class _ModelCompletions:
         self._tasks -= 1
         self.progress.over = not self._tasks
 
-    async def _ask(self, part: int, wanted: CompletionRequest) -> None:
+    async def _request_replies(self, part: int, wanted: CompletionRequest) -> None:
         self._open[part] += 1
         try:
             await self._client.ask(self.name, wanted.request, wanted.sample)

@@ -1,4 +1,4 @@
-"""Model-written texts that are not about an item: journalled, kept, within a budget, and resumable after a kill.
+"""Generate texts with models: calls are journalled, replies are kept, costs are limited, and a killed run can resume.
 
 The requests under one name are a run of the kind `GENERATION`: it has calls and costs, but no verdicts.
 """
@@ -51,7 +51,7 @@ class WritingRequest(Struct, frozen=True, kw_only=True):
 
     Attributes:
         messages: The prompt.
-        sample: Distinguishes independent replies to the same messages, from 0.
+        sample: Index that distinguishes independent replies to the same messages, from 0.
         step: The request's purpose, such as ``"tests"``, shown with the call.
         model: The name of one of the writer's models; "" is the first.
     """
@@ -63,7 +63,7 @@ class WritingRequest(Struct, frozen=True, kw_only=True):
 
 
 class Writer(Protocol):
-    """Models that write; equal requests with equal samples always get the same reply."""
+    """Models that generate texts; equal requests with equal samples always get the same reply."""
 
     def ask(self, asked: Sequence[WritingRequest]) -> list[str | None]:
         """Return the replies, in the order of the requests; None for a call that failed for good."""
@@ -81,7 +81,7 @@ MODEL_OPTIONS: Final[dict[str, str]] = {
 }
 """Options of `models_from`, and their descriptions."""
 _TEXTS: Final = 16
-"""Texts in one request for vectors: a reply has some thousand numbers for each text."""
+"""Number of texts in one request for vectors: a reply has some thousand numbers for each text."""
 MAX_SHOWN_FAILURES: Final = 20
 """Maximum failed calls whose messages are shown."""
 _TABLE_OPTIONS: Final = {*SERVER_OPTIONS, *SAMPLING_OPTIONS}
@@ -95,7 +95,7 @@ Watch = Callable[[str, int, int], None]
 
 
 class Model(Struct, frozen=True, kw_only=True):
-    """A model that writes.
+    """A model that generates texts.
 
     Attributes:
         sampling: The user's settings; they override a request's.
@@ -111,7 +111,7 @@ class Models(Struct, frozen=True, kw_only=True):
     Attributes:
         models: The models by name; the first is the default.
         limits: Limits on all models together.
-        own: Whether all settings come from the caller, and none from a file.
+        own: Whether the caller gave all settings, and none comes from a file.
     """
 
     models: dict[str, Model]
@@ -140,7 +140,7 @@ class ServerGeneration:
     Attributes:
         run: The run's number.
         failed: Calls that failed for good, by code.
-        details: The message of the first failed call.
+        details: Messages of the first failed calls, at most `MAX_SHOWN_FAILURES`.
     """
 
     def __init__(self, run: int, models: Models, servers: Servers, watch: Watch | None) -> None:
@@ -158,11 +158,11 @@ class ServerGeneration:
         """
         if not asked:
             return []
-        watch = self._watching(asked[0].step, len(asked))
+        watch = self._progress_callback(asked[0].step, len(asked))
         found = self._servers.ask([self._reply_request(one) for one in asked], watch)
         for reply in found:
             if isinstance(reply, CallFailed):
-                self._note(reply)
+                self._record_failure(reply)
         return [None if isinstance(reply, CallFailed) else reply.text for reply in found]
 
     def embed(self, texts: Sequence[str]) -> list[tuple[float, ...]]:
@@ -177,7 +177,7 @@ class ServerGeneration:
         name = next(iter(self._models.models))
         batches = [tuple(texts[start : start + _TEXTS]) for start in range(0, len(texts), _TEXTS)]
         wanted = [ReplyRequest(name, Scoring(task="embeddings", texts=batch), 0) for batch in batches]
-        found = self._servers.ask(wanted, self._watching("embeddings", len(wanted)))
+        found = self._servers.ask(wanted, self._progress_callback("embeddings", len(wanted)))
         vectors: list[tuple[float, ...]] = []
         for reply in found:
             if isinstance(reply, CallFailed):
@@ -194,11 +194,11 @@ class ServerGeneration:
         sampling = self._models.models[name].sampling
         return ReplyRequest(name, Chat(messages=one.messages, sampling=sampling), one.sample)
 
-    def _watching(self, step: str, of: int) -> Callable[[int, bool], None] | None:
+    def _progress_callback(self, step: str, of: int) -> Callable[[int, bool], None] | None:
         watch = self._watch
         return watch and (lambda done, ending: watch(_ENDING if ending else step, done, of))
 
-    def _note(self, failed: CallFailed) -> None:
+    def _record_failure(self, failed: CallFailed) -> None:
         self.failed[failed.code] += 1
         if len(self.details) < MAX_SHOWN_FAILURES:
             self.details.append(str(failed))
@@ -208,7 +208,7 @@ def models_from(project: Project, names: Sequence[str], options: Mapping[str, st
     """Return the named models: tables ``[models.NAME]`` of ``workbench.toml``, or names at the server.
 
     Args:
-        options: As in `MODEL_OPTIONS`; they override those of a table.
+        options: Option values by name, as in `MODEL_OPTIONS`; they override the options of a table.
         usual: Default sampling.
 
     Raises:
@@ -223,7 +223,7 @@ def models_from(project: Project, names: Sequence[str], options: Mapping[str, st
     try:
         return Models(
             models={
-                name: _model({"model": name, **(table or {}), **options}, usual) for name, table in written.items()
+                name: _model_from({"model": name, **(table or {}), **options}, usual) for name, table in written.items()
             },
             limits=limits_from(options),
             own=not any(written.values()),
@@ -297,7 +297,7 @@ def require_free(name: str) -> None:
         raise UsageError(f"{name!r} is a kind of verifier.", "Choose another name.")
 
 
-def _model(options: dict[str, str], usual: Sampling) -> Model:
+def _model_from(options: dict[str, str], usual: Sampling) -> Model:
     chosen = {key: value for key, value in structs.asdict(sampling_from(options)).items() if value is not None}
     chosen |= dict.fromkeys(chosen.pop("left_out"))
     server, sampling = server_from(options), structs.replace(usual, **chosen)
@@ -332,12 +332,12 @@ def from_server(
     import numpy as np
 
     for model in models.models.values():
-        _require_no_chat(model.server.extras)
+        _require_no_chat_options(model.server.extras)
     with generating(project, f"embeddings/{name}", models, {}, trust=trust, watch=watch) as writer:
         return np.array(writer.embed([neutralised(text) for text in texts]))
 
 
-def _require_no_chat(extras: RequestExtras) -> None:
+def _require_no_chat_options(extras: RequestExtras) -> None:
     for name in ("reasoning_effort", "max_tokens_field", "fold_system"):
         if getattr(extras, name):
             raise UsageError(f"{name}: it is an option for chat, and embeddings are requested.", "Leave it out.")

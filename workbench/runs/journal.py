@@ -85,7 +85,7 @@ MAX_GROUP_ENTRIES = 500
 UNREAD: Final = ("unparsed", "malformed")
 """Reasons of verdicts whose replies could not be parsed."""
 NO_ITEM: Final = -1
-"""The item of a call that is about no stored completion."""
+"""The item number of a call that is not about a stored completion."""
 _GATHER_S = (0.001, 0.02)
 _GATHER_SHARE = 0.02
 """A group is gathered for this share of a call's time, within the bounds above: small transactions cost more."""
@@ -131,12 +131,12 @@ class RunJournal:
 
     Args:
         numbers: The counter of attempts, shared by all active runs.
-        reader: The reader of the replies, such as a parser with its version: replies it could not parse before are
-            requested again.
+        reader: Identifies what parses the replies, such as a parser with its version: replies that it could not parse
+            before are requested again.
 
     Attributes:
         usage: The run's usage, uncommitted entries included.
-        stored: Verdicts committed by this journal.
+        stored: Number of verdicts committed by this journal.
         closing: Whether the run is stopping: no call begins any more.
     """
 
@@ -182,7 +182,7 @@ class RunJournal:
             return calls.response(self._reader, key, self._wanted)
 
     def refused(self, key: bytes) -> CallFailed | None:
-        """Return how a server rejected a request's content in an earlier start that stored no verdict on its item."""
+        """Return how a server rejected a request's content in an earlier start without a verdict; None if it didn't."""
         return self._refused.get(key)
 
     def spent(self) -> RunUsed:
@@ -196,7 +196,7 @@ class RunJournal:
         """
         self.require_open()
         number = next(self._numbers)
-        await self._commit_with(Attempt(number, item, call))
+        await self._add_awaited(Attempt(number, item, call))
         return number
 
     async def begin_together(
@@ -206,7 +206,7 @@ class RunJournal:
 
         Args:
             found: Each call with its item.
-            put: Function that stores the batch, given the attempts' numbers.
+            put: Stores the batch in a transaction, given the attempts' numbers.
 
         Raises:
             Halt: The run is stopping.
@@ -224,18 +224,18 @@ class RunJournal:
         self._lease.store(store)
 
     def fail(self, attempt: int, code: FailureCode, status: int | None, detail: str, *, sent: bool = True) -> None:
-        self._put(AttemptOutcome(attempt, "failed" if sent else "unsent", status, code, detail))
+        self._add_entry(AttemptOutcome(attempt, "failed" if sent else "unsent", status, code, detail))
 
     def done(self, attempt: int, call: JournaledCall, response: Response) -> None:
         """Record a response; it is committed before or with all later entries."""
         self._fresh[call.key] = response
         shortest, longest = _GATHER_S
         self._gather = min(max(shortest, _GATHER_SHARE * response.ms / 1000), longest)
-        self._put(_JournaledReply(call, response))
-        self._put(AttemptOutcome(attempt, "done"))
+        self._add_entry(_JournaledReply(call, response))
+        self._add_entry(AttemptOutcome(attempt, "done"))
 
     def begin_no_more(self) -> None:
-        """Stop sending calls; replies to those in flight are still stored."""
+        """Stop sending calls; replies to calls in flight are still stored."""
         self.closing = True
 
     def require_open(self) -> None:
@@ -253,10 +253,10 @@ class RunJournal:
         Calls that begin later are sent after that COMMIT.
         """
         trace = None if judged.trace is None else msgspec.json.encode(judged.trace).decode()
-        return self._commit_with(_RecordedVerdict(item, judged, made, trace))
+        return self._add_awaited(_RecordedVerdict(item, judged, made, trace))
 
     async def flush(self) -> None:
-        await self._commit_with(None)
+        await self._add_awaited(None)
 
     def note(self, caller: Caller) -> None:
         self.usage.in_flight, self.usage.at_once = caller.in_flight, caller.limit
@@ -272,7 +272,7 @@ class RunJournal:
         if self._broken is not None:
             raise self._broken
         if time.monotonic() - self._committed >= _BEAT_S:
-            self._schedule(0.0)
+            self._schedule_commit(0.0)
 
     @property
     def broken(self) -> bool:
@@ -282,35 +282,35 @@ class RunJournal:
         if self._timer is not None:
             self._timer.cancel()
 
-    def _commit_with(self, what: Attempt | _RecordedVerdict | None) -> Waiter:
+    def _add_awaited(self, what: Attempt | _RecordedVerdict | None) -> Waiter:
         waiter = self._loop.create_future()
-        self._put(_Awaited(what, waiter))
+        self._add_entry(_Awaited(what, waiter))
         return waiter
 
-    def _put(self, entry: _Entry) -> None:
+    def _add_entry(self, entry: _Entry) -> None:
         if self._broken is not None:
             raise self._broken
         self._entries.append(entry)
-        self._schedule(self._gather)
+        self._schedule_commit(self._gather)
 
-    def _schedule(self, after: float) -> None:
+    def _schedule_commit(self, after: float) -> None:
         if self._timer is None:
             self._timer = self._loop.call_later(after, self._commit)
 
     def _commit(self) -> None:
         self._timer = None
-        self._batch = batch = self._batch or self._gathered()
+        self._batch = batch = self._batch or self._next_transaction()
         try:
             with self._lease.write(patient=False) as connection:
-                self._store(connection, batch)
+                self._store_transaction(connection, batch)
         except StoreError as error:
             if self._lease.gives_up(error):
-                self._break(error)
+                self._fail_waiters(error)
             else:
-                self._schedule(_RETRY_S)
+                self._schedule_commit(_RETRY_S)
             return
         except Exception as error:
-            self._break(error)
+            self._fail_waiters(error)
             return
         self._batch, self._committed = None, time.monotonic()
         self.stored += len(batch.recorded)
@@ -321,7 +321,7 @@ class RunJournal:
                 waiter.set_result(None)
         self._write_back()
         if self._entries:
-            self._schedule(0.0 if len(self._entries) >= MAX_GROUP_ENTRIES else self._gather)
+            self._schedule_commit(0.0 if len(self._entries) >= MAX_GROUP_ENTRIES else self._gather)
 
     def _write_back(self) -> None:
         busy = self._writing_back is not None and not self._writing_back.done()
@@ -331,7 +331,7 @@ class RunJournal:
             # The next transaction reports any error of the disk.
             self._writing_back.add_done_callback(lambda done: done.cancelled() or done.exception())
 
-    def _gathered(self) -> _Transaction:
+    def _next_transaction(self) -> _Transaction:
         batch = _Transaction()
         for _ in range(min(MAX_GROUP_ENTRIES, len(self._entries))):
             match self._entries.popleft():
@@ -342,10 +342,10 @@ class RunJournal:
                     add_reply(self.usage, response.usage)
                     batch.responses.append((call, response))
                 case _Awaited(what, waiter):
-                    self._add(batch, what, waiter)
+                    self._add_to_transaction(batch, what, waiter)
         return batch
 
-    def _add(self, batch: _Transaction, what: Attempt | _RecordedVerdict | None, waiter: Waiter) -> None:
+    def _add_to_transaction(self, batch: _Transaction, what: Attempt | _RecordedVerdict | None, waiter: Waiter) -> None:
         if isinstance(what, Attempt):
             if waiter.done():
                 # No caller waits any more, so the call will not be sent.
@@ -357,7 +357,7 @@ class RunJournal:
             batch.recorded.append(what)
         batch.waiters.append(waiter)
 
-    def _store(self, connection: sqlite3.Connection, batch: _Transaction) -> None:
+    def _store_transaction(self, connection: sqlite3.Connection, batch: _Transaction) -> None:
         moment = now()
         run, recorded = self._run, batch.recorded
         if batch.attempts:
@@ -375,17 +375,17 @@ class RunJournal:
                 calls.mark_unread(connection, run, unread, self._wanted.reader)
         calls.put(connection, run, self.usage)
 
-    def _break(self, error: BaseException) -> None:
+    def _fail_waiters(self, error: BaseException) -> None:
         self._broken = error
-        waiting = [*(self._batch.waiters if self._batch else ()), *self._gathered_waiters()]
+        waiting = [*(self._batch.waiters if self._batch else ()), *self._pop_waiters()]
         for waiter in waiting:
             if not waiter.done():
                 waiter.set_exception(error)
                 # Callers that have ended need no result.
                 waiter.exception()
 
-    def _gathered_waiters(self) -> list[Waiter]:
+    def _pop_waiters(self) -> list[Waiter]:
         waiters = []
         while self._entries:
-            waiters += self._gathered().waiters
+            waiters += self._next_transaction().waiters
         return waiters

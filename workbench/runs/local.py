@@ -1,4 +1,4 @@
-"""Judge on this machine: verdicts reached at once, and items deferred to worker processes."""
+"""Judge on this machine: in this process where that is safe, else in worker processes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from workbench.verifiers.pool import WorkerPool
 
 
 def filled_in(known: Verdict | None, found: Verdict) -> Verdict:
-    """Merge the first stage's partial result with the second stage's result."""
+    """Merge the first stage's partial result, if any, with a worker's result."""
     if known is None:
         return found
     return structs.replace(
@@ -46,8 +46,8 @@ class SecondStage:
     next item only when its last verdict is committed. The workers start when the first item needs one.
 
     Attributes:
-        count: Waiting items.
-        characters: Length of their texts in memory.
+        count: Number of waiting items.
+        characters: Total length of their texts.
     """
 
     def __init__(self, start: Callable[[], WorkerPool], recall: Recall, commit: Commit) -> None:
@@ -76,7 +76,7 @@ class SecondStage:
         return self._pool is not None
 
     def take(self, item: VerifierInput, deferred: LeftToWorker) -> Verdict | None:
-        """Return the verdict if a worker's result is known; otherwise queue the item.
+        """Return the verdict if a worker's result is known; otherwise queue the item and return None.
 
         Raises:
             VerifierError: The workers can't start.
@@ -86,7 +86,7 @@ class SecondStage:
             if deferred.key is not None and (found := self._recall(deferred.key)) is not None:
                 return filled_in(deferred.known, found)
             waiting = self._waiting[key] = []
-            self._put(item, key)
+            self._queue_item(item, key)
         waiting.append((item.item, deferred.known))
         self.count += 1
         return None
@@ -105,7 +105,7 @@ class SecondStage:
         found = {}
         for item, verdict in results:
             key = self._keys.pop(item.item)
-            settled += self._settle(key, verdict)
+            settled += self._finish_waiting_items(key, verdict)
             self.characters -= item.characters
             if isinstance(key, bytes) and _is_repeatable(verdict):
                 found[key] = verdict
@@ -113,19 +113,19 @@ class SecondStage:
             self._commit(settled, found)
         for item, _ in results:
             self.pool.release(item.item)
-        self._feed()
+        self._assign_items()
 
-    def _put(self, item: VerifierInput, key: bytes | int) -> None:
+    def _queue_item(self, item: VerifierInput, key: bytes | int) -> None:
         self._keys[item.item] = key
         self._queue.append(item)
         self.characters += item.characters
-        self._feed()
+        self._assign_items()
 
-    def _feed(self) -> None:
+    def _assign_items(self) -> None:
         while self._queue and self.pool.free:
             self.pool.submit(self._queue.popleft())
 
-    def _settle(self, key: bytes | int, verdict: Verdict) -> list[tuple[int, Verdict]]:
+    def _finish_waiting_items(self, key: bytes | int, verdict: Verdict) -> list[tuple[int, Verdict]]:
         settled = []
         for item, known in self._waiting.pop(key):
             settled.append((item, filled_in(known, verdict)))
@@ -155,7 +155,7 @@ _TURN_S = 0.002
 
 class VerdictSink(Protocol):
     def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] = ...) -> None:
-        """Commit verdicts by the item's row id and, with them, workers' results by key."""
+        """Commit verdicts, each with its item's row id, and in the same transaction workers' results by key."""
         ...
 
     def recall(self, key: bytes) -> Verdict | None: ...
@@ -176,20 +176,20 @@ def judge_locally(
 
     Args:
         spec: The verifier's kind and options, for the workers.
-        has_room: Whether more items may be started while others wait; finished ones are stored first.
+        has_room: Whether more items may be started while other items wait; finished items are stored first.
     """
     judge = cast("Verifier", verifier)
-    # This process is one of the readers.
+    # This process takes part in the first stage.
     with (
         Readers(judge, spec, workers - 1) as readers,
         _LocalRun(judge, lambda: WorkerPool(spec, workers), sink, has_room) as run,
     ):
-        for item, answer in readers.answers(_each(chunks, sink)):
+        for item, answer in readers.answers(_items_in(chunks, sink)):
             run.take(item, answer)
         run.finish()
 
 
-def _each(chunks: Iterable[list[VerifierInput]], sink: VerdictSink) -> Iterator[VerifierInput]:
+def _items_in(chunks: Iterable[list[VerifierInput]], sink: VerdictSink) -> Iterator[VerifierInput]:
     for chunk in chunks:
         sink.check()
         yield from chunk
@@ -216,7 +216,7 @@ class _LocalRun:
         if verdict is not None:
             self._ready.append((item.item, verdict))
         while self._is_full():
-            self._turn(_WAIT_S)
+            self._process_results(_WAIT_S)
         now = time.monotonic()
         if len(self._ready) >= MAX_GROUP_VERDICTS or now - self._stored > _GROUP_S:
             self._store({})
@@ -224,11 +224,11 @@ class _LocalRun:
             time.sleep(_BREATH_S)
             self._sink.check()
         if self._second.has_workers and now - self._turned > _TURN_S:
-            self._turn(0)
+            self._process_results(0)
 
     def finish(self) -> None:
         while self._second.count:
-            self._turn(_WAIT_S)
+            self._process_results(_WAIT_S)
         self._store({})
 
     def _is_full(self) -> bool:
@@ -239,22 +239,22 @@ class _LocalRun:
         self._store({})
         return self._second.count > 0 and not self._has_room()
 
-    def _turn(self, timeout: float) -> None:
+    def _process_results(self, timeout: float) -> None:
         self._second.turn(timeout)
         self._sink.check()
         self._turned = time.monotonic()
 
-    def _key(self, key: bytes) -> bytes:
+    def _verifier_key(self, key: bytes) -> bytes:
         digest = self._identity.copy()
         digest.update(key)
         return digest.digest()
 
     def _recall(self, key: bytes) -> Verdict | None:
-        return self._sink.recall(self._key(key))
+        return self._sink.recall(self._verifier_key(key))
 
     def _commit(self, settled: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict]) -> None:
         self._ready += settled
-        self._store({self._key(key): verdict for key, verdict in found.items()})
+        self._store({self._verifier_key(key): verdict for key, verdict in found.items()})
 
     def _store(self, found: Mapping[bytes, Verdict]) -> None:
         for start in range(0, len(self._ready), MAX_GROUP_VERDICTS):

@@ -1,4 +1,4 @@
-"""The actor on a cluster's node: that node's own workers, kept warm, for one run."""
+"""The actor on a cluster's node: for one run, it keeps the node's worker processes running."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class NodeAbout(Struct, frozen=True, kw_only=True):
         version: The version of its verifier or sandbox.
         identity: A hash of its verifier's kind and configuration.
         trouble: Why the node can't work; "" if it can.
-        provenance: What outcomes of programs depend on at this node.
+        provenance: What the results of programs at this node depend on; None if it runs no programs.
     """
 
     version: str
@@ -42,11 +42,11 @@ class NodeAbout(Struct, frozen=True, kw_only=True):
 
 
 class NodeReply(Struct, Generic[Result]):
-    """Results so far.
+    """A node's results so far.
 
     Attributes:
-        done: Results by number, including those of earlier leases.
-        back: Numbers of work that was not begun within the lease, returned for other nodes.
+        done: Pairs of a piece's number and its result, including those of earlier leases.
+        back: Numbers of the pieces that were not begun within the lease, returned for other nodes.
     """
 
     done: list[tuple[int, Result]]
@@ -54,7 +54,7 @@ class NodeReply(Struct, Generic[Result]):
 
 
 class ReadingNode:
-    """A node of a verifier that needs only texts.
+    """The actor of a verifier that needs only texts.
 
     Args:
         workers: Number of worker processes.
@@ -73,7 +73,7 @@ class ReadingNode:
 
 
 class SandboxNode:
-    """A node with sandboxes for solutions.
+    """The actor that runs solutions in sandboxes.
 
     Args:
         level: The isolation level; a node that doesn't support it reports that.
@@ -105,7 +105,7 @@ class SandboxNode:
         assert self._pool is not None
         waiting, done, until = deque(programs), list[tuple[int, Execution]](), time.monotonic() + LEASE_S
         while time.monotonic() < until and (waiting or (self._under_way and not programs and not done)):
-            done += self._pool.turn(_taken(waiting), self._under_way)
+            done += self._pool.turn(_pop_programs(waiting), self._under_way)
         return NodeReply(done, [number for number, _ in waiting])
 
     def drop(self, numbers: Sequence[int]) -> None:
@@ -116,6 +116,6 @@ class SandboxNode:
             del self._under_way[slot]
 
 
-def _taken(waiting: deque[tuple[int, Program]]) -> Iterator[tuple[int, Program]]:
+def _pop_programs(waiting: deque[tuple[int, Program]]) -> Iterator[tuple[int, Program]]:
     while waiting:
         yield waiting.popleft()

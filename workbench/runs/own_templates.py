@@ -1,7 +1,7 @@
 """A judge's custom template: created from the one that a run used, validated, and saved to a file.
 
-The file is next to the database, where custom templates belong, and has the same trust: no server gets it before its
-user has approved it. A template that a verifier uses is never replaced.
+The file is next to the database, and needs the same approval as other templates: no server gets it before the user has
+approved it. A template that a verifier uses is never replaced.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class CheckedCall(Struct, frozen=True, kw_only=True):
     Attributes:
         roles: The roles of its messages, in their order.
         placeholders: The texts that are filled in.
-        optional: The placeholders among these that the request can omit.
+        optional: Those of the placeholders that the request can omit.
         sampling: Sampling settings that are sent.
     """
 
@@ -83,16 +83,16 @@ class CheckedCall(Struct, frozen=True, kw_only=True):
 
 
 class CheckedTemplate(Struct, frozen=True, kw_only=True):
-    """A file with a prompt, and its interpretation.
+    """A file with a prompt, as the project interprets it.
 
     Attributes:
         kind: ``template``, ``rubric``, ``published prompt``, ``prompt of a role``, ``prompt for code`` or ``prompt for
             types``.
-        standing: Of a published prompt: describes whether its bytes are those of the release.
-        fence: Whether texts are between lines that their author can't guess.
+        standing: For a published prompt, a description of whether the file equals the released one; None for others.
+        fence: Whether each text is enclosed by delimiter lines that its author can't guess.
         lacks: The texts of an item that no request includes.
-        option: The option that uses it.
-        command: The command that uses it.
+        option: The command-line option that uses the file.
+        command: The command that uses the file.
     """
 
     file: str
@@ -124,7 +124,7 @@ class TemplateShape(Struct, frozen=True, kw_only=True):
 
 
 def draft_of(project: Project, kind: str, options: Mapping[str, str], name: str) -> TemplateDraft:
-    """Return the template that a verifier with these options uses, for editing; it names its parser.
+    """Return the template that a verifier with these options uses, for editing; its text names the parser.
 
     Args:
         name: The verifier's name, from which the file's name is derived.
@@ -134,18 +134,18 @@ def draft_of(project: Project, kind: str, options: Mapping[str, str], name: str)
     """
     if kind != "llm-judge":
         raise UsageError(f"{kind} uses no prompt template.", "llm-judge does.")
-    given, stored, file = options.get(TEMPLATE), None, _free(project, name)
+    given, stored, file = options.get(TEMPLATE), None, _unused_file_name(project, name)
     if given is not None:
         text = stored = read_template(Path(given))
         if Path(given).parent == project.path.parent.resolve():
             file = Path(given).name
     else:
         try:
-            text = _with(template_text(options), id=_slug(name))
+            text = _with_toml_values(template_text(options), id=_file_stem(name))
         except ValueError as error:
             raise UsageError(f"{error}.", "Your prompt needs a judge with another strategy.") from error
     if (parser := options.get("parser")) is not None:
-        text = _with(text, parser=parser)
+        text = _with_toml_values(text, parser=parser)
     return TemplateDraft(text=text, file=file, stored=stored)
 
 
@@ -158,11 +158,11 @@ def shape_of(text: str, file: str) -> TemplateShape:
     Raises:
         UsageError: The template is invalid; the message names line and field.
     """
-    template = own(_bytes(text), file)
-    return TemplateShape(calls=len(template.calls), parser=template.parser, lacks=_lacking(template, _ITEM_TEXTS))
+    template = own(_encode(text), file)
+    return TemplateShape(calls=len(template.calls), parser=template.parser, lacks=_missing_texts(template, _ITEM_TEXTS))
 
 
-def _lacking(template: Template, texts: Iterable[str]) -> tuple[str, ...]:
+def _missing_texts(template: Template, texts: Iterable[str]) -> tuple[str, ...]:
     put_in = frozenset[str]().union(*(shown(text) for call in template.calls for _, text in call.messages))
     return tuple(name for name in texts if name not in put_in)
 
@@ -193,7 +193,7 @@ def checked_template(path: Path) -> CheckedTemplate:
         calls=tuple(map(checked_call, template.calls)),
         fence=not any(call.is_plain for call in template.calls),
         parser=template.parser,
-        lacks=_lacking(template, _ITEM_TEXTS if published is None else sorted(published.names)),
+        lacks=_missing_texts(template, _ITEM_TEXTS if published is None else sorted(published.names)),
         option=option,
     )
 
@@ -282,7 +282,7 @@ def preview(
     try:
         with temporary_folder("template") as folder:
             path = folder / draft.file
-            path.write_bytes(_bytes(draft.text))
+            path.write_bytes(_encode(draft.text))
             return preview_calls(project, kind, with_template(options, str(path)), item)
     except OSError as error:
         raise UsageError(f"There is no room to preview it: {error.strerror}.") from error
@@ -302,15 +302,15 @@ def keep(project: Project, draft: TemplateDraft, name: str) -> str:
         The file's name.
 
     Raises:
-        UsageError: The text is not a template, the name is invalid, or the file is another one, has changed since it
-            was read, is in use, or can't be written. Nothing is written then.
+        UsageError: The text is not a template, the name is invalid, or another file has that name, or the file has
+            changed since it was read, is used by a verifier, or can't be written. Nothing is written then.
     """
     file = name if name.endswith(_ENDING) else f"{name}{_ENDING}"
     if not _FILE.fullmatch(file) or file.casefold() == FILE_NAME:
         raise UsageError(f"{name!r} is not a valid template file name.", "Use up to 95 letters, digits and . _ + @ -")
     shape_of(draft.text, file)
     path = project.path.parent / file
-    there = _content(path)
+    there = _read_if_exists(path)
     if there is not None and there == draft.text:
         return file
     if there is not None:
@@ -325,14 +325,14 @@ def _require_replaceable(project: Project, draft: TemplateDraft, path: Path, the
         raise UsageError(f"There is a file {path.name!r} already.", hint)
     if there != draft.stored:
         raise UsageError(f"{path.name!r} has changed since it was read.", hint)
-    if users := _asking_by(project, path):
+    if users := _verifiers_using(project, path):
         raise UsageError(
             f"{path.name!r} is used by {', '.join(map(repr, users))}, whose stored requests would no longer match it.",
             hint,
         )
 
 
-def _asking_by(project: Project, path: Path) -> list[str]:
+def _verifiers_using(project: Project, path: Path) -> list[str]:
     stored = {one.name: one.options for one in stored_runs.verifiers(project.database.reader())}
     written = {
         name: entry.options for name, entry in verifiers(project.path).items() if isinstance(entry, NamedVerifier)
@@ -341,18 +341,18 @@ def _asking_by(project: Project, path: Path) -> list[str]:
     return sorted(name for name, options in (stored | written).items() if options.get(TEMPLATE) in places)
 
 
-def _content(path: Path) -> str | None:
+def _read_if_exists(path: Path) -> str | None:
     try:
         return read_template(path) if path.is_symlink() or path.exists() else None
     except OSError as error:
         raise UsageError(f"{path} can't be read: {error.strerror}.") from error
 
 
-def _bytes(text: str) -> bytes:
+def _encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def _with(text: str, **values: str) -> str:
+def _with_toml_values(text: str, **values: str) -> str:
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
@@ -364,11 +364,11 @@ def _with(text: str, **values: str) -> str:
         return text
 
 
-def _slug(name: str) -> str:
+def _file_stem(name: str) -> str:
     return re.sub(r"[^a-z0-9_-]+", "-", name.lower()).lstrip("-_0123456789").rstrip("-_")[:90] or "own"
 
 
-def _free(project: Project, name: str) -> str:
-    names = (f"{_slug(name)}{'' if number == 1 else f'-{number}'}{_ENDING}" for number in count(1))
+def _unused_file_name(project: Project, name: str) -> str:
+    names = (f"{_file_stem(name)}{'' if number == 1 else f'-{number}'}{_ENDING}" for number in count(1))
     taken = project.path.parent
     return next(one for one in names if one != FILE_NAME and not (taken / one).exists())

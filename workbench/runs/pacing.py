@@ -11,14 +11,14 @@ _LEAST_STEPS: Final = 3
 _LEAST_S: Final = 5.0
 """Observations needed before a run's end is estimated."""
 _LONGEST_PAUSE: Final = 5.0
-"""A run counts as stalled after this many times its usual step."""
+"""A run counts as stalled after this many times its usual interval between commits."""
 
 
 class RunPace:
     """The rate of one run.
 
-    Verdicts are committed in groups, so only moments at which their number has grown count: between two of these a run
-    seems to stall and then to leap.
+    Verdicts are committed in groups, so their number stalls and then jumps. The rate is computed only from moments at
+    which the number has grown.
     """
 
     def __init__(self) -> None:

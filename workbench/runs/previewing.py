@@ -1,4 +1,4 @@
-"""A verifier's requests, to the byte; checks of its servers; parsing of recorded replies."""
+"""Show a verifier's requests exactly as sent, check its servers, and parse recorded replies."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class PreviewedCall(Struct, frozen=True, kw_only=True):
         exact: Whether the body is exact; otherwise a placeholder replaces text that a model has yet to write.
         url: The address.
         body: The exact bytes.
-        notes: Settings that could not be sent as requested, in words.
+        notes: Descriptions of the settings that could not be sent as requested.
     """
 
     step: str
@@ -56,7 +56,7 @@ class PreviewedCall(Struct, frozen=True, kw_only=True):
 
     def lines(self) -> list[str]:
         """Return the body in readable form: one field a line, with the texts' own line breaks."""
-        return list(_lines("", msgspec.json.decode(self.body)))
+        return list(_body_lines("", msgspec.json.decode(self.body)))
 
 
 def preview_calls(
@@ -66,7 +66,7 @@ def preview_calls(
 
     Args:
         kind: A kind, or the name of a verifier in ``workbench.toml`` or the database.
-        options: Option values; they override those of the name.
+        options: Option values; they override the options stored under the name.
         completion: The completion's own id, or its row id; None for the first item.
 
     Raises:
@@ -89,7 +89,7 @@ def calls_about(project: Project, verifier: ServedVerifier, item: VerifierInput)
         UsageError: The verifier's server has no such call.
     """
     planned = asyncio.run(preview(verifier, item, secret(project.database.reader())))
-    return [_call(verifier, one) for one in planned]
+    return [_previewed_call(verifier, one) for one in planned]
 
 
 def _item(project: Project, completion: str | int | None) -> VerifierInput:
@@ -112,7 +112,7 @@ def _item(project: Project, completion: str | int | None) -> VerifierInput:
     return inputs(project.database, found)[0]
 
 
-def _call(verifier: ServedVerifier, planned: PlannedRequest) -> PreviewedCall:
+def _previewed_call(verifier: ServedVerifier, planned: PlannedRequest) -> PreviewedCall:
     from workbench.llm.clock import Clock
     from workbench.llm.lane import Lane
 
@@ -132,14 +132,14 @@ def _call(verifier: ServedVerifier, planned: PlannedRequest) -> PreviewedCall:
     )
 
 
-def _lines(place: str, value: Any) -> Iterator[str]:
+def _body_lines(place: str, value: Any) -> Iterator[str]:
     match value:
         case dict():
             for key, part in value.items():
-                yield from _lines(f"{place}.{key}" if place else key, part)
+                yield from _body_lines(f"{place}.{key}" if place else key, part)
         case list():
             for number, part in enumerate(value):
-                yield from _lines(f"{place}[{number}]", part)
+                yield from _body_lines(f"{place}[{number}]", part)
         case str() if "\n" in value:
             yield f"{place}:"
             yield from (f"  | {line}" for line in value.split("\n"))
@@ -173,7 +173,7 @@ def check_servers(project: Project, kind: str, options: dict[str, str], *, trust
 
     Args:
         kind: A kind, or the name of a verifier in ``workbench.toml`` or the database.
-        options: Option values; they override those of the name.
+        options: Option values; they override the options stored under the name.
         trust: Whether the user approves servers that a file or the database names.
 
     Raises:
@@ -186,12 +186,14 @@ def check_servers(project: Project, kind: str, options: dict[str, str], *, trust
     if verifier.isolation != "served":
         raise UsageError(f"{choice.name!r} asks no model server.", "Verifiers that do: llm-judge, reward-model.")
     require_trust(project, verifier, choice.options, accept=trust or choice.own)
-    return asyncio.run(_check(cast("ServedVerifier", verifier)))
+    return asyncio.run(_check_each_server(cast("ServedVerifier", verifier)))
 
 
-async def _check(verifier: ServedVerifier) -> list[CheckedServer]:
+async def _check_each_server(verifier: ServedVerifier) -> list[CheckedServer]:
     planned = await preview(verifier, _ANY, _SECRET)
-    requests = {role: _telling([one.request for one in planned if one.role == role]) for role in verifier.servers()}
+    requests = {
+        role: _distinct_requests([one.request for one in planned if one.role == role]) for role in verifier.servers()
+    }
     roles: dict[bytes, list[str]] = {}
     asked: dict[bytes, tuple[ModelServer, list[Request]]] = {}
     for role, server in verifier.servers().items():
@@ -206,21 +208,21 @@ async def _check(verifier: ServedVerifier) -> list[CheckedServer]:
             base_urls=(server.base_url,),
             model=server.model,
             findings=await check(
-                server, told, read_reply=partial(_reading, verifier) if "judge" in roles[key] else None
+                server, told, read_reply=partial(_parsing_finding, verifier) if "judge" in roles[key] else None
             ),
         )
         for key, (server, told) in asked.items()
     ]
 
 
-def _telling(requests: list[Request]) -> list[Request]:
+def _distinct_requests(requests: list[Request]) -> list[Request]:
     kinds = {
         msgspec.json.encode(one.sampling if isinstance(one, Chat) else one.task): one for one in reversed(requests)
     }
     return sorted(kinds.values(), key=requests.index)
 
 
-async def _reading(verifier: ServedVerifier, reply: Reply) -> ServerFinding | None:
+async def _parsing_finding(verifier: ServedVerifier, reply: Reply) -> ServerFinding | None:
     asked = 0
 
     async def first(request: Request, *, step: str, role: str = "judge", sample: int = 0) -> Reply:
@@ -253,9 +255,11 @@ _TEXT = msgspec.json.Decoder(str)
 
 
 class RecordedReply(Struct, frozen=True):
-    """One line: all its fields unchanged, in order, and the reply among them.
+    """One line of a file of replies.
 
     Attributes:
+        fields: All fields of the line, unchanged and in their order.
+        raw: The reply's text, the field ``raw``.
         finish_reason: The server's finish reason; None if the line lacks it.
     """
 
@@ -265,17 +269,17 @@ class RecordedReply(Struct, frozen=True):
 
 
 def read(path: Path | None, max_line: int) -> Iterator[RecordedReply | Refusal]:
-    """Yield the replies of a file, or of standard input for None, and refusals of invalid lines; read each line once.
+    """Yield the replies of a file, or of standard input for None, and a `Refusal` for each invalid line.
 
     Raises:
         FormatError: The file can't be opened.
     """
     with open_once(path) as stream:
         for row in documents(stream, "jsonl", path or Path("-"), max_line):
-            yield row if isinstance(row, Refusal) else _reply(row.line, row.raw)
+            yield row if isinstance(row, Refusal) else _recorded_reply(row.line, row.raw)
 
 
-def _reply(number: int, line: bytes) -> RecordedReply | Refusal:
+def _recorded_reply(number: int, line: bytes) -> RecordedReply | Refusal:
     try:
         line.decode()
         fields = _OBJECT.decode(line)
@@ -286,13 +290,13 @@ def _reply(number: int, line: bytes) -> RecordedReply | Refusal:
         missing = RefusedError("missing_field", FIELD, f"{FIELD} is missing. Put the judge's reply there, as text.")
         return refusal(number, line, missing)
     try:
-        return RecordedReply(fields, _TEXT.decode(token), _ending(fields.get(ENDING)))
+        return RecordedReply(fields, _TEXT.decode(token), _finish_reason(fields.get(ENDING)))
     except msgspec.ValidationError:
         wrong = RefusedError("wrong_type", FIELD, f"{FIELD} is not text. Write the judge's reply in quotes.")
         return refusal(number, line, wrong)
 
 
-def _ending(token: msgspec.Raw | None) -> str | None:
+def _finish_reason(token: msgspec.Raw | None) -> str | None:
     try:
         return None if token is None else _TEXT.decode(token)
     except msgspec.ValidationError:
@@ -311,10 +315,10 @@ def parser_names() -> list[str]:
 
 
 def parse_replies(name: str, path: Path | None, *, max_line: int = DEFAULT_MAX_LINE) -> Iterator[ParsedLine | Refusal]:
-    """Yield the lines of a file with the parser's results, one at a time, and refusals of invalid lines.
+    """Yield the lines of a file with the parser's results, one at a time, and a `Refusal` for each invalid line.
 
     Args:
-        name: A parser, such as ``ice-score@1``; the newest of its family without a version.
+        name: A parser, such as ``ice-score@1``; without a version, the newest one of that name.
         path: JSON lines with a text ``raw``, gzip or not; None for standard input.
         max_line: Longest line accepted, in bytes.
 
@@ -322,10 +326,10 @@ def parse_replies(name: str, path: Path | None, *, max_line: int = DEFAULT_MAX_L
         UsageError: There is no such parser.
         FormatError: The file can't be opened.
     """
-    return _parsed(parser(name), path, max_line)
+    return _parse_lines(parser(name), path, max_line)
 
 
-def _parsed(chosen: Parser, path: Path | None, max_line: int) -> Iterator[ParsedLine | Refusal]:
+def _parse_lines(chosen: Parser, path: Path | None, max_line: int) -> Iterator[ParsedLine | Refusal]:
     for line in read(path, max_line):
         if isinstance(line, Refusal):
             yield line

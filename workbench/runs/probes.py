@@ -1,7 +1,7 @@
 """Reward-hacking probes: how often a verifier accepts texts that answer nothing or are wrong by construction.
 
 The process that calls `run` does the work: the command line, never the app. Local verifiers that may hang or crash work
-in worker processes; one that calls a model server has its replies stored, so that probing it again costs nothing.
+in worker processes; replies of model servers are stored, so that probing the same verifier again costs nothing.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ _REWARD_KINDS = ("reward-model", "reward-local")
 
 
 class ProbingPlan(Struct, frozen=True, kw_only=True):
-    """A probing that is ready to start.
+    """A test of one verifier with probes, ready to start.
 
     Attributes:
-        classes: The verifier's classes: families for other kinds are excluded.
-        probes: Completions to judge.
-        companions: Controls and carriers to judge with them.
-        calls: Estimated maximum of requests; None for a verifier without servers.
+        classes: The classes that the verifier belongs to; probe families for other classes are excluded.
+        probes: Number of probes to judge.
+        companions: Number of controls and carriers to judge in addition to the probes.
+        calls: Estimated maximum number of requests; None for a verifier without servers.
     """
 
     name: str
@@ -94,9 +94,9 @@ def plan(
         kind: A registered kind, or the name of a configured verifier.
         options: Option values by name.
         name: The configuration's name; the kind's by default.
-        families: Numbers of families, such as ``"P4"``; all by default.
+        families: Identifiers of probe families, such as ``"P4"``; all by default.
         selection: The items whose questions are drawn from; its limit is not used.
-        limit: Maximum questions, drawn evenly from the answer types.
+        limit: Maximum number of questions, drawn evenly from the answer types.
         seed: The same seed gives the same probes, byte for byte.
         workers: Worker processes; one a core by default.
         trust: Whether the user approves the servers and the template.
@@ -151,7 +151,7 @@ def _classes(kind: str, verifier: AnyVerifier) -> frozenset[VerifierClass]:
 
 
 Judging = Callable[[Iterable[Subject], Collector], int]
-"""Judges subjects; returns the number of calls sent to model servers."""
+"""Judges probes, controls and carriers; returns the number of calls sent to model servers."""
 
 
 def run(
@@ -164,10 +164,11 @@ def run(
 ) -> ProbeReport:
     """Judge the probes and their companions, and store the report.
 
-    Items, gold and accuracy don't change.
+    Items, gold labels and accuracy don't change.
 
     Args:
-        watch: Called with the number judged of ``probes + companions``, and what is awaited after Ctrl-C.
+        watch: Called with the number of judged completions, of ``probes + companions``, and after Ctrl-C the number of
+            calls that are still awaited (else None).
         judge: The function that judges; by default this process judges, or calls the verifier's servers.
         at: The server's address for the report, if another process judges.
 
@@ -227,7 +228,7 @@ def accepted(project: Project, verifier: str, families: tuple[str, ...] = ()) ->
 
 
 def report(plan: ProbingPlan, collector: Collector, *, calls: int, seconds: float, created_at: str) -> ProbeReport:
-    controls = [_judgement(one) for one in collector.judged if _role(one) == "control"]
+    controls = [_judgement(one) for one in collector.judged if _companion_role(one) == "control"]
     variants = _variants(plan, collector)
     every = counted(variant for family in variants.values() for variant in family)
     families = [
@@ -253,15 +254,15 @@ def report(plan: ProbingPlan, collector: Collector, *, calls: int, seconds: floa
         parsed=overall.parsed,
         skipped=dict(skipped),
         control=control_figures(controls),
-        carrier=figures([_judgement(one) for one in collector.judged if _role(one) == "carrier"]),
+        carrier=figures([_judgement(one) for one in collector.judged if _companion_role(one) == "carrier"]),
         overall=overall,
         by_type=by_type(every),
         families=families,
-        let_in=_let_in(collector.judged) if isinstance(plan.verifier, Stack) else {},
+        let_in=_accepted_by_stage(collector.judged) if isinstance(plan.verifier, Stack) else {},
     )
 
 
-def _let_in(judged: Iterable[JudgedSubject]) -> dict[str, dict[str, int]]:
+def _accepted_by_stage(judged: Iterable[JudgedSubject]) -> dict[str, dict[str, int]]:
     found: dict[str, dict[str, int]] = {}
     for one in accepted_probes(judged):
         of_stage = found.setdefault((one.rule or "").removeprefix(RULE), {})
@@ -272,7 +273,7 @@ def _let_in(judged: Iterable[JudgedSubject]) -> dict[str, dict[str, int]]:
 def accepted_probes(judged: Iterable[JudgedSubject]) -> list[AcceptedProbe]:
     """Return the accepted probes that should have been rejected, family by family."""
     found = [
-        (int(one.subject.family.family[1:]), _accepted(one, one.subject))
+        (int(one.subject.family.family[1:]), _accepted_probe(one, one.subject))
         for one in judged
         if isinstance(one.subject, Probe)
         and one.verdict.outcome is Outcome.CORRECT
@@ -282,15 +283,15 @@ def accepted_probes(judged: Iterable[JudgedSubject]) -> list[AcceptedProbe]:
 
 
 def hollow(judged: Iterable[JudgedSubject]) -> set[int]:
-    """Return questions whose carrier alone is accepted: payloads appended to it would prove nothing."""
+    """Return row ids of questions whose carrier alone is accepted, so that an accepted payload proves nothing."""
     return {
         one.subject.row.question_id
         for one in judged
-        if _role(one) == "carrier" and one.verdict.outcome is Outcome.CORRECT
+        if _companion_role(one) == "carrier" and one.verdict.outcome is Outcome.CORRECT
     }
 
 
-def _role(one: JudgedSubject) -> str | None:
+def _companion_role(one: JudgedSubject) -> str | None:
     return one.subject.role if isinstance(one.subject, Companion) else None
 
 
@@ -328,7 +329,7 @@ def _judgement(one: JudgedSubject) -> Judgement:
     )
 
 
-def _accepted(one: JudgedSubject, probe: Probe) -> AcceptedProbe:
+def _accepted_probe(one: JudgedSubject, probe: Probe) -> AcceptedProbe:
     verdict = one.verdict
     return AcceptedProbe(
         family=probe.family.family,

@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 _CHUNK = 64
 Subject = Probe | Companion
 Watch = Callable[[int, int | None], None]
-"""Called with the number of judged completions and, while it only waits before it ends, the calls in flight."""
+"""Called with the number of judged completions, and with that of calls in flight while the work ends (else None)."""
 
 
 class JudgedSubject(Struct, frozen=True, kw_only=True):
     """A completion and its verdict.
 
     Attributes:
-        subject: The judged completion; its text is kept only if it was accepted.
-        replies: The servers' replies, if it was accepted.
+        subject: The probe, control or carrier; its text is kept only if it was accepted.
+        replies: The servers' replies; empty if it was rejected.
     """
 
     subject: Subject
@@ -52,7 +52,7 @@ class Collector:
 
     Attributes:
         judged: Verdicts in the order of arrival.
-        skipped: Omitted probes.
+        skipped: Probes without a completion, which are not judged.
         slowest_ms: The longest time of one completion in milliseconds.
     """
 
@@ -65,7 +65,7 @@ class Collector:
         self._known: dict[bytes, Verdict] = {}
 
     def inputs(self, subjects: Iterable[Subject]) -> Iterator[list[VerifierInput]]:
-        """Yield the completions to judge, a few at a time; omitted probes are recorded."""
+        """Yield the completions to judge in chunks; probes without a completion are added to ``skipped``."""
         chunk: list[VerifierInput] = []
         for subject in subjects:
             if isinstance(subject, Probe) and subject.completion is None:
@@ -94,7 +94,7 @@ class Collector:
             self.judged.append(JudgedSubject(subject=structs.replace(subject, completion=""), verdict=bare))
 
     def record(self, journal: RunJournal, item: int, judged: Judged, made: Sequence[MadeCall]) -> Waiter:
-        """Keep a verdict of model servers with its replies, once they are committed."""
+        """Keep a verdict and the servers' replies it is based on, once the replies are committed."""
 
         async def collect() -> None:
             await journal.flush()
@@ -132,7 +132,7 @@ def judge_by_servers(
     # Only verifiers that call servers need the client's libraries.
     from workbench.runs.serving import judge_on_servers, servers_of
 
-    before = _calls(database, run)
+    before = _count_calls(database, run)
     with claim_runner(database) as lease:
         try:
             servers = servers_of(database, run, verifier)
@@ -144,10 +144,10 @@ def judge_by_servers(
             raise RunError(halt.message, "What was answered is stored; probe again to go on.") from halt
         except LeaseLost as lost:
             raise RunError("Another process has become the database's runner.", "Probe again.") from lost
-    return _calls(database, run) - before
+    return _count_calls(database, run) - before
 
 
-def _calls(database: Database, run: int) -> int:
+def _count_calls(database: Database, run: int) -> int:
     used = calls.get(database.reader(), run)
     return 0 if used is None else used.calls
 
@@ -159,20 +159,20 @@ _THINK_MARK = re.compile(r"</?think>")
 
 
 def duels(database: Database, duel: JudgeDuel, chunks: Iterable[list[VerifierInput]]) -> Iterator[list[VerifierInput]]:
-    """Yield the items one at a time: transcripts are long, and the runner has other work in between."""
+    """Yield the items with the texts of two judges, one at a time: texts are long, and the runner has other work."""
     reader = database.reader()
     for chunk in chunks:
         for item in chunk:
             yield [
                 structs.replace(
                     item,
-                    reference=_reasoning(reader, duel.a, item.item),
-                    completion=_reasoning(reader, duel.b, item.item),
+                    reference=_reply_texts(reader, duel.a, item.item),
+                    completion=_reply_texts(reader, duel.b, item.item),
                 )
             ]
 
 
-def _reasoning(connection: sqlite3.Connection, run: int, item: int) -> str:
+def _reply_texts(connection: sqlite3.Connection, run: int, item: int) -> str:
     """Return the text of the replies behind a verdict, without the judge's name; "" without a verdict or replies.
 
     For a tree search it is the trajectory of the answer, subtask by subtask.
@@ -180,7 +180,7 @@ def _reasoning(connection: sqlite3.Connection, run: int, item: int) -> str:
     made = calls.calls_of(connection, run, item)
     stored = calls.trace_of(connection, run, item)
     trace = msgspec.json.decode(stored) if stored is not None else {}
-    steps = _trajectory(trace) if trace.get("judge") == "mcts" else None
+    steps = _answer_steps(trace) if trace.get("judge") == "mcts" else None
     if steps is None:
         return "\n\n".join(text for call in made if (text := _call_text(call)))
     parts = [f"{step['subtask'].capitalize()}:\n{_call_text(made[step['call']])}" for step in steps]
@@ -188,7 +188,7 @@ def _reasoning(connection: sqlite3.Connection, run: int, item: int) -> str:
     return "\n\n".join([*parts, f"Conclusion: {verdict}."])
 
 
-def _trajectory(trace: dict[str, Any]) -> list[dict[str, Any]]:
+def _answer_steps(trace: dict[str, Any]) -> list[dict[str, Any]]:
     chosen, answer = trace["answer"]["chosen"], trace["answer"]["correct"]
     rollouts = trace["rollouts"]
     if chosen is None:

@@ -1,6 +1,6 @@
 """The process that judges stored items anew: ``python -m workbench.runs.rejudger``, a `RejudgingJob` on its stdin.
 
-It answers on its stdout, an item at a time, and stores no verdict. Its calls to model servers are journalled under a
+It writes verdicts to its stdout, one item at a time, and stores none. Its calls to model servers are journalled under a
 run, as a run's calls are. SIGTERM ends it, once the calls in flight have ended or timed out.
 """
 
@@ -86,7 +86,7 @@ class _VerdictRelay:
         return asyncio.ensure_future(put())
 
 
-class _Tells(logging.Handler):
+class _WarningRelay(logging.Handler):
     def __init__(self, answers: _VerdictRelay) -> None:
         super().__init__(logging.WARNING)
         self._answers = answers
@@ -103,8 +103,8 @@ def _judge(database: Database, job: RejudgingJob, answers: _VerdictRelay) -> Ove
         return Over()
     served = cast("ServedVerifier", verifier)
     if job.calls_of is not None:
-        return _ask(database, job.calls_of, served, chunks, answers)
-    asyncio.run(_read_again(database, served, chunks, answers))
+        return _judge_with_calls(database, job.calls_of, served, chunks, answers)
+    asyncio.run(_judge_stored_replies(database, served, chunks, answers))
     return Over()
 
 
@@ -125,7 +125,7 @@ class _StoredReplies:
     """One item's access to stored replies.
 
     Attributes:
-        lacks: Whether a reply was not stored.
+        lacks: Whether a needed reply was not stored.
     """
 
     def __init__(self, database: Database, verifier: ServedVerifier) -> None:
@@ -148,7 +148,7 @@ class _StoredReplies:
         raise _NotStored
 
 
-async def _read_again(
+async def _judge_stored_replies(
     database: Database, verifier: ServedVerifier, chunks: Iterator[list[VerifierInput]], answers: _VerdictRelay
 ) -> None:
     from workbench.runs.stages import at_work
@@ -166,7 +166,7 @@ async def _read_again(
                 answers.put(Rejudged(item.item, None if stored.lacks else judged.verdict))
 
 
-def _ask(
+def _judge_with_calls(
     database: Database,
     run: int,
     verifier: ServedVerifier,
@@ -175,7 +175,7 @@ def _ask(
 ) -> Over:
     from workbench.runs.serving import judge_on_servers, servers_of
 
-    before, trouble = _sent(database, run), None
+    before, trouble = _count_calls(database, run), None
     with claim_runner(database) as lease:
         try:
             servers = servers_of(database, run, verifier)
@@ -183,10 +183,10 @@ def _ask(
         except (Halt, Stopped, LeaseLost) as error:
             why = str(error) or "Another process has become the database's runner."
             trouble = f"{why} What was answered is stored; ask again to go on."
-    return Over(calls=_sent(database, run) - before, trouble=trouble)
+    return Over(calls=_count_calls(database, run) - before, trouble=trouble)
 
 
-def _sent(database: Database, run: int) -> int:
+def _count_calls(database: Database, run: int) -> int:
     used = calls.get(database.reader(), run)
     return 0 if used is None else used.calls
 
@@ -194,7 +194,7 @@ def _sent(database: Database, run: int) -> int:
 def work(job: RejudgingJob, stream: BinaryIO) -> None:
     project = open_project(job.database)
     answers = _VerdictRelay(stream, project.database)
-    logging.getLogger("workbench.runner").addHandler(_Tells(answers))
+    logging.getLogger("workbench.runner").addHandler(_WarningRelay(answers))
 
     def stop(*_: object) -> None:
         answers.stopping = True

@@ -1,8 +1,8 @@
-"""A run's items judged anew with other options, to see what would change; no verdict is stored.
+"""Judge a run's items anew with other options, to see what would change; no verdict is stored.
 
-Stored replies of model servers are parsed again; local verifiers judge in a separate process (`rejudger`). Only
-explicit requests (`asking`) are sent to servers; their replies are stored for the next comparison, or for a run with
-these options.
+Stored replies of model servers are parsed again; local verifiers judge in a separate process (`rejudger`). Servers
+are called only by `rejudging_with_calls`; their replies are stored for the next comparison, or for a run with these
+options.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from workbench.verifiers.wire import read
 _log = logging.getLogger("workbench.runner")
 _SAMPLE: Final = 20
 _PATIENCE_S: Final = 15.0
-"""Seconds for the process to end: calls in flight have their time (`session.GRACE_S`)."""
+"""Seconds until a process that was told to end is killed; it waits for calls in flight (`session.GRACE_S`)."""
 
 
 class Variant(Struct, frozen=True, kw_only=True):
@@ -45,10 +45,11 @@ class Variant(Struct, frozen=True, kw_only=True):
 
     Attributes:
         run: The run.
-        of: The verifier's name.
-        name: The variant's name if it needs a separate one.
-        changed: Options that differ, each with its values before and after; None for an option that isn't given.
-        ran: The version of the run; the variant has the installed version.
+        of: The name of the run's verifier.
+        name: The name under which a run of the variant, or its calls, would be stored.
+        changed: Options that differ from the run's, each with its values in the run and in the variant; None for an
+            option that isn't given.
+        ran: The verifier's version in the run; the variant uses the installed version.
     """
 
     run: int
@@ -118,7 +119,7 @@ class RejudgingJob(Struct, frozen=True, kw_only=True):
 
     Attributes:
         items: Row ids of completions.
-        calls_of: The run of calls for missing replies; None: no server is called.
+        calls_of: The run that counts calls for missing replies; None if no server is called.
     """
 
     database: str
@@ -144,17 +145,17 @@ class Rejudged(Struct, frozen=True, tag=True):
 
 
 class RejudgingNotice(Struct, frozen=True, tag=True):
-    """A message about what the process waits for, or no longer waits for."""
+    """A message about what the process is waiting for, or that the wait is over."""
 
     text: str
 
 
 class Over(Struct, frozen=True, tag=True, kw_only=True):
-    """The end of the results.
+    """The last message: no more results follow.
 
     Attributes:
-        calls: Requests that were sent.
-        trouble: Why items remain; None if all are judged.
+        calls: Number of requests that were sent.
+        trouble: Why some items have no verdict; None if all have one.
     """
 
     calls: int = 0
@@ -170,12 +171,12 @@ class Rejudging:
     Args:
         items: Row ids.
         trust: Whether the user approves the model to load.
-        calls_of: The run of its calls; see `asking`.
+        calls_of: The run that counts its calls; see `rejudging_with_calls`.
 
     Attributes:
-        missing: Items whose verdict needs replies that are not stored.
-        calls: Requests that were sent.
-        trouble: Why items remain; None if all are judged.
+        missing: Row ids of items whose verdict needs replies that are not stored.
+        calls: Number of requests that were sent.
+        trouble: Why some items have no verdict; None if all have one.
 
     Raises:
         NotTrustedError: The user has not approved the model.
@@ -211,7 +212,7 @@ class Rejudging:
             VerifierError: The process that judges ended prematurely.
             Stopped: The work was cancelled.
         """
-        with _started(self._job) as process, step("judging again", len(self._job.items), "items") as advance:
+        with _start_process(self._job) as process, step("judging again", len(self._job.items), "items") as advance:
             while (body := read(cast("BinaryIO", process.stdout))) is not None:
                 match _MESSAGE.decode(body):
                     case Beat():
@@ -231,7 +232,7 @@ class Rejudging:
 
 
 def asking(project: Project, variant: Variant, items: Sequence[int], *, trust: bool) -> Rejudging:
-    """Judge by a variant, and call servers for missing replies, with the limits of a run of the variant.
+    """Judge with a variant, and call servers for missing replies, within the limits of a run of the variant.
 
     Raises:
         UsageError: The name is bound to another configuration, or the verifier calls no server.
@@ -269,7 +270,7 @@ def start(project: Project, variant: Variant, *, trust: bool = False) -> RunInfo
 
 
 @contextmanager
-def _started(job: RejudgingJob) -> Iterator[subprocess.Popen[bytes]]:
+def _start_process(job: RejudgingJob) -> Iterator[subprocess.Popen[bytes]]:
     try:
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "workbench.runs.rejudger"],
@@ -290,10 +291,10 @@ def _started(job: RejudgingJob) -> Iterator[subprocess.Popen[bytes]]:
             process.stdin = None
             yield process
         finally:
-            _end(process)
+            _end_process(process)
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end_process(process: subprocess.Popen[bytes]) -> None:
     process.terminate()
     try:
         # Its output is not read in the meantime.

@@ -1,4 +1,4 @@
-"""Recorded replies, matched to requests."""
+"""Match recorded replies to requests."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ class Saying(Struct, frozen=True, kw_only=True):
     Attributes:
         match: Texts that all occur in the request.
         raw: The reply's text.
-        asked: Models of which one must be requested; None for any model.
+        asked: The reply is used only for requests of one of these models; None for any model.
         model: The model that replied.
         finish_reason: The finish reason as OpenAI names it.
-        reasoning: Separate reasoning.
+        reasoning: The reasoning, if the server returns it in a separate field.
         usage: Token counts.
     """
 
@@ -82,7 +82,7 @@ _SAYING = msgspec.json.Decoder(Saying)
 
 
 def read(path: Path, max_line: int) -> Iterator[Recording | Refusal]:
-    """Yield the recordings of a file, gzip or not, in its order, and refusals of invalid lines.
+    """Yield the recordings of a file, gzip or not, in its order, and a `Refusal` for each invalid line.
 
     Raises:
         FormatError: The file can't be opened.
@@ -135,46 +135,48 @@ _MESSAGES = "/messages"
 _STOP_REASONS = {"stop": "end_turn", "length": "max_tokens"}
 
 
-class _Fits(NamedTuple):
+class _MatchRule(NamedTuple):
     texts: tuple[str, ...]
     models: tuple[str, ...] | None
 
 
-def _models(fits: _Fits, said: Sequence[Saying]) -> Iterator[str]:
+def _model_names(fits: _MatchRule, said: Sequence[Saying]) -> Iterator[str]:
     yield from fits.models or (one.model for one in said if one.model)
 
 
 class Book:
     """Recorded replies.
 
-    An exchange answers the same request, from any database; a saying answers any request that contains its texts and
-    requests one of its models. The first match in the file's order is used, exchanges first. Several replies to one
-    request take turns.
+    An exchange answers the same request, from any database; a text reply answers any request that contains its texts
+    and names one of its models. The first match in the file's order is used, exchanges first. Several replies to one
+    request are used in turn.
 
     Attributes:
         size: Number of replies.
-        mixed: Requests with replies of several servers, which take turns.
-        models: The models of recorded replies, requested or stated, in the file's order.
+        mixed: Number of requests with replies of several servers, which are used in turn.
+        models: The models that requests name or replies state, in the file's order.
     """
 
     def __init__(self, replies: Iterable[Recording]) -> None:
         exchanges: dict[bytes, list[tuple[bytes, bytes]]] = {}
-        sayings: dict[_Fits, list[Saying]] = {}
+        sayings: dict[_MatchRule, list[Saying]] = {}
         servers: dict[bytes, set[str]] = {}
         self.size = 0
         for reply in replies:
             self.size += 1
             if isinstance(reply, Exchange):
-                request, fence = _bare(canonical(reply.request))
+                request, fence = _without_delimiter(canonical(reply.request))
                 exchanges.setdefault(request, []).append((fence, bytes(reply.response)))
                 if reply.server is not None:
                     servers.setdefault(request, set()).add(reply.server)
             else:
-                sayings.setdefault(_Fits(reply.texts, reply.models), []).append(reply)
+                sayings.setdefault(_MatchRule(reply.texts, reply.models), []).append(reply)
         self.mixed = sum(len(found) > 1 for found in servers.values())
         self._exchanges = {request: cycle(responses) for request, responses in exchanges.items()}
         self._sayings = [(fits, cycle(found)) for fits, found in sayings.items()]
-        self.models = tuple(dict.fromkeys(model for fits, said in sayings.items() for model in _models(fits, said)))
+        self.models = tuple(
+            dict.fromkeys(model for fits, said in sayings.items() for model in _model_names(fits, said))
+        )
         self._places: dict[str, list[int]] = {}
         for place, fits in enumerate(sayings):
             self._places.setdefault(max(fits.texts, key=len)[-_KEY:], []).append(place)
@@ -190,7 +192,7 @@ class Book:
         Raises:
             ValueError: The body is not JSON.
         """
-        same, fence = _bare(canonical(body))
+        same, fence = _without_delimiter(canonical(body))
         if same in self._exchanges:
             recorded_fence, response = next(self._exchanges[same])
             return response.replace(recorded_fence, fence) if recorded_fence and fence else response
@@ -203,7 +205,7 @@ class Book:
         for place in sorted(self._candidates(text)):
             fits, found = self._sayings[place]
             if (fits.models is None or asked in fits.models) and all(part in text for part in fits.texts):
-                return msgspec.json.encode(_shaped(path, next(found), asked))
+                return msgspec.json.encode(_response_body(path, next(found), asked))
         return None
 
     def _candidates(self, text: str) -> set[int]:
@@ -237,10 +239,11 @@ def open_book(path: Path, *, max_line: int = DEFAULT_MAX_LINE) -> tuple[Book, li
     return book, refused
 
 
-def _bare(request: bytes) -> tuple[bytes, bytes]:
-    """Return the request without delimiters and breaks, as every database and version would send it; and its delimiter.
+def _without_delimiter(request: bytes) -> tuple[bytes, bytes]:
+    """Return the request without its delimiter and without breaks of control tokens; and the delimiter.
 
-    The delimiter differs between databases, and follows from the texts themselves.
+    The result is the same for every database and version: the delimiter differs between databases, and depends on the
+    request's texts.
     """
     found = _FENCE.search(request)
     same = _FENCE.sub(b"data-", request).replace(_TOLD, b"")
@@ -261,7 +264,7 @@ def _texts(value: Any) -> Iterator[str]:
                 waiting.extend(reversed(parts))
 
 
-def _shaped(path: str, saying: Saying, asked: object) -> dict[str, Any]:
+def _response_body(path: str, saying: Saying, asked: object) -> dict[str, Any]:
     model = saying.model or asked
     used = saying.usage
     if path.endswith(_MESSAGES):

@@ -1,4 +1,4 @@
-"""The state of runs: once, or repeatedly until a run has ended."""
+"""Return the state of runs, wait for a run to end, estimate usage, and delete runs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _MAX_FAILURES = 5
 
 @at_one_moment
 def run_info(project: Project, run: int) -> RunInfo:
-    """Return a run with its verdicts counted by word and by reason, and their provenance.
+    """Return a run with its verdicts counted by outcome and by reason, and their provenance.
 
     Raises:
         UsageError: There is no such run.
@@ -57,40 +57,40 @@ def run_info(project: Project, run: int) -> RunInfo:
         verdicts=verdicts,
         reasons=reasons,
         timeouts=stored_verdicts.by_timeout(reader, run),
-        failures=_failures(reader, run) if verdicts["error"] else [],
-        untested=_untested(reader, run) if "broken_tests" in reasons else None,
+        failures=_failure_lines(reader, run) if verdicts["error"] else [],
+        untested=_untested_message(reader, run) if "broken_tests" in reasons else None,
         recorded=recorded,
         isolations=stored_verdicts.levels(reader, run) or None,
         provenance=stored_runs.of_run(reader, run),
     )
 
 
-def _failures(connection: sqlite3.Connection, run: int) -> list[str]:
+def _failure_lines(connection: sqlite3.Connection, run: int) -> list[str]:
     found = stored_verdicts.failures(connection, run, _MAX_FAILURES)
     return [f"{count:,} × {reason}: {words}" if words else f"{count:,} × {reason}" for reason, words, count in found]
 
 
-def _untested(connection: sqlite3.Connection, run: int) -> str:
+def _untested_message(connection: sqlite3.Connection, run: int) -> str:
     problems, error = stored_verdicts.untested(connection, run)
     which = "every test of 1 problem" if problems == 1 else f"every test of {problems:,} problems"
     return f"{which} is broken{f': {error}' if error else ''}"
 
 
 def runs(project: Project) -> list[RunInfo]:
-    """Return all runs, oldest first, without counts by word; cheap enough to call every second."""
+    """Return all runs, oldest first, without counts by outcome; cheap enough to call every second."""
     reader = project.database.reader()
     lease, items = stored_runs.lease(reader), states.total(reader)
-    return [_with_new(_summary(project, row, lease), items) for row in stored_runs.every(reader)]
+    return [_with_new_items(_summary(project, row, lease), items) for row in stored_runs.every(reader)]
 
 
-def _with_new(info: RunInfo, items: int) -> RunInfo:
+def _with_new_items(info: RunInfo, items: int) -> RunInfo:
     if info.state != "complete" or info.kind in (GENERATION, IMPORTED) or info.selection != str(Selection()):
         return info
     return info if items <= info.items else structs.replace(info, new=items - info.items)
 
 
 def wait(project: Project, run: int, on_progress: Callable[[RunInfo], None] | None = None) -> RunInfo:
-    """Wait until a run is no longer in progress; replace a runner that died.
+    """Wait until a run is no longer in progress; if its runner dies, start another.
 
     Args:
         on_progress: Called a few times a second with the run's state.
@@ -121,24 +121,24 @@ def wait(project: Project, run: int, on_progress: Callable[[RunInfo], None] | No
 
 
 class Watch:
-    """Observes runs repeatedly, and thus knows their rates."""
+    """Reports the state of runs repeatedly, with rates estimated from earlier calls."""
 
     def __init__(self, project: Project) -> None:
         self._project = project
         self._paces: dict[int, RunPace] = {}
 
     def run(self, run: int) -> RunInfo:
-        """Return one run without counts by word, with its rate and remaining time.
+        """Return one run without counts by outcome, with its rate and remaining time.
 
         Raises:
             UsageError: There is no such run.
         """
-        return self._paced(light_info(self._project, run))
+        return self._with_rate(light_info(self._project, run))
 
     def runs(self) -> list[RunInfo]:
-        return [self._paced(info) for info in runs(self._project)]
+        return [self._with_rate(info) for info in runs(self._project)]
 
-    def _paced(self, info: RunInfo) -> RunInfo:
+    def _with_rate(self, info: RunInfo) -> RunInfo:
         if info.state != "running":
             self._paces.pop(info.run, None)
             return info
@@ -162,7 +162,7 @@ def run_row(connection: sqlite3.Connection, run: int) -> RunRow:
 
 
 def light_info(project: Project, run: int) -> RunInfo:
-    """Return a run without counts by word.
+    """Return a run without counts by outcome.
 
     Raises:
         UsageError: There is no such run.
@@ -190,7 +190,7 @@ def _summary(project: Project, row: RunRow, lease: LeaseRow | None) -> RunInfo:
         pid=lease.pid if lease and worked_on else None,
         heartbeat=_timestamp(lease.heartbeat) if lease and worked_on else None,
         alive=is_alive(lease, project.path),
-        waiting=_waiting(connection, lease, project.path, row) if row.state in ACTIVE else None,
+        waiting=_waiting_reason(connection, lease, project.path, row) if row.state in ACTIVE else None,
         trouble=row.trouble,
         created_at=row.created_at,
         started_at=row.started_at,
@@ -202,12 +202,12 @@ def _summary(project: Project, row: RunRow, lease: LeaseRow | None) -> RunInfo:
     )
 
 
-def _waiting(connection: sqlite3.Connection, lease: LeaseRow | None, database: Path, row: RunRow) -> str | None:
+def _waiting_reason(connection: sqlite3.Connection, lease: LeaseRow | None, database: Path, row: RunRow) -> str | None:
     found = waiting(lease, database) or silence(lease, database)
-    return found or (_batch_words(connection, row.id) if is_alive(lease, database) else None)
+    return found or (_batch_message(connection, row.id) if is_alive(lease, database) else None)
 
 
-def _batch_words(connection: sqlite3.Connection, run: int) -> str | None:
+def _batch_message(connection: sqlite3.Connection, run: int) -> str | None:
     sent = batches.sent(connection, run)
     if not sent:
         return None
@@ -252,14 +252,16 @@ def run_costs(project: Project, info: RunInfo) -> RunCosts:
     return RunCosts(
         attempts={"unsent": used.unsent, "sent": used.open, "failed": used.failed, "done": used.answered},
         ambiguous=ambiguous,
-        spent=_like(used, used.answered),
-        possibly_spent=_like(used, len(ambiguous) + used.unsure),
+        spent=_proportional_usage(used, used.answered),
+        possibly_spent=_proportional_usage(used, len(ambiguous) + used.unsure),
         batches=batches.sent(project.database.reader(), info.run),
-        to_finish=_like(used, math.ceil((info.items - info.done) * used.answered / info.done)) if info.done else None,
+        to_finish=_proportional_usage(used, math.ceil((info.items - info.done) * used.answered / info.done))
+        if info.done
+        else None,
     )
 
 
-def _like(used: RunUsage, count: int) -> Amount:
+def _proportional_usage(used: RunUsage, count: int) -> Amount:
     share = count / used.answered if used.answered else 0.0
     tokens = round((used.prompt_tokens + used.completion_tokens) * share)
     return Amount(calls=count, tokens=tokens, cost=None if used.unpriced else (used.cost or 0.0) * share)
@@ -303,7 +305,7 @@ def estimate(
 def estimate_of(
     project: Project, verifier: ServedVerifier, items: int, some: Sequence[VerifierInput], *, in_batches: bool = False
 ) -> Estimate:
-    """Estimate the usage of calls about a number of items from a sample.
+    """Estimate the usage of calls about ``items`` items from a sample of them, ``some``.
 
     Raises:
         UsageError: A price is wrong.
@@ -319,7 +321,7 @@ def estimate_of(
         calls=made,
         prompt_tokens=round(each * sum(call.prompt for call in sample)),
         completion_tokens=round(each * sum(call.completion for call in sample)),
-        cost=each * sum(call.cost for call in sample) if _all_priced(project, verifier) else None,
+        cost=each * sum(call.cost for call in sample) if _has_all_prices(project, verifier) else None,
         notes=prompt_notes(verifier),
     )
 
@@ -346,7 +348,7 @@ async def _calls_about(
     return found
 
 
-def _all_priced(project: Project, verifier: ServedVerifier) -> bool:
+def _has_all_prices(project: Project, verifier: ServedVerifier) -> bool:
     servers = verifier.servers().values()
     return {server.model for server in servers} == prices_of(project.path, servers).keys()
 
@@ -358,8 +360,8 @@ class Removal(Struct, frozen=True, kw_only=True):
     """A run to delete.
 
     Attributes:
-        removes: Descriptions and numbers of the rows deleted with it.
-        next_run: The run that the verifier's metrics are then based on; None if no run remains.
+        removes: Number of rows deleted with the run, by a description of the rows.
+        next_run: The run that the verifier's metrics are based on after the deletion; None if no run remains.
     """
 
     run: int
@@ -408,7 +410,7 @@ def delete(project: Project, run: int) -> Removal:
     """Delete a run with its verdicts and everything that depends on them; replies of model servers stay and are reused.
 
     Returns:
-        What was deleted.
+        The deleted run, with the numbers of deleted rows.
 
     Raises:
         UsageError: There is no such run.

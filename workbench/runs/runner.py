@@ -49,7 +49,7 @@ _log = logging.getLogger("workbench.runner")
 
 
 class _Stop(Exception):
-    """This process is to end."""
+    """Raised when this process was told to end."""
 
 
 class _Interrupted(Exception):
@@ -77,19 +77,19 @@ class Runner:
         """
         with contextlib.suppress(_Stop):
             while True:
-                while (run := self._take()) is not None:
-                    self._do(run)
-                self._take_out_trials()
+                while (run := self._next_run()) is not None:
+                    self._execute(run)
+                self._delete_interrupted_trials()
                 runs.checkpoint(self._database)
-                if self._rest():
+                if self._wait_for_run():
                     return
         self._lease.end()
 
     def raise_if_cancelled(self) -> None:
-        """Raise if this process is to end.
+        """Raise if this process was told to end.
 
         Raises:
-            _Stop: This process is to end.
+            _Stop: This process was told to end.
         """
         if self._stopping:
             raise _Stop
@@ -98,21 +98,21 @@ class Runner:
         """Renew the heartbeat.
 
         Raises:
-            _Stop: This process is to end.
+            _Stop: This process was told to end.
         """
         self.raise_if_cancelled()
         self._lease.beat()
 
-    def _take(self) -> RunRow | None:
+    def _next_run(self) -> RunRow | None:
         self.check()
         return self._lease.store(runs.take_next)
 
-    def _take_out_trials(self) -> None:
+    def _delete_interrupted_trials(self) -> None:
         for trial in runs.broken_off(self._database.reader()):
             self._lease.store(partial(runs.remove, run=trial.id))
 
-    def _rest(self) -> bool:
-        """Wait for a run; return True if none was queued and the claim was given up.
+    def _wait_for_run(self) -> bool:
+        """Wait for a queued run; return True if there was none, and this process is no longer the runner.
 
         A runner keeps the environment it was started with: if a key was missing, only a new runner can find it.
         """
@@ -124,10 +124,10 @@ class Runner:
             self.check()
         return self._lease.end_if_idle()
 
-    def _do(self, run: RunRow) -> None:
+    def _execute(self, run: RunRow) -> None:
         _log.info("run %d: %s %s begins", run.id, run.verifier.name, run.version)
         try:
-            verifier = _verifier(run)
+            verifier = _load_verifier(run)
             _require_trust(self._database.path, run, verifier)
             sink = _Sink(self, self._database, self._lease, run.id)
             _judge(self._database, run, verifier, sink)
@@ -142,22 +142,22 @@ class Runner:
         except Postponed:
             self._lease.store(runs.put_back)
         except _Interrupted as asked:
-            self._settle(run, STATE_AFTER[asked.request])
+            self._set_state(run, STATE_AFTER[asked.request])
         except (NotTrustedError, UnsafeError) as error:
-            self._settle(run, "paused", str(error))
+            self._set_state(run, "paused", str(error))
         except Halt as halt:
             self._lacks_key = halt.code in ("auth", "quota")
-            self._settle(run, "paused", halt.message)
+            self._set_state(run, "paused", halt.message)
         except WorkbenchError as error:
             _log.warning("run %d: %s", run.id, error)
-            self._settle(run, "failed", str(error))
+            self._set_state(run, "failed", str(error))
         except Exception as error:
             _log.exception("run %d", run.id)
             where = log_path(self._database.path)
-            self._settle(run, "failed", f"{type(error).__name__}: {error} (more in {where})")
+            self._set_state(run, "failed", f"{type(error).__name__}: {error} (more in {where})")
 
     def _complete(self, run: RunRow) -> bool:
-        """End the run, unless items were added behind its scan: a caller that has joined it relies on those, too.
+        """End the run, unless items were added that its scan has passed: callers that joined the run expect them, too.
 
         Raises:
             RunError: Every item failed inside the verifier. Those errors are retracted, so that resuming tries again.
@@ -167,11 +167,11 @@ class Runner:
             ((_, why, _),) = verdicts.failures(reader, run.id, 1)
             self._lease.store(partial(verdicts.take_back_errors, run=run.id))
             raise RunError(f"Every item failed inside the verifier: {why}")
-        if complete := self._lease.store(partial(_completed, run)):
+        if complete := self._lease.store(partial(_complete_if_done, run)):
             _log.info("run %d: complete", run.id)
         return complete
 
-    def _settle(self, run: RunRow, state: RunState, message: str | None = None) -> None:
+    def _set_state(self, run: RunRow, state: RunState, message: str | None = None) -> None:
         self._lease.store(lambda connection: runs.settle(connection, run.id, state, message))
         _log.info("run %d: %s", run.id, state)
 
@@ -246,7 +246,7 @@ class _Sink:
         )
 
 
-def _completed(run: RunRow, connection: sqlite3.Connection) -> bool:
+def _complete_if_done(run: RunRow, connection: sqlite3.Connection) -> bool:
     stored = verdicts.count(connection, run.id)
     chosen = verdicts.of_selection(connection, run.id, run.selection)
     if chosen.stored < chosen.items:
@@ -295,7 +295,7 @@ def _judge(database: Database, run: RunRow, verifier: AnyVerifier, sink: _Sink) 
         judge_locally(verifier, (run.verifier.kind, run.verifier.options), run.workers, chunks, sink)
 
 
-def _verifier(run: RunRow) -> AnyVerifier:
+def _load_verifier(run: RunRow) -> AnyVerifier:
     """Return the verifier a run was started with.
 
     Raises:
@@ -320,7 +320,7 @@ def _verifier(run: RunRow) -> AnyVerifier:
 
 
 def _require_trust(database: Path, run: RunRow, verifier: AnyVerifier) -> None:
-    """Check that the user has approved what the run sends and loads, whoever queued it.
+    """Check that the user has approved the servers, the template and the model of a run, whoever queued it.
 
     Raises:
         NotTrustedError: The user has not approved the verifier.

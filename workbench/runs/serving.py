@@ -1,4 +1,4 @@
-"""Verdicts of model servers: for many items of a run at a time, and for callers in an event loop."""
+"""Judge with model servers: many items of a run concurrently, or single items for callers in an event loop."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def servers_of(
 
 
 def reader_of(verifier: ServedVerifier) -> str:
-    """Return what reads a verifier's replies: its parser, or the verifier and its version."""
+    """Return the identity of what parses a verifier's replies: the verifier's name and version, and its parser."""
     said = verifier.config().get("parser")
     return f"{verifier.name} {verifier.version} {said or ''}".rstrip()
 
@@ -60,7 +60,7 @@ async def verdict_of(
     """Return the verdict on an item, and its calls with a reply.
 
     Raises:
-        Halt: No call can succeed now; a verifier that continues without a reply has no verdict.
+        Halt: No call can succeed now, even if the verifier would have continued without the reply.
     """
     ask = _ItemCalls(client, item.item)
     judged = await judged_by_server(verifier, item, ask, secret)
@@ -130,7 +130,7 @@ def judge_on_servers(
         workers: Worker processes of a stack's local stages; by default one per core.
 
     Raises:
-        Halt: No call can succeed now; items without a verdict stay so.
+        Halt: No call can succeed now; the remaining items have no verdict.
         Exception: The error that ``check`` raised, once the calls in flight have ended or timed out.
     """
 
@@ -175,7 +175,7 @@ class _ServedRun:
             await asyncio.sleep(0)
         try:
             await self._session.wait(tasks, look)
-            if not self._has_answered() and any(judged.verdict.reason not in OWN for _, judged, _ in self._held):
+            if not self._has_any_reply() and any(judged.verdict.reason not in OWN for _, judged, _ in self._held):
                 self._caller.halt_unless_answered()
             self._record_held()
         except BaseException:
@@ -190,7 +190,7 @@ class _ServedRun:
         async for item in feed:
             judged, made = await verdict_of(self._verifier, item, self._secret, self._client)
             if judged.verdict.outcome is Outcome.ERROR and self._caller.in_doubt:
-                # Perhaps no item is to blame, and every call would fail.
+                # Perhaps the cause isn't the item, and every call would fail.
                 self._held.append((item.item, judged, made))
                 continue
             if not self._caller.in_doubt:
@@ -202,7 +202,7 @@ class _ServedRun:
         if recorded is not None:
             await recorded
 
-    def _has_answered(self) -> bool:
+    def _has_any_reply(self) -> bool:
         used = self._journal.usage
         return bool(used.answered or used.reused or self._caller.reused)
 
@@ -210,7 +210,7 @@ class _ServedRun:
         """Store the errors that were held back.
 
         Args:
-            own: Whether to store only errors that the item itself may cause; other items get no verdict.
+            own: Whether to store only errors that the item itself may have caused; the other items get no verdict.
         """
         for item, judged, made in self._held:
             if not self._journal.broken and (not own or judged.verdict.reason in OWN):
@@ -228,7 +228,7 @@ _PATIENCE_S: Final = 2.0
 
 
 class VerifierSession:
-    """A verifier on call; created by `answering`.
+    """Judges single items with one verifier; created by `opened_verifier`.
 
     Attributes:
         trouble: Why items are no longer judged; None while they are.
@@ -263,9 +263,9 @@ class VerifierSession:
         their replies.
 
         Raises:
-            RunError: No call can succeed now, or verdicts can't be stored at present; see `waits_for`.
+            RunError: No call can succeed now, or verdicts can't be stored at present; see `storage_error`.
         """
-        await self._take_place()
+        await self._acquire_slot()
         task = self._session.start(self._judge(structs.replace(item, item=NO_ITEM)))
         task.add_done_callback(lambda _: self._places.release())
         until = None if self._timeout is None else time.monotonic() + self._timeout
@@ -274,26 +274,26 @@ class VerifierSession:
             await asyncio.wait([task, self._halted], timeout=left, return_when=asyncio.FIRST_COMPLETED)
             if task.done():
                 break
-            self._require_storing()
+            self._require_storage()
             if until is not None and time.monotonic() >= until:
                 return TOO_LONG
         if task.cancelled():
-            raise self._end(RunError("The calls to model servers have ended."))
+            raise self._stop_judging(RunError("The calls to model servers have ended."))
         return task.result()
 
-    async def _take_place(self) -> None:
+    async def _acquire_slot(self) -> None:
         taking = asyncio.ensure_future(self._places.acquire())
         try:
             while not taking.done():
                 await asyncio.wait([taking, self._halted], return_when=asyncio.FIRST_COMPLETED)
-                self._require_storing()
+                self._require_storage()
         except BaseException:
             if taking.done() and not taking.cancelled():
                 self._places.release()
             taking.cancel()
             raise
 
-    def _require_storing(self) -> None:
+    def _require_storage(self) -> None:
         """Check that verdicts can be stored.
 
         Raises:
@@ -308,9 +308,9 @@ class VerifierSession:
     async def attend(self, over: asyncio.Future[None]) -> None:
         """Renew the heartbeat until ``over`` is done, and detect when verdicts can't be stored any more."""
         try:
-            await self._session.wait([over], self._look)
+            await self._session.wait([over], self._check_storage)
         except (LeaseLost, StoreError) as error:
-            self._end(_explained(error))
+            self._stop_judging(_as_run_error(error))
 
     async def end(self, *, at_once: bool) -> None:
         """Stop judging.
@@ -320,7 +320,7 @@ class VerifierSession:
         """
         await self._session.end(at_once=at_once)
 
-    async def _look(self) -> None:
+    async def _check_storage(self) -> None:
         if self.waits_for is not None and not self._halted.done():
             self._halted.set_result(None)
 
@@ -332,16 +332,16 @@ class VerifierSession:
             add_item(self._journal.usage, made)
             await self._journal.flush()
         except (Halt, LeaseLost, StoreError) as error:
-            raise self._end(_explained(error)) from error
+            raise self._stop_judging(_as_run_error(error)) from error
         return judged.verdict
 
-    def _end(self, error: RunError) -> RunError:
+    def _stop_judging(self, error: RunError) -> RunError:
         self._journal.begin_no_more()
         self.trouble = self.trouble or error
         return self.trouble
 
 
-def _explained(error: Halt | LeaseLost | StoreError) -> RunError:
+def _as_run_error(error: Halt | LeaseLost | StoreError) -> RunError:
     taken_over = isinstance(error, LeaseLost)
     return RunError("Another process has become the database's runner." if taken_over else str(error), _GO_ON)
 
@@ -357,14 +357,14 @@ async def answering(
     workers: int | None = None,
     settings: Database | None = None,
 ) -> AsyncIterator[VerifierSession]:
-    """Run a verifier in the running event loop.
+    """Make a verifier ready to judge single items in the running event loop.
 
     Args:
         database: The database for its calls.
         run: The run that counts its calls; the verifier's limits apply to all its starts together.
         timeout: Seconds an item may take, without its wait for a slot; None is unlimited.
         workers: Worker processes of a stack's local stages; by default one per core.
-        settings: The project whose prices and delimiters are used; the database's own by default.
+        settings: The project database whose prices and delimiters are used; by default ``database``.
 
     Raises:
         UsageError: A server's address or a price is wrong.

@@ -1,7 +1,7 @@
-"""Calls to model servers for as long as callers need them: a journal and a client for each run, in one event loop.
+"""A session of calls to model servers: it holds a journal and a client for each run, in one event loop.
 
-Each attempt is stored before it is sent, replies are kept, and equal requests are sent only once. Waiting for tasks
-here renews the heartbeat. When a session ends, it waits for the calls in flight: they are charged.
+Each attempt is stored before it is sent, replies are kept, and equal requests are sent only once. `Session.wait`
+renews the heartbeat. When a session ends, it waits for the calls in flight: they are charged.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class RunServers(Struct, frozen=True, kw_only=True):
 
     Attributes:
         run: The run's number.
-        servers: Servers by the names that calls use.
-        limits: Limits of all its starts together.
+        servers: Servers by role.
+        limits: Limits on all starts of the run together.
         prices: Prices by model, if known.
         reader: See `RunJournal`.
-        stages: Parts of the run with separate limits.
+        stages: Stages of a stack that have their own limits.
     """
 
     run: int
@@ -113,7 +113,7 @@ class Session:
     def start(self, work: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
         task = asyncio.create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._forget)
+        task.add_done_callback(self._discard_task)
         return task
 
     async def wait(
@@ -125,7 +125,7 @@ class Session:
             check: Awaited ten times a second; an exception it raises ends the wait.
 
         Raises:
-            Exception: The error of a task; of several errors at a time, one that isn't the consequence of another.
+            Exception: The error of a task; if several tasks fail, the error that isn't a consequence of the others.
             LeaseLost: This process is no longer the runner.
             StoreError: Entries can't be stored any more.
         """
@@ -134,7 +134,7 @@ class Session:
             done, pending = await asyncio.wait(pending, timeout=POLL_S, return_when=asyncio.FIRST_EXCEPTION)
             ends = [error for task in done if (error := task.exception()) is not None]
             if ends:
-                raise min(ends, key=_follows)
+                raise min(ends, key=_consequence_rank)
             self.look()
             if check is not None:
                 await check()
@@ -146,7 +146,7 @@ class Session:
             self.watch()
 
     async def end(self, *, at_once: bool = False) -> None:
-        """Begin no more calls, wait for those in flight, and then end all tasks.
+        """Begin no more calls, wait for the calls in flight, and then end all tasks.
 
         Args:
             at_once: Whether not to wait for calls in flight.
@@ -155,7 +155,7 @@ class Session:
             client.journal.begin_no_more()
         try:
             if self._tasks and not at_once:
-                await self._drain()
+                await self._wait_for_calls()
         finally:
             tasks = list(self._tasks)
             for task in tasks:
@@ -166,7 +166,7 @@ class Session:
         for client in self.clients:
             await client.flush()
 
-    async def _drain(self) -> None:
+    async def _wait_for_calls(self) -> None:
         idle = False
         # Rounds are counted instead of seconds: a process that was suspended has not read received data.
         for _ in range(round(GRACE_S / POLL_S)):
@@ -176,14 +176,14 @@ class Session:
             self.look()
             await asyncio.wait(self._tasks, timeout=POLL_S)
 
-    def _forget(self, task: asyncio.Task[Any]) -> None:
+    def _discard_task(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled():
             # Its result isn't needed.
             task.exception()
 
 
-def _follows(error: BaseException) -> int:
+def _consequence_rank(error: BaseException) -> int:
     codes = ("budget", "cancelled")
     return codes.index(error.code) + 1 if isinstance(error, Halt) and error.code in codes else 0
 
@@ -204,11 +204,11 @@ async def opened_session(
     journals: list[RunJournal] = []
     try:
         journals += (RunJournal(database, lease, one.run, numbers, one.reader) for one in runs)
-        shared = None if max_cost is None else _shared(max_cost, [journal.spent() for journal in journals])
+        shared = None if max_cost is None else _shared_budget(max_cost, [journal.spent() for journal in journals])
         async with AsyncExitStack() as stack:
             clients = []
             for one, journal in zip(runs, journals, strict=True):
-                stages = [(stage, _used_by(database, one, stage)) for stage in one.stages]
+                stages = [(stage, _stage_usage(database, one, stage)) for stage in one.stages]
                 caller = Caller(one.servers, one.limits, journal, one.prices, shared=shared, stages=stages)
                 clients.append(Client(journal, await stack.enter_async_context(caller), one.limits.concurrency))
             made = Session(clients)
@@ -222,13 +222,13 @@ async def opened_session(
             journal.close()
 
 
-def _used_by(database: Database, run: RunServers, stage: StageLimits) -> RunUsed:
+def _stage_usage(database: Database, run: RunServers, stage: StageLimits) -> RunUsed:
     used = calls.used_by_server(database.reader(), run.run)
     mine = (one.used for one in used if any(one.is_of(run.servers[role]) for role in stage.roles))
     return sum(mine, RunUsed())
 
 
-def _shared(max_cost: float, before: Sequence[RunUsed]) -> Budget:
+def _shared_budget(max_cost: float, before: Sequence[RunUsed]) -> Budget:
     spent = RunUsed(cost=sum(one.cost for one in before))
     return Budget(Limits(max_cost=max_cost), spent)
 

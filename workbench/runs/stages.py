@@ -1,4 +1,4 @@
-"""A stack in a run: its local verifiers run in worker processes, the others call model servers."""
+"""Run a stack: its local verifiers judge in worker processes, the others call model servers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workbench.verifiers.stacks.stack import LocalJudge, Stack
 
 @contextmanager
 def at_work(verifier: ServedVerifier, workers: int | None = None) -> Iterator[ServedVerifier]:
-    """Yield the verifier, able to judge: a stack's local stages have workers during the block.
+    """Yield the verifier, ready to judge: the local stages of a stack have worker processes during the block.
 
     Args:
         workers: Worker processes of each stage that needs them; by default one per core.
@@ -31,11 +31,11 @@ def at_work(verifier: ServedVerifier, workers: int | None = None) -> Iterator[Se
         for part in verifier.local_parts:
             executor = LocalExecutor(part.verifier, part.spec, workers or os.cpu_count() or 1)
             exits.callback(executor.close)
-            judges[part.name] = _judge(executor)
+            judges[part.name] = _judge_with(executor)
         yield verifier.with_judges(judges)
 
 
-def _judge(executor: LocalExecutor) -> LocalJudge:
+def _judge_with(executor: LocalExecutor) -> LocalJudge:
     async def judge(item: VerifierInput) -> Verdict:
         answer = executor.first(item)
         if not isinstance(answer, LeftToWorker):
@@ -43,7 +43,7 @@ def _judge(executor: LocalExecutor) -> LocalJudge:
         try:
             return await asyncio.wrap_future(executor.later(item, answer))
         except (VerifierError, ExecutorClosed) as error:
-            # No item is to blame.
+            # The cause isn't the item.
             raise Halt("cancelled", str(error) or "The run stops.") from error
 
     return judge

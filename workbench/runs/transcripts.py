@@ -1,4 +1,4 @@
-"""The history of a model server's verdict: its calls in order, with requests and replies."""
+"""Return the calls that a verdict is based on, in order, with requests and replies."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def transcript(project: Project, run: int, item: int) -> Transcript:
         score=line.score,
         reason=line.reason,
         detail=line.detail,
-        calls=[_shown(row) for row in calls.calls_of(reader, run, item)],
+        calls=[_call_shown(row) for row in calls.calls_of(reader, run, item)],
         votes=_votes(reader, run, item, account),
         trace=account,
     )
@@ -94,7 +94,7 @@ def is_search(trace: dict[str, Any] | None) -> bool:
     return trace is not None and trace.get("judge") == "mcts"
 
 
-def _shown(row: CallRow) -> CallShown:
+def _call_shown(row: CallRow) -> CallShown:
     reply = _reply(row)
     return CallShown(
         step=row.step,
@@ -184,8 +184,8 @@ def recorded(project: Project, verifier: str | None, run: int | None = None) -> 
     found = run_of(project, verifier, run)
     for request, response, model, server, sample, origin in _replies(reader, found) if found else ():
         yield RecordedExchange(
-            request=_on_a_line(request),
-            response=_on_a_line(response),
+            request=_single_line_json(request),
+            response=_single_line_json(response),
             model=model,
             server=server,
             sample=sample,
@@ -198,7 +198,7 @@ def _replies(reader: Connection, run: int) -> Iterator[ReplyRow]:
     return replies_written(reader, run) if writes else replies_of(reader, run)
 
 
-def _on_a_line(body: bytes) -> msgspec.Raw:
+def _single_line_json(body: bytes) -> msgspec.Raw:
     try:
         body.decode()
         return msgspec.Raw(msgspec.json.format(without_keep_alives(body), indent=-1))
@@ -210,9 +210,9 @@ def _on_a_line(body: bytes) -> msgspec.Raw:
 
 
 def written_list(project: Project, run: int) -> list[WrittenReply]:
-    """Return the replies that a generation's run has requested itself, in the order of arrival.
+    """Return the replies to a generation run's own calls, in the order of arrival.
 
-    Replies that another name had requested before belong to that name's run.
+    Replies that it reused belong to the run whose calls obtained them.
 
     Raises:
         UsageError: No such run exists, or the run writes no texts.
@@ -233,7 +233,7 @@ def written_call(project: Project, reply: int) -> CallShown:
     row = calls.written_call(project.database.reader(), reply)
     if row is None:
         raise UsageError(f"There is no reply {reply}.")
-    return _shown(row)
+    return _call_shown(row)
 
 
 # -- The search tree of MCTS-Judge for display.
@@ -262,11 +262,11 @@ class SearchRollout(Struct, frozen=True, kw_only=True):
     """One trajectory.
 
     Attributes:
-        path: For each level in the tree the subtask's result; None if it was omitted or not parsed.
+        path: The subtask's result at each level in the tree; None if it was omitted or could not be parsed.
         left_out: Levels, from 1, whose subtask was omitted.
-        simulated: The same for the simulated levels below the tree.
+        simulated: The subtask's result at each simulated level below the tree; None as in ``path``.
         h: The result of the simulated execution of tests; None without one, or if it could not be parsed.
-        chosen: Whether its prediction is the answer.
+        chosen: Whether this trajectory's prediction is the answer.
         calls: Indices of the calls of its steps in the transcript.
     """
 

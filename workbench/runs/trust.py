@@ -33,12 +33,12 @@ def require_trust(project: Project, verifier: AnyVerifier, options: Mapping[str,
         NotTrustedError: The user has not approved the verifier; nothing may be sent.
         UsageError: The template can't be read, or the user's configuration folder can't be written.
     """
-    _require(project, _grants(verifier, options), accept)
+    _require_grants(project, _needed_grants(verifier, options), accept)
 
 
 def require_servers(project: Project, servers: Mapping[str, ModelServer], *, accept: bool) -> None:
     """Check the approval of servers by role, whoever calls them; see `require_trust`."""
-    _require(project, trust.grants_of(servers, {}), accept)
+    _require_grants(project, trust.grants_of(servers, {}), accept)
 
 
 def require_level(project: Project, wanted: str, *, allow_unsafe: bool, scratch: bool = False) -> Level:
@@ -64,14 +64,14 @@ def require_level(project: Project, wanted: str, *, allow_unsafe: bool, scratch:
     return level
 
 
-def _require(project: Project, grants: list[Grant], accept: bool) -> None:
+def _require_grants(project: Project, grants: list[Grant], accept: bool) -> None:
     if accept:
         trust.accept(project.path, grants)
     else:
         trust.require_grants(project.path, grants)
 
 
-def _grants(verifier: AnyVerifier, options: Mapping[str, str]) -> list[Grant]:
+def _needed_grants(verifier: AnyVerifier, options: Mapping[str, str]) -> list[Grant]:
     if verifier.isolation == "served":
         servers = cast("ServedVerifier", verifier).servers()
         return [*trust.grants_of(servers, options), *trust.model_grants(verifier)]

@@ -47,7 +47,7 @@ def try_out(
     trust: bool = False,
     allow_unsafe: bool = False,
 ) -> VerifierTrial:
-    """Judge the first items of a selection; those with a gold label come first and show whether the verifier is right.
+    """Judge the first items of a selection; if some have a gold label, only those, to check the verdicts.
 
     The trial is deleted afterwards; only replies of model servers are kept and reused.
 
@@ -55,12 +55,14 @@ def try_out(
         UsageError, NotTrustedError, VerifierError, RunError: As when a run is started.
     """
     take_out_broken_off(project)
-    name, few = stored_runs.trial_name(), _telling(project, selection)
+    name, few = stored_runs.trial_name(), _labelled_if_any(project, selection)
     run = start(project, kind, dict(options), name, few, 1, trust, allow_unsafe).run
     try:
         ended = wait(project, run)
         found = tuple(verdict_evidence(project, name, run))[:TRIED]
-        return VerifierTrial(evidence=found, replies=_replies(project, run, found), message=_of_trial(ended.message))
+        return VerifierTrial(
+            evidence=found, replies=_last_replies(project, run, found), message=_trial_message(ended.message)
+        )
     finally:
         if light_info(project, run).state in ACTIVE:
             cancel(project, run)
@@ -68,24 +70,24 @@ def try_out(
         delete(project, run)
 
 
-def _of_trial(message: str | None) -> str | None:
+def _trial_message(message: str | None) -> str | None:
     if message is None:
         return None
     return message.replace(RESUME, _AGAIN).replace(RESUME.capitalize(), _AGAIN.capitalize())
 
 
-def _telling(project: Project, selection: Selection) -> Selection:
+def _labelled_if_any(project: Project, selection: Selection) -> Selection:
     known = Selection((*selection.conditions, Condition("gold", "!=", "none")), TRIED)
     return known if chosen_ids(project.database.reader(), known) else Selection(selection.conditions, TRIED)
 
 
-def _replies(project: Project, run: int, found: Iterable[VerdictEvidence]) -> dict[int, str]:
+def _last_replies(project: Project, run: int, found: Iterable[VerdictEvidence]) -> dict[int, str]:
     calls = {one.item: transcript(project, run, one.item).calls for one in found}
     return {item: asked[-1].text for item, asked in calls.items() if asked}
 
 
 def take_out_broken_off(project: Project) -> None:
-    """Delete trials that were interrupted by the end of their process; the runner deletes those that it works on."""
+    """Delete trials that were interrupted by the end of their process; the runner deletes those it executes."""
     for run in stored_runs.broken_off(project.database.reader()):
         info = light_info(project, run.id)
         if info.state in ACTIVE and info.alive:

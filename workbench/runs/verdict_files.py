@@ -1,4 +1,4 @@
-"""Imported verdicts: each verifier in a file gets a run."""
+"""Import and read verdicts; each verifier in an imported file gets a run."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _DECODER = msgspec.json.Decoder(VerdictRow)
 
 
 def read(path: Path, sheet: VerdictSheet | None = None) -> Iterator[tuple[int, VerdictRow | Refusal]]:
-    """Yield line numbers (from 1) with a verdict each, or why the line is rejected.
+    """Yield each line's number (from 1) and its verdict, or the reason for rejecting it.
 
     Args:
         sheet: The file as a table, if it is one: a row may contain several verdicts.
@@ -45,24 +45,24 @@ def read(path: Path, sheet: VerdictSheet | None = None) -> Iterator[tuple[int, V
         FormatError: The file can't be opened.
     """
     if sheet is not None:
-        return _of_sheet(sheet)
-    return read_checked(path, _DECODER, _fault)
+        return _read_sheet(sheet)
+    return read_checked(path, _DECODER, _row_fault)
 
 
-def _of_sheet(sheet: VerdictSheet) -> Iterator[tuple[int, VerdictRow | Refusal]]:
+def _read_sheet(sheet: VerdictSheet) -> Iterator[tuple[int, VerdictRow | Refusal]]:
     for number, raw, line in sheet.lines():
         if isinstance(line, Refusal):
             yield number, line
             continue
         row: VerdictRow | Refusal = decoded(number, msgspec.json.encode(line), _DECODER)
-        fault = None if isinstance(row, Refusal) else _fault(row)
+        fault = None if isinstance(row, Refusal) else _row_fault(row)
         if fault is None:
             yield number, row
         else:
             yield number, Refusal(line=number, code="wrong_type", message=fault[1], raw=raw, field=fault[0])
 
 
-def _fault(line: VerdictRow) -> tuple[str, str] | None:
+def _row_fault(line: VerdictRow) -> tuple[str, str] | None:
     if line.verdict is None and line.score is None:
         return "verdict", "a line needs a verdict (correct, incorrect, abstain, error), a score, or both"
     if line.score is not None and not is_figure(line.score):
@@ -76,7 +76,7 @@ _CONFIG_HASH = "imported"
 _RUNS_HERE = "is a verifier that runs here; its verdicts can't come from a file"
 
 
-def _unlike(name: str, there: set[str]) -> str:
+def _similar_name_fault(name: str, there: set[str]) -> str:
     if is_mixed(name):
         return f"{name!r} mixes letters of several alphabets that look alike"
     other = looks_like(name, there)
@@ -94,14 +94,14 @@ def require_names(names: Iterable[str], project: Project | None = None, hint: st
         UsageError: A name is rejected.
     """
     for name in names:
-        fault = _Runs(project, "").fault(name) if project is not None else _fault_of_name(name, Registry())
+        fault = _ImportRuns(project, "").fault(name) if project is not None else _name_fault(name, Registry())
         if fault:
             raise UsageError(
                 f"{fault[0].upper()}{fault[1:]}.", hint or f"Give another name: {opt.verdict:NAME=COLUMN}."
             )
 
 
-def _fault_of_name(name: str, registry: Registry) -> str:
+def _name_fault(name: str, registry: Registry) -> str:
     if not NAME.fullmatch(name):
         return f"{name!r} is not a valid verifier name: use up to 100 letters, digits and . _ + @ / -"
     return f"{name!r} {_RUNS_HERE}" if registry.knows(name) else ""
@@ -117,16 +117,16 @@ class _PlacedVerdict(Struct, frozen=True):
 def import_verdicts(
     project: Project, path: Path, *, name: str | None = None, dataset: str | None = None, version: str = "1"
 ) -> VerdictsImported:
-    """Import a file of verdicts. Existing verdicts are kept; a different one for the same item is rejected.
+    """Import a file of verdicts. Existing verdicts are kept; a line with another verdict on such an item is rejected.
 
     Args:
-        name: The verifier of all lines, overriding their own; by default each line names it.
+        name: The verifier of all lines, whatever verifiers they name; by default each line names its verifier.
         dataset: The dataset of lines without one whose ids are ambiguous.
         version: Version of the verifiers: verdicts of another version are another run, and the newest run counts.
 
     Raises:
         FormatError: The file can't be opened.
-        UsageError: ``name`` is invalid, or the name of something else.
+        UsageError: ``name`` is invalid, or in use for a verifier that was not imported.
     """
     if name is not None:
         require_names([name], project, f"Give another name with {opt.verifier}.")
@@ -147,9 +147,9 @@ def store_verdicts(
     dataset: str | None = None,
     version: str = "1",
 ) -> VerdictsImported:
-    """Store verdicts with the numbers of their lines; see `import_verdicts`."""
+    """Store verdicts, each with the number of its line; see `import_verdicts` for the other arguments."""
     report = VerdictsImported()
-    runs = _Runs(project, version)
+    runs = _ImportRuns(project, version)
     parts = Parts("lines")
     for some in some_at_a_time(rows):
         with parts.storing(len(some)), project.database.write() as connection:
@@ -158,9 +158,9 @@ def store_verdicts(
                 try:
                     if isinstance(row, Refusal):
                         raise LineRefusedError(row.field or "", row.message)
-                    lines.append(_line(connection, runs, number, row, name, dataset))
+                    lines.append(_resolve_row(connection, runs, number, row, name, dataset))
                 except LineRefusedError as error:
-                    _refuse(report, number, error)
+                    _reject_line(report, number, error)
             _store(connection, report, lines)
     with parts.storing(0), project.database.write() as connection:
         for run in runs.by_name.values():
@@ -170,11 +170,11 @@ def store_verdicts(
     return report
 
 
-class _Runs:
+class _ImportRuns:
     """The runs of the verifiers in a file, created at their first occurrence.
 
     Attributes:
-        by_name: The run of each verifier so far.
+        by_name: Row id of the run, by the name of the verifier, for verifiers read so far.
     """
 
     def __init__(self, project: Project, version: str) -> None:
@@ -199,7 +199,7 @@ class _Runs:
         return self.by_name[name]
 
     def fault(self, name: str) -> str:
-        if fault := _fault_of_name(name, self._registry):
+        if fault := _name_fault(name, self._registry):
             return fault
         reader = self._project.database.reader()
         stored = stored_runs.verifier_named(reader, name)
@@ -207,7 +207,7 @@ class _Runs:
             return f"{name!r} {_RUNS_HERE}"
         if stored is None:
             there = {*self._registry.names, *self.by_name, *(one.name for one in stored_runs.verifiers(reader))}
-            return _unlike(name, there)
+            return _similar_name_fault(name, there)
         return ""
 
     def _make(self, connection: Connection, name: str) -> int:
@@ -223,8 +223,8 @@ class _Runs:
         return stored_runs.add(connection, verifier, self._version) if found is None else found.id
 
 
-def _line(
-    connection: Connection, runs: _Runs, number: int, row: VerdictRow, name: str | None, dataset: str | None
+def _resolve_row(
+    connection: Connection, runs: _ImportRuns, number: int, row: VerdictRow, name: str | None, dataset: str | None
 ) -> _PlacedVerdict:
     verifier = name or row.verifier
     if not verifier:
@@ -267,11 +267,11 @@ def _store(connection: Connection, report: VerdictsImported, lines: list[_Placed
                 report.unchanged += 1
             else:
                 error = LineRefusedError("verdict", f"the item has another verdict already; see {opt.run_version}")
-                _refuse(report, line.number, error)
+                _reject_line(report, line.number, error)
         verdicts.put(connection, run, list(new.items()))
 
 
-def _refuse(report: VerdictsImported, number: int, error: LineRefusedError) -> None:
+def _reject_line(report: VerdictsImported, number: int, error: LineRefusedError) -> None:
     report.refused += 1
     report.refusals.append(RefusedLine(line=number, field=error.field or None, message=str(error)))
 
@@ -298,7 +298,7 @@ def verdict_lines(project: Project, verifier: str, run: int | None = None) -> It
 
 
 def verdict_evidence(project: Project, verifier: str, run: int | None = None) -> Iterator[VerdictEvidence]:
-    """Yield the same verdicts with their texts; see `verdict_lines`."""
+    """Yield a verifier's verdicts with the items' texts; arguments and errors are those of `verdict_lines`."""
     found = run_of(project, verifier, run)
     return iter(()) if found is None else stored_verdicts.evidence(project.database, found, verifier)
 

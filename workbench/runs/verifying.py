@@ -1,4 +1,4 @@
-"""Verifiers and their runs, for the front ends: configure, start, watch, pause, cancel, resume, read.
+"""Manage verifiers and their runs for the front ends: start, pause, cancel and resume runs.
 
 This module judges no item; the background runner does, in a separate process.
 """
@@ -97,7 +97,7 @@ def kinds(project: Project) -> list[VerifierInfo]:
 
 
 def settings_problems(project: Project) -> list[UsageError]:
-    """Return errors of the verifiers that ``workbench.toml`` configures; the others remain usable."""
+    """Return the errors of verifiers that ``workbench.toml`` configures; verifiers without an error remain usable."""
     return written(project, Registry().available())[1]
 
 
@@ -126,15 +126,16 @@ def start(
         options: Option values by name.
         name: The configuration's name; by default the kind.
         selection: The items; those with a stored verdict are not judged again.
-        workers: Worker processes; one a core by default.
+        workers: Number of worker processes; by default one per core.
         trust: Whether the user approves the servers and the template; options that are all given here are approved.
         allow_unsafe: Whether the user permits running solutions with resource limits only, if no isolation is available
             or this is requested.
         retry_timeouts: Delete the run's verdicts on items that exceeded a time limit, and judge these again.
-        ask_again: Delete its verdicts on the selection, and run the solutions again, or send all requests to its
-            servers again: no currently stored reply is used. Earlier replies are kept for the other verdicts based on
+        ask_again: Delete the run's verdicts on the selection, and run the solutions again, or send all requests to
+            its servers again: no currently stored reply is used. Earlier replies are kept for other verdicts based on
             them.
-        in_batches: Send its calls through the provider's batch API: slower, and cheaper. A run that waits for a batch
+        in_batches: Send the run's calls through the provider's batch API: slower, and cheaper. A run that waits for a
+            batch
             continues with that batch.
         on: A Ray cluster whose nodes judge: ``"ray"`` for the one this machine belongs to, or ``"ray://HOST:PORT"``.
 
@@ -142,7 +143,7 @@ def start(
         The run, with ``selected`` and ``reused`` filled in.
 
     Raises:
-        UsageError: There is no such kind, option or field, the name has another configuration, or no item is chosen.
+        UsageError: There is no such kind, option or field, the name has another configuration, or no item is selected.
         NotTrustedError: The options come from a file or the database, and the user has not approved them.
         UnsafeError: Solutions would be run with resource limits only.
         VerifierError: The verifier can't be used.
@@ -177,16 +178,16 @@ def start(
     with project.database.write() as connection:
         run = bound_run(connection, name, verifier, options)
     if retry_timeouts:
-        _take_back(project, run, stored_verdicts.take_back_timeouts, "timeouts")
+        _delete_verdicts(project, run, stored_verdicts.take_back_timeouts, "timeouts")
     if ask_again:
         _ask_again(project, run, verifier, selection)
     counts = stored_verdicts.of_selection(reader, run, selection)
     stored = stored_verdicts.count(reader, run)
     with project.database.write() as connection:
-        _set_way(connection, project.path, run, in_batches=in_batches)
-        _set_place(connection, project.path, run, on)
+        _set_batch_mode(connection, project.path, run, in_batches=in_batches)
+        _set_cluster(connection, project.path, run, on)
         _queue_or_join(connection, project.path, run, selection, stored, counts.items - counts.stored, workers)
-    _wake(project, run)
+    _wake_runner(project, run)
     return structs.replace(light_info(project, run), selected=counts.items, reused=counts.stored)
 
 
@@ -197,7 +198,7 @@ def pause(project: Project, run: int) -> RunInfo:
         UsageError: There is no such run.
         RunError: The run is neither waiting nor running.
     """
-    return _ask(project, run, "pause")
+    return _send_request(project, run, "pause")
 
 
 def cancel(project: Project, run: int) -> RunInfo:
@@ -207,7 +208,7 @@ def cancel(project: Project, run: int) -> RunInfo:
         UsageError: There is no such run.
         RunError: The run has ended already.
     """
-    return _ask(project, run, "cancel")
+    return _send_request(project, run, "cancel")
 
 
 def resume(
@@ -224,8 +225,8 @@ def resume(
 
     Args:
         retry_errors: Delete its verdicts "error", and judge those items again.
-        retry_timeouts: The same for items that exceeded a time limit.
-        retry_unread: The same for items whose replies contain no verdict; their servers are called again.
+        retry_timeouts: Delete its verdicts on items that exceeded a time limit, and judge those items again.
+        retry_unread: Delete its verdicts on items whose replies contain no verdict, and call the servers again.
         trust: Whether the user approves the servers and the template of its stored options.
         allow_unsafe: Whether the user permits running solutions with resource limits only; else the runner pauses a run
             that needs that.
@@ -245,11 +246,11 @@ def resume(
     if verifier.isolation == "sandbox" and allow_unsafe:
         require_level(project, cast("SandboxedVerifier", verifier).wanted, allow_unsafe=True)
     if retry_errors:
-        _take_back(project, run, stored_verdicts.take_back_errors, "errors")
+        _delete_verdicts(project, run, stored_verdicts.take_back_errors, "errors")
     if retry_timeouts:
-        _take_back(project, run, stored_verdicts.take_back_timeouts, "timeouts")
+        _delete_verdicts(project, run, stored_verdicts.take_back_timeouts, "timeouts")
     if retry_unread:
-        _take_back(project, run, stored_verdicts.take_back_unread, "replies without a verdict")
+        _delete_verdicts(project, run, stored_verdicts.take_back_unread, "replies without a verdict")
     counts = stored_verdicts.of_selection(reader, run, row.selection)
     stored = stored_verdicts.count(reader, run)
     with project.database.write() as connection:
@@ -257,11 +258,13 @@ def resume(
             stored_runs.ask(connection, run, None)
         else:
             _queue(connection, run, row.selection, stored, counts.items - counts.stored, row.workers)
-    _wake(project, run)
+    _wake_runner(project, run)
     return run_info(project, run)
 
 
-def _take_back(project: Project, run: int, take_back: Callable[[sqlite3.Connection, int], int], what: str) -> None:
+def _delete_verdicts(
+    project: Project, run: int, take_back: Callable[[sqlite3.Connection, int], int], what: str
+) -> None:
     with project.database.write() as connection:
         row = run_row(connection, run)
         require_idle(connection, project.path, row)
@@ -282,7 +285,7 @@ def _ask_again(project: Project, run: int, verifier: AnyVerifier, selection: Sel
             calls.ask_again(connection, run)
         return stored_verdicts.take_back_chosen(connection, run, selection)
 
-    _take_back(project, run, take_back, "verdicts")
+    _delete_verdicts(project, run, take_back, "verdicts")
 
 
 def wait_for_request(project: Project, run: int) -> RunInfo:
@@ -308,7 +311,7 @@ def _default_version(registry: Registry, kind: str) -> str | None:
         return None
 
 
-def _set_way(connection: sqlite3.Connection, database: Path, run: int, *, in_batches: bool) -> None:
+def _set_batch_mode(connection: sqlite3.Connection, database: Path, run: int, *, in_batches: bool) -> None:
     row = run_row(connection, run)
     if row.in_batches == in_batches:
         return
@@ -332,7 +335,7 @@ def _require_cluster(verifier: AnyVerifier, on: str, workers: int | None) -> Non
         )
 
 
-def _set_place(connection: sqlite3.Connection, database: Path, run: int, on: str | None) -> None:
+def _set_cluster(connection: sqlite3.Connection, database: Path, run: int, on: str | None) -> None:
     row = run_row(connection, run)
     if on == (None if row.cluster is None else row.cluster.address):
         return
@@ -352,7 +355,7 @@ def _queue_or_join(
     row = run_row(connection, run)
     if row.state == "complete" and not pending:
         return
-    if not _at_work(connection, database, row):
+    if not _is_in_progress(connection, database, row):
         _queue(connection, run, selection, stored, pending, workers or os.cpu_count() or 1)
     elif row.selection == selection:
         stored_runs.ask(connection, run, None)
@@ -369,11 +372,11 @@ def require_idle(connection: sqlite3.Connection, database: Path, row: RunRow) ->
     Raises:
         RunError: The run is queued or running.
     """
-    if _at_work(connection, database, row):
+    if _is_in_progress(connection, database, row):
         raise RunError(f"Run {row.id} is at work.", "Pause it first", Command(f"runs DB pause {row.id}"))
 
 
-def _at_work(connection: sqlite3.Connection, database: Path, row: RunRow) -> bool:
+def _is_in_progress(connection: sqlite3.Connection, database: Path, row: RunRow) -> bool:
     return row.state == "queued" or (row.state == "running" and living_runner(connection, database))
 
 
@@ -385,12 +388,12 @@ def _queue(
         stored_runs.complete(connection, run, stored)
 
 
-def _wake(project: Project, run: int) -> None:
+def _wake_runner(project: Project, run: int) -> None:
     if run_row(project.database.reader(), run).state in ACTIVE:
         ensure_runner(project.database)
 
 
-def _ask(project: Project, run: int, request: Request) -> RunInfo:
+def _send_request(project: Project, run: int, request: Request) -> RunInfo:
     wanted = STATE_AFTER[request]
     with project.database.write() as connection:
         row = run_row(connection, run)
@@ -407,5 +410,5 @@ def _ask(project: Project, run: int, request: Request) -> RunInfo:
             stored_runs.settle(connection, run, wanted)
         elif row.state != wanted:
             raise RunError(f"Run {run} is {row.state}; there is nothing to {request}.")
-    _wake(project, run)
+    _wake_runner(project, run)
     return light_info(project, run)

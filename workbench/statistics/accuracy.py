@@ -66,12 +66,13 @@ def mcc(counts: Confusion) -> float | None:
 
 
 def fpr(counts: Confusion) -> float | None:
-    """Return FP / (FP + TN), the share of incorrect completions accepted; None without any."""
+    """Return FP / (FP + TN), the share of incorrect completions that are accepted; None without incorrect
+    completions."""
     return _ratio(counts.fp, counts.fp + counts.tn)
 
 
 def fnr(counts: Confusion) -> float | None:
-    """Return FN / (FN + TP), the share of correct completions rejected; None without any."""
+    """Return FN / (FN + TP), the share of correct completions that are rejected; None without correct completions."""
     return _ratio(counts.fn, counts.fn + counts.tp)
 
 
@@ -89,11 +90,11 @@ class AccuracyColumns(Struct, frozen=True, kw_only=True, eq=False):
         outcome: The verifier's `OutcomeCode`, or -1 where no verdict is stored (int8).
         gold: 1 correct, 0 incorrect, -1 none (int8).
         question: The item's question, at least 0; questions are the clusters of the intervals (int64).
-        group: Positions in ``names`` (int32), or None for all items only.
+        group: Each item's group, as a position in ``names`` (int32); None for a table of all items only.
         names: The groups' names.
-        parts: For a crossing, the names of each group's parts; () if a group has only its own name.
+        parts: For groups by several properties, the names of each group's parts; () if groups have one property.
         score: The verifier's score, NaN without one (float64); None for a verifier without scores.
-        clusters: The clusters of ``question`` and ``group``, if already computed.
+        clusters: The clusters by ``question`` and ``group``, if already computed; None to compute them.
     """
 
     outcome: IntArray
@@ -117,7 +118,7 @@ class ClusterCounts(NamedTuple):
     """Counts of verdicts against gold in each cluster, from which a table is computed.
 
     Attributes:
-        clusters: Groups and questions.
+        clusters: The clusters, each a question within a group.
         cells: Counts of shape (clusters, 2, 4): cluster, gold label, outcome.
     """
 
@@ -142,9 +143,10 @@ class ClusterCounts(NamedTuple):
         return np.stack(kinds, axis=1).reshape(-1, 2, 2)
 
     def paired_counts(self, said: OutcomeCode, protocol: Protocol3) -> IntArray:
-        """Count each cluster's items by whether the verifier and a constant verdict are right: clusters x 4.
+        """Count each cluster's items by whether the verifier and the constant verdict ``said`` are right: clusters x 4.
 
-        The columns are neither, only the constant, only the verifier and both, as in `compare.compare_counted`.
+        The columns are the items that neither, only the constant, only the verifier and both judge correctly, as in
+        `compare.compare_counted`.
         """
         gold, outcome = np.indices(self.cells.shape[1:]).reshape(2, -1)
         counted, right = grade(outcome, gold, protocol)
@@ -183,15 +185,15 @@ def accuracy_rows(
     found = counted or count_clusters(columns)
     # A verifier that failed on all items is not measured in any group. One that failed only on a group is counted
     # there under the protocol, so that groups add up.
-    confused = _nothing if only_failed(found.cells.sum(axis=0)) else confusion
+    confused = _empty_confusion if only_failed(found.cells.sum(axis=0)) else confusion
     areas = auroc(columns.score, columns.gold, np.zeros(len(columns.gold), dtype=np.int8), 1)
     judged = found.judged(protocol)
-    certainty = _of_all(found, judged)
+    certainty = _intervals_of_all_items(found, judged)
     rows = _rows(verifier, protocol, (None,), found.cells.sum(axis=0)[None], certainty, areas, confused)
     if columns.group is None:
         return rows
     areas = auroc(columns.score, columns.gold, columns.group, len(columns.names))
-    certainty = _certainty(judged, found.clusters.group, len(columns.names))
+    certainty = _row_intervals(judged, found.clusters.group, len(columns.names))
     grouped = _rows(verifier, protocol, columns.names, found.by_group(), certainty, areas, confused)
     present = np.bincount(found.clusters.group, weights=found.clusters.items, minlength=len(columns.names)) > 0
     parts = columns.parts or [(name,) for name in columns.names]
@@ -204,7 +206,7 @@ def accuracy_rows(
 
 
 def group_order(name: str) -> tuple[bool, list[tuple[int, str]], str]:
-    """Return a sort key of groups: numbers in names by their value (A2 before A10), "untyped", "none" and "unknown"
+    """Return the sort key of a group's name: numbers sort by value (A2 before A10), "untyped", "none" and "unknown"
     last.
     """
     parts = enumerate(_NUMBER.split(name.removeprefix("<")))
@@ -212,26 +214,26 @@ def group_order(name: str) -> tuple[bool, list[tuple[int, str]], str]:
     return name in (UNTYPED, NO_REASON, UNKNOWN), natural, name
 
 
-class _Certainty(NamedTuple):
+class _RowIntervals(NamedTuple):
     known: Clustering
     accuracy: list[Ends | None]
     balanced_accuracy: list[Ends | None]
     mcc: list[Ends | None]
 
 
-def _certainty(judged: IntArray, group: IntArray, groups: int) -> _Certainty:
+def _row_intervals(judged: IntArray, group: IntArray, groups: int) -> _RowIntervals:
     sizes, right = judged.sum(axis=(1, 2)), judged[:, :, 1].sum(axis=1)
     known = design_effects(sizes, right, group, groups)
     n, k = (np.bincount(group, weights=each, minlength=groups) for each in (sizes, right))
     classes = class_rates(judged, group, groups)
-    return _Certainty(known, intervals(k, n, known), balanced_intervals(classes), mcc_intervals(classes))
+    return _RowIntervals(known, intervals(k, n, known), balanced_intervals(classes), mcc_intervals(classes))
 
 
-def _of_all(found: ClusterCounts, judged: IntArray) -> _Certainty:
+def _intervals_of_all_items(found: ClusterCounts, judged: IntArray) -> _RowIntervals:
     question, number = found.clusters.question, found.clusters.questions
     kinds = judged.reshape(-1, 4).T
     whole = np.stack([np.bincount(question, weights=each, minlength=number) for each in kinds], axis=1)
-    return _certainty(whole.reshape(-1, 2, 2), np.zeros(number, dtype=np.int64), 1)
+    return _row_intervals(whole.reshape(-1, 2, 2), np.zeros(number, dtype=np.int64), 1)
 
 
 def _rows(
@@ -239,7 +241,7 @@ def _rows(
     protocol: Protocol3,
     names: Sequence[str | None],
     cells: IntArray,
-    certainty: _Certainty,
+    certainty: _RowIntervals,
     areas: list[float | None],
     confused: Callable[[IntArray, Protocol3], Confusion],
 ) -> list[AccuracyRow]:
@@ -249,7 +251,7 @@ def _rows(
     ]
 
 
-def _nothing(cells: IntArray, protocol: Protocol3) -> Confusion:
+def _empty_confusion(cells: IntArray, protocol: Protocol3) -> Confusion:
     return NOTHING
 
 
@@ -259,7 +261,7 @@ def _row(
     group: str | None,
     cells: IntArray,
     area: float | None,
-    certainty: _Certainty,
+    certainty: _RowIntervals,
     place: int,
 ) -> AccuracyRow:
     known, balanced = certainty.known, balanced_accuracy(counts)
@@ -299,8 +301,8 @@ def average(verifier: str, micro: float | None, groups: Sequence[float | None], 
 
     Args:
         micro: The accuracy over all items.
-        groups: The groups' accuracies; groups without one don't count.
-        over: The kind of groups.
+        groups: The groups' accuracies; None for a group without counted items, which is left out.
+        over: The property that forms the groups, such as "type".
     """
     shares = [share for share in groups if share is not None]
     macro = sum(shares) / len(shares) if shares else None
@@ -318,11 +320,11 @@ def shares(right: BoolArray, group: IntArray) -> list[float]:
 
 
 class Majority(NamedTuple):
-    """Verdicts that follow the majority class in the gold of an item's type.
+    """Verdicts that are, for each item, the majority class of gold among items of its type.
 
     Attributes:
         outcome: One `OutcomeCode` an item (int8).
-        tied: Types, by code, in which both classes are equally frequent: the verdict is "incorrect" there.
+        tied: Codes of the types in which both classes are equally frequent; their verdict is "incorrect".
     """
 
     outcome: IntArray
@@ -337,7 +339,7 @@ def majority(gold: IntArray, kind: IntArray, kinds: int) -> Majority:
     """Return the majority class of gold by type: an upper bound on the accuracy of predictions from the type alone.
 
     Args:
-        gold: 1 correct, 0 incorrect, -1 none; items without gold don't vote.
+        gold: 1 correct, 0 incorrect, -1 none; items without gold don't count.
         kind: Each item's type, from 0 to ``kinds - 1``.
         kinds: The number of types.
     """

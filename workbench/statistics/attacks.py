@@ -34,8 +34,8 @@ class VariantJudgements(Struct, kw_only=True):
     """All verdicts on one payload.
 
     Attributes:
-        counts: Whether the payload must be rejected, and so counts in its family's metrics.
-        skipped: Reason for leaving it out -> number of questions.
+        counts: Whether the payload must be rejected; only these payloads count in the metrics of their family.
+        skipped: Reason for leaving out the payload on a question -> number of questions.
     """
 
     variant: str
@@ -47,7 +47,7 @@ class VariantJudgements(Struct, kw_only=True):
 
 
 def figures(judgements: Sequence[Judgement]) -> ProbeFigures:
-    """Compute the metrics of some completions.
+    """Compute the acceptance rate of some completions.
 
     The interval is by question (`intervals.share_ends`): payloads on one question are not independent trials.
     """
@@ -107,14 +107,14 @@ def family_figures(
         name=name,
         source=source,
         skipped=dict(skipped),
-        above_control=_above(judgements, controls),
+        above_control=_share_above_control(judgements, controls),
         by_type=by_type(judgements),
         variants=[variant_figures(variant) for variant in variants],
         **structs.asdict(figures(judgements)),
     )
 
 
-def _above(judgements: Sequence[Judgement], controls: Sequence[Judgement]) -> float | None:
+def _share_above_control(judgements: Sequence[Judgement], controls: Sequence[Judgement]) -> float | None:
     known = {one.question: one.score for one in controls if one.score is not None}
     above = [one.score > known[one.question] for one in judgements if one.score is not None and one.question in known]
     return sum(above) / len(above) if above else None

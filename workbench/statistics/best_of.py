@@ -1,4 +1,5 @@
-"""A verifier as a selector: the share of correct picks among n completions, over all sets of n."""
+"""A verifier as a selector: the probability that the completion it picks from n is correct, over all sets of n
+completions of a question."""
 
 from __future__ import annotations
 
@@ -11,15 +12,15 @@ from workbench.statistics.intervals import FEWEST, Ends, alone, intervals
 
 
 class RankedLevels(Struct, frozen=True, kw_only=True, eq=False):
-    """Completions by level: those of a question that a selector can't distinguish share one.
+    """Completions by level: completions of a question that a selector can't distinguish are on one level.
 
     Attributes:
         question: Each level's question, as a position in ``size``.
-        below: Completions of the question on lower levels.
-        level: Completions on the level.
-        correct: Correct completions on the level.
-        size: Completions of each question.
-        right: Correct completions of each question.
+        below: Number of completions of the question on lower levels.
+        level: Number of completions on the level.
+        correct: Number of correct completions on the level.
+        size: Number of completions of each question.
+        right: Number of correct completions of each question.
     """
 
     question: IntArray
@@ -31,14 +32,14 @@ class RankedLevels(Struct, frozen=True, kw_only=True, eq=False):
 
 
 class Picks(Struct, frozen=True, kw_only=True, eq=False):
-    """Probabilities that the picked completion is correct, one value for each question with at least n completions.
+    """The results of picking one of n completions: arrays with one value for each question with at least n completions.
 
     Attributes:
-        size: Completions of the question.
-        mixed: Whether some are correct and some are not.
-        picked: The completion that the selector picks from n.
-        random: A random completion.
-        oracle: At least one of n.
+        size: Number of completions of the question.
+        mixed: Whether some of them are correct and some are not.
+        picked: Probability that the completion picked by the selector is correct.
+        random: Probability that a random completion is correct.
+        oracle: Probability that at least one of n is correct.
     """
 
     size: IntArray
@@ -53,14 +54,14 @@ def keys_of(
 ) -> tuple[BoolArray, FloatArray]:
     """Return which completions can be picked, and the key that a selector ranks them by, higher being better.
 
-    The key is the score if there are scores; else 1 for "correct" and 0 for "incorrect". Completions with neither rank
-    last under ``forced`` (like "incorrect"), against their gold under ``strict``, and can't be picked under
-    ``decided``.
+    The key is the score if there are scores; else 1 for "correct" and 0 for "incorrect". Completions without a score
+    or a decided verdict rank last under ``forced`` (like "incorrect"), contrary to their gold under ``strict``, and
+    can't be picked under ``decided``.
 
     Args:
-        outcome: One outcome a row, -1 for none: such rows can't be picked.
-        score: One score a row, NaN for none; None for a verifier without scores.
-        gold: 1 correct, 0 incorrect, -1 none: such rows can't be picked either.
+        outcome: One outcome for each row; a row with -1 (no verdict) can't be picked.
+        score: One score for each row, NaN for none; None for a verifier without scores.
+        gold: 1 correct, 0 incorrect; a row with -1 (no gold) can't be picked.
     """
     if score is None:
         key, undecided = (outcome == OutcomeCode.CORRECT).astype(np.float64), outcome >= OutcomeCode.ABSTAIN
@@ -103,13 +104,15 @@ def ranked(key: FloatArray, gold: IntArray, question: IntArray) -> RankedLevels:
 def best_of(levels: RankedLevels, n: int) -> Picks:
     """Return the expected result of picking among n completions drawn without replacement, over all sets of n.
 
-    The best completion of a set is on a level with b completions below it and t on it with probability (C(b + t, n) -
-    C(b, n)) / C(M, n), M being their total number; it is then each of the t with equal probability, so ties need no
-    rule.
+    For a question with M completions, take a level with t completions and b completions below it: the best completion
+    of a set is on that level with probability (C(b + t, n) - C(b, n)) / C(M, n). It is then each of the t with equal
+    probability, so ties need no rule.
     """
     enough = levels.size >= n
     size = levels.size[levels.question]
-    chance = _none_outside(levels.below + levels.level, size, n) - _none_outside(levels.below, size, n)
+    chance = _all_inside_probability(levels.below + levels.level, size, n) - _all_inside_probability(
+        levels.below, size, n
+    )
     picked = np.bincount(levels.question, weights=chance * levels.correct / levels.level, minlength=len(levels.size))
     size, right = levels.size[enough], levels.right[enough]
     return Picks(
@@ -122,7 +125,8 @@ def best_of(levels: RankedLevels, n: int) -> Picks:
 
 
 def pass_at(n: int, size: IntArray, right: IntArray) -> FloatArray:
-    """Return the probability that at least one of n drawn without replacement is correct: 1 - C(M - c, n) / C(M, n).
+    """Return the probability that at least one of n completions drawn without replacement is correct: 1 - C(M - c, n)
+    / C(M, n).
 
     That is the unbiased pass@n of Chen et al., "Evaluating large language models trained on code", arXiv 2107.03374,
     section 2.1, as a product of n fractions, so that nothing overflows.
@@ -131,12 +135,12 @@ def pass_at(n: int, size: IntArray, right: IntArray) -> FloatArray:
         size: M, the number of completions of each question, at least n.
         right: c, the number of correct ones.
     """
-    return 1 - _none_outside(size - right, size, n)
+    return 1 - _all_inside_probability(size - right, size, n)
 
 
-def _none_outside(inside: IntArray, size: IntArray, n: int) -> FloatArray:
-    """Return C(inside, n) / C(size, n): the probability that all n drawn are in a subset; 0 if the subset is too
-    small.
+def _all_inside_probability(inside: IntArray, size: IntArray, n: int) -> FloatArray:
+    """Return C(inside, n) / C(size, n): the probability that all n completions drawn of ``size`` are among a subset of
+    ``inside``; 0 if the subset is too small.
     """
     chance = np.ones(len(inside))
     for drawn in range(n):
@@ -145,11 +149,12 @@ def _none_outside(inside: IntArray, size: IntArray, n: int) -> FloatArray:
 
 
 def mean_interval(share: FloatArray, completions: int) -> Ends | None:
-    """Return a 95 % interval for the mean of one share for each question: that of `share_ends` for an equivalent number
+    """Return a 95 % interval for the mean over questions of ``share``: that of `share_ends` for an equivalent number
     of items.
 
     With mean p and standard error s / sqrt(G) over G questions that is p (1 - p) G / s² items, but at most the number
-    of completions; G if p is 0 or 1. If few questions are wrong, or right, each counts as one trial: five questions,
+    of completions; G if p is 0 or 1. If few questions are wrong, or few are right, each question counts as one trial:
+    five questions,
     all right, give [.478, 1]. None with fewer than two questions.
     """
     questions = len(share)

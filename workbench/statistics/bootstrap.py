@@ -49,9 +49,9 @@ class Interval(NamedTuple):
     """The 2.5 and 97.5 percentiles of the samples in which a metric is defined.
 
     Attributes:
-        ends: None if the metric is undefined in too many samples, all samples are equal (full agreement is not
-            certainty), or there is nothing to resample.
-        undefined: Samples in which it is undefined.
+        ends: The lower and upper end. None if the metric is undefined in too many samples, if it is equal in all
+            samples (full agreement is not certainty), or if there is nothing to resample.
+        undefined: Number of samples in which the metric is undefined.
     """
 
     ends: tuple[float, float] | None
@@ -122,14 +122,16 @@ def resampled(kind: IntArray, kinds: int, cluster: IntArray, samples: int, seed:
     for start in stepping(range(0, samples, size), "drawing samples"):
         end = min(start + size, samples)
         drawn: FloatArray = (
-            _draw(often, end - start, generator, precision) if kept is None else kept[start:end].astype(precision)
+            _draw_multiplicities(often, end - start, generator, precision)
+            if kept is None
+            else kept[start:end].astype(precision)
         )
         yield np.asarray(drawn @ items, dtype=float) if items is not None else drawn
 
 
 @lru_cache(maxsize=1)
 def _samples_of(clusters: int, samples: int, seed: int) -> IntArray:
-    """Draw the multiplicity of each cluster in each sample, if no clusters are known to be equal: samples x clusters
+    """Draw the multiplicity of each cluster in each sample, treating all clusters as distinct: samples x clusters
     (uint16).
 
     The result depends only on the number of clusters, so all pairs of verifiers share it.
@@ -139,37 +141,41 @@ def _samples_of(clusters: int, samples: int, seed: int) -> IntArray:
     size = max(1, _BLOCK // clusters)
     for start in stepping(range(0, samples, size), "drawing samples"):
         block = found[start : start + size]
-        block[:] = _draw(often, len(block), generator)
+        block[:] = _draw_multiplicities(often, len(block), generator)
     return found
 
 
 def alike_clusters(
     cluster: IntArray, kind: IntArray, kinds: int
 ) -> tuple[IntArray, FloatArray | sparse.csr_array | None]:
-    """Count the clusters of each kind, and the items of each kind in such a cluster.
+    """Group equal clusters, which have the same number of items of each kind.
 
-    The order depends only on the items. None means clusters of one item each, in the order of kinds.
+    Returns:
+        The number of clusters of each kind of cluster; and the number of items of each kind in such a cluster, None if
+        all clusters have one item, in the order of the items' kinds.
+
+    The order depends only on the items.
     """
     group = countable(cluster)
     groups = int(group.max()) + 1
     if groups * kinds <= _MAX_TABLE_CELLS:
         counts = np.bincount(group * kinds + kind, minlength=groups * kinds).reshape(groups, kinds)
-        rows, often = _rows_in_order(counts[counts.any(axis=1)])
+        rows, often = _count_distinct_rows(counts[counts.any(axis=1)])
         if len(often) * _FEW_KINDS_RATIO >= (clusters := int(often.sum())):
             rows, often = rows.repeat(often, axis=0), np.ones(clusters, dtype=np.int64)
         return often, rows.astype(float)
     group, known = compact(group)
     kind_of_group, first = alike(group, kind, len(known))
-    return np.bincount(kind_of_group), _items_of(group, kind, first, kinds)
+    return np.bincount(kind_of_group), _items_by_cluster_kind(group, kind, first, kinds)
 
 
-def _rows_in_order(table: IntArray) -> tuple[IntArray, IntArray]:
+def _count_distinct_rows(table: IntArray) -> tuple[IntArray, IntArray]:
     rows = table[np.lexsort(table.T[::-1])]
     first = np.flatnonzero(np.concatenate([[True], (rows[1:] != rows[:-1]).any(axis=1)]))
     return rows[first], np.diff(first, append=len(rows))
 
 
-def _items_of(group: IntArray, kind: IntArray, first: IntArray, kinds: int) -> sparse.csr_array | None:
+def _items_by_cluster_kind(group: IntArray, kind: IntArray, first: IntArray, kinds: int) -> sparse.csr_array | None:
     from scipy import sparse
 
     row = np.full(int(group.max()) + 1, -1)
@@ -181,7 +187,7 @@ def _items_of(group: IntArray, kind: IntArray, first: IntArray, kinds: int) -> s
     return sparse.csr_array(cells, shape=(len(first), kinds))
 
 
-def _draw(
+def _draw_multiplicities(
     often: IntArray, samples: int, generator: np.random.Generator, precision: np.dtype[Any] = _DOUBLE
 ) -> FloatArray:
     total = int(often.sum())

@@ -40,8 +40,8 @@ def equal_mass(chance: FloatArray, bins: int = BINS) -> IntArray:
 
 
 def calibration_error(chance: FloatArray, gold: IntArray, part: IntArray) -> float | None:
-    """Return the expected calibration error: the mean over items of |mean probability - share correct| of their bin;
-    None without items.
+    """Return the expected calibration error: the mean over items of |mean probability - share correct| in the item's
+    bin; None without items.
 
     Source: Naeini, Cooper and Hauskrecht, "Obtaining well calibrated probabilities using Bayesian binning", AAAI 2015.
     """
@@ -97,7 +97,7 @@ def platt(score: FloatArray, gold: IntArray) -> Map:
     centre, spread = float((score / most).mean()), float((score / most).std()) or 1.0
     a, b = 0.0, float(np.log((correct + 1) / (wrong + 1)))
     at = (score / most - centre) / spread
-    loss = _loss(a, b, at, target)
+    loss = _log_loss(a, b, at, target)
     for _ in range(_MAX_ROUNDS):
         p = _sigmoid(a * at + b)
         slope = np.array([(at * (p - target)).sum(), (p - target).sum()])
@@ -106,7 +106,7 @@ def platt(score: FloatArray, gold: IntArray) -> Map:
         curve = np.array([[float((weight * at * at).sum()), off], [off, float(weight.sum())]]) + _TOLERANCE * np.eye(2)
         step = np.linalg.solve(curve, slope)
         size = 1.0
-        while (tried := _loss(a - size * step[0], b - size * step[1], at, target)) > loss and size > _TOLERANCE:
+        while (tried := _log_loss(a - size * step[0], b - size * step[1], at, target)) > loss and size > _TOLERANCE:
             size /= 2
         a, b, gained, loss = float(a - size * step[0]), float(b - size * step[1]), loss - tried, tried
         if gained <= _TOLERANCE * max(abs(loss), 1):
@@ -114,7 +114,7 @@ def platt(score: FloatArray, gold: IntArray) -> Map:
     return lambda scores: _sigmoid(a * ((scores / most - centre) / spread) + b)
 
 
-def _loss(a: float, b: float, at: FloatArray, target: FloatArray) -> float:
+def _log_loss(a: float, b: float, at: FloatArray, target: FloatArray) -> float:
     value = a * at + b
     return float((np.logaddexp(0, value) - target * value).sum())
 
@@ -124,7 +124,7 @@ def _sigmoid(value: FloatArray) -> FloatArray:
 
 
 def isotonic(score: FloatArray, gold: IntArray) -> Map:
-    """Fit the least-squares increasing map: pooled adjacent violators, linear in between.
+    """Fit the increasing map with the least squared error: pooled adjacent violators, linear between the fitted points.
 
     Sources: Barlow et al., "Statistical Inference under Order Restrictions", 1972; Zadrozny and Elkan, "Transforming
     classifier scores into accurate multiclass probability estimates", KDD 2002.
@@ -147,8 +147,8 @@ def odds(score: FloatArray) -> FloatArray:
 
 
 def cross_fitted(score: FloatArray, gold: IntArray, fold: IntArray, method: CalibrationMethod) -> FloatArray | None:
-    """Return each item's probability by the map fitted on the other folds; None if those lack correct or incorrect
-    items.
+    """Return each item's probability by the map fitted on the other folds; None if, for some fold, the others lack
+    correct or incorrect items.
     """
     found = np.empty(len(score))
     for held in np.unique(fold).tolist():

@@ -1,4 +1,4 @@
-"""Compares two verifiers on the same items: items that each judges correctly, p-values and intervals."""
+"""Compares two verifiers on the same items: numbers of items that each judges correctly, p-values and intervals."""
 
 from __future__ import annotations
 
@@ -46,14 +46,16 @@ _PARTS = 4
 def permutation(sums: IntArray) -> float:
     """Run the exact two-sided paired permutation test that swaps A and B in all items of a question at once.
 
-    P(|sum ± S_g| >= |sum S_g|) over all choices of signs. The sum's characteristic function is the product of cos(S_g
-    t), and its inverse Fourier transform, summed over the values that count, is the product times Dirichlet's kernel,
-    summed over the angles t. Angles with a negligible product are left out: with thousands of questions that is nearly
-    all of them. With one item a question it is McNemar's test. The result has 14 decimals; smaller values are reported
-    as 1e-12. Source: Fisher, "The Design of Experiments", 1935, section 21, with questions as the units.
+    The p-value is P(|sum ± S_g| >= |sum S_g|) over all choices of signs. The characteristic function of the signed sum
+    is the product of cos(S_g t). The probability of a sum at least as large is the inverse Fourier transform summed
+    over these values: over the angles t, the sum of the product times a difference of Dirichlet kernels. Angles with a
+    negligible product are left out: with thousands of questions that is nearly all of them. With one item in each
+    question it is McNemar's exact test. The result is rounded to 14 decimals and is at least 1e-12. Source: Fisher,
+    "The Design of Experiments", 1935, section 21, with questions as the units.
 
     Args:
-        sums: S_g, the number of items of each question that only A judges correctly minus those that only B does.
+        sums: S_g for each question: the number of its items that only A judges correctly minus the number that only B
+            judges correctly.
     """
     sizes, counts = np.unique(np.abs(sums[sums != 0]).astype(np.int64), return_counts=True)
     observed, largest = abs(int(sums.sum())), int((sizes * counts).sum())
@@ -63,27 +65,27 @@ def permutation(sums: IntArray) -> float:
     angle = angles(sizes, counts, points)
     transform = np.where((angle == 0) | (angle == points // 2), 1.0, 2.0)
     for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
-        transform *= np.cos(_turned(size * angle, points)) ** count
-    chance = 2 * float(transform @ _kernel(angle, observed, largest, points)) / points
+        transform *= np.cos(_angle_radians(size * angle, points)) ** count
+    chance = 2 * float(transform @ _dirichlet_sum(angle, observed, largest, points)) / points
     return float(np.clip(round(chance, _DECIMALS), _SMALLEST_P, 1))
 
 
 def angles(sizes: IntArray, counts: IntArray, points: int) -> IntArray:
-    """Return the angles j · 2π / points, 0 <= j <= points / 2, whose product of cos(size · angle) ** count is not
-    negligible.
+    """Return the j, 0 <= j <= points / 2, of the angles j · 2π / points at which the product of cos(size · angle) **
+    count is not negligible.
 
-    Intervals of angles are dropped as soon as none of their angles can contribute, else split into parts.
+    An interval of angles is dropped once none of its angles can contribute; the others are split into parts.
 
     Args:
         sizes: Positive integers.
-        counts: How often each is a factor.
+        counts: How often each size is a factor.
         points: A power of 2.
     """
     last = points // 2
     width = max(1, last // _CELLS)
     first = np.arange(0, last + 1, width)
     while True:
-        first = first[_greatest(first, width, sizes, counts, points) >= _MIN_LOG_PRODUCT]
+        first = first[_max_log_product(first, width, sizes, counts, points) >= _MIN_LOG_PRODUCT]
         if width == 1:
             return first
         parts = min(_PARTS, width)
@@ -92,7 +94,7 @@ def angles(sizes: IntArray, counts: IntArray, points: int) -> IntArray:
         first = first[first <= last]
 
 
-def _greatest(first: IntArray, width: int, sizes: IntArray, counts: IntArray, points: int) -> FloatArray:
+def _max_log_product(first: IntArray, width: int, sizes: IntArray, counts: IntArray, points: int) -> FloatArray:
     found = np.zeros(len(first))
     middle, reach = first + (width - 1) / 2, (width - 1) / 2
     for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
@@ -103,22 +105,22 @@ def _greatest(first: IntArray, width: int, sizes: IntArray, counts: IntArray, po
     return found
 
 
-def _kernel(angle: IntArray, first: int, last: int, points: int) -> FloatArray:
+def _dirichlet_sum(angle: IntArray, first: int, last: int, points: int) -> FloatArray:
     found = np.full(len(angle), float(last - first + 1))
     turning = angle > 0
     half = angle[turning]
     # Doubling the points halves the angle; integers keep it exact.
-    ends = [np.sin(_turned((2 * k + 1) * half, 2 * points)) for k in (last, first - 1)]
+    ends = [np.sin(_angle_radians((2 * k + 1) * half, 2 * points)) for k in (last, first - 1)]
     found[turning] = (ends[0] - ends[1]) / (2 * np.sin(half * (pi / points)))
     return found
 
 
-def _turned(place: IntArray, points: int) -> FloatArray:
+def _angle_radians(place: IntArray, points: int) -> FloatArray:
     return np.asarray(place % points * (2 * pi / points), dtype=np.float64)
 
 
 class Quadrants(NamedTuple):
-    """The items that both, one or neither of two verifiers judge correctly, as masks."""
+    """The items that both, only A, only B or neither of two verifiers judge correctly, as masks."""
 
     both_right: BoolArray
     only_a: BoolArray
@@ -133,9 +135,9 @@ class ComparisonPower(NamedTuple):
     """The power of a paired comparison.
 
     Attributes:
-        n: Items that count for both.
+        n: Number of items that count for both verifiers.
         discordance: Share of them that only one of the two judges correctly.
-        detectable: See `detecting.detectable`.
+        detectable: The minimum detectable difference, see `detecting.detectable`; None if it can't be estimated.
     """
 
     n: int
@@ -151,7 +153,7 @@ def compare(cells: Quadrants, question: IntArray) -> PairedFigures:
     """Compute all metrics of a paired comparison.
 
     Args:
-        cells: The items by which verifiers are right.
+        cells: The items by the verifiers that judge them correctly.
         question: Each item's question; questions are the clusters.
 
     Raises:
@@ -160,7 +162,7 @@ def compare(cells: Quadrants, question: IntArray) -> PairedFigures:
     if len(question) == 0:
         raise ValueError("a comparison on no items is undefined")
     right_a, right_b = cells.both_right | cells.only_a, cells.both_right | cells.only_b
-    return _paired(_by_question(right_a, right_b, None, question))
+    return _paired_figures(_count_by_question(right_a, right_b, None, question))
 
 
 def compare_counted(table: IntArray) -> PairedFigures | None:
@@ -168,10 +170,10 @@ def compare_counted(table: IntArray) -> PairedFigures | None:
     without items.
     """
     there = table.any(axis=1)
-    return _paired(table[there]) if there.any() else None
+    return _paired_figures(table[there]) if there.any() else None
 
 
-def _paired(table: IntArray) -> PairedFigures:
+def _paired_figures(table: IntArray) -> PairedFigures:
     both_wrong, only_b, only_a, both_right = table.sum(axis=0).tolist()
     sizes, (_, b_alone, a_alone, _) = table.sum(axis=1), table.T
     n = int(sizes.sum())
@@ -197,7 +199,7 @@ def power(a: Graded, b: Graded, question: IntArray) -> ComparisonPower | None:
     Args:
         question: Each item's question; questions are the clusters.
     """
-    table = _by_question(a.right, b.right, a.counted & b.counted, question)
+    table = _count_by_question(a.right, b.right, a.counted & b.counted, question)
     sizes, (_, b_alone, a_alone, _) = table.sum(axis=1), table.T
     only_a, only_b, n = int(a_alone.sum()), int(b_alone.sum()), int(sizes.sum())
     if n == 0:
@@ -206,18 +208,19 @@ def power(a: Graded, b: Graded, question: IntArray) -> ComparisonPower | None:
 
 
 def compare_graded(a: Graded, b: Graded, question: IntArray) -> PairedFigures | None:
-    """Run `compare` on the items that count for both verifiers; None without any."""
-    table = _by_question(a.right, b.right, a.counted & b.counted, question)
-    return _paired(table) if len(table) else None
+    """Run `compare` on the items that count for both verifiers; None without such items."""
+    table = _count_by_question(a.right, b.right, a.counted & b.counted, question)
+    return _paired_figures(table) if len(table) else None
 
 
 def compare_groups(
     cells: Quadrants, question: IntArray, group: IntArray, names: Sequence[str]
 ) -> list[GroupComparison]:
-    """Run the comparison in each group that has items, in the order of `group_order`; q-values over all of them.
+    """Run the comparison in each group that has items, in the order of `group_order`; q-values are adjusted over all
+    these groups.
 
     Args:
-        cells: The items by which verifiers are right.
+        cells: The items by the verifiers that judge them correctly.
         question: Each item's question.
         group: Each item's group, a position in ``names``.
         names: The groups' names.
@@ -234,7 +237,8 @@ def compare_groups(
 
 
 def mcnemar(only_a: int, only_b: int) -> float:
-    """Return McNemar's exact conditional p-value, two-sided: min(1, 2 P(X <= min(b, c))), X ~ Binomial(b + c, 1/2).
+    """Return McNemar's exact conditional p-value, two-sided: min(1, 2 P(X <= min(b, c))), X ~ Binomial(b + c, 1/2),
+    with b = ``only_a`` and c = ``only_b``.
 
     Source: McNemar, "Note on the sampling error of the difference between correlated proportions or
     percentages", Psychometrika 12, 1947, with the binomial instead of its approximation.
@@ -247,8 +251,9 @@ def mcnemar(only_a: int, only_b: int) -> float:
 def difference_deff(sizes: IntArray, sums: IntArray, only_a: int, only_b: int) -> float:
     """Return the factor by which clusters raise the variance of a paired difference, at least 1.
 
-    With n items in G questions of size m_g, each item's difference +1, 0 or -1, their sum S_g for each question and d =
-    (b - c) / n: SE_c = sqrt(G / (G - 1) * sum (S_g - m_g d)²) / n, SE = sqrt(((b + c) / n - d²) / n) and deff = max(1,
+    With n items in G questions of size m_g, each item's difference +1, 0 or -1, their sum S_g over a question, b =
+    ``only_a``, c = ``only_b`` and d = (b - c) / n: SE_c = sqrt(G / (G - 1) * sum (S_g - m_g d)²) / n, SE = sqrt(((b +
+    c) / n - d²) / n) and deff = max(1,
     (SE_c / SE)²); 1 when all items have the same difference or G < 2. Source: Cochran, "Sampling Techniques", 3rd
     edition, 1977, chapter 9 (clusters of unequal size).
     """
@@ -265,13 +270,15 @@ def difference_interval(sizes: IntArray, only_a: IntArray, only_b: IntArray) -> 
     """Return the 95 % interval of A's accuracy minus B's, from the intervals of the shares that only one judges
     correctly.
 
-    The lower end of d = b - c is d - sqrt(u² + v² - 2 r u v), with u the distance of b to its lower end, v that of c to
-    its upper end, both by `share_ends`, and r the correlation of both over questions; the upper end is analogous. The
-    interval is limited by the possible discordant items: if two never differ in n items, it ends where the interval of
-    c = 0 of n does. A positive r, from questions on which two differ in both directions, is replaced by 0: estimated
-    from few questions it makes intervals too narrow. If too few questions differ in one direction to estimate r, it is
-    that of mutually exclusive shares at these ends, -sqrt(b c / ((1 - b) (1 - c))), if that is smaller: if nearly all
-    items are discordant, A gains what B loses. Source: Newcombe, "Improved confidence intervals for the difference
+    b and c are the shares of items that only A and only B judge correctly. The lower end of d = b - c is d - sqrt(u² +
+    v² - 2 r u v): u is the distance of b to its lower end and v that of c to its upper end, both by `share_ends`; r is
+    the correlation of b and c over questions. The upper end is analogous. The possible number of discordant items
+    limits the interval: if the two never differ in n items, it ends where the interval of c = 0 of n does. A positive
+    r, which occurs if the two differ in both directions on the same questions, is replaced by 0: estimated from few
+    questions it makes intervals too narrow. If too few questions differ in one direction to estimate r, or nearly all
+    do, r is at most the correlation of mutually exclusive shares at these ends, -min(1, sqrt(b c / ((1 - b) (1 -
+    c)))): if nearly all items are discordant, A gains what B loses. Source: Newcombe, "Improved confidence intervals
+    for the difference
     between binomial proportions based on paired data", Statistics in Medicine 17, 1998, generalised by Zou and Donner
     to any two shares (Statistics in Medicine 27, 2008), with clustered intervals of each share.
 
@@ -280,7 +287,7 @@ def difference_interval(sizes: IntArray, only_a: IntArray, only_b: IntArray) -> 
         only_a: Items of each question that only A judges correctly.
         only_b: Items of each question that only B judges correctly.
     """
-    return _put_together(
+    return _combined_ends(
         _shares(np.stack([only_a, only_b]), np.stack([sizes, sizes])), lambda share: float(share[0] - share[1])
     )
 
@@ -290,7 +297,7 @@ class _Shares(NamedTuple):
 
     Attributes:
         correlation: Correlation of the shares' errors over questions.
-        seldom: Whether too few questions show it, or nearly all do.
+        seldom: Whether too few questions count towards the share, or nearly all do, to estimate a correlation.
         enough: Whether there are enough questions for an interval.
     """
 
@@ -316,12 +323,14 @@ def _shares(counts: IntArray, sizes: IntArray) -> _Shares:
     return _Shares(share, *ends, correlation, is_seldom(share, known), is_carried(known))
 
 
-def _put_together(known: _Shares, figure: Callable[[FloatArray], float]) -> Ends:
-    """Return the ends of a function of shares, from -1 to 1, at the distance sqrt(sum r d d'); see `rates`.
+def _combined_ends(known: _Shares, figure: Callable[[FloatArray], float]) -> Ends:
+    """Return the ends of the interval of a function of shares, from -1 to 1: the function's value ± sqrt(sum r d d')
+    over all pairs of shares; see `rates`.
 
-    d is the change of the metric if one share alone moves to the end of its interval in that direction. Pairs that make
-    an interval narrower are left out. The first half of the shares are items that only A judges correctly, the second
-    half the same items that only B does: for these two, r is that of `difference_interval`.
+    d is the change of the function if one share alone moves to the end of its interval that moves the function in that
+    direction. Pairs of shares whose correlation would make the interval narrower are left out. The first half are
+    shares of items that only A judges correctly, the second half the corresponding shares that only B judges
+    correctly: for such a pair, r is that of `difference_interval`.
     """
     at = figure(known.share)
     alone = np.eye(len(known.share), dtype=np.bool_)
@@ -343,7 +352,7 @@ def _put_together(known: _Shares, figure: Callable[[FloatArray], float]) -> Ends
     return max(-1.0, ends[0]), min(1.0, ends[1])
 
 
-def _by_question(right_a: BoolArray, right_b: BoolArray, kept: BoolArray | None, question: IntArray) -> IntArray:
+def _count_by_question(right_a: BoolArray, right_b: BoolArray, kept: BoolArray | None, question: IntArray) -> IntArray:
     # An additional column for items that are left out, so that nothing has to be copied.
     cell = 2 * right_a.astype(np.int8) + right_b
     if kept is not None:
@@ -384,8 +393,8 @@ def metric_differences(items: PairedItems) -> list[MetricDifference]:
     """Return each metric of A and B and their difference with its interval.
 
     Definitions as in `statistics.accuracy`. The interval of balanced accuracy is combined as in `difference_interval`,
-    from the shares of incorrect and of correct items that only A and only B judge correctly; for that of Matthews'
-    correlation see `_matthews_interval`.
+    from four shares: those of incorrect and of correct items that only A and only B judge correctly. For the interval
+    of Matthews' correlation see `_matthews_interval`.
     """
     cell = 4 * (items.gold > 0) + 2 * items.right_a + items.right_b
     labels, known = compact(items.question)
@@ -397,12 +406,14 @@ def metric_differences(items: PairedItems) -> list[MetricDifference]:
     shares = _shares(np.concatenate([only_a, only_b]), np.concatenate([sizes, sizes]))
     ends = {
         "accuracy": difference_interval(sizes.sum(axis=0), *alone),
-        "balanced_accuracy": _put_together(shares, _balanced_difference),
+        "balanced_accuracy": _combined_ends(shares, _balanced_difference),
         "mcc": _matthews_interval(by_question),
     }
     carried = bool(shares.enough[:2].all())
     return [
-        _of_metric(metric, *_both(figure, counts), ends[metric] if carried or metric == "accuracy" else None)
+        _metric_difference(
+            metric, *_metric_of_both(figure, counts), ends[metric] if carried or metric == "accuracy" else None
+        )
         for metric, figure in _FIGURES.items()
     ]
 
@@ -413,17 +424,18 @@ def _balanced_difference(shares: FloatArray) -> float:
 
 
 def _matthews_interval(by_question: IntArray) -> Ends | None:
-    """Return the 95 % interval of A's Matthews' correlation minus B's, combined from both intervals; None with too few
-    questions.
+    """Return the 95 % interval of A's Matthews' correlation minus B's, combined from the intervals of both; None with
+    too few questions.
 
-    The lower end of d = a - b is d - sqrt(u² + v² - 2 r u v), u the distance of a to its lower end, v that of b to its
-    upper end, and r the leave-one-question-out correlation of a and b; the upper end is analogous. So that two
-    verifiers that never differ don't have r = 1, one question of each class that only A judges correctly is added, and
-    one for B. Sources: Zou, "Toward using confidence intervals to compare correlations", Psychological Methods 12,
+    a and b are the two correlations. The lower end of d = a - b is d - sqrt(u² + v² - 2 r u v): u is the distance of a
+    to its lower end, v that of b to its upper end, and r the correlation of a and b when one question at a time is
+    left out. The upper end is analogous. To keep r below 1 for two verifiers that never differ, r is computed with
+    additional questions: for each class, one that only A judges correctly and one that only B does. Sources: Zou,
+    "Toward using confidence intervals to compare correlations", Psychological Methods 12,
     2007; Efron and Stein, "The jackknife estimate of variance", Annals of Statistics 9, 1981, for r.
 
     Args:
-        by_question: Items by question, gold, whether A is right and whether B is.
+        by_question: Number of items by question, gold, whether A is right and whether B is right.
     """
     questions = len(by_question)
     whole = np.zeros(questions, dtype=np.int64)
@@ -431,9 +443,9 @@ def _matthews_interval(by_question: IntArray) -> Ends | None:
     if len(ends) < 2:
         return None
     counts = by_question.reshape(questions, -1).astype(float)
-    a, b = (one.item() for one in _both(matthews, counts.sum(axis=0, keepdims=True)))
-    counts = np.concatenate([counts, _differing(by_question)])
-    covariance = np.cov(*_both(matthews, counts.sum(axis=0) - counts))
+    a, b = (one.item() for one in _metric_of_both(matthews, counts.sum(axis=0, keepdims=True)))
+    counts = np.concatenate([counts, _extra_differing_questions(by_question)])
+    covariance = np.cov(*_metric_of_both(matthews, counts.sum(axis=0) - counts))
     spread = float(np.sqrt(covariance[0, 0] * covariance[1, 1]))
     r = float(covariance[0, 1]) / spread if spread > 0 else 0.0
     (a_low, a_high), (b_low, b_high) = ends
@@ -442,7 +454,7 @@ def _matthews_interval(by_question: IntArray) -> Ends | None:
     return max(a - b - reach[0], -2.0), min(a - b + reach[1], 2.0)
 
 
-def _differing(by_question: IntArray) -> FloatArray:
+def _extra_differing_questions(by_question: IntArray) -> FloatArray:
     of_class = by_question.sum(axis=(2, 3))
     size = of_class.sum(axis=0) / np.maximum(np.count_nonzero(of_class, axis=0), 1)
     found = np.zeros((4, 2, 2, 2))
@@ -451,14 +463,14 @@ def _differing(by_question: IntArray) -> FloatArray:
     return found.reshape(4, -1)
 
 
-def _of_metric(metric: Metric, a: FloatArray, b: FloatArray, ends: Ends | None) -> MetricDifference:
+def _metric_difference(metric: Metric, a: FloatArray, b: FloatArray, ends: Ends | None) -> MetricDifference:
     ours, theirs = a.item(), b.item()
     if ours != ours or theirs != theirs:
         return MetricDifference(metric=metric, a=None, b=None, difference=None)
     return MetricDifference(metric=metric, a=ours, b=theirs, difference=ours - theirs, ci=ends)
 
 
-def _both(figure: Figure, totals: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _metric_of_both(figure: Figure, totals: FloatArray) -> tuple[FloatArray, FloatArray]:
     counts = totals.reshape(-1, 2, 2, 2)
     of_gold = counts.sum(axis=(2, 3))
     return figure(counts[:, :, 1, :].sum(axis=2), of_gold), figure(counts[:, :, :, 1].sum(axis=2), of_gold)
@@ -472,8 +484,8 @@ def balanced(right: FloatArray, of_gold: FloatArray) -> FloatArray:
     """Return the balanced accuracy of each sample, NaN where gold lacks a class.
 
     Args:
-        right: Correctly judged items by gold, incorrect and correct: samples x 2.
-        of_gold: All items by gold: samples x 2.
+        right: Number of correctly judged items with gold incorrect, and with gold correct: samples x 2.
+        of_gold: Number of all items with gold incorrect, and with gold correct: samples x 2.
     """
     means: FloatArray = divided(right, of_gold).mean(axis=1)
     return means
@@ -493,19 +505,20 @@ def matthews(right: FloatArray, of_gold: FloatArray) -> FloatArray:
 _FIGURES: dict[Metric, Figure] = {"accuracy": _accuracy, "balanced_accuracy": balanced, "mcc": matthews}
 
 
-# -- Win rates of paired comparisons in both orders.
+# -- Win rates of two judges, compared in both orders.
 
 
 def duel_row(
     dimension: Dimension, winners: Sequence[Winner | None], flipped: Sequence[bool], question: Sequence[int]
 ) -> DuelRow:
-    """Return one dimension's metrics: A's share of the items that either judge wins in both orders.
+    """Return one dimension's metrics. The win rate is A's share of the items on which both orders prefer the same
+    judge.
 
     The interval is by question, see `intervals.share_ends`.
 
     Args:
         dimension: The dimension.
-        winners: Each item's winner; None if the reply for one order could not be parsed.
+        winners: Each item's winner or tie; None if the reply for one order could not be parsed.
         flipped: Whether both orders prefer the same position.
         question: Each item's question.
     """

@@ -30,7 +30,7 @@ def align(wanted: IntArray, keys: npt.ArrayLike, values: npt.ArrayLike, missing:
         wanted: Requested keys in any order.
         keys: The keys of ``values``, ascending.
         values: One value for each key.
-        missing: The value for a requested key without one; it determines the type of the result.
+        missing: The value for requested keys that are not in ``keys``; it determines the type of the result.
     """
     known = np.asarray(keys, dtype=np.int64)
     if np.array_equal(known, wanted):
@@ -71,7 +71,7 @@ NOTHING = Confusion(tp=0, fp=0, tn=0, fn=0)
 
 
 class Graded(NamedTuple):
-    """The rows that a protocol counts, and those judged correctly (a subset of the counted ones)."""
+    """The rows that a protocol counts, and the rows judged correctly, a subset of the counted ones, as masks."""
 
     counted: BoolArray
     right: BoolArray
@@ -97,7 +97,7 @@ def tally(outcomes: IntArray, gold: IntArray, group: IntArray, groups: int) -> I
     _check_range("outcomes", outcomes, -1, _OUTCOMES - 1)
     _check_range("gold", gold, -1, _GOLDS - 1)
     _check_range("group", group, 0, groups - 1)
-    # One additional column and row for -1, so that no mask is needed.
+    # Add a column and a row for -1, so that no mask is needed.
     shape = (groups, _GOLDS + 1, _OUTCOMES + 1)
     first: IntArray = group.astype(np.int32, copy=False) if groups < _SMALL else group.astype(np.int64, copy=False)
     cell = first * (shape[1] * shape[2]) + ((gold + 1) * shape[2] + (outcomes + 1))
@@ -154,7 +154,7 @@ def only_failed(cells: IntArray) -> bool:
 
 
 def failed_throughout(outcomes: IntArray, gold: IntArray) -> bool:
-    """Return whether a verifier failed on every row with gold, or on every row if no judged one has gold."""
+    """Return whether a verifier failed on every row with gold, or on every row if no judged row has gold."""
     one = np.zeros(len(gold), dtype=np.int8)
     known = tally(outcomes, gold, one, 1)[0]
     return only_failed(known if known.any() else tally(outcomes, one, one, 1)[0])

@@ -22,9 +22,9 @@ class Correlation(Struct, frozen=True, kw_only=True):
 
     Attributes:
         corpus: Coefficient over all rows; None if scores or labels don't vary.
-        mean: Mean of the groups' coefficients; None if no group has one.
-        defined: Groups with a coefficient: both their scores and their labels vary.
-        groups: Groups with at least one row.
+        mean: Mean of the groups' coefficients; None if no group has a coefficient.
+        defined: Number of groups with a coefficient: both their scores and their labels vary.
+        groups: Number of groups with at least one row.
     """
 
     corpus: float | None
@@ -36,11 +36,12 @@ class Correlation(Struct, frozen=True, kw_only=True):
 def correlations(score: FloatArray, gold: IntArray, group: IntArray) -> dict[str, Correlation]:
     """Return Kendall's tau-b, Pearson's r and Spearman's rho between scores and gold labels, by name.
 
-    Example-level means cover the groups in which the coefficient is defined, as in ICE-Score (arXiv 2304.14317).
+    The mean over groups covers those in which the coefficient is defined, like the example-level mean of ICE-Score
+    (arXiv 2304.14317).
 
     Args:
-        score: One score a row, in any unit, NaN for none: such rows don't count.
-        gold: 1 correct, 0 incorrect, -1 none: such rows don't count either.
+        score: One score for each row, in any unit; rows with NaN (no score) don't count.
+        gold: 1 correct, 0 incorrect; rows with -1 (no gold) don't count.
         group: Each row's group, such as its question.
     """
     kept = (gold >= 0) & ~np.isnan(score)
@@ -101,9 +102,10 @@ def orders_of(things: int) -> int:
 def associations(x: FloatArray, y: FloatArray) -> Associations:
     """Return Spearman's rho and Kendall's tau-b with one-sided p-values and intervals.
 
-    p is the share of orders of ``y`` with a coefficient at least as large; among random orders, the observed one is
-    included (Phipson and Smyth, "Permutation p-values should never be zero", Statistical Applications in Genetics and
-    Molecular Biology 9, 2010). Intervals resample the pairs.
+    p is the share of orders of ``y`` with a coefficient at least as large as the observed one. If orders are drawn at
+    random, the observed order is counted as one of them (Phipson and Smyth, "Permutation p-values should never be
+    zero", Statistical Applications in Genetics and
+    Molecular Biology 9, 2010). Intervals are by a bootstrap over the pairs of values.
 
     Args:
         x: One value for each object, such as a verifier's accuracy.
@@ -115,7 +117,9 @@ def associations(x: FloatArray, y: FloatArray) -> Associations:
     signs = signs_of(x), signs_of(y)
     observed = coefficients(signs[0][None], signs[1][None])[0]
     everything = np.arange(len(x))[None]
-    shuffled = np.concatenate([_taken(signs, everything, orders) for orders in _orders(len(x))])
+    shuffled = np.concatenate(
+        [_coefficients_of_orders(signs, everything, orders) for orders in _generate_orders(len(x))]
+    )
     if not is_exact(len(x)):
         shuffled = np.concatenate([shuffled, observed[None]])
     p = (shuffled >= observed - _NOTHING).mean(axis=0)
@@ -134,7 +138,8 @@ def signs_of(values: FloatArray) -> FloatArray:
 
 
 def coefficients(x: FloatArray, y: FloatArray) -> FloatArray:
-    """Return rho and tau-b of stacked sign matrices, one row for each pair of orders; NaN if either does not vary."""
+    """Return rho and tau-b from stacked matrices of the signs of pairwise differences, one row for each pair of
+    orders; NaN if x or y does not vary."""
     rank_x, rank_y = x.sum(axis=2), y.sum(axis=2)
     over = [(rank_x * rank_y).sum(axis=1), (x * y).sum(axis=(1, 2))]
     under = [
@@ -146,17 +151,17 @@ def coefficients(x: FloatArray, y: FloatArray) -> FloatArray:
     return found
 
 
-def _taken(signs: tuple[FloatArray, FloatArray], of_x: IntArray, of_y: IntArray) -> FloatArray:
+def _coefficients_of_orders(signs: tuple[FloatArray, FloatArray], of_x: IntArray, of_y: IntArray) -> FloatArray:
     x, y = (matrix[rows[:, :, None], rows[:, None, :]] for matrix, rows in zip(signs, (of_x, of_y), strict=True))
     return coefficients(x, y)
 
 
-def _orders(things: int) -> Iterator[IntArray]:
+def _generate_orders(things: int) -> Iterator[IntArray]:
     if is_exact(things):
         yield np.array(list(permutations(range(things))))
         return
     generator = np.random.default_rng(SEED)
-    for size in _blocks(PERMUTATIONS, things):
+    for size in _block_sizes(PERMUTATIONS, things):
         yield generator.permuted(np.tile(np.arange(things), (size, 1)), axis=1)
 
 
@@ -164,12 +169,12 @@ def _intervals(signs: tuple[FloatArray, FloatArray], things: int) -> list[tuple[
     if things < FEWEST:
         return [None, None]
     generator = np.random.default_rng(SEED)
-    drawn = (generator.integers(things, size=(size, things)) for size in _blocks(SAMPLES, things))
-    found = np.concatenate([_taken(signs, sample, sample) for sample in drawn])
+    drawn = (generator.integers(things, size=(size, things)) for size in _block_sizes(SAMPLES, things))
+    found = np.concatenate([_coefficients_of_orders(signs, sample, sample) for sample in drawn])
     return [percentiles(values).ends for values in found.T]
 
 
-def _blocks(rows: int, things: int) -> Iterator[int]:
+def _block_sizes(rows: int, things: int) -> Iterator[int]:
     size = max(1, _BLOCK // things**2)
     for start in range(0, rows, size):
         yield min(size, rows - start)

@@ -1,4 +1,5 @@
-"""Minimum detectable effect: the true difference that the paired permutation test finds with a power of 80 %."""
+"""Minimum detectable effect: the true difference of two accuracies that the paired permutation test finds with a power
+of 80 %."""
 
 from __future__ import annotations
 
@@ -32,11 +33,11 @@ class _Design(NamedTuple):
     """Assumptions about future data.
 
     Attributes:
-        sizes: Distinct numbers of items of questions.
+        sizes: The distinct sizes of questions, in items.
         often: Number of questions with each size.
-        discordance: The share of items that only one of both judges correctly.
+        discordance: The share of items that only one of the two verifiers judges correctly.
         correlation: The intra-class correlation of discordance within questions.
-        alike: The intra-class correlation of which of both is right, within the discordant items of questions.
+        alike: The intra-class correlation, within questions, of which verifier is right on a discordant item.
     """
 
     sizes: FloatArray
@@ -47,7 +48,8 @@ class _Design(NamedTuple):
 
 
 class _PowerForecast(NamedTuple):
-    """The power of the test for each difference, and the relative variance of the test's own variance."""
+    """The power of the test for each difference, and the relative variance of the test's variance (Q in
+    `_forecast`)."""
 
     power: FloatArray
     unsure: FloatArray
@@ -59,8 +61,9 @@ def detectable(sizes: IntArray, only_a: IntArray, only_b: IntArray) -> float | N
 
     These data sets have questions of the same sizes, as many discordant items on average (or as many as the difference
     requires), and the same two intra-class correlations: each question may have its own probability that an item is
-    discordant, and that A is right on a discordant item. None with too few effective questions, if the two differ on
-    too few of them, and if a few of these decide the test. ``python -m bench.coverage --kind power`` shows how often
+    discordant, and that A is right on a discordant item. None with too few effective questions, if the two verifiers
+    differ on too few of them, or if a few of these questions decide the test. ``python -m bench.coverage --kind
+    power`` shows how often
     the returned difference is found.
 
     Args:
@@ -80,16 +83,16 @@ def detectable(sizes: IntArray, only_a: IntArray, only_b: IntArray) -> float | N
         sizes=known,
         often=often,
         discordance=float(differ.sum()) / n,
-        correlation=_correlation(sizes, differ),
-        alike=_correlation(differ, only_a),
+        correlation=_intra_class_correlation(sizes, differ),
+        alike=_intra_class_correlation(differ, only_a),
     )
-    found = _found(design)
+    found = _least_detectable(design)
     if found is None or even:
         return found
     return found if _forecast(design, np.array([found])).unsure[0] <= _MAX_VARIANCE else None
 
 
-def _correlation(sizes: IntArray, hits: IntArray) -> float:
+def _intra_class_correlation(sizes: IntArray, hits: IntArray) -> float:
     """Return the intra-class correlation of hits among the items of a question, from 0 to 1.
 
     It is Pearson's correlation over pairs of items of a question, weighted so that a question counts by its number of
@@ -104,7 +107,7 @@ def _correlation(sizes: IntArray, hits: IntArray) -> float:
     return min(max(together / apart, 0.0), 1.0) if apart else 0.0
 
 
-def _found(design: _Design) -> float | None:
+def _least_detectable(design: _Design) -> float | None:
     low, high = 0.0, 1.0
     planned = _PLANNED_SHARE * float(_forecast(design, np.zeros(1)).unsure[0])
     for _ in range(_ZOOMS):
@@ -119,25 +122,27 @@ def _found(design: _Design) -> float | None:
 
 
 def _forecast(design: _Design, difference: FloatArray, planned: float = 0.0) -> _PowerForecast:
-    """Compute the test's power at differences, by moments.
+    """Compute the test's power at each difference from moments.
 
     With S_g the contribution of a question to the difference, S their sum and Q the sum of their squares, the test
-    detects S if |S| - 1 (sums change in steps of two) exceeds sqrt(Q) z (1 - (z² - 3) k / 12): k = sum S_g⁴ / Q² is for
-    the kurtosis of sums with random signs (Cornish and Fisher). S / sqrt(Q) is approximately normal, with the mean and
+    detects S if |S| - 1 (sums change in steps of two) exceeds sqrt(Q) z (1 - (z² - 3) k / 12): k = sum S_g⁴ / Q²
+    corrects for the kurtosis of sums with random signs (Cornish and Fisher). S / sqrt(Q) is approximately normal, with
+    the mean and
     variance of the second- and first-order delta method. S_g has the moments of a beta-binomial number of discordant
-    items, each +1 with a beta-distributed probability of the question, else -1. To the first order, (z.975 + z.8)
-    sqrt(discordance / n) for questions with one item each, it is Connor's formula ("Sample size for testing differences
+    items, each +1 with a beta-distributed probability of the question, else -1. For questions with one item each, the
+    detectable difference is to first order (z.975 + z.8) sqrt(discordance / n), Connor's formula ("Sample size for
+    testing differences
     in proportions for the paired-sample design", Biometrics 43, 1987).
 
     Args:
-        planned: The relative variance of the estimate of Q here, which adds to that of future data.
+        planned: The relative variance of the estimate of Q from the present data, which adds to that of future data.
     """
     from scipy.special import ndtr
 
     ways = np.cumprod(design.sizes - np.arange(4)[:, None], axis=0)
     discordance = np.maximum(design.discordance, difference)
-    one, two, three, four = ways[:, :, None] * _raw(discordance, design.correlation)[:, None]
-    p1, p2, p3, p4 = _raw((1 + difference / discordance) / 2, design.alike)
+    one, two, three, four = ways[:, :, None] * _raw_moments(discordance, design.correlation)[:, None]
+    p1, p2, p3, p4 = _raw_moments((1 + difference / discordance) / 2, design.alike)
     # Means of products of this many signs of a question.
     y1, y2, y3, y4 = (
         2 * p1 - 1,
@@ -154,14 +159,14 @@ def _forecast(design: _Design, difference: FloatArray, planned: float = 0.0) -> 
     )
     root, unsure, slope = np.sqrt(q), of_q / q**2, total / q
     mean = total / root * (1 + 3 / 8 * unsure) - of_both / (2 * q * root) - 1 / root
-    # If more discordant items are assumed than exist here, estimates from these are not used.
+    # If more discordant items are assumed than this data has, nothing is estimated from its discordant items.
     estimated = np.where(difference < design.discordance, planned / 4, 0.0)
     variance = (of_total - slope * of_both + slope**2 * of_q / 4) / q + estimated * slope**2 * q
     needed = Z95 * (1 - (Z95**2 - 3) / 12 * kurtosis / q**2)
     return _PowerForecast(ndtr((mean - needed) / np.sqrt(np.maximum(variance, _ROUNDING))), unsure)
 
 
-def _raw(mean: FloatArray, correlation: float) -> FloatArray:
+def _raw_moments(mean: FloatArray, correlation: float) -> FloatArray:
     step = np.arange(1, 4)[:, None] * correlation
     left = 1 - correlation
     return np.cumprod(np.vstack([mean, (mean * left + step) / (left + step)]), axis=0)

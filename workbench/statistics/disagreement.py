@@ -28,7 +28,7 @@ class Feature(NamedTuple):
 
 
 class Patterns(NamedTuple):
-    """The distinct combinations of levels.
+    """The distinct combinations of the features' levels.
 
     Attributes:
         of: Each item's pattern.
@@ -82,16 +82,16 @@ _CLOSE = 1e-6
 
 
 def improbable(features: Sequence[Feature], gold: IntArray, question: IntArray) -> FloatArray:
-    """Return the probability that items like each have the opposite label, by a model fitted on other questions'
+    """Return, for each item, the probability of the label opposite to its gold, by a model fitted on other questions'
     labels.
 
-    It measures how surprising a label is, not the probability that it is wrong: if verifiers err jointly, right labels
-    are as surprising as wrong ones.
+    It measures how surprising a label is, not the probability that it is wrong: where verifiers err jointly, correct
+    labels are as surprising as wrong ones.
 
     Confident learning's self-confidence, 1 - P(label | features), where P is out of fold: a ridge-penalised logistic
     regression on the features' levels, fitted on four fifths of the questions and applied to the others. Items with
-    exactly the same levels in those four fifths are averaged in, so that the result is valid for verifiers with
-    dependent errors, which a sum of weights does not capture. Two completions of one question are never on both sides.
+    exactly the same levels in those four fifths are averaged in, so that the result remains valid for verifiers with
+    dependent errors, which a linear model does not capture. All completions of a question are in the same fold.
 
     Source: Northcutt, Jiang and Chuang, "Confident learning: estimating uncertainty in dataset labels", Journal of
     Artificial Intelligence Research 70, 2021.
@@ -111,7 +111,7 @@ def improbable(features: Sequence[Feature], gold: IntArray, question: IntArray) 
     correct = np.empty((FOLDS, count))
     for held in np.unique(fold).tolist():
         others = everything - counts[held]
-        expected = expit(indicators @ _fitted(indicators, others))
+        expected = expit(indicators @ _fit_logistic(indicators, others))
         correct[held] = (others[:, 1] + _MODEL_WEIGHT * expected) / (others.sum(axis=1) + _MODEL_WEIGHT)
     probability = correct[fold, known.of]
     wrong: FloatArray = np.where(gold == 1, 1 - probability, probability)
@@ -125,11 +125,11 @@ def folds(question: IntArray) -> IntArray:
     return found
 
 
-def _fitted(indicators: sparse.csr_array, counts: FloatArray) -> FloatArray:
+def _fit_logistic(indicators: sparse.csr_array, counts: FloatArray) -> FloatArray:
     """Fit P(correct) by penalized maximum likelihood (Newton's method, with steps halved where too long).
 
     Args:
-        indicators: Patterns x coefficients; the last is the intercept, which is hardly penalised.
+        indicators: Patterns x coefficients; the last coefficient is the intercept, which is hardly penalised.
         counts: Incorrect and correct items of each pattern, patterns x 2.
     """
     ridge = np.full(indicators.shape[1], _RIDGE)
@@ -155,18 +155,18 @@ def _fitted(indicators: sparse.csr_array, counts: FloatArray) -> FloatArray:
 
 
 def outvoted(votes: Sequence[IntArray], gold: IntArray) -> FloatArray:
-    """Return the probability that each label is wrong if gold is treated as one more annotator and none is right by
-    definition.
+    """Return the probability that each label is wrong, treating gold as one more annotator that may err like the
+    verifiers.
 
     It uses the consensus of `workbench.statistics.agreement.figures`, which assumes that annotators are independent
     given the truth: several verifiers with the same weakness outvote all others. Use it in addition to `improbable`,
     not instead of it.
 
     Args:
-        votes: For each verifier, the outcome of each item, -1 for none; undecided ones are left out.
+        votes: For each verifier, the outcome of each item, -1 for none; undecided outcomes are left out.
         gold: 1 correct, 0 incorrect for each item.
     """
-    features = [Feature(np.where(_decided(vote), vote, 2), 3) for vote in votes]
+    features = [Feature(np.where(_is_decided(vote), vote, 2), 3) for vote in votes]
     known = patterns([*features, Feature(gold, 2)])
     rater, pattern = np.nonzero(known.level.T < 2)
     said = Ratings(
@@ -182,7 +182,7 @@ def outvoted(votes: Sequence[IntArray], gold: IntArray) -> FloatArray:
     return wrong
 
 
-def _decided(vote: IntArray) -> BoolArray:
+def _is_decided(vote: IntArray) -> BoolArray:
     found: BoolArray = (vote == OutcomeCode.CORRECT) | (vote == OutcomeCode.INCORRECT)
     return found
 
@@ -199,7 +199,7 @@ class Ranking(NamedTuple):
     """The items of a queue, the most urgent first.
 
     Attributes:
-        place: Their positions in the columns.
+        place: The items' positions in the columns.
         score: The ranking score, descending.
     """
 
@@ -222,7 +222,7 @@ def counted(votes: Sequence[IntArray], items: int) -> VoteCounts:
 
 
 def falling(place: IntArray, score: FloatArray) -> Ranking:
-    """Sort items by score, highest first; equal ones stay in the order of import."""
+    """Sort items by score, highest first; items with equal scores stay in the order of import."""
     order = np.argsort(-score, kind="stable")
     return Ranking(place[order], score[order])
 
@@ -243,18 +243,18 @@ _PRIOR_WEIGHT = 10.0
 def against_gold(
     votes: Sequence[IntArray], gold: IntArray, group: IntArray, groups: int, kept: BoolArray | None = None
 ) -> Ranking:
-    """Rank items on which some decided verdict differs from gold, by the weight of evidence against gold.
+    """Rank the items on which some decided verdict contradicts gold, by the weight of evidence against gold.
 
     Args:
         votes: For each verifier, the outcome of each item, -1 for none.
         gold: 1 correct, 0 incorrect, -1 none.
         group: Each item's type.
         groups: Number of types.
-        kept: Items to rank; rates are estimated from all items.
+        kept: Whether to rank each item; None ranks all. Error rates are estimated from all items.
 
     Returns:
-        Scores are sums over the decided verdicts of log(P(verdict | gold is wrong) / P(verdict | gold is right)), in
-        nats, with each verifier's part given by `evidence`.
+        The score of an item is the sum over its decided verdicts of log(P(verdict | gold is wrong) / P(verdict | gold
+        is right)), in nats; each term is given by `evidence`.
     """
     place = of(contradicted(votes, gold), kept)
     cell = group[place].astype(np.int32) * _GOLDS + gold[place]
@@ -274,12 +274,12 @@ def contradicted(votes: Sequence[IntArray], gold: IntArray) -> BoolArray:
 def evidence(vote: IntArray, gold: IntArray, group: IntArray, groups: int) -> FloatArray:
     """Return the evidence of each verdict of one verifier against gold, as a log-likelihood ratio.
 
-    Rates are those of the item's type, shrunk towards the rates over all types, without the item itself. A verdict that
-    differs from gold never counts as evidence for gold, and one that agrees never as evidence against it: a verifier
-    that is mostly wrong has no evidence.
+    The verifier's error rates are those on the item's type, shrunk towards those over all types, without the item
+    itself. A verdict that contradicts gold never counts as evidence for gold, and one that agrees never as evidence
+    against it: the verdicts of a verifier that is mostly wrong are no evidence.
 
     Returns:
-        Type x gold x (outcome + 1), so that a missing verdict comes first; 0 without a decided one.
+        The evidence by type, gold and outcome + 1 (so 0 is a missing verdict), in nats; 0 without a decided verdict.
     """
     counts = tally(vote, gold, group, groups)[:, :, : OutcomeCode.ABSTAIN].astype(float)
     overall = counts.sum(axis=0) + 1.0
@@ -299,12 +299,12 @@ def evidence(vote: IntArray, gold: IntArray, group: IntArray, groups: int) -> Fl
 
 
 class Splits(NamedTuple):
-    """Items by the number of verifiers in the minority, and those of the requested split.
+    """The number of items by the size of the minority of verifiers, and the items of the requested split.
 
     Attributes:
-        ranking: Items split k against n - k, those with the strongest weaker side first.
-        sizes: Number of items with a minority of 0, 1, 2 … verifiers.
-        unvoted: Items on which not every verifier has decided.
+        ranking: Items split k against n - k, ranked by the weight of the weaker side relative to the stronger.
+        sizes: Number of items on which 0, 1, 2 … verifiers are in the minority.
+        unvoted: Number of items on which not every verifier has a decided verdict.
     """
 
     ranking: Ranking
@@ -313,10 +313,11 @@ class Splits(NamedTuple):
 
 
 def uneven(votes: Sequence[IntArray], items: int, kept: BoolArray | None = None) -> Ranking:
-    """Rank items on which decided verdicts differ, the most evenly split first, then those with more verdicts.
+    """Rank the items on which decided verdicts disagree, the most evenly split first; equally split items are ranked
+    by their number of verdicts.
 
     Returns:
-        Scores are twice the minority's share of the decided verdicts: 1 for an even split.
+        The score is twice the minority's share of the decided verdicts: 1 for an even split.
     """
     said = counted(votes, items)
     place = of((said.yes > 0) & (said.no > 0), kept)
@@ -334,11 +335,11 @@ def splits(votes: Sequence[IntArray], items: int, k: int, kept: BoolArray | None
     Args:
         votes: For each verifier, the outcome of each item, -1 for none.
         items: Number of items.
-        k: Verifiers in the minority, 1 to n // 2.
+        k: Number of verifiers in the minority, 1 to n // 2 for n verifiers.
         kept: Items to include; None for all.
 
     Returns:
-        The scores are the weight of the weaker side as a share of the stronger's; see `weights`.
+        The score is the weight of the weaker side of the vote divided by that of the stronger; see `weights`.
     """
     said, every = counted(votes, items), len(votes)
     full = said.yes + said.no == every
@@ -360,8 +361,8 @@ def weights(votes: Sequence[IntArray], said: VoteCounts, full: BoolArray) -> Flo
     """Return the weight of each verifier's vote: the log-odds that it agrees with the majority of the others, at least
     .01.
 
-    No gold is needed. Items with all votes count if the others have a majority; one agreement and one disagreement are
-    added, so that the weight is finite for a verifier that always agrees.
+    No gold is needed. An item counts if every verifier has voted on it and the others have a majority. One agreement
+    and one disagreement are added, so that the weight is finite for a verifier that always agrees.
     """
     found = np.empty(len(votes))
     for number, vote in enumerate(votes):

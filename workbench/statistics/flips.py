@@ -1,4 +1,4 @@
-"""Compares two verdicts on each item, before and after a change: fixed, broken, or neither."""
+"""Compares each item's verdicts before and after a change: the change fixes or breaks a verdict, or does neither."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def flips(before: IntArray, after: IntArray, gold: IntArray, protocol: Protocol3
 def flip_rows(
     before: IntArray, after: IntArray, gold: IntArray, protocol: Protocol3, group: IntArray, names: tuple[str, ...]
 ) -> list[FlipRow]:
-    """Return the metrics over all rows, then those of each group that has any.
+    """Return the metrics over all rows, then those of each group that has rows.
 
     Args:
         group: Each row's position in ``names``.

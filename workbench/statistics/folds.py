@@ -31,17 +31,18 @@ def fold_of(question: IntArray, folds: int, seed: int = SEED) -> IntArray:
 
 
 def widened_for_selection(figures: PairedFigures, folds: int) -> PairedFigures:
-    """Widen the interval of a difference to account for selection or fitting outside each fold.
+    """Widen the interval of a difference of verifiers that were selected or fitted on the questions outside each fold.
 
     Each fold's choice depends on the other folds' items, so errors of folds are dependent. The variance of a mean of J
     folds counts as 1/J + 1/(J - 1) times that of a fold instead of 1/J: the interval becomes wider by the square root
-    of the ratio, p is that of a normal deviate smaller by the same factor, and the detectable difference is larger by
-    it. McNemar's test ignores the choice, so its p is None. For verifiers that guess or are equally good, 95 %
+    of the ratio, p is recomputed from a normal deviate divided by the same factor, and the detectable difference is
+    multiplied by it. McNemar's test can't account for the selection, so its p is None. For verifiers that guess or are
+    equally good, 95 %
     intervals that ignore the choice contain the true difference in .76 to .92 of cases. Source: Nadeau and Bengio,
     "Inference for the generalization error", Machine Learning 52, 2003, section 3.
 
     Args:
-        figures: The metrics as if the choice had been fixed in advance.
+        figures: The metrics computed as if the verifier had been fixed in advance.
         folds: J, at least 2.
     """
     from scipy.special import ndtr, ndtri

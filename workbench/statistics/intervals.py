@@ -27,14 +27,15 @@ Ends: TypeAlias = tuple[float, float]
 
 
 class Clustering(NamedTuple):
-    """The evidence behind each group's interval, as arrays of equal length.
+    """The numbers of clusters behind each group's interval, as arrays of equal length.
 
     Attributes:
         clusters: Number of clusters with items.
         deff: The design effect, at least 1.
-        alike: Equivalent number of clusters of equal size for the variance of a share, if each cluster were all right
-            or all wrong: (sum m)² / sum m² (Kish, "Survey Sampling", 1965).
-        effective: Equivalent number of clusters of equal size for estimating that variance, in the same case: (sum m²)²
+        alike: Number of clusters of equal size that would give a share the same variance, if each cluster were all
+            right or all wrong: (sum m)² / sum m² (Kish, "Survey Sampling", 1965).
+        effective: Number of clusters of equal size that would estimate that variance as precisely, in the same case;
+            it determines the degrees of freedom: (sum m²)²
             / sum m⁴ (Satterthwaite; Carter, Schnepel and Steigerwald, "Asymptotic behavior of a t-test robust to
             cluster heterogeneity", Review of Economics and Statistics 99, 2017).
     """
@@ -48,13 +49,13 @@ class Clustering(NamedTuple):
 class Clusters(NamedTuple):
     """Items by group and question, the clusters of intervals.
 
-    It depends on neither gold nor verdicts, so many metrics can share it.
+    The clusters depend on neither gold nor verdicts, so many metrics can share them.
 
     Attributes:
         of_item: Each item's cluster (int32).
         group: Each cluster's group, ascending.
         question: Each cluster's question, from 0 to ``questions - 1``.
-        items: Number of items of each cluster.
+        items: Number of items in each cluster.
         groups: The number of groups.
         questions: The number of questions.
     """
@@ -67,19 +68,19 @@ class Clusters(NamedTuple):
     questions: int
 
     def of(self, rows: BoolArray | slice) -> Clusters:
-        """Return the clusters of some of the items; those of others become empty."""
+        """Return the clusters of some of the items; clusters of only other items become empty."""
         kept = self.of_item[rows]
         return self._replace(of_item=kept, items=np.bincount(kept, minlength=len(self.group)))
 
 
 def wilson(k: float, n: float, z: float = Z95) -> tuple[float, float]:
-    """Return Wilson's score interval for ``k`` of ``n``; both may be fractional, like effective counts.
+    """Return Wilson's score interval for the share ``k / n``; both may be fractional, like effective counts.
 
     (k + z²/2 ± z sqrt(k (n - k) / n + z²/4)) / (n + z²). Without items it is [0, 1].
     Source: Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22, 1927.
 
     Args:
-        z: The normal quantile; that of 95 % by default.
+        z: The normal quantile; by default that of a 95 % interval.
     """
     if n <= 0:
         return 0.0, 1.0
@@ -92,7 +93,8 @@ def wilson(k: float, n: float, z: float = Z95) -> tuple[float, float]:
 
 
 def share_interval(correct: BoolArray | FloatArray, cluster: IntArray) -> Ends | None:
-    """Return the 95 % interval of `share_ends` for the share of True; None with too few clusters, or no items.
+    """Return the 95 % interval of `share_ends` for the share of items that are right; None with too few clusters, or
+    without items.
 
     Args:
         correct: Whether, or to what share, each item is right.
@@ -107,8 +109,8 @@ def alone(n: int) -> Clustering:
 
 
 def count_interval(right: float, n: int) -> Ends | None:
-    """Return the 95 % interval of `share_ends` for ``right`` of n items that are each their own cluster; None with too
-    few.
+    """Return the 95 % interval of `share_ends` for ``right`` of n items, each of which is its own cluster; None with
+    too few items.
     """
     return intervals(np.array([right]), np.array([n]), alone(n))[0]
 
@@ -116,10 +118,11 @@ def count_interval(right: float, n: int) -> Ends | None:
 def intervals_by_question(
     right: BoolArray | FloatArray, question: IntArray, group: IntArray, groups: int
 ) -> list[Ends | None]:
-    """Return each group's 95 % interval of `share_ends` for the share of True, if groups may share questions.
+    """Return each group's 95 % interval of `share_ends` for the share of items that are right; groups may share
+    questions.
 
     Args:
-        right: Whether, or to what share, each item is right.
+        right: Whether each item is right, or the share of it that is.
         question: Each item's question, any integers; items of one question and group are a cluster.
         group: Each item's group, from 0 to ``groups - 1``.
     """
@@ -153,9 +156,10 @@ def share_ends(
     """Return the lower and upper ends of the 95 % intervals of p = right / n, one for each group; [0, 1] without items.
 
     It is Wilson's interval for p of n / deff items, with Student's t instead of z; its degrees of freedom are the
-    effective clusters minus one. If fewer than three effective clusters are wrong, or right, the design effect is
-    unreliable: then it is Clopper and Pearson's interval, for n / deff items or the equivalent number of clusters of
-    equal size, whichever is smaller: five questions of four completions, all right, are five trials. Sources: Wilson,
+    effective clusters minus one. If fewer than three effective clusters are wrong, or fewer than three right, the
+    design effect is unreliable: then it is Clopper and Pearson's interval, for n / deff items or for ``alike``
+    clusters of equal size, whichever is smaller: five questions of four completions, all right, are five trials.
+    Sources: Wilson,
     JASA 22, 1927; Rao and Scott, "A simple method for the analysis of clustered binary data", Biometrics 48, 1992, for
     n / deff; Korn and Graubard, "Confidence intervals for proportions with small expected number of positive counts
     estimated from survey data", Survey Methodology 24, 1998, for t and Clopper and Pearson; Bell and McCaffrey, Survey
@@ -168,18 +172,18 @@ def share_ends(
     size = n / known.deff
     size = np.where(seldom, np.minimum(size, known.alike), size)
     t = stdtrit(np.maximum(known.effective - 1, 1.0), 0.975)
-    wide, exact = _scores(p * size, size, t), _exact(p * size, size)
+    wide, exact = _wilson_ends(p * size, size, t), _clopper_pearson_ends(p * size, size)
     low, high = (np.where(seldom, *ends) for ends in zip(exact, wide, strict=True))
     return np.where(n > 0, low, 0.0), np.where(n > 0, high, 1.0)
 
 
-def _scores(right: FloatArray, n: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _wilson_ends(right: FloatArray, n: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
     half = z * np.sqrt(np.maximum(right * (n - right), 0) / np.maximum(n, 1e-300) + z * z / 4)
     centre, whole = right + z * z / 2, n + z * z
     return np.maximum((centre - half) / whole, 0.0), np.minimum((centre + half) / whole, 1.0)
 
 
-def _exact(right: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _clopper_pearson_ends(right: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
     from scipy.special import betaincinv
 
     wrong = np.maximum(n - right, 0.0)
@@ -189,7 +193,7 @@ def _exact(right: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def clustering(correct: BoolArray | FloatArray, cluster: IntArray, group: IntArray, groups: int) -> Clustering:
-    """Return the evidence behind intervals of many groups; a cluster is always within one group.
+    """Return the numbers of clusters behind intervals of many groups; each cluster is in one group.
 
     With n items in G clusters of size m_g with k_g right, and p = k / n:
     SE_c = sqrt(G / (G - 1) * sum (k_g - m_g p)²) / n, SE = sqrt(p (1 - p) / n) and
@@ -258,7 +262,7 @@ def _are_small(values: IntArray) -> bool:
 
 
 def compact(values: IntArray) -> tuple[IntArray, IntArray]:
-    """Return each value's rank among the distinct ones, and the distinct ones in order.
+    """Return each value's rank among the distinct values, and the distinct values in ascending order.
 
     Small values are counted instead of sorted.
     """
@@ -276,7 +280,8 @@ def distinct(values: IntArray) -> int:
 
 
 def student_interval(values: FloatArray) -> tuple[float, float] | None:
-    """Return Student's 95 % interval for the mean of values from -1 to 1; None for one value, or for equal values.
+    """Return Student's 95 % interval for the mean of values from -1 to 1; None for a single value, or if all values
+    are equal.
 
     Source: Student, "The probable error of a mean", Biometrika 6, 1908.
     """

@@ -26,8 +26,8 @@ class Verdicts(NamedTuple):
     """The verdicts of two verifiers, as arrays with one value for each item.
 
     Attributes:
-        a: A's verdicts, coded by `said`.
-        b: B's verdicts.
+        a: A's verdicts, coded by `verdict_codes`.
+        b: B's verdicts, coded in the same way.
         gold: 1 correct, 0 incorrect, -1 none.
         question: The item's question; questions are the clusters.
     """
@@ -39,8 +39,8 @@ class Verdicts(NamedTuple):
 
 
 def verdict_codes(outcome: IntArray, protocol: Protocol3) -> IntArray:
-    """Return 0 for incorrect, 1 for correct, 2 for undecided if that is a separate verdict; -1 if the item doesn't
-    count (int8).
+    """Return codes of verdicts (int8): 0 for incorrect, 1 for correct, 2 for undecided where the protocol treats it as
+    a separate verdict; -1 if the item doesn't count.
     """
     found = outcome.astype(np.int8)
     found[outcome >= OutcomeCode.ABSTAIN] = _UNDECIDED[protocol]
@@ -52,13 +52,14 @@ def judge_pair(a: str, b: str, verdicts: Verdicts) -> JudgePair:
 
     Sources: Cohen's kappa as in `statistics.agreement`; for the measures of joint errors, Kuncheva and Whitaker,
     "Measures of diversity in classifier ensembles and their relationship with the ensemble accuracy", Machine Learning
-    51, 2003 (phi is their rho, joint errors are their double fault); Yule, "On the association of attributes in
+    51, 2003 (phi is their rho, the share of joint errors is their double fault); Yule, "On the association of
+    attributes in
     statistics", Philosophical Transactions of the Royal Society A 194, 1900, for Q.
     """
     both = (verdicts.a >= 0) & (verdicts.b >= 0)
     said_a, said_b, gold, question = (values if both.all() else values[both] for values in verdicts)
     errors, on_incorrect, on_correct = (
-        _joint((said_a != gold)[there], (said_b != gold)[there], question[there])
+        _joint_errors((said_a != gold)[there], (said_b != gold)[there], question[there])
         for there in (gold >= 0, gold == 0, gold == 1)
     )
     given = [part.expected for part in (on_correct, on_incorrect) if part.expected is not None]
@@ -86,7 +87,7 @@ def _kappa(a: IntArray, b: IntArray, question: IntArray) -> dict[str, Any]:
 
 
 def _phi(faults: FloatArray) -> FloatArray:
-    """Return (n11 n00 - n10 n01) / sqrt(n1. n0. n.1 n.0) of error tables, one for each row; NaN if a margin is empty.
+    """Return (n11 n00 - n10 n01) / sqrt(n1. n0. n.1 n.0) of the error table in each row; NaN if a margin is empty.
 
     Args:
         faults: Numbers of items on which neither, only B, only A and both err.
@@ -96,7 +97,7 @@ def _phi(faults: FloatArray) -> FloatArray:
     return divided(product, np.sqrt(tables.sum(axis=1).prod(axis=1) * tables.sum(axis=2).prod(axis=1)))
 
 
-def _joint(wrong_a: BoolArray, wrong_b: BoolArray, question: IntArray) -> JointErrors:
+def _joint_errors(wrong_a: BoolArray, wrong_b: BoolArray, question: IntArray) -> JointErrors:
     kind = 2 * wrong_a.astype(np.int8) + wrong_b
     counts = np.bincount(kind, minlength=4)
     (neither, only_b, only_a, both), n = counts.tolist(), len(kind)
@@ -115,10 +116,10 @@ def _joint(wrong_a: BoolArray, wrong_b: BoolArray, question: IntArray) -> JointE
 
 
 def _phi_interval(phi: float, kind: IntArray, question: IntArray) -> Interval | None:
-    """Return the 95 % interval of phi by question, as in `agreement.clustered`; None with too few.
+    """Return the 95 % interval of phi by question, as in `agreement.clustered`; None with too few questions.
 
-    The two labels of an item are whether each verifier is right: both "agree on a rarer label" if both err and errors
-    are rarer.
+    Whether each verifier is right is treated as an annotator's label: the two "agree on a rarer label" if both err and
+    errors are rarer than correct verdicts.
     """
     cluster, known = compact(question)
     questions = len(known)
@@ -138,9 +139,10 @@ def _phi_interval(phi: float, kind: IntArray, question: IntArray) -> Interval | 
 
 
 def alike_groups(differ: BoolArray) -> list[tuple[int, ...]]:
-    """Return the maximal groups in which no two objects differ; an object is in every group that it fits.
+    """Return the maximal groups in which no two objects differ; an object can be in several groups.
 
-    They are the maximal cliques of the graph of pairs that don't differ, as the insert-and-absorb algorithm gives.
+    They are the maximal cliques of the graph of pairs that don't differ, which the insert-and-absorb algorithm also
+    finds.
     Sources: Piepho, "An algorithm for a letter-based representation of all-pairwise comparisons", Journal of
     Computational and Graphical Statistics 13, 2004; Bron and Kerbosch, "Algorithm 457: finding all cliques of an
     undirected graph", Communications of the ACM 16, 1973.
@@ -157,7 +159,8 @@ def alike_groups(differ: BoolArray) -> list[tuple[int, ...]]:
 
 
 def letters(groups: Sequence[Sequence[int]], things: int) -> list[str]:
-    """Return each object's letters, one for every group that it is in; after the 52nd group, a number in brackets."""
+    """Return each object's letters, one for every group that it is in. Groups after the 52nd have a number in brackets
+    instead."""
     names = [ascii_letters[place] if place < len(ascii_letters) else f"({place + 1})" for place in range(len(groups))]
     return [
         "".join(name for name, group in zip(names, groups, strict=True) if thing in group) for thing in range(things)

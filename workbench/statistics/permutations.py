@@ -1,18 +1,21 @@
-"""Permutation tests by question: does a verifier's accuracy on a group differ from that on the group's scope?
+"""Permutation tests by question: does a verifier's accuracy on a group of items differ from its accuracy on the
+group's scope?
 
 A group is compared with its scope: a subtype with its type, any other group with all items. A piece is a question's
-items in one group: completions of one question stay together. The test permutes the group's label: among all questions
-with one piece, as many times as the group has such questions; within each other question, among its pieces, once if the
-group has one. Differences between questions therefore don't matter if groups share questions, as models do. The
-statistic is the group's delta over its standard error: correct items minus the expected number, over the root of the
-sum of the pieces' variances. For questions of equal size it is equivalent to the delta; otherwise a group of many small
+items in one group: completions of one question stay together. The test permutes the assignment of pieces to the group.
+Among the questions with one piece, it assigns as many as the group has; within each other question that has a piece in
+the group, it assigns one of the question's pieces. Differences between questions therefore don't matter if groups
+share questions, as completions of different models do. The statistic is the group's delta divided by its standard
+error: the number of correct items minus the expected number, divided by the root of the sum of the pieces' variances.
+For questions of equal size it is equivalent to the delta; otherwise a group of many small
 questions would be treated like one of few large ones. The test is two-sided: p is the share of permutations with a
 statistic at least as extreme.
 
-All permutations are enumerated if they are few, which is so if errors are few; else permutations are drawn, and the
-observed one is included (Phipson and Smyth, "Permutation p-values should never be zero", Statistical Applications in
-Genetics and Molecular Biology 9, 2010). Until they have been drawn, a normal distribution with the permutations' mean
-and variance replaces them.
+All permutations are enumerated if the group shares no question with others and its combinations of pieces are few, as
+they are if errors are few. Else permutations are drawn at random, and the observed one is counted as one of them
+(Phipson and Smyth, "Permutation p-values should never be zero", Statistical Applications in
+Genetics and Molecular Biology 9, 2010). Until they have been drawn, p is that of a normal distribution with the
+permutations' mean and variance.
 """
 
 from __future__ import annotations
@@ -49,9 +52,10 @@ class CellTest(NamedTuple):
     """The test of one group against its scope.
 
     Attributes:
-        p: Two-sided probability of a statistic at least as extreme under random labels.
+        p: Two-sided probability of a statistic at least as extreme under random assignment of pieces to the group.
         how: How it was computed: all permutations enumerated, some drawn, or a normal approximation.
-        of: The group of the test: the first one if a scope has only two groups, else the group itself.
+        of: The group that identifies the test. If a scope has only two groups, both have the same test, identified by
+            the first.
         scope: The scope's code.
     """
 
@@ -62,7 +66,7 @@ class CellTest(NamedTuple):
 
 
 class Pieces(NamedTuple):
-    """Questions by group: arrays with one value for each question with counted items in a group.
+    """Pieces, each a question's counted items in one group: arrays with one value for each piece.
 
     Attributes:
         size: The question's counted items in the group.
@@ -83,12 +87,12 @@ class Pieces(NamedTuple):
 
 
 class _LabelPool(NamedTuple):
-    """Kinds of pieces among which a label is permuted, and the number that get it.
+    """Kinds of pieces among which a group's label is permuted, and the number of pieces that get it.
 
     Attributes:
-        excess: Correct items of such a piece minus the expected number; 0 on average over all pieces.
+        excess: Correct items of a piece of each kind minus the expected number; 0 on average over all pieces.
         variance: The expected square of the excess.
-        often: Number of such pieces.
+        often: Number of pieces of each kind.
         drawn: Number of pieces of all kinds that get the label.
     """
 
@@ -98,7 +102,7 @@ class _LabelPool(NamedTuple):
     drawn: int
 
 
-class _Blocks(NamedTuple):
+class _SharedQuestions(NamedTuple):
     """Questions shared by groups, in each of which one piece gets the label: arrays with one value for each piece, in
     order.
 
@@ -121,7 +125,7 @@ class _GroupTotals(NamedTuple):
     excess: float
     variance: float
     pool: _LabelPool
-    blocks: _Blocks | None
+    blocks: _SharedQuestions | None
 
     def as_far(self, excess: FloatArray, variance: FloatArray) -> BoolArray:
         own = abs(self.excess) / sqrt(self.variance) if self.variance > _ROUNDING else 0.0
@@ -130,7 +134,7 @@ class _GroupTotals(NamedTuple):
 
 
 def scope_of(group: IntArray, scope: IntArray, groups: int) -> IntArray:
-    """Return the scope that contains all items of a group; -1 if there are several, or no items.
+    """Return each group's scope; -1 if the group's items are in several scopes, or it has no items.
 
     Args:
         group: One group code for each item or piece, from 0 to ``groups - 1``.
@@ -162,18 +166,19 @@ def cell_tests(pieces: Pieces, seed: int | None = None) -> dict[int, CellTest]:
         single = np.bincount(whole.question)[whole.question] == 1
         excess, variance = _residuals(whole, single)
         for name in alone if len(inside) > 1 else ():
-            cell = _cell(whole, excess, variance, single, whole.group == name)
-            p, how = _test(cell, None if seed is None else [seed, name])
+            cell = _group_totals(whole, excess, variance, single, whole.group == name)
+            p, how = _compute_p(cell, None if seed is None else [seed, name])
             found[name] = CellTest(p, how, inside[0] if len(inside) == len(alone) == 2 else name, code)
     return found
 
 
 def _residuals(whole: Pieces, single: BoolArray) -> Totals:
-    """Return each piece's excess of right items over the expected, and its variance.
+    """Return each piece's excess of right items over the expected number, and the variance of the excess.
 
-    For a question's only piece of m items, with the share p over all such pieces, the expected number is m p and the
-    variance p (1 - p) m (1 + (m - 1) r), r their intra-class correlation by moments, from 0 to 1. For a piece of a
-    shared question, with the question's own share p and N items, they are m p and p (1 - p) m (N - m) / (N - 1).
+    A piece of m items that is its question's only piece has the expected number m p and the variance p (1 - p) m (1 +
+    (m - 1) r): p is the share of right items over all such pieces and r their intra-class correlation by moments, from
+    0 to 1. A piece of a question shared by groups, which has N items and the share p, has the expected number m p and
+    the variance p (1 - p) m (N - m) / (N - 1).
     """
     size, right = whole.size.astype(np.float64), whole.right.astype(np.float64)
     items = np.bincount(whole.question, weights=size)[whole.question]
@@ -189,7 +194,9 @@ def _residuals(whole: Pieces, single: BoolArray) -> Totals:
     return excess, variance
 
 
-def _cell(whole: Pieces, excess: FloatArray, variance: FloatArray, single: BoolArray, own: BoolArray) -> _GroupTotals:
+def _group_totals(
+    whole: Pieces, excess: FloatArray, variance: FloatArray, single: BoolArray, own: BoolArray
+) -> _GroupTotals:
     most = int(whole.right.max()) + 1
     kind = whole.size.astype(np.int64) * most + whole.right
     place, kinds = compact(kind[single])
@@ -201,13 +208,13 @@ def _cell(whole: Pieces, excess: FloatArray, variance: FloatArray, single: BoolA
         often=np.bincount(place, minlength=len(kinds)),
         drawn=int(np.count_nonzero(single & own)),
     )
-    blocks = _blocks(whole.question, kind, excess, variance, ~single, own)
+    blocks = _shared_questions(whole.question, kind, excess, variance, ~single, own)
     return _GroupTotals(float(excess[own].sum()), float(variance[own].sum()), pool, blocks)
 
 
-def _blocks(
+def _shared_questions(
     question: IntArray, kind: IntArray, excess: FloatArray, variance: FloatArray, shared: BoolArray, own: BoolArray
-) -> _Blocks | None:
+) -> _SharedQuestions | None:
     concerned = np.zeros(int(question.max()) + 1, dtype=np.bool_)
     concerned[question[shared & own]] = True
     kept = np.flatnonzero(concerned[question])
@@ -224,7 +231,7 @@ def _blocks(
     keys = sorted(same)
     number = np.array([len(key) // kinds.itemsize for key in keys])
     pieces = np.concatenate([kept[same[key][1] : same[key][1] + len(key) // kinds.itemsize] for key in keys])
-    return _Blocks(
+    return _SharedQuestions(
         excess=excess[pieces],
         variance=variance[pieces],
         first=np.cumsum(number) - number,
@@ -233,20 +240,22 @@ def _blocks(
     )
 
 
-def _test(cell: _GroupTotals, seed: list[int] | None) -> tuple[float, How]:
+def _compute_p(cell: _GroupTotals, seed: list[int] | None) -> tuple[float, How]:
     pool = cell.pool
     drawn = min(pool.drawn, int(pool.often.sum()) - pool.drawn)
     if cell.blocks is None and prod(min(one, drawn) + 1 for one in sorted(pool.often.tolist())[:-1]) <= MOST_WAYS:
-        return min(max(_counted_out(cell, drawn), _SMALLEST_P), 1.0), "counted"
+        return min(max(_enumerated_p(cell, drawn), _SMALLEST_P), 1.0), "counted"
     if seed is None:
-        return min(max(_normal(cell), _SMALLEST_P), 1.0), "normal"
-    return _drawn(cell, np.random.default_rng(seed)), "drawn"
+        return min(max(_normal_p(cell), _SMALLEST_P), 1.0), "normal"
+    return _sampled_p(cell, np.random.default_rng(seed)), "drawn"
 
 
-def _counted_out(cell: _GroupTotals, drawn: int) -> float:
-    """Return the exact p-value over all ways to draw ``drawn`` pieces: Fisher's test for pieces of one item.
+def _enumerated_p(cell: _GroupTotals, drawn: int) -> float:
+    """Return the exact p-value over all ways to draw ``drawn`` pieces. For pieces of one item, it is Fisher's exact
+    test with a two-sided p by the distance from the mean.
 
-    Labelling some pieces is equivalent to labelling all others, so the smaller number is drawn. Source: Pitman,
+    Assigning some pieces to the group is equivalent to leaving out all others, so the smaller number is drawn. Source:
+    Pitman,
     "Significance tests which may be applied to samples from any populations", JRSS supplement 4, 1937.
     """
     excess, variance, often, wanted = cell.pool
@@ -263,7 +272,7 @@ def _counted_out(cell: _GroupTotals, drawn: int) -> float:
         number = (number[:, None] + taken).ravel()
         kept = number <= drawn
         number, apart, spread, weight = number[kept], apart[kept], spread[kept], weight[kept]
-    # The rest are of the most frequent kind.
+    # The remaining pieces are of the most frequent kind.
     last, left = order[-1], drawn - number
     possible = left <= often[last]
     left = left[possible]
@@ -276,27 +285,28 @@ def _counted_out(cell: _GroupTotals, drawn: int) -> float:
 
 
 def _log_choices(number: int, most: int) -> FloatArray:
-    """Return logarithms of the numbers of ways to choose 0, 1, … of them, up to ``most`` or all."""
+    """Return the logarithms of the numbers of ways to choose 0, 1, … of ``number`` objects, up to ``most`` or all of
+    them."""
     taken = np.arange(min(number, most))
     return np.concatenate([np.zeros(1), np.cumsum(np.log((number - taken) / (taken + 1)))])
 
 
-def _drawn(cell: _GroupTotals, generator: np.random.Generator) -> float:
-    """Return (1 + extreme permutations) / (1 + drawn permutations), by the `STAGES`."""
+def _sampled_p(cell: _GroupTotals, generator: np.random.Generator) -> float:
+    """Return (1 + extreme permutations) / (1 + drawn permutations), drawing them in `STAGES`."""
     deals = far = 0
     for goal, enough in STAGES:
         kinds = len(cell.pool.often) + (0 if cell.blocks is None else len(cell.blocks.often))
         step = max(1, _BLOCK // max(kinds, 1))
         while deals < goal:
             size = min(step, goal - deals)
-            far += int(np.count_nonzero(cell.as_far(*_deal(cell, size, generator))))
+            far += int(np.count_nonzero(cell.as_far(*_draw_permutations(cell, size, generator))))
             deals += size
         if far >= enough:
             break
     return (1 + far) / (1 + deals)
 
 
-def _deal(cell: _GroupTotals, deals: int, generator: np.random.Generator) -> Totals:
+def _draw_permutations(cell: _GroupTotals, deals: int, generator: np.random.Generator) -> Totals:
     pool, blocks = cell.pool, cell.blocks
     excess, variance = np.zeros(deals), np.zeros(deals)
     if pool.drawn:
@@ -322,12 +332,13 @@ def _deal(cell: _GroupTotals, deals: int, generator: np.random.Generator) -> Tot
     return excess, variance
 
 
-def _normal(cell: _GroupTotals) -> float:
-    """Return both tails of a normal distribution with the permutations' variance; the mean variance over permutations
-    replaces that of each.
+def _normal_p(cell: _GroupTotals) -> float:
+    """Return the probability of both tails of a normal distribution with the permutations' variance. The statistic's
+    denominator is replaced by its mean over permutations.
 
-    For n of G pieces the variance is n (G - n) / (G (G - 1)) sum excess² (Cochran, "Sampling Techniques", 3rd edition,
-    1977, theorem 2.2); for a shared question it is its mean of excess².
+    For n of G pieces that are their question's only one, the variance is n (G - n) / (G (G - 1)) sum excess² (Cochran,
+    "Sampling Techniques", 3rd edition,
+    1977, theorem 2.2); for a question shared by groups it is the mean of excess² over its pieces.
     """
     pool, blocks = cell.pool, cell.blocks
     number = int(pool.often.sum())

@@ -1,7 +1,8 @@
 """Prediction-powered inference: a share estimated from few labels and many predictions of them.
 
-The mean prediction over all items is corrected by the predictions' error on labelled items, so poor predictions only
-cost precision. Sources: Angelopoulos, Bates, Fannjiang, Jordan and Zrnic, "Prediction-powered inference", Science 382,
+The mean prediction of the unlabelled items is corrected by the predictions' mean error on labelled items, so poor
+predictions cost precision but cause no bias. Sources: Angelopoulos, Bates, Fannjiang, Jordan and Zrnic,
+"Prediction-powered inference", Science 382,
 2023; Angelopoulos, Duchi and Zrnic, "PPI++: efficient prediction-powered inference", arXiv 2311.01453 (power tuning).
 Labelled items are assumed to be a random sample of all items, or of each stratum.
 """
@@ -46,10 +47,10 @@ class Powered(Struct, frozen=True, kw_only=True):
     Attributes:
         estimate: The prediction-powered estimate.
         ci: Its 95 % interval; None with too few questions.
-        classical: The share among labelled items; with strata, weighted by their items.
+        classical: The share among labelled items; with strata, their shares weighted by their numbers of items.
         classical_ci: Its 95 % interval.
         power: The weight of predictions: lambda of PPI++, from 0 to 1.
-        effective: Labels that would give the classical estimate an interval as narrow.
+        effective: Number of labels with which the classical estimate would have an interval as narrow.
     """
 
     estimate: float
@@ -61,7 +62,7 @@ class Powered(Struct, frozen=True, kw_only=True):
 
 
 class _Influence(NamedTuple):
-    """Each question's contribution to the errors of both parts of an estimate; their sums are 0.
+    """Each question's contribution to the errors of the two parts of an estimate; the contributions to a part sum to 0.
 
     Attributes:
         labels: Contribution to the classical estimate.
@@ -75,16 +76,18 @@ class _Influence(NamedTuple):
 def powered(truth: IntArray, predicted: FloatArray, question: IntArray, stratum: IntArray | None = None) -> Powered:
     """Estimate a share of all items.
 
-    With weights w that make both kinds of items represent all (1 / n without strata), estimate = sum w Y + lambda (mean
-    prediction of unlabelled items - mean prediction of labelled ones). The variances and the covariance of both parts
+    With weights w under which the labelled, and the unlabelled, items represent all items (1 / n without strata),
+    estimate = sum w Y + lambda (mean prediction of unlabelled items - mean prediction of labelled ones); Y are the
+    labels. The variances and the covariance of both parts
     are summed by question, so completions of one question, labelled or not, may be dependent; lambda minimises the
     variance. Half an item is added to each cell of label by prediction, where an item has the weight of an average
-    label, so that a few labels that happen to be predicted perfectly are not treated as certainty. The interval is that
-    of `share_ends` for 1 / R times as many labels, in 1 / R times as many questions: R is the remaining share of the
-    variance, times (g - 1) / (g - 2) for lambda fitted to g effective labelled questions; for g up to 2 lambda is 0,
-    and the predictions of a stratum with fewer than `FEWEST` effective questions without labels are not used. The size
+    label, so that a few labels that happen to be predicted perfectly are not treated as certainty. The interval is
+    that of `share_ends` for 1 / R times as many labels, in 1 / R times as many questions, with the degrees of freedom
+    of the labelled questions. R is the share of the classical variance that remains, times (g - 1) / (g - 2) because
+    lambda is fitted to g effective labelled questions, and at most 1. lambda is 0 for g up to 2. The predictions of a
+    stratum are not used if its unlabelled items have fewer than `FEWEST` effective questions. The size
     of a question is the total weight of its labels, so a few labels that represent many items remain few. With
-    uninformative predictions it is the classical clustered interval.
+    uninformative predictions the interval is the classical clustered one.
 
     Args:
         truth: The label: 1 or 0, -1 without one.
@@ -100,7 +103,7 @@ def powered(truth: IntArray, predicted: FloatArray, question: IntArray, stratum:
     n = int(np.count_nonzero(labelled))
     cells = _cells(labelled, stratum)
     share = _share(truth[labelled], stratum[labelled], cells)
-    paired = _paired(question[~labelled], stratum[~labelled], len(cells.size))
+    paired = _has_unlabelled_questions(question[~labelled], stratum[~labelled], len(cells.size))
     # The mean prediction of labelled items minus that of the others.
     predicting = np.where(paired[:, None], cells.weight * [-1, 1], 0.0)
     means = np.bincount(cells.of_item, weights=predicted, minlength=cells.size.size) / np.maximum(cells.size, 1).ravel()
@@ -116,7 +119,7 @@ def powered(truth: IntArray, predicted: FloatArray, question: IntArray, stratum:
     worth = float(known.alike[0])
     known = known._replace(
         deff=np.array([_deff(parts.labels, share, n, questions)]),
-        alike=np.minimum(known.alike, _sparsest(question[labelled], stratum[labelled], cells)),
+        alike=np.minimum(known.alike, _least_effective_questions(question[labelled], stratum[labelled], cells)),
     )
     power = min(max(together / predictions, 0.0), 1.0) if worth > _FITTED_PARAMETERS else 0.0
     left = 1 - power * (2 * together - power * predictions) / labels
@@ -133,10 +136,11 @@ def powered(truth: IntArray, predicted: FloatArray, question: IntArray, stratum:
     )
 
 
-def _sparsest(question: IntArray, stratum: IntArray, cells: _Cells) -> float:
-    """Return the effective number of questions if all errors are in the stratum with the least informative labels.
+def _least_effective_questions(question: IntArray, stratum: IntArray, cells: _Cells) -> float:
+    """Return the effective number of questions if all errors are in the stratum whose labels are the least informative.
 
-    A share p of a stratum with the fraction w of all items is w p of all items: g questions there are worth g / w.
+    A share p of a stratum with the fraction w of all items is the share w p of all items, so g effective questions in
+    the stratum count as g / w.
     """
     parts = clusters(question, stratum, len(cells.size))
     of_all = cells.size.sum(axis=1)
@@ -153,7 +157,7 @@ def _ends(share: float, n: float, known: Clustering) -> Ends | None:
 
 
 class _Cells(NamedTuple):
-    """Labelled and other items of each stratum: two cells for each stratum, unlabelled items first.
+    """The cells of items: the unlabelled and the labelled items of each stratum, in this order.
 
     Attributes:
         of_item: Each item's cell.
@@ -169,7 +173,7 @@ class _Cells(NamedTuple):
 
 def _cells(labelled: BoolArray, stratum: IntArray) -> _Cells:
     strata = int(stratum.max()) + 1 if len(stratum) else 0
-    # The only array here of the length of all items is a narrow one.
+    # The only array with one value for each item has a narrow type, to save memory.
     of_item = stratum.astype(np.min_scalar_type(2 * strata)) * 2
     of_item += labelled
     size = np.bincount(of_item, minlength=2 * strata).reshape(strata, 2)
@@ -185,7 +189,7 @@ def _share(right: IntArray, stratum: IntArray, cells: _Cells) -> float:
     return min(float(found / np.maximum(size, 1) @ (of_all / of_all.sum())), 1.0)
 
 
-def _paired(question: IntArray, stratum: IntArray, strata: int) -> BoolArray:
+def _has_unlabelled_questions(question: IntArray, stratum: IntArray, strata: int) -> BoolArray:
     others = clusters(question, stratum, strata)
     known = design_effects(others.items, others.items, others.group, strata)
     enough: BoolArray = known.alike >= FEWEST - _ROUNDING
@@ -231,11 +235,13 @@ _BATCH_QUESTIONS = 100_000
 
 
 def mix_p(labelled: BoolArray, group: IntArray, question: IntArray) -> float | None:
-    """Return the p-value of the difference of the mixes, under random assignment of labels to items or whole questions.
+    """Return the p-value of the difference between the mixes of groups among labelled and other items, under random
+    assignment of labels to items or whole questions.
 
     It is a Wald test of the groups' shares among labelled items minus those among the others, whose covariance is
     summed by question, so completions of one question, labelled or not, may be dependent; degrees of freedom are those
-    of the side with fewer questions. None if there is nothing to compare. Source: Rao and Scott, "The analysis of
+    of the labelled or the unlabelled items, whichever have fewer questions. None if there is nothing to compare.
+    Source: Rao and Scott, "The analysis of
     categorical data from complex sample surveys", Journal of the American Statistical Association 76, 1981.
 
     Args:
@@ -246,7 +252,7 @@ def mix_p(labelled: BoolArray, group: IntArray, question: IntArray) -> float | N
     from scipy.stats import f
 
     place, known = compact(question)
-    group = _with_questions(group, place)
+    group = _merge_small_groups(group, place)
     groups, questions, some = int(group.max(initial=0)) + 1, len(known), int(np.count_nonzero(labelled))
     if groups < 2 or not 0 < some < len(labelled):
         return None
@@ -268,7 +274,7 @@ def mix_p(labelled: BoolArray, group: IntArray, question: IntArray) -> float | N
     return float(f.sf(wald * (side - rank) / (rank * side), rank, side - rank))
 
 
-def _with_questions(group: IntArray, question: IntArray) -> IntArray:
+def _merge_small_groups(group: IntArray, question: IntArray) -> IntArray:
     code, present = compact(group)
     pairs = np.unique(question.astype(np.int64) * len(present) + code)
     few = np.bincount(pairs % len(present), minlength=len(present)) < _MIN_GROUP_QUESTIONS
@@ -280,10 +286,11 @@ def _with_questions(group: IntArray, question: IntArray) -> IntArray:
 
 
 def half_width(accuracy: float, n: int, deff: float) -> float:
-    """Return half of the 95 % interval that an accuracy on ``n`` items will have, of `intervals.share_ends` for many
-    questions.
+    """Return half of the width that the 95 % interval of an accuracy on ``n`` items will have, by
+    `intervals.share_ends` for many questions.
 
-    It is Wilson's interval for n / deff items: Student's t and the rule near 0 and 1 depend on future questions. It
+    It is that of Wilson's interval for n / deff items, since Student's t and the rule near 0 and 1 depend on the
+    questions, which are not known yet. It
     decreases with ``n``, from 0.5 without items.
 
     Args:
@@ -301,7 +308,7 @@ def needed(accuracy: float, deff: float, within: float) -> int:
     w² m² + z² (2 w² - q) m + z⁴ (w² - 1/4) = 0; m is its greater root and n = ceil(m deff).
 
     Args:
-        accuracy: The expected accuracy on them, 0 to 1; 0.5 requires most.
+        accuracy: The expected accuracy on these items, 0 to 1; 0.5 requires the most items.
         deff: The design effect, at least 1.
         within: Between 0 and 0.5, both excluded.
     """
@@ -322,8 +329,8 @@ def needed(accuracy: float, deff: float, within: float) -> int:
 def disagreement(outcomes: Sequence[IntArray]) -> FloatArray:
     """Return how evenly the votes on each item are split: the minority's share, 0 to 0.5.
 
-    It orders items like the entropy of the split, and equal splits of different sizes (1:1, 3:3) are exactly equal.
-    Only correct and incorrect are votes; without a vote it is 0.
+    It orders items like the entropy of the split, and equal splits of different sizes (1:1, 3:3) have exactly the same
+    value. Only correct and incorrect verdicts are votes; an item without votes has 0.
 
     Args:
         outcomes: One array for each run, with one outcome for each item, -1 for none.
@@ -335,10 +342,11 @@ def disagreement(outcomes: Sequence[IntArray]) -> FloatArray:
 
 
 def uncertainty(outcome: IntArray, score: FloatArray, threshold: float) -> FloatArray:
-    """Return how uncertain one run is of each item, 0 to 1; NaN without a verdict.
+    """Return one run's uncertainty about each item, 0 to 1; NaN without a verdict.
 
-    Items with a score are ranked by its distance from the threshold, so that runs with scores of any scale can be
-    averaged: 1 - rank / (ranks + 1), equal distances have equal ranks. Without a score, an abstention or an error is 1.
+    Items with a score are ranked by the score's distance from the threshold, so that runs with scores of any scale can
+    be averaged: the uncertainty is 1 - rank / (ranks + 1), and equal distances have equal ranks. Abstentions and
+    errors without a score have 1.
 
     Args:
         outcome: The run's outcomes, -1 for none.
@@ -361,7 +369,7 @@ def mean_known(values: Sequence[FloatArray]) -> FloatArray:
 
 
 def by_priority(priority: FloatArray, chance: FloatArray) -> IntArray:
-    """Sort the items' positions by priority, highest first, equal ones by their ``chance``."""
+    """Sort the items' positions by priority, highest first; items of equal priority are sorted by ``chance``."""
     return np.lexsort((chance, -priority))
 
 

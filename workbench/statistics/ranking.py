@@ -42,13 +42,13 @@ class ProblemRanking(NamedTuple):
     """The metrics of one problem; an undefined coefficient is NaN.
 
     Attributes:
-        top1: Probability of picking the best solution by the highest score.
-        bottom1: Probability of picking the worst one by the lowest score.
+        top1: Probability that the solution with the highest score is the best one, with ties broken at random.
+        bottom1: Probability that the solution with the lowest score is the worst one, with ties broken at random.
         solutions: Number of solutions.
-        absolute: Sum of the absolute differences to the true scores.
-        squared: Sum of their squares.
+        absolute: Sum of the absolute differences between scores and true scores.
+        squared: Sum of the squares of these differences.
         mean: Mean of the true scores.
-        spread: Sum of the squared differences of the true scores to their mean.
+        spread: Sum of the squared differences between the true scores and their mean.
     """
 
     top1: float
@@ -63,7 +63,7 @@ class ProblemRanking(NamedTuple):
 
 
 class MetricFigures(Struct, frozen=True, kw_only=True):
-    """Metrics of many problems, each None without problems; see `RankingRow`."""
+    """Metrics of many problems, by their names in `RankingRow`; each is None without problems."""
 
     problems: int
     solutions: int
@@ -77,17 +77,19 @@ def of_problem(problem: ProblemScores, *, shared: bool, normalise: bool) -> Prob
     """Compute one problem's metrics.
 
     Args:
-        shared: Several solutions may be the best: of the solutions with the highest score a random one is picked, and
-            right if it is one of the best. Otherwise as in the released code: a tie that contains a best solution
-            counts 1 / its size, however many it contains. Both are equal if only one solution is the best.
-        normalise: Scale the scores to 0 to 1 before comparing them with the truth; scores that are all equal become 0.
+        shared: Whether several solutions may be the best. If True, one of the solutions with the highest score is
+            picked at random, which is right if it is one of the best. If False, as in the released code, a tie for the
+            highest score that contains a best solution counts 1 / its size, however many best solutions it contains.
+            Both are equal if only one solution is the best.
+        normalise: Whether to scale the scores to 0 to 1 before comparing them with the true scores; scores that are
+            all equal become 0.
     """
     rank, truth, score = problem
     rho, tau = coefficients(signs_of(-rank)[None], signs_of(score)[None])[0]
     said = normalised(score) if normalise else score
     return ProblemRanking(
-        top1=_credit(score == score.max(), rank == (rank.min() if shared else 1), shared=shared),
-        bottom1=_credit(score == score.min(), rank == rank.max(), shared=shared),
+        top1=_tie_credit(score == score.max(), rank == (rank.min() if shared else 1), shared=shared),
+        bottom1=_tie_credit(score == score.min(), rank == rank.max(), shared=shared),
         spearman=float(rho),
         kendall=float(tau),
         solutions=len(score),
@@ -104,7 +106,7 @@ def normalised(score: FloatArray) -> FloatArray:
     return stretched
 
 
-def _credit(tied: BoolArray, wanted: BoolArray, *, shared: bool) -> float:
+def _tie_credit(tied: BoolArray, wanted: BoolArray, *, shared: bool) -> float:
     hit = int((tied & wanted).sum())
     return (hit if shared else min(hit, 1)) / int(tied.sum())
 
@@ -139,8 +141,8 @@ def of_problems(found: Sequence[ProblemRanking], *, samples: int, seed: int) -> 
 
 
 class _RatioOfSums:
-    """A ratio of a sum and a sum of counts, given the multiplicity of each problem in each sample: samples x
-    problems.
+    """The ratio of two sums over problems in each bootstrap sample. It is called with the multiplicity of each problem
+    in each sample: samples x problems.
     """
 
     def __init__(self, over: FloatArray, under: FloatArray) -> None:
@@ -152,7 +154,8 @@ class _RatioOfSums:
 
 
 class _Determination:
-    """R² = 1 - sum of squared differences / sum of squares of the truth about its mean; 1 if the latter is 0."""
+    """R² in each bootstrap sample: 1 - sum of squared differences / sum of squares of the true scores about their
+    mean; 1 if the latter is 0."""
 
     def __init__(self, number: FloatArray, squared: FloatArray, mean: FloatArray, spread: FloatArray) -> None:
         # Sums about one value in the middle of all, regardless of the sample: little is lost to rounding.
@@ -167,7 +170,7 @@ class _Determination:
         return found
 
 
-# -- How many tests are enough: agreement of the rankings by k tests with those by all tests.
+# -- Saturation: how well rankings by k tests agree with those by all tests.
 
 
 class Saturation(NamedTuple):
@@ -179,14 +182,15 @@ class Saturation(NamedTuple):
 
 
 def correlations(passes: BoolArray, sizes: Sequence[int], *, resamples: int, seed: int, name: str) -> FloatArray:
-    """Return Spearman's coefficients of one problem: resamples x sizes, NaN where undefined.
+    """Return one problem's rank correlations (Spearman) of its solutions by k tests with those by all tests: resamples
+    x sizes, NaN where undefined.
 
-    Each resample orders the tests randomly; its first k are the k tests.
+    Each resample orders the tests randomly; the first k in this order are used.
 
     Args:
         passes: Solutions x tests.
-        sizes: The k, each from 1 to the number of tests.
-        seed: With the name it determines all draws, independent of other problems.
+        sizes: The values of k, each from 1 to the number of tests.
+        seed: Together with ``name``, it determines all draws, independently of other problems.
         name: The problem's unique name.
     """
     solutions, tests = passes.shape
@@ -205,8 +209,8 @@ def correlations(passes: BoolArray, sizes: Sequence[int], *, resamples: int, see
 def saturation(coefficients: FloatArray) -> Saturation:
     """Summarize the coefficients for one k.
 
-    The first interval is Student's for the mean over resamples, as the widths in the paper imply; it measures the
-    precision of the mean for these problems. The second is Student's over problems.
+    ``ci`` is Student's interval for the mean over resamples, as the widths in the paper imply; it measures the
+    precision of the mean for these problems. ``problems_ci`` is Student's interval over problems.
 
     Args:
         coefficients: Problems x resamples, NaN where undefined; at least one problem and two resamples.

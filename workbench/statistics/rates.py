@@ -1,9 +1,10 @@
-"""Accuracy on correct and on incorrect completions, and the metrics that follow from both.
+"""Accuracy on correct completions (TPR) and on incorrect completions (TNR), and the metrics that follow from both.
 
 Intervals of these metrics combine those of the shares, so that they are valid if a class is rare: "square and add" of
 Zou and Donner, "Construction of confidence limits about effect measures: a general approach", Statistics in Medicine
-27, 2008. The lower end of a function f of shares is f - sqrt(sum d²), d the decrease of f if one share alone moves to
-the end that lowers it; the upper end is analogous. Shares with correlated errors add 2 r d d'.
+27, 2008. The lower end of a function f of shares is f - sqrt(sum d²): d is the decrease of f if one share alone moves
+to the end of its interval that lowers f. The upper end is analogous. Two shares with errors correlated by r add 2 r d
+d' under the root.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from workbench.statistics.intervals import FEWEST, Ends, compact, design_effects
 
 
 class ShareEnds(NamedTuple):
-    """A share of each group with the ends of its 95 % interval.
+    """A share in each group with the ends of its 95 % interval, as arrays with one value for each group.
 
     Attributes:
         enough: Whether there are enough clusters for an interval.
@@ -36,7 +37,7 @@ class ShareEnds(NamedTuple):
 
 
 class ClassRates(NamedTuple):
-    """Both shares of each group, and the share of correct completions.
+    """TPR, TNR and the share of correct completions (prevalence) in each group.
 
     Attributes:
         correlation: Correlation of both shares' errors, from -1 to 1, over questions with completions of both classes.
@@ -49,10 +50,10 @@ class ClassRates(NamedTuple):
 
 
 def class_rates(cells: IntArray, group: IntArray, groups: int) -> ClassRates:
-    """Return both shares in each group.
+    """Return TPR, TNR and prevalence in each group.
 
     Args:
-        cells: Items by cluster, gold (incorrect, correct) and whether they are judged correctly.
+        cells: Number of items by cluster, gold (incorrect, correct) and whether they are judged correctly.
         group: Each cluster's group, from 0 to ``groups - 1``.
     """
     sizes = cells.sum(axis=2)
@@ -75,15 +76,16 @@ def _share(sizes: IntArray, right: IntArray, group: IntArray, groups: int) -> Sh
 
 def balanced_intervals(known: ClassRates) -> list[Ends | None]:
     """Return 95 % intervals of balanced accuracy; None if a class has too few questions."""
-    return _put_together(known, lambda tpr, tnr, prevalence: (tpr + tnr) / 2)
+    return _combined_intervals(known, lambda tpr, tnr, prevalence: (tpr + tnr) / 2)
 
 
 def mcc_intervals(known: ClassRates) -> list[Ends | None]:
-    return _put_together(known, matthews_at)
+    return _combined_intervals(known, matthews_at)
 
 
 def matthews_at(tpr: FloatArray, tnr: FloatArray, prevalence: FloatArray) -> FloatArray:
-    """Return Matthews' correlation: (TPR + TNR - 1) sqrt(pi (1 - pi) / (q (1 - q))), q the share accepted; else 0."""
+    """Return Matthews' correlation: (TPR + TNR - 1) sqrt(pi (1 - pi) / (q (1 - q))), pi the prevalence and q the share
+    of accepted completions; 0 if all or none are accepted."""
     accepted = prevalence * tpr + (1 - prevalence) * (1 - tnr)
     spread = accepted * (1 - accepted)
     ratio = np.divide(prevalence * (1 - prevalence), spread, out=np.zeros(len(spread)), where=spread > 0)
@@ -91,7 +93,7 @@ def matthews_at(tpr: FloatArray, tnr: FloatArray, prevalence: FloatArray) -> Flo
     return found
 
 
-def _put_together(
+def _combined_intervals(
     known: ClassRates, figure: Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 ) -> list[Ends | None]:
     tpr, tnr, prevalence = known.tpr, known.tnr, known.prevalence
@@ -125,7 +127,7 @@ class Rates(NamedTuple):
 
 
 class Best(NamedTuple):
-    """The range of prevalence where one verifier has the highest expected accuracy.
+    """A range of prevalence in which one verifier has the highest expected accuracy.
 
     Attributes:
         place: The verifier's position among those compared.
@@ -137,12 +139,12 @@ class Best(NamedTuple):
 
 
 def rates(right: BoolArray, gold: IntArray, question: IntArray) -> Rates | None:
-    """Return both shares; None if gold lacks a class.
+    """Return TPR and TNR with their intervals; None if gold lacks a class.
 
     Args:
-        right: Whether an item counts as judged correctly.
+        right: Whether each item counts as judged correctly.
         gold: 1 correct, 0 incorrect.
-        question: The item's question.
+        question: Each item's question.
     """
     correct = gold == 1
     if correct.all() or not correct.any():
@@ -155,11 +157,11 @@ def rates(right: BoolArray, gold: IntArray, question: IntArray) -> Rates | None:
 
 
 def accuracy_at(prevalence: float, known: Rates) -> tuple[float, tuple[float, float]]:
-    """Return expected accuracy at this prevalence, pi TPR + (1 - pi) TNR, with its 95 % interval.
+    """Return the expected accuracy at the prevalence pi, pi TPR + (1 - pi) TNR, with its 95 % interval.
 
     The interval combines both shares' intervals: l = a - sqrt(u² + v² + 2 r u v), where u and v are the distances of pi
     TPR and (1 - pi) TNR to their lower ends and r is the correlation of their errors; the upper end is analogous. At a
-    prevalence of 0 or 1 it is the share's own interval. Source: Zou and Donner, "Construction of confidence limits
+    prevalence of 0 or 1 the interval is that of TNR or TPR. Source: Zou and Donner, "Construction of confidence limits
     about effect measures: a general approach", Statistics in Medicine 27, 2008.
     """
     weights = (prevalence, 1 - prevalence)
@@ -176,7 +178,7 @@ def accuracy_behind_noise(measured: float, ci: Ends, wrong: float, wrong_ci: End
     """Return accuracy against error-free labels, A = (a - w) / (1 - 2 w), with its 95 % interval from both intervals.
 
     A verifier with accuracy A, independent of the label errors, agrees with a label with probability A (1 - w) + (1 -
-    A) w. None if half of the labels or more may be wrong, and if the whole interval lies outside 0 to 1: independent
+    A) w. None if half of the labels or more may be wrong, or if the whole interval is outside 0 to 1: then independent
     label errors at this rate are incompatible with the measured accuracy. Source: Rogan and Gladen, American Journal of
     Epidemiology 107, 1978, for equal error rates of gold on both classes; intervals by Zou and Donner, as above.
 
@@ -186,10 +188,12 @@ def accuracy_behind_noise(measured: float, ci: Ends, wrong: float, wrong_ci: End
     """
     if max(wrong, *wrong_ci) >= 0.5:
         return None
-    found = _without_noise(measured, wrong)
-    moved = [_without_noise(measured, end) - found for end in wrong_ci]
+    found = _correct_for_label_errors(measured, wrong)
+    moved = [_correct_for_label_errors(measured, end) - found for end in wrong_ci]
     low, high = (
-        found + sign * sqrt((_without_noise(end, wrong) - found) ** 2 + max(0.0, *(sign * one for one in moved)) ** 2)
+        found
+        + sign
+        * sqrt((_correct_for_label_errors(end, wrong) - found) ** 2 + max(0.0, *(sign * one for one in moved)) ** 2)
         for sign, end in zip((-1, 1), ci, strict=True)
     )
     if wrong and not (low < 1 and high > 0):
@@ -197,7 +201,7 @@ def accuracy_behind_noise(measured: float, ci: Ends, wrong: float, wrong_ci: End
     return min(max(found, 0.0), 1.0), (min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0))
 
 
-def _without_noise(measured: float, wrong: float) -> float:
+def _correct_for_label_errors(measured: float, wrong: float) -> float:
     return (measured - wrong) / (1 - 2 * wrong)
 
 
@@ -216,8 +220,8 @@ def true_rate(accepted: float, known: Rates) -> float | None:
 
 
 def best(everyone: Sequence[Rates]) -> list[Best]:
-    """Return the verifier with the highest expected accuracy for each range of prevalence, from 0 to 1; the first one
-    in a tie.
+    """Return the ranges of prevalence, from 0 to 1, with the verifier of the highest expected accuracy in each; the
+    first verifier in a tie.
 
     Expected accuracy is a straight line over prevalence, from TNR to TPR: the result is the upper envelope of the
     lines.
@@ -230,7 +234,7 @@ def best(everyone: Sequence[Rates]) -> list[Best]:
     while True:
         now = everyone[place]
         steeper = [one for one, other in enumerate(everyone) if _slope(other) > _slope(now)]
-        meets = [(_meeting(now, everyone[one]), -_slope(everyone[one]), one) for one in steeper]
+        meets = [(_crossing_prevalence(now, everyone[one]), -_slope(everyone[one]), one) for one in steeper]
         share, _, following = min(meets, default=(1.0, 0.0, place))
         if share >= 1:
             return [*found, Best(place, at, 1.0)]
@@ -243,5 +247,5 @@ def _slope(known: Rates) -> float:
     return known.tpr - known.tnr
 
 
-def _meeting(one: Rates, steeper: Rates) -> float:
+def _crossing_prevalence(one: Rates, steeper: Rates) -> float:
     return (one.tnr - steeper.tnr) / (_slope(steeper) - _slope(one))

@@ -15,7 +15,8 @@ def at_threshold(outcome: IntArray, score: FloatArray, threshold: float) -> IntA
 
 
 def auroc(score: FloatArray | None, gold: IntArray, group: IntArray, groups: int) -> list[float | None]:
-    """Return the area under the receiver operating characteristic of each group, None if a class is missing.
+    """Return the area under the receiver operating characteristic of each group; None for a group without correct or
+    without incorrect completions.
 
     It is the probability that a correct completion scores above an incorrect one, a tie counting one half: U / (P N)
     with U = R - P (P + 1) / 2, where R is the sum of the P correct completions' ranks among all P + N and tied scores
@@ -37,7 +38,7 @@ def auroc(score: FloatArray | None, gold: IntArray, group: IntArray, groups: int
     order = np.lexsort((score, group))
     score, correct, group = score[order], correct[order], group[order]
 
-    # A run of ties: equal scores within one group. Ranks continue over all groups, from 0.
+    # Ties are equal scores within one group. Ranks continue over all groups, from 0.
     begins = np.ones(len(score), dtype=bool)
     begins[1:] = (np.diff(group) != 0) | (score[1:] != score[:-1])
     start = np.flatnonzero(begins)
@@ -137,8 +138,8 @@ def pair_up(score: FloatArray, gold: IntArray, question: IntArray) -> Pairs:
 def pair_row(group: str | None, pairs: Pairs) -> PairRow:
     """Return the share of pairs whose correct completion scores higher; a tie is wrong.
 
-    Acc = 1/|D| · Σ 1[R(q, r_w) > R(q, r_l)] (VerifyBench, arXiv 2505.15801, eq. 2). A question is one pair, so pairs
-    are independent and the interval is that of `count_interval`.
+    Acc = 1/|D| · Σ 1[R(q, r_w) > R(q, r_l)] (VerifyBench, arXiv 2505.15801, eq. 2). Each question has one pair, so
+    pairs are independent and the interval is that of `count_interval`.
     """
     n = len(pairs.row)
     right = int((pairs.correct > pairs.incorrect).sum())
@@ -153,14 +154,15 @@ def pair_row(group: str | None, pairs: Pairs) -> PairRow:
 
 
 def pairwise_within(score: FloatArray, gold: IntArray, question: IntArray) -> tuple[float | None, int]:
-    """Return the share of pairs in which a correct completion scores above an incorrect one of its question; a tie is
-    wrong.
+    """Return the mean share of pairs in which a correct completion scores above an incorrect one of its question; a
+    tie is wrong.
 
-    It is the share of pairs within each question with both, averaged over these questions with equal weight. If every
-    question has one of each, it equals the share of `pair_row`.
+    The share is computed within each question that has correct and incorrect completions, and averaged over these
+    questions with equal weight. If each question has one correct and one incorrect completion, it equals the share of
+    `pair_row`.
 
     Returns:
-        The mean, and the number of questions.
+        The mean, None without such questions; and their number.
     """
     rank = np.unique(score, return_inverse=True)[1]
     names, place = np.unique(question, return_inverse=True)

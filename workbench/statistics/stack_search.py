@@ -1,7 +1,8 @@
-"""Searches all stacks of some verifiers for the best ones, chosen on some questions and evaluated on the others.
+"""Searches all stacks (verifiers in sequence) of some verifiers for the best ones, which are chosen on some questions
+and evaluated on the others.
 
-Everything is computed on the distinct patterns of verdicts, scores, answer types and gold, of which there are few, and
-then looked up for each item.
+Everything is computed on the distinct combinations (patterns) of verdicts, scores, answer types and gold, of which
+there are few. Each item's result is that of its pattern.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _EITHER = (Outcome.CORRECT, Outcome.INCORRECT)
 
 
 class Rule(Struct, frozen=True):
-    """The verdicts of a verifier that decide an item; see `stacks.settled`."""
+    """The verdicts and scores of a verifier by which its stage decides an item; see `stacks.settled`."""
 
     outcomes: tuple[Outcome, ...] = ()
     least: float | None = None
@@ -39,7 +40,8 @@ BOTH: Final = Rule(_EITHER)
 
 
 class CandidateStage(Struct, frozen=True):
-    """A stage of a candidate: the verifier's number, the deciding verdicts, and the types it judges."""
+    """A stage of a candidate stack: the verifier's number, the verdicts by which it decides, and the types it judges
+    (None for all)."""
 
     verifier: int
     rule: Rule = BOTH
@@ -79,12 +81,12 @@ class PatternVerdicts(NamedTuple):
 
 
 class Searched(NamedTuple):
-    """All candidates with their results, by candidate and fold.
+    """All candidates (stacks) with their results, by candidate and fold.
 
     Attributes:
-        right: Items judged correctly.
-        counted: Counted items.
-        cost: Cost of their verdicts.
+        right: Number of items judged correctly.
+        counted: Number of counted items.
+        cost: Cost of the items' verdicts.
     """
 
     candidates: list[Candidate]
@@ -96,7 +98,7 @@ class Searched(NamedTuple):
 class StackSearch:
     def __init__(self, pool: Pool, most_stages: int) -> None:
         self.pool = pool
-        self.menus = [_menu(score) for score in pool.scores]
+        self.menus = [_possible_rules(score) for score in pool.scores]
         self.folds = int(pool.fold.max()) + 1
         self._first, self.pattern = _patterns(pool, self.menus)
         width = len(self._first)
@@ -112,15 +114,15 @@ class StackSearch:
         self._counted = np.stack([one.counted for one in graded])
         self._settled: dict[tuple[int, Rule], IntArray] = {}
         self._typed: dict[bytes, tuple[list[Candidate], FloatArray, FloatArray]] = {}
-        self.found = self._searched(most_stages)
+        self.found = self._search_candidates(most_stages)
 
     def pattern_verdicts(self, candidate: Candidate) -> PatternVerdicts:
         width = len(self._first)
         outcome = np.full(width, OutcomeCode.ABSTAIN, dtype=np.int8)
         open_, asked = np.ones(width, dtype=np.bool_), np.zeros((len(self.costs), width), dtype=np.bool_)
         for place in candidate:
-            here = open_ & self._is_for(place)
-            settles = self._settles(place)
+            here = open_ & self._is_judged_type(place)
+            settles = self._stage_decisions(place)
             done = here & (settles != NOTHING)
             asked[place.verifier] |= here
             outcome = np.where(done, settles, np.where(here, self._outcomes[place.verifier], outcome))
@@ -159,9 +161,9 @@ class StackSearch:
         return best
 
     def typed(self, folds: BoolArray) -> tuple[list[Candidate], FloatArray, FloatArray]:
-        """Return candidates whose stages judge only some types, chosen on the given folds, with their `shares`.
+        """Return candidates whose stages judge only some answer types, chosen on the given folds, with their `shares`.
 
-        They derive from all candidates with two stages, and from the most accurate others.
+        They are derived from all candidates with two stages, and from the most accurate candidates with more.
         """
         key = folds.tobytes()
         if key not in self._typed:
@@ -176,18 +178,18 @@ class StackSearch:
             self._typed[key] = found, worth[:, 0], worth[:, 1]
         return self._typed[key]
 
-    def _searched(self, most_stages: int) -> Searched:
+    def _search_candidates(self, most_stages: int) -> Searched:
         candidates: list[Candidate] = []
         sums: list[tuple[FloatArray, FloatArray, FloatArray]] = []
         nothing = np.zeros(self.folds)
         everything = np.ones(len(self._first), dtype=np.bool_)
-        for candidate, *found in self._grown((), everything, nothing, nothing, nothing, most_stages):
+        for candidate, *found in self._extend_candidate((), everything, nothing, nothing, nothing, most_stages):
             candidates.append(candidate)
             sums.append((found[0], found[1], found[2]))
         right, counted, cost = (np.stack(part) for part in zip(*sums, strict=True))
         return Searched(candidates, right, counted, cost)
 
-    def _grown(
+    def _extend_candidate(
         self, before: Candidate, left: BoolArray, right: FloatArray, counted: FloatArray, cost: FloatArray, stages: int
     ) -> Iterator[tuple[Candidate, FloatArray, FloatArray, FloatArray]]:
         used = {place.verifier for place in before}
@@ -198,27 +200,32 @@ class StackSearch:
             last = self._outcomes[verifier]
             yield (
                 (*before, CandidateStage(verifier)),
-                right + self._sum(self._right, last, left),
-                counted + self._sum(self._counted, last, left),
+                right + self._sum_by_fold(self._right, last, left),
+                counted + self._sum_by_fold(self._counted, last, left),
                 paid,
             )
             if stages <= 1:
                 continue
             for rule in self.menus[verifier]:
                 place = CandidateStage(verifier, rule)
-                settles = self._settles(place)
+                settles = self._stage_decisions(place)
                 done = left & (settles != NOTHING)
                 if done.any() and not (done == left).all():
-                    more = self._sum(self._right, settles, done), self._sum(self._counted, settles, done)
+                    more = (
+                        self._sum_by_fold(self._right, settles, done),
+                        self._sum_by_fold(self._counted, settles, done),
+                    )
                     rest = left & ~done
-                    yield from self._grown((*before, place), rest, right + more[0], counted + more[1], paid, stages - 1)
+                    yield from self._extend_candidate(
+                        (*before, place), rest, right + more[0], counted + more[1], paid, stages - 1
+                    )
 
-    def _sum(self, table: BoolArray, outcome: IntArray, rows: BoolArray) -> FloatArray:
+    def _sum_by_fold(self, table: BoolArray, outcome: IntArray, rows: BoolArray) -> FloatArray:
         there = table[np.where(rows, outcome, 0), np.arange(len(outcome))] & rows
         found: FloatArray = self.items @ there.astype(np.float64)
         return found
 
-    def _settles(self, place: CandidateStage) -> IntArray:
+    def _stage_decisions(self, place: CandidateStage) -> IntArray:
         key = place.verifier, place.rule
         if key not in self._settled:
             rule = place.rule
@@ -226,7 +233,7 @@ class StackSearch:
             self._settled[key] = settled(outcome, score, rule.outcomes, rule.least, rule.most)
         return self._settled[key]
 
-    def _is_for(self, place: CandidateStage) -> BoolArray:
+    def _is_judged_type(self, place: CandidateStage) -> BoolArray:
         if place.types is None:
             return np.ones(len(self._types), dtype=np.bool_)
         return np.isin(self._types, sorted(place.types))
@@ -236,7 +243,7 @@ class StackSearch:
         return found.reshape(self.folds, width)
 
 
-def _menu(score: FloatArray | None) -> list[Rule]:
+def _possible_rules(score: FloatArray | None) -> list[Rule]:
     rules = [Rule((Outcome.CORRECT,)), Rule((Outcome.INCORRECT,)), BOTH]
     if score is None or np.isnan(score).all():
         return rules
@@ -262,7 +269,7 @@ def _patterns(pool: Pool, menus: Sequence[Sequence[Rule]]) -> tuple[IntArray, In
     return first, code
 
 
-# -- Choices: made on some folds, evaluated on the others.
+# -- Selection rules: they choose on some folds and are evaluated on the others.
 
 
 Choose = Callable[[StackSearch, BoolArray], Candidate]
@@ -270,9 +277,8 @@ Choose = Callable[[StackSearch, BoolArray], Candidate]
 
 
 def most_accurate(cap: float = np.inf) -> Choose:
-    """Return the most accurate candidate whose cost for an item is at most ``cap``; the cheapest in a tie.
-
-    If none is that cheap, return the cheapest.
+    """Return a rule that chooses the most accurate candidate whose cost for an item is at most ``cap``, the cheapest
+    in a tie. If no candidate is that cheap, it chooses the cheapest.
     """
 
     def choose(search: StackSearch, folds: BoolArray) -> Candidate:
@@ -295,8 +301,8 @@ def best_alone(search: StackSearch, folds: BoolArray) -> Candidate:
 
 
 def cheapest_not_worse(reference: int, margin: float) -> Choose:
-    """Choose the cheapest stack whose accuracy, by the lower end of its interval, is less than ``margin`` below that of
-    a single verifier.
+    """Return a rule that chooses the cheapest stack that is less than ``margin`` less accurate than the verifier
+    ``reference`` alone, by the lower end of the interval of the difference.
     """
 
     def choose(search: StackSearch, folds: BoolArray) -> Candidate:
@@ -309,14 +315,17 @@ def cheapest_not_worse(reference: int, margin: float) -> Choose:
         order = [place for place in np.argsort(cost, kind="stable").tolist() if share[place] >= share[own] - margin]
         for place in order[:MOST_BOUNDED]:
             candidate: Candidate = search.found.candidates[place]
-            if _least(search.right(search.pattern_verdicts(candidate))[inside] - base, question) >= -margin:
+            if (
+                _lower_end_of_difference(search.right(search.pattern_verdicts(candidate))[inside] - base, question)
+                >= -margin
+            ):
                 return candidate
         return alone
 
     return choose
 
 
-def _least(difference: FloatArray, question: IntArray) -> float:
+def _lower_end_of_difference(difference: FloatArray, question: IntArray) -> float:
     mean = float(difference.mean())
     sums = np.bincount(question, weights=difference - mean)
     clusters = len(sums)
@@ -325,13 +334,13 @@ def _least(difference: FloatArray, question: IntArray) -> float:
 
 
 class CrossFitted(NamedTuple):
-    """The results of a selection rule on unseen questions.
+    """The results of a selection rule on questions on which it did not choose.
 
     Attributes:
         chosen: The stack chosen on all questions.
         by_fold: The stack chosen outside each fold.
         outcome: Each item's verdict by the stack chosen without its question.
-        asked: Whether that stack calls a verifier on an item, by verifier and item.
+        asked: Whether that stack calls the verifier on the item, by verifier and item.
     """
 
     chosen: Candidate
@@ -357,7 +366,8 @@ def cross_fitted(search: StackSearch, choose: Choose) -> CrossFitted:
 
 
 def front(search: StackSearch, most: int) -> list[float]:
-    """Return the costs for an item of the stacks on the Pareto front over all items: no stack is as accurate for less.
+    """Return the costs for an item of the stacks on the Pareto front over all items: those for which no cheaper stack
+    is as accurate.
 
     Args:
         most: Maximum number of costs, from the cheapest to the most accurate stack, which has no limit.

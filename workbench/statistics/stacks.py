@@ -1,6 +1,6 @@
-"""Simulates stacks on arrays: the verdicts of verifiers in sequence, from each one's verdicts on all items.
+"""Simulates stacks (verifiers in sequence) on arrays of each verifier's verdicts on all items.
 
-No server is called: runs of the stages determine the results of every stack of them.
+No server is called: the verifiers' runs determine the results of every stack of them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def settled(
         score: Its scores, NaN for none.
         outcomes: Verdicts that decide an item.
         least: Score from which an item is correct, regardless of the verdict unless it is a failure.
-        most: Score up to which an item is incorrect, in the same way; ``least`` takes precedence.
+        most: Score up to which an item is incorrect, likewise regardless of the verdict; ``least`` takes precedence.
     """
     own = np.isin(outcome, [one.code for one in outcomes])
     cases: list[BoolArray] = []
@@ -52,10 +52,10 @@ class StageVerdicts(NamedTuple):
     """One stage's verdicts on all items.
 
     Attributes:
-        verifier: The verifier of the verdicts: one that occurs in two stages is called once.
+        verifier: The number of the verifier; a verifier in two stages is called once.
         outcome: `OutcomeCode` of each item, -1 without one.
-        settles: See `settled`.
-        asked: Whether it is called on an item at all, by its answer type.
+        settles: The stack's verdict after this stage, see `settled`.
+        asked: Whether the stage judges each item's answer type.
     """
 
     verifier: int
@@ -70,7 +70,7 @@ class Stacked(NamedTuple):
     Attributes:
         outcome: "abstain" if no stage applies to the item; -1 if a needed verdict of a stage is missing.
         stage: The stage of each verdict; -1 if no stage applies to the item.
-        by_itself: Whether that stage decided it; else it is the verdict of the last stage.
+        by_itself: Whether that stage decided the item; otherwise no stage did, and the last stage's verdict is used.
         reached: Items that reach each stage, by stage.
         asked: Items on which each verifier is called, by verifier.
     """

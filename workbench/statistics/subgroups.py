@@ -24,33 +24,36 @@ def holm(p: Sequence[float]) -> list[float]:
     Returns:
         One value for each test, in order.
     """
-    order, ranked = _ranked(p)
+    order, ranked = _sort_ascending(p)
     steps = np.maximum.accumulate(np.arange(len(p), 0, -1) * ranked)
-    return _in_order(steps, order)
+    return _restore_order(steps, order)
 
 
 def benjamini_hochberg(p: Sequence[float]) -> list[float]:
     """Return Benjamini and Hochberg's q-values: with p_(1) <= … <= p_(m), min over j >= i of min(1, m p_(j) / j).
 
     Rejecting those below 5 % makes the expected share of false ones among them at most 5 %, for tests that are
-    independent or depend positively. scipy has it too, but importing it takes most of a second. Source: Benjamini and
+    independent or depend positively. scipy has the same function, but importing it takes most of a second. Source:
+    Benjamini and
     Hochberg, "Controlling the false discovery rate", Journal of the Royal Statistical Society B 57, 1995.
 
     Returns:
         One value for each test, in order.
     """
-    order, ranked = _ranked(p)
+    order, ranked = _sort_ascending(p)
     steps = np.minimum.accumulate((len(p) * ranked / np.arange(1, len(p) + 1))[::-1])[::-1]
-    return _in_order(steps, order)
+    return _restore_order(steps, order)
 
 
 def tree(p: Sequence[float], families: Sequence[Hashable]) -> list[float]:
-    """Return q-values of tests in families: tests of a family count only if it is selected among all families.
+    """Return q-values of tests in families; the tests of a family count only if the family is selected.
 
-    A family is selected by Simes' p-value of its tests, Benjamini and Hochberg over families; with R of m selected, its
-    tests are then tested at R / m times the level. q is the lowest level at which a test is rejected: if q is below 5
+    Families are selected by Benjamini and Hochberg's procedure on the Simes p-value of each one's tests. If R of m
+    families are selected, the tests in each are tested at R / m times the level. q is the lowest level at which a test
+    is rejected: if q is below 5
     %, the mean share of false ones is at most 5 % among families, and on average within selected ones. For one family
-    it equals Benjamini and Hochberg's. Sources: Benjamini and Bogomolov, "Selective inference on multiple families of
+    q equals Benjamini and Hochberg's q-value. Sources: Benjamini and Bogomolov, "Selective inference on multiple
+    families of
     hypotheses", JRSS B 76, 2014; Bogomolov, Peterson, Benjamini and Sabatti, "Hypotheses on a tree", Biometrika 108,
     2021; Simes, Biometrika 73, 1986.
 
@@ -72,9 +75,9 @@ def across(families: Sequence[Sequence[float]]) -> list[list[float]]:
     """Return q-values of families of tests as parts of one tree, see `tree`; a family may itself be a tree.
 
     Args:
-        families: The q-values of each family, at least one: the least is the family's (Simes') p-value.
+        families: The q-values of each family, at least one; the least of them is the family's Simes p-value.
     """
-    order, simes = _ranked([min(values) for values in families])
+    order, simes = _sort_ascending([min(values) for values in families])
     number = len(simes)
     selected = np.arange(1, number + 1)
     level = np.minimum.accumulate((number * simes / selected)[::-1])[::-1]
@@ -86,12 +89,12 @@ def across(families: Sequence[Sequence[float]]) -> list[list[float]]:
     return found
 
 
-def _ranked(p: Sequence[float]) -> tuple[IntArray, FloatArray]:
+def _sort_ascending(p: Sequence[float]) -> tuple[IntArray, FloatArray]:
     order = np.argsort(p, kind="stable")
     return order, np.asarray(p, dtype=np.float64)[order]
 
 
-def _in_order(steps: FloatArray, order: IntArray) -> list[float]:
+def _restore_order(steps: FloatArray, order: IntArray) -> list[float]:
     adjusted = np.empty(len(order))
     adjusted[order] = np.minimum(steps, 1)
     found: list[float] = adjusted.tolist()
@@ -109,12 +112,12 @@ class Effect(Struct, frozen=True, kw_only=True):
     """The mean difference of two shares within strata.
 
     Attributes:
-        exposed: Completions of the exposed kind, in strata with both kinds.
-        others: Other completions in these strata.
-        strata: Strata with both kinds.
+        exposed: Number of completions of the exposed kind, in strata with both kinds.
+        others: Number of other completions in these strata.
+        strata: Number of strata with both kinds.
         difference: Share of exposed completions accepted minus that of the others; None with too few completions or
             questions.
-        ci: Its 95 % interval, clustered; None with too few.
+        ci: Its 95 % interval, clustered by question; None with too few completions or questions.
     """
 
     exposed: int
@@ -128,9 +131,10 @@ def stratified_difference(accepted: BoolArray, exposed: BoolArray, stratum: IntA
     """Return Mantel and Haenszel's risk difference with the interval of Yan and Su, for clustered items.
 
     Strata count by w = n1 n0 / (n1 + n0). Each side's share is sum(w p) / sum(w), its interval Wilson's over strata
-    with z' = z sqrt(sum w² v) / sum(w sqrt(v)), v = p (1 - p) / n, each stratum's n divided by the difference's design
-    effect and Student's t of the side's effective questions in place of z, as in `intervals.share_ends`; there is no
-    interval if either side has too few questions. Clopper and Pearson's interval, which `share_ends` uses near 0 and 1,
+    with z' = z sqrt(sum w² v) / sum(w sqrt(v)), v = p (1 - p) / n, with each stratum's n divided by the difference's
+    design effect, and Student's t for the side's effective questions in place of z, as in `intervals.share_ends`.
+    There is no interval if either side has too few questions. Clopper and Pearson's interval, which `share_ends` uses
+    near 0 and 1,
     has no stratified form: instead v is taken at Wilson's centre, so that the interval has a width even if a verifier
     rarely errs. The difference's ends combine both (Newcombe's square-and-add). Sources: Mantel and Haenszel, JNCI 22,
     1959; Newcombe, "Interval estimation for the difference between independent proportions", Statistics in Medicine 17,
@@ -165,11 +169,12 @@ def stratified_difference(accepted: BoolArray, exposed: BoolArray, stratum: IntA
     deff = _design_effect(influence.ravel()[cell], question)
     mass = np.zeros((groups, 2))
     mass[both] = weights[:, None] / n
-    quantiles = [_quantile(mass.ravel()[kind], question[of]) for kind, of in _by_side(cell >> 1)]
+    quantiles = [_student_quantile(mass.ravel()[kind], question[of]) for kind, of in _items_by_side(cell >> 1)]
     if None in quantiles:
         return found
     sides = [
-        _side(shares[:, side], n[:, side] / deff, weights, t or Z95) for side, t in zip((1, 0), quantiles, strict=True)
+        _side_interval(shares[:, side], n[:, side] / deff, weights, t or Z95)
+        for side, t in zip((1, 0), quantiles, strict=True)
     ]
     (p1, low1, high1), (p0, low0, high0) = sides
     difference = p1 - p0
@@ -205,13 +210,13 @@ def _design_effect(influence: FloatArray, question: IntArray) -> float:
     return max(known / (known - 1) * float(sums @ sums) / alone, 1.0)
 
 
-def _by_side(kind: IntArray) -> Iterator[tuple[IntArray, BoolArray]]:
+def _items_by_side(kind: IntArray) -> Iterator[tuple[IntArray, BoolArray]]:
     for side in (1, 0):
         of = (kind & 1) == side
         yield kind[of], of
 
 
-def _quantile(mass: FloatArray, question: IntArray) -> float | None:
+def _student_quantile(mass: FloatArray, question: IntArray) -> float | None:
     """Return Student's t for a side with these item weights; None with too few questions, as in `intervals.is_carried`.
 
     The weight of a question is its size in `intervals.Clustering`.
@@ -225,7 +230,9 @@ def _quantile(mass: FloatArray, question: IntArray) -> float | None:
     return float(stdtrit(max(squares**2 / float((sizes**4).sum()) - 1, 1.0), 0.975))
 
 
-def _side(shares: FloatArray, effective: FloatArray, weights: FloatArray, z: float) -> tuple[float, float, float]:
+def _side_interval(
+    shares: FloatArray, effective: FloatArray, weights: FloatArray, z: float
+) -> tuple[float, float, float]:
     # If all or none are accepted, the variance is that at Wilson's centre: it must not vanish.
     centre = (shares * effective + z**2 / 2) / (effective + z**2)
     errors = np.sqrt(centre * (1 - centre) / (effective + z**2))

@@ -1,4 +1,5 @@
-"""Shares from items sampled with unequal probabilities, and the sequential test of false acceptances."""
+"""Estimates shares from items sampled with unequal probabilities, and tests sequentially for a rise of false
+acceptances."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ class WeightedShare(NamedTuple):
     Attributes:
         share: Hájek's ratio of sums of weights; None without items.
         ci: Its 95 % interval; None with too few questions.
-        n: Items in the sample.
+        n: Number of items in the sample.
     """
 
     share: float | None
@@ -37,7 +38,9 @@ def weighted_share(hit: BoolArray, weight: FloatArray, question: IntArray) -> We
     Särndal, Swensson and Wretman, "Model Assisted Survey Sampling", 1992, chapter 5.
 
     Args:
-        hit, weight, question: One value for each item.
+        hit: Whether each item is a hit.
+            weight: The inverse of each item's sampling probability.
+            question: Each item's question; questions are the clusters.
     """
     n = len(hit)
     if not n:
@@ -73,8 +76,8 @@ class Rise(NamedTuple):
 
     Attributes:
         place: Position of the step at which the evidence reached the threshold.
-        before: The bound on the share of judged completions that were wrongly accepted before.
-        evidence: The logarithm of the evidence.
+        before: The bound on the share of judged completions that were wrongly accepted before the rise.
+        evidence: The logarithm of the e-detector's value at that step.
     """
 
     place: int
@@ -102,17 +105,17 @@ def first_rise(estimate: FloatArray, bound: float, first: int) -> Rise | None:
             continue
         for number, bet in enumerate(bets):
             gained = log1p(bet * (float(estimate[place]) - bound))
-            evidence[number] = _plus_one(evidence[number]) + gained
-        mean = _mean(evidence[: len(bets)])
+            evidence[number] = _log_plus_one(evidence[number]) + gained
+        mean = _log_mean_exp(evidence[: len(bets)])
         if mean >= log(STEPS):
             return Rise(place, bound, mean)
     return None
 
 
-def _plus_one(evidence: float) -> float:
+def _log_plus_one(evidence: float) -> float:
     return max(evidence, 0.0) + log1p(exp(-abs(evidence)))
 
 
-def _mean(evidence: list[float]) -> float:
+def _log_mean_exp(evidence: list[float]) -> float:
     most = max(evidence)
     return most + log(sum(exp(one - most) for one in evidence) / len(evidence))

@@ -1,4 +1,4 @@
-"""Parts of tables: columns chosen by heading, and rows without baselines."""
+"""Selects parts of tables: columns by heading, and rows without baselines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SHORT = {"ci": "95interval", "interval": "95interval"}
 
 
 def chosen(tables: Iterable[Table], form: TableForm) -> Iterator[Table]:
-    """Yield the parts of tables that a form selects; a table with none of its columns is left out.
+    """Yield tables with the columns and rows that a form selects; a table without any of the columns is left out.
 
     Raises:
         UsageError: No table has a requested column.
@@ -25,18 +25,18 @@ def chosen(tables: Iterable[Table], form: TableForm) -> Iterator[Table]:
     if not form.columns:
         yield from found
         return
-    there = {_plain(name): name for one in found for name in one.columns}
-    wanted = [_SHORT.get(plain, plain) for plain in map(_plain, form.columns)]
+    there = {_normalise_heading(name): name for one in found for name in one.columns}
+    wanted = [_SHORT.get(plain, plain) for plain in map(_normalise_heading, form.columns)]
     for said, plain in zip(form.columns, wanted, strict=True):
         if plain not in there:
             raise UsageError(f"There is no column {said!r}.", nearest(said, filter(None, there.values()), "Columns"))
     for one in found:
-        names = [_plain(name) for name in one.columns]
+        names = [_normalise_heading(name) for name in one.columns]
         if places := [place for plain in wanted for place, name in enumerate(names) if name == plain]:
-            yield _with_columns(one, places)
+            yield _select_columns(one, places)
 
 
-def _plain(name: str) -> str:
+def _normalise_heading(name: str) -> str:
     return "".join(filter(str.isalnum, name)).casefold() or name.strip()
 
 
@@ -51,10 +51,10 @@ def _without_baselines(table: Table) -> Table:
     return structs.replace(table, rows=tuple(rows))
 
 
-def _with_columns(table: Table, places: Sequence[int]) -> Table:
+def _select_columns(table: Table, places: Sequence[int]) -> Table:
     return structs.replace(
         table,
-        head=tuple(_with_heads(line, places) for line in table.head),
+        head=tuple(_select_heads(line, places) for line in table.head),
         rows=tuple(
             row if row.kind == "section" else Row(tuple(row.cells[place] for place in places), row.kind)
             for row in table.rows
@@ -63,7 +63,7 @@ def _with_columns(table: Table, places: Sequence[int]) -> Table:
     )
 
 
-def _with_heads(line: Sequence[Head], places: Sequence[int]) -> tuple[Head, ...]:
+def _select_heads(line: Sequence[Head], places: Sequence[int]) -> tuple[Head, ...]:
     over = [number for number, heading in enumerate(line) for _ in range(heading.span)]
     return tuple(
         Head(line[number].text, len(list(group))) for number, group in groupby(over[place] for place in places)

@@ -1,6 +1,6 @@
-"""The parts of a document before it becomes HTML, Markdown, LaTeX, CSV or plain text.
+"""The parts of a document, independent of the format: HTML, Markdown, LaTeX, CSV or plain text.
 
-Every text here is data: writers escape it, and make invisible characters visible.
+All texts are data: the writers escape them and make invisible characters visible.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class Cell(Struct, frozen=True):
 
     Attributes:
         text: Its text.
-        shade: The step of a heat cell (`workbench.core.text.figures`); None for a cell without colour.
-        small: Small print after the text, such as a difference or an interval.
-        value: Sort key of the row: a number, an interval, words; None if there is none.
+        shade: The colour step of a heat cell (see `workbench.core.text.figures`); None for a cell without colour.
+        small: Text in small print after ``text``, such as a difference or an interval.
+        value: The value by which rows are sorted: a number, an interval, or words; None if there is none.
         whole: The full text, if ``text`` is only a symbol or an abbreviation of it.
     """
 
@@ -68,8 +68,8 @@ class Table(Struct, frozen=True, kw_only=True):
     r"""A table.
 
     Attributes:
-        caption: Its subject and conventions.
-        head: Its lines of headings; the last one has one heading per column.
+        caption: What the table shows, and its conventions.
+        head: The lines of headings; the last line has one heading per column.
         left: Number of leading columns that hold words; all others hold numbers.
         notes: What a reader must know, one sentence each.
         label: LaTeX label for ``\ref``; empty for none.
@@ -87,7 +87,7 @@ class Table(Struct, frozen=True, kw_only=True):
         """Return each column's name: its headings from top to bottom."""
         names = [""] * sum(heading.span for heading in self.head[-1])
         for line in self.head:
-            for place, text in enumerate(_spread(line)):
+            for place, text in enumerate(_heading_of_columns(line)):
                 names[place] = f"{names[place]} {text}".strip()
         return tuple(names)
 
@@ -101,7 +101,7 @@ class Facts(Struct, frozen=True):
 
 
 class Point(Struct, frozen=True):
-    """A share from 0 to 1 with its interval, on a separate line."""
+    """A share from 0 to 1 with its interval; one line of a plot."""
 
     label: str
     value: float
@@ -113,7 +113,7 @@ class Intervals(Struct, frozen=True, kw_only=True):
     """A plot of shares with their intervals, one below the other.
 
     Attributes:
-        mark: A reference share, such as a baseline's.
+        mark: A share to compare with, such as a baseline's; None for none.
         mark_label: The name of ``mark``.
         axis: The part of the axis to draw, so that several plots can be compared; None to fit the data.
     """
@@ -132,10 +132,10 @@ class Dot(Struct, frozen=True):
 
 
 class Scatter(Struct, frozen=True, kw_only=True):
-    """A plot of points between two equal axes, from 0 to 1 or to the greatest tenth.
+    """A scatter plot with two equal axes, from 0 to 1 or to the next tenth above the greatest value.
 
     Attributes:
-        diagonal: Draw the line on which both are equal.
+        diagonal: Whether to draw the line on which both coordinates are equal.
     """
 
     caption: str
@@ -146,14 +146,14 @@ class Scatter(Struct, frozen=True, kw_only=True):
 
 
 class Histogram(Struct, frozen=True, kw_only=True):
-    """Two counts per bin, drawn side by side.
+    """A histogram with two counts per bin, drawn side by side.
 
     Attributes:
         edges: The bins' bounds: one more than there are bins.
-        first: Counts of the first kind.
-        second: Counts of the second kind.
+        first: Counts of the first kind, one per bin.
+        second: Counts of the second kind, one per bin.
         names: The names of the two kinds.
-        mark: A position on the axis, such as a threshold.
+        mark: A position on the axis to mark, such as a threshold; None for none.
     """
 
     caption: str
@@ -176,7 +176,7 @@ class Lines(Struct, frozen=True, kw_only=True):
 
     Attributes:
         ticks: Labels below the axis, one per value.
-        shares: Values are shares from 0 to 1; else counts from 0.
+        shares: Whether the values are shares from 0 to 1; otherwise they are counts.
     """
 
     caption: str
@@ -201,8 +201,8 @@ class Group(Struct, frozen=True, kw_only=True):
     """Blocks that belong together.
 
     Attributes:
-        folded: Whether it may be collapsed, if the medium allows it.
-        layout: One below the other, or side by side as far as there is room.
+        folded: Whether the group is collapsed at first, in formats that allow it.
+        layout: Whether the blocks are one below the other, or side by side as far as there is room.
     """
 
     title: str
@@ -219,7 +219,7 @@ class Section(Struct, frozen=True):
     """A part of a document.
 
     Attributes:
-        key: Its name in links.
+        key: The section's name in links.
     """
 
     key: str
@@ -241,7 +241,7 @@ class Document(Struct, frozen=True, kw_only=True):
     sections: tuple[Section, ...]
 
 
-def _spread(line: tuple[Head, ...]) -> Iterator[str]:
+def _heading_of_columns(line: tuple[Head, ...]) -> Iterator[str]:
     for heading in line:
         for _ in range(heading.span):
             yield heading.text
@@ -255,19 +255,19 @@ _MAX_TEXT = 4_000
 
 
 def beginning(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[:most]} {_cut(len(text) - most)}"
+    return text if len(text) <= most else f"{text[:most]} {_omission_mark(len(text) - most)}"
 
 
 def end(text: str, most: int) -> str:
-    """Return a text's last characters, where completions usually state their answers."""
-    return text if len(text) <= most else f"{_cut(len(text) - most)} {text[-most:]}"
+    """Return the last characters of a text, where completions usually state their answers."""
+    return text if len(text) <= most else f"{_omission_mark(len(text) - most)} {text[-most:]}"
 
 
 def limited(text: str) -> str:
     return beginning(text, _MAX_TEXT)
 
 
-def _cut(characters: int) -> str:
+def _omission_mark(characters: int) -> str:
     return f"[… {characters:,} characters cut …]"
 
 
@@ -283,8 +283,7 @@ _EXACT_DIGITS = 9
 def percentage(share: float | None, decimals: int = 1) -> str:
     """Format a share as a percentage without its sign: ``"12.35"``.
 
-    A tie rounds to the even digit, by the intended fraction and not by its float: 1/32 and 3/32 are
-    3.12 and 9.38.
+    A tie is rounded to the even digit, as an exact fraction and not as a float: 1/32 and 3/32 become 3.12 and 9.38.
     """
     return NONE if share is None else _rounded(share, decimals)
 

@@ -1,4 +1,4 @@
-"""Tables in every format, records as CSV with full precision, and files of both next to the database."""
+"""Writes tables in every format, and records as CSV with full precision; also as files next to the database."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ WRITERS: Final[dict[TableFormat, Callable[[Table], str]]] = {
 
 
 def written(tables: Iterable[Table], form: TableForm) -> str:
-    """Format tables one below the other, with the columns and rows the form selects.
+    """Format tables one below the other, with the columns and rows that a form selects.
 
     Raises:
         UsageError: No table has a requested column.
@@ -53,7 +53,7 @@ def write_next_to(database: Path, name: str, suffix: str, text: str) -> Path:
     """Write a text next to the database, to a new file.
 
     Args:
-        name: The part after the database's own name; a number makes it unique.
+        name: The part of the file name after the database's name; a number makes it unique.
 
     Raises:
         FormatError: The file can't be written.
@@ -82,10 +82,11 @@ def figures_csv(lines: Sequence[Mapping[str, Any]], protocol: Protocol3, gold: G
 
 
 def lines_csv(lines: Sequence[Mapping[str, Any]], every: Mapping[str, Any]) -> str:
-    """Format metrics in full precision as CSV, undefined ones empty, names `harmless`; with the columns of all lines.
+    """Format metrics as CSV at full precision, with the columns of all lines; undefined metrics are empty, and texts
+    are made `harmless`.
 
     Args:
-        every: Columns appended to each line.
+        every: Values that are appended to each line, by column.
     """
     columns = list(dict.fromkeys(column for line in lines for column in line))
     buffer = io.StringIO()
@@ -97,7 +98,7 @@ def lines_csv(lines: Sequence[Mapping[str, Any]], every: Mapping[str, Any]) -> s
 
 
 def flat(found: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield intervals as two columns, and nested records as separate columns."""
+    """Yield columns and values: an interval becomes two columns, a nested record one column per field."""
     for name, value in found.items():
         if isinstance(value, Struct):
             yield from flat(structs.asdict(value), f"{name}_")

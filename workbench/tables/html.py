@@ -1,7 +1,7 @@
-"""A document as one self-contained HTML page: no script, no address, no external font.
+"""Writes a document as one self-contained HTML page, without scripts, links or external fonts.
 
-The page's security policy permits only its own style sheet, identified by its hash: if data were ever taken for markup,
-the browser would not execute, fetch or style it.
+The page's content security policy permits only its own style sheet, identified by its hash: if data were ever read as
+markup, the browser would not run, load or style it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _LONG_WORD = 30
 
 def html(document: Document) -> str:
     style = (files("workbench.tables") / "report.css").read_text(encoding="utf-8")
-    head = element("head", *_metas(style), element("title", document.title), element("style", Markup(style)))
+    head = element("head", *_meta_elements(style), element("title", document.title), element("style", Markup(style)))
     contents = element("nav", *(element("a", part.title, href=f"#{part.key}") for part in document.sections))
     top = element(
         "header",
@@ -60,7 +60,7 @@ def html(document: Document) -> str:
     return str(Markup("<!DOCTYPE html>\n") + element("html", head, body, lang="en")) + "\n"
 
 
-def _metas(style: str) -> tuple[Markup, ...]:
+def _meta_elements(style: str) -> tuple[Markup, ...]:
     own = b64encode(sha256(style.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{own}'; img-src data:; base-uri 'none'; form-action 'none'"
     made = (
@@ -69,10 +69,10 @@ def _metas(style: str) -> tuple[Markup, ...]:
         {"name": "viewport", "content": "width=device-width, initial-scale=1"},
         {"name": "referrer", "content": "no-referrer"},
     )
-    return tuple(_meta(attributes) for attributes in made)
+    return tuple(_meta_element(attributes) for attributes in made)
 
 
-def _meta(attributes: dict[str, str]) -> Markup:
+def _meta_element(attributes: dict[str, str]) -> Markup:
     return Markup("<meta{}>").format(
         Markup("").join(Markup(' {}="{}"').format(*attribute) for attribute in attributes.items())
     )
@@ -136,18 +136,18 @@ def _row(row: Row, table: Table) -> Markup:
 def _cell(cell: Cell, place: int, left: int) -> Markup:
     indented = cell.text.startswith(" ")
     small = [Markup(" "), element("small", cell.small)] if cell.small else []
-    kinds = (*(_word_kinds(cell.text) if place < left else ()), "in" if indented else "", _heat(cell))
+    kinds = (*(_word_classes(cell.text) if place < left else ()), "in" if indented else "", _heat_class(cell))
     name = "td" if place else "th"
     kind = " ".join(filter(None, kinds)) or None
     return element(name, cell.text.strip(), *small, class_=kind, scope=None if place else "row")
 
 
-def _word_kinds(words: str) -> tuple[str, ...]:
+def _word_classes(words: str) -> tuple[str, ...]:
     longest = max(map(len, words.split()), default=0)
     return ("word", "long" if longest > _LONG_WORD else "short" if len(words) <= _LONG_WORD else "")
 
 
-def _heat(cell: Cell) -> str:
+def _heat_class(cell: Cell) -> str:
     return "" if cell.shade is None else f"h{cell.shade}"
 
 
@@ -172,15 +172,16 @@ def _(block: Group) -> Markup:
 
 
 Child = str | Markup
-"""Markup is kept, any other text is escaped."""
+"""A part of an element: markup is inserted unchanged, any other text is escaped."""
 
 
 def element(name: str, *children: Child, **attributes: str | float | None) -> Markup:
     """Return an element with its content.
 
     Args:
-        children: Elements, and texts of any origin.
-        attributes: By name, ``_`` for ``-`` and a trailing one dropped (``class_``); None for no such attribute.
+        children: Elements, and texts, which are escaped.
+        attributes: Values by name; ``_`` stands for ``-``, a trailing ``_`` is dropped (``class_``). An attribute whose
+            value is None is omitted.
     """
     head = Markup("").join(
         Markup(' {}="{}"').format(key.rstrip("_").replace("_", "-"), text(str(value)))
@@ -195,7 +196,7 @@ def joined(*children: Child) -> Markup:
 
 
 def text(data: str) -> Markup:
-    """Return a text of any origin, escaped, on one line."""
+    """Escape an untrusted text for HTML; line breaks become visible characters."""
     return escape(inert(limited(data)))
 
 
@@ -207,7 +208,7 @@ def lines(data: str) -> Markup:
 
 
 _LETTER = 6.6
-"""Width of a letter, in units of the drawing: plots are written in 12 of them."""
+"""Width of a letter in the drawing's units, for the font size 12 that plots use."""
 _MAX_LABEL = 44
 """Maximum letters of a label; the table has the full text."""
 _ROW = 22
@@ -242,29 +243,29 @@ def drawing(plot: Plot) -> Markup:
 
 @drawing.register
 def _intervals(plot: Intervals) -> Markup:
-    labels = [_cut(point.label) for point in plot.points]
+    labels = [_shorten_label(point.label) for point in plot.points]
     left = max(map(len, labels), default=0) * _LETTER + 12
     low, high = _range(plot)
     axis = _Axis(low, high, left, left + _AXIS)
     bottom = _TOP + _ROW * len(plot.points)
-    parts = [_tick(axis, tick, bottom) for tick in _tenths(low, high)]
+    parts = [_tick(axis, tick, bottom) for tick in _tick_positions(low, high)]
     if plot.mark is not None:
         x = axis.at(plot.mark)
         parts.append(_line(x, _TOP, x, bottom, "mark"))
-        parts.append(_words(x, bottom + 27, plot.mark_label, "mark-label", "middle"))
+        parts.append(_svg_text(x, bottom + 27, plot.mark_label, "mark-label", "middle"))
     for place, (point, label) in enumerate(zip(plot.points, labels, strict=True)):
-        parts += _interval(point, label, axis, _TOP + _ROW * (place + 0.5))
+        parts += _interval_marks(point, label, axis, _TOP + _ROW * (place + 0.5))
     return _svg(plot.caption, left + _AXIS + _FIGURE, bottom + _BOTTOM, parts)
 
 
-def _interval(point: Point, label: str, axis: _Axis, y: float) -> Iterator[Markup]:
+def _interval_marks(point: Point, label: str, axis: _Axis, y: float) -> Iterator[Markup]:
     low, middle, high = axis.at(point.low), axis.at(point.value), axis.at(point.high)
-    yield _words(axis.first - 10, y + 4, label, "label", "end")
+    yield _svg_text(axis.first - 10, y + 4, label, "label", "end")
     yield _line(low, y, high, y, "interval")
     for end in (low, high):
         yield _line(end, y - 4, end, y + 4, "interval")
     yield _dot(middle, y, 4)
-    yield _words(axis.last + _FIGURE - 4, y + 4, percentage(point.value), "figure", "end")
+    yield _svg_text(axis.last + _FIGURE - 4, y + 4, percentage(point.value), "figure", "end")
 
 
 def _range(plot: Intervals) -> tuple[float, float]:
@@ -276,7 +277,7 @@ def _range(plot: Intervals) -> tuple[float, float]:
     return (low, high) if high > low else (max(low - 0.1, 0.0), low + 0.1)
 
 
-def _tenths(low: float, high: float) -> Iterator[float]:
+def _tick_positions(low: float, high: float) -> Iterator[float]:
     step = 1 if high - low <= 0.6 else 2
     return (tenths / 10 for tenths in range(round(low * 10), round(high * 10) + 1, step))
 
@@ -284,7 +285,7 @@ def _tenths(low: float, high: float) -> Iterator[float]:
 def _tick(axis: _Axis, value: float, bottom: float) -> Markup:
     x = axis.at(value)
     line = _line(x, _TOP, x, bottom, "grid")
-    return line + _words(x, bottom + 14, percentage(value, 0), "tick", "middle")
+    return line + _svg_text(x, bottom + 14, percentage(value, 0), "tick", "middle")
 
 
 @drawing.register
@@ -295,29 +296,31 @@ def _scatter(plot: Scatter) -> Markup:
     most = (tenths + (tenths > 6 and tenths % 2)) / 10
     across = _Axis(0, most, _MARGIN, _MARGIN + _SIDE)
     up = _Axis(0, most, _TOP + _SIDE, _TOP)
-    parts = [*_square(plot, across, up), *(_dot(across.at(dot.x), up.at(dot.y), 4.5) for dot in plot.dots)]
-    for x, y, label in _labels(plot.dots, across, up, numbered):
+    parts = [*_square_axes(plot, across, up), *(_dot(across.at(dot.x), up.at(dot.y), 4.5) for dot in plot.dots)]
+    for x, y, label in _place_labels(plot.dots, across, up, numbered):
         side = "end" if x > across.last - 40 else "start"
-        parts.append(_words(x - 8 if side == "end" else x + 8, y + (16 if y < _TOP + 20 else -6), label, "label", side))
+        parts.append(
+            _svg_text(x - 8 if side == "end" else x + 8, y + (16 if y < _TOP + 20 else -6), label, "label", side)
+        )
     width, listed = _legend(plot.dots, across.last + 28) if numbered else (across.last + 24, [])
     height = max(up.first + 42, _TOP + _ROW * len(listed))
     return _svg(plot.caption, width, height, [*parts, *listed])
 
 
-def _square(plot: Scatter, across: _Axis, up: _Axis) -> Iterator[Markup]:
-    for tick in _tenths(0.0, across.high):
+def _square_axes(plot: Scatter, across: _Axis, up: _Axis) -> Iterator[Markup]:
+    for tick in _tick_positions(0.0, across.high):
         x, y = across.at(tick), up.at(tick)
         yield _line(x, up.first, x, up.last, "grid")
         yield _line(across.first, y, across.last, y, "grid")
-        yield _words(x, up.first + 16, percentage(tick, 0), "tick", "middle")
-        yield _words(across.first - 8, y + 4, percentage(tick, 0), "tick", "end")
+        yield _svg_text(x, up.first + 16, percentage(tick, 0), "tick", "middle")
+        yield _svg_text(across.first - 8, y + 4, percentage(tick, 0), "tick", "end")
     if plot.diagonal:
         yield _line(across.first, up.first, across.last, up.last, "mark")
-    yield _words((across.first + across.last) / 2, up.first + 34, plot.x_label, "axis", "middle")
-    yield _words(14, _TOP + _SIDE / 2, plot.y_label, "axis", "middle", turned=True)
+    yield _svg_text((across.first + across.last) / 2, up.first + 34, plot.x_label, "axis", "middle")
+    yield _svg_text(14, _TOP + _SIDE / 2, plot.y_label, "axis", "middle", turned=True)
 
 
-def _labels(dots: Sequence[Dot], across: _Axis, up: _Axis, numbered: bool) -> Iterator[tuple[float, float, str]]:
+def _place_labels(dots: Sequence[Dot], across: _Axis, up: _Axis, numbered: bool) -> Iterator[tuple[float, float, str]]:
     anchors: list[tuple[float, float, list[str]]] = []
     for number, dot in enumerate(dots, 1):
         x, y = across.at(dot.x), up.at(dot.y)
@@ -334,16 +337,16 @@ def _labels(dots: Sequence[Dot], across: _Axis, up: _Axis, numbered: bool) -> It
             anchors.append((x, y, [label]))
         else:
             near[2].append(label)
-    return ((x, y, _joined(labels)) for x, y, labels in anchors)
+    return ((x, y, _join_labels(labels)) for x, y, labels in anchors)
 
 
-def _joined(labels: Sequence[str]) -> str:
+def _join_labels(labels: Sequence[str]) -> str:
     return ", ".join(labels) if len(labels) < 4 else f"{labels[0]}, {labels[1]}, … {labels[-1]}"
 
 
 def _legend(dots: Sequence[Dot], x: float) -> tuple[float, list[Markup]]:
-    labels = [f"{number} {_cut(dot.label)}" for number, dot in enumerate(dots, 1)]
-    parts = [_words(x, _TOP + _ROW * (place + 0.5), label, "label", "start") for place, label in enumerate(labels)]
+    labels = [f"{number} {_shorten_label(dot.label)}" for number, dot in enumerate(dots, 1)]
+    parts = [_svg_text(x, _TOP + _ROW * (place + 0.5), label, "label", "start") for place, label in enumerate(labels)]
     return x + max(map(len, labels)) * _LETTER, parts
 
 
@@ -359,14 +362,17 @@ def _histogram(plot: Histogram) -> Markup:
             y = up.at(counts[place])
             parts.append(_box(x + 1 + shift * half, y, half - 1, up.first - y, f"bar {kind}"))
     for value in (plot.edges[0], plot.edges[-1]):
-        parts.append(_words(across.at(value), up.first + 16, f"{value:.4g}", "tick", "middle"))
-    parts.append(_words(across.first - 8, up.last + 4, f"{most:,}", "tick", "end"))
+        parts.append(_svg_text(across.at(value), up.first + 16, f"{value:.4g}", "tick", "middle"))
+    parts.append(_svg_text(across.first - 8, up.last + 4, f"{most:,}", "tick", "end"))
     if plot.mark is not None and plot.edges[0] <= plot.mark <= plot.edges[-1]:
         x = across.at(plot.mark)
-        parts += [_line(x, up.first, x, up.last, "mark"), _words(x, up.first + 16, "threshold", "mark-label", "middle")]
+        parts += [
+            _line(x, up.first, x, up.last, "mark"),
+            _svg_text(x, up.first + 16, "threshold", "mark-label", "middle"),
+        ]
     for place, (name, kind) in enumerate(zip(plot.names, ("series", "other"), strict=True)):
         parts.append(_box(across.first + 150 * place, 0, 10, 10, f"bar {kind}"))
-        parts.append(_words(across.first + 150 * place + 16, 10, name, "label", "start"))
+        parts.append(_svg_text(across.first + 150 * place + 16, 10, name, "label", "start"))
     return _svg(plot.caption, across.last + 30, up.first + 26, parts)
 
 
@@ -380,57 +386,59 @@ def _lines(plot: Lines) -> Markup:
         value = most * quarter / 4
         parts.append(_line(across.first, up.at(value), across.last, up.at(value), "grid"))
         label = percentage(value, 0) if plot.shares else f"{value:,.0f}"
-        parts.append(_words(across.first - 8, up.at(value) + 4, label, "tick", "end"))
+        parts.append(_svg_text(across.first - 8, up.at(value) + 4, label, "tick", "end"))
     for place, tick in enumerate(plot.ticks):
-        parts.append(_words(across.at(place), up.first + 16, tick, "tick", "middle"))
-    parts.append(_words((across.first + across.last) / 2, up.first + 34, plot.x_label, "axis", "middle"))
+        parts.append(_svg_text(across.at(place), up.first + 16, tick, "tick", "middle"))
+    parts.append(_svg_text((across.first + across.last) / 2, up.first + 34, plot.x_label, "axis", "middle"))
     for number, one in enumerate(plot.series):
         parts += _series(one, number, across, up)
-    longest = max((len(_cut(one.name)) for one in plot.series), default=0)
+    longest = max((len(_shorten_label(one.name)) for one in plot.series), default=0)
     return _svg(plot.caption, across.last + 60 + longest * _LETTER, up.first + 42, parts)
 
 
 def _series(one: Series, number: int, across: _Axis, up: _Axis) -> Iterator[Markup]:
     kind = f"line c{number % 3} d{number // 3 % 3}"
     found = [(across.at(place), up.at(value)) for place, value in enumerate(one.values) if value is not None]
-    points = " ".join(f"{_number(x)},{_number(y)}" for x, y in found)
+    points = " ".join(f"{_coordinate(x)},{_coordinate(y)}" for x, y in found)
     yield element("polyline", points=points, class_=kind)
-    yield from (element("circle", cx=_number(x), cy=_number(y), r="3", class_=f"dot c{number % 3}") for x, y in found)
+    yield from (
+        element("circle", cx=_coordinate(x), cy=_coordinate(y), r="3", class_=f"dot c{number % 3}") for x, y in found
+    )
     y = _TOP + _ROW * (number + 0.5)
     yield _line(across.last + 20, y, across.last + 44, y, kind)
-    yield _words(across.last + 50, y + 4, _cut(one.name), "label", "start")
+    yield _svg_text(across.last + 50, y + 4, _shorten_label(one.name), "label", "start")
 
 
 def _svg(title: str, width: float, height: float, parts: Iterable[Markup]) -> Markup:
-    box = f"0 0 {_number(width)} {_number(height)}"
-    drawn = element("svg", element("title", title), *parts, viewBox=box, role="img", width=_number(width))
+    box = f"0 0 {_coordinate(width)} {_coordinate(height)}"
+    drawn = element("svg", element("title", title), *parts, viewBox=box, role="img", width=_coordinate(width))
     return element("figure", drawn, element("figcaption", title))
 
 
 def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> Markup:
-    places = dict(zip(("x1", "y1", "x2", "y2"), map(_number, (x1, y1, x2, y2)), strict=True))
+    places = dict(zip(("x1", "y1", "x2", "y2"), map(_coordinate, (x1, y1, x2, y2)), strict=True))
     return element("line", class_=kind, **places)
 
 
 def _dot(x: float, y: float, radius: float) -> Markup:
-    return element("circle", cx=_number(x), cy=_number(y), r=_number(radius), class_="dot")
+    return element("circle", cx=_coordinate(x), cy=_coordinate(y), r=_coordinate(radius), class_="dot")
 
 
 def _box(x: float, y: float, width: float, height: float, kind: str) -> Markup:
     sizes = {"x": x, "y": y, "width": max(width, 0), "height": max(height, 0)}
-    return element("rect", class_=kind, **{name: _number(size) for name, size in sizes.items()})
+    return element("rect", class_=kind, **{name: _coordinate(size) for name, size in sizes.items()})
 
 
-def _words(x: float, y: float, words: str, kind: str, anchor: str, *, turned: bool = False) -> Markup:
-    at = {"x": _number(x), "y": _number(y), "text_anchor": anchor, "class_": kind}
+def _svg_text(x: float, y: float, words: str, kind: str, anchor: str, *, turned: bool = False) -> Markup:
+    at = {"x": _coordinate(x), "y": _coordinate(y), "text_anchor": anchor, "class_": kind}
     if turned:
-        at["transform"] = f"rotate(-90 {_number(x)} {_number(y)})"
+        at["transform"] = f"rotate(-90 {_coordinate(x)} {_coordinate(y)})"
     return element("text", words, **at)
 
 
-def _number(value: float) -> str:
+def _coordinate(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-def _cut(label: str) -> str:
+def _shorten_label(label: str) -> str:
     return label if len(label) <= _MAX_LABEL else f"{label[: _MAX_LABEL - 1]}…"

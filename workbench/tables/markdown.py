@@ -1,4 +1,4 @@
-"""A document as Markdown: data is shown as text, with any content."""
+"""Writes a document as Markdown; data is escaped, so that it is shown as text whatever it contains."""
 
 from __future__ import annotations
 
@@ -45,19 +45,23 @@ def markdown(document: Document) -> str:
 
 def escaped(text: str) -> str:
     plain = _MARKS.sub(r"\\\1", inert(" ".join(limited(text).split("\n"))).translate(_ENTITIES))
-    return _LINK.sub(_unlinked, plain).replace("@", "&#64;")
+    return _LINK.sub(_without_link, plain).replace("@", "&#64;")
 
 
 def markdown_table(table: Table) -> str:
     aligned = [":--" if place < table.left else "--:" for place in range(len(table.columns))]
-    lines = [_line(map(escaped, table.columns)), _line(aligned), *(_row(row, len(aligned)) for row in table.rows)]
+    lines = [
+        _table_line(map(escaped, table.columns)),
+        _table_line(aligned),
+        *(_row(row, len(aligned)) for row in table.rows),
+    ]
     notes = [f"- {escaped(note)}" for note in table.notes]
     return (
         "\n\n".join([f"**{escaped(table.caption)}**", "\n".join(lines), *(["\n".join(notes)] if notes else [])]) + "\n"
     )
 
 
-def _unlinked(match: re.Match[str]) -> str:
+def _without_link(match: re.Match[str]) -> str:
     return f"{match[1]}&#{ord(match[2])};"
 
 
@@ -99,14 +103,14 @@ def _(block: Intervals) -> str:
     ]
     if block.mark is not None:
         lines.append(f"{'':<{wide}}  {' ' * round(block.mark * (_BAR - 1))}│ {inert(block.mark_label)}")
-    return f"{escaped(block.caption)}\n\n{_fenced(chr(10).join(lines))}"
+    return f"{escaped(block.caption)}\n\n{_fenced_block(chr(10).join(lines))}"
 
 
 @_block.register
 def _(block: Scatter) -> str:
     lines = [f"{inert(limited(dot.label))}  {percentage(dot.x)}  {percentage(dot.y)}" for dot in block.dots]
     head = f"verifier, {inert(block.x_label)}, {inert(block.y_label)}"
-    return f"{escaped(block.caption)}\n\n{_fenced(chr(10).join([head, *lines]))}"
+    return f"{escaped(block.caption)}\n\n{_fenced_block(chr(10).join([head, *lines]))}"
 
 
 @_block.register
@@ -115,18 +119,18 @@ def _(block: Histogram) -> str:
         f"{low:<9.4g} {high:<9.4g} {first:,}, {second:,}"
         for low, high, first, second in zip(block.edges, block.edges[1:], block.first, block.second, strict=False)
     ]
-    return f"{escaped(block.caption)}\n\n{_fenced(inert_lines(chr(10).join(lines)))}"
+    return f"{escaped(block.caption)}\n\n{_fenced_block(inert_lines(chr(10).join(lines)))}"
 
 
 @_block.register
 def _(block: Lines) -> str:
-    return f"{escaped(block.caption)}\n\n{_fenced(lines_text(block))}"
+    return f"{escaped(block.caption)}\n\n{_fenced_block(lines_text(block))}"
 
 
 @_block.register
 def _(block: Case) -> str:
     facts = "\n".join(f"- {escaped(name)}: {escaped(said)}" for name, said in block.facts)
-    passages = [f"{escaped(part.name)}:\n\n{_fenced(inert_lines(limited(part.text)))}" for part in block.passages]
+    passages = [f"{escaped(part.name)}:\n\n{_fenced_block(inert_lines(limited(part.text)))}" for part in block.passages]
     return "\n\n".join(part for part in (f"#### {escaped(block.title)}", facts, *passages) if part)
 
 
@@ -136,16 +140,16 @@ def _(block: Group) -> str:
     return "\n\n".join([*title, *map(_block, block.blocks)])
 
 
-def _fenced(text: str) -> str:
+def _fenced_block(text: str) -> str:
     fence = "`" * max(3, 1 + max((len(run) for run in _TICKS.findall(text)), default=0))
     return f"{fence}text\n{text}\n{fence}"
 
 
 def _row(row: Row, columns: int) -> str:
     if row.kind == "section":
-        return _line([f"**{escaped(row.cells[0].text)}**", *[""] * (columns - 1)])
+        return _table_line([f"**{escaped(row.cells[0].text)}**", *[""] * (columns - 1)])
     cells = map(_cell, row.cells)
-    return _line(f"**{cell}**" if row.kind == "total" and cell else cell for cell in cells)
+    return _table_line(f"**{cell}**" if row.kind == "total" and cell else cell for cell in cells)
 
 
 def _cell(cell: Cell) -> str:
@@ -154,5 +158,5 @@ def _cell(cell: Cell) -> str:
     return f"{text} {escaped(cell.small)}" if cell.small else text
 
 
-def _line(cells: Iterable[str]) -> str:
+def _table_line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"

@@ -1,6 +1,7 @@
-"""Plots as SVG, PDF and PNG for a paper, by matplotlib (the extra ``figures``): black on white, each name at its point.
+"""Draws plots as SVG, PDF and PNG for papers, with matplotlib (the extra ``figures``): black on white, with a name at
+each point.
 
-The same plot gives the same bytes. Names are data: nothing in them is markup or mathematics.
+The same plot gives the same bytes. Names are data: matplotlib doesn't read math in them.
 """
 
 from __future__ import annotations
@@ -50,21 +51,21 @@ _WIDTH_INCHES = 4.2
 _MARKERS = "os^Dv<>ph*X"
 _DASHES: Final[tuple[Any, ...]] = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)))
 _DARK_SHADE = 0.55
-"""Shade from which letters are white."""
+"""Shade from which letters on it are white."""
 
 
 class Coefficients(Struct, frozen=True, kw_only=True):
-    """Coefficients up to 1 with their intervals, one below the other."""
+    """A plot of coefficients up to 1 with their intervals, one below the other."""
 
     caption: str
     points: tuple[Point, ...]
 
 
 class Heatmap(Struct, frozen=True, kw_only=True):
-    """Shares by row and column, each printed and shaded.
+    """A grid of shares by row and column, each printed and shaded.
 
     Attributes:
-        cells: One row of shares each; None if undefined.
+        cells: The shares, row by row; None if undefined.
     """
 
     caption: str
@@ -79,7 +80,7 @@ class Curve(Struct, frozen=True, kw_only=True):
 
 
 class Curves(Struct, frozen=True, kw_only=True):
-    """Lines between the same two axes, in arbitrary units."""
+    """A plot of several lines with common axes, in arbitrary units."""
 
     caption: str
     x_label: str
@@ -91,7 +92,7 @@ Picture: TypeAlias = Intervals | Coefficients | Scatter | Histogram | Heatmap | 
 
 
 def require_matplotlib() -> None:
-    """Check, before the work, that plots can be drawn.
+    """Check that matplotlib is installed, before work whose plots need it.
 
     Raises:
         UsageError: matplotlib is not installed.
@@ -107,15 +108,15 @@ def picture(drawn: Picture, formats: Iterable[PictureFormat]) -> dict[PictureFor
     from matplotlib.figure import Figure
 
     with mpl.rc_context():
-        # A user's own plot settings don't apply.
+        # The user's own matplotlib settings are not applied.
         mpl.rcdefaults()
         mpl.rcParams.update(_STYLE)
         figure = Figure()
         _draw(drawn, figure)
-        return {format: _content(figure, format) for format in formats}
+        return {format: _figure_bytes(figure, format) for format in formats}
 
 
-def _content(figure: Figure, format: PictureFormat) -> bytes:
+def _figure_bytes(figure: Figure, format: PictureFormat) -> bytes:
     buffer = BytesIO()
     figure.savefig(buffer, format=format, bbox_inches="tight", metadata=_NO_DATE[format])
     return buffer.getvalue()
@@ -126,11 +127,11 @@ def _axes(figure: Figure, width: float, height: float) -> Axes:
     return figure.add_axes((0.0, 0.0, 1.0, 1.0))
 
 
-def _plain(text: str) -> str:
-    return _letters(text if len(text) <= _MAX_NAME else f"{text[: _MAX_NAME - 1]}…")
+def _short_label(text: str) -> str:
+    return _drawable_text(text if len(text) <= _MAX_NAME else f"{text[: _MAX_NAME - 1]}…")
 
 
-def _letters(text: str) -> str:
+def _drawable_text(text: str) -> str:
     from matplotlib.font_manager import findfont, get_font
 
     there = get_font(findfont("DejaVu Sans")).get_charmap()
@@ -144,31 +145,31 @@ def _draw(drawn: Picture, figure: Figure) -> None:
 
 @_draw.register(Intervals)
 def _intervals(drawn: Intervals, figure: Figure) -> None:
-    axes = _points(figure, drawn.points, scale=100, shown=percentage)
+    axes = _draw_points(figure, drawn.points, scale=100, shown=percentage)
     low, high = drawn.axis or (0.0, 1.0)
     axes.set_xlim(100 * low, 100 * high)
     if drawn.mark is not None:
         axes.axvline(100 * drawn.mark, color="0.35", linewidth=0.8, linestyle=(0, (4, 2)), zorder=1)
-        said = f"{_plain(drawn.mark_label)} {percentage(drawn.mark)}"
+        said = f"{_short_label(drawn.mark_label)} {percentage(drawn.mark)}"
         axes.annotate(said, (100 * drawn.mark, 1), xycoords=axes.get_xaxis_transform(), ha="center", va="bottom")
     axes.set_xlabel(_caption(drawn.caption))
 
 
 @_draw.register(Coefficients)
 def _coefficients(drawn: Coefficients, figure: Figure) -> None:
-    axes = _points(figure, drawn.points, scale=1, shown=number)
+    axes = _draw_points(figure, drawn.points, scale=1, shown=number)
     axes.set_xlim(min(0.0, *(point.low for point in drawn.points)), 1.0)
     axes.set_xlabel(_caption(drawn.caption))
 
 
-def _points(figure: Figure, points: Sequence[Point], *, scale: float, shown: Any) -> Axes:
+def _draw_points(figure: Figure, points: Sequence[Point], *, scale: float, shown: Any) -> Axes:
     axes = _axes(figure, _WIDTH_INCHES, _ROW_INCHES * len(points) + 0.1)
     for place, point in enumerate(points):
         axes.plot([scale * point.low, scale * point.high], [place, place], color="black", linewidth=1, marker="|")
         axes.plot([scale * point.value], [place], color="black", marker="o", markersize=4)
         said = f"{shown(point.value)} [{shown(point.low)}, {shown(point.high)}]"
         axes.annotate(said, (1.02, place), xycoords=axes.get_yaxis_transform(), va="center")
-    axes.set_yticks(range(len(points)), [_plain(point.label) for point in points])
+    axes.set_yticks(range(len(points)), [_short_label(point.label) for point in points])
     axes.set_ylim(max(len(points), 1) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x", color="0.9", linewidth=0.6)
@@ -177,7 +178,7 @@ def _points(figure: Figure, points: Sequence[Point], *, scale: float, shown: Any
 
 
 def _caption(text: str) -> str:
-    return fill(_letters(limited(text)), 70)
+    return fill(_drawable_text(limited(text)), 70)
 
 
 @_draw.register(Scatter)
@@ -203,7 +204,7 @@ def _scatter(drawn: Scatter, figure: Figure) -> None:
             linestyle="none",
             clip_on=False,
         )
-        label = _plain(dot.label)
+        label = _short_label(dot.label)
         box = min(_places(at, label), key=lambda box: box.cost(taken, dots))
         taken.append(box)
         axes.annotate(
@@ -250,7 +251,7 @@ def _histogram(drawn: Histogram, figure: Figure) -> None:
     for shift, (counts, name, kind) in enumerate(zip((drawn.first, drawn.second), drawn.names, kinds, strict=True)):
         halves = [(high - low) / 2 for low, high in zip(drawn.edges, drawn.edges[1:], strict=False)]
         left = [low + shift * half for low, half in zip(drawn.edges, halves, strict=False)]
-        axes.bar(left, counts, halves, align="edge", edgecolor="black", linewidth=0.5, label=_plain(name), **kind)
+        axes.bar(left, counts, halves, align="edge", edgecolor="black", linewidth=0.5, label=_short_label(name), **kind)
     if drawn.mark is not None and drawn.edges[0] <= drawn.mark <= drawn.edges[-1]:
         axes.axvline(drawn.mark, color="0.35", linewidth=0.8, linestyle=(0, (4, 2)))
         axes.annotate(
@@ -284,8 +285,10 @@ def _matrix(drawn: Heatmap, figure: Figure) -> None:
                 color="white" if shade > _DARK_SHADE else "black",
             )
     axes.set(xlim=(0, max(len(drawn.columns), 1)), ylim=(max(len(drawn.rows), 1), 0))
-    axes.set_xticks([x + 0.5 for x in range(len(drawn.columns))], [_plain(name) for name in drawn.columns], rotation=90)
-    axes.set_yticks([y + 0.5 for y in range(len(drawn.rows))], [_plain(name) for name in drawn.rows])
+    axes.set_xticks(
+        [x + 0.5 for x in range(len(drawn.columns))], [_short_label(name) for name in drawn.columns], rotation=90
+    )
+    axes.set_yticks([y + 0.5 for y in range(len(drawn.rows))], [_short_label(name) for name in drawn.rows])
     axes.tick_params(length=0, top=True, bottom=False, labeltop=True, labelbottom=False)
     axes.set_xlabel(_caption(drawn.caption))
 
@@ -302,10 +305,10 @@ def _curves(drawn: Curves, figure: Figure) -> None:
             linestyle=_DASHES[place % len(_DASHES)],
             marker=_MARKERS[place % len(_MARKERS)],
             markersize=3.5,
-            label=_plain(line.label),
+            label=_short_label(line.label),
         )
     axes.grid(color="0.9", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.02, 0.5), borderaxespad=0)
-    axes.set_xlabel(f"{_plain(drawn.x_label)}\n{_caption(drawn.caption)}")
-    axes.set_ylabel(_plain(drawn.y_label))
+    axes.set_xlabel(f"{_short_label(drawn.x_label)}\n{_caption(drawn.caption)}")
+    axes.set_ylabel(_short_label(drawn.y_label))

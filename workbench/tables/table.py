@@ -1,4 +1,4 @@
-"""A table declared once, as columns over records; every writer uses the result of `table`."""
+"""Declares tables as columns over records; all writers use the result of `table`."""
 
 from __future__ import annotations
 
@@ -22,16 +22,17 @@ class Column(Struct, Generic[Record], frozen=True, kw_only=True):
     """A column: its value in a record, its format, and its width in the app.
 
     Attributes:
-        heading: Its heading.
-        over: A heading shared with neighbours, empty for none; if all are None there is no line of shared headings.
-        words: Whether it holds words, aligned left; else numbers.
+        heading: The column's heading.
+        over: A heading above, shared with neighbouring columns; empty for none. If it is None for all columns, there is
+            no line of shared headings.
+        words: Whether the column holds words, which are aligned left; otherwise it holds numbers.
         there: Whether the table has the column.
-        by: Sort key; None for the value, or its shown text if values have no order.
-        key: Its name for selection by users; empty for its heading.
-        room: Width in cells in the app, or a minimum and maximum.
-        tone: The meaning of its cells, if they don't show it themselves.
-        ids: Whether it holds ids, which the app abbreviates to their ends.
-        worst: Which end of its values is bad; sorting in the app brings it to the top first.
+        by: Returns the sort key of a record; None to sort by the value, or by its text if values have no order.
+        key: The name by which users select the column; empty for the heading.
+        room: The column's width in the app, in terminal cells, or its minimum and maximum width.
+        tone: The tone (colour by meaning) of cells whose text doesn't set one; may be a function of the record.
+        ids: Whether the column holds ids, which the app abbreviates to their ends.
+        worst: Whether low or high values are bad; the app's first sort puts the bad ones on top.
     """
 
     heading: str
@@ -96,12 +97,12 @@ def identifier(heading: str, value: Callable[[Record], str], **extras: Unpack[Ex
     return Column(heading=heading, value=value, show=str, words=True, ids=True, **extras)
 
 
-def _itself(shown: Shown) -> Shown:
+def _identity(shown: Shown) -> Shown:
     return shown
 
 
 def text(heading: str, value: Callable[[Record], Shown], **extras: Unpack[Extras[Record]]) -> Column[Record]:
-    return Column(heading=heading, value=value, show=_itself, **extras)
+    return Column(heading=heading, value=value, show=_identity, **extras)
 
 
 def count(heading: str, value: Callable[[Record], int], **extras: Unpack[Extras[Record]]) -> Column[Record]:
@@ -119,7 +120,7 @@ def ends(
     words: bool = False,
     **extras: Unpack[Extras[Record]],
 ) -> Column[Record]:
-    """Declare a column of 95 % intervals, with three decimals unless ``show`` is given."""
+    """Declare a column of 95 % intervals; they have three decimals unless ``show`` formats them."""
     return Column(heading="95 % interval", value=value, show=show, words=words, **extras)
 
 
@@ -135,7 +136,7 @@ def table(
     """Return the table with one row per record.
 
     Args:
-        notes: What a reader must know, one sentence each.
+        notes: What readers must know, one sentence each.
         kind: Returns the kind of a record's row.
         section: Returns the section of a record, printed once above its first row; empty for none.
     """

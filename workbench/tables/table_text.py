@@ -1,4 +1,6 @@
-"""A table as text: aligned for a terminal, as CSV, as LaTeX (booktabs); and a plot, one bar per value."""
+"""Writes a table as text: aligned for a terminal, as CSV, as LaTeX (booktabs). Also a plot as text, one
+bar per value.
+"""
 
 from __future__ import annotations
 
@@ -21,22 +23,25 @@ _BAR = 40
 
 
 def plain_table(table: Table) -> str:
-    """Align the columns, with the caption above and the notes below; control characters are made visible."""
+    """Return the table with aligned columns, the caption above and the notes below; control characters are made
+    visible.
+    """
     caption = fill(inert(table.caption), _WIDTH)
     notes = [fill(inert(note), _WIDTH, subsequent_indent=_INDENT) for note in table.notes]
-    body = ["", *_body(table)] if table.rows else []
+    body = ["", *_body_lines(table)] if table.rows else []
     return "\n".join([caption, *body, *(["", *notes] if notes else [])]) + "\n"
 
 
-def _body(table: Table) -> list[str]:
+def _body_lines(table: Table) -> list[str]:
     rows = [row for row in table.rows if row.kind != "section"]
-    small = [max((width(inert(row.cells[place].small)) for row in rows), default=0) for place in _places(table)]
+    small = [max((width(inert(row.cells[place].small)) for row in rows), default=0) for place in _column_indexes(table)]
     texts = [
-        _texts(cells, small, table.left) for cells in (map(_head_cell, table.head[-1]), *(row.cells for row in rows))
+        _cell_texts(cells, small, table.left)
+        for cells in (map(_head_cell, table.head[-1]), *(row.cells for row in rows))
     ]
     widths = [max(map(width, column)) for column in zip(*texts, strict=True)]
-    over = [_over(line, widths) for line in table.head[:-1]]
-    head, *aligned = (_aligned(line, widths, table.left) for line in texts)
+    over = [_shared_headings(line, widths) for line in table.head[:-1]]
+    head, *aligned = (_align_line(line, widths, table.left) for line in texts)
     left = iter(aligned)
     return [*(*over, head), *(inert(row.cells[0].text) if row.kind == "section" else next(left) for row in table.rows)]
 
@@ -45,11 +50,11 @@ def _head_cell(heading: Head) -> Cell:
     return Cell(heading.text)
 
 
-def _texts(cells: Iterable[Cell], small: Sequence[int], left: int) -> list[str]:
+def _cell_texts(cells: Iterable[Cell], small: Sequence[int], left: int) -> list[str]:
     return [_with_small(cell, small[place], left=place < left) for place, cell in enumerate(cells)]
 
 
-def _over(line: Sequence[Head], widths: list[int]) -> str:
+def _shared_headings(line: Sequence[Head], widths: list[int]) -> str:
     parts, at = [], 0
     for heading in line:
         text = inert(heading.text)
@@ -65,9 +70,11 @@ def _over(line: Sequence[Head], widths: list[int]) -> str:
 def csv_table(table: Table) -> str:
     """Return the table as CSV, with extra columns for small print and for sections.
 
-    Words that a spreadsheet would read as a formula get a leading apostrophe; see `harmless`.
+    Texts that a spreadsheet would read as a formula get a leading apostrophe; see `harmless`.
     """
-    small = [any(len(row.cells) > place and row.cells[place].small for row in table.rows) for place in _places(table)]
+    small = [
+        any(len(row.cells) > place and row.cells[place].small for row in table.rows) for place in _column_indexes(table)
+    ]
     sections = any(row.kind == "section" for row in table.rows)
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
@@ -83,41 +90,43 @@ def csv_table(table: Table) -> str:
         cells = [
             harmless(part.strip()) if place < table.left else _plain_number(part)
             for place, cell in enumerate(row.cells)
-            for part in _parts(cell, small[place])
+            for part in _csv_parts(cell, small[place])
         ]
         writer.writerow([*([under] if sections else []), *cells])
     return buffer.getvalue()
 
 
 def harmless(words: str) -> str:
-    """Escape words for a CSV cell, so that no spreadsheet reads a formula and no terminal a control sequence."""
+    """Escape a text for a CSV cell, so that it is neither a formula for a spreadsheet nor a control sequence for a
+    terminal.
+    """
     shown = inert(words)
     return f"'{shown}" if shown.lstrip().startswith(_FORMULA) else shown
 
 
 def latex_table(table: Table) -> str:
-    """Return a LaTeX table for ``booktabs``; data is escaped."""
+    """Return the table as LaTeX for the package ``booktabs``; data is escaped."""
     count = len(table.columns)
     aligned = "l" * table.left + "r" * (count - table.left)
-    lines = [r"\begin{table}", r"\centering", rf"\caption{{{_latex(table.caption)}}}"]
+    lines = [r"\begin{table}", r"\centering", rf"\caption{{{_escape_latex(table.caption)}}}"]
     lines += [rf"\label{{{table.label}}}"] if table.label else []
     lines += [rf"\begin{{tabular}}{{{aligned}}}", r"\toprule"]
     for line in table.head:
         lines.append(_latex_row(map(_latex_head, line)))
-        lines += _rules(line)
+        lines += _heading_rules(line)
     lines.append(r"\midrule")
     for row in table.rows:
         if row.kind == "section":
-            lines.append(rf"\multicolumn{{{count}}}{{l}}{{\textit{{{_latex(row.cells[0].text)}}}}} \\")
+            lines.append(rf"\multicolumn{{{count}}}{{l}}{{\textit{{{_escape_latex(row.cells[0].text)}}}}} \\")
         else:
             cells = [_latex_cell(cell) for cell in row.cells]
             lines.append(_latex_row(rf"\textbf{{{cell}}}" if row.kind == "total" else cell for cell in cells))
     lines += [r"\bottomrule", r"\end{tabular}"]
-    lines += [rf"\par\footnotesize {_latex(note)}" for note in table.notes]
+    lines += [rf"\par\footnotesize {_escape_latex(note)}" for note in table.notes]
     return "\n".join([*lines, r"\end{table}"]) + "\n"
 
 
-def _places(table: Table) -> range:
+def _column_indexes(table: Table) -> range:
     return range(len(table.columns))
 
 
@@ -130,12 +139,12 @@ def _with_small(cell: Cell, room: int, *, left: bool) -> str:
     return f"{text} {' ' * (room - width(small))}{small}"
 
 
-def _aligned(line: Sequence[str], widths: Sequence[int], left: int) -> str:
+def _align_line(line: Sequence[str], widths: Sequence[int], left: int) -> str:
     cells = enumerate(zip(line, widths, strict=True))
     return _INDENT.join(padded(text, room, left=place < left) for place, (text, room) in cells).rstrip()
 
 
-def _parts(cell: Cell, with_small: bool) -> list[str]:
+def _csv_parts(cell: Cell, with_small: bool) -> list[str]:
     return [cell.text, cell.small] if with_small else [cell.text]
 
 
@@ -153,10 +162,10 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _latex(text: str) -> str:
+def _escape_latex(text: str) -> str:
     from pylatexenc.latexencode import unicode_to_latex
 
-    # Characters that TeX would join to a dash, a quotation mark or a turned question mark are separated.
+    # Characters are separated where TeX would join them to a dash, a quotation mark or an inverted question mark.
     parts = [
         str(unicode_to_latex(part, unknown_char_policy="keep", unknown_char_warning=False))
         for part in inert(text).split("`")
@@ -170,17 +179,17 @@ def _latex_row(cells: Iterable[str]) -> str:
 
 
 def _latex_head(heading: Head) -> str:
-    text = _latex(heading.text)
+    text = _escape_latex(heading.text)
     return text if heading.span == 1 else rf"\multicolumn{{{heading.span}}}{{c}}{{{text}}}"
 
 
 def _latex_cell(cell: Cell) -> str:
     indent = len(cell.text) - len(cell.text.lstrip())
-    text = (r"\quad " if indent else "") + _latex(cell.text.strip())
-    return text + rf" {{\scriptsize {_latex(cell.small)}}}" if cell.small else text
+    text = (r"\quad " if indent else "") + _escape_latex(cell.text.strip())
+    return text + rf" {{\scriptsize {_escape_latex(cell.small)}}}" if cell.small else text
 
 
-def _rules(line: Sequence[Head]) -> list[str]:
+def _heading_rules(line: Sequence[Head]) -> list[str]:
     rules, at = [], 1
     for heading in line:
         if heading.span > 1 and heading.text:

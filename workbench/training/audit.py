@@ -1,9 +1,8 @@
 """Audit a training: store a seeded sample of the judged completions in a project, without delaying the training.
 
-A reward hands over its verdicts and returns at once. A thread samples, counts and stores while no reward is running; if
-one always is, the thread does a small piece of work every few milliseconds. Completions beyond its capacity are
-dropped,
-counted and reported.
+A reward hands over its verdicts and returns at once. A thread samples, counts and stores while no reward function is
+running; if one always is, the thread does a small piece of work every few milliseconds. Completions beyond its
+capacity are dropped, and their number is reported.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ class Sampler:
         self._mean += _MEMORY * (weight - self._mean)
         content = blake2b(repr((item.question, item.reference, item.completion)).encode(), digest_size=16).digest()
         time_ = self._seen[content] = self._seen.get(content, 0) + 1
-        if _draw(self._seed, step, content, time_) >= chance:
+        if _draw_uniform(self._seed, step, content, time_) >= chance:
             return None
         key = f"{step}/{content[:8].hex()}/{time_}"
         return TakenCompletion(key=key, item=item, verdict=verdict, step=step, chance=chance, because=because)
@@ -78,7 +77,7 @@ def _is_doubtful(verdict: Verdict) -> bool:
     return verdict.score is not None and _DOUBTFUL[0] < verdict.score < _DOUBTFUL[1]
 
 
-def _draw(seed: int, step: int, content: bytes, time_: int) -> float:
+def _draw_uniform(seed: int, step: int, content: bytes, time_: int) -> float:
     drawn = blake2b(f"{seed} {step} {time_} ".encode() + content, digest_size=8).digest()
     return int.from_bytes(drawn) / _RANGE
 
@@ -120,7 +119,7 @@ class Watcher:
         self._alarms: list[Alarm] = []
         self._unsaid = self._failures = 0
         self._stored_at = time.monotonic()
-        self._thread = threading.Thread(target=self._work, name="workbench-audit", daemon=True)
+        self._thread = threading.Thread(target=self._run_thread, name="workbench-audit", daemon=True)
         self._thread.start()
 
     @contextmanager
@@ -137,7 +136,8 @@ class Watcher:
         """Queue judged completions; this neither blocks nor fails.
 
         Args:
-            step: The training's step; None if the trainer doesn't report it: then calls are counted.
+            step: The training's step; None if the trainer doesn't report it: then a step ends with the call in which
+                it has at least 64 completions.
         """
         characters = sum(map(len, [item.completion for item in items]))
         with self._lock:
@@ -176,14 +176,14 @@ class Watcher:
             said.append(f"The audit of {self._training.name!r} could not be stored: {self.trouble}")
         return said
 
-    # -- In the thread.
+    # -- The work of the thread that samples and stores.
 
-    def _work(self) -> None:
+    def _run_thread(self) -> None:
         while True:
             self._awake.wait(_FLUSH_S)
             self._awake.clear()
             while self._waiting:
-                self._take(self._waiting[0])
+                self._process_call(self._waiting[0])
                 with self._lock:
                     judged = self._waiting.popleft()
                     self._characters -= sum(len(item.completion) for item in judged.items)
@@ -196,15 +196,15 @@ class Watcher:
                 return
             self._store_if_due()
 
-    def _take(self, judged: _JudgedCall) -> None:
+    def _process_call(self, judged: _JudgedCall) -> None:
         step = self._step_of(judged)
         if self._step is not None and step != self._step:
             self._end_step(self._step)
         self._step = step
         counts = self._counts.setdefault(step, StepCounts())
         for item, verdict in zip(judged.items, judged.verdicts, strict=True):
-            self._give_way()
-            self._take_one(item, verdict, step, counts)
+            self._wait_while_judging()
+            self._process_completion(item, verdict, step, counts)
 
     def _step_of(self, judged: _JudgedCall) -> int:
         if judged.step is not None:
@@ -214,7 +214,7 @@ class Watcher:
         self._of_step += len(judged.items)
         return self._counted
 
-    def _take_one(self, item: VerifierInput, verdict: Verdict, step: int, counts: StepCounts) -> None:
+    def _process_completion(self, item: VerifierInput, verdict: Verdict, step: int, counts: StepCounts) -> None:
         if not is_text(item):
             counts.dropped += 1
             self.dropped += 1
@@ -231,9 +231,9 @@ class Watcher:
             self._held.append(taken)
 
     def _end_step(self, step: int) -> None:
-        self._alarms += self._wordings.close(step, self._give_way)
+        self._alarms += self._wordings.close(step, self._wait_while_judging)
 
-    def _give_way(self) -> None:
+    def _wait_while_judging(self) -> None:
         waited = 0.0
         while self._busy and waited < _PATIENCE_S and not self._ending:
             time.sleep(_PIECE_S)
@@ -241,7 +241,7 @@ class Watcher:
 
     def _store_if_due(self) -> None:
         if len(self._held) >= _HELD or time.monotonic() - self._stored_at >= _FLUSH_S:
-            self._give_way()
+            self._wait_while_judging()
             self._store()
 
     def _store(self) -> None:
@@ -252,15 +252,15 @@ class Watcher:
         if not (self._held or self._counts or self._alarms or self._is_save_due()):
             return
         try:
-            self._write()
+            self._write_to_project()
             self.trouble = None
         except WorkbenchError as error:
             self.trouble = str(error)
             self._failures += 1
-            self._let_go()
+            self._drop_oldest()
         self._stored_at = time.monotonic()
 
-    def _write(self) -> None:
+    def _write_to_project(self) -> None:
         training, dataset = self._ids
         held, later = self._held, False
         with self._project.database.explained(), self._project.database.write() as connection:
@@ -276,7 +276,7 @@ class Watcher:
             self._kept_at, self._kept_steps = time.monotonic(), self._wordings.steps
         self._counts, self._alarms = {}, []
         if later:
-            self._let_go()
+            self._drop_oldest()
         else:
             self._held = []
 
@@ -284,7 +284,7 @@ class Watcher:
         due = self._ending or time.monotonic() - self._kept_at >= _SAVE_S
         return due and self._wordings.steps != self._kept_steps
 
-    def _let_go(self) -> None:
+    def _drop_oldest(self) -> None:
         over = self._held[: -10 * _HELD]
         self._held = self._held[-10 * _HELD :]
         for one in over:

@@ -45,7 +45,7 @@ class Judge:
         reference: The column of references or of tests; by default the one that `workbench.reward` uses.
         completion: The column of completions.
         prefix: A prefix for the names of the new columns.
-        workers: Worker processes of each copy.
+        workers: Number of worker processes of each copy of this object.
         timeout: Seconds of processor time an item may take in a worker; by default the verifier's own, as in a run.
 
     Raises:
@@ -75,7 +75,7 @@ class Judge:
         """Return the batch with its verdicts.
 
         Raises:
-            UsageError: A column is missing, or the batch already has a column with a new one's name.
+            UsageError: A column is missing, or the batch already has a column with the name of a new column.
             VerifierError: The workers can't start.
         """
         columns = _columns_of(batch)
@@ -84,7 +84,7 @@ class Judge:
                 raise UsageError(f"The batch has a column {name!r} already.", 'Name the new ones: prefix="judged_"')
         items = self._items(columns)
         verdicts = self._reward.verdicts([item for item in items if item is not None])
-        return _with(batch, dict(zip(self._names, _verdict_columns(items, verdicts), strict=True)))
+        return _with_columns(batch, dict(zip(self._names, _verdict_columns(items, verdicts), strict=True)))
 
     def close(self) -> None:
         self._reward.close()
@@ -163,7 +163,7 @@ def _columns_of(batch: Any) -> Mapping[str, Any]:
     )
 
 
-def _with(batch: Any, new: Mapping[str, list[Any]]) -> Any:
+def _with_columns(batch: Any, new: Mapping[str, list[Any]]) -> Any:
     if not isinstance(batch, Mapping):
         return _with_arrow(batch, new) if hasattr(batch, "append_column") else batch.assign(**new)
     if not any(hasattr(values, "dtype") for values in batch.values()):

@@ -110,14 +110,14 @@ def chosen(
     """
     given = dict(options or {})
     if database is None:
-        return _unnamed(name, given, None if journal is None or not asking else Path(journal))
+        return _load_without_project(name, given, None if journal is None or not asking else Path(journal))
     require_app("A database's verifiers")
     from workbench.training.named import named
 
     return named(database, name, given, trust=trust, asking=asking, journal=journal)
 
 
-def _unnamed(kind: str, given: dict[str, str], journal: Path | None) -> RewardVerifier:
+def _load_without_project(kind: str, given: dict[str, str], journal: Path | None) -> RewardVerifier:
     verifier = Registry().load(kind, given)
     if verifier.isolation != "served":
         local = verifier if verifier.isolation == "sandbox" else require_local(verifier)
@@ -144,7 +144,7 @@ def lacks(verifier: AnyVerifier) -> tuple[str, ...]:
     return () if lack is None else (f"{verifier.name} works without computer algebra. {lack}",)
 
 
-# -- The queue of items: limited in characters and, on request, in items.
+# -- The queue of items: limited in characters and, if a maximum is set, in items.
 
 
 MAX_WAITING_CHARACTERS = 256 << 20
@@ -222,7 +222,8 @@ class Scale(Struct, frozen=True, kw_only=True):
     """The reward of each verdict.
 
     Attributes:
-        undecided: The reward of an abstention or an error; None excludes the completion if the trainer supports that.
+        undecided: The reward of an abstention or an error; None excludes the completion from training, if the trainer
+            supports that.
         own_score: Whether to return the verifier's score if it has one.
         tests: The test reward, for verdicts by tests.
 

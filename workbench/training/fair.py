@@ -37,7 +37,7 @@ class FairLine:
     Clients of equal urgency get one slot in turn, however many of their items wait.
 
     Args:
-        places: Maximum number of slots in use.
+        places: Maximum number of slots in use at a time.
     """
 
     def __init__(self, places: int) -> None:
@@ -47,17 +47,17 @@ class FairLine:
     def widen(self, places: int) -> None:
         more, self._places = places - self._places, max(places, self._places)
         for _ in range(more):
-            self._give()
+            self._free_slot()
 
     @asynccontextmanager
     async def place(self) -> AsyncIterator[None]:
-        await self._take()
+        await self._wait_for_slot()
         try:
             yield
         finally:
-            self._give()
+            self._free_slot()
 
-    async def _take(self) -> None:
+    async def _wait_for_slot(self) -> None:
         if self._free > 0:
             self._free -= 1
             return
@@ -68,10 +68,10 @@ class FairLine:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
-                self._give()
+                self._free_slot()
             raise
 
-    def _give(self) -> None:
+    def _free_slot(self) -> None:
         for urgency in sorted(self._waiting):
             clients = self._waiting[urgency]
             while clients:

@@ -55,7 +55,7 @@ def inputs(queries: object, prompts: object, labels: object, query: str = "queri
     """Return the text to judge of each query: the text after the prompt, without end tokens.
 
     Args:
-        query: The name of the first list in messages.
+        query: The name of the first list in error messages.
 
     Raises:
         FieldError: A list or value has a wrong type or length.
@@ -81,12 +81,12 @@ def completion_of(query: str, prompt: str) -> str:
     """Return the text after the prompt; the whole query if the prompt is not in it (it was truncated)."""
     start = query.find(prompt)
     completion = query if start < 0 else query[start + len(prompt) :]
-    ends = _ends().match(completion[::-1])
+    ends = _end_tokens_pattern().match(completion[::-1])
     return completion if ends is None else completion[: -ends.end()]
 
 
 @cache
-def _ends() -> re.Pattern[str]:
+def _end_tokens_pattern() -> re.Pattern[str]:
     backwards = sorted((re.escape(token[::-1]) for token in _BARE), key=len, reverse=True)
     return re.compile(rf"(?:\s*+(?:{_BARRED}|{'|'.join(backwards)}))++")
 

@@ -19,7 +19,8 @@ from workbench.training.choosing import is_undecided
 from workbench.training.reward import Reward
 
 _BEST_FIRST: Final = (Outcome.CORRECT, Outcome.ABSTAIN, Outcome.ERROR, Outcome.INCORRECT)
-"""With several references one match is enough for "correct", and all must differ for "incorrect"."""
+"""Outcomes in order of precedence if there are several references: one match is enough for "correct", and "incorrect"
+requires that none matches."""
 MAX_CONCURRENT: Final = 256
 """Maximum completions that a harness may judge at a time; each waits in a thread."""
 
@@ -44,7 +45,8 @@ class Judging:
 
     Args:
         verifier: See `workbench.reward`.
-        **settings: Other arguments of `workbench.reward`, of `SETTINGS`; the reward of undecided verdicts is 0.0 by
+        **settings: Other arguments of `workbench.reward`: those that `SETTINGS` lists; the reward of undecided
+        verdicts is 0.0 by
             default.
 
     Attributes:
@@ -74,7 +76,7 @@ class Judging:
             VerifierError: The workers can't start.
             RunError: No call to a model server can succeed now, or calls can't be stored.
         """
-        subtype = None if type is None else _subtype(type)
+        subtype = None if type is None else _parse_subtype(type)
         deadline = self._reward.deadline
         ends = None if deadline is None else time.monotonic() + deadline
         best: Verdict | None = None
@@ -123,7 +125,7 @@ class Judging:
     def _references(self, reference: object) -> list[tuple[str, object]]:
         plain = reference.tolist() if hasattr(reference, "tolist") else reference
         if self._reward.by_tests:
-            return [("reference", _tests(plain))]
+            return [("reference", _serialise_tests(plain))]
         if isinstance(plain, str | bytes) or not isinstance(plain, Sequence):
             return [("reference", plain)]
         if not plain:
@@ -146,11 +148,11 @@ def judging_by(verifier: str, settings: Mapping[str, Any] | None = None) -> Judg
     if verifier == "rules" and not given:
         return _RULES
     with _LOCK:
-        return _remembered(verifier, json.dumps(given, sort_keys=True, default=str))
+        return _cached_judging(verifier, json.dumps(given, sort_keys=True, default=str))
 
 
 @lru_cache(maxsize=8)
-def _remembered(verifier: str, settings: str) -> Judging:
+def _cached_judging(verifier: str, settings: str) -> Judging:
     return Judging(verifier, **json.loads(settings))
 
 
@@ -165,14 +167,14 @@ def verdict_fields(verdict: Verdict) -> dict[str, str | None]:
     }
 
 
-def _tests(given: object) -> str:
+def _serialise_tests(given: object) -> str:
     from workbench.verifiers.execution.given import tests_text
 
     only = given[0] if isinstance(given, Sequence) and not isinstance(given, str) and len(given) == 1 else given
     return tests_text("reference", only if isinstance(only, str) else given)
 
 
-def _subtype(said: object) -> str:
+def _parse_subtype(said: object) -> str:
     name = text("type", said)
     found = parse_type(name)
     if found is None or found.code not in SUBTYPES:

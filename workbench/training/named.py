@@ -26,7 +26,7 @@ def named(
     asking: bool = False,
     journal: Path | str | None = None,
 ) -> RewardVerifier:
-    """Return the verifier with a name in a project; see `workbench.training.choosing.chosen`."""
+    """Return the verifier with a name in a project; see `workbench.training.choosing.load_reward_verifier`."""
     with opened_project(database) as project:
         choice = choose(project, name, given)
         verifier = make(choice)
@@ -43,12 +43,12 @@ def named(
             verifier=chosen,
             database=project.path if asks else None,
             journal=Path(journal or project.path) if asks else None,
-            probe=None if probe is None else _summary(probe),
-            warnings=(*lacks(chosen), *_warnings(choice.name, verifier.version, probe)),
+            probe=None if probe is None else _summarise_probe(probe),
+            warnings=(*lacks(chosen), *_probe_warnings(choice.name, verifier.version, probe)),
         )
 
 
-def _summary(probe: ProbeReport) -> ProbeSummary:
+def _summarise_probe(probe: ProbeReport) -> ProbeSummary:
     return ProbeSummary(
         suite=probe.suite,
         created_at=probe.created_at,
@@ -57,7 +57,7 @@ def _summary(probe: ProbeReport) -> ProbeSummary:
     )
 
 
-def _warnings(name: str, version: str, probe: ProbeReport | None) -> tuple[str, ...]:
+def _probe_warnings(name: str, version: str, probe: ProbeReport | None) -> tuple[str, ...]:
     if probe is None:
         return (f"{name} was never probed here for what it accepts wrongly: {Command(f'probe DB {name}')}",)
     found = [

@@ -32,7 +32,7 @@ class CallingExecutor:
         self._over: asyncio.Event | None = None
         self._thread: threading.Thread | None = None
         self._closed = False
-        self._at_exit = partial(_close, weakref.ref(self))
+        self._at_exit = partial(_close_if_alive, weakref.ref(self))
         atexit.register(self._at_exit)
 
     def judge(self, items: Sequence[VerifierInput], deadline: float | None = None) -> list[Verdict]:
@@ -47,7 +47,7 @@ class CallingExecutor:
             UsageError: A server's address or a price is wrong.
             ExecutorClosed: The executor was closed while items waited.
         """
-        loop, judge = self._started().result()
+        loop, judge = self._start().result()
         try:
             return asyncio.run_coroutine_threadsafe(_verdicts(judge, items, deadline), loop).result()
         except Busy as error:
@@ -66,7 +66,7 @@ class CallingExecutor:
             begun.result()[0].call_soon_threadsafe(self._over.set)
         thread.join()
 
-    def _started(self) -> Future[tuple[asyncio.AbstractEventLoop, AnyJudge]]:
+    def _start(self) -> Future[tuple[asyncio.AbstractEventLoop, AnyJudge]]:
         with self._lock:
             if self._closed:
                 raise ExecutorClosed
@@ -74,12 +74,12 @@ class CallingExecutor:
             if self._begun is None or failed:
                 begun = self._begun = Future()
                 self._thread = threading.Thread(
-                    target=lambda: asyncio.run(self._work(begun)), name="workbench-calls", daemon=True
+                    target=lambda: asyncio.run(self._run_loop(begun)), name="workbench-calls", daemon=True
                 )
                 self._thread.start()
             return self._begun
 
-    async def _work(self, begun: Future[tuple[asyncio.AbstractEventLoop, AnyJudge]]) -> None:
+    async def _run_loop(self, begun: Future[tuple[asyncio.AbstractEventLoop, AnyJudge]]) -> None:
         self._over = asyncio.Event()
         try:
             async with judging(self._chosen, None, self._workers, self._timeout) as judge:
@@ -105,7 +105,7 @@ async def _verdicts(judge: AnyJudge, items: Sequence[VerifierInput], deadline: f
     return [TOO_LONG if one in late else one.result()[0][0] for one in waiting]
 
 
-def _close(executor: weakref.ref[CallingExecutor]) -> None:
+def _close_if_alive(executor: weakref.ref[CallingExecutor]) -> None:
     found = executor()
     if found is not None:
         found.close()

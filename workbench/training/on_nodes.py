@@ -35,10 +35,10 @@ class _Closed(Exception):
 class NodesExecutor(SolutionExecutor):
     """A `SolutionExecutor` on a cluster: one thread distributes solutions and receives the results.
 
-    A node that dies loses no solution, and a node with a weaker sandbox is rejected, as in runs.
+    The solutions of a node that dies are run on another one, and a node with a weaker sandbox is rejected, as in runs.
 
     Args:
-        use: The cluster; work of its nodes is recorded there.
+        use: The cluster; it also records the work of its nodes.
         timeout: See `SolutionExecutor`.
         connected: Called in that thread each time Ray is connected; see `runs.cluster.own_signals`.
 
@@ -73,22 +73,22 @@ class NodesExecutor(SolutionExecutor):
                         self._drop_gone(pool)
                         pool.attend()
                     self.state, self.trouble = "ready", None
-                    self._serve(pool)
+                    self._run_queued_jobs(pool)
             except _Closed:
-                self._drop(ExecutorClosed())
+                self._fail_unfinished(ExecutorClosed())
             except Exception as error:
                 self.trouble = f"{self._verifier.name!r} can't run solutions: {error}"
                 self.state = "failed"
-                self._drop(VerifierError(self.trouble))
-                self._refuse(self.trouble, time.monotonic() + _RETRY_S)
+                self._fail_unfinished(VerifierError(self.trouble))
+                self._fail_jobs_until(self.trouble, time.monotonic() + _RETRY_S)
 
-    def _refuse(self, trouble: str, until: float) -> None:
+    def _fail_jobs_until(self, trouble: str, until: float) -> None:
         while not self._over.is_set() and (left := until - time.monotonic()) > 0:
             with suppress(queue.Empty):
                 if (job := self._jobs.get(timeout=left)) is not None:
                     fail(job, VerifierError(trouble))
 
-    def _serve(self, pool: ClusterPool) -> None:
+    def _run_queued_jobs(self, pool: ClusterPool) -> None:
         arrivals = _Arrivals(self)
         while True:
             try:
@@ -99,7 +99,7 @@ class NodesExecutor(SolutionExecutor):
                 continue
             for (job, suite), execution in pool.run(arrivals, partial(self._drop_gone, pool)):
                 if job in self._missing:
-                    self._came(job, suite, execution)
+                    self._record_execution(job, suite, execution)
 
     def _drop_gone(self, pool: ClusterPool) -> None:
         if self._over.is_set():
@@ -132,7 +132,7 @@ class NodesExecutor(SolutionExecutor):
         self._missing[job] = dict.fromkeys(programs)
         yield from (((job, suite), program) for suite, program in programs.items())
 
-    def _came(self, job: SolutionJob, suite: str, execution: Execution) -> None:
+    def _record_execution(self, job: SolutionJob, suite: str, execution: Execution) -> None:
         runs = self._missing[job]
         runs[suite] = execution
         found = {suite: one for suite, one in runs.items() if one is not None}
@@ -145,7 +145,7 @@ class NodesExecutor(SolutionExecutor):
             verdict = not_taken(error)
         job.answer.set_result(verdict)
 
-    def _drop(self, error: Exception) -> None:
+    def _fail_unfinished(self, error: Exception) -> None:
         for job in self._missing:
             job.answer.set_exception(error)
         self._missing.clear()

@@ -22,7 +22,7 @@ class SuiteVerdict(Verdict, frozen=True, kw_only=True):
         forgeable: Tests that passed by the sandbox's own report, which a malicious program could forge.
         late: Whether all failed tests took too long, or had no time left.
         weighted: Share of passed tests weighted by difficulty: a test's weight is the share of solutions that fail it.
-        trusted: The plain and the weighted share without passes that could be forged.
+        trusted: The share of passed tests and the weighted share, both without passes that a program could forge.
     """
 
     passed: int = 0
@@ -39,7 +39,7 @@ class SuitePay(Struct, frozen=True, kw_only=True):
     Attributes:
         pay: 1 if all tests pass, else 0; the share of passed tests; or that share weighted by difficulty.
         forgeable: Whether passes that a program could forge count, count as failures, or make the verdict undecided.
-        timeouts: Whether a solution that fails only by its time is wrong or undecided.
+        timeouts: Whether a solution that fails only because it takes too long is wrong or undecided.
     """
 
     pay: Pay = "all"

@@ -65,8 +65,8 @@ class RewardClient:
         Raises:
             RunError: The server can't be reached, or is not a reward server.
         """
-        _, body = self._sent("GET", "/health", None)
-        return self._read(body, RewardHealth)
+        _, body = self._send("GET", "/health", None)
+        return self._decode(body, RewardHealth)
 
     def answers(self, items: list[RewardItem]) -> list[RewardAnswer]:
         """Return the answers on items, in order; requests that were rejected because the queue is full are sent again.
@@ -76,13 +76,13 @@ class RewardClient:
         """
         asked = msgspec.json.encode(RewardBatch(items=items))
         for _ in range(_MAX_ATTEMPTS):
-            status, body = self._sent("POST", "/reward", asked)
+            status, body = self._send("POST", "/reward", asked)
             if status == http.client.OK:
-                found = self._read(body, RewardAnswers).items
+                found = self._decode(body, RewardAnswers).items
                 if [one.id for one in found] != [one.id for one in items]:
                     raise RunError(f"{self.url} answered for other items than those it was sent.")
                 return found
-            refusal = self._read(body, RewardRefusal)
+            refusal = self._decode(body, RewardRefusal)
             if status != http.client.SERVICE_UNAVAILABLE:
                 break
             time.sleep(1.0)
@@ -94,7 +94,7 @@ class RewardClient:
     def __exit__(self, *_: object) -> None:
         self._connection.close()
 
-    def _sent(self, method: str, path: str, body: bytes | None) -> tuple[int, bytes]:
+    def _send(self, method: str, path: str, body: bytes | None) -> tuple[int, bytes]:
         for last in (False, True):
             try:
                 self._connection.request(method, self._path + path, body, self._headers)
@@ -109,7 +109,7 @@ class RewardClient:
                     ) from error
         raise AssertionError
 
-    def _read(self, body: bytes, kind: type[Document]) -> Document:
+    def _decode(self, body: bytes, kind: type[Document]) -> Document:
         try:
             return msgspec.json.decode(body, type=kind)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -119,7 +119,7 @@ class RewardClient:
 def probe_served(
     project: Project, planned: ProbingPlan, url: str, token: str | None = None, watch: Watch | None = None
 ) -> ProbeReport:
-    """Have a reward server judge the probes of its verifier, and store the report as that of `run`.
+    """Have a reward server judge the probes of its verifier, and store the report of the probes as `run` does.
 
     Args:
         planned: The plan for the project's verifier, which need not be usable on this machine.
@@ -141,14 +141,14 @@ def probe_served(
         def judge(subjects: Iterable[Subject], collector: Collector) -> int:
             for chunk in collector.inputs(subjects):
                 if chunk:
-                    collector.store(_judged(client, chunk))
+                    collector.store(_judge_items(client, chunk))
                     collector.check()
             return 0
 
         return run(project, planned, watch, judge, at=client.url)
 
 
-def _judged(client: RewardClient, items: list[VerifierInput]) -> list[tuple[int, Verdict]]:
+def _judge_items(client: RewardClient, items: list[VerifierInput]) -> list[tuple[int, Verdict]]:
     asked = [
         RewardItem(
             question=item.question,

@@ -51,7 +51,7 @@ class Reward(Closing):
     Attributes:
         name: The verifier's name.
         version: The verifier's version.
-        deadline: See below.
+        deadline: The argument of that name.
 
     Args:
         verifier: An installed kind such as ``"rules"``; with a database also a configured name.
@@ -68,7 +68,8 @@ class Reward(Closing):
         timeout: Seconds of processor time an item may take in a worker; by default the verifier's own, as in a run.
             If the verifier calls model servers, seconds that an item may take there; by default unlimited.
         audit: A project that stores a share of the judged completions with their training step: `workbench training`.
-        share: The mean share of judged completions to store; more of doubtful or newly frequent ones.
+        share: The mean share of judged completions to store; those with a doubtful verdict or a newly frequent
+            phrasing are stored more often.
         seed: The seed of the sample.
         training: The name of the training and its data set in the audit's project.
         deadline: Seconds of wall time for one call, however many items it has; items without a verdict by then are
@@ -77,7 +78,7 @@ class Reward(Closing):
             or that share by difficulty (``"difficulty"``: a test's weight is the share of solutions that fail it).
         forgeable: Passes that a program could forge count (``"pays"``), count as failures (``"nothing"``), or make the
             verdict undecided (``"undecided"``).
-        timeouts: A solution that fails only by its time is ``"wrong"`` or ``"undecided"``.
+        timeouts: A solution that fails only because it takes too long is ``"wrong"`` or ``"undecided"``.
 
     Raises:
         UsageError: No such verifier or option exists, a verifier that calls model servers has no database or journal,
@@ -134,11 +135,11 @@ class Reward(Closing):
             )
         if database is not None and journal is None:
             journal = Path(database).with_suffix(".rewards.db")
-        self._chosen = chosen(verifier, options, database, asking=True, journal=journal)
-        for warning in self._chosen.warnings:
+        self._selection_with_items = chosen(verifier, options, database, asking=True, journal=journal)
+        for warning in self._selection_with_items.warnings:
             warnings.warn(warning, stacklevel=2)
-        self.name = self._chosen.name
-        self.version = self._chosen.verifier.version
+        self.name = self._selection_with_items.name
+        self.version = self._selection_with_items.verifier.version
         # Trainers log the reward under this name.
         self.__name__ = f"workbench:{self.name}"
         tests = SuitePay(
@@ -153,7 +154,7 @@ class Reward(Closing):
         self._executor: tuple[int, Executor] | None = None
         self._watcher: tuple[int, Watcher] | None = None
         self._audit = audit_of(audit, share, seed, training)
-        self._own_watcher()
+        self._process_watcher()
 
     def __call__(self, prompts: Any = None, completions: Any = None, **columns: Any) -> list[float | None]:
         """Return the rewards of completions, called as TRL does.
@@ -168,11 +169,11 @@ class Reward(Closing):
             UsageError: The column of references is missing, or a value is not a text; the message names it.
             VerifierError: The workers can't start.
         """
-        if self._chosen.by_tests:
+        if self._selection_with_items.by_tests:
             columns = self._with_tests(completions, columns)
         rows = frameworks.trl_inputs(prompts, completions, columns, self._reference)
-        verdicts = self._watched([row for row in rows if row is not None], frameworks.trl_step(columns))
-        self._log(rows, verdicts, columns)
+        verdicts = self._audited_verdicts([row for row in rows if row is not None], frameworks.trl_step(columns))
+        self._log_to_trl(rows, verdicts, columns)
         return frameworks.filled([self._scale.reward(verdict) for verdict in verdicts], rows)
 
     def compute_score(
@@ -184,8 +185,8 @@ class Reward(Closing):
             UsageError: A value is not a text.
             VerifierError: The workers can't start.
         """
-        items = [frameworks.one_input(solution_str, self._truth(ground_truth), extra_info)]
-        verdicts = self._watched(items, frameworks.verl_step(extra_info))
+        items = [frameworks.one_input(solution_str, self._serialise_reference(ground_truth), extra_info)]
+        verdicts = self._audited_verdicts(items, frameworks.verl_step(extra_info))
         return structs.asdict(frameworks.score(verdicts[0], self._scale))
 
     def compute_scores(
@@ -193,9 +194,9 @@ class Reward(Closing):
     ) -> list[dict[str, Any]]:
         """Return the scores of a batch, called as verl's batch reward manager does; raises as `compute_score` does."""
         given = column("ground_truths", ground_truths)
-        truths = [self._truth(one, f"s[{row}]") for row, one in enumerate(given)]
+        truths = [self._serialise_reference(one, f"s[{row}]") for row, one in enumerate(given)]
         items = frameworks.batch_inputs(solution_strs, truths, extra_infos)
-        verdicts = self._watched(
+        verdicts = self._audited_verdicts(
             items, frameworks.verl_step(extra_infos[0] if items and extra_infos is not None else None)
         )
         return [structs.asdict(frameworks.score(verdict, self._scale)) for verdict in verdicts]
@@ -207,7 +208,7 @@ class Reward(Closing):
             UsageError: A value is not a text.
             VerifierError: The workers can't start.
         """
-        found = frameworks.rewards(self._watched(frameworks.inputs(queries, prompts, labels)), self._scale)
+        found = frameworks.rewards(self._audited_verdicts(frameworks.inputs(queries, prompts, labels)), self._scale)
         return {
             "rewards": _tensor(found.rewards),
             "scores": _tensor(found.scores),
@@ -229,15 +230,15 @@ class Reward(Closing):
             RunError: No call to a model server can succeed now, calls can't be stored, or another process has locked
                 the journal.
         """
-        return self._own_executor().judge(items, self.deadline if deadline is None else deadline)
+        return self._process_executor().judge(items, self.deadline if deadline is None else deadline)
 
-    def _watched(self, items: Sequence[VerifierInput], step: int | None = None) -> list[Verdict]:
+    def _audited_verdicts(self, items: Sequence[VerifierInput], step: int | None = None) -> list[Verdict]:
         """Return the verdicts on items and offer them to the audit.
 
         Args:
-            step: The training's step; None if unknown: then calls are counted.
+            step: The training's step; None if unknown: see `Watcher.offer`.
         """
-        watcher = self._own_watcher()
+        watcher = self._process_watcher()
         if watcher is None:
             return self.verdicts(items)
         with watcher.judging():
@@ -247,7 +248,7 @@ class Reward(Closing):
 
     @property
     def by_tests(self) -> bool:
-        return self._chosen.by_tests
+        return self._selection_with_items.by_tests
 
     @property
     def dropped(self) -> int:
@@ -269,15 +270,15 @@ class Reward(Closing):
             self._executor = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _remade, (self._made_of,)
+        return _rebuild, (self._made_of,)
 
-    def _own_executor(self) -> Executor:
+    def _process_executor(self) -> Executor:
         with self._lock:
             if self._executor is None or self._executor[0] != os.getpid():
-                self._executor = (os.getpid(), self._made_executor())
+                self._executor = (os.getpid(), self._make_executor())
             return self._executor[1]
 
-    def _own_watcher(self) -> Watcher | None:
+    def _process_watcher(self) -> Watcher | None:
         if self._audit is None:
             return None
         with self._lock:
@@ -290,27 +291,29 @@ class Reward(Closing):
 
         return with_tests(columns, self._reference, len(column("completions", completions)))
 
-    def _truth(self, given: Any, place: str = "") -> Any:
-        if not self._chosen.by_tests:
+    def _serialise_reference(self, given: Any, place: str = "") -> Any:
+        if not self._selection_with_items.by_tests:
             return given
         from workbench.verifiers.execution.given import tests_text
 
         return tests_text(f"ground_truth{place}", given)
 
-    def _made_executor(self) -> Executor:
-        if self._chosen.by_tests:
+    def _make_executor(self) -> Executor:
+        if self._selection_with_items.by_tests:
             from workbench.training.testing import SolutionExecutor
 
             return SolutionExecutor(
-                cast("SandboxedVerifier", self._chosen.verifier), self._workers or os.cpu_count() or 1, self._timeout
+                cast("SandboxedVerifier", self._selection_with_items.verifier),
+                self._workers or os.cpu_count() or 1,
+                self._timeout,
             )
-        if self._chosen.journal is None:
-            return self._chosen.executor(self._workers, self._timeout)
+        if self._selection_with_items.journal is None:
+            return self._selection_with_items.executor(self._workers, self._timeout)
         from workbench.training.on_call import CallingExecutor
 
-        return CallingExecutor(self._chosen, self._workers, self._timeout)
+        return CallingExecutor(self._selection_with_items, self._workers, self._timeout)
 
-    def _log(
+    def _log_to_trl(
         self, rows: Sequence[VerifierInput | None], verdicts: Sequence[Verdict], columns: Mapping[str, Any]
     ) -> None:
         if callable(log_extra := columns.get("log_extra")):
@@ -318,7 +321,7 @@ class Reward(Closing):
             log_extra(f"{self.name} reason", frameworks.filled([verdict.reason for verdict in verdicts], rows))
         if verdicts and callable(log_metric := columns.get("log_metric")):
             log_metric(f"{self.name}/undecided", sum(map(is_undecided, verdicts)) / len(verdicts))
-            if self._chosen.by_tests:
+            if self._selection_with_items.by_tests:
                 forgeable = [isinstance(one, SuiteVerdict) and one.forgeable > 0 for one in verdicts]
                 log_metric(f"{self.name}/forgeable", sum(forgeable) / len(verdicts))
 
@@ -343,7 +346,7 @@ def one_of(option: str, given: Word, known: Any) -> Word:
     return given
 
 
-def _remade(made_of: dict[str, Any]) -> Reward:
+def _rebuild(made_of: dict[str, Any]) -> Reward:
     return Reward(**made_of)
 
 

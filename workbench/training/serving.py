@@ -48,11 +48,11 @@ def stage_of(verdict: Verdict) -> str | None:
 
 
 PREFIX: Final = "rewards/"
-"""The prefix of the names of these runs; the verifier's name follows."""
+"""The prefix of the names of the runs that store calls for rewards; the verifier's name follows."""
 
 
 class AskingJudge:
-    """A verifier that calls model servers, for an event loop; created by `asking`."""
+    """A verifier that calls model servers, for an event loop; created by `open_asking_judge`."""
 
     def __init__(self, answers: VerifierSession, line: WaitingItems) -> None:
         self._answers = answers
@@ -140,12 +140,12 @@ def _start_run(project: Project, chosen: RewardVerifier, verifier: ServedVerifie
 
 
 _QUEUED_PER_WORKER = 8
-"""Items for each worker that are handed over ahead of their turn."""
+"""Maximum items for each worker that are running or queued for it; further items wait for their client's turn."""
 _TURN_S = 0.002
 _PIECE_ITEMS = 16
 """Number of items of a large request that a process or the loop judges at a time."""
 _MAX_LOOP_ITEMS = 128
-"""The loop judges requests of up to this many items alone."""
+"""Maximum items of a request that the event loop judges by itself, without the help of other processes."""
 
 
 class AsyncVerifier:
@@ -190,11 +190,13 @@ class AsyncVerifier:
         """
         self._line.require_fit(items)
         with self.stages.of("first", len(items)):
-            answers = await self._first(items)
+            answers = await self._first_stage_answers(items)
         left = {row: answer for row, answer in enumerate(answers) if isinstance(answer, LeftToWorker)}
         if left:
             with self._line.room([items[row] for row in left]):
-                found = dict(zip(left, await self._later([(items[row], left[row]) for row in left]), strict=True))
+                found = dict(
+                    zip(left, await self._worker_verdicts([(items[row], left[row]) for row in left]), strict=True)
+                )
         verdicts = [found[row] if isinstance(answer, LeftToWorker) else answer for row, answer in enumerate(answers)]
         return verdicts, not left and not any(map(self._is_long, items))
 
@@ -202,18 +204,18 @@ class AsyncVerifier:
         await self._readers.close()
         await asyncio.to_thread(self._executor.close)
 
-    async def _first(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
+    async def _first_stage_answers(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
         long = [item for item in items if self._is_long(item)]
         short = [item for item in items if not self._is_long(item)]
         with self._line.room(long):
             reading = [asyncio.ensure_future(self._readers.answers([item])) for item in long]
-            known = iter(await self._short(short))
+            known = iter(await self._short_item_answers(short))
             read = iter([answer for (answer,) in await all_of(reading)] if reading else ())
         return [self._executor.recalled(next(read)) if self._is_long(item) else next(known) for item in items]
 
-    async def _short(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
+    async def _short_item_answers(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
         if len(items) <= _MAX_LOOP_ITEMS or self._executor.isolation != "staged":
-            return await self._here(items)
+            return await self._answers_in_loop(items)
         left = deque(enumerate(list(items[at : at + _PIECE_ITEMS]) for at in range(0, len(items), _PIECE_ITEMS)))
         self._readers.prepare(len(left) - 1)
         said: dict[int, list[FirstAnswer]] = {}
@@ -230,7 +232,7 @@ class AsyncVerifier:
                 try:
                     said[number] = [self._executor.recalled(answer) for answer in await process.ask(piece)]
                 except VerifierError:
-                    said[number] = await self._here(piece)
+                    said[number] = await self._answers_in_loop(piece)
                 if self._readers.is_over_capacity:
                     return
 
@@ -241,14 +243,14 @@ class AsyncVerifier:
                 await asyncio.sleep(0)
                 if left:
                     number, piece = left.pop()
-                    said[number] = await self._here(piece)
+                    said[number] = await self._answers_in_loop(piece)
         finally:
             # If this was cancelled, no caller waits any more: the helping processes take no further piece.
             left.clear()
         await all_of(helping)
         return [answer for _, answers in sorted(said.items()) for answer in answers]
 
-    async def _here(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
+    async def _answers_in_loop(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
         answers = []
         turned = time.perf_counter()
         for item in items:
@@ -258,13 +260,13 @@ class AsyncVerifier:
                 turned = time.perf_counter()
         return answers
 
-    async def _later(self, asked: Sequence[tuple[VerifierInput, LeftToWorker]]) -> list[Verdict]:
+    async def _worker_verdicts(self, asked: Sequence[tuple[VerifierInput, LeftToWorker]]) -> list[Verdict]:
         try:
-            return await all_of([self._judged(item, left) for item, left in asked])
+            return await all_of([self._worker_verdict(item, left) for item, left in asked])
         except ExecutorClosed as error:
             raise Busy from error
 
-    async def _judged(self, item: VerifierInput, left: LeftToWorker) -> Verdict:
+    async def _worker_verdict(self, item: VerifierInput, left: LeftToWorker) -> Verdict:
         async with AsyncExitStack() as exits:
             with self.stages.of("line"):
                 await exits.enter_async_context(self._turns.place())
@@ -288,7 +290,7 @@ class AsyncTester:
         self, chosen: RewardVerifier, line: WaitingItems, workers: int | None = None, timeout: float | None = None
     ) -> None:
         self._line = line
-        self._executor = _testing(chosen, workers, timeout)
+        self._executor = _solution_executor(chosen, workers, timeout)
         # One more than can run, so that no sandbox waits for the loop.
         self._turns = FairLine(self._executor.workers + 1)
         self.stages = StageTimes()
@@ -342,7 +344,7 @@ class AsyncTester:
                 return await asyncio.wrap_future(job.answer)
 
 
-def _testing(chosen: RewardVerifier, workers: int | None, timeout: float | None) -> SolutionExecutor:
+def _solution_executor(chosen: RewardVerifier, workers: int | None, timeout: float | None) -> SolutionExecutor:
     verifier = cast("SandboxedVerifier", chosen.verifier)
     if chosen.cluster is None:
         return SolutionExecutor(verifier, workers or os.cpu_count() or 1, timeout)
@@ -355,7 +357,7 @@ def _testing(chosen: RewardVerifier, workers: int | None, timeout: float | None)
 
 
 class AuditedJudge:
-    """A verifier whose verdicts are sampled into a project; calls are counted as steps.
+    """A verifier whose verdicts are sampled into a project; for its steps see `Watcher.offer`.
 
     Args:
         judge: The audited verifier.
@@ -416,13 +418,13 @@ async def judging(
     if chosen.audit is not None:
         watcher = watching(chosen.audit, chosen.name, chosen.verifier.version)
     if chosen.by_tests:
-        yield _audited(AsyncTester(chosen, line, workers, timeout), watcher)
+        yield _wrap_in_audit(AsyncTester(chosen, line, workers, timeout), watcher)
     elif chosen.journal is None:
-        yield _audited(AsyncVerifier(chosen, line, workers, timeout), watcher)
+        yield _wrap_in_audit(AsyncVerifier(chosen, line, workers, timeout), watcher)
     else:
         async with asking(chosen, line, timeout, workers) as judge:
-            yield _audited(judge, watcher)
+            yield _wrap_in_audit(judge, watcher)
 
 
-def _audited(judge: PlainJudge, watcher: Watcher | None) -> AnyJudge:
+def _wrap_in_audit(judge: PlainJudge, watcher: Watcher | None) -> AnyJudge:
     return judge if watcher is None else AuditedJudge(judge, watcher)

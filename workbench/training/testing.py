@@ -212,18 +212,18 @@ class SolutionExecutor:
     def _programs(self, job: SolutionJob) -> dict[str, Program] | Verdict:
         problem = job.given.problem
         found = self._verifier.programs(problem, job.item.completion, None)
-        if found and (trouble := self._trouble(problem.language)):
+        if found and (trouble := self._language_problem(problem.language)):
             return not_runnable(trouble)
-        return {suite: self._timed(one) for suite, one in found.items()} or self._judged(job, {})
+        return {suite: self._with_timeout(one) for suite, one in found.items()} or self._judged(job, {})
 
     def _judged(self, job: SolutionJob, runs: dict[str, Execution]) -> Verdict:
         verdict = self._verifier.verdict(job.given.problem, job.item.completion, None, [runs]).verdict
         return suite_verdict(verdict, job.given, runs) if runs else verdict
 
-    def _timed(self, program: Program) -> Program:
+    def _with_timeout(self, program: Program) -> Program:
         return program if self._timeout is None else structs.replace(program, seconds=self._timeout)
 
-    def _trouble(self, language: str) -> str:
+    def _language_problem(self, language: str) -> str:
         if language == "python":
             return ""
         try:

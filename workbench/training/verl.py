@@ -39,9 +39,9 @@ def _reward_of(kwargs: dict[str, Any]) -> Reward:
     if "options" in given:
         given["options"] = {str(key): str(value) for key, value in given["options"].items()}
     with _LOCK:
-        return _remembered(json.dumps(given, sort_keys=True))
+        return _cached_reward(json.dumps(given, sort_keys=True))
 
 
 @lru_cache(maxsize=8)
-def _remembered(given: str) -> Reward:
+def _cached_reward(given: str) -> Reward:
     return Reward(**json.loads(given))

@@ -6,7 +6,8 @@ the earlier share, and at most twice the share among questions with a rejected c
 everywhere raises no alarm. The evidence is an e-detector (Shin, Ramdas and Rinaldo, "E-detectors: a nonparametric
 framework for sequential change detection", New England Journal of Statistics in Data Science 2, 2024): M = (M + 1) L
 with a likelihood ratio L of mean at most 1 under the hypothesis. Each phrasing gets a share of 1 by the order of its
-first occurrence; an alarm is raised when M times the share reaches `STEPS`, so that the mean time to a false alarm is
+first occurrence (a union bound); an alarm is raised when M times the share reaches `STEPS`, so that the mean time to a
+false alarm is
 at least that many steps.
 """
 
@@ -31,7 +32,7 @@ _MIN_QUESTIONS: Final = 3
 """Minimum questions of a step with a phrasing for it to be tested."""
 _MEMORY: Final = 1 / 50
 _PIECE_PHRASINGS: Final = 16
-"""Phrasings tested before other work may run: some tens of microseconds."""
+"""Number of phrasings tested before other work may run; testing them takes some tens of microseconds."""
 _RISING: Final = log(100.0)
 _DEAD: Final = -20.0
 _RATIOS: Final = (3.0, 10.0, 30.0)
@@ -59,10 +60,12 @@ class Alarm(NamedTuple):
     evidence: float
 
 
-class _Known(Struct, array_like=True):
+class _PhrasingState(Struct, array_like=True):
     """The state of one phrasing.
 
     Attributes:
+        number: Its position in the order of first occurrence, from 1.
+        rate: Its usual share of the questions with an accepted completion.
         evidence: The logarithm of M; None without evidence.
     """
 
@@ -76,7 +79,7 @@ class _Known(Struct, array_like=True):
 
 
 class KnownWordings(Struct, frozen=True):
-    """The state of a `WordingWatch`; one restarted with it continues as if it had never ended.
+    """The state of a `WordingWatch`; a watch that is started with it continues as if it had never ended.
 
     Attributes:
         steps: Number of steps seen.
@@ -87,7 +90,7 @@ class KnownWordings(Struct, frozen=True):
 
     steps: int = 0
     numbers: int = 0
-    known: list[tuple[Wording, _Known]] = []
+    known: list[tuple[Wording, _PhrasingState]] = []
     raised: list[Wording] = []
 
 
@@ -119,14 +122,14 @@ class WordingWatch:
         self.steps, self._numbers = learnt.steps, learnt.numbers
         self._known = dict(learnt.known)
         self._raised = set(learnt.raised)
-        self._forget()
-        self._begin()
+        self._forget_rare()
+        self._begin_step()
 
     @property
     def learnt(self) -> KnownWordings:
         return KnownWordings(self.steps, self._numbers, list(self._known.items()), sorted(self._raised))
 
-    def _begin(self) -> None:
+    def _begin_step(self) -> None:
         self._accepted, self._rejected = _QuestionsOfVerdict(), _QuestionsOfVerdict()
         self._often: set[Wording] = set()
         self._examples: dict[Wording, str] = {}
@@ -149,12 +152,12 @@ class WordingWatch:
         Args:
             give_way: Called before each piece of the work, to let other work run first.
         """
-        alarms = list(self._tested(step, give_way))
+        alarms = list(self._test_phrasings(step, give_way))
         self.steps += 1
-        self._begin()
+        self._begin_step()
         return sorted(alarms, key=lambda one: (-one.evidence, one.wording))
 
-    def _tested(self, step: int, give_way: Callable[[], None]) -> Iterator[Alarm]:
+    def _test_phrasings(self, step: int, give_way: Callable[[], None]) -> Iterator[Alarm]:
         questions = len(self._accepted.of)
         if not questions:
             return
@@ -164,23 +167,23 @@ class WordingWatch:
             known = self._known.get(wording)
             if known is None:
                 self._numbers += 1
-                known = self._known[wording] = _Known(self._numbers)
+                known = self._known[wording] = _PhrasingState(self._numbers)
             now, before = self._accepted.share(wording), known.rate
             if self.steps >= LEARNING_STEPS and wording not in self._raised:
                 bound = max(_FLOOR, _TIMES * before, _TIMES * self._rejected.share(wording))
-                known.evidence = _grown(known.weight, self._accepted.counts[wording], questions, bound)
+                known.evidence = _next_evidence(known.weight, self._accepted.counts[wording], questions, bound)
                 if self._is_alarm(known):
                     self._raised.add(wording)
-                    yield self._alarm(step, wording, before)
+                    yield self._make_alarm(step, wording, before)
             # The first steps count in full, so that usual phrasings are known after a few steps.
             known.rate += max(_MEMORY, 1 / (self.steps + 1)) * (now - before)
-        self._forget()
+        self._forget_rare()
 
     @staticmethod
-    def _is_alarm(known: _Known) -> bool:
-        return known.weight >= log(STEPS) + _price(known.number)
+    def _is_alarm(known: _PhrasingState) -> bool:
+        return known.weight >= log(STEPS) + _log_cost(known.number)
 
-    def _alarm(self, step: int, wording: Wording, before: float) -> Alarm:
+    def _make_alarm(self, step: int, wording: Wording, before: float) -> Alarm:
         return Alarm(
             step=step,
             wording=" ".join(wording),
@@ -188,10 +191,10 @@ class WordingWatch:
             before=before,
             accepted=self._accepted.share(wording),
             rejected=self._rejected.share(wording) if self._rejected.of else None,
-            evidence=self._known[wording].weight - _price(self._known[wording].number),
+            evidence=self._known[wording].weight - _log_cost(self._known[wording].number),
         )
 
-    def _forget(self) -> None:
+    def _forget_rare(self) -> None:
         self._rising = {wording for wording, known in self._known.items() if known.weight >= _RISING}
         self._rising |= self._raised
         gone = [wording for wording, known in self._known.items() if known.rate < _FLOOR / 10 and known.weight < _DEAD]
@@ -199,26 +202,27 @@ class WordingWatch:
             del self._known[wording]
 
 
-def _price(number: int) -> float:
-    """Return the cost of testing so many phrasings: minus the logarithm of 6 / (pi number)²."""
+def _log_cost(number: int) -> float:
+    """Return minus the logarithm of the share of 1 of the phrasing with a number: 6 / (pi number)²."""
     return log(pi**2 / 6) + 2 * log(number)
 
 
-def _grown(evidence: float, count: int, questions: int, bound: float) -> float | None:
+def _next_evidence(evidence: float, count: int, questions: int, bound: float) -> float | None:
     """Return the logarithm of (M + 1) L after a step."""
     if bound >= 1:
         return None
     before = max(evidence, 0.0) + log1p(exp(-abs(evidence)))
-    return before + _ratio(count, questions, bound)
+    return before + _log_likelihood_ratio(count, questions, bound)
 
 
-def _ratio(count: int, questions: int, bound: float) -> float:
+def _log_likelihood_ratio(count: int, questions: int, bound: float) -> float:
     found = [
-        count * log(rate / bound) + (questions - count) * log((1 - rate) / (1 - bound)) for rate in _alternatives(bound)
+        count * log(rate / bound) + (questions - count) * log((1 - rate) / (1 - bound))
+        for rate in _alternative_rates(bound)
     ]
     most = max(found)
     return most + log(sum(exp(one - most) for one in found) / len(found))
 
 
-def _alternatives(bound: float) -> Iterable[float]:
+def _alternative_rates(bound: float) -> Iterable[float]:
     return [min(times * bound, (1 + bound) / 2) for times in _RATIOS]

@@ -26,7 +26,7 @@ class Identified(Protocol):
 
     Attributes:
         name: The kind's name.
-        version: Its version; a new one makes a new run.
+        version: The kind's version; a new version makes a new run.
     """
 
     name: str
@@ -195,13 +195,13 @@ def identity(verifier: Identified) -> str:
 
 def is_identity(verifier: Identified, known: str) -> bool:
     """Return whether a hash is this verifier's; hashes from before configurations named the server match any server."""
-    return known in (identity(verifier), _hash(verifier.name, _placeless(verifier.config())))
+    return known in (identity(verifier), _hash(verifier.name, _without_servers(verifier.config())))
 
 
-def _placeless(value: Any) -> Any:
+def _without_servers(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
-    return {name: _placeless(one) for name, one in value.items() if name not in (SERVER_AT, TEST_SERVER_AT)}
+    return {name: _without_servers(one) for name, one in value.items() if name not in (SERVER_AT, TEST_SERVER_AT)}
 
 
 def _hash(kind: str, config: dict[str, object]) -> str:

@@ -1,8 +1,8 @@
 """Control tokens in untrusted texts: they are broken, so that no tokenizer reads a part of a text as the end of a turn.
 
 Chat formats mark turns, thoughts and tool calls by strings that their tokenizers read as one token wherever they occur.
-`control_tokens.json` lists those of known model families, with the source of each; bars in angle brackets are tokens in
-any family. Everything else is sent byte for byte. A broken token has a thin space after its first character: a model
+`control_tokens.json` lists those of known model families, with the source of each; ``<|…|>`` is a token in any family.
+Everything else is sent byte for byte. A broken token has a thin space after its first character: a model
 still reads the text, a reader sees the gap, and nothing that strips invisible characters, folds widths or unescapes
 HTML closes it.
 """
@@ -34,7 +34,7 @@ class _TokenFamily(Struct, frozen=True, forbid_unknown_fields=True):
     tokens: tuple[str, ...]
 
 
-class _TokenNames(Struct, frozen=True, forbid_unknown_fields=True):
+class _NameContext(Struct, frozen=True, forbid_unknown_fields=True):
     first: str
     before: str
     behind: str
@@ -50,7 +50,7 @@ class _Vocabulary(Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     ambiguous: frozenset[str]
-    names_in_code: tuple[_TokenNames, ...]
+    names_in_code: tuple[_NameContext, ...]
     families: tuple[_TokenFamily, ...]
 
 
@@ -76,7 +76,7 @@ _SEAM: Final = 256
 _LOOK_BACK: Final = 40
 """Maximum distance of the preceding context that makes an ambiguous token a name in code."""
 
-# Characters that lenient tokenizers may interpret differently: entities, control characters, and non-ASCII except
+# Characters that lenient tokenizers may interpret differently: entities, control characters, and non-ASCII except for
 # common
 # characters that no tokenizer folds or drops.
 _ODD = re.compile(
@@ -96,14 +96,14 @@ def neutralised(text: str) -> str:
     The result contains no token, even if tokens are nested or overlapping, contain invisible characters, or are written
     in full-width letters or as HTML entities.
     """
-    return _with_breaks(text, [place for _, place, _ in _breaks(text)])
+    return _insert_breaks(text, [place for _, place, _ in _token_positions(text)])
 
 
 def joined(parts: Sequence[tuple[str, bool]]) -> str:
     """Join a text of several parts, breaking control tokens that an untrusted part forms with its neighbours.
 
     Args:
-        parts: Each part with whether it is untrusted; untrusted parts are already `neutralised`.
+        parts: Each part with whether it is untrusted; untrusted parts are results of `neutralised`.
     """
     text = "".join(part for part, _ in parts)
     ends = list(accumulate(len(part) for part, _ in parts))
@@ -116,9 +116,9 @@ def joined(parts: Sequence[tuple[str, bool]]) -> str:
     places: set[int] = set()
     for seam in seams:
         start = max(0, seam - _SEAM)
-        found = _breaks(text[start : seam + _SEAM])
+        found = _token_positions(text[start : seam + _SEAM])
         places |= {start + place for begin, place, end in found if start + begin < seam < start + end}
-    return _with_breaks(text, sorted(places))
+    return _insert_breaks(text, sorted(places))
 
 
 def count_breaks(text: str) -> int:
@@ -126,31 +126,31 @@ def count_breaks(text: str) -> int:
     if len(whole) == len(text):
         return 0
     at = accumulate(map(len, text.split(BREAK)))
-    return len({place for _, place, _ in _breaks(whole)}.intersection(at))
+    return len({place for _, place, _ in _token_positions(whole)}.intersection(at))
 
 
-def _with_breaks(text: str, places: Iterable[int]) -> str:
+def _insert_breaks(text: str, places: Iterable[int]) -> str:
     return BREAK.join(text[start:end] for start, end in pairwise([0, *places, len(text)]))
 
 
-def _breaks(text: str) -> list[tuple[int, int, int]]:
-    plain, anchors = _folded(text)
+def _token_positions(text: str) -> list[tuple[int, int, int]]:
+    plain, anchors = _fold(text)
 
     def end_of(place: int) -> int:
         start, end = anchors[bisect_right(anchors, place, key=itemgetter(0)) - 1]
         return end + place - start
 
-    return [(end_of(start - 1) if start else 0, end_of(start), end_of(end - 1)) for start, end in _tokens(plain)]
+    return [(end_of(start - 1) if start else 0, end_of(start), end_of(end - 1)) for start, end in _find_tokens(plain)]
 
 
-def _tokens(plain: str) -> list[tuple[int, int]]:
+def _find_tokens(plain: str) -> list[tuple[int, int]]:
     found, at = [], 0
     while (candidate := _CANDIDATE.search(plain, at)) is not None:
         at = candidate.start() + 1
         if _is_token(candidate[0]):
             found.append(candidate.span())
     unsure = {(start, end) for start, end in found if _NUMBER.sub("#", plain[start:end]) in _VOCABULARY.ambiguous}
-    names = {token for token in unsure if _is_name(plain, *token)}
+    names = {token for token in unsure if _is_name_in_code(plain, *token)}
     tags = {token for token in unsure - names if plain[token[0]] == "<"}
     sure = {*found} - tags - names
     # An ambiguous token next to an unambiguous one is a token, too.
@@ -159,7 +159,7 @@ def _tokens(plain: str) -> list[tuple[int, int]]:
             sure.add(other)
     tags -= sure
     counts = Counter(plain[start:end] for start, end in tags)
-    sure |= {(start, end) for start, end in tags if not _is_paired(plain[start:end], counts, plain)}
+    sure |= {(start, end) for start, end in tags if not _is_paired_tag(plain[start:end], counts, plain)}
     return [token for token in found if token in sure]
 
 
@@ -167,7 +167,7 @@ def _is_token(text: str) -> bool:
     return text in _TOKENS or _SHAPE.fullmatch(text) is not None or _NUMBER.sub("#", text) in _TOKENS
 
 
-def _is_name(plain: str, start: int, end: int) -> bool:
+def _is_name_in_code(plain: str, start: int, end: int) -> bool:
     look_back = max(0, start - _LOOK_BACK)
     return not plain.startswith("</", start) and any(
         plain[start] == first and before.search(plain, look_back, start) and behind.match(plain, end)
@@ -175,17 +175,17 @@ def _is_name(plain: str, start: int, end: int) -> bool:
     )
 
 
-def _is_paired(token: str, counts: Counter[str], plain: str) -> bool:
+def _is_paired_tag(token: str, counts: Counter[str], plain: str) -> bool:
     name = token.strip("</>")
     begun = counts[f"<{name}>"] + plain.count(f"<{name} ")
     return begun == counts[f"</{name}>"] > 0
 
 
-def _folded(text: str) -> tuple[str, list[tuple[int, int]]]:
+def _fold(text: str) -> tuple[str, list[tuple[int, int]]]:
     anchors = [(0, 1)]
 
     def fold(odd: re.Match[str]) -> str:
-        read = _read(odd[0])
+        read = _normalise(odd[0])
         if len(read) != odd.end() - odd.start():
             place, end = anchors[-1]
             plain, end = place + odd.start() + 1 - end, odd.end()
@@ -197,7 +197,7 @@ def _folded(text: str) -> tuple[str, list[tuple[int, int]]]:
 
 
 @lru_cache(maxsize=4096)
-def _read(unit: str) -> str:
+def _normalise(unit: str) -> str:
     while unit != (read := html.unescape(unit)):
         unit = read
     return "".join(

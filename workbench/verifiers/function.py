@@ -65,7 +65,7 @@ def verifier(
 
     def make(function: Callable[..., Verdict]) -> type[FunctionVerifier]:
         hints = get_type_hints(function, include_extras=True)
-        if wrong := next(_wrong(function, isolation, hints), None):
+        if wrong := next(_find_errors(function, isolation, hints), None):
             raise VerifierError(f"The verifier {name!r} can't be the function {function.__name__}: {wrong}.")
         taken = list(inspect.signature(function).parameters.values())[1:]
         fields: dict[str, Any] = {
@@ -91,7 +91,7 @@ _EITHER = inspect.Parameter.POSITIONAL_OR_KEYWORD
 _PLAIN = {str, int, float, bool, NoneType}
 
 
-def _wrong(function: Callable[..., Any], isolation: Isolation, hints: dict[str, Any]) -> Iterator[str]:
+def _find_errors(function: Callable[..., Any], isolation: Isolation, hints: dict[str, Any]) -> Iterator[str]:
     if isolation not in ("inline", "process"):
         yield f"{isolation!r} takes a class"
     if inspect.iscoroutinefunction(function):
@@ -106,12 +106,12 @@ def _wrong(function: Callable[..., Any], isolation: Isolation, hints: dict[str, 
             yield f"{one.name} is not an option: options come after a *"
         elif one.default is one.empty:
             yield f"{one.name} has no default"
-        elif one.name not in hints or not _is_plain(hints[one.name]):
+        elif one.name not in hints or not _is_plain_type(hints[one.name]):
             yield f"{one.name} is to be text, a number, a bool or a Literal, so that text can say it"
 
 
-def _is_plain(hint: Any) -> bool:
+def _is_plain_type(hint: Any) -> bool:
     origin = get_origin(hint)
     if origin in (Union, UnionType):
-        return all(map(_is_plain, get_args(hint)))
-    return _is_plain(get_args(hint)[0]) if origin is Annotated else origin is Literal or hint in _PLAIN
+        return all(map(_is_plain_type, get_args(hint)))
+    return _is_plain_type(get_args(hint)[0]) if origin is Annotated else origin is Literal or hint in _PLAIN

@@ -25,23 +25,23 @@ def judged(verifier: Verifier, item: VerifierInput) -> Verdict:
     Raises:
         MemoryError: The verifier ran out of memory.
     """
-    answer, ms = _timed(verifier.verify, item)
+    answer, ms = _measure(verifier.verify, item)
     return trimmed(_require_verdict(answer), item, ms)
 
 
 def quickly_judged(verifier: StagedVerifier, item: VerifierInput) -> Verdict | Pending:
-    """Return the first stage's verdict with its time, or the deferred item; errors become verdicts as in `judged`.
+    """Return the first stage's verdict with its time, or the deferred item; errors become verdicts as in `judge_item`.
 
     Raises:
         MemoryError: The verifier ran out of memory.
     """
-    answer, ms = _timed(verifier.quick, item)
+    answer, ms = _measure(verifier.quick, item)
     if isinstance(answer, Pending) and isinstance(answer.key, bytes):
         return Pending(key=answer.key, verdict=trimmed(_require_verdict(answer.verdict), item, ms))
     return trimmed(_require_verdict(answer), item, ms)
 
 
-def _timed(ask: Callable[[VerifierInput], object], item: VerifierInput) -> tuple[object, float]:
+def _measure(ask: Callable[[VerifierInput], object], item: VerifierInput) -> tuple[object, float]:
     started = time.perf_counter()
     try:
         answer = ask(item)
@@ -62,13 +62,13 @@ def trimmed(verdict: Verdict, item: VerifierInput, ms: float) -> Verdict:
     """Return the verdict with bounded texts and without offsets outside their text."""
     return structs.replace(
         verdict,
-        reason=_cut(verdict.reason, _LONGEST_REASON),
-        rule=_cut(verdict.rule, _LONGEST_REASON),
-        reference_final=_cut(verdict.reference_final, _LONGEST_TEXT),
-        candidate_final=_cut(verdict.candidate_final, _LONGEST_TEXT),
-        reference_span=_within(verdict.reference_span, item.reference),
-        candidate_span=_within(verdict.candidate_span, item.completion),
-        detail=_cut(verdict.detail, _LONGEST_TEXT),
+        reason=_truncate(verdict.reason, _LONGEST_REASON),
+        rule=_truncate(verdict.rule, _LONGEST_REASON),
+        reference_final=_truncate(verdict.reference_final, _LONGEST_TEXT),
+        candidate_final=_truncate(verdict.candidate_final, _LONGEST_TEXT),
+        reference_span=_valid_span(verdict.reference_span, item.reference),
+        candidate_span=_valid_span(verdict.candidate_span, item.completion),
+        detail=_truncate(verdict.detail, _LONGEST_TEXT),
         ms=ms,
     )
 
@@ -77,12 +77,12 @@ def failure(detail: str) -> Verdict:
     return Verdict(outcome=Outcome.ERROR, reason="internal", detail=detail)
 
 
-def _cut(text: str | None, length: int) -> str | None:
+def _truncate(text: str | None, length: int) -> str | None:
     # A plug-in may return anything here; data that is not text is rejected when it is sent or stored.
     return text[:length] if isinstance(text, str) else text
 
 
-def _within(span: tuple[int, int] | None, text: str) -> tuple[int, int] | None:
+def _valid_span(span: tuple[int, int] | None, text: str) -> tuple[int, int] | None:
     match span:
         case (int(start), int(end)) if 0 <= start <= end <= len(text):
             return start, end
@@ -101,7 +101,8 @@ class Allowance(Struct, frozen=True, kw_only=True):
 
     Attributes:
         start_s: Seconds it may take to load, without waits for a processor if the kernel reports them.
-        deadline_s: Seconds of processor time an item may take, sending included; ten times as much wall time is allowed
+        deadline_s: Seconds of processor time an item may take, including the time to send it; ten times as much wall
+            time is allowed
             (`meter.WALL_TIME_FACTOR`).
         memory_bytes: Resident memory a worker may use in addition to that after loading.
     """

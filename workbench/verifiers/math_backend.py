@@ -23,7 +23,7 @@ _SUSPECT_KB = 400 * 1024
 """Peak memory from which a failed comparison may be due to a failed allocation that the library hid."""
 
 
-class _Swallowed(logging.Handler):
+class _LoggedErrorCatcher(logging.Handler):
     error: BaseException | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -31,8 +31,8 @@ class _Swallowed(logging.Handler):
             self.error = record.exc_info[1]
 
 
-def _listen() -> _Swallowed:
-    handler = _Swallowed(logging.DEBUG)
+def _catch_logged_errors() -> _LoggedErrorCatcher:
+    handler = _LoggedErrorCatcher(logging.DEBUG)
     logger = logging.getLogger("math_verify")
     logger.setLevel(logging.DEBUG)
     logger.propagate = False
@@ -40,7 +40,7 @@ def _listen() -> _Swallowed:
     return handler
 
 
-_swallowed = _listen()
+_swallowed = _catch_logged_errors()
 
 
 _EXTRACTION: Final[dict[str, Any]] = {
@@ -63,7 +63,7 @@ def judge(reference: str, completion: str, options: MathVerifyOptions = _DEFAULT
         return _undecided("no_reference_answer")
     candidate = parse(completion, _EXTRACTION[options.extraction], parsing_timeout=None)
     if not candidate:
-        return _undecided("no_answer_found", reference_final=_text(gold))
+        return _undecided("no_answer_found", reference_final=_first_text(gold))
     equal = verify(
         gold,
         candidate,
@@ -78,27 +78,27 @@ def judge(reference: str, completion: str, options: MathVerifyOptions = _DEFAULT
     return Verdict(
         outcome=Outcome.CORRECT if equal else Outcome.INCORRECT,
         reason="symbolic",
-        reference_final=_text(gold),
-        candidate_final=_text(candidate),
-        detail=_detail(),
+        reference_final=_first_text(gold),
+        candidate_final=_first_text(candidate),
+        detail=_error_detail(),
     )
 
 
 def _undecided(reason: str, reference_final: str | None = None) -> Verdict:
     if _memory_ran_out():
         raise MemoryError
-    return Verdict(outcome=Outcome.ABSTAIN, reason=reason, reference_final=reference_final, detail=_detail())
+    return Verdict(outcome=Outcome.ABSTAIN, reason=reason, reference_final=reference_final, detail=_error_detail())
 
 
 def _memory_ran_out() -> bool:
     return isinstance(_swallowed.error, MemoryError) or peak_kb() > _SUSPECT_KB
 
 
-def _detail() -> str | None:
+def _error_detail() -> str | None:
     return f"the library hid a {type(_swallowed.error).__name__}" if _swallowed.error else None
 
 
-def _text(forms: list[Any]) -> str | None:
+def _first_text(forms: list[Any]) -> str | None:
     texts = (form for form in forms if isinstance(form, str))
     found = next(texts, None)
     return found[:_MAX_ANSWER_CHARACTERS] if found is not None else None

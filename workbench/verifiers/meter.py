@@ -1,7 +1,8 @@
 """Working time of a process, independent of the machine's load.
 
 Processor time counts for a process and its children. Wall time excludes the process's waits for a processor, if the
-kernel reports them (Linux, ``schedstat``): it is the same among a hundred other processes as alone.
+kernel reports them (Linux, ``schedstat``): it is the same with a hundred other processes on the machine as without
+them.
 """
 
 from __future__ import annotations
@@ -77,11 +78,11 @@ class Meter:
         self._tree = tree
         self._cpu = self._waited = 0.0
         self._exact = False
-        self._stat, self._schedstat = _opened(pid, "stat"), _opened(pid, "schedstat")
+        self._stat, self._schedstat = _open_proc_file(pid, "stat"), _open_proc_file(pid, "schedstat")
         self.restart()
 
     def restart(self) -> None:
-        self._look(live=self._tree)
+        self._update(live=self._tree)
         self._began, self._from_cpu, self._from_waited = time.monotonic(), self._cpu, self._waited
 
     def spent(self, *, live: bool = False) -> ProcessUsage:
@@ -90,7 +91,7 @@ class Meter:
         Args:
             live: Whether to include children that still run.
         """
-        self._look(live=live or self._tree)
+        self._update(live=live or self._tree)
         wall = time.monotonic() - self._began
         waited = min(wall, max(0.0, self._waited - self._from_waited))
         return ProcessUsage(max(0.0, self._cpu - self._from_cpu), wall - waited, self._exact)
@@ -101,15 +102,15 @@ class Meter:
                 os.close(descriptor)
         self._stat = self._schedstat = None
 
-    def _look(self, *, live: bool) -> None:
+    def _update(self, *, live: bool) -> None:
         if self._pid is None or (cpu := processor_time(self._pid)) is None:
             return
         waited = _waited(self._schedstat)
         self._exact = waited is not None
-        self._cpu, self._waited = cpu + _of_ended(self._stat), waited or 0.0
+        self._cpu, self._waited = cpu + _ended_children_time(self._stat), waited or 0.0
         for process in _descendants(self._pid) if live else ():
-            stat, schedstat = _opened(process, "stat"), _opened(process, "schedstat")
-            self._cpu += (processor_time(process) or 0.0) + _of_ended(stat)
+            stat, schedstat = _open_proc_file(process, "stat"), _open_proc_file(process, "schedstat")
+            self._cpu += (processor_time(process) or 0.0) + _ended_children_time(stat)
             self._waited += _waited(schedstat) or 0.0
             for descriptor in (stat, schedstat):
                 if descriptor is not None:
@@ -134,7 +135,7 @@ def processor_time(pid: int) -> float | None:
     return None
 
 
-def _of_ended(stat: int | None) -> float:
+def _ended_children_time(stat: int | None) -> float:
     if stat is None:
         return 0.0
     with contextlib.suppress(OSError, ValueError, IndexError):
@@ -150,7 +151,7 @@ def _descendants(pid: int) -> list[int]:
     return []
 
 
-def _opened(pid: int | None, name: str) -> int | None:
+def _open_proc_file(pid: int | None, name: str) -> int | None:
     with contextlib.suppress(OSError):
         return None if pid is None else os.open(f"/proc/{pid}/{name}", os.O_RDONLY | os.O_CLOEXEC)
     return None

@@ -32,7 +32,8 @@ def made(record: type[Record], options: Mapping[str, str]) -> Record:
 
 
 def chosen(record: Struct) -> dict[str, object]:
-    """Return the values that differ from the defaults: a configuration without any keeps its earlier hash."""
+    """Return the values that differ from the defaults, so that a new option doesn't change the hash of old
+    configurations."""
     values = structs.asdict(record)
     return {one.name: values[one.name] for one in structs.fields(record) if values[one.name] != one.default}
 

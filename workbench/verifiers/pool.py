@@ -45,7 +45,7 @@ class _Worker:
         item: The current item or, if ``answered``, one that is not released yet.
         started: Monotonic time at which it got its item, or was started.
         next_look: Monotonic time at which its time may be up.
-        meter: The usage since then, once the process id is known.
+        meter: Measures the usage since ``started``; None until the process id is known.
     """
 
     def __init__(self, sock: socket.socket, start_s: float, item: VerifierInput | None = None) -> None:
@@ -84,7 +84,8 @@ class WorkerPool(Closing):
     Args:
         spec: The verifier's registered kind and its options.
         workers: Number of worker processes.
-        deadline: Seconds of processor time an item may take, sending included; by default the verifier's allowance.
+        deadline: Seconds of processor time an item may take, including the time to send it; by default the verifier's
+            allowance.
         memory_bytes: Resident memory a worker may use once it has loaded; by default the verifier's allowance.
 
     Raises:
@@ -147,7 +148,7 @@ class WorkerPool(Closing):
         worker.item, worker.answered = item, False
         worker.begin(self._deadline)
         worker.channel.send(item)
-        self._watch(worker)
+        self._update_events(worker)
 
     def wait(self, timeout: float) -> list[tuple[VerifierInput, Verdict]]:
         """Wait until an item is answered, a worker becomes free, or the time is up.
@@ -184,7 +185,7 @@ class WorkerPool(Closing):
         """End all workers and the server at once; unfinished items are lost."""
         for worker in list(self._workers):
             worker.kill()
-            self._forget(worker)
+            self._remove(worker)
         self._selector.close()
         self._control.close()
         try:
@@ -201,15 +202,15 @@ class WorkerPool(Closing):
             worker: _Worker = key.data
             if events & selectors.EVENT_WRITE:
                 worker.channel.flush()
-                self._watch(worker)
+                self._update_events(worker)
             if events & selectors.EVENT_READ:
-                results += self._read(worker)
+                results += self._receive(worker)
         now = time.monotonic()
         for worker in [worker for worker in self._workers if worker.pending and worker.next_look <= now]:
-            results += self._look_at(worker, now)
+            results += self._check_time(worker, now)
         return results
 
-    def _look_at(self, worker: _Worker, now: float) -> list[tuple[VerifierInput, Verdict]]:
+    def _check_time(self, worker: _Worker, now: float) -> list[tuple[VerifierInput, Verdict]]:
         seconds = self._deadline if worker.ready else self._start_s
         if worker.meter is None:
             late: Cause | None = "wall"
@@ -220,31 +221,31 @@ class WorkerPool(Closing):
             worker.next_look = now + spent.left(seconds)
         if late is None:
             return []
-        ended = _DIED if self._is_full(worker) else _out_of_time(late, seconds)
+        ended = _DIED if self._is_full(worker) else _timeout_verdict(late, seconds)
         worker.kill()
         return self._replace(worker, ended)
 
     def _is_full(self, worker: _Worker) -> bool:
         return worker.pid is not None and peak_of_process(worker.pid) > _FULL_SHARE * self._memory_bytes
 
-    def _why_gone(self, worker: _Worker) -> Verdict:
+    def _verdict_on_death(self, worker: _Worker) -> Verdict:
         long = time.monotonic() - worker.started >= self._deadline + CPU_SLACK_S
-        return _out_of_time("cpu", self._deadline) if long and worker.ready else _DIED
+        return _timeout_verdict("cpu", self._deadline) if long and worker.ready else _DIED
 
-    def _read(self, worker: _Worker) -> list[tuple[VerifierInput, Verdict]]:
+    def _receive(self, worker: _Worker) -> list[tuple[VerifierInput, Verdict]]:
         try:
             body = worker.channel.receive()
             if body is None:
                 return []
             if worker.ready:
-                return self._answer(worker, msgspec.msgpack.decode(body, type=WorkerAnswer))
-            self._load(worker, body)
+                return self._process_answer(worker, msgspec.msgpack.decode(body, type=WorkerAnswer))
+            self._process_startup(worker, body)
         except (EOFError, msgspec.MsgspecError):
             worker.kill()
-            return self._replace(worker, self._why_gone(worker))
-        return self._read(worker)
+            return self._replace(worker, self._verdict_on_death(worker))
+        return self._receive(worker)
 
-    def _load(self, worker: _Worker, body: bytes) -> None:
+    def _process_startup(self, worker: _Worker, body: bytes) -> None:
         if worker.pid is None:
             worker.pid = msgspec.msgpack.decode(body, type=Hello).pid
             worker.meter = Meter(worker.pid)
@@ -255,14 +256,14 @@ class WorkerPool(Closing):
         worker.ready = True
         self._start_up_deaths = 0
 
-    def _answer(self, worker: _Worker, answer: WorkerAnswer) -> list[tuple[VerifierInput, Verdict]]:
+    def _process_answer(self, worker: _Worker, answer: WorkerAnswer) -> list[tuple[VerifierInput, Verdict]]:
         item = worker.item
         if item is None or worker.answered or answer.item != item.item:
             raise EOFError
         worker.answered = True
         verdict = answer.verdict
         if worker.meter is not None and worker.meter.spent().cpu >= self._deadline:
-            verdict = structs.replace(_out_of_time("cpu", self._deadline), ms=verdict.ms)
+            verdict = structs.replace(_timeout_verdict("cpu", self._deadline), ms=verdict.ms)
         if answer.last:
             self._replace(worker, _DIED)
         return [(item, verdict)]
@@ -275,7 +276,7 @@ class WorkerPool(Closing):
                 f"The verifier {self._kind!r} can't start: {_START_UP_DEATHS} worker processes in a row "
                 "ended or hung while they loaded it."
             )
-        self._forget(worker)
+        self._remove(worker)
         self._start(worker.item)
         if worker.item is None or worker.answered:
             return []
@@ -294,11 +295,11 @@ class WorkerPool(Closing):
         self._workers.add(worker)
         self._selector.register(ours, selectors.EVENT_READ, worker)
 
-    def _watch(self, worker: _Worker) -> None:
+    def _update_events(self, worker: _Worker) -> None:
         events = selectors.EVENT_READ | (selectors.EVENT_WRITE if worker.channel.unsent else 0)
         self._selector.modify(worker.channel.sock, events, worker)
 
-    def _forget(self, worker: _Worker) -> None:
+    def _remove(self, worker: _Worker) -> None:
         self._workers.discard(worker)
         self._selector.unregister(worker.channel.sock)
         worker.channel.close()
@@ -309,7 +310,7 @@ class WorkerPool(Closing):
 _DIED = Verdict(outcome=Outcome.ABSTAIN, reason="worker_died")
 
 
-def _out_of_time(cause: Cause, seconds: float) -> Verdict:
+def _timeout_verdict(cause: Cause, seconds: float) -> Verdict:
     return Verdict(outcome=Outcome.ABSTAIN, reason="timeout", rule=f"timeout.{cause}", detail=in_words(cause, seconds))
 
 

@@ -77,7 +77,7 @@ class Registry:
             known = ", ".join(sorted(self._found)) or "none is installed"
             raise UsageError(f"There is no verifier named {kind!r}.", f"Known verifiers: {known}.")
         if len(points) > 1:
-            packages = " and ".join(sorted(_package(point) for point in points))
+            packages = " and ".join(sorted(_package_name(point) for point in points))
             raise VerifierError(f"Both {packages} provide a verifier named {kind!r}.", "Uninstall one of them.")
         return points[0]
 
@@ -103,7 +103,7 @@ class Registry:
         return require_local(self.load(kind, options))
 
     def _describe(self, name: str) -> VerifierKind:
-        package = ", ".join(sorted(_package(point) for point in self._found[name]))
+        package = ", ".join(sorted(_package_name(point) for point in self._found[name]))
         try:
             cls = _import(self.entry_point(name))
         except VerifierError as error:
@@ -131,7 +131,7 @@ def require_local(verifier: AnyVerifier) -> Verifier:
     return cast("Verifier", verifier)
 
 
-class _Printed:
+class _LoadingOutput:
     """Redirects standard output while plug-ins are loaded: output of a loading thread goes to standard error.
 
     `contextlib.redirect_stdout` is process-wide: output of other threads would be lost, and two overlapping threads
@@ -165,7 +165,7 @@ class _Printed:
         return getattr(sys.stderr if getattr(self._here, "depth", 0) else self._output, name)
 
 
-_PRINTED = _Printed()
+_PRINTED = _LoadingOutput()
 
 
 def build(point: EntryPoint, options: dict[str, str]) -> AnyVerifier:
@@ -220,17 +220,18 @@ def _import(point: EntryPoint) -> Any:
         if (getattr(error, "name", None) or "").startswith("workbench.") and not has_app():
             raise VerifierError(f"The verifier {point.name!r} takes {CORE_ALONE}", GET_APP) from error
         raise VerifierError(
-            f"The verifier {point.name!r} of {_package(point)} can't be imported: {type(error).__name__}: {error}"
+            f"The verifier {point.name!r} of {_package_name(point)} can't be imported: {type(error).__name__}: {error}"
         ) from error
     required: tuple[str, ...] = ("description", "options", "name", "isolation", "config")
     required += _METHODS.get(getattr(cls, "isolation", ""), ("verify",))
     missing = [name for name in required if not hasattr(cls, name)]
     if missing:
         raise VerifierError(
-            f"The verifier {point.name!r} of {_package(point)} is incomplete: {point.value} lacks {', '.join(missing)}."
+            f"The verifier {point.name!r} of {_package_name(point)} is incomplete: "
+            f"{point.value} lacks {', '.join(missing)}."
         )
     return cls
 
 
-def _package(point: EntryPoint) -> str:
+def _package_name(point: EntryPoint) -> str:
     return point.dist.name if point.dist else "an unknown package"

@@ -116,9 +116,9 @@ def server_from(options: Mapping[str, str]) -> ModelServer:
         timeout_s=DEFAULT_TIMEOUT_S if timeout is None else timeout,
         name=_server_name(options),
         key_file=line(options, "api_key_file"),
-        key_command=_command(options),
+        key_command=_key_command(options),
         extras=extras_from(options, profile),
-        route=Route(ca_file=line(options, "ca_file"), proxy=_proxy(options)),
+        route=Route(ca_file=line(options, "ca_file"), proxy=_parse_proxy(options)),
     )
 
 
@@ -130,7 +130,7 @@ _FIELD = re.compile(r"[a-z][A-Za-z0-9_]{0,60}")
 _EFFORT = re.compile(r"[a-z0-9_-]{1,40}")
 
 
-def _proxy(options: Mapping[str, str]) -> str | None:
+def _parse_proxy(options: Mapping[str, str]) -> str | None:
     url = line(options, "proxy")
     if url is None or url == FROM_ENVIRONMENT:
         return url
@@ -140,7 +140,7 @@ def _proxy(options: Mapping[str, str]) -> str | None:
         raise ValueError("proxy: use an address such as http://localhost:3128 without a name or password") from None
 
 
-def _command(options: Mapping[str, str]) -> tuple[str, ...]:
+def _key_command(options: Mapping[str, str]) -> tuple[str, ...]:
     try:
         words = tuple(shlex.split(line(options, "api_key_command") or ""))
     except ValueError as error:
@@ -157,27 +157,27 @@ def extras_from(options: Mapping[str, str], profile: str = DEFAULT) -> RequestEx
         raise ValueError("reasoning_effort: must be one word, such as low, medium or high")
     if field is not None and (not _FIELD.fullmatch(field) or profile_named(profile).dialect == "anthropic-messages"):
         raise ValueError("max_tokens_field: must be the name of a field in OpenAI's API, such as max_tokens")
-    body = _object(options, "extra_body")
+    body = _parse_json_object(options, "extra_body")
     if own := sorted(body.keys() & _OWN_FIELDS):
         raise ValueError(f"extra_body: {own[0]!r} is a field that the judge sets itself; remove it")
     return RequestExtras(
         body=body,
-        headers=_headers(_object(options, "extra_headers")),
+        headers=_check_headers(_parse_json_object(options, "extra_headers")),
         reasoning_effort=effort,
         max_tokens_field=field,
         fold_system=switch(options, "fold_system", False),
         stream=switch(options, "stream", False),
-        api=_api(options, profile),
+        api=_parse_api(options, profile),
     )
 
 
-def _api(options: Mapping[str, str], profile: str) -> Api | None:
+def _parse_api(options: Mapping[str, str], profile: str) -> Api | None:
     api: Api | None = choice(options, "api", get_args(Api), "chat") if "api" in options else None
     spoken_to(profile, "", api)
     return api
 
 
-def _object(options: Mapping[str, str], name: str) -> dict[str, Any]:
+def _parse_json_object(options: Mapping[str, str], name: str) -> dict[str, Any]:
     try:
         found = msgspec.json.decode(options.get(name, "{}").encode())
     except (ValueError, RecursionError) as error:
@@ -187,7 +187,7 @@ def _object(options: Mapping[str, str], name: str) -> dict[str, Any]:
     return found
 
 
-def _headers(given: Mapping[str, object]) -> dict[str, str]:
+def _check_headers(given: Mapping[str, object]) -> dict[str, str]:
     headers: dict[str, str] = {}
     for name, value in given.items():
         if not _HEADER.fullmatch(name) or not isinstance(value, str) or not (value.isascii() and value.isprintable()):
@@ -220,7 +220,7 @@ def _server_name(options: Mapping[str, str]) -> str | None:
 
 
 def require_sendable(server: ModelServer, sampling: Sampling, chosen: Collection[str]) -> None:
-    """Check that the user's settings reach the server: a dropped one would be displayed as if it applied.
+    """Check that the user's settings reach the server: a setting that is dropped would be displayed as if it applied.
 
     Args:
         sampling: All settings of a call.
@@ -411,7 +411,7 @@ async def judged_by_server(verifier: ServedVerifier, item: VerifierInput, ask: A
     """
     started = time.perf_counter()
     try:
-        answer = _require_plain(await verifier.judge(item, ask, secret))
+        answer = _storable_result(await verifier.judge(item, ask, secret))
     except CallFailed as failed:
         answer = Judged(verdict=Verdict(outcome=Outcome.ERROR, reason=failed.code, detail=failed.detail))
     except (Halt, MemoryError):
@@ -426,7 +426,7 @@ async def judged_by_server(verifier: ServedVerifier, item: VerifierInput, ask: A
     )
 
 
-def _require_plain(answer: object) -> Judged:
+def _storable_result(answer: object) -> Judged:
     """Return a verifier's result if it can be stored; else the verdict "error" with the reason.
 
     Raises:

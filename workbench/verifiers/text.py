@@ -68,9 +68,9 @@ def last_number(item: VerifierInput) -> Verdict:
     As GSM8K is often scored. A number is digits with thousands commas, a decimal part and a sign; it is compared by
     value. Fractions, units, powers of ten and what the number stands for are not looked at.
     """
-    expected = _last(_NUMBER, item.reference)
-    given = _last(_NUMBER, item.completion, reply_start(item.completion))
-    is_equal = expected is not None and given is not None and _value(given[0]) == _value(expected[0])
+    expected = _last_match(_NUMBER, item.reference)
+    given = _last_match(_NUMBER, item.completion, reply_start(item.completion))
+    is_equal = expected is not None and given is not None and _decimal(given[0]) == _decimal(expected[0])
     return _verdict(expected, given, equal=is_equal, reason="number")
 
 
@@ -84,17 +84,17 @@ def choice_letter(item: VerifierInput) -> Verdict:
     reference = reference_answer(item.reference, item.subtype)
     expected = _LETTER_ANSWER.fullmatch(canonical_text(reference.text))
     letter = None if expected is None else (expected[1], (reference.start, reference.end))
-    given = _last(_LETTER, item.completion, reply_start(item.completion))
+    given = _last_match(_LETTER, item.completion, reply_start(item.completion))
     is_equal = letter is not None and given is not None and given[0] == letter[0]
     return _verdict(letter, given, equal=is_equal, reason="letter")
 
 
-def _last(pattern: re.Pattern[str], text: str, start: int = 0) -> _Found | None:
+def _last_match(pattern: re.Pattern[str], text: str, start: int = 0) -> _Found | None:
     last = deque(pattern.finditer(text, start), maxlen=1)
     return (last[0][0], last[0].span()) if last else None
 
 
-def _value(number: str) -> Decimal:
+def _decimal(number: str) -> Decimal:
     return Decimal(number.replace(",", "").replace("−", "-"))
 
 
@@ -143,10 +143,10 @@ def canonical_text(text: str) -> str:
     and, if every word has at least three letters (or is "no"), upper case. Single letters and short
     names keep their case: ``AB`` is not ``ab``.
     """
-    text = _bare(text.replace("\N{MINUS SIGN}", "-").replace(r"\%", "%"))
+    text = _without_delimiters(text.replace("\N{MINUS SIGN}", "-").replace(r"\%", "%"))
     for pattern, replacement in _REPLACEMENTS:
         text = pattern.sub(replacement, text)
-    text = _bare(text)
+    text = _without_delimiters(text)
     if not any(bracket in text.replace("{,}", ",") for bracket in "([{"):
         text = _THOUSANDS.sub(lambda number: re.sub(r"\D", "", number[0]), text)
     if letter := _BRACKETED_LETTER.fullmatch(text):
@@ -154,7 +154,7 @@ def canonical_text(text: str) -> str:
     return text.casefold() if _WORDS.fullmatch(text) else text
 
 
-def _bare(text: str) -> str:
+def _without_delimiters(text: str) -> str:
     text = text.strip().removesuffix(".").rstrip()
     for opening, closing in _DELIMITERS:
         inner = text[len(opening) : -len(closing)]

@@ -57,7 +57,7 @@ def serve(setup: Setup) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(fileno=setup.control) as control:
         while (sock := _next_socket(control)) is not None:
-            _fork(sock, control, setup)
+            _fork_worker(sock, control, setup)
     _end_descendants()
     os._exit(0)
 
@@ -77,20 +77,20 @@ def _next_socket(control: socket.socket) -> socket.socket | None:
     return socket.socket(fileno=descriptors[0]) if data else None
 
 
-def _fork(sock: socket.socket, control: socket.socket, setup: Setup) -> None:
+def _fork_worker(sock: socket.socket, control: socket.socket, setup: Setup) -> None:
     server = os.getpid()
     with sock:
         if os.fork():
             return
         try:
             control.close()
-            _die_with(server)
-            _work(sock, setup)
+            _die_with_server(server)
+            _run_worker(sock, setup)
         finally:
             os._exit(0)
 
 
-def _die_with(server: int) -> None:
+def _die_with_server(server: int) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.setsid()
     if sys.platform == "linux":
@@ -99,14 +99,14 @@ def _die_with(server: int) -> None:
         os._exit(0)
 
 
-def _silence() -> None:
+def _discard_output() -> None:
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
     os.dup2(null, 2)
     os.close(null)
 
 
-def _work(sock: socket.socket, setup: Setup) -> None:
+def _run_worker(sock: socket.socket, setup: Setup) -> None:
     sock.sendall(pack(Hello(pid=os.getpid())))
     try:
         for module in setup.preload:
@@ -120,7 +120,7 @@ def _work(sock: socket.socket, setup: Setup) -> None:
     limit_memory(setup.memory_bytes)
     largest_kb = peak_kb() + setup.memory_bytes // 2048
     sock.sendall(pack(Loaded()))
-    _silence()
+    _discard_output()
     with sock.makefile("rb") as stream:
         _answer_all(verifier, sock, stream, largest_kb, setup.deadline)
 
@@ -144,13 +144,13 @@ def _answer_all(verifier: Verifier, sock: socket.socket, stream: BinaryIO, large
             # The verifier forked, and this is the child.
             os._exit(0)
         last = peak_kb() > largest_kb
-        sock.sendall(_packed(WorkerAnswer(item=item.item, verdict=verdict, last=last)))
+        sock.sendall(_pack_answer(WorkerAnswer(item=item.item, verdict=verdict, last=last)))
 
 
 _OUT_OF_MEMORY = Verdict(outcome=Outcome.ABSTAIN, reason="worker_died", detail="out of memory")
 
 
-def _packed(answer: WorkerAnswer) -> bytes:
+def _pack_answer(answer: WorkerAnswer) -> bytes:
     try:
         packed = pack(answer)
         msgspec.msgpack.decode(memoryview(packed)[8:], type=WorkerAnswer)

@@ -43,7 +43,7 @@ def project(tmp_path: Path) -> Project:
 def shares(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many items each share has that is read elsewhere; four are made at most."""
     read: list[int] = []
-    elsewhere = column_reading._read_elsewhere
+    elsewhere = column_reading._read_on_other_connection
 
     def told(*arguments: Any) -> ColumnTable | None:
         share = arguments[-1]
@@ -52,7 +52,7 @@ def shares(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     monkeypatch.setattr(column_reading, "_MIN_SHARE_ITEMS", 10)
     monkeypatch.setattr(os, "cpu_count", lambda: 16)
-    monkeypatch.setattr(column_reading, "_read_elsewhere", told)
+    monkeypatch.setattr(column_reading, "_read_on_other_connection", told)
     return read
 
 

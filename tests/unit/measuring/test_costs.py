@@ -16,7 +16,7 @@ from tests.served_runs import HereRunner, here_on
 from tests.servers.scripted import Received, scripted
 from workbench.app.cli import root
 from workbench.core.selection import selection_of
-from workbench.measuring.costs import CostRow, _leads, cost_table, costs
+from workbench.measuring.costs import CostRow, _is_on_front, cost_table, costs
 from workbench.runs.verifying import start
 
 ITEMS = 8
@@ -101,10 +101,10 @@ def test_who_leads_leads_for_some_price(points: list[tuple[float | None, float |
     for point in points:
         accuracy, price = point
         if accuracy is None or price is None:
-            assert _leads(point, points) is None
+            assert _is_on_front(point, points) is None
             continue
         affordable = [other for other in whole if other[1] <= price]
         best = max(other[0] for other in affordable)
         cheapest = min(other[1] for other in affordable if other[0] == best)
-        assert _leads(point, points) == (accuracy == best and price == cheapest)
-    assert not whole or any(_leads(point, points) for point in whole)
+        assert _is_on_front(point, points) == (accuracy == best and price == cheapest)
+    assert not whole or any(_is_on_front(point, points) for point in whole)

@@ -75,7 +75,7 @@ def test_what_is_made_anew_of_other_sources_counts_once() -> None:
 def test_the_verdicts_of_many_runs_are_bounded_and_stay_right(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = bytes_of(columns(project)._of(1))
+    one = bytes_of(columns(project)._verdict_table(1))
     monkeypatch.setattr(column_memory, "VERDICTS_BYTES", 2 * one)
     monkeypatch.setattr("workbench.measuring.columns.VERDICTS_BYTES", 2 * one)
     known = columns(project)

@@ -155,7 +155,9 @@ def test_a_node_that_can_not_work_is_refused_by_name(
 ) -> None:
     """As nodes of another version are; and the run says so."""
     monkeypatch.setattr(runner, "_IDLE_S", 0.0)
-    monkeypatch.setattr("workbench.runs.cluster._refusal", lambda verifier, about: "it keeps programs in at L2 only")
+    monkeypatch.setattr(
+        "workbench.runs.cluster._rejected_grade", lambda verifier, about: "it keeps programs in at L2 only"
+    )
     with closing(open_project(home(judged, tmp_path))) as project:
         with pytest.raises(AssertionError, match=r"No node can be used: .*/.*: it keeps programs in at L2 only"):
             ran_on(project, "rules")

@@ -27,7 +27,7 @@ def test_the_second_node_alone_is_on_a_core_of_its_own(
         on.append([_cores(nodes.head), *map(_cores, map(nodes.raylet, nodes.nodes)), os.sched_getaffinity(0)])
         return found
 
-    monkeypatch.setattr(bench, "_turn", seen)
+    monkeypatch.setattr(bench, "_poll_nodes", seen)
     with bench.on_core(0):
         bench.speed(tmp_path, "rules", bench._rows_project(tmp_path, 3000), 1)
     assert on == [[{0}, {0}, {0}], [{0}, {0}, {1}, {0}]]

@@ -12,7 +12,7 @@ import pytest
 from tests.helpers import add_items, make_project
 from tests.served_runs import here_on
 from tests.servers.scripted import scripted
-from workbench.app.cli.verifiers import _lines
+from workbench.app.cli.verifiers import _verifier_lines
 from workbench.core.errors import OptionError
 from workbench.core.project import Project
 from workbench.measuring.accuracy import accuracy
@@ -119,7 +119,7 @@ def test_a_run_shows_them_and_accuracy_says_whom(tmp_path: Path) -> None:
         (note,) = [one for one in accuracy(project).notes if "examples" in one]
         assert note.startswith(f"{len(few.examples)} items of these are shown to few as examples with gold: ")
         assert not [one for one in accuracy(project, verifiers=("always-correct",)).notes if "examples" in one]
-        printed = "\n".join(_lines(kinds(project)))
+        printed = "\n".join(_verifier_lines(kinds(project)))
         assert "as few: " in printed
         assert "-o examples=2" in printed
         assert "examples_drawn" not in printed

@@ -84,7 +84,7 @@ def test_items_left_out_are_as_if_they_were_not_there() -> None:
 def test_every_question_is_as_likely_as_every_other(questions: int) -> None:
     """Below and above the largest number of sixteen bits."""
     often = np.ones(questions, dtype=np.int64)
-    drawn = bootstrap._draw(often, 40, np.random.default_rng(0))
+    drawn = bootstrap._draw_multiplicities(often, 40, np.random.default_rng(0))
     assert (drawn.sum(axis=1) == questions).all()
     by_third = np.array([part.sum() for part in np.array_split(drawn, 3, axis=1)])
     assert by_third / by_third.sum() == pytest.approx(np.full(3, 1 / 3), abs=0.02)

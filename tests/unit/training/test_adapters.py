@@ -184,9 +184,9 @@ def closed(monkeypatch: pytest.MonkeyPatch, stack: tuple[Path, ScriptedServer, t
             made.append(self)
 
     monkeypatch.setattr(judging, "Judging", Counted)
-    judging._remembered.cache_clear()
+    judging._cached_judging.cache_clear()
     yield
-    judging._remembered.cache_clear()
+    judging._cached_judging.cache_clear()
     for one in made:
         one.close()
 

@@ -135,13 +135,13 @@ def test_what_is_doubtful_has_three_times_the_chance() -> None:
 def test_what_it_can_t_keep_up_with_is_dropped_and_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(auditing_module, "MAX_WAITING_CHARACTERS", 10)
     held = threading.Event()
-    work = Watcher._take
+    work = Watcher._process_call
 
     def slow(self: Watcher, one: Any) -> None:
         held.wait(PATIENCE_S)
         work(self, one)
 
-    monkeypatch.setattr(Watcher, "_take", slow)
+    monkeypatch.setattr(Watcher, "_process_call", slow)
     watcher = Watcher(Audit(database=tmp_path / "a.db", share=1.0), "rules", "1")
     for number in range(10):
         item, verdict = judged(number)
@@ -236,7 +236,7 @@ def test_the_end_of_a_step_gives_way_every_few_wordings(monkeypatch: pytest.Monk
 
 def test_all_that_the_thread_does_gives_way_to_a_reward(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     events: list[str] = []
-    names = ("_take_one", "_store", "_give_way")
+    names = ("_process_completion", "_store", "_wait_while_judging")
     for owner, name in ((WordingWatch, "close"), *((Watcher, name) for name in names)):
         real = getattr(owner, name)
 
@@ -252,7 +252,7 @@ def test_all_that_the_thread_does_gives_way_to_a_reward(tmp_path: Path, monkeypa
     # The last of either is at the end, when no reward waits any more.
     for place, name in enumerate(events[:-2]):
         assert name != "_store" or events[place - 1] == "_give_way ended"
-        assert name != "close" or events[place + 1] == "_give_way"
+        assert name != "close" or events[place + 1] == "_wait_while_judging"
     assert {"close", "_store"} < set(events)
 
 

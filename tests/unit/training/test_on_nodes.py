@@ -278,6 +278,6 @@ async def test_a_line_that_widens_lets_in_who_waits() -> None:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
     for _ in range(3):
-        await line._take()
+        await line._wait_for_slot()
     with pytest.raises(TimeoutError):
-        await asyncio.wait_for(line._take(), 0.01)
+        await asyncio.wait_for(line._wait_for_slot(), 0.01)

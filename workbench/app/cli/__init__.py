@@ -160,13 +160,15 @@ def main() -> None:
         sys.exit(1)
     except click.ClickException as error:
         param = getattr(error, "param", None)
-        _end(OptionError(param and param.name, error.message))
+        _exit_with_error(OptionError(param and param.name, error.message))
     except WorkbenchError as error:
-        _end(error)
+        _exit_with_error(error)
     except UnicodeEncodeError as error:
-        _end(UsageError(f"{error.object[:200]!r} is not valid UTF-8 text.", "Is the locale right? See: locale"))
+        _exit_with_error(
+            UsageError(f"{error.object[:200]!r} is not valid UTF-8 text.", "Is the locale right? See: locale")
+        )
     except OSError as error:
-        _end(WorkbenchError(f"{error.filename or 'The output'}: {error.strerror}."))
+        _exit_with_error(WorkbenchError(f"{error.filename or 'The output'}: {error.strerror}."))
 
 
 def _prepare_streams() -> None:
@@ -177,7 +179,7 @@ def _prepare_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def _end(error: WorkbenchError) -> NoReturn:
+def _exit_with_error(error: WorkbenchError) -> NoReturn:
     import msgspec
 
     from workbench.core.text.inert import inert

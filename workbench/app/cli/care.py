@@ -125,11 +125,13 @@ def doctor_command(options: DoctorOptions) -> Output:
             findings += node_sandboxes(options.cluster)
     healthy = all(finding.ok for finding in findings)
     return Output(
-        {"ok": healthy, "findings": findings}, lambda _: _show(options.database, findings), code=0 if healthy else 1
+        {"ok": healthy, "findings": findings},
+        lambda _: _show_findings(options.database, findings),
+        code=0 if healthy else 1,
     )
 
 
-def _show(database: str, findings: list[Finding]) -> None:
+def _show_findings(database: str, findings: list[Finding]) -> None:
     for finding in findings:
         show(f"{'ok ' if finding.ok else 'BAD'}  {finding.name}: {finding.message}")
     _advise(database, findings)
@@ -137,14 +139,14 @@ def _show(database: str, findings: list[Finding]) -> None:
 
 def _advise(database: str, findings: list[Finding]) -> None:
     database = shlex.quote(database)
-    if names := _named(findings, "rescue"):
+    if names := _names_with_remedy(findings, "rescue"):
         say(f"Damaged and stored nowhere else: {names}. Restore a backup (workbench restore {database} BACKUP),")
         say(f"or recover what can be read: workbench rescue {database} NEW.db")
-    elif names := _named(findings, "repair"):
+    elif names := _names_with_remedy(findings, "repair"):
         say(f"Can be rebuilt, if no row is lost: {names}: workbench doctor {database} --repair")
 
 
-def _named(findings: list[Finding], remedy: str) -> str:
+def _names_with_remedy(findings: list[Finding], remedy: str) -> str:
     return ", ".join(dict.fromkeys(finding.name for finding in findings if finding.remedy == remedy))
 
 
@@ -174,14 +176,15 @@ def _show_rescued(found: Rescued) -> None:
     for table in found.tables:
         if table.rows or not table.is_whole:
             show(
-                f"{table.table}: {counted(table.rows, 'row')}{_lacking(table.missing, table.stand_ins, table.dropped)}"
+                f"{table.table}: {counted(table.rows, 'row')}"
+                f"{_missing_text(table.missing, table.stand_ins, table.dropped)}"
             )
     for note in found.notes:
         say(note)
     show(f"{found.database}: {'every row is there' if found.is_whole else 'something is missing, see above'}")
 
 
-def _lacking(missing: int | None, stand_ins: int, dropped: int) -> str:
+def _missing_text(missing: int | None, stand_ins: int, dropped: int) -> str:
     told = []
     if missing is None:
         told.append("an unknown number missing")

@@ -178,10 +178,10 @@ def correlate_command(project: Project, options: CorrelateOptions) -> Output:
     report = correlate(
         project, options.verifier, gold=options.gold, selection=selection_of(options.where), run=options.run
     )
-    return Output(report, _show)
+    return Output(report, _show_correlation)
 
 
-def _show(report: CorrelationReport) -> None:
+def _show_correlation(report: CorrelationReport) -> None:
     chose = report.selection_judges
     name = with_mark(report.verifier, chose)
     show(f"{name}, run {report.run}: {counted(report.n, 'item')} with a score and gold ({report.gold_choice})")
@@ -189,13 +189,13 @@ def _show(report: CorrelationReport) -> None:
         show(f"{report.unscored:,} more have a verdict without a score and don't count")
     show(f"{'':10}{'all items':>11}{'by question':>13}  questions that have one")
     for row in report.rows:
-        mean = _figure(row.per_question)
-        show(f"{row.method:10}{_figure(row.corpus):>11}{mean:>13}  {row.defined:,} of {row.questions:,}")
+        mean = _coefficient_text(row.per_question)
+        show(f"{row.method:10}{_coefficient_text(row.corpus):>11}{mean:>13}  {row.defined:,} of {row.questions:,}")
     for note in what_marks_mean(chose):
         show(note)
 
 
-def _figure(value: float | None) -> str:
+def _coefficient_text(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}"
 
 

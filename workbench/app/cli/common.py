@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from workbench.runs.generation import Watch
 
 
-# -- How far a command is, on stderr: one line anew on a terminal, a line now and then elsewhere.
+# -- Progress of a command on stderr: one line, rewritten on a terminal; elsewhere a line from time to time.
 
 
 AFTER_S = 2.0
@@ -48,7 +48,7 @@ _OWN_LINE = threading.Event()
 @contextmanager
 def showing_progress() -> Iterator[None]:
     listener, over = Listener(), threading.Event()
-    shown = threading.Thread(target=_show, args=(listener, over), daemon=True)
+    shown = threading.Thread(target=_show_progress, args=(listener, over), daemon=True)
     shown.start()
     try:
         with listening_with(listener):
@@ -70,14 +70,14 @@ def one_line() -> Iterator[Callable[[str], None] | None]:
             yield None
             return
         try:
-            yield lambda words: _put(f"{_CLEAR}{inert(words)}")
+            yield lambda words: _write_stderr(f"{_CLEAR}{inert(words)}")
         finally:
-            _put(_CLEAR)
+            _write_stderr(_CLEAR)
     finally:
         _OWN_LINE.clear()
 
 
-def _show(listener: Listener, over: threading.Event) -> None:
+def _show_progress(listener: Listener, over: threading.Event) -> None:
     on_terminal = sys.stderr.isatty()
     every = _REDRAW_S if on_terminal else _LOG_S
     last, is_drawn = -every, False
@@ -87,15 +87,15 @@ def _show(listener: Listener, over: threading.Event) -> None:
         if is_long and now - last >= every:
             last, is_drawn = now, on_terminal
             line = inert(line_of(steps, now))
-            _put(f"{_CLEAR}{line}" if on_terminal else f"{line}\n")
+            _write_stderr(f"{_CLEAR}{line}" if on_terminal else f"{line}\n")
         elif is_drawn and not steps:
             is_drawn = False
-            _put(_CLEAR)
+            _write_stderr(_CLEAR)
     if is_drawn:
-        _put(_CLEAR)
+        _write_stderr(_CLEAR)
 
 
-def _put(text: str) -> None:
+def _write_stderr(text: str) -> None:
     # If stderr is closed, continue silently.
     with suppress(OSError, ValueError):
         sys.stderr.write(text)
@@ -105,7 +105,7 @@ def _put(text: str) -> None:
 def line_of(steps: Sequence[Step], now: float) -> str:
     """Return the finished steps, each part's progress, and the remaining or elapsed time."""
     left = steps[0].left(now)
-    time = f"{_seconds(now - steps[0].began)} so far" if left is None else f"{_seconds(left)} to go"
+    time = f"{_duration_text(now - steps[0].began)} so far" if left is None else f"{_duration_text(left)} to go"
     return f"{' · '.join(map(_step_words, steps))}, {time}"
 
 
@@ -117,7 +117,7 @@ def _step_words(step: Step) -> str:
     return f"{step.what}: {step.done:,} of {step.total:,} {step.unit}".rstrip()
 
 
-def _seconds(seconds: float) -> str:
+def _duration_text(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
@@ -165,7 +165,7 @@ def project_at(path: str, *, create: bool = False) -> Iterator[Project]:
     Shows the command's progress.
 
     Raises:
-        UsageError: They match nothing, or name something unknown.
+        UsageError: The conditions match nothing, or name something unknown.
         StoreError: As `opened_project`.
     """
     given = click.get_current_context().params
@@ -179,7 +179,7 @@ def project_at(path: str, *, create: bool = False) -> Iterator[Project]:
 def _require_items(project: Project, selection: Selection, verifiers: Sequence[str]) -> None:
     from workbench.data.querying import require_items
 
-    # Of several verdicts that could be meant the command itself knows which.
+    # If an item has several verdicts, the command determines which one is used.
     require_items(project, selection.judged_by(verifiers) if verifiers else selection)
 
 
@@ -229,11 +229,11 @@ def trusting(action: Callable[[bool], T], trust: bool) -> T:
     """Run an action that may need the user's trust; ask for it at a terminal.
 
     Args:
-        action: Called with whether the user has given it, and again after they have.
-        trust: Whether they gave it with ``--trust``.
+        action: Called with whether the user trusts the settings, and again once they do.
+        trust: Whether the user stated their trust with ``--trust``.
 
-    Raises:
-        NotTrustedError: They have not.
+        Raises:
+            NotTrustedError: The user does not trust the settings.
     """
     from workbench.runs.trust import NotTrustedError
 
@@ -255,15 +255,15 @@ def confirmed(question: str) -> bool:
 
 def print_json(value: Any) -> None:
     """Print one JSON document on stdout; non-ASCII characters stay readable."""
-    _write(msgspec.json.format(msgspec.json.encode(value), indent=2))
+    _write_json_line(msgspec.json.format(msgspec.json.encode(value), indent=2))
     sys.stdout.buffer.flush()
 
 
 def print_line(value: Any) -> None:
-    _write(msgspec.json.encode(value))
+    _write_json_line(msgspec.json.encode(value))
 
 
-def _write(document: bytes) -> None:
+def _write_json_line(document: bytes) -> None:
     if sys.stdout.isatty():
         # JSON leaves DEL and the C1 controls as they are; a terminal would obey them.
         document = _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", document.decode()).encode()
@@ -424,7 +424,7 @@ def shown_run(line: Callable[[str], None] | None = None) -> Callable[[RunInfo], 
             say(f"  Run {now.run}: {warning}")
             warned.add(warning)
         if line is not None:
-            line(_words(now))
+            line(_run_progress_text(now))
         elif now.waiting != told and now.waiting is not None:
             say(f"  Run {now.run} is {now.waiting}. It then continues by itself; nothing is lost.")
         told = now.waiting
@@ -432,7 +432,7 @@ def shown_run(line: Callable[[str], None] | None = None) -> Callable[[RunInfo], 
     return show
 
 
-def _words(info: RunInfo) -> str:
+def _run_progress_text(info: RunInfo) -> str:
     pace = f", {info.rate:.0f}/s, {info.eta:.0f} s to go" if info.rate and info.eta is not None else ""
     used = f", {tokens(info.usage.prompt_tokens, info.usage.completion_tokens)}" if info.usage else ""
     money = f", {dollars(info.usage.cost)}" if info.usage and info.usage.cost else ""
@@ -440,7 +440,7 @@ def _words(info: RunInfo) -> str:
     return f"run {info.run} {state}: {info.done:,} of {info.items:,}{pace}{used}{money}"
 
 
-# -- What the commands share that have models write: which model, for what, how far it is, what it took.
+# -- Shared by the commands that have models write texts: the model, progress, and cost.
 
 
 def model_option(use: str, *flags: str) -> Any:

@@ -66,17 +66,17 @@ def complete_command(project: Project, options: CompleteOptions) -> Output:
     PLAN is a TOML file with any number of models (docs/building.md). All are asked in parallel, each at its own pace.
     After a kill the same command continues; answered requests are never repeated.
     """
-    wanted = _plan(project, options)
+    wanted = _read_plan(project, options)
     if options.dry_run:
         from workbench.benchmarks.sampling.planning import planned
 
         return Output(planned(project, wanted, again=options.retry_errors), _show_planned)
-    report = _completed(project, wanted, options)
+    report = _complete_plan(project, wanted, options)
     halted = any(one.halted for one in report.models)
     return Output(report, _show_written, code=1 if halted else REFUSED_SOME if report.missing else 0)
 
 
-def _plan(project: Project, options: CompleteOptions) -> CompletionPlan:
+def _read_plan(project: Project, options: CompleteOptions) -> CompletionPlan:
     from msgspec import structs
 
     from workbench.benchmarks.sampling.planning import only, plan_in, plan_of
@@ -95,11 +95,11 @@ def _plan(project: Project, options: CompleteOptions) -> CompletionPlan:
     return structs.replace(plan, set=None if options.set_ is None else SetName.parse(options.set_), dataset=dataset)
 
 
-def _completed(project: Project, plan: CompletionPlan, options: CompleteOptions) -> CompletionsWritten:
+def _complete_plan(project: Project, plan: CompletionPlan, options: CompleteOptions) -> CompletionsWritten:
     from workbench.benchmarks.sampling.completing import complete
 
     try:
-        with _drawing(plan) as watch:
+        with _showing_progress(plan) as watch:
             return trusting(
                 lambda yes: complete(project, plan, again=options.retry_errors, trust=yes, watch=watch), options.trust
             )
@@ -109,7 +109,7 @@ def _completed(project: Project, plan: CompletionPlan, options: CompleteOptions)
 
 
 @contextmanager
-def _drawing(plan: CompletionPlan) -> Iterator[Watch | None]:
+def _showing_progress(plan: CompletionPlan) -> Iterator[Watch | None]:
     def words(standings: Mapping[str, ModelProgress]) -> str:
         done = sum(one.done for one in standings.values())
         failed = sum(one.failed.total() for one in standings.values())
@@ -134,9 +134,9 @@ def _show_planned(report: CompletionsPlanned) -> None:
     words = [
         f"{total.there:,} of {counted(total.completions, 'completion')} there",
         f"{counted(total.calls, 'call')} to make",
-        f"{compact_count(total.prompt_tokens)} tokens in, {_tokens(total.completion_tokens)} out",
-        _money(total.cost, total.unpriced) if total.calls else "nothing to pay",
-        _time(total.seconds),
+        f"{compact_count(total.prompt_tokens)} tokens in, {_tokens_text(total.completion_tokens)} out",
+        _cost_text(total.cost, total.unpriced) if total.calls else "nothing to pay",
+        _time_text(total.seconds),
     ]
     show(f"All {counted(total.models, 'model')}: {', '.join(words)}")
     if report.max_cost is not None:
@@ -154,17 +154,17 @@ def _planned_words(one: ModelPlan) -> Iterator[str]:
         yield f"{count:,} failed ({code})"
     yield f"{counted(one.calls, 'call')} to make"
     if one.calls:
-        yield f"{compact_count(one.prompt_tokens)} tokens in, {_tokens(one.completion_tokens)} out"
-        yield _money(one.cost, 0)
-        yield _time(one.seconds)
+        yield f"{compact_count(one.prompt_tokens)} tokens in, {_tokens_text(one.completion_tokens)} out"
+        yield _cost_text(one.cost, 0)
+        yield _time_text(one.seconds)
 
 
-def _tokens(found: Expected) -> str:
+def _tokens_text(found: Expected) -> str:
     most = "without a limit" if found.most is None else f"at most {compact_count(round(found.most))}"
     return f"{compact_count(round(found.usual))} ({most})"
 
 
-def _money(found: Expected | None, unpriced: int) -> str:
+def _cost_text(found: Expected | None, unpriced: int) -> str:
     if found is None:
         return "cost unknown"
     unknown = f", without {counted(unpriced, 'model')} with unknown price" if unpriced else ""
@@ -172,7 +172,7 @@ def _money(found: Expected | None, unpriced: int) -> str:
     return f"{dollars(found.usual)} (at most {most}){unknown}"
 
 
-def _time(seconds: float | None) -> str:
+def _time_text(seconds: float | None) -> str:
     if seconds is None:
         return "no rate configured"
     minutes = math.ceil(seconds / 60)

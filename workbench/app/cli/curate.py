@@ -92,10 +92,10 @@ def status_command(project: Project, options: CurateStatusOptions) -> Output:
     from workbench.benchmarks.curating.types import pool_status
 
     status = pool_status(project, options.scope)
-    return Output(status, _show)
+    return Output(status, _show_status)
 
 
-def _show(status: PoolStatus) -> None:
+def _show_status(status: PoolStatus) -> None:
     click.echo(listed(_SOURCES, (*status.sources, status.total)))
     show()
     show(f"Out: {counted(status.total.excluded)}")
@@ -106,7 +106,7 @@ def _show(status: PoolStatus) -> None:
         say(f"{status.stale:,} duplicates of an excluded question: see workbench curate DB duplicates --undo")
 
 
-def _of_type(letter: str) -> Column[SourceStatus]:
+def _type_column(letter: str) -> Column[SourceStatus]:
     return count(letter, lambda one: one.types.get(letter, 0))
 
 
@@ -116,7 +116,7 @@ _SOURCES: Columns[SourceStatus] = (
     count("questions", lambda one: one.questions),
     count("out", lambda one: one.questions - one.left),
     count("left", lambda one: one.left),
-    *map(_of_type, TYPES),
+    *map(_type_column, TYPES),
     count("other", lambda one: sum(n for letter, n in one.types.items() if letter not in (*TYPES, "none"))),
     count("untyped", lambda one: one.types.get("none", 0)),
     count("drawn", lambda one: sum(one.drawn.values())),
@@ -187,7 +187,7 @@ def exclude_command(project: Project, options: CurateExcludeOptions) -> Output:
 
     They are never drawn, and stay in the database. To exclude their items from tables: workbench exclude
     """
-    _check(options)
+    _check_options(options)
     scope = options.scope
     from workbench.benchmarks.curating import pool
 
@@ -216,7 +216,7 @@ def exclude_command(project: Project, options: CurateExcludeOptions) -> Output:
     )
 
 
-def _check(options: CurateExcludeOptions) -> None:
+def _check_options(options: CurateExcludeOptions) -> None:
     if sum((options.candidates, options.listing, options.undo)) > 1:
         raise UsageError("Give one of --candidates, --list and --undo.", "See: workbench curate DB exclude --help")
     if options.accept and not options.candidates:
@@ -299,14 +299,14 @@ def duplicates_command(project: Project, options: CurateDuplicatesOptions) -> Ou
         return Output({"restored": restored}, lambda _: [f"{restored:,} duplicates are included again"])
 
     def find(trust: bool, watch: Watch | None) -> DuplicatesReport:
-        method = _method(project, options, trust, watch)
+        method = _duplicate_method(project, options, trust, watch)
         return find_duplicates(project, method, scope, by=options.by, dry_run=options.dry_run, with_pairs=options.pairs)
 
     report = asked(find, options.trust, "requests")
-    return Output(report, _print, after=["Nothing was written (--dry-run)."] if options.dry_run else ())
+    return Output(report, _print_duplicates, after=["Nothing was written (--dry-run)."] if options.dry_run else ())
 
 
-def _method(project: Project, options: CurateDuplicatesOptions, trust: bool, watch: Watch | None) -> Method:
+def _duplicate_method(project: Project, options: CurateDuplicatesOptions, trust: bool, watch: Watch | None) -> Method:
     from workbench.benchmarks.curating import duplicates
     from workbench.runs.generation import models_from
 
@@ -323,7 +323,7 @@ def _method(project: Project, options: CurateDuplicatesOptions, trust: bool, wat
     return duplicates.by_text(project, threshold=least, shingle=options.shingle)
 
 
-def _print(report: DuplicatesReport) -> None:
+def _print_duplicates(report: DuplicatesReport) -> None:
     rows = [(one.source, f"{one.before:,}", f"{one.after:,}") for one in report.sources]
     left = report.questions - report.duplicates
     click.echo(aligned([("source", "before", "after"), *rows, ("all", f"{report.questions:,}", f"{left:,}")]))
@@ -334,10 +334,10 @@ def _print(report: DuplicatesReport) -> None:
         f"another source; {report.excluded:,} excluded"
     )
     for pair in report.pairs or ():
-        show(_pair(pair))
+        show(_pair_line(pair))
 
 
-def _pair(pair: DuplicatePair) -> str:
+def _pair_line(pair: DuplicatePair) -> str:
     return f"{pair.similarity:.3f}\t{pair.question_id} ({pair.source})\tis similar to {pair.of} ({pair.of_source})"
 
 
@@ -393,9 +393,9 @@ def types_command(project: Project, options: CurateTypesOptions) -> Output | Non
     if options.template is not None and options.model is None:
         raise UsageError("--template requires a model.", "Name one: --model NAME")
     if options.model is not None:
-        return _propose(project, options.model, options, scope)
+        return _propose_types(project, options.model, options, scope)
     if options.said:
-        return _say(project, options)
+        return _store_stated_types(project, options)
     from workbench.benchmarks.curating.types import accept_types, proposals, types_report
 
     if options.accept is not None:
@@ -409,7 +409,7 @@ def types_command(project: Project, options: CurateTypesOptions) -> Output | Non
     return None
 
 
-def _propose(project: Project, model: str, options: CurateTypesOptions, scope: Scope) -> Output:
+def _propose_types(project: Project, model: str, options: CurateTypesOptions, scope: Scope) -> Output:
     from workbench.benchmarks.curating.types import USUAL, propose_types
     from workbench.runs.generation import models_from
 
@@ -427,7 +427,7 @@ def _proposed_lines(report: TypesProposed) -> Iterator[str]:
     yield f"none of the four types: {counted(report.outside)}; unreadable: {report.unreadable:,}"
 
 
-def _say(project: Project, options: CurateTypesOptions) -> Output:
+def _store_stated_types(project: Project, options: CurateTypesOptions) -> Output:
     from workbench.benchmarks.curating.types import PersonType, say_types
 
     pairs = [key_and_value(text, "--set") for text in options.said]

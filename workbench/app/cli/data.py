@@ -152,10 +152,12 @@ def import_command(options: ImportOptions) -> Output:
             action = preview_import if options.dry_run else partial(import_files, version=options.run_version)
             report = action(project, plans, dataset=options.dataset, progress=progress)
     refused = report.quarantined or report.verdicts_refused
-    return Output(report, lambda found: _print(found, plans, options.dry_run), code=REFUSED_SOME if refused else 0)
+    return Output(
+        report, lambda found: _print_import(found, plans, options.dry_run), code=REFUSED_SOME if refused else 0
+    )
 
 
-def _print(report: ImportReport, plans: list[FilePlan], dry_run: bool) -> None:
+def _print_import(report: ImportReport, plans: list[FilePlan], dry_run: bool) -> None:
     done = "would be imported" if dry_run else "imported"
     show(
         f"{report.dataset}: {counted(report.read, 'row')} read, {report.imported} {done}, "
@@ -174,7 +176,7 @@ def _print(report: ImportReport, plans: list[FilePlan], dry_run: bool) -> None:
         show(gold)
     for row in report.first or []:
         texts = {"question": row.question, "reference": row.reference, "completion": row.completion}
-        said = [f"{field} {_beginning(text)}" for field, text in texts.items() if text is not None]
+        said = [f"{field} {_shorten(text)}" for field, text in texts.items() if text is not None]
         gold = "" if row.gold is None else f" │ {'correct' if row.gold else 'incorrect'}"
         show(f"  {row.line}: {' │ '.join(said)}{gold}")
     if any(plan.format == QUESTIONS for plan in plans):
@@ -212,7 +214,7 @@ def _print(report: ImportReport, plans: list[FilePlan], dry_run: bool) -> None:
         _print_verdicts(report)
 
 
-def _beginning(text: str) -> str:
+def _shorten(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= _MAX_PREVIEW else f"{line[:_MAX_PREVIEW]}…"
 
@@ -324,10 +326,10 @@ def status_command(project: Project) -> Output:
     """
     from workbench.measuring.briefing import briefed
 
-    return Output(briefed(project), partial(_lines, shlex.quote(str(project.path))))
+    return Output(briefed(project), partial(_status_lines, shlex.quote(str(project.path))))
 
 
-def _lines(database: str, counts: Status) -> Iterator[str]:
+def _status_lines(database: str, counts: Status) -> Iterator[str]:
     yield ", ".join(
         counted(n, noun) for n, noun in ((counts.items, "item"), (counts.questions, "question"), (counts.runs, "run"))
     )

@@ -46,7 +46,7 @@ def datasets_command(project: Project, options: DatasetsOptions) -> Output:
     if options.verb == "list":
         from workbench.measuring.counting import every_dataset
 
-        return Output(every_dataset(project), _lines)
+        return Output(every_dataset(project), _dataset_lines)
     from workbench.benchmarks.curating import datasets
 
     name = options.names[0]
@@ -66,7 +66,7 @@ def _change_text(options: DatasetsOptions, done: DatasetChanged) -> str:
     return f"{done.dataset}: {counted(done.items, 'item')} and {counted(done.questions, 'question')} {where}"
 
 
-def _lines(found: Sequence[DatasetInfo]) -> Iterator[str]:
+def _dataset_lines(found: Sequence[DatasetInfo]) -> Iterator[str]:
     for one in found:
         out = f"\tout: {one.out}" if one.out is not None else ""
         yield f"{one.name}\t{counted(one.items, 'item')}\t{counted(one.questions, 'question')}{out}"

@@ -85,27 +85,27 @@ def disagreements_command(project: Project, options: DisagreementsOptions) -> Ou
 
 
 def _show_queue(found: ReviewQueue, rows: Sequence[Disagreement], *, final: bool) -> None:
-    _wrapped(found.text)
+    _show_wrapped(found.text)
     show(counted(len(found), "item") + (f", the first {len(rows)} of them:" if len(rows) < len(found) else ""))
     for row in rows:
-        _show(row, final=final)
+        _show_item(row, final=final)
     if len(rows) < len(found):
         say(f"{len(found) - len(rows):,} more: --limit N")
 
 
-def _show(row: Disagreement, *, final: bool) -> None:
+def _show_item(row: Disagreement, *, final: bool) -> None:
     show()
     show(f"{row.score:8.3f}  {row.completion_id}  {row.subtype or row.type or 'untyped'}  {row.dataset}")
-    _wrapped(row.why, _INDENT)
+    _show_wrapped(row.why, _INDENT)
     for review in row.reviews:
         about = f" of {review.verifier}: {review.category}" if review.kind == "error" else ""
         since = f"; gold was {review.gold} then" if final and review.gold != row.gold else ""
-        _wrapped(
+        _show_wrapped(
             f"{review.kind}{about}, by {review.reviewer}{since}{f': {review.note}' if review.note else ''}", _INDENT
         )
 
 
-def _wrapped(text: str, indent: str = "") -> None:
+def _show_wrapped(text: str, indent: str = "") -> None:
     lines = fill(inert(text), _WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
     click.echo(lines)
 
@@ -166,9 +166,9 @@ def review_command(project: Project, options: ReviewOptions, as_json: bool) -> O
 
     workbench review DB error c17 c21 --verifier rules --category equivalence
     """
-    _check(options)
+    _check_options(options)
     if options.verb in _DECISIONS:
-        return _decide(project, options)
+        return _decide_items(project, options)
     if options.verb == "undo":
         from workbench.measuring.reviewing.deciding import take_back
 
@@ -184,10 +184,10 @@ def review_command(project: Project, options: ReviewOptions, as_json: bool) -> O
 
         counts = error_counts(project, (options.verifier,) if options.verifier else (), options.per)
         return Output(counts, lambda counts: _show_errors(counts, options.per))
-    return _exchange(project, options, as_json)
+    return _exchange_reviews(project, options, as_json)
 
 
-def _check(options: ReviewOptions) -> None:
+def _check_options(options: ReviewOptions) -> None:
     """Reject options that don't go together.
 
     Raises:
@@ -207,10 +207,10 @@ def _check(options: ReviewOptions) -> None:
         raise UsageError("--category is only for error.")
 
 
-def _decide(project: Project, options: ReviewOptions) -> Output:
+def _decide_items(project: Project, options: ReviewOptions) -> Output:
     from workbench.measuring.reviewing.deciding import UndecidableError, named
 
-    decide = _decision(project, options)
+    decide = _decision_function(project, options)
     decided: list[Review] = []
     refused: list[dict[str, str]] = []
     for key, found in named(project, options.words, options.dataset, options.question):
@@ -225,7 +225,7 @@ def _decide(project: Project, options: ReviewOptions) -> Output:
     return Output({"decided": decided, "refused": refused}, lambda _: [text]).lacking(*told)
 
 
-def _decision(project: Project, options: ReviewOptions) -> Callable[[int], Review]:
+def _decision_function(project: Project, options: ReviewOptions) -> Callable[[int], Review]:
     from workbench.measuring.judged import judges_of
     from workbench.measuring.reviewing import deciding
 
@@ -262,7 +262,7 @@ def _show_errors(counts: Sequence[ErrorCount], per: str | None) -> None:
         say("No error has been marked yet.")
 
 
-def _exchange(project: Project, options: ReviewOptions, as_json: bool) -> Output | None:
+def _exchange_reviews(project: Project, options: ReviewOptions, as_json: bool) -> Output | None:
     from workbench.measuring.reviewing.deciding import export_reviews, import_reviews
 
     (name,) = options.words

@@ -299,7 +299,7 @@ def compare_command(project: Project, options: CompareOptions) -> Output:
     from workbench.measuring import comparing, family
     from workbench.measuring.comparing_tables import comparison_as
 
-    kind = _kind(options)
+    kind = _comparison_kind(options)
     if kind != "pair" and (options.by or options.examples):
         raise click.UsageError("--by and --examples require exactly two verifiers.")
     how = options.basis.arguments
@@ -314,7 +314,7 @@ def compare_command(project: Project, options: CompareOptions) -> Output:
     return Output(report, lambda found: comparison_as(found, options.form))
 
 
-def _kind(options: CompareOptions) -> str:
+def _comparison_kind(options: CompareOptions) -> str:
     """Return the kind of comparison: ``pair``, ``family`` or ``errors``.
 
     Raises:

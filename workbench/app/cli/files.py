@@ -74,10 +74,10 @@ def judge_file_command(options: JudgeFileOptions) -> Output:
         force=options.force,
     )
     say_nodes(cluster)
-    return Output(done, _lines, code=REFUSED_SOME if done.refused or done.unread else 0)
+    return Output(done, _report_lines, code=REFUSED_SOME if done.refused or done.unread else 0)
 
 
-def _lines(done: JudgedFiles) -> Iterator[str]:
+def _report_lines(done: JudgedFiles) -> Iterator[str]:
     said = ", ".join(f"{number:,} {word}" for word, number in sorted(done.verdicts.items())) or "none"
     yield f"{done.output}: {counted(done.rows, 'row')} by {done.verifier} {done.version}: {said}"
     if done.isolation is not None:

@@ -24,9 +24,9 @@ def help_command(options: HelpOptions) -> Output | None:
     """
     topic = options.topic
     if topic is None:
-        return Output(GROUPS, _lines)
+        return Output(GROUPS, _help_lines)
     if len(names := list(GROUPS.get(topic, [topic]))) > 1:
-        return Output([topic], _lines)
+        return Output([topic], _help_lines)
     if names[0] not in COMMANDS:
         known = nearest(topic, [*GROUPS, *COMMANDS], "Groups and commands")
         raise UsageError(f"There is no command and no group {topic!r}.", known)
@@ -34,7 +34,7 @@ def help_command(options: HelpOptions) -> Output | None:
     return None
 
 
-def _lines(groups: Iterable[str]) -> Iterator[str]:
+def _help_lines(groups: Iterable[str]) -> Iterator[str]:
     widest = max(map(len, COMMANDS))
     for group in groups:
         yield f"{group.capitalize()}:"

@@ -83,10 +83,10 @@ def models_command(project: Project, options: ModelsOptions) -> Output:
     chosen = options.settings
     servers = trusting(lambda yes: check_servers(project, options.name, chosen, trust=yes), options.trust)
     healthy = all(finding.level != "problem" for server in servers for finding in server.findings)
-    return Output(servers, _lines, code=0 if healthy else 1)
+    return Output(servers, _server_lines, code=0 if healthy else 1)
 
 
-def _lines(servers: Sequence[CheckedServer]) -> Iterator[str]:
+def _server_lines(servers: Sequence[CheckedServer]) -> Iterator[str]:
     for server in servers:
         yield f"{', '.join(server.roles)}: {server.model} at {', '.join(server.base_urls)}"
         for finding in server.findings:
@@ -242,7 +242,7 @@ def sweep_command(project: Project, options: SweepOptions) -> Output:
     """
     from workbench.measuring.studies import start_sweep, sweep_estimate, sweep_points, sweep_report, sweep_text
 
-    points = sweep_points(_varied(options.vary), options.grid)
+    points = sweep_points(_values_to_vary(options.vary), options.grid)
     chosen, selection = options.settings, selection_of(options.where, options.limit)
     expected = sweep_estimate(project, options.judge, points, chosen, selection)
     if expected is not None and expected.calls:
@@ -264,7 +264,7 @@ def sweep_command(project: Project, options: SweepOptions) -> Output:
     return Output(report, sweep_text, after=["Some points are incomplete; the same command continues them."], code=1)
 
 
-def _varied(texts: tuple[str, ...]) -> dict[str, list[str]]:
+def _values_to_vary(texts: tuple[str, ...]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for text in texts:
         name, values = key_and_value(text, "--vary")
@@ -382,7 +382,7 @@ def probe_command(project: Project, options: ProbeOptions, as_json: bool) -> Out
     from workbench.runs.probes import plan, run
 
     if options.accepted:
-        _list(project, options.verifier, options.families, as_json)
+        _list_accepted(project, options.verifier, options.families, as_json)
         return None
     planned = trusting(
         lambda yes: plan(
@@ -400,7 +400,7 @@ def probe_command(project: Project, options: ProbeOptions, as_json: bool) -> Out
         ),
         options.trust,
     )
-    _announce(planned)
+    _announce_plan(planned)
     judged = partial(run, project, planned)
     if options.at is not None:
         from workbench.training.probing import probe_served
@@ -408,7 +408,7 @@ def probe_command(project: Project, options: ProbeOptions, as_json: bool) -> Out
         judged = partial(probe_served, project, planned, options.at, token_of(options.token_env))
     try:
         with one_line() as line:
-            report = judged(watch=_telling(planned.probes + planned.companions, line))
+            report = judged(watch=_progress_watch(planned.probes + planned.companions, line))
     except KeyboardInterrupt:
         kept = "All replies are stored; the same command continues from there." if planned.calls else ""
         say(f"Stopped. {kept}".rstrip())
@@ -416,7 +416,7 @@ def probe_command(project: Project, options: ProbeOptions, as_json: bool) -> Out
     return Output(report, probe_text)
 
 
-def _telling(total: int, line: Callable[[str], None] | None) -> Watch:
+def _progress_watch(total: int, line: Callable[[str], None] | None) -> Watch:
     told = False
 
     def watch(done: int, awaited: int | None) -> None:
@@ -431,25 +431,25 @@ def _telling(total: int, line: Callable[[str], None] | None) -> Watch:
     return watch
 
 
-def _announce(planned: ProbingPlan) -> None:
+def _announce_plan(planned: ProbingPlan) -> None:
     probes, companions = counted(planned.probes, "probe"), counted(planned.companions, "companion")
     say(f"{probes} and {companions} on {counted(len(planned.rows), 'question')}.")
     if planned.calls is not None:
         say(f"  About {counted(planned.calls, 'call')} to model servers; stored replies are reused.")
 
 
-def _list(project: Project, verifier: str, families: tuple[str, ...], as_json: bool) -> None:
+def _list_accepted(project: Project, verifier: str, families: tuple[str, ...], as_json: bool) -> None:
     from workbench.runs.probes import accepted
 
     for one in accepted(project, verifier, families):
         if as_json:
             print_line(one)
         else:
-            _show(one)
+            _show_accepted(one)
     sys.stdout.flush()
 
 
-def _show(one: AcceptedProbe) -> None:
+def _show_accepted(one: AcceptedProbe) -> None:
     show(f"{one.family} {one.variant}  (question {one.question_id})")
     show(f"  completion {shortened(one.completion) or 'empty'}")
     if one.reference_final is not None:

@@ -59,7 +59,7 @@ def labels_command(project: Project, options: LabelsOptions) -> Output:
     """
     file = options.file
     if options.verdicts is not None:
-        return _take_verdicts(project, options, options.verdicts)
+        return _import_verdicts_as_labels(project, options, options.verdicts)
     if file is None:
         raise UsageError("No file is named.", f"Write: workbench labels DB {options.verb} FILE")
     if options.verb == "export":
@@ -72,23 +72,23 @@ def labels_command(project: Project, options: LabelsOptions) -> Output:
     given = standard_input() if file is STDOUT else file
     report = import_labels(project, given, options.only)
     told = [f"{given}:{one['line']}:{one['field'] or 'line'}: {one['message']}" for one in report.refusals]
-    return Output(report, _lines).lacking(*some(told))
+    return Output(report, _import_lines).lacking(*some(told))
 
 
-def _take_verdicts(project: Project, options: LabelsOptions, verifier: str) -> Output:
+def _import_verdicts_as_labels(project: Project, options: LabelsOptions, verifier: str) -> Output:
     from workbench.labelling.labels import import_verdicts
 
     if options.verb != "import" or options.file is not None or options.only is not None:
         raise UsageError("--verdicts replaces the file to import.", "Leave FILE and --only out.")
     report = import_verdicts(project, verifier)
     told = [f"decision {one['line']}: {one['message']}" for one in report.refusals]
-    return Output(report, _lines).lacking(*some(told))
+    return Output(report, _import_lines).lacking(*some(told))
 
 
-def _lines(report: LabelsImported) -> Iterator[str]:
+def _import_lines(report: LabelsImported) -> Iterator[str]:
     yield f"{report.imported} imported, {report.unchanged} unchanged, {report.refused} rejected"
     if report.imported:
-        yield f"accepted for: {_counted(report.people)} ({_counted(report.kinds)})"
+        yield f"accepted for: {_sorted_counts_text(report.people)} ({_sorted_counts_text(report.kinds)})"
     if report.new_people:
         yield f"new here: {', '.join(report.new_people)}"
     if report.columns:
@@ -96,12 +96,12 @@ def _lines(report: LabelsImported) -> Iterator[str]:
     if report.ignored:
         yield f"Ignored columns: {', '.join(report.ignored)}"
     if report.missing:
-        yield f"Without a label: {_counted(report.missing)}"
+        yield f"Without a label: {_sorted_counts_text(report.missing)}"
     if report.contradicting:
         yield f"{report.contradicting:,} verdicts with marks that contradict them or each other"
 
 
-def _counted(counts: dict[str, int]) -> str:
+def _sorted_counts_text(counts: dict[str, int]) -> str:
     return ", ".join(f"{name} {number:,}" for name, number in sorted(counts.items()))
 
 
@@ -164,11 +164,11 @@ def conflicts_command(project: Project, options: ConflictsOptions) -> Output:
         count = session.undo()
         return Output({"undone": count}, lambda _: [f"{count} decisions retracted"])
     if options.verb == "settle":
-        return _settle(session, options, ruling)
-    return _list(session, options)
+        return _resolve_conflicts(session, options, ruling)
+    return _list_conflicts(session, options)
 
 
-def _list(session: ConflictClasses, options: ConflictsOptions) -> Output:
+def _list_conflicts(session: ConflictClasses, options: ConflictsOptions) -> Output:
     name = options.name
     if options.where and name is None:
         raise UsageError("--where requires --class.", "Name the kind of conflict: --class correct/incorrect")
@@ -202,7 +202,7 @@ def _item_lines(items: Sequence[ClassRow]) -> Iterator[str]:
             yield f"  {side.value} ({side.count}{unsure})" + "".join(f"  {said}" for said in side.notes)
 
 
-def _settle(session: ConflictClasses, options: ConflictsOptions, ruling: Ruling) -> Output:
+def _resolve_conflicts(session: ConflictClasses, options: ConflictsOptions, ruling: Ruling) -> Output:
     name = options.name
     if name is None:
         raise UsageError(
@@ -269,7 +269,7 @@ def agreement_command(options: AgreementOptions) -> Output:
     if (options.database is None) == (options.file is None):
         raise click.UsageError("Name a database, or a file with --from.")
     if options.file is not None:
-        return _of_file(options.file, options)
+        return _agreement_from_file(options.file, options)
     from workbench.labelling.agreement.measuring import agreement
     from workbench.labelling.agreement.text import agreement_text
 
@@ -281,7 +281,7 @@ def agreement_command(options: AgreementOptions) -> Output:
         return Output(report, agreement_text)
 
 
-def _of_file(file: Path, options: AgreementOptions) -> Output:
+def _agreement_from_file(file: Path, options: AgreementOptions) -> Output:
     from workbench.labelling.agreement.measuring import agreement_of_file
     from workbench.labelling.agreement.text import agreement_text
 
@@ -374,15 +374,15 @@ def merge_command(project: Project, options: MergeOptions) -> Output:
     the one here is kept.
     """
     if options.runs:
-        return _merged_runs(project, options)
+        return _merge_runs_output(project, options)
     from workbench.labelling.merging import merge_all, together
 
-    reports = merge_all(project, options.others, whole=options.whole, tell=_tell)
+    reports = merge_all(project, options.others, whole=options.whole, tell=_say_trusted)
     refused = any(report.refused for report in reports)
-    return Output(together(reports), lambda _: _print(reports), code=REFUSED_SOME if refused else 0)
+    return Output(together(reports), lambda _: _print_reports(reports), code=REFUSED_SOME if refused else 0)
 
 
-def _merged_runs(project: Project, options: MergeOptions) -> Output:
+def _merge_runs_output(project: Project, options: MergeOptions) -> Output:
     from workbench.interchange.merging import merge_runs, report_lines
 
     if options.whole:
@@ -392,14 +392,14 @@ def _merged_runs(project: Project, options: MergeOptions) -> Output:
     return Output(reports, lambda found: [line for report in found for line in report_lines(report)], code=code)
 
 
-def _tell(file: Path, trusted: Trusted) -> None:
-    say(f"{file} is trusted as a whole: {_trusted(trusted)}.")
+def _say_trusted(file: Path, trusted: Trusted) -> None:
+    say(f"{file} is trusted as a whole: {_trusted_text(trusted)}.")
 
 
-def _trusted(trusted: Trusted) -> str:
+def _trusted_text(trusted: Trusted) -> str:
     if not trusted.people:
         return "nothing in it is new"
-    parts = [f"{_counts(trusted.people)} ({_counts(trusted.kinds)})"]
+    parts = [f"{_counts_text(trusted.people)} ({_counts_text(trusted.kinds)})"]
     if trusted.coordinators:
         parts.append(f"new coordinators: {', '.join(trusted.coordinators)}")
     if trusted.guidelines:
@@ -407,16 +407,16 @@ def _trusted(trusted: Trusted) -> str:
     return "; ".join(parts)
 
 
-def _counts(numbers: Mapping[str, int]) -> str:
+def _counts_text(numbers: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {number:,}" for name, number in numbers.items())
 
 
-def _print(reports: Sequence[Merged]) -> None:
+def _print_reports(reports: Sequence[Merged]) -> None:
     for report in reports:
-        _print_one(report)
+        _print_report(report)
 
 
-def _print_one(report: Merged) -> None:
+def _print_report(report: Merged) -> None:
     refused = sum(row.events for row in report.refused)
     if report.not_believed:
         show(f"{report.file}: nothing was merged: {report.not_believed}")
@@ -426,7 +426,7 @@ def _print_one(report: Merged) -> None:
         made = minute(report.bundle.made_at)
         show(f"  bundle of {report.bundle.annotator}, made {made}, {report.bundle.items} items")
     if report.kinds:
-        show(f"  {_counts(report.kinds)}")
+        show(f"  {_counts_text(report.kinds)}")
     for name, number in report.people.items():
         show(f"  {name}: {number}")
     if report.contradicting:

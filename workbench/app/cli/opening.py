@@ -48,32 +48,32 @@ def demo_command(options: DemoOptions, as_json: bool) -> Output | None:
     from workbench.measuring.accuracy import accuracy
 
     if sys.stdin.isatty() and sys.stdout.isatty() and not as_json:
-        _go_on(_demo(options.database))
+        _open_next_choices(_open_demo(options.database))
         return None
     with project_at(options.database, create=True) as project:
-        ended = _loaded(project, options.database)
+        ended = _load_demo(project, options.database)
         report = accuracy(project, verifiers=VERIFIERS, by="subtype" if as_json else "type")
     return Output(
         report, partial(_demo_text, options.database), code=0 if all(one.state == "complete" for one in ended) else 1
     )
 
 
-def _loaded(project: Project, database: str) -> list[RunInfo]:
+def _load_demo(project: Project, database: str) -> list[RunInfo]:
     from workbench.app.demo import load_sample, verify_sample
 
     say(f"Loading the sample data into {database}")
     load_sample(project)
-    return verify_sample(project, _narrate, shown_run())
+    return verify_sample(project, _say_run, shown_run())
 
 
-def _demo(database: str) -> RecentProject | None:
+def _open_demo(database: str) -> RecentProject | None:
     from workbench.config import settings_of
     from workbench.config.settings import remember
 
     with project_at(database, create=True) as project:
-        _loaded(project, database)
+        _load_demo(project, database)
         remember(project.path, None)
-        return _app(project, None, settings_of(project))
+        return _run_app(project, None, settings_of(project))
 
 
 def _demo_text(database: str, report: AccuracyReport) -> str:
@@ -91,7 +91,7 @@ def _demo_text(database: str, report: AccuracyReport) -> str:
     return "\n".join((shown, fill(" ".join(conclusion(report)), 79), "", *then)) + "\n"
 
 
-def _narrate(run: RunInfo) -> None:
+def _say_run(run: RunInfo) -> None:
     detail = f": {run.message}" if run.message else ""
     say(f"  {run.verifier}: {run.done} verdicts, {run.state}{detail}")
 
@@ -142,29 +142,29 @@ def open_command(options: OpenOptions) -> None:
                 "No database is named.",
                 "Write: workbench open DB. New here? workbench demo, or workbench import DB FILE…",
             )
-        _go_on(_open_choice(_chosen(options.annotator), options.screen))
+        _open_next_choices(_open_choice(_ask_start_screen(options.annotator), options.screen))
         return
     if options.item is not None and options.annotator is not None:
         raise UsageError("Only the coordinator can open an item.", "Leave --as out, or the item.")
     if not terminal:
         raise UsageError("The app needs a terminal.", "In scripts use the commands: workbench --help")
-    _go_on(_opened(options, is_remembered=not served))
+    _open_next_choices(_open_database(options, is_remembered=not served))
 
 
-def _go_on(left: RecentProject | None) -> None:
+def _open_next_choices(left: RecentProject | None) -> None:
     while left is not None:
-        left = _open_choice(_chosen(None, left))
+        left = _open_choice(_ask_start_screen(None, left))
 
 
 def _open_choice(begins: Beginning, screen: str = "home") -> RecentProject | None:
     if begins.how == "demo":
-        return _demo(begins.path)
+        return _open_demo(begins.path)
     screen = "begin" if begins.how == "new" else screen
     options = OpenOptions(database=begins.path, annotator=begins.annotator, screen=screen)
-    return _opened(options, is_new=begins.how == "new")
+    return _open_database(options, is_new=begins.how == "new")
 
 
-def _opened(options: OpenOptions, *, is_new: bool = False, is_remembered: bool = True) -> RecentProject | None:
+def _open_database(options: OpenOptions, *, is_new: bool = False, is_remembered: bool = True) -> RecentProject | None:
     # Modules stay: to look among them for garbage is in vain. The app does so again, in its own way.
     gc.disable()
     from workbench.config import settings_of
@@ -182,13 +182,13 @@ def _opened(options: OpenOptions, *, is_new: bool = False, is_remembered: bool =
 
                 screen = begins_at(project, annotator)
         settings = settings_of(project)
-        items = () if options.item is None else _meant(project, options.item)
+        items = () if options.item is None else _find_items(project, options.item)
         if is_remembered:
             remember(project.path, annotator)
-        return _app(project, annotator, settings, screen, items)
+        return _run_app(project, annotator, settings, screen, items)
 
 
-def _app(
+def _run_app(
     project: Project, annotator: str | None, settings: Settings, screen: str = "home", items: Sequence[int] = ()
 ) -> RecentProject | None:
     from workbench.app.tui.app import run
@@ -198,13 +198,13 @@ def _app(
     return RecentProject(str(project.path), annotator) if goes_on else None
 
 
-def _meant(project: Project, item: str) -> Sequence[int]:
+def _find_items(project: Project, item: str) -> Sequence[int]:
     from workbench.measuring.browsing import meant
 
     return meant(project, item)
 
 
-def _chosen(annotator: str | None, left: RecentProject | None = None) -> Beginning:
+def _ask_start_screen(annotator: str | None, left: RecentProject | None = None) -> Beginning:
     """Return the choice made on the start screen: a recent project, one in this folder, a new one, the demo.
 
     Args:

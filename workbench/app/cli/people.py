@@ -82,10 +82,10 @@ def annotators_command(project: Project, options: AnnotatorsOptions) -> Output:
             people.resume(project, name)
         elif options.verb == "remove":
             people.remove(project, name)
-    return Output(people.annotators(project), lambda found: map(_line, found))
+    return Output(people.annotators(project), lambda found: map(_annotator_line, found))
 
 
-def _line(person: AnnotatorInfo) -> str:
+def _annotator_line(person: AnnotatorInfo) -> str:
     paused = f"\tpaused{f': {person.why}' if person.why else ''}" if person.paused else ""
     return f"{person.name}\t{person.role}{paused}"
 
@@ -172,7 +172,7 @@ def assign_command(project: Project, options: AssignOptions) -> Output:
         per_item=options.per_item,
         adjudicator=options.adjudicator,
         selection=selection_of(options.where, options.limit if by_chance else None),
-        caps=None if options.cap is None else _caps(options.cap),
+        caps=None if options.cap is None else _parse_caps(options.cap),
         ordering=ordering_by(project, wanted),
         seed=options.seed,
         final_too=options.final_too,
@@ -180,17 +180,17 @@ def assign_command(project: Project, options: AssignOptions) -> Output:
     )
     if done.beyond_caps:
         say(f"{done.beyond_caps} slots are assigned to nobody: the caps allow too few labels.")
-    return Output(done, _lines, after=["Nothing was written (--dry-run)."] if options.dry_run else ())
+    return Output(done, _assigned_lines, after=["Nothing was written (--dry-run)."] if options.dry_run else ())
 
 
-def _lines(done: Assigned) -> Iterator[str]:
+def _assigned_lines(done: Assigned) -> Iterator[str]:
     from workbench.labelling.assigning import chosen_text, earlier_text
 
     if done.nothing:
         yield f"No slot was opened. {done.nothing}"
     else:
         yield chosen_text(done)
-        yield f"{done.assigned:,} slots opened on items{_types(done)}."
+        yield f"{done.assigned:,} slots opened on items{_type_slots_text(done)}."
         if done.filled:
             left = done.assigned - done.filled
             yield f"Earlier labels fill {done.filled:,} of them; {left:,} are open."
@@ -199,14 +199,14 @@ def _lines(done: Assigned) -> Iterator[str]:
         yield f"{done.joined} added to batches with open slots on these items."
 
 
-def _types(done: Assigned) -> str:
+def _type_slots_text(done: Assigned) -> str:
     asked, given = done.type_slots - done.types_given, done.types_given
     for_asked = f", {asked:,} for the answer types of their questions" if asked else ""
     for_given = f", {given:,} for answer types, which came with the data and are not asked for" if given else ""
     return for_asked + for_given
 
 
-def _caps(text: str) -> dict[str, int] | int:
+def _parse_caps(text: str) -> dict[str, int] | int:
     if _is_number(text):
         return int(text)
     caps: dict[str, int] = {}
@@ -270,8 +270,8 @@ def checks_command(project: Project, options: ChecksOptions) -> Output:
         removed = checks.remove_checks(project, selection)
         return Output({"removed": removed}, lambda _: [f"{removed} checks are ordinary items again."])
     if options.file is not None:
-        return _changed(checks.import_checks(project, options.file), options.file)
-    return _changed(checks.add_checks(project, selection, options.source, options.seed))
+        return _checks_output(checks.import_checks(project, options.file), options.file)
+    return _checks_output(checks.add_checks(project, selection, options.source, options.seed))
 
 
 def _check_lines(listed: Sequence[CheckInfo]) -> Iterator[str]:
@@ -296,9 +296,9 @@ def _checks_share(score: CheckScore) -> str:
     return f"{score.accuracy:.1%} [{score.lo:.1%}, {score.hi:.1%}]"
 
 
-def _changed(report: ChecksChanged, file: Path | None = None) -> Output:
+def _checks_output(report: ChecksChanged, file: Path | None = None) -> Output:
     word = "passed over" if report.passed_over else "rejected"
-    told = some([_reason(refusal, file, word) for refusal in report.refusals])
+    told = some([_rejection_text(refusal, file, word) for refusal in report.refusals])
     return Output(report, _changed_lines).lacking(*told)
 
 
@@ -308,7 +308,7 @@ def _changed_lines(report: ChecksChanged) -> Iterator[str]:
         yield f"Drawn at random from {report.chosen_from:,}, spread over their questions (seed {report.seed})."
 
 
-def _reason(refusal: dict[str, object], file: Path | None, word: str) -> str:
+def _rejection_text(refusal: dict[str, object], file: Path | None, word: str) -> str:
     if file is None:
         return f"{refusal['items']} {word}: {refusal['message']}"
     return f"{file}:{refusal['line']}:{refusal['field'] or 'line'}: {refusal['message']}"
@@ -474,17 +474,17 @@ def flags_command(project: Project, options: FlagsOptions) -> Output:
         done = coordinating.answer(project, item, options.what[1], by=options.by)
         return Output(done, lambda found: [f"{found.completion_id}: answered to {', '.join(found.to)}."])
     found = coordinating.flags(project, "all" if options.every else "open", selection=selection_of(options.where))
-    return Output(found, lambda found: _show(found, options.every))
+    return Output(found, lambda found: _show_flags(found, options.every))
 
 
-def _show(found: Sequence[Flag], every: bool) -> None:
+def _show_flags(found: Sequence[Flag], every: bool) -> None:
     for flag in found:
-        show("\t".join(_cells(flag)))
+        show("\t".join(_flag_cells(flag)))
     if not found:
         say("No flag is unanswered." if not every else "Nothing is flagged.")
 
 
-def _cells(flag: Flag) -> list[str]:
+def _flag_cells(flag: Flag) -> list[str]:
     answered = f"{flag.answered_by}: {flag.answer}{'' if flag.heard else ' (not read yet)'}" if flag.answer else "open"
     earlier = [f"{one.asked or '–'} → {one.answered_by}: {one.answer}" for one in flag.earlier]
     return [flag.completion_id, flag.annotator, minute(flag.flagged_at), flag.asked or "–", answered, *earlier]

@@ -74,14 +74,14 @@ def serve_command(project: Project, options: ServeOptions, as_json: bool) -> Non
     )
     project.require_writable()
     if options.revoke is not None:
-        _revoke(project, options.revoke, as_json)
+        _revoke_login(project, options.revoke, as_json)
     elif options.link is not None:
         _print_links(project, address, [options.link], as_json)
     else:
-        _serve(project, address, _people(project, options.annotators), options.max_sessions, as_json)
+        _serve_app(project, address, _names_to_invite(project, options.annotators), options.max_sessions, as_json)
 
 
-def _people(project: Project, annotators: Sequence[str]) -> list[str]:
+def _names_to_invite(project: Project, annotators: Sequence[str]) -> list[str]:
     from workbench.labelling import people, rulings
 
     if annotators:
@@ -95,7 +95,7 @@ def _people(project: Project, annotators: Sequence[str]) -> list[str]:
     return names
 
 
-def _revoke(project: Project, name: str, as_json: bool) -> None:
+def _revoke_login(project: Project, name: str, as_json: bool) -> None:
     from workbench.labelling import tokens
 
     count = tokens.revoke(project, name)
@@ -117,7 +117,7 @@ def _print_links(project: Project, address: Address, names: Sequence[str], as_js
     sys.stdout.flush()
 
 
-def _serve(project: Project, address: Address, names: Sequence[str], most: int, as_json: bool) -> None:
+def _serve_app(project: Project, address: Address, names: Sequence[str], most: int, as_json: bool) -> None:
     from workbench.app.web.serve.server import serve
 
     database = str(Path(project.path).resolve())

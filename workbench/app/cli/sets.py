@@ -59,26 +59,26 @@ def sets_command(project: Project, options: SetsOptions) -> Output:
     from workbench.benchmarks.building.comparing import every_set, set_detail
 
     if options.verb == "show":
-        return Output(set_detail(project, options.names[0]), _show)
-    return Output(every_set(project), _list)
+        return Output(set_detail(project, options.names[0]), _show_set)
+    return Output(every_set(project), _list_sets)
 
 
-def _list(found: list[SetLine]) -> None:
+def _list_sets(found: list[SetLine]) -> None:
     if not found:
         say("There is no set yet: workbench build DB picks | balanced | hard | random")
         return
-    _lines(listed(_COLUMNS, found).split("\n"))
+    _show_lines(listed(_COLUMNS, found).split("\n"))
     for one in found:
         if other := one.changed["gold"]:
             say(f"{one.full_name}: gold has changed for {counted(other, 'item')}.")
 
 
-def _lines(lines: Iterable[str]) -> None:
+def _show_lines(lines: Iterable[str]) -> None:
     for line in lines:
         show(line)
 
 
-def _people(heading: str, place: int) -> Column[SetLine]:
+def _progress_column(heading: str, place: int) -> Column[SetLine]:
     return text(heading, lambda one: NONE if one.progress is None else f"{one.progress[place]:,}")
 
 
@@ -87,21 +87,21 @@ _COLUMNS: Columns[SetLine] = (
     word("kind", lambda one: one.kind),
     count("questions", lambda one: one.questions),
     count("tuples", lambda one: one.tuples),
-    *(_people(heading, place) for place, heading in enumerate(("decided", "waiting", "conflict"))),
+    *(_progress_column(heading, place) for place, heading in enumerate(("decided", "waiting", "conflict"))),
     count("short", lambda one: one.short),
     word("digest", lambda one: one.digest[:12]),
     word("frozen", lambda one: minute(one.created_at)),
 )
 
 
-def _show(detail: SetDetail) -> None:
-    _lines(report_lines(detail.report))
+def _show_set(detail: SetDetail) -> None:
+    _show_lines(report_lines(detail.report))
     guideline = f", guidelines {detail.set.guideline}" if detail.set.guideline else ""
     show(f"frozen {minute(detail.set.created_at)} UTC by version {detail.set.code_version}{guideline}")
     for key, value in detail.config.items():
         show(f"{key}: {value}")
-    _lines(flip_lines(detail.flips))
-    _lines(left_out_lines(detail.report))
+    _show_lines(flip_lines(detail.flips))
+    _show_lines(left_out_lines(detail.report))
     for line in changed_lines(detail.changed):
         say(line)
 

@@ -60,7 +60,7 @@ def stack_command(project: Project, options: StackOptions) -> Output:
     from workbench.measuring.stacking import simulate
 
     if options.stages is not None:
-        _refuse_search(options)
+        _reject_search_options(options)
         simulated = simulate(project, options.stages, **options.basis.arguments)
         return Output(simulated, lambda found: simulated_text(found, options.form))
     report = best_stacks(
@@ -78,7 +78,7 @@ def stack_command(project: Project, options: StackOptions) -> Output:
     return Output(report, lambda found: best_text(found, options.form))
 
 
-def _refuse_search(options: StackOptions) -> None:
+def _reject_search_options(options: StackOptions) -> None:
     given = {
         "--verifier": options.verifiers,
         "--against": options.against,

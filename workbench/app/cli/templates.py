@@ -48,17 +48,17 @@ def check_command(options: CheckOptions) -> Output:
     if options.asked == "types":
         from workbench.benchmarks.curating.types import checked_type_prompt
 
-        return Output(checked_type_prompt(options.file), _lines)
+        return Output(checked_type_prompt(options.file), _template_lines)
     if options.asked is not None:
         from workbench.coding.checking import checked_prompt
 
-        return Output(checked_prompt(options.file, cast("Asked", options.asked)), _lines)
+        return Output(checked_prompt(options.file, cast("Asked", options.asked)), _template_lines)
     if options.file.is_dir():
-        return Output(checked_folder(options.file), lambda found: chain.from_iterable(map(_lines, found)))
-    return Output(checked_template(options.file), _lines)
+        return Output(checked_folder(options.file), lambda found: chain.from_iterable(map(_template_lines, found)))
+    return Output(checked_template(options.file), _template_lines)
 
 
-def _lines(found: CheckedTemplate) -> Iterator[str]:
+def _template_lines(found: CheckedTemplate) -> Iterator[str]:
     yield f"{found.file}: {found.kind} {found.id}@{found.version}, sha256 {found.sha256}"
     if found.standing is not None:
         yield f"  {found.standing}"

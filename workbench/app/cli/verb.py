@@ -39,10 +39,10 @@ Texts = str | Iterable[str] | None
 
 
 class VerbCommand(click.Command):
-    """A command, and its origin.
+    """A command, with the record from which it was made.
 
     Attributes:
-        record: Its options.
+        record: The record of its options.
         takes_database: Whether the database is named first, on its own line or its group's.
     """
 
@@ -51,11 +51,11 @@ class VerbCommand(click.Command):
 
 
 class ToStdout:
-    """The fields of a record that may be standard output.
+    """The fields of an options record whose value may be "-" for standard output.
 
     Args:
         names: Fields that are paths to write.
-        when: Whether the command writes at all.
+        when: Returns whether the command writes with these options.
     """
 
     def __init__(self, *names: str, when: Callable[[Any], bool] = lambda _: True) -> None:
@@ -152,15 +152,15 @@ def verb(
         epilog: Text below the help.
     """
     if function is None:
-        return lambda given: _command(given, json=json, within=within, to_stdout=to_stdout, epilog=epilog)
-    return _command(function, json=json, within=within, to_stdout=to_stdout, epilog=epilog)
+        return lambda given: _make_command(given, json=json, within=within, to_stdout=to_stdout, epilog=epilog)
+    return _make_command(function, json=json, within=within, to_stdout=to_stdout, epilog=epilog)
 
 
-def _command(
+def _make_command(
     function: Function, *, json: bool, within: bool, to_stdout: ToStdout | None, epilog: str | None
 ) -> click.Command:
     takes = inspect.signature(function).parameters
-    record = _record(function) if "options" in takes else Options
+    record = _options_record(function) if "options" in takes else Options
     opens = "project" in takes
     names = record.__struct_fields__
 
@@ -193,7 +193,7 @@ def _command(
     return command
 
 
-def _record(function: Function) -> type[Options]:
+def _options_record(function: Function) -> type[Options]:
     said = function.__annotations__["options"]
     found: type[Options] = function.__globals__[said] if isinstance(said, str) else said
     return found
@@ -201,16 +201,16 @@ def _record(function: Function) -> type[Options]:
 
 def params_of(record: type[Options]) -> Iterator[click.Parameter]:
     """Yield the command-line parameters for the fields of a record."""
-    return map(_param, fields_of(record))
+    return map(_make_parameter, fields_of(record))
 
 
-def _param(field: RecordField) -> click.Parameter:
+def _make_parameter(field: RecordField) -> click.Parameter:
     default, written = field.default, field.written
     said: dict[str, Any] = {"required": field.is_required, "metavar": written.metavar}
     if written.read is not None and field.is_several:
-        said["callback"] = _reading_pairs(written.read, field.flags[0])
+        said["callback"] = _pairs_callback(written.read, field.flags[0])
     elif written.read is not None:
-        said |= {"callback": _reading(written.read, nothing=None if default is None else ())}
+        said |= {"callback": _parsing_callback(written.read, nothing=None if default is None else ())}
         said |= {} if field.is_required else {"default": ",".join(map(str, default or ())) or None}
     elif not field.is_required:
         said["default"] = default
@@ -223,11 +223,11 @@ def _param(field: RecordField) -> click.Parameter:
     elif written.bare is not None:
         said |= {"is_flag": False, "flag_value": written.bare}
     shows = written.shows_default
-    said["show_default"] = _says_something(default) if shows is None else shows
+    said["show_default"] = _is_shown_default(default) if shows is None else shows
     return click.Option([*field.flags, field.name], multiple=field.is_several, help=field.description, **said)
 
 
-def _says_something(default: object) -> bool:
+def _is_shown_default(default: object) -> bool:
     return default is not NODEFAULT and default is not None and default is not False and default not in ("", (), {})
 
 
@@ -244,17 +244,17 @@ def _type_of(field: RecordField) -> Any:
         return kind(exists=written.exists, dir_okay=written.folder, allow_dash=written.dash, path_type=Path)
     if written.names_file:
         return click.Path(dir_okay=written.folder)
-    return _number(type_, field.bounds) if type_ in (int, float) else type_
+    return _number_type(type_, field.bounds) if type_ in (int, float) else type_
 
 
-def _number(type_: Any, bounds: Mapping[str, Any]) -> Any:
+def _number_type(type_: Any, bounds: Mapping[str, Any]) -> Any:
     if not bounds:
         return type_
     least, most = bounds.get("ge", bounds.get("gt")), bounds.get("le")
     return WholeRange(least, most) if type_ is int else NumberRange(least, most, min_open="gt" in bounds)
 
 
-def _reading(
+def _parsing_callback(
     read: Callable[[str], Any], *, nothing: object
 ) -> Callable[[click.Context, click.Parameter, str | None], object]:
     def callback(_context: click.Context, _parameter: click.Parameter, text: str | None) -> object:
@@ -266,7 +266,7 @@ def _reading(
     return callback
 
 
-def _reading_pairs(
+def _pairs_callback(
     read: Callable[[str], Any], flag: str
 ) -> Callable[[click.Context, click.Parameter, tuple[str, ...]], object]:
     def callback(_context: click.Context, _parameter: click.Parameter, texts: tuple[str, ...]) -> object:

@@ -56,7 +56,7 @@ def verdicts_command(options: VerdictsOptions, as_json: bool) -> Output | None:
     if options.verb == "import":
         if options.file is None or options.run is not None or options.evidence or options.transcript is not None:
             raise click.UsageError("Write: workbench verdicts DB import FILE [--verifier NAME] [--dataset NAME]")
-        return _import(options.file, options)
+        return _import_file(options.file, options)
     if options.file is not None or options.dataset is not None:
         raise click.UsageError("A file and --dataset are only for import.")
     if options.verifier is None:
@@ -65,27 +65,27 @@ def verdicts_command(options: VerdictsOptions, as_json: bool) -> Output | None:
         raise click.UsageError("--transcript and --evidence exclude each other.")
     if as_json and options.evidence:
         raise click.UsageError("--evidence is for people; leave it out with --json.")
-    return _print(options.verifier, options)
+    return _print_verdicts(options.verifier, options)
 
 
-def _import(file: Path, options: VerdictsOptions) -> Output:
+def _import_file(file: Path, options: VerdictsOptions) -> Output:
     from workbench.runs.verdict_files import import_verdicts
 
     with project_at(options.database) as project:
         report = import_verdicts(
             project, file, name=options.verifier, dataset=options.dataset, version=options.run_version
         )
-    return Output(report, _taken).refusing(file, report.refusals)
+    return Output(report, _import_lines).refusing(file, report.refusals)
 
 
-def _taken(report: VerdictsImported) -> Iterator[str]:
+def _import_lines(report: VerdictsImported) -> Iterator[str]:
     yield f"{report.imported} imported, {report.unchanged} unchanged, {report.refused} rejected"
     yield from column_lines(report.columns or [])
     if report.ignored:
         yield f"Ignored columns: {', '.join(report.ignored)}"
 
 
-def _print(verifier: str, options: VerdictsOptions) -> Output | None:
+def _print_verdicts(verifier: str, options: VerdictsOptions) -> Output | None:
     from workbench.runs.transcripts import transcripts_of
     from workbench.runs.verifying import verdict_evidence, verdict_lines
 
@@ -95,7 +95,7 @@ def _print(verifier: str, options: VerdictsOptions) -> Output | None:
             return Output(found, lambda found: chain.from_iterable(map(_transcript_lines, found)))
         if options.evidence:
             for line_with_texts in verdict_evidence(project, verifier, options.run):
-                _show(line_with_texts)
+                _show_evidence(line_with_texts)
         else:
             for line in verdict_lines(project, verifier, options.run):
                 print_line(line)
@@ -103,7 +103,7 @@ def _print(verifier: str, options: VerdictsOptions) -> Output | None:
     return None
 
 
-def _show(found: VerdictEvidence) -> None:
+def _show_evidence(found: VerdictEvidence) -> None:
     line = found.line
     score = None if line.score is None else f"score {line.score:g}"
     why = ", ".join(text for text in (line.reason, line.rule and f"rule {line.rule}", score) if text)

@@ -58,10 +58,10 @@ def verifiers_command(project: Project) -> Output:
     found = kinds(project)
     for problem in settings_problems(project):
         say(str(problem))
-    return Output(found, _lines)
+    return Output(found, _verifier_lines)
 
 
-def _lines(found: Sequence[VerifierInfo]) -> Iterator[str]:
+def _verifier_lines(found: Sequence[VerifierInfo]) -> Iterator[str]:
     for kind in found:
         text = f"can't be used: {kind.broken}" if kind.broken else kind.description
         yield f"{kind.name}  {kind.version or ''}  {text}"
@@ -69,12 +69,12 @@ def _lines(found: Sequence[VerifierInfo]) -> Iterator[str]:
             yield f"    -o {name}=…  {meaning}"
         for verifier in kind.configured:
             given = {name: value for name, value in verifier.options.items() if name in kind.options}
-            yield f"    as {verifier.name}: {_options(given)}"
+            yield f"    as {verifier.name}: {_options_text(given)}"
         for entry in kind.written:
-            yield f"    as {entry.name} in workbench.toml: {_options(entry.options)}"
+            yield f"    as {entry.name} in workbench.toml: {_options_text(entry.options)}"
 
 
-def _options(options: dict[str, str]) -> str:
+def _options_text(options: dict[str, str]) -> str:
     return " ".join(f"-o {name}={value}" for name, value in options.items()) or "default options"
 
 
@@ -161,11 +161,13 @@ def verify_command(project: Project, options: VerifyOptions) -> Output:
         "timeouts": ended.timeouts or {},
         "state": ended.state,
     }
-    after, code = ([], 0) if options.detach and ended.state in ACTIVE else _after(ended, verdicts, options.database)
-    return Output(report, lambda _: _show(ended, report, selection), after=after, code=code)
+    after, code = (
+        ([], 0) if options.detach and ended.state in ACTIVE else _narration_and_code(ended, verdicts, options.database)
+    )
+    return Output(report, lambda _: _show_ended_run(ended, report, selection), after=after, code=code)
 
 
-def _show(ended: RunInfo, report: dict[str, Any], selection: Selection) -> None:
+def _show_ended_run(ended: RunInfo, report: dict[str, Any], selection: Selection) -> None:
     counts = ", ".join(f"{number} {word}" for word, number in report["verdicts"].items())
     click.echo(inert(f"Run {ended.run} of {ended.verifier} is {ended.state}: {report['items']} items ({selection})"))
     click.echo(f"  {counts}; {report['reused']} were stored before")
@@ -177,7 +179,7 @@ def _show(ended: RunInfo, report: dict[str, Any], selection: Selection) -> None:
             say(f"  Warning: {warning}")
 
 
-def _after(ended: RunInfo, verdicts: Mapping[Any, int], database: str) -> tuple[list[str], int]:
+def _narration_and_code(ended: RunInfo, verdicts: Mapping[Any, int], database: str) -> tuple[list[str], int]:
     failed = verdicts["error"]
     said = [f"  Warning: {ended.untested}."] if ended.untested else []
     said += [f"  Error: {words}" for words in ended.failures] if failed else []
@@ -233,21 +235,21 @@ def runs_command(project: Project, options: RunsOptions) -> Output | None:
     if options.run is None:
         from workbench.runs.verifying import runs
 
-        return Output(runs(project), _list)
+        return Output(runs(project), _list_runs)
     if options.verb == "delete":
-        return _delete(project, options.run, options.yes)
-    _do(project, options.run, options)
-    return _info(project, options.verb, options.run)
+        return _delete_run(project, options.run, options.yes)
+    _change_run(project, options.run, options)
+    return _run_output(project, options.verb, options.run)
 
 
-def _list(found: Sequence[RunInfo]) -> None:
+def _list_runs(found: Sequence[RunInfo]) -> None:
     for info in found:
-        click.echo(_line(info))
+        click.echo(_run_line(info))
     if not found:
         click.echo("There are no runs yet. Start one: workbench verify DB VERIFIER")
 
 
-def _do(project: Project, run: int, options: RunsOptions) -> None:
+def _change_run(project: Project, run: int, options: RunsOptions) -> None:
     from workbench.runs import verifying
 
     if options.verb == "resume":
@@ -268,7 +270,7 @@ def _do(project: Project, run: int, options: RunsOptions) -> None:
         verifying.wait_for_request(project, run)
 
 
-def _delete(project: Project, run: int, yes: bool) -> Output:
+def _delete_run(project: Project, run: int, yes: bool) -> Output:
     from workbench.runs.run_status import delete, removal
 
     found = removal(project, run)
@@ -287,7 +289,7 @@ def _show_deleted(found: Removal) -> None:
         say(f"  Metrics of {found.verifier} now come from run {found.next_run}.")
 
 
-def _info(project: Project, verb: str, run: int) -> Output:
+def _run_output(project: Project, verb: str, run: int) -> Output:
     from workbench.runs.run_status import run_costs
     from workbench.runs.verifying import run_info
 
@@ -300,7 +302,7 @@ def _info(project: Project, verb: str, run: int) -> Output:
 
 
 def _show_run(info: RunInfo, costs: RunCosts, *, whole: bool) -> None:
-    click.echo(_line(info))
+    click.echo(_run_line(info))
     if whole and info.trouble:
         click.echo(inert(f"  {info.trouble}"))
     if whole:
@@ -338,7 +340,7 @@ def _show_costs(used: RunUsage, costs: RunCosts) -> None:
         click.echo(f"    and {len(costs.ambiguous) - _MAX_SHOWN} more; --json has them all")
 
 
-def _line(info: RunInfo) -> str:
+def _run_line(info: RunInfo) -> str:
     done = "writes texts" if info.writes else f"{info.done:,} of {info.items:,}"
     words = [f"run {info.run}", info.verifier, info.version, info.state, done]
     if info.shard:

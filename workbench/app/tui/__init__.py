@@ -1,11 +1,11 @@
 """The app in the terminal.
 
-app: the application. notices: their position. destinations: screens by name. screen, table_screen,
-figure_screen, form, person, live: base classes of screens. screens: one module each. kit: widgets. key_order,
-keymap, meanings, registry, themes: keys and colours. sharing: copy or
-save a text. copying: copyable parts of an item. served: in a browser. item_flow, judging, pace: a person at
-work. review_desk: a reviewer. item_decisions: a coordinator's decisions. set_forms: forms for building a set.
-verb_forms: forms for verbs. server_test: testing a model server before it judges. replays: recorded replies in
-its place. switches: steps to a neighbour. start: no database yet.
-suite_start: start a suite. trusting: ask for trust. allocating: memory. pictures: plots as files.
+app: the application. start: the app before a database is open. served: the app in a browser. kit: widgets.
+screens: one module per screen. screen, table_screen, figure_screen, form, person, live: their base classes.
+destinations: screens that Go to opens by name or letter. switches: steps to the next of several choices.
+keymap, key_order, meanings, registry: actions and their keys. themes: colours. notices: position of notices.
+item_flow, judging, pace: labelling, adjudicating. review_desk: reviewing. item_decisions: coordinators' decisions.
+set_forms, verb_forms, suite_start: prefilled forms for sets, verbs and suites of tests. trusting: asking for trust.
+server_test: testing a model server. replays: servers of recorded replies, in place of a model server.
+sharing: saving or copying a table. copying: copyable parts of an item. pictures: screenshots. allocating: memory.
 """

@@ -13,16 +13,17 @@ from weakref import WeakSet
 from textual.worker import Worker, active_worker
 
 _MMAP_THRESHOLD, _ARENA_MAX = -3, -8
-"""Of glibc's mallopt."""
+"""The parameters M_MMAP_THRESHOLD and M_ARENA_MAX of glibc's ``mallopt``."""
 
 Result = TypeVar("Result")
 
 
 class Garbage:
-    """Schedules garbage collection when a screen has been left, not between two keys.
+    """Collects garbage after a screen was closed, so that it doesn't happen between two keys.
 
-    A full collection looks at every object, and most objects are those of modules: with all screens opened once it
-    is felt as a pause of 200 ms. They are set aside once they are imported; then it takes 30.
+    A full collection visits every object, and most objects belong to imported modules: with all screens opened once, it
+    pauses the app for 200 ms. These objects are frozen (`gc.freeze`) after their import, which shortens the pause to 30
+    ms.
     """
 
     def __init__(self) -> None:
@@ -33,16 +34,16 @@ class Garbage:
         self._left.add(screen)
 
     def collect(self, alone: bool) -> bool:
-        """Collect garbage, and freeze the surviving objects if modules have been imported since.
+        """Collect garbage, and freeze the surviving objects if modules have been imported since the last freeze.
 
-        An object frozen as part of a cycle is never freed: nothing is frozen while a left screen is alive, which it is
-        until its last timer has run out.
+        A frozen object that is part of a reference cycle is never freed. So nothing is frozen while a closed screen is
+        alive; it stays alive until its last timer has fired.
 
         Args:
-            alone: No screen is open but those that stay.
+            alone: Whether only the screens that are never closed are open.
 
         Returns:
-            Whether all screens that were left are gone.
+            Whether all closed screens have been freed.
         """
         gc.collect()
         if alone and not self._left and len(sys.modules) > self._modules:
@@ -52,8 +53,8 @@ class Garbage:
 
 
 def process_of_its_own() -> Garbage:
-    """Have freed arrays returned to the system, and garbage collected mostly on request."""
-    _give_back_arrays()
+    """Return freed arrays to the system, and run the garbage collector rarely outside `Garbage.collect`."""
+    _configure_malloc()
     gc.freeze()
     gc.set_threshold(10_000, 50, 20)
     gc.enable()
@@ -61,8 +62,8 @@ def process_of_its_own() -> Garbage:
 
 
 def let_go(work: Callable[[], Result]) -> Callable[[], Result]:
-    """Wrap work for a thread so that it drops its worker at the end; an idle thread would keep it, and its screen,
-    alive.
+    """Wrap a thread's work so that the thread's context no longer refers to the Textual worker afterwards; an idle
+    thread would keep the worker, and so its screen, alive.
     """
 
     def run() -> Result:
@@ -74,10 +75,10 @@ def let_go(work: Callable[[], Result]) -> Callable[[], Result]:
     return run
 
 
-def _give_back_arrays() -> None:
-    """Allocate long arrays on their own, so that each is returned when freed, and let threads share arenas.
+def _configure_malloc() -> None:
+    """Have glibc return each block of 256 KiB or more when it is freed, and limit its arenas to two.
 
-    Left alone, glibc raises that length with every array that is freed, and keeps what each thread once needed.
+    By default, glibc raises this threshold whenever such a block is freed, and lets each thread keep an arena.
     """
     with suppress(OSError, AttributeError):
         library = ctypes.CDLL(None)

@@ -47,32 +47,32 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("workbench.tui")
 _REST_S = 0.5
-"""Maximum seconds between two steps of building the index of texts."""
+"""Maximum pause, in seconds, between two steps of building the text index."""
 _REPLACED_COMMANDS = {"Keys", "Quit"}
 """Textual's commands that the app replaces."""
 _NOT_SERVED = {"Screenshot"}
-"""Commands that write files: a person in a browser is not at this machine."""
+"""Commands not offered in a browser: they write files to this machine, and the user is at another one."""
 _GONE_S = (0.1, 0.4, 2.0)
-"""Seconds after which a screen that was left may be released; the last is that of the slowest timer."""
+"""Seconds after closing a screen at which its memory may be freed; the last value is the slowest timer's interval."""
 
 
 class WorkbenchApp(App[None]):
-    """The app on one project.
+    """The terminal app for one project.
 
     Attributes:
         project: The open project.
         annotator: The name given with ``--as``; None for the coordinator.
-        working_as: Role -> the name under which the coordinator works in it, once chosen.
+        working_as: Role -> the name the coordinator has chosen to work under in that role.
         at_work: Activity of the person at the terminal: keys and time.
-        paces: How fast each person has labelled, by name.
-        leaving: The person has quit; running threads no longer matter.
-        goes_on: They have left this project for another one.
-        reported_away: The last message about a database that is not where it was opened.
-        left_forms: Values typed into forms that were left before they were run, by form.
-        unstored_lines: Lines typed but not known to be stored, by question and subject.
-        replays: Servers of recorded replies started here.
-        indexed: Progress of the text index while it is built.
-        garbage: Frees memory of screens that were left; None if the process does other things, too.
+        paces: Annotator -> labelling speed since the app started.
+        leaving: Whether the user has quit; errors of threads that still run are then not shown.
+        goes_on: Whether the user leaves this project to open another one.
+        reported_away: The last message about a database file that was moved or deleted while open; "" for none.
+        left_forms: Form -> option -> value, for forms that were closed before they were run.
+        unstored_lines: (Title of the input line, object it is about) -> text that was typed but not yet stored.
+        replays: Servers of recorded replies that this app has started.
+        indexed: Share of the texts in the search index while it is built; None otherwise.
+        garbage: Frees the memory of closed screens; None if the process does not only run the app.
     """
 
     TITLE = "workbench"
@@ -98,7 +98,7 @@ class WorkbenchApp(App[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings(EVERYWHERE),
-        # Above dialogs and lines, too; a keymap that moves it takes this one away.
+        # It works above dialogs and input lines, too; a keymap that moves the action removes this binding.
         Binding("ctrl+q", "quit", "Quit", priority=True),
     ]
 
@@ -118,7 +118,7 @@ class WorkbenchApp(App[None]):
         self.working_as: dict[Role, str] = {}
         self.settings = settings or Settings()
         self.at_work = AtWork()
-        self.key_order = KeyOrder(self, self._take_key)
+        self.key_order = KeyOrder(self, self._process_key)
         self.paces = defaultdict[str, Pace](Pace)
         self.leaving = self.goes_on = self._has_begun = False
         self.reported_away = ""
@@ -132,9 +132,10 @@ class WorkbenchApp(App[None]):
         self.animation_level = "none"
 
     def who(self, role: Role) -> str | None:
-        """Return the name a person works under in a role; None until the coordinator has chosen one.
+        """Return the name the user works under in a role; None until the coordinator has chosen one.
 
-        Earlier labels are reviewed under the name that was chosen last.
+        Before one is chosen for the role "own" (a person's earlier labels), it is the last name chosen for another
+        role.
         """
         if role == "own" and role not in self.working_as:
             return self.annotator or next(reversed(self.working_as.values()), None)
@@ -167,7 +168,7 @@ class WorkbenchApp(App[None]):
             self.theme = self.settings.theme
         elif self.settings.theme:
             known = ", ".join(sorted(self.available_themes))
-            self._tell_settings([f"There is no theme {self.settings.theme!r}. Themes: {known}."])
+            self._report_settings_problems([f"There is no theme {self.settings.theme!r}. Themes: {known}."])
         move_keys(self.settings.keymap)
         word_for(in_app(key_of("app.palette")))
         if self.settings.keymap:
@@ -198,7 +199,7 @@ class WorkbenchApp(App[None]):
         else:
             await super().on_event(event)
 
-    async def _take_key(self, key: events.Key) -> None:
+    async def _process_key(self, key: events.Key) -> None:
         self.at_work.press(age_of(key))
         await super().on_event(key)
 
@@ -219,7 +220,7 @@ class WorkbenchApp(App[None]):
         self.at_work.focus(focused)
 
     def fit_keymap(self, actions: Iterable[Action]) -> None:
-        """Let the keymap's keys for a screen's actions reach it past the focused text or table."""
+        """Let keys that the keymap gives to a screen's actions reach the screen past the focused text or table."""
         if not self.settings.keymap:
             return
         from workbench.app.tui.kit.reader import Reader
@@ -233,7 +234,7 @@ class WorkbenchApp(App[None]):
         from workbench.app.tui.registry import keymap_problems
 
         found = keymap_problems(self.settings.keymap, self.EVERYWHERE)
-        self.call_from_thread(self._tell_settings, found)
+        self.call_from_thread(self._report_settings_problems, found)
 
     def watch_indexed(self) -> None:
         if isinstance(self.screen, WorkbenchScreen):
@@ -252,7 +253,7 @@ class WorkbenchApp(App[None]):
                 if self.leaving:
                     return
                 self.call_from_thread(setattr, self, "indexed", share)
-                # Leave the processor to labelling and judging for as long.
+                # Pause as long as this step took: labelling and judging need the processor.
                 time.sleep(min(_REST_S, time.monotonic() - began))
                 began = time.monotonic()
         except StoreError as error:
@@ -260,7 +261,7 @@ class WorkbenchApp(App[None]):
                 self.call_from_thread(self.notify, str(error), timeout=15, markup=False)
         self.call_from_thread(setattr, self, "indexed", None)
 
-    def _tell_settings(self, found: list[str]) -> None:
+    def _report_settings_problems(self, found: list[str]) -> None:
         path = self.project.path.with_name(FILE_NAME)
         for text in found:
             self.notify(text, title=str(path), severity="warning", timeout=15, markup=False)
@@ -307,7 +308,7 @@ class WorkbenchApp(App[None]):
 
     @property
     def verbs(self) -> list[Verb]:
-        """Return the verbs that this person may use: none in a browser and for annotators."""
+        """Return the commands that the user may run from the app: none in a browser and for annotators."""
         if self.annotator or self.is_web:
             return []
         return [verb for verb in every_verb() if verb.why_not_in_app is None]
@@ -317,10 +318,10 @@ class WorkbenchApp(App[None]):
         return f"{verb.title}, as a command" if alike else verb.title
 
     def open_verb(self, name: str, **begin: str) -> None:
-        """Show a verb's form.
+        """Open the form of a command-line verb.
 
         Args:
-            begin: Initial values of its fields.
+            begin: Option -> its initial value.
         """
         from workbench.app.tui.screens.import_data import ImportScreen
         from workbench.app.tui.screens.replay import ReplayScreen
@@ -336,25 +337,25 @@ class WorkbenchApp(App[None]):
     def pop_screen(self) -> AwaitComplete:
         if self.garbage:
             self.garbage.leave(self.screen)
-            # By way of the app's own task: a timer begun here would hold the screen as what it was begun by.
-            self.call_later(self._free, _GONE_S)
+            # Run in the app's own task: a timer started here would keep the closed screen alive as its context.
+            self.call_later(self._schedule_collection, _GONE_S)
         return super().pop_screen()
 
-    def _free(self, times: tuple[float, ...]) -> None:
+    def _schedule_collection(self, times: tuple[float, ...]) -> None:
         if times:
-            self.set_timer(times[0], lambda: self._collect(times[1:]))
+            self.set_timer(times[0], lambda: self._collect_garbage(times[1:]))
 
-    def _collect(self, again: tuple[float, ...]) -> None:
+    def _collect_garbage(self, again: tuple[float, ...]) -> None:
         if self.garbage and not self.garbage.collect(alone=len(self.screen_stack) <= 2):
-            self._free(again)
+            self._schedule_collection(again)
 
     def action_go(self) -> None:
         from workbench.app.tui.screens.go_to import GoToScreen
 
         if isinstance(self.screen, WorkbenchScreen):
-            self.push_screen(GoToScreen(self.screen, self.places, items=self.annotator is None), self._go)
+            self.push_screen(GoToScreen(self.screen, self.places, items=self.annotator is None), self._open_destination)
 
-    def _go(self, found: str | list[int] | None) -> None:
+    def _open_destination(self, found: str | list[int] | None) -> None:
         below = len(self.screen_stack)
         if isinstance(found, str):
             self.open_screen(found)
@@ -383,7 +384,7 @@ class WorkbenchApp(App[None]):
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Return Textual's filters; with NO_COLOR, a theme of the terminal's palette is drawn in its default colours.
 
-        Those have no known grey: as such, both text and background would be black.
+        Palette colours have no known grey value: converted to grey, both text and background would be black.
         """
         filters = super().get_line_filters()
         if self.no_color and self.native_ansi_color:
@@ -409,12 +410,12 @@ class WorkbenchApp(App[None]):
         return None
 
     async def action_quit(self) -> None:
-        self._leave(goes_on=False)
+        self._end_session(goes_on=False)
 
     def action_projects(self) -> None:
-        self._leave(goes_on=True)
+        self._end_session(goes_on=True)
 
-    def _leave(self, *, goes_on: bool) -> None:
+    def _end_session(self, *, goes_on: bool) -> None:
         self.leaving, self.goes_on = True, goes_on
         self.project.stop_reading()
         # It remains in the terminal afterwards.
@@ -444,7 +445,7 @@ class WorkbenchApp(App[None]):
                 again = action in self.EVERYWHERE and action.label in labels
                 if action.id != "app.palette" and action.run not in opening and not again:
                     labels.append(action.label)
-                    yield SystemCommand(action.label, action.help, self._runner(action, screen))
+                    yield SystemCommand(action.label, action.help, self._action_runner(action, screen))
         for place in self.places:
             yield SystemCommand(f"Open {place.title}", place.text, partial(self.open_screen, place.name))
         for verb in self.verbs:
@@ -457,7 +458,7 @@ class WorkbenchApp(App[None]):
             if command.title not in _REPLACED_COMMANDS and not (self.is_web and command.title in _NOT_SERVED):
                 yield command
 
-    def _runner(self, action: Action, screen: WorkbenchScreen) -> Callable[[], object]:
+    def _action_runner(self, action: Action, screen: WorkbenchScreen) -> Callable[[], object]:
         return lambda: self.call_later(self.run_action, action.run, screen.doer_of(action))
 
     def _handle_exception(self, error: Exception) -> None:
@@ -474,16 +475,16 @@ class WorkbenchApp(App[None]):
 def run(
     project: Project, annotator: str | None, settings: Settings, begin_at: str = "home", items: Sequence[int] = ()
 ) -> bool:
-    """Run the app until the person leaves; problems are logged next to the database.
+    """Run the app until the user quits; problems are logged next to the database.
 
     Args:
         items: Row ids of the items to begin with, on top of the screen ``begin_at``.
 
     Returns:
-        Whether they have left for another project.
+        Whether the user left to open another project.
 
     Raises:
-        UsageError: There is no screen ``begin_at``, or this person may not open it.
+        UsageError: There is no screen ``begin_at``, or an annotator may not open it.
     """
     app = WorkbenchApp(project, annotator, settings, begin_at, items)
     if begin_at not in app.screen_names:

@@ -1,4 +1,4 @@
-"""The screens one can go to by name or letter."""
+"""The screens that Go to opens by name or letter."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ class Destination(NamedTuple):
     """A screen to go to.
 
     Attributes:
-        name: Its name, and the module of ``tui/screens`` that holds it; imported on first use.
+        name: Its name, which is also its module in ``tui/screens``; imported on first use.
         letter: Its short name after the key of Go to.
         title: Its title.
-        text: Its purpose.
+        text: What it shows, in a few words.
     """
 
     name: str
@@ -24,7 +24,7 @@ class Destination(NamedTuple):
 
     @property
     def keys(self) -> str:
-        """Return the keys that open it, as a hint names them: ``:a``."""
+        """Return the keys that open the screen, as a hint shows them: ``:a``."""
         go = key_of("app.go")
         return f"{go}{' ' * (len(go) > 1)}{self.letter}"
 
@@ -61,4 +61,4 @@ DESTINATIONS: Final = {
     )
 }
 ANNOTATOR_DESTINATIONS: Final = ("home", "annotate", "adjudicate", "conflicts", "history")
-"""Screens for a person who came with ``--as NAME``."""
+"""Names of the screens for an annotator, who opens the app with ``--as NAME``."""

@@ -1,4 +1,4 @@
-"""Screens of metrics: the request is one record, and any change of it starts a new count."""
+"""Screens that show metrics: the request is one record, and each change of it computes the metrics anew."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ Found = TypeVar("Found")
 
 
 class FigureQuery(Struct, frozen=True, kw_only=True):
-    """Settings for comparing verdicts with gold; without a protocol, by the project's."""
+    """Settings for comparing verdicts with gold; protocol None is the project's protocol."""
 
     protocol: Protocol3 | None = None
     gold: GoldChoice = "final"
 
 
 def counting(asked: Any) -> BasisArguments:
-    """Return a `FigureQuery` and its ``conditions`` as arguments for metrics."""
+    """Return a `FigureQuery` that has ``conditions`` as keyword arguments of the metric functions."""
     return {"protocol": asked.protocol, "gold": asked.gold, "selection": Selection(asked.conditions)}
 
 
 class FigureScreen(WorkbenchScreen):
-    """Shows metrics for a request that keys change.
+    """Shows metrics for a request; keys change the request.
 
     Attributes:
-        asked: A record with ``gold``, maybe ``protocol``; None before anything can be requested.
-        groups: Properties by which metrics can be broken down.
+        asked: The request: a record with ``gold`` and, on some screens, ``protocol``; None if there is none yet.
+        groups: Names of the properties by which metrics can be broken down.
     """
 
     asked: Any
@@ -51,15 +51,15 @@ class FigureScreen(WorkbenchScreen):
 
     @abstractmethod
     def count(self, asked: Any) -> None:
-        """Show the results for the current request."""
+        """Compute and show the metrics for a request."""
 
     def change(self, **changes: Any) -> None:
-        """Count with a changed request; without changes, count again."""
+        """Change fields of the request and compute the metrics; without changes, compute them again."""
         if self.asked is not None:
             self.count(structs.replace(self.asked, **changes))
 
     def count_in_thread(self, work: Callable[[], Found], then: Callable[[Found], None], *, group: str) -> None:
-        """Count in a thread; ``then`` gets the result unless the request has changed by then."""
+        """Compute metrics in a thread; ``then`` gets the result unless the request has changed meanwhile."""
         asked = self.asked
 
         def taken(found: Found) -> None:

@@ -1,4 +1,4 @@
-"""Screens with fields, and screens with one text; errors are shown at their field, or below all fields."""
+"""Screens with form fields, and with one searchable text; errors are shown at their field, or below all fields."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ _WORK = "form-work"
 
 
 class FormField(Struct, frozen=True, kw_only=True):
-    """One line of a form.
+    """A field of a form.
 
     Attributes:
-        about: Its purpose.
+        about: Explanation of the field.
         value: Its initial value.
-        choices: Its values, each with its meaning; empty if it is typed.
-        several: Any number of the choices.
-        is_path: A file name, which is completed.
-        later: It is shown only with all options.
+        choices: Value -> its meaning; empty if the value is typed.
+        several: Whether any number of choices can be selected.
+        is_path: Whether the value is a file name; it is then completed.
+        later: Whether the field is shown only with all options.
     """
 
     name: str
@@ -59,14 +59,14 @@ def option_field(field: FormField) -> OptionField:
 class FormScreen(WorkbenchScreen):
     """Has `OptionField` lines, and one `Static` of the class ``form-trouble`` below them.
 
-    A form with a name of its own reappears as it was left, until it has been run; see `take_up` and `forget`.
+    A form with ``kept_as`` reappears with the values typed before, until it has been run; see `take_up` and `forget`.
 
     Attributes:
         FORM: The id of the box of fields.
         STOPPED: The notice after its work was stopped.
 
     Args:
-        kept_as: The form's unique name; None: its values are not kept.
+        kept_as: Key under which typed values are kept; None to keep none.
     """
 
     DEFAULT_CSS = """
@@ -115,7 +115,7 @@ class FormScreen(WorkbenchScreen):
         return {field.option: field.value for field in self.query(OptionField)}
 
     def take_up(self, fields: Iterable[OptionField]) -> None:
-        """Restore the values of new fields from when the form was left, and track them from now on."""
+        """Restore the values typed before the form was closed into new fields, and track changes from now on."""
         self._as_left = self._as_left or self.workbench.left_forms.get(self._kept_as, {})
         for field in fields:
             self._fresh[field.option] = field.value
@@ -123,10 +123,10 @@ class FormScreen(WorkbenchScreen):
                 field.value = typed
 
     def complete(self, field: OptionField, go_on: Callable[[], None]) -> None:
-        """Complete a file name if only one matches; report several matches.
+        """Complete the typed file name if one file matches; report an error if several match.
 
         Args:
-            go_on: Called if the file exists, or nothing matches.
+            go_on: Called if the typed file exists, or no file matches.
         """
         typed = field.value
 
@@ -189,7 +189,7 @@ class FormScreen(WorkbenchScreen):
     def _show_complaint(self, field: OptionField, text: str) -> None:
         field.complain(text)
         field.line.focus(scroll_visible=False)
-        # What is wrong adds lines to the field: only laid out it is as high as what is to be seen of it.
+        # The error adds lines to the field: scroll only after the new layout, so that all of it is visible.
         field.call_after_refresh(field.scroll_visible, animate=False)
 
     @on(OptionField.Changed)
@@ -262,7 +262,7 @@ class FindingScreen(PromptScreen):
         return True
 
     @on(Reader.SearchChanged)
-    def _hit(self, event: reader_messages.SearchChanged) -> None:
+    def _show_hit_number(self, event: reader_messages.SearchChanged) -> None:
         event.reader.border_subtitle = f"hit {event.number} of {event.total}" if event.total else ""
 
     def action_find_next(self, step: int) -> None:

@@ -42,7 +42,7 @@ class Coordinating(WorkbenchScreen):
 
     @abstractmethod
     def after_decision(self, completion: int) -> None:
-        """Show what has become of the item."""
+        """Show the item's new state."""
 
     def action_reopen(self) -> None:
         if (found := self.decided_on()) is not None:
@@ -51,7 +51,7 @@ class Coordinating(WorkbenchScreen):
     def _reopen(self, completion: int, reason: str) -> None:
         by = coordinator_name()
         work = partial(coordinating.reopen, self.project, [completion], reason=reason, by=by, task="both")
-        self._decide(completion, work, lambda done: "Reopened." if done.reopened else "It has no label yet.")
+        self._store_decision(completion, work, lambda done: "Reopened." if done.reopened else "It has no label yet.")
 
     def action_exclude(self) -> None:
         if (found := self.decided_on()) is None:
@@ -66,18 +66,18 @@ class Coordinating(WorkbenchScreen):
         if reason == _TAKE_IN:
             work = partial(coordinating.lift, self.project, [completion], by=coordinator_name())
             said = "Annotators have excluded it: reopen it instead."
-            self._decide(completion, work, lambda done: "It is included again." if done.lifted else said)
+            self._store_decision(completion, work, lambda done: "It is included again." if done.lifted else said)
         elif reason == "other":
-            self.ask_line(_WHY_UNSUITABLE, completion, partial(self._take_out, completion, reason), empty=True)
+            self.ask_line(_WHY_UNSUITABLE, completion, partial(self._store_exclusion, completion, reason), empty=True)
         else:
-            self._take_out(completion, reason, "")
+            self._store_exclusion(completion, reason, "")
 
-    def _take_out(self, completion: int, reason: str, note: str) -> None:
+    def _store_exclusion(self, completion: int, reason: str, note: str) -> None:
         by = coordinator_name()
         work = partial(coordinating.exclude, self.project, [completion], reason=reason, note=note, by=by)
-        self._decide(completion, work, lambda _: "Excluded.")
+        self._store_decision(completion, work, lambda _: "Excluded.")
 
-    def _decide(self, completion: int, work: Callable[[], Result], say: Callable[[Result], str]) -> None:
+    def _store_decision(self, completion: int, work: Callable[[], Result], say: Callable[[Result], str]) -> None:
         def decided(done: Result) -> None:
             self.line_stored(_WHY_ANEW, completion)
             self.line_stored(_WHY_UNSUITABLE, completion)

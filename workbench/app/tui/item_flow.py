@@ -1,4 +1,4 @@
-"""The items of an annotator: the current one, the next one, the way back through their labels."""
+"""The items of an annotator: the current one, the next one, and those they have labelled before."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from workbench.labelling.rulings import Role
 LOG = logging.getLogger("workbench.tui")
 
 HISTORY = 500
-"""Number of a person's own labels that ``older`` and ``newer`` step through."""
+"""Number of a person's newest labels that the actions ``older`` and ``newer`` step through."""
 
 
 class ItemFeed:
     """Prepares items for display; every method may be called in a thread.
 
     Attributes:
-        paused: Message for a paused person, as of the last request or refusal; empty for anybody else.
+        paused: Message that the annotator's work is paused, from the last request; "" if it isn't.
 
     Raises (on creation):
         UsageError: There is no such annotator.
@@ -50,7 +50,7 @@ class ItemFeed:
         self._lock = threading.Lock()
 
     def next(self, beside: tuple[int, ...] = ()) -> CardTexts | None:
-        """Return the next item to label besides the open ones; None when nothing is left."""
+        """Return the next item to label, other than those in ``beside`` (row ids); None when nothing is left."""
         with self._lock:
             if self._left:
                 return None
@@ -65,14 +65,14 @@ class ItemFeed:
         return card_texts(self.session.open(completion))
 
     def submit(self, item: AnnotationItem, answer: Answer) -> list[str]:
-        with self._noting_pause():
+        with self._update_pause_on_error():
             stored = self.session.submit(item, answer)
         if answer.verdict is not None:
             self._claimed.discard(item.completion)
         return stored
 
     @contextmanager
-    def _noting_pause(self) -> Iterator[None]:
+    def _update_pause_on_error(self) -> Iterator[None]:
         try:
             yield
         except AnnotationError:
@@ -80,8 +80,8 @@ class ItemFeed:
             raise
 
     def undo(self) -> CardTexts | None:
-        """Retract the newest label and open its item; None if there is none."""
-        with self._noting_pause():
+        """Retract the person's newest label and return its item; None if there is no label."""
+        with self._update_pause_on_error():
             item = self.session.undo()
         if item is None:
             return None
@@ -90,7 +90,10 @@ class ItemFeed:
         return card_texts(item)
 
     def step(self, completion: int | None, older: bool) -> CardTexts | None:
-        """Return the person's label before or after one in time; from None, the newest. None beyond either end."""
+        """Return the item labelled before or after another one; None beyond either end.
+
+        With ``completion`` None, the older one is the item with the newest label.
+        """
         trail = [entry.completion for entry in self.session.history(HISTORY)]
         at = trail.index(completion) if completion in trail else -1
         at += 1 if older else -1
@@ -111,7 +114,7 @@ class ItemFeed:
 HEARTBEAT_S = 60.0
 LOOK_AGAIN_S = 10.0
 AHEAD_S = 0.15
-"""Seconds after an item appears until the next one is prepared: sooner than anybody can read it."""
+"""Seconds from showing an item to preparing the next one: less than anybody needs to read it."""
 
 _NEXT = "items-next"
 _SOON_S = 0.05
@@ -139,7 +142,7 @@ There is nothing to label. The command Assign ({palette}) opens label slots for 
 
 
 class Marks(Struct, frozen=True):
-    """Marks that accompany a verdict; before there is one they wait on the screen. See `LabelEvent`."""
+    """Marks stored with a verdict; until there is one, the screen keeps them. See `LabelEvent`."""
 
     unsure: bool = False
     tags: tuple[str, ...] = ()
@@ -151,7 +154,7 @@ class Marks(Struct, frozen=True):
 
 
 class ItemFlow(JudgingScreen):
-    """Brings items one after another; the screen based on it shows them and stores labels."""
+    """Loads one item after another; the subclass shows them and stores labels."""
 
     ROLE: ClassVar[Role] = "annotator"
 
@@ -178,7 +181,7 @@ class ItemFlow(JudgingScreen):
 
     @abstractmethod
     def stop_asking(self) -> None:
-        """Forget what was being asked: its item is left."""
+        """Discard the open question about an item that is no longer shown."""
 
     @property
     def pace(self) -> Pace:
@@ -194,7 +197,7 @@ class ItemFlow(JudgingScreen):
         self._person = name
         self.store(partial(self._open_session, name, self._wanted), self._show_first, "opening …")
         self.set_interval(HEARTBEAT_S, self._heartbeat)
-        self.set_interval(LOOK_AGAIN_S, self._look_again)
+        self.set_interval(LOOK_AGAIN_S, self._retry_if_empty)
 
     def _open_session(self, name: str, wanted: int | None) -> CardTexts | None:
         desk = self._desk or ItemFeed(self.project, name, sighted=self.workbench.annotator is None)
@@ -212,13 +215,13 @@ class ItemFlow(JudgingScreen):
             self._show(texts, revisiting=True)
         else:
             self._show_next(texts)
-        self._count()
+        self._read_progress()
         self.follow_guidelines()
-        self._look_for_answers()
-        self.set_interval(FOLLOW_S, self._look_for_answers)
+        self._read_answers()
+        self.set_interval(FOLLOW_S, self._read_answers)
 
     def nobody(self) -> None:
-        self._say_empty(_NOBODY.format(palette=key_of("app.palette")))
+        self._show_placeholder(_NOBODY.format(palette=key_of("app.palette")))
 
     def open_item(self, completion: int) -> None:
         if self._desk is None or self._busy:
@@ -234,13 +237,15 @@ class ItemFlow(JudgingScreen):
 
     def _heartbeat(self) -> None:
         if self._desk is not None:
-            self.in_background(self._desk.session.heartbeat, lambda _: self._count(), group="annotate-heartbeat")
+            self.in_background(
+                self._desk.session.heartbeat, lambda _: self._read_progress(), group="annotate-heartbeat"
+            )
 
-    def _count(self) -> None:
+    def _read_progress(self) -> None:
         if self._desk is not None:
-            self.in_background(self._desk.session.progress, self._counted, group="annotate-progress")
+            self.in_background(self._desk.session.progress, self._show_progress, group="annotate-progress")
 
-    def _counted(self, progress: Progress) -> None:
+    def _show_progress(self, progress: Progress) -> None:
         self._progress = progress
         self.draw_line()
 
@@ -248,11 +253,11 @@ class ItemFlow(JudgingScreen):
     def acquainted(self) -> Acquainted | None:
         return None if self._desk is None else self._desk.session.guidelines
 
-    def _look_for_answers(self) -> None:
+    def _read_answers(self) -> None:
         if self._desk is not None:
-            self.in_background(self._desk.session.answers, self._answered, group="annotate-answers")
+            self.in_background(self._desk.session.answers, self._resolve_selected, group="annotate-answers")
 
-    def _answered(self, answers: list[OwnAnswer]) -> None:
+    def _resolve_selected(self, answers: list[OwnAnswer]) -> None:
         told = {answer.uuid for answer in self._answers}
         new = [answer for answer in answers if answer.uuid not in told and not answer.heard]
         self._answers = answers
@@ -271,7 +276,7 @@ class ItemFlow(JudgingScreen):
     def store_failed(self, error: BaseException | None) -> None:
         self.stop_asking()
         if not self._is_seated:
-            # There was nothing to save yet.
+            # The session could not be opened: no label was lost.
             self._said = ""
         if self._desk is not None and self._desk.paused:
             self._waiting.clear()
@@ -304,19 +309,19 @@ class ItemFlow(JudgingScreen):
         self.draw_line()
         self._wait_ms = None
         self.mark_shown(self.card)
-        # Rendering the item after it would slow the painting of this one.
-        self.set_timer(AHEAD_S, self._fetch)
+        # Rendering the next item now would slow the painting of this one.
+        self.set_timer(AHEAD_S, self._fetch_next)
 
     def leave(self, pressed_at: float | None = None) -> None:
-        """Leave the item on the screen: from now on the person waits for the next one.
+        """Record that the person is done with the item on the screen and waits for the next one.
 
         Args:
-            pressed_at: When the key that ended it was pressed; None: the last key.
+            pressed_at: Time of the key press that ended the work on the item; None for the last key press.
         """
         self._left_at = pressed_at or self.workbench.at_work.acted_at
 
-    def _painted(self, coming: int) -> None:
-        super()._painted(coming)
+    def _record_painted(self, coming: int) -> None:
+        super()._record_painted(coming)
         if self._seen_at is not None and self._left_at is not None:
             self._wait_ms, self._left_at = round(1000 * (self._seen_at - self._left_at)), None
 
@@ -326,10 +331,10 @@ class ItemFlow(JudgingScreen):
             self.ask_type()
 
     def _revisit(self, texts: CardTexts) -> None:
-        self._park()
+        self._put_back_current()
         self._show(texts, revisiting=True)
 
-    def _park(self) -> None:
+    def _put_back_current(self) -> None:
         if self._current is not None and not self._revisiting and not self._complete(self._current):
             item = structs.replace(self._current.item, note=self._note, **structs.asdict(self._marks))
             self._waiting.insert(0, self._current._replace(item=item))
@@ -340,16 +345,16 @@ class ItemFlow(JudgingScreen):
             return
         self._current, self._revisiting = None, False
         self.card.show(None)
-        self._fetch()
+        self._fetch_next()
 
-    def _fetch(self) -> None:
+    def _fetch_next(self) -> None:
         if self._desk is None or self._fetching or self._waiting:
             return
         self._fetching = True
         beside = () if self._current is None else (self._current.item.completion,)
-        self.in_background(partial(self._desk.next, beside), self._fetched, group=_NEXT, exclusive=False)
+        self.in_background(partial(self._desk.next, beside), self._receive_item, group=_NEXT, exclusive=False)
 
-    def _fetched(self, texts: CardTexts | None) -> None:
+    def _receive_item(self, texts: CardTexts | None) -> None:
         self._fetching = False
         is_paused = self._desk is not None and self._desk.paused
         texts = None if is_paused else self._with_known_type(texts)
@@ -359,12 +364,12 @@ class ItemFlow(JudgingScreen):
         if self._current is None and not self._busy:
             if self._waiting:
                 self._advance()
-                self._count()
+                self._read_progress()
             else:
                 self._show_empty()
 
     def know_type(self, question: int, subtype: str | None) -> None:
-        """Pass a type that was just given, or retracted, to the cards prepared before."""
+        """Apply an answer type that was just chosen or retracted to the items prepared before."""
         self._types[question] = subtype
         self._waiting = [one for one in map(self._with_known_type, self._waiting) if one is not None]
 
@@ -373,25 +378,27 @@ class ItemFlow(JudgingScreen):
             return texts
         return texts._replace(item=structs.replace(texts.item, subtype=self._types[texts.item.question]))
 
-    def _look_again(self) -> None:
+    def _retry_if_empty(self) -> None:
         if self._current is not None or self._busy:
             return
         if self._is_seated:
-            self._fetch()
+            self._fetch_next()
         elif self._person:
             self.store(partial(self._open_session, self._person, self._wanted), self._show_first, "opening …")
 
     def _show_empty(self, error: BaseException | None = None) -> None:
         if isinstance(error, StoreError):
-            self._say_empty(self.why_none(error))
+            self._show_placeholder(self.why_none(error))
         elif self._desk is not None and self._desk.paused:
-            self._say_empty(_PAUSED.format(sentence=self._desk.paused))
+            self._show_placeholder(_PAUSED.format(sentence=self._desk.paused))
         else:
             keys = {verb: key_of(f"annotate.{verb}") for verb in ("older", "undo")}
             assign = _ASSIGN.format(palette=key_of("app.palette")) if self.workbench.annotator is None else _OPENED
-            self._say_empty(_NOTHING_LEFT.format(name=printable(self._person), assign=assign, leave=_BUNDLE, **keys))
+            self._show_placeholder(
+                _NOTHING_LEFT.format(name=printable(self._person), assign=assign, leave=_BUNDLE, **keys)
+            )
 
-    def _say_empty(self, text: str) -> None:
+    def _show_placeholder(self, text: str) -> None:
         self._current = self._left_at = None
         self.query_one("#annotate-empty", Static).update(Content(text))
         self.be_empty(True)
@@ -407,9 +414,9 @@ class ItemFlow(JudgingScreen):
     def action_undo(self) -> None:
         if self._desk is not None and self.is_ready:
             self.leave()
-            self.store(self._desk.undo, self._undone, "undoing …")
+            self.store(self._desk.undo, self._show_undone, "undoing …")
 
-    def _undone(self, texts: CardTexts | None) -> None:
+    def _show_undone(self, texts: CardTexts | None) -> None:
         if texts is None:
             self.notify("You have no label to retract.", markup=False)
             return
@@ -418,11 +425,11 @@ class ItemFlow(JudgingScreen):
         if texts.item.verdict is None:
             self.pace.take_back(completion)
         if self._current is not None and self._current.item.completion != completion:
-            self._park()
+            self._put_back_current()
         self._waiting = [one for one in self._waiting if one.item.completion != completion]
         self._show(texts, revisiting=self._complete(texts))
         self._said = "retracted ✓"
-        self._count()
+        self._read_progress()
 
     def action_skip(self) -> None:
         if self._current is None or self._desk is None or not self.is_ready:
@@ -431,9 +438,9 @@ class ItemFlow(JudgingScreen):
         if self._revisiting:
             self._advance()
             return
-        self.store(partial(self._desk.session.skip, self._current.item), lambda _: self._skipped(), "skipping …")
+        self.store(partial(self._desk.session.skip, self._current.item), lambda _: self._finish_skip(), "skipping …")
 
-    def _skipped(self) -> None:
+    def _finish_skip(self) -> None:
         self._said = "skipped"
         self._advance()
 
@@ -451,9 +458,9 @@ class ItemFlow(JudgingScreen):
             return
         self.leave()
         at = self._current.item.completion if self._current is not None and self._current.item.verdict else None
-        self.store(partial(self._desk.step, at, older), partial(self._stepped, older), "…")
+        self.store(partial(self._desk.step, at, older), partial(self._show_step, older), "…")
 
-    def _stepped(self, older: bool, texts: CardTexts | None) -> None:
+    def _show_step(self, older: bool, texts: CardTexts | None) -> None:
         if texts is not None:
             self._revisit(texts)
         elif older:

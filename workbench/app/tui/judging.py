@@ -1,4 +1,4 @@
-"""Shared by Annotate and Adjudicate: a card, its keys, a clock, and keys that wait while something is stored."""
+"""Shared by Annotate and Adjudicate: a card, its keys, a stopwatch, and keys without effect while a label is stored."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _STORE = "judging-store"
 _UNOPENED = "guidelines not opened"
 _WHY_UNSUITABLE = "Why is it unsuitable?"
 _SAYING_S = 0.05
-"""Seconds before the screen reports work in progress: drawing it at once would delay the next item."""
+"""Seconds before the screen reports work in progress: drawing the report at once would delay the next item."""
 
 
 def looking_actions(screen: str) -> tuple[Action, ...]:
@@ -57,8 +57,8 @@ def looking_actions(screen: str) -> tuple[Action, ...]:
 class JudgingScreen(InSight, PersonScreen):
     """Shows one item on its card and stores the person's decision.
 
-    While something is being stored, keys that judge do nothing: a key can't reach another item than the one on
-    the screen. "Saved" is shown after the commit.
+    While a decision is being stored, decision keys do nothing: a key can't apply to another item than the visible one.
+    "Saved" is shown after the commit.
     """
 
     OF_ITEM: ClassVar[frozenset[str]] = frozenset({"raw", "boxed", "find"})
@@ -79,7 +79,7 @@ class JudgingScreen(InSight, PersonScreen):
 
     @property
     def person(self) -> str:
-        """Return the name under which one works here; empty until known."""
+        """Return the name the user works under on this screen; "" until it is known."""
         return self._person
 
     def copies(self) -> Iterator[Copyable]:
@@ -103,7 +103,7 @@ class JudgingScreen(InSight, PersonScreen):
         return not self._busy and (not self.has_item or self.in_sight)
 
     def is_free(self) -> bool:
-        """Tell whether the last key can be meant for the shown item; otherwise mark the key as unused."""
+        """Tell whether the last key can be meant for the shown item; otherwise record that the key had no effect."""
         free = self.has_item and self.is_ready
         if not free:
             self.found_idle()
@@ -115,10 +115,10 @@ class JudgingScreen(InSight, PersonScreen):
 
     @abstractmethod
     def store_failed(self, error: BaseException | None) -> None:
-        """Go on after something could not be stored; the keys are free again."""
+        """Continue after a store has failed; the keys work again."""
 
     def trouble(self, error: BaseException | None) -> None:
-        """Show a message in the item's place once, however often the work is retried."""
+        """Show the error; while no item is shown, show the same error only once, however often the work is retried."""
         said = str(error) if self.has_class("empty") else ""
         if not said or said != self._told:
             self._told = said
@@ -129,7 +129,7 @@ class JudgingScreen(InSight, PersonScreen):
             if empty:
                 self.card.show(None)
             self.set_class(empty, "empty")
-            # What was pressed while there was no item is no part of a habit.
+            # Keys pressed while there was no item are not part of a habitual sequence.
             self.workbench.key_order.is_idle = False
             self.refresh_bindings()
 
@@ -138,22 +138,22 @@ class JudgingScreen(InSight, PersonScreen):
     def store(self, work: Callable[[], Result], then: Callable[[Result], None], saying: str = "saving …") -> None:
         self._busy, self._said = True, saying
         self._patience = self.set_timer(_SAYING_S, self.draw_line)
-        self.in_background(work, partial(self._stored, then), group=_STORE, exclusive=False)
+        self.in_background(work, partial(self._finish_store, then), group=_STORE, exclusive=False)
 
-    def _stored(self, then: Callable[[Result], None], result: Result) -> None:
-        self._free_keys("")
+    def _finish_store(self, then: Callable[[Result], None], result: Result) -> None:
+        self._release_keys("")
         self.workbench.reported_away = ""
         then(result)
         self.draw_line()
 
-    def _free_keys(self, said: str) -> None:
+    def _release_keys(self, said: str) -> None:
         self._busy, self._said = False, said
         if self._patience is not None:
             self._patience.stop()
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if event.worker.group == _STORE and event.state is WorkerState.ERROR:
-            self._free_keys("! not saved")
+            self._release_keys("! not saved")
             self.store_failed(event.worker.error)
             self.draw_line()
 
@@ -226,7 +226,7 @@ class JudgingScreen(InSight, PersonScreen):
     @property
     @abstractmethod
     def acquainted(self) -> Acquainted | None:
-        """Return what the person has read of the guidelines; None before they have begun."""
+        """Return the record of guideline versions the person has read; None before they have begun."""
 
     def follow_guidelines(self) -> None:
         self._look_at_guidelines()
@@ -234,10 +234,10 @@ class JudgingScreen(InSight, PersonScreen):
 
     def _look_at_guidelines(self) -> None:
         if (acquainted := self.acquainted) is not None:
-            work = partial(_in_force, acquainted, self._shown_version)
-            self.in_background(work, self._guided, group="judging-guidelines")
+            work = partial(_changed_guideline, acquainted, self._shown_version)
+            self.in_background(work, self._show_guideline, group="judging-guidelines")
 
-    def _guided(self, found: Guideline | None) -> None:
+    def _show_guideline(self, found: Guideline | None) -> None:
         if found is None:
             return
         before, self._shown_version = self._shown_version, found.version
@@ -258,9 +258,9 @@ class JudgingScreen(InSight, PersonScreen):
     def _read_guidelines(self) -> None:
         if self.card.opened == "guidelines" and self.acquainted is not None and self._shown_version:
             work = partial(self.acquainted.read, self._shown_version)
-            self.in_background(work, lambda _: self._known(), group="judging-guidelines-read", exclusive=False)
+            self.in_background(work, lambda _: self._clear_news(), group="judging-guidelines-read", exclusive=False)
 
-    def _known(self) -> None:
+    def _clear_news(self) -> None:
         self._news = ""
         self.draw_line()
 
@@ -273,9 +273,9 @@ class JudgingScreen(InSight, PersonScreen):
     def on_mount(self) -> None:
         self._stopwatch = Stopwatch(self.workbench.at_work)
         if not gc.get_freeze_count():
-            # What the app has built so far stays: looking through it again and again would delay a key by 100 ms.
+            # The objects built so far stay alive: each collection that visits them would delay a key by 100 ms.
             gc.freeze()
 
 
-def _in_force(acquainted: Acquainted, shown: str) -> Guideline | None:
+def _changed_guideline(acquainted: Acquainted, shown: str) -> Guideline | None:
     return None if acquainted.in_force() == shown else acquainted.text()

@@ -13,7 +13,7 @@ from textual.dom import DOMNode
 from textual.events import Event, Key
 
 _MESSAGE_ROUNDS: Final = 3
-"""Message rounds per key: a key may cause a message, that a new screen, and that its focus, and each bubbles."""
+"""Rounds of messages to wait for per key: its message may open a screen, which sets the focus; each bubbles up."""
 _MAX_WAIT_S: Final = 0.5
 """Seconds after which unfinished work no longer holds back keys."""
 
@@ -28,8 +28,9 @@ class KeyOrder:
 
     Attributes:
         at_work: The key being processed.
-        is_idle: The key being processed has had no effect so far: it is not bound here, or could not be meant.
-        follows_idle: The key before it had no effect.
+        is_idle: The key being processed has had no effect so far: it has no action here, or was pressed before its item
+            was visible.
+        follows_idle: The previous key had no effect.
 
     Args:
         take: Processes a key.
@@ -45,14 +46,14 @@ class KeyOrder:
         self.at_work = ""
 
     def wait(self, screen: DOMNode) -> None:
-        """Hold all keys except quit until `go_on`: the screen loads its question."""
+        """Hold all keys except quit until `go_on`, because the screen is still loading its question."""
         self._waiting.add(screen)
 
     async def go_on(self, screen: DOMNode, *, dropped: bool = False) -> None:
-        """Release the keys: the screen's question is shown, or there is none.
+        """Process the held keys: the screen's question is shown, or there is none.
 
         Args:
-            dropped: The held keys were meant for a question that doesn't come; discard them.
+            dropped: Discard the held keys: the question they were meant for doesn't appear.
         """
         if screen not in self._waiting:
             return
@@ -61,7 +62,7 @@ class KeyOrder:
             self._held.clear()
         if self._held and not self._waiting and not self._is_busy:
             self._is_busy = True
-            await self._begin(self._held.popleft())
+            await self._process_key(self._held.popleft())
 
     async def receive(self, key: Key) -> None:
         if self._waiting and key.key == "ctrl+q":
@@ -70,34 +71,34 @@ class KeyOrder:
             self._held.append(key)
         else:
             self._is_busy = True
-            await self._begin(key)
+            await self._process_key(key)
 
-    async def _begin(self, key: Key) -> None:
+    async def _process_key(self, key: Key) -> None:
         self._turn += 1
         self.at_work, self.is_idle, self.follows_idle = key.key, False, self.is_idle
         before = self._app.screen
         await self._take(key)
-        self._app.set_timer(_MAX_WAIT_S, partial(self._end, self._turn))
-        await self._pass(self._turn, before, _MESSAGE_ROUNDS, self._reached)
+        self._app.set_timer(_MAX_WAIT_S, partial(self._process_next, self._turn))
+        await self._wait_for_messages(self._turn, before, _MESSAGE_ROUNDS, self._focus_path)
 
     @property
-    def _reached(self) -> Sequence[DOMNode]:
+    def _focus_path(self) -> Sequence[DOMNode]:
         target = self._app.focused or self._app.screen
         return target.ancestors_with_self
 
-    async def _pass(self, turn: int, before: DOMNode, rounds: int, nodes: Sequence[DOMNode]) -> None:
+    async def _wait_for_messages(self, turn: int, before: DOMNode, rounds: int, nodes: Sequence[DOMNode]) -> None:
         for place, node in enumerate(nodes, 1):
-            if node.is_running and node.call_later(self._pass, turn, before, rounds, nodes[place:]):
+            if node.is_running and node.call_later(self._wait_for_messages, turn, before, rounds, nodes[place:]):
                 return
         if rounds > 1:
-            await self._pass(turn, before, rounds - 1, self._reached)
-        elif self._app.screen is before or not self._app.screen.call_after_refresh(self._end, turn):
-            await self._end(turn)
+            await self._wait_for_messages(turn, before, rounds - 1, self._focus_path)
+        elif self._app.screen is before or not self._app.screen.call_after_refresh(self._process_next, turn):
+            await self._process_next(turn)
 
-    async def _end(self, turn: int) -> None:
+    async def _process_next(self, turn: int) -> None:
         if turn != self._turn or not self._is_busy:
             return
         if self._held and not self._waiting:
-            await self._begin(self._held.popleft())
+            await self._process_key(self._held.popleft())
         else:
             self._is_busy = False

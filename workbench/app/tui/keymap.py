@@ -63,40 +63,40 @@ _moved: dict[str, str] = {}
 
 
 def move_keys(keymap: Mapping[str, str]) -> None:
-    """Have hints name the keys of a keymap: action id -> keys, as in ``workbench.toml``."""
+    """Set the keymap whose keys hints show: action id -> keys, as in ``workbench.toml``."""
     _moved.clear()
     _moved.update(keymap)
 
 
 def shown_keys(name: str, keys: str) -> list[str]:
-    """Return the keys of an action as a person knows them, with the keymap in force.
+    """Return the keys of an action as hints show them (``^t`` for ``ctrl+t``), with the keymap in force.
 
     Args:
         name: The action's id.
         keys: Its default keys.
     """
-    return list(map(_shown, key_names(_moved.get(name, keys))))
+    return list(map(_display_key, key_names(_moved.get(name, keys))))
 
 
-def _shown(key: str) -> str:
+def _display_key(key: str) -> str:
     *modifiers, name = key.split("+")
     return "+".join([*modifiers, format_key(name)]).replace("ctrl+", "^")
 
 
 def key_of(name: str) -> str:
-    """Return the first key of an action as a hint names it."""
+    """Return the first key of an action as a hint shows it."""
     meaning = meaning_of(name)
     assert meaning is not None, name
     return next(iter(shown_keys(name, meaning.keys)), "")
 
 
 def yielding(keymap: Mapping[str, str], actions: Iterable[Action], widgets: Iterable[Binding]) -> dict[str, str]:
-    """Return a keymap in which focused texts and tables give up the keys it moves to an action.
+    """Return a keymap extended so that texts and tables no longer use the keys it gives to an action.
 
     Args:
         keymap: Action id -> keys, as in ``workbench.toml``.
         actions: The screen's actions.
-        widgets: The default keys of texts and tables; those that the keymap names stay as configured.
+        widgets: The default bindings of texts and tables; those that the keymap sets stay as set.
     """
     moved = {
         key
@@ -120,7 +120,7 @@ def problems(
         keymap: Action id -> keys, as in ``workbench.toml``.
         screens: The actions of every screen.
         everywhere: The actions that work on every screen.
-        others: Further ids that may be moved (keys of tables and texts).
+        others: Further ids that a keymap may contain (keys of tables and texts).
     """
     groups = [tuple(everywhere), *screens]
     known = {action.id for group in groups for action in group} | others
@@ -131,11 +131,11 @@ def problems(
         elif not key_names(keys):
             found.append(f"{name!r} has no key.")
     for group in groups:
-        found += _clashes(keymap, group if group is groups[0] else groups[0] + group)
+        found += _find_clashes(keymap, group if group is groups[0] else groups[0] + group)
     return list(dict.fromkeys(found))
 
 
-def _clashes(keymap: Mapping[str, str], actions: tuple[Action, ...]) -> list[str]:
+def _find_clashes(keymap: Mapping[str, str], actions: tuple[Action, ...]) -> list[str]:
     taken: dict[str, Action] = {}
     found = []
     for action in actions:

@@ -1,4 +1,4 @@
-"""Screens that follow the database: they read again, in a thread, when something has changed."""
+"""Screens that follow the database: they read it again, in a thread, when it has changed."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _GROUP = "live"
 class LiveScreen(WorkbenchScreen):
     """Reads once when it opens, and again when other connections have written.
 
-    There is one read at a time, and after each one at least as long a pause as it took, so that following a
-    large database costs at most half a core. A screen that lies below another one rests.
+    There is one read at a time, and each is followed by a pause at least as long as the read, so that following a large
+    database costs at most half a core. A screen covered by another one doesn't read.
 
     Attributes:
-        LOOK_S: Seconds between two looks at the database's change counter.
+        LOOK_S: Seconds between two checks of the database's change counter.
     """
 
     LOOK_S: ClassVar[float] = 1.0
@@ -46,41 +46,41 @@ class LiveScreen(WorkbenchScreen):
     def on_mount(self) -> None:
         # A read during the first frame would delay it.
         self.call_after_refresh(self.read_again)
-        self.set_interval(self.LOOK_S, self._look)
+        self.set_interval(self.LOOK_S, self._check_changes)
 
     def on_screen_resume(self) -> None:
         if self._version is not None:
-            self._look()
+            self._check_changes()
 
     def read_again(self) -> None:
         self._version = self.project.database.data_version()
         self._reading, self._began = True, time.monotonic()
-        self.in_background(self.read, self._arrived, group=_GROUP, stops=True)
+        self.in_background(self.read, self._receive_data, group=_GROUP, stops=True)
 
     def action_reload(self) -> None:
         self.read_again()
 
-    def _look(self) -> None:
+    def _check_changes(self) -> None:
         if self._reading or not self.is_active or time.monotonic() < self._rest_until:
             return
         if self.must_read() or self.project.database.data_version() != self._version:
             self.read_again()
 
-    def _arrived(self, data: Any) -> None:
-        self._ended()
+    def _receive_data(self, data: Any) -> None:
+        self._finish_read()
         self._told = ""
         self.show(data)
 
-    def _ended(self) -> None:
+    def _finish_read(self) -> None:
         now = time.monotonic()
         self._reading, self._rest_until = False, now + (now - self._began)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if event.worker.group == _GROUP and event.state is WorkerState.ERROR:
-            self._ended()
+            self._finish_read()
 
     def trouble(self, error: BaseException | None) -> None:
-        """Show a notice, once for as long as the same error persists."""
+        """Show a notice, only once while the same error persists."""
         if str(error) != self._told:
             self._told = str(error)
             super().trouble(error)
@@ -93,12 +93,12 @@ class InSight(WorkbenchScreen):
     _seen_at: float | None = None
 
     def mark_shown(self, shown_by: Widget | None = None) -> None:
-        """Record that another item is shown: keys pressed until now were for the one before."""
+        """Record that another item is shown: keys pressed before it is visible were meant for the previous item."""
         self._coming += 1
         self._seen_at = None
-        (shown_by or self).call_after_refresh(self._painted, self._coming)
+        (shown_by or self).call_after_refresh(self._record_painted, self._coming)
 
-    def _painted(self, coming: int) -> None:
+    def _record_painted(self, coming: int) -> None:
         if coming == self._coming and self._seen_at is None:
             self._seen_at = self.workbench.at_work.now()
 
@@ -113,7 +113,10 @@ class InSight(WorkbenchScreen):
         self.workbench.key_order.is_idle = True
 
     def is_decision(self) -> bool:
-        """Tell whether a deciding key is intended: after a key without effect it may end a habit, such as ``0 a 1``."""
+        """Tell whether the current key is meant as a decision.
+
+        After a key without effect, it may only complete a habitual sequence, such as ``0 a 1``; then show a notice.
+        """
         order = self.workbench.key_order
         if order.follows_idle:
             shown = self.app.get_key_display(Binding(order.at_work, ""))

@@ -10,11 +10,12 @@ class Meaning(NamedTuple):
 
     Attributes:
         keys: The key and its equivalents, comma-separated.
-        name: In a word or two.
-        text: In plain words.
-        verbs: Endings of the ids of actions with this meaning (``filter`` of ``browse.filter``); a whole id if the
-            same word means something else elsewhere.
-        at_desks: It applies where people label and adjudicate; elsewhere the key has its other meaning.
+        name: The meaning in one or two words.
+        text: The meaning as a sentence.
+        verbs: Second parts of the ids of actions with this meaning (``filter`` of ``browse.filter``); a whole id where
+            the same word has another meaning on other screens.
+        at_desks: Whether the meaning applies only on screens where people label and adjudicate; on other screens the
+            key has another one.
     """
 
     keys: str

@@ -5,18 +5,18 @@ from __future__ import annotations
 from textual.screen import Screen
 
 ABOVE = "-notices-above"
-"""Class of a screen that shows notices at its top."""
+"""CSS class of a screen that shows notices at its top."""
 _MAX_LINES = 4
-"""Maximum lines of a widget considered as a whole."""
+"""Maximum height, in lines, of a focused widget of which notices cover no part."""
 
 
 def keep_clear(screen: Screen[object]) -> None:
     """Show notices in the half of the screen where the person isn't working."""
-    screen.set_class(_attended(screen) * 2 >= screen.size.height, ABOVE)
+    screen.set_class(_attended_line(screen) * 2 >= screen.size.height, ABOVE)
 
 
-def _attended(screen: Screen[object]) -> int:
-    from workbench.app.tui.kit.virtual_table import VirtualTable  # what Home begins without
+def _attended_line(screen: Screen[object]) -> int:
+    from workbench.app.tui.kit.virtual_table import VirtualTable  # Home starts without importing it
 
     focused = screen.focused
     if isinstance(focused, VirtualTable):

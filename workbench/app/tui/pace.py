@@ -10,7 +10,7 @@ from workbench.app.tui.kit.title_bar import RemarkPiece
 
 
 class Elapsed(NamedTuple):
-    """Times in milliseconds, and the keys pressed in between."""
+    """Milliseconds since the start, in total and in use (focused, not idle), and the keys pressed meanwhile."""
 
     open_ms: int
     focused_ms: int
@@ -18,7 +18,7 @@ class Elapsed(NamedTuple):
 
 
 class Stopwatch:
-    """Counts from ``start``; the focused time excludes a blurred terminal and idle time."""
+    """Measures times and keys from ``start`` on; focused time excludes idle time and time without terminal focus."""
 
     def __init__(self, work: AtWork) -> None:
         self._work = work
@@ -45,10 +45,10 @@ class AtWork:
 
     Attributes:
         keys: Keys pressed so far.
-        acted_at: When the last key was pressed or the mouse clicked, by the clock.
+        acted_at: Clock time of the last key press or click; None before the first one.
 
     Args:
-        clock: Returns seconds.
+        clock: Returns the current time in seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
@@ -66,7 +66,7 @@ class AtWork:
         """Record that a key was pressed.
 
         Args:
-            late: Seconds it has waited for the app.
+            late: Seconds from the key press to this call.
         """
         self.click(late)
         self.keys += 1
@@ -88,7 +88,7 @@ class AtWork:
 
     @property
     def looked(self) -> float:
-        """Return seconds of looking so far, without a blurred terminal and idle time."""
+        """Return the seconds the terminal has had focus since the app started, without idle time."""
         return self._looked + (min(self._clock() - self._seen, IDLE_S) if self._focused else 0.0)
 
 
@@ -97,13 +97,13 @@ class AtWork:
 
 
 ENOUGH: Final = 5
-"""Minimum number of labels for a pace."""
+"""Minimum number of labels from which a pace is computed."""
 
 
 class Pace:
     """Focused times of the items one person has labelled since the app started.
 
-    Corrections of earlier labels don't count.
+    Corrections of earlier labels are not included.
     """
 
     def __init__(self) -> None:
@@ -111,7 +111,7 @@ class Pace:
         self._taken_back: dict[int, int] = {}
 
     def label(self, completion: int, focused_ms: int) -> None:
-        """Record a labelled item; if repeated (its type, another note, after an undo), the longest time counts."""
+        """Record an item's time; if it is stored again (its type, a note, after an undo), its longest time counts."""
         self._took[completion] = max(focused_ms, self.longest(completion))
 
     def take_back(self, completion: int) -> None:
@@ -128,21 +128,22 @@ class Pace:
 
     @property
     def seconds(self) -> float | None:
-        """Return the median seconds per label; None before there are enough."""
+        """Return the median seconds per label; None with fewer than `ENOUGH` labels."""
         times = sorted(self._took.values())
         middle = len(times) // 2
         return (times[middle] + times[~middle]) / 2000 if len(times) >= ENOUGH else None
 
     def to_go(self, left: int) -> float | None:
-        """Estimate the seconds for the remaining items; None before there are enough.
+        """Estimate the seconds for the remaining items; None with fewer than `ENOUGH` labels.
 
-        By the mean: a sum of times grows with their mean, and some items take many times the median.
+        The estimate uses the mean, because a sum of times grows with the mean, and some items take many times the
+        median.
         """
         return left * sum(self._took.values()) / self.labels / 1000 if self.labels >= ENOUGH else None
 
 
 def pace_parts(pace: Pace, left: int) -> Iterator[RemarkPiece]:
-    """Yield the pace in pieces of a remark; the remaining time is the most important one.
+    """Yield the pace as parts of the title line; the remaining time is kept longest when there is little space.
 
     Args:
         left: Items still to label.

@@ -43,7 +43,7 @@ def person_action(screen: str) -> Action:
 class PersonScreen(WorkbenchScreen):
     """Asks the coordinator, once per role, whose name to work under; people who came with ``--as`` are not asked.
 
-    Only people who have work in the role are offered. Another one can be chosen at any time: the screen begins anew.
+    Only people who have work in the role are offered. The name can be changed at any time: the screen then opens again.
     """
 
     ROLE: ClassVar[Role]
@@ -52,14 +52,14 @@ class PersonScreen(WorkbenchScreen):
 
     def on_screen_resume(self) -> None:
         if self._has_nobody:
-            self._offer(asked=False)
+            self._load_candidates(asked=False)
 
     def on_mount(self) -> None:
         name = self.workbench.who(self.ROLE)
         if name is not None:
             self.begin(name)
         else:
-            self._offer(asked=False)
+            self._load_candidates(asked=False)
 
     @abstractmethod
     def begin(self, name: str) -> None:
@@ -86,52 +86,55 @@ class PersonScreen(WorkbenchScreen):
         return f"as {printable(name)}{', unblinded' if self.ROLE in _SIGHTED else ''}"
 
     def action_switch_person(self) -> None:
-        self._offer(asked=True)
+        self._load_candidates(asked=True)
 
-    def _offer(self, *, asked: bool) -> None:
+    def _load_candidates(self, *, asked: bool) -> None:
         self.workbench.key_order.wait(self)
-        self.in_background(self._candidates, partial(self._ask, asked), group=_OFFERS)
+        self.in_background(self._read_candidates, partial(self._ask_name, asked), group=_OFFERS)
 
-    def _keys_go_on(self, before: Screen[Any], *, dropped: bool = False) -> None:
+    def _resume_keys(self, before: Screen[Any], *, dropped: bool = False) -> None:
         before.call_after_refresh(self.workbench.key_order.go_on, self, dropped=dropped)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if event.worker.group == _OFFERS and event.state is WorkerState.ERROR:
-            self._keys_go_on(self, dropped=True)
+            self._resume_keys(self, dropped=True)
 
     def on_unmount(self) -> None:
         self.app.call_later(self.workbench.key_order.go_on, self, dropped=True)
 
-    def _candidates(self) -> tuple[list[Offer], bool]:
+    def _read_candidates(self) -> tuple[list[Offer], bool]:
         from workbench.labelling.rulings import newcomers_conflicts, offers
 
         fresh = self.ROLE == "adjudicator" and bool(newcomers_conflicts(self.project))
         return offers(self.project, self.ROLE), fresh
 
-    def _ask(self, asked: bool, candidates: tuple[list[Offer], bool]) -> None:
+    def _ask_name(self, asked: bool, candidates: tuple[list[Offer], bool]) -> None:
         found, fresh = candidates
         present = self.workbench.who(self.ROLE)
         self._has_nobody = present is None and not (found or fresh)
         if not (found or fresh or asked):
             self.nobody()
-            self._keys_go_on(self)
+            self._resume_keys(self)
             return
         if not (found or fresh):
-            self._keys_go_on(self, dropped=True)
+            self._resume_keys(self, dropped=True)
             self.notify("No one else has work here.", markup=False)
             return
         about = [_THIRD] if fresh and not found else []
         menu = PeopleMenu(
             _QUESTIONS[self.ROLE],
-            [Choice(offer.name, f"{printable(offer.name)}  {_work(self.ROLE, offer)}", _key(offer)) for offer in found],
+            [
+                Choice(offer.name, f"{printable(offer.name)}  {_work_text(self.ROLE, offer)}", _offer_key(offer))
+                for offer in found
+            ],
             chosen=None if present is None else (present,),
             about=" ".join([*about, *filter(None, [_SIGHTED.get(self.ROLE)])]),
             fresh=fresh,
         )
-        self.app.push_screen(menu, partial(self._named, present))
-        self._keys_go_on(menu)
+        self.app.push_screen(menu, partial(self._use_typed_name, present))
+        self._resume_keys(menu)
 
-    def _make_known(self, name: str) -> None:
+    def _add_person(self, name: str) -> None:
         from workbench.labelling.people import add_annotators
         from workbench.labelling.rulings import require_third
 
@@ -139,15 +142,15 @@ class PersonScreen(WorkbenchScreen):
             require_third(self.project, name)
             add_annotators(self.project, [name])
 
-    def _named(self, present: str | None, name: str | None) -> None:
+    def _use_typed_name(self, present: str | None, name: str | None) -> None:
         if name is None:
-            self._chosen(present, None)
+            self._work_under(present, None)
         else:
-            go_on = partial(self._chosen, present, name)
-            join = partial(self.in_background, partial(self._make_known, name), lambda _: go_on(), group="people")
-            self._if_meant(name, join, partial(self._offer, asked=present is not None))
+            go_on = partial(self._work_under, present, name)
+            join = partial(self.in_background, partial(self._add_person, name), lambda _: go_on(), group="people")
+            self._confirm_new_name(name, join, partial(self._load_candidates, asked=present is not None))
 
-    def _if_meant(self, name: str, go_on: Callable[[], object], leave: Callable[[], object]) -> None:
+    def _confirm_new_name(self, name: str, go_on: Callable[[], object], leave: Callable[[], object]) -> None:
         from workbench.labelling.people import is_known
 
         if is_known(self.project, name):
@@ -160,7 +163,7 @@ class PersonScreen(WorkbenchScreen):
 
         self.app.push_screen(ConfirmScreen(f"Add {printable(name)}?", text), answered)
 
-    def _chosen(self, present: str | None, name: str | None) -> None:
+    def _work_under(self, present: str | None, name: str | None) -> None:
         if name is None:
             if present is None:
                 self.workbench.action_go_back()
@@ -175,11 +178,11 @@ class PersonScreen(WorkbenchScreen):
         return type(self)()
 
 
-def _key(offer: Offer) -> str:
+def _offer_key(offer: Offer) -> str:
     return str(offer.place) if offer.place < 10 else ""
 
 
-def _work(role: Role, offer: Offer) -> str:
+def _work_text(role: Role, offer: Offer) -> str:
     if role == "own":
         return f"{offer.left:,} said"
     words = ("to label", "done") if role == "annotator" else ("to resolve", "resolved")

@@ -15,7 +15,7 @@ from workbench.app.tui.keymap import Action
 from workbench.app.tui.screen import WorkbenchScreen
 
 
-def _classes(package: ModuleType) -> Iterator[type]:
+def _classes_in(package: ModuleType) -> Iterator[type]:
     for module in pkgutil.iter_modules(package.__path__):
         name = f"{package.__name__}.{module.name}"
         for value in vars(import_module(name)).values():
@@ -25,11 +25,11 @@ def _classes(package: ModuleType) -> Iterator[type]:
 
 def every_screen() -> Iterator[type[WorkbenchScreen]]:
     """Yield all screen classes; importing their modules takes a moment."""
-    return (found for found in _classes(screens) if issubclass(found, WorkbenchScreen))
+    return (found for found in _classes_in(screens) if issubclass(found, WorkbenchScreen))
 
 
 def every_widget() -> Iterator[type[Widget]]:
-    return (found for found in (*_classes(kit), *_classes(screens)) if issubclass(found, Widget))
+    return (found for found in (*_classes_in(kit), *_classes_in(screens)) if issubclass(found, Widget))
 
 
 def widget_bindings(widget: type[Widget]) -> list[Binding]:

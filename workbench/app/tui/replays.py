@@ -1,4 +1,4 @@
-"""Servers of recorded replies that the app has started: child processes that end with it in any case."""
+"""Servers of recorded replies that the app has started: child processes that end with it, even if it crashes."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class _Ready(Struct, frozen=True):
 
 
 class ReplayServer(NamedTuple):
-    """A running server.
+    """A running server of recorded replies.
 
     Attributes:
-        url: The value for ``base_url``.
-        replies: Number of its replies.
+        url: The server's URL, for a judge's option ``base_url``.
+        replies: Number of replies in its file.
         refused: Number of invalid lines in the file.
-        models: Its models, at least one.
+        models: Names of the recorded models, at least one.
     """
 
     file: Path
@@ -49,7 +49,9 @@ class ReplayServer(NamedTuple):
 
 
 class ReplayServers:
-    """The running servers. A child reads its standard input; the app holds the other end and writes nothing."""
+    """The running servers. A child reads its standard input, to which the app writes nothing: the input ends with the
+    app.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -75,12 +77,12 @@ class ReplayServers:
                 if one.port == port:
                     words = f"Port {port} is taken: {one.file.name} is served there. {key_of('replay.stop')} ends it."
                     raise OptionError("port", words)
-            found = _begin(file, port)
+            found = _start_process(file, port)
             self._begun.append(found)
             return found
 
     def words(self) -> str:
-        """Return the text about servers that end with the app; "" without any."""
+        """Return the message about servers that end with the app; "" if there are none."""
         return "\n".join(
             f"The server of recorded replies at {one.url} has ended. A run that asks it pauses; resume it once "
             f"Replay serves {one.file} at port {one.port} again."
@@ -90,11 +92,11 @@ class ReplayServers:
     def stop(self) -> None:
         with self._lock:
             for one in self._begun:
-                _end(one.process)
+                _stop_process(one.process)
             self._begun = []
 
 
-def _begin(file: Path, port: int) -> ReplayServer:
+def _start_process(file: Path, port: int) -> ReplayServer:
     from workbench.app.tui.verb_forms import form_environment
 
     words = ["replay", os.fspath(file), "--port", str(port), "--until-eof", "--json"]
@@ -115,12 +117,12 @@ def _begin(file: Path, port: int) -> ReplayServer:
         if lines[-1]:
             ready = msgspec.json.decode(b"".join(lines), type=_Ready)
             return ReplayServer(file, ready.base_url, ready.replies, ready.refused, ready.models, process)
-        _end(process)
+        _stop_process(process)
         said.seek(0)
-        raise _refusal(said.read().decode("utf-8", "replace"))
+        raise _start_error(said.read().decode("utf-8", "replace"))
 
 
-def _refusal(said: str) -> OptionError:
+def _start_error(said: str) -> OptionError:
     from workbench.app.tui.verb_forms import last_refusal
 
     _, found = last_refusal(said)
@@ -128,7 +130,7 @@ def _refusal(said: str) -> OptionError:
     return OptionError("port" if str(opt.port) in text else "file", text)
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _stop_process(process: subprocess.Popen[bytes]) -> None:
     for stream in (process.stdin, process.stdout):
         if stream is not None:
             stream.close()

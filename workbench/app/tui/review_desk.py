@@ -1,4 +1,4 @@
-"""A reviewer at work: the current queue, their decisions, and the next item."""
+"""A reviewer's work: the current queue, the decisions, and the next item."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ class ReviewDecision(NamedTuple):
 
 
 class ReviewDesk:
-    """Stores one person's decisions; those methods may run in a worker thread.
+    """Stores one reviewer's decisions; the methods that store may run in a worker thread.
 
     Args:
-        by: The reviewer.
+        by: The reviewer's name.
 
     Attributes:
-        queue: The queue being reviewed; None if items come from elsewhere.
-        order: Row ids as they are listed.
-        reviewed: Items of the queue with a decision in force.
+        queue: The queue being reviewed; None if the items don't come from a queue.
+        order: Row ids of the queue's items, in the order they are listed.
+        reviewed: Row ids of the queue's items with a decision in force.
     """
 
     def __init__(self, project: Project, by: str) -> None:
@@ -62,15 +62,19 @@ class ReviewDesk:
     # -- deciding ----------------------------------------------------------------------------------
 
     def confirm(self, completion: int, note: str) -> ReviewDecision:
-        return self._keep(deciding.confirm(self._project, completion, by=self._by, queue=self._name, note=note))
+        return self._add_decision(
+            deciding.confirm(self._project, completion, by=self._by, queue=self._queue_name, note=note)
+        )
 
     def send_back(self, completion: int, reason: str) -> ReviewDecision:
-        return self._keep(deciding.send_back(self._project, completion, reason=reason, by=self._by, queue=self._name))
+        return self._add_decision(
+            deciding.send_back(self._project, completion, reason=reason, by=self._by, queue=self._queue_name)
+        )
 
     def mark_errors(self, completion: int, runs: Sequence[int], category: ErrorCategory, note: str) -> ReviewDecision:
-        """Decide that the verifiers of these runs err, all for the same reason."""
-        mark, by, queue = deciding.mark_error, self._by, self._name
-        return self._keep(
+        """Record that the verdicts of these runs on an item are wrong, all with the same error category."""
+        mark, by, queue = deciding.mark_error, self._by, self._queue_name
+        return self._add_decision(
             *(mark(self._project, completion, run, category, by=by, queue=queue, note=note) for run in runs)
         )
 
@@ -80,7 +84,7 @@ class ReviewDesk:
         Returns:
             The retracted decision; None if there was none.
         """
-        decision = self._newest(completion)
+        decision = self._newest_decision(completion)
         if decision is None:
             return None
         for review in reversed(decision.reviews):
@@ -90,16 +94,16 @@ class ReviewDesk:
         return decision
 
     @property
-    def _name(self) -> Queue | None:
+    def _queue_name(self) -> Queue | None:
         return None if self.queue is None else self.queue.name
 
-    def _keep(self, *reviews: Review) -> ReviewDecision:
+    def _add_decision(self, *reviews: Review) -> ReviewDecision:
         decision = ReviewDecision(reviews[0].completion, reviews)
         self._decisions.append(decision)
         self.reviewed.add(decision.completion)
         return decision
 
-    def _newest(self, completion: int) -> ReviewDecision | None:
+    def _newest_decision(self, completion: int) -> ReviewDecision | None:
         own = [review for review in deciding.reviews_of(self._project, completion) if review.reviewer == self._by]
         if own:
             together = (decision for decision in self._decisions if own[-1] in decision.reviews)
@@ -113,10 +117,10 @@ class ReviewDesk:
     # -- going on ----------------------------------------------------------------------------------
 
     def next_open(self, after: int) -> int | None:
-        """Return the index of the next unreviewed item: later in the order, else from its beginning.
+        """Return the index of the next unreviewed item after ``after``, else from the beginning; None if there is none.
 
         Args:
-            after: An index in the order; -1 for before the first.
+            after: An index in the order; -1 to search from the beginning.
         """
         places = chain(range(after + 1, len(self.order)), range(min(after + 1, len(self.order))))
         return next((place for place in places if self.order[place] not in self.reviewed), None)
@@ -149,12 +153,12 @@ def reviewing_actions(screen: str) -> tuple[Action, ...]:
 class Reviewing(InSight, Coordinating):
     """A screen that shows the coordinator one item at a time and stores decisions on it.
 
-    A decision is of the item that was in sight when its key was pressed; while it is being stored, the keys that decide
-    do nothing, and it is shown only when it is stored.
+    A decision applies to the item that was visible when its key was pressed. While it is being stored, decision keys do
+    nothing; it is shown once it is stored.
 
     Attributes:
-        review_note: Waits for the next decision.
-        review_said: The last stored or retracted decision.
+        review_note: The note to store with the next decision; "" for none.
+        review_said: The message about the last stored or retracted decision.
     """
 
     review_note = review_said = ""
@@ -163,29 +167,29 @@ class Reviewing(InSight, Coordinating):
     @property
     @abstractmethod
     def desk(self) -> ReviewDesk:
-        """Return the store of decisions."""
+        """Return the object that stores decisions."""
 
     @property
     @abstractmethod
     def item_shown(self) -> ItemDetail | None:
-        """The item on the screen."""
+        """Return the item on the screen; None if there is none."""
 
     @property
     @abstractmethod
     def chosen(self) -> ItemVerdict | None:
-        """The verdict that is looked at."""
+        """Return the verdict chosen on the screen; None if none is chosen."""
 
     def erring(self, item: ItemDetail) -> list[ItemVerdict]:
-        """Return the verdicts that can be in error, decided ones first."""
+        """Return the verdicts that contradict gold, decided ones before abstentions and errors."""
         return against_gold(item)
 
     @abstractmethod
     def after_review(self, decision: ReviewDecision) -> None:
-        """Go on: the decision is stored."""
+        """Continue after a decision was stored."""
 
     @abstractmethod
     def after_taking_back(self, decision: ReviewDecision) -> None:
-        """Show what has become of the item: the decision holds no more."""
+        """Show the item's new state after a decision on it was retracted."""
 
     @abstractmethod
     def show_review(self) -> None:
@@ -197,21 +201,21 @@ class Reviewing(InSight, Coordinating):
 
     @property
     def item_in_sight(self) -> ItemDetail | None:
-        """Return the item that the last key can have been meant for."""
+        """Return the shown item if it was visible when the last key was pressed; else None."""
         return self.item_shown if self.in_sight else None
 
     @property
-    def _item(self) -> ItemDetail | None:
+    def _decidable_item(self) -> ItemDetail | None:
         return None if self._storing else self.item_in_sight
 
     # -- deciding ----------------------------------------------------------------------------------
 
     def action_confirm(self) -> None:
-        if (item := self._item) is not None and self.is_decision():
+        if (item := self._decidable_item) is not None and self.is_decision():
             self._store(partial(self.desk.confirm, item.id, self.review_note))
 
     def action_send_back(self) -> None:
-        if (item := self._item) is not None:
+        if (item := self._decidable_item) is not None:
             choose(self, NoteInput(self.review_note, "Why label it again?"), partial(self._send_back, item.id))
 
     def _send_back(self, completion: int, reason: str) -> None:
@@ -220,7 +224,7 @@ class Reviewing(InSight, Coordinating):
             self._store(partial(self.desk.send_back, completion, reason))
 
     def action_mark_error(self) -> None:
-        if (item := self._item) is None:
+        if (item := self._decidable_item) is None:
             return
         chosen, erred = self.chosen, self.erring(item)
         decided = [verdict for verdict in erred if verdict.verdict in DECIDED]
@@ -252,11 +256,11 @@ class Reviewing(InSight, Coordinating):
 
     def _category_chosen(self, completion: int, runs: Sequence[int], category: str) -> None:
         if category == "other" and not self.review_note:
-            choose(self, NoteInput("", "What is the error?"), partial(self._other_error, completion, runs))
+            choose(self, NoteInput("", "What is the error?"), partial(self._store_other_error, completion, runs))
         else:
             self._store_error(completion, runs, category, self.review_note)
 
-    def _other_error(self, completion: int, runs: Sequence[int], note: str) -> None:
+    def _store_other_error(self, completion: int, runs: Sequence[int], note: str) -> None:
         if note:
             self.review_note = note  # there again, should it not be stored
             self._store_error(completion, runs, "other", note)
@@ -265,9 +269,9 @@ class Reviewing(InSight, Coordinating):
         self._store(partial(self.desk.mark_errors, completion, runs, convert(category, ErrorCategory), note))
 
     def _store(self, work: Callable[[], ReviewDecision]) -> None:
-        self._work(work, self._stored)
+        self._run_store(work, self._finish_store)
 
-    def _stored(self, decision: ReviewDecision) -> None:
+    def _finish_store(self, decision: ReviewDecision) -> None:
         self._storing, self.review_note = False, ""
         self.review_said = f"saved: {decision.words} · {key_of('item.undo')} takes it back"
         self.after_review(decision)
@@ -275,10 +279,10 @@ class Reviewing(InSight, Coordinating):
     # -- taking back -------------------------------------------------------------------------------
 
     def action_take_back(self) -> None:
-        if (item := self._item) is not None:
-            self._work(partial(self.desk.take_back, item.id), self._taken_back)
+        if (item := self._decidable_item) is not None:
+            self._run_store(partial(self.desk.take_back, item.id), self._show_retraction)
 
-    def _taken_back(self, decision: ReviewDecision | None) -> None:
+    def _show_retraction(self, decision: ReviewDecision | None) -> None:
         self._storing = False
         self.review_said = taken_back(decision)
         self.show_review()
@@ -288,16 +292,16 @@ class Reviewing(InSight, Coordinating):
     # -- a note ------------------------------------------------------------------------------------
 
     def action_note(self) -> None:
-        if self._item is not None:
-            choose(self, NoteInput(self.review_note, "Note for your decision"), self._noted)
+        if self._decidable_item is not None:
+            choose(self, NoteInput(self.review_note, "Note for your decision"), self._set_note)
 
-    def _noted(self, note: str) -> None:
+    def _set_note(self, note: str) -> None:
         self.review_note = note
         self.show_review()
 
     # -- storing -----------------------------------------------------------------------------------
 
-    def _work(self, work: Callable[[], Result], then: Callable[[Result], None]) -> None:
+    def _run_store(self, work: Callable[[], Result], then: Callable[[Result], None]) -> None:
         self._storing = True
         self.in_background(work, then, group=_STORE, exclusive=False)
 

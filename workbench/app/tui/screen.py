@@ -47,10 +47,10 @@ BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (100, "-wide")]
 
 @dataclass
 class Done(Message):
-    """Slow work has finished.
+    """Posted when slow work has finished.
 
     Attributes:
-        then: The screen's method that takes the result, on the app's own thread.
+        then: Receives the result on the app's own thread; usually a method of the screen.
     """
 
     then: Callable[[Any], None]
@@ -58,9 +58,9 @@ class Done(Message):
 
 
 class WorkbenchScreen(Screen[None]):
-    """Base of the screens.
+    """Base class of all screens.
 
-    ``ACTIONS`` is the registry of the screen. Slow work goes through ``in_background``: it runs in a thread, never
+    ``ACTIONS`` declares the screen's actions. Slow work goes through ``in_background``: it runs in a thread, never
     touches a widget, and hands its result back as a message. A failure becomes a notice and a line in the log.
     """
 
@@ -71,9 +71,9 @@ class WorkbenchScreen(Screen[None]):
     PALETTE: ClassVar[bool] = False
     BINDINGS: ClassVar[list[Any]] = []
     WORDS: ClassVar[Mapping[str, str]] = {}
-    """Terms on the screen, explained in its help."""
+    """Term on the screen -> its explanation in the help."""
     is_jump = False
-    """Whether the screen was opened by name: its path then excludes the screens below."""
+    """Whether the screen was opened by name: the path in its title then leaves out the screens below it."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         if "ACTIONS" in cls.__dict__:
@@ -126,11 +126,11 @@ class WorkbenchScreen(Screen[None]):
         exclusive: bool = True,
         stops: bool = False,
     ) -> None:
-        """Run ``work`` in a thread and pass its result to ``then``; a newer call of the group replaces an older one.
+        """Run ``work`` in a thread and pass its result to ``then``; a newer call replaces an older one of its group.
 
         Args:
-            stops: Read-only work: it stops at its next step when it is replaced or the screen is left. All other
-                work runs to its end.
+            stops: Whether the work only reads: then it stops at its next step when it is replaced or the screen is
+                closed. Other work runs to its end.
         """
 
         def task() -> None:
@@ -152,22 +152,22 @@ class WorkbenchScreen(Screen[None]):
             self.trouble(event.worker.error)
 
     def tells(self, group: str) -> bool:
-        """Tell whether failures of a group are shown; others are retried before the person needs the result."""
+        """Tell whether errors of a group's work are shown; other work is retried before its result is needed."""
         return True
 
     def trouble(self, error: BaseException | None) -> None:
-        """Show a notice, and log the traceback; after the person has quit, do nothing."""
+        """Show a notice; log the traceback of an unexpected error. After the user has quit, do nothing."""
         if self.workbench.leaving:
             return
         error = self.project.database.explain(error)
         if isinstance(error, StoreError) and error.is_away:
-            # Everything that looks into the database fails then: once is enough.
+            # Every read of the database then fails with this error: one notice is enough.
             if self.workbench.reported_away != str(error):
                 self.workbench.reported_away = str(error)
                 self.notify(str(error), title=error.title, severity="error", timeout=30, markup=False)
             return
         if isinstance(error, WorkbenchError):
-            # On a screen nothing is "used": what is asked for is not there yet, or no longer.
+            # "Usage error" is no title for a screen: the error says what is not there yet, or no longer.
             wrong = isinstance(error, UsageError)
             self.notify(
                 str(error), title="" if wrong else error.title, severity="warning" if wrong else "error", markup=False
@@ -183,16 +183,16 @@ class WorkbenchScreen(Screen[None]):
             self.notify("Nothing was pasted: open an input line first.", severity="warning")
 
     def index_grew(self) -> None:
-        """More of the texts is in their index than a moment ago, or all."""
+        """Show the progress of the text index: called when it has grown or is complete."""
 
     def ask_line(
         self, title: str, about: Hashable, then: Callable[[str], object], proposal: str = "", *, empty: bool = False
     ) -> None:
-        """Ask for a line about a subject; an earlier line reappears unless it was stored.
+        """Ask for a line of text; a line typed before for the same title and ``about`` reappears unless it was stored.
 
         Args:
             then: Called with the line; after storing it, call `line_stored`.
-            proposal: The initial text if none was given before.
+            proposal: The initial text if nothing was typed before.
             empty: An empty line is an answer, too.
         """
         given = self.workbench.unstored_lines
@@ -209,7 +209,7 @@ class WorkbenchScreen(Screen[None]):
         self.workbench.unstored_lines.pop((title, about), None)
 
     def neighbour(self, ids: Sequence[int], present: int, step: int, noun: str) -> int | None:
-        """Return the list's next or previous id; at its ends show a notice."""
+        """Return the id after or before ``present`` in a list; at the list's ends, show a notice and return None."""
         place = index_of(ids, present)
         if place is not None and 0 <= place + step < len(ids):
             return ids[place + step]
@@ -224,7 +224,7 @@ class WorkbenchScreen(Screen[None]):
 
     @property
     def item_here(self) -> int | None:
-        """Return the row id of the item under the cursor, if the coordinator looks at items."""
+        """Return the row id of the item under the cursor; None if the screen shows no items."""
         return None
 
     def copies(self) -> Iterator[Copyable]:
@@ -273,24 +273,24 @@ class WorkbenchScreen(Screen[None]):
 class PromptScreen(WorkbenchScreen):
     PROMPT = True
     RESTING: ClassVar[type[Widget]]
-    """The focused widget while no line is open."""
+    """The widget that has the focus while no input line is open."""
 
     def ask(self, what: str, title: str, text: str = "", **more: Any) -> None:
         self.query_one(PromptBar).ask(what, title, text, **more)
 
     def answered(self, asked: str, text: str) -> bool:
-        """Process a line.
+        """Process a submitted line.
 
         Returns:
-            Whether the line is finished; else it stays open.
+            Whether the input line closes; else it stays open.
 
         Raises:
-            UsageError: It can't be parsed; the line stays open and shows why.
+            UsageError: The line can't be parsed; it stays open and shows the error.
         """
         return True
 
     @on(PromptBar.Submitted)
-    def _submitted(self, event: PromptBar.Submitted) -> None:
+    def _finish_submit(self, event: PromptBar.Submitted) -> None:
         try:
             done = self.answered(event.asked, event.text.strip())
         except UsageError as error:
@@ -311,7 +311,7 @@ class PromptScreen(WorkbenchScreen):
         return False
 
     def action_back(self) -> None:
-        """Close the line, else clear a restriction, else leave."""
+        """Close the input line if it is open, else clear a restriction, else leave the screen."""
         if self.query_one(PromptBar).asking:
             self.close_prompt()
         elif not self.cleared():

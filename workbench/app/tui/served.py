@@ -1,4 +1,4 @@
-"""The app's driver in a browser: after a lost connection, pending keys still take effect, and nothing is released."""
+"""The app's driver in a browser: after a lost connection, pending keys still take effect, and items stay reserved."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ PATIENCE_S = 5.0
 
 
 class ServedDriver(WebDriver):
-    """Textual's driver for a browser, which ends the process with its input.
+    """Textual's driver for a browser; it ends the process when its input ends.
 
-    The end of input means that the tab was closed, the network is gone or the server has died. Keys that came before
-    have their effect. Then the process ends at once, so that reserved items stay the person's: when they open the app
-    again, they are at the same item.
+    The end of input means that the tab was closed, the network is gone or the server has died. Keys received before
+    that are still processed. Then the process exits without releasing reserved items: the person gets the same item
+    when they open the app again.
     """
 
     def run_input_thread(self) -> None:
@@ -40,24 +40,24 @@ class ServedDriver(WebDriver):
         last = threading.Timer(PATIENCE_S, os._exit, (1,))
         last.daemon = True
         last.start()
-        asyncio.run_coroutine_threadsafe(self._finish(), self._loop)
+        asyncio.run_coroutine_threadsafe(self._exit_when_idle(), self._loop)
 
-    async def _finish(self) -> None:
+    async def _exit_when_idle(self) -> None:
         while True:
-            await self._catch_up()
+            await self._process_pending_keys()
             if all(worker.is_finished for worker in self._app.workers):
                 os._exit(0)
             with contextlib.suppress(WorkerFailed):
                 await self._app.workers.wait_for_complete()
 
-    async def _catch_up(self) -> None:
-        await _idle(self._app)
+    async def _process_pending_keys(self) -> None:
+        await _wait_until_idle(self._app)
         screen = self._app.screen
         for pump in [*(screen.focused.ancestors_with_self if screen.focused else ()), screen, self._app]:
-            await _idle(pump)
+            await _wait_until_idle(pump)
 
 
-async def _idle(pump: MessagePump) -> None:
+async def _wait_until_idle(pump: MessagePump) -> None:
     reached = asyncio.Event()
     if pump.is_running and pump.call_later(reached.set):
         await reached.wait()

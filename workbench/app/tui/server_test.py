@@ -63,7 +63,7 @@ class ServerTestScreen(FormScreen):
             section.show_used(values)
 
     @on(Input.Submitted)
-    def _next(self) -> None:
+    def _next_conflict(self) -> None:
         self.focus_next()
 
     def complain_at(self, error: OptionError) -> bool:
@@ -125,7 +125,7 @@ def _port_here(url: str) -> str:
 
 
 def tested_text(found: Sequence[CheckedServer]) -> Content:
-    """Return whether servers answer, and what to do; facts that need no action are left out."""
+    """Return the results as text: which servers answer, and what to do; findings that need no action are left out."""
     return Content("\n").join(line for one in found for line in _lines(one))
 
 

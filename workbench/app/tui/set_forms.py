@@ -1,4 +1,4 @@
-"""The form for building a set, and the build itself."""
+"""The form for building a benchmark set, and the build itself."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ KINDS: Final = {
     "hard": "items on which judges are split: first the queue to label, then the set",
     "draw": "a quota of questions per type from the pool",
 }
-"""The kinds of sets, with descriptions."""
+"""Kind of set -> its description."""
 
 _BUILDS: Final[dict[str, tuple[type[Options], Callable[[Project, Any], SetReport]]]] = {
     "picks": (PicksOptions, build_picks),
@@ -46,11 +46,11 @@ class BuildForm(Struct, frozen=True, kw_only=True):
 
 
 def prefilled_form(kind: str, judges: Sequence[str], sets: Sequence[SetLine], chosen: SetLine | None) -> BuildForm:
-    """Return a form filled with guesses: the source is the set under the cursor, else the newest suitable one.
+    """Return a form with initial values: the source set is the one under the cursor, else the newest suitable one.
 
     Args:
         kind: One of `KINDS`.
-        judges: Verifiers that have a complete run.
+        judges: Names of the verifiers that have a complete run.
         sets: All sets, in the order they were frozen.
     """
     begin: dict[str, str] = {}
@@ -110,7 +110,7 @@ _LINES: Final[dict[str, dict[str, str]]] = {
         "name": "",
     },
 }
-"""Kind -> the options that are asked for, in their order, and what each is for where its help says it otherwise."""
+"""Kind of set -> field, in the form's order -> its explanation; "" to use the option's help."""
 _CHOICES: Final[dict[str, dict[str, str]]] = {
     "quota": {"": "undivided", "verifybench": "as in the paper", "equal": "evenly", "proportional": "as in the data"},
     "strata": {"": "as its queue, or in proportion", "proportional": "in proportion", "equal": "evenly"},
@@ -150,11 +150,11 @@ def build(
     """Build the set, or only plan it.
 
     Args:
-        typed: Field -> its value; empty if there is none.
+        typed: Field -> its value; "" for none.
 
     Raises:
         OptionError: A field can't be parsed.
-        UsageError: As by the build.
+        UsageError: The set can't be built like this.
     """
     record, make = _BUILDS[kind]
     asked = (field for field in fields_of(record) if _shown(field) in typed)

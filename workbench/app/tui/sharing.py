@@ -1,6 +1,6 @@
 """A table as text: copied, or written next to the database.
 
-A text is copied through a program that says whether it worked, else through the terminal, which does not say.
+A text is copied by a clipboard program, which reports whether it worked, else by the terminal, which doesn't.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _Command = tuple[str, ...]
 Result = TypeVar("Result")
 
 MAX_ROWS: Final = 20_000
-"""Maximum rows of a written list."""
+"""Maximum number of rows of a list that can be exported."""
 _CHOOSING: Final[tuple[TableFormat, ...]] = ("markdown", "latex")
 _COLUMNS: Final = "columns by heading, with commas between them"
 _LABEL: Final = "label that \\ref finds it by (empty: none)"
@@ -59,17 +59,17 @@ def share(
     whole: Callable[[], str] | None = None,
     further: Mapping[str, Callable[[], None]] = {},
 ) -> None:
-    """Ask what to do with a table, and do it; a served app writes no files.
+    """Ask whether to save or copy a table and in which format, and do so; an app in a browser writes no files.
 
     Args:
         screen: The table's screen.
-        name: The name of a file with it.
-        text: Returns the table in a form; called in a thread.
+        name: Name of the file, without suffix.
+        text: Returns the table in a format; called in a thread.
         record: Returns the data for JSON; called in a thread.
         plots: Writes its plots to a new folder; called in a thread.
-        baselines: It has rows of baselines, which can be left out.
-        whole: Returns everything about it; called in a thread.
-        further: Further exports, by menu text.
+        baselines: Whether the table has rows of baselines, which can be left out.
+        whole: Returns a text with the full report; called in a thread.
+        further: Menu text -> further export.
     """
     writers: dict[str, tuple[str, Callable[[], str]]] = {"json": (".json", lambda: json_text(record()))}
     writers |= {kind: (SUFFIXES[kind], partial(text, TableForm(format=kind))) for kind in _NAMES}
@@ -78,7 +78,7 @@ def share(
 
     def save(suffix: str, make: Callable[[], str]) -> None:
         path = screen.project.path
-        _in_background(screen, lambda: write_next_to(path, name, suffix, make()), partial(_saved, screen))
+        _run_in_background(screen, lambda: write_next_to(path, name, suffix, make()), partial(_report_saved, screen))
 
     def save_some(kind: TableFormat, columns: str, label: str) -> None:
         names = tuple(filter(None, map(str.strip, columns.split(","))))
@@ -97,13 +97,15 @@ def share(
         elif what == "save":
             save(*writers[kind])
         elif what == "copy":
-            _in_background(screen, partial(_copy, writers[kind][1]), partial(_copied, screen))
+            _run_in_background(screen, partial(_copy_table, writers[kind][1]), partial(_finish_copy, screen))
         elif what == "some":
             screen.ask_line(_COLUMNS, name, partial(labelled, "latex" if kind == "latex" else "markdown"))
         elif what == "bare":
             save(SUFFIXES["latex"], lambda: text(TableForm(format="latex", no_baselines=True)))
         elif what == _PLOTS and plots is not None:
-            _in_background(screen, partial(_drawn, screen.project.path, plots), partial(_plotted, screen))
+            _run_in_background(
+                screen, partial(_write_plots, screen.project.path, plots), partial(_report_plots, screen)
+            )
 
     every: dict[str, str] = {str(kind): words for kind, words in _NAMES.items()} | {"json": "JSON"}
     if whole is not None:
@@ -128,7 +130,7 @@ def share_list(
     further: Mapping[str, Callable[[], None]] = {},
 ) -> None:
     name = "-".join(_WORD.findall(screen.TITLE_TEXT.lower())) or "list"
-    read = partial(_listed, screen.TITLE_TEXT, asked.source, asked.columns)
+    read = partial(_read_table, screen.TITLE_TEXT, asked.source, asked.columns)
     share(screen, name, lambda form: written([read()], form), lambda: records(read()), whole=whole, further=further)
 
 
@@ -141,7 +143,7 @@ def records(table: Table) -> list[dict[str, str]]:
     return [dict(zip(titles, (cell.full for cell in one.cells), strict=True)) for one in table.rows]
 
 
-def _listed(caption: str, source: RowSource, places: Sequence[int]) -> Table:
+def _read_table(caption: str, source: RowSource, places: Sequence[int]) -> Table:
     rows = list(islice((one for one in read_all(source) if one.cells), MAX_ROWS + 1))
     if len(rows) > MAX_ROWS:
         raise UsageError(
@@ -157,18 +159,18 @@ def _listed(caption: str, source: RowSource, places: Sequence[int]) -> Table:
     )
 
 
-def _drawn(database: Path, plots: Callable[[Path], Sequence[Path]]) -> tuple[Path, int]:
+def _write_plots(database: Path, plots: Callable[[Path], Sequence[Path]]) -> tuple[Path, int]:
     names = (f"{database.stem}-figures{f'-{number}' if number > 1 else ''}" for number in count(1))
     folder = next(path for name in names if not (path := database.with_name(name)).exists())
     return folder, len(plots(folder))
 
 
-def _plotted(screen: WorkbenchScreen, done: tuple[Path, int]) -> None:
+def _report_plots(screen: WorkbenchScreen, done: tuple[Path, int]) -> None:
     folder, files = done
     screen.notify(f"{folder}: {counted(files, 'file')}", title="Written", markup=False)
 
 
-def _in_background(screen: WorkbenchScreen, work: Callable[[], Result], then: Callable[[Result], None]) -> None:
+def _run_in_background(screen: WorkbenchScreen, work: Callable[[], Result], then: Callable[[Result], None]) -> None:
     def attempt() -> Result | WorkbenchError:
         try:
             return work()
@@ -183,21 +185,21 @@ def _in_background(screen: WorkbenchScreen, work: Callable[[], Result], then: Ca
 
 
 def copy_text(screen: WorkbenchScreen, text: str) -> None:
-    _in_background(screen, lambda: (text, copy(text)), partial(_copied, screen))
+    _run_in_background(screen, lambda: (text, copy(text)), partial(_finish_copy, screen))
 
 
-def _copy(make: Callable[[], str]) -> tuple[str, str | None]:
+def _copy_table(make: Callable[[], str]) -> tuple[str, str | None]:
     table = make()
     return table, copy(table)
 
 
-def _copied(screen: WorkbenchScreen, done: tuple[str, str | None]) -> None:
+def _finish_copy(screen: WorkbenchScreen, done: tuple[str, str | None]) -> None:
     text, place = done
     if place is not None:
         screen.notify(f"{len(text):,} characters are in {place}.", title="Copied", markup=False)
         return
     screen.app.copy_to_clipboard(text)
-    kept = None if screen.app.is_web else _keep(screen.project.path, text)
+    kept = None if screen.app.is_web else _save_copy(screen.project.path, text)
     screen.notify(
         f"{len(text):,} characters were offered to the terminal (OSC 52). It does not confirm: paste to "
         f"check.{'' if kept is None else f' They are also saved in {kept}'}",
@@ -207,7 +209,7 @@ def _copied(screen: WorkbenchScreen, done: tuple[str, str | None]) -> None:
     )
 
 
-def _keep(database: Path, text: str) -> Path | None:
+def _save_copy(database: Path, text: str) -> Path | None:
     path = database.with_name(f"{database.stem}-copied.txt")
     try:
         require_own(path)
@@ -219,42 +221,44 @@ def _keep(database: Path, text: str) -> Path | None:
 
 
 def copy_menu(screen: WorkbenchScreen, offers: Sequence[Copyable]) -> None:
-    """Ask what to copy, and copy it; a served app uses the browser's terminal only."""
+    """Ask what to copy, and copy it; an app in a browser copies through the browser's terminal only."""
 
     def take(key: str) -> None:
         offer = next(one for one in offers if one.key == key)
-        _in_background(screen, partial(_copied_offer, offer, nearby=not screen.app.is_web), partial(_copied, screen))
+        _run_in_background(
+            screen, partial(_copy_offer, offer, nearby=not screen.app.is_web), partial(_finish_copy, screen)
+        )
 
     choose(screen, ChoiceMenu("Copy", [Choice(one.key, one.name, one.key) for one in offers]), take)
 
 
-def _copied_offer(offer: Copyable, *, nearby: bool) -> tuple[str, str | None]:
+def _copy_offer(offer: Copyable, *, nearby: bool) -> tuple[str, str | None]:
     text = offer.text()
     return text, copy(text) if nearby else None
 
 
-def _saved(screen: WorkbenchScreen, path: Path) -> None:
+def _report_saved(screen: WorkbenchScreen, path: Path) -> None:
     screen.notify(str(path.absolute()), title="Written", markup=False)
 
 
 def copy(text: str, environment: Mapping[str, str] | None = None) -> str | None:
-    """Give a text to a clipboard program; may take a moment.
+    """Copy a text with a clipboard program; this may take a moment.
 
     Args:
-        environment: The process's own by default.
+        environment: Environment variables; by default the process's own.
 
     Returns:
-        Where the text is now, for people; None if no program accepted it.
+        The clipboard's name for messages; None if no program accepted the text.
     """
-    for words, command in _programs(os.environ if environment is None else environment):
-        if shutil.which(command[0]) and _run(command, text):
+    for words, command in _clipboard_programs(os.environ if environment is None else environment):
+        if shutil.which(command[0]) and _pipe_to(command, text):
             return words
     return None
 
 
-def _programs(environment: Mapping[str, str]) -> Iterator[tuple[str, _Command]]:
+def _clipboard_programs(environment: Mapping[str, str]) -> Iterator[tuple[str, _Command]]:
     if environment.get("TMUX"):
-        # tmux hands it on to the terminal outside, which does not say whether it took it.
+        # tmux passes the text on to the outer terminal, which doesn't report whether it accepted it.
         yield "tmux's buffer (paste with prefix ])", ("tmux", "load-buffer", "-w", "-")
     if environment.get("SSH_CONNECTION") or environment.get("SSH_TTY"):
         return
@@ -269,10 +273,10 @@ def _programs(environment: Mapping[str, str]) -> Iterator[tuple[str, _Command]]:
         yield "the clipboard", ("clip.exe",)
 
 
-def _run(command: _Command, text: str) -> bool:
+def _pipe_to(command: _Command, text: str) -> bool:
     encoding = "utf-16" if command[0] == "clip.exe" else "utf-8"
     try:
-        # Some of them stay behind to serve the text: they must not hold on to a pipe that is read to its end.
+        # Some programs keep running to serve the text: they must not hold a pipe that is read to its end.
         done = subprocess.run(
             command,
             input=text.encode(encoding),

@@ -29,7 +29,7 @@ _KEY_NAMES = {"question_mark": "?", "escape": "esc"}
 _LISTED = [("↑ ↓", "Go to the line above or below."), ("enter", "Open the line under the cursor.")]
 _NAMING = "enter make it   esc back"
 _FIXED = 2
-"""Lines above the projects: a new one and the demo."""
+"""Number of menu lines above the projects: a new project and the demo."""
 _DEMO = "The demo               sample data with verdicts and metrics"
 
 
@@ -69,9 +69,9 @@ class StartApp(App[Beginning]):
     """Returns the project to open, or None.
 
     Args:
-        choices: Projects to open, the likeliest first; missing ones come last.
+        choices: Projects to offer, the likeliest first; those whose file is missing come last.
         demo: The path of the demo's database, which may not exist yet.
-        left: The project that was left for this, to which escape goes back.
+        left: The project that was open before, to which escape returns; None if there was none.
     """
 
     CSS = """
@@ -94,9 +94,9 @@ class StartApp(App[Beginning]):
     def __init__(self, choices: Sequence[RecentProject], demo: str, left: RecentProject | None = None) -> None:
         super().__init__()
         self._left = left
-        self._choices = sorted(choices, key=lambda one: not _is_there(one))
+        self._choices = sorted(choices, key=lambda one: not _file_exists(one))
         self._demo = demo
-        self._there: Path | None = None  # a file that was named for the new project
+        self._there: Path | None = None  # an existing file that was typed as the new project's name
         self.animation_level = "none"
 
     def compose(self) -> ComposeResult:
@@ -108,18 +108,18 @@ class StartApp(App[Beginning]):
         yield line
         yield Static(id="start-wrong", markup=False)
         new = [Option(_NEW, id="new"), Option(_DEMO, id="demo")]
-        listed = [Option(_words(one), disabled=not _is_there(one)) for one in self._choices]
+        listed = [Option(_project_line(one), disabled=not _file_exists(one)) for one in self._choices]
         with Vertical(id="start-list"):
             yield OptionList(*new, *listed, markup=False)
-        yield Static(self._keys, id="start-keys", markup=False)
+        yield Static(self._key_hints, id="start-keys", markup=False)
 
     def on_mount(self) -> None:
         menu = self.query_one(OptionList)
         menu.focus()
-        menu.highlighted = _FIXED if any(map(_is_there, self._choices)) else 0
+        menu.highlighted = _FIXED if any(map(_file_exists, self._choices)) else 0
 
     @property
-    def _keys(self) -> str:
+    def _key_hints(self) -> str:
         back = "" if self._left is None else f"   esc back to {printable(Path(self._left.path).name)}"
         return f"enter open{back}   ? keys   q quit"
 
@@ -141,17 +141,17 @@ class StartApp(App[Beginning]):
         path = named if named.suffix or not named.name else named.with_suffix(".db")
         if path == self._there:
             self.exit(Beginning(str(path)))
-        elif wrong := _wrong(path):
+        elif wrong := _path_error(path):
             self._there = path if path.is_file() else None
-            self._complain(f"! {wrong}")
+            self._show_error(f"! {wrong}")
         else:
             self.exit(Beginning(str(path), how="new"))
 
     @on(Input.Changed)
-    def _typed(self) -> None:
-        self._complain("")
+    def _clear_error(self) -> None:
+        self._show_error("")
 
-    def _complain(self, text: str) -> None:
+    def _show_error(self, text: str) -> None:
         told = self.query_one("#start-wrong", Static)
         told.update(text)
         told.display = bool(text)
@@ -163,14 +163,14 @@ class StartApp(App[Beginning]):
         line = self.query_one("#start-name")
         if line.display:
             line.display = False
-            self._complain("")
-            self.query_one("#start-keys", Static).update(self._keys)
+            self._show_error("")
+            self.query_one("#start-keys", Static).update(self._key_hints)
             self.query_one(OptionList).focus()
         else:
             self.exit(None if self._left is None else Beginning(self._left.path, self._left.annotator))
 
 
-def _wrong(path: Path) -> str:
+def _path_error(path: Path) -> str:
     if not path.name:
         return "Give it a name."
     if path.is_file():
@@ -186,12 +186,12 @@ def here(folder: Path, known: Sequence[RecentProject]) -> list[RecentProject]:
     return [RecentProject(path) for path in found if path not in seen]
 
 
-def _is_there(opened: RecentProject) -> bool:
+def _file_exists(opened: RecentProject) -> bool:
     return Path(opened.path).is_file()
 
 
-def _words(opened: RecentProject) -> Content:
+def _project_line(opened: RecentProject) -> Content:
     path = Path(opened.path)
     person = f" as {opened.annotator}" if opened.annotator else ""
-    missing = "" if _is_there(opened) else "   (missing)"
+    missing = "" if _file_exists(opened) else "   (missing)"
     return Content(printable(f"{path.name}{person}   {path.parent}{missing}"))

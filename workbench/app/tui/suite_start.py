@@ -26,7 +26,7 @@ _TABLES: Final = {
     "tests": "one line per test of each solution, with its text and the reason",
     "outcomes": "one line per solution, with one letter per test",
 }
-"""Tables of the export, and their content."""
+"""Table of the export -> its content."""
 
 
 def start_suite(screen: WorkbenchScreen, suite: str, *which: Condition) -> None:
@@ -45,7 +45,7 @@ def _line(conditions: Sequence[Condition]) -> str:
 
 
 def choose_export(screen: WorkbenchScreen, *conditions: Condition) -> None:
-    """Ask which lines to write, of the matching items or of all; then open the form."""
+    """Ask which table to export, for the matching items or for all; then open the export form."""
     where = _line(conditions)
     there = [("this problem", where)] if conditions else []
     offered = [(table, which, where) for which, where in (*there, ("all problems", "")) for table in _TABLES]
@@ -59,7 +59,7 @@ def choose_export(screen: WorkbenchScreen, *conditions: Condition) -> None:
 
 
 def export_outcomes(app: WorkbenchApp, table: str = "outcomes", where: str = "") -> None:
-    """Open the export form, filled for outcomes of tests; the file's name decides the format."""
+    """Open the export form with initial values for test outcomes; the file's suffix decides the format."""
     path = app.project.path.absolute()
     app.open_verb("export", file=str(path.with_name(f"{path.stem}-{table}.csv")), table=table, where=where)
 

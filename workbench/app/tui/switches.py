@@ -1,4 +1,4 @@
-"""Steps: from a choice to the next one, and along the list of an open item or problem."""
+"""Stepping to the next of several choices, and finding an item's position in a list."""
 
 from __future__ import annotations
 

@@ -46,10 +46,11 @@ _VERDICTS = ("correct", "incorrect", "abstain", "error", "none")
 
 
 class ConditionSuggester(Suggester):
-    """Completes the last word of a line.
+    """Suggests a completion of a line's last word.
 
     Args:
-        names: Field -> its values; verifiers are under ``verdict:``, kept columns are fields of their own.
+        names: Field -> its values; ``verdict:`` has the names of verifiers, ``column:NAME`` the values of a kept
+            column.
     """
 
     def __init__(self, names: Mapping[str, Sequence[str]]) -> None:
@@ -65,34 +66,34 @@ class ConditionSuggester(Suggester):
         field, sign, typed = word.partition("=")
         if sign:
             name = field.removesuffix("!")
-            found = _first(typed, (_quoted(known) for known in self._values.get(name, ()) if known))
+            found = _first_match(typed, (_quoted(known) for known in self._values.get(name, ()) if known))
             return None if found is None else f"{value[:start]}{field}={found}"
-        found = _first(word, self._fields) if word else None
+        found = _first_match(word, self._fields) if word else None
         return None if found is None else f"{value[:start]}{found}="
 
 
 Row = TypeVar("Row")
 
 _FILTER = 32
-"""Maximum cells of the filter in the first line."""
+"""Maximum width, in cells, of the filter text in the title line."""
 
 
 class TableScreen(WorkbenchScreen):
     """A table, the texts above and below it, and the row under the cursor in full.
 
-    A screen defines its data, the rows made of it, and what a row opens; the actions of any list are
-    the table's own.
+    A subclass defines its data, the rows made of it, and what a row opens; actions common to all lists belong to the
+    table.
 
     Attributes:
         PREFIX: Prefix of the ids of its parts: ``PREFIX-table``, ``PREFIX-detail`` …
         ABOVE: Names of the texts between title and table.
         BELOW: Names of the texts below the table.
-        DETAIL: Whether the row under the cursor has a scrollable text of its own.
+        DETAIL: Whether a scrollable text shows the row under the cursor in full.
         PANE: Whether that text can take the focus.
         EMPTY: Text in place of table and detail while the screen has the class ``empty``.
         REST_S: Seconds the cursor rests before a row's details are read.
         WIDE: Terminal columns from which the table has more columns; 0 if it always has the same.
-        ITEMS: Whether its rows are items; their ids are row ids of completions then.
+        ITEMS: Whether the rows are items; the table's row ids are then those of completions.
     """
 
     DEFAULT_CSS = """
@@ -110,14 +111,14 @@ class TableScreen(WorkbenchScreen):
     REST_S: ClassVar[float] = 0
     WIDE: ClassVar[int] = 0
     ITEMS: ClassVar[bool] = False
-    _rest: Timer | None = None
+    _schedule_pause: Timer | None = None
 
     # -- the frame ---------------------------------------------------------------------------------
 
     def content(self) -> ComposeResult:
         yield from self.above()
         yield VirtualTable(id=f"{self.PREFIX}-table")
-        yield from self._texts(self.BELOW)
+        yield from self._text_widgets(self.BELOW)
         if self.DETAIL:
             name = f"{self.PREFIX}-detail"
             yield VerticalScroll(Static(markup=False), id=name, classes="detail", can_focus=self.PANE)
@@ -125,9 +126,9 @@ class TableScreen(WorkbenchScreen):
             yield Static(self.EMPTY, id=f"{self.PREFIX}-empty", classes="nothing", markup=False)
 
     def above(self) -> Iterator[Widget]:
-        yield from self._texts(self.ABOVE)
+        yield from self._text_widgets(self.ABOVE)
 
-    def _texts(self, names: Sequence[str]) -> Iterator[Static]:
+    def _text_widgets(self, names: Sequence[str]) -> Iterator[Static]:
         return (Static(id=f"{self.PREFIX}-{name}", markup=False) for name in names)
 
     def on_mount(self) -> None:
@@ -146,10 +147,10 @@ class TableScreen(WorkbenchScreen):
             self.fill()
 
     def fill(self) -> None:
-        """List the loaded data; called again at another width."""
+        """Fill the table with the loaded data; called again when the width changes."""
 
     def list_records(self, columns: Columns[Row], records: Sequence[Row]) -> None:
-        """List records, each by its position; the cursor stays on its row."""
+        """Fill the table with records, whose row ids are their positions; the cursor stays at its line."""
         table, at = self.table, self.table.cursor or 0
         table.show_records(columns, enumerate(records))
         self.set_class(not records, "empty")
@@ -174,14 +175,14 @@ class TableScreen(WorkbenchScreen):
         """Replace the text about the row under the cursor.
 
         Args:
-            begin: It belongs to another row: show the text from its beginning.
+            begin: Whether to scroll to its beginning, because it is about another row.
         """
         box = self.query_one(f"#{self.PREFIX}-detail", VerticalScroll)
         shown = box.query_one(Static)
-        before = _lines(shown)
+        before = _height_of(shown)
         shown.update(text, layout=False)
-        # To lay the screen out anew is as dear as to draw it, and most rows have texts of the same height.
-        if before != _lines(shown) or not before:
+        # A new layout costs as much as drawing the screen, and most rows have texts of the same height.
+        if before != _height_of(shown) or not before:
             shown.refresh(layout=True)
         if begin and box.scroll_offset.y:
             box.scroll_home(animate=False)
@@ -189,17 +190,17 @@ class TableScreen(WorkbenchScreen):
     # -- rows --------------------------------------------------------------------------------------
 
     def highlighted(self, row: int) -> None:
-        """The cursor is on a row."""
+        """Handle the cursor's move to a row."""
 
     def opened(self, row: int) -> None:
-        """A row was opened: by a key, or by a click on the row under the cursor."""
+        """Open a row, after a key or a click on the row under the cursor."""
 
     @on(RowHighlighted)
     def _row_highlighted(self, event: RowHighlighted) -> None:
-        if self._rest is not None:
-            self._rest.stop()
+        if self._schedule_pause is not None:
+            self._schedule_pause.stop()
         if self.REST_S:
-            self._rest = self.set_timer(self.REST_S, partial(self.highlighted, event.row_id))
+            self._schedule_pause = self.set_timer(self.REST_S, partial(self.highlighted, event.row_id))
         else:
             self.highlighted(event.row_id)
 
@@ -219,8 +220,8 @@ class TableScreen(WorkbenchScreen):
         WorkbenchScreen.trouble(self, event.error)
 
 
-def _lines(text: Static) -> int:
-    """Return a text's height; 0 before it has been laid out."""
+def _height_of(text: Static) -> int:
+    """Return a text's height in lines; 0 before it has been laid out."""
     width = text.content_size.width
     return text.visual.get_height(text.styles.get_rules(), width) if width else 0
 
@@ -230,7 +231,7 @@ class FilterScreen(TableScreen, PromptScreen):
 
     Attributes:
         FILTER_HINT: Placeholder of an empty line of conditions.
-        asked: The request: a record with ``conditions``.
+        asked: The query: a record with ``conditions``.
     """
 
     asked: Any
@@ -252,9 +253,9 @@ class FilterScreen(TableScreen, PromptScreen):
 
     @on(NarrowRequested)
     def _narrow_requested(self, event: NarrowRequested) -> None:
-        self._narrow(event.conditions)
+        self._apply_conditions(event.conditions)
 
-    def _narrow(self, conditions: tuple[Condition, ...]) -> None:
+    def _apply_conditions(self, conditions: tuple[Condition, ...]) -> None:
         if conditions != self.conditions:
             self.table.set_query_conditions(conditions)
             self.narrow(conditions)
@@ -264,10 +265,12 @@ class FilterScreen(TableScreen, PromptScreen):
 
     def _ask_filter(self, names: dict[str, list[str]]) -> None:
         self._verifiers = tuple(names["verdict:"])
-        self.app.push_screen(FilterLine(self.filter_text, self._narrow_by, self.FILTER_HINT, ConditionSuggester(names)))
+        self.app.push_screen(
+            FilterLine(self.filter_text, self._apply_filter_text, self.FILTER_HINT, ConditionSuggester(names))
+        )
 
-    def _narrow_by(self, text: str) -> None:
-        self._narrow(browsing.read_conditions(text, self._verifiers))
+    def _apply_filter_text(self, text: str) -> None:
+        self._apply_conditions(browsing.read_conditions(text, self._verifiers))
 
     @property
     def filter_text(self) -> str:
@@ -280,7 +283,7 @@ class FilterScreen(TableScreen, PromptScreen):
     def cleared(self) -> bool:
         if self.table.chips:
             self.table.narrow(())
-            self._narrow(())
+            self._apply_conditions(())
             return True
         return super().cleared()
 
@@ -290,13 +293,13 @@ def is_of_items(condition: Condition) -> bool:
 
 
 class CatalogScreen(TableScreen, PromptScreen):
-    """All records of a kind, read by pages: searched, sorted, and reached by number or name.
+    """All records of a kind, read page by page; they can be searched, sorted, and found by row number or name.
 
     Attributes:
-        KIND: The kind of a row, and the name of its key: ``("item", "id")``.
+        KIND: What a row is called, and what its name is called: ``("item", "id")``.
         SEARCH_HINT: Placeholder of an empty search line.
         JUMP_HINT: Placeholder of an empty jump line.
-        asked: The shown rows and their order: a record with ``search``, ``sort`` and ``descending``.
+        asked: The query: a record with ``search``, ``sort`` and ``descending``.
     """
 
     KIND: ClassVar[tuple[str, str]]
@@ -311,15 +314,15 @@ class CatalogScreen(TableScreen, PromptScreen):
 
     @abstractmethod
     def rows_of(self, asked: Any) -> PagedSource[Any]:
-        """Return the rows of a query; runs in a thread."""
+        """Return a source of the query's rows; runs in a thread."""
 
     @abstractmethod
     def find(self, name: str) -> list[int]:
-        """Return row ids by name; runs in a thread."""
+        """Return the ids of the rows with this name; runs in a thread."""
 
     @abstractmethod
     def narrowed(self) -> list[str]:
-        """Return the restrictions besides the search, for the first line."""
+        """Return the active restrictions other than the search, as texts for the title line."""
 
     def on_mount(self) -> None:
         self.watch(self.table, "position", self.tell, init=False)
@@ -334,7 +337,7 @@ class CatalogScreen(TableScreen, PromptScreen):
     # -- the query ---------------------------------------------------------------------------------
 
     def change(self, **changes: Any) -> None:
-        """Read rows for a changed query; without changes, read again."""
+        """Change fields of the query and read its rows; without changes, read them again."""
         asked = self.asked = structs.replace(self.asked, **changes)
         self.in_background(lambda: (asked, self.rows_of(asked)), self._show, group="rows")
 
@@ -347,7 +350,7 @@ class CatalogScreen(TableScreen, PromptScreen):
         self.table.set_source(source, sort=Sort(asked.sort, asked.descending) if asked.sort else None)
         self.table.mark(asked.search)
         if older is not None:
-            older.cancel()  # after its readers have been: it ends without a word
+            older.cancel()  # after the table has dropped it: cancelling then causes no error message
         self.tell()
 
     def tell(self) -> None:
@@ -390,11 +393,11 @@ class CatalogScreen(TableScreen, PromptScreen):
             self.table.jump_to_row(int(number))
         elif text:
             name = text.removeprefix("#")
-            self.in_background(lambda: (text, self.find(name)), self._go_to, group="find")
+            self.in_background(lambda: (text, self.find(name)), self._jump_to_found, group="find")
             return False
         return True
 
-    def _go_to(self, found: tuple[str, list[int]]) -> None:
+    def _jump_to_found(self, found: tuple[str, list[int]]) -> None:
         (kind, called), (text, ids) = self.KIND, found
         name = text.removeprefix("#")
         if ids:
@@ -421,7 +424,7 @@ class CatalogScreen(TableScreen, PromptScreen):
         self.change(sort=sort and sort.column, descending=sort is not None and sort.descending)
 
 
-def _first(typed: str, known: Iterable[str]) -> str | None:
+def _first_match(typed: str, known: Iterable[str]) -> str | None:
     return next((name for name in known if name.startswith(typed)), None)
 
 

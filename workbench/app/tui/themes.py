@@ -55,7 +55,7 @@ OWN_THEMES = (HIGH_CONTRAST, COLOUR_BLIND)
 
 
 AA: Final = 4.5
-"""Minimum contrast of texts."""
+"""Minimum contrast of text (WCAG 2, level AA)."""
 _GROUNDS: Final = ("background", "surface", "panel")
 _ON_GROUNDS: Final = (
     "foreground",
@@ -86,7 +86,7 @@ def _luminance(colour: Color) -> float:
 
 
 def drawn(spec: str, ground: Color) -> Color:
-    """Return a theme's colour as drawn on a ground: ``"auto 60%"`` is black or white at 60 %."""
+    """Return a theme's colour as drawn on a background: ``"auto 60%"`` is black or white at 60 %."""
     name, _, share = spec.partition(" ")
     alpha = float(share.removesuffix("%")) / 100 if share else 1.0
     colour = ground.get_contrast_text(alpha) if name == "auto" else Color.parse(name).multiply_alpha(alpha)
@@ -96,20 +96,20 @@ def drawn(spec: str, ground: Color) -> Color:
 def legible(variables: dict[str, str]) -> dict[str, str]:
     """Return a theme's variables with text colours moved towards black or white until they are legible.
 
-    The sixteen colours of a terminal's own palette stay what they are there.
+    A theme in the terminal's own sixteen colours is returned unchanged.
     """
     grounds = {name: Color.parse(variables[name]) for name in (*_GROUNDS, *{*_PAIRS.values()}) if name in variables}
     if any(ground.ansi is not None for ground in grounds.values()):
         return variables
     base = [grounds[name] for name in _GROUNDS]
-    # A cursor may let shine through what lies below it.
+    # A cursor's background may be translucent.
     pairs = {name: [below + grounds[ground] for below in base] for name, ground in _PAIRS.items() if ground in grounds}
     asked = dict.fromkeys(_ON_GROUNDS, base) | pairs
-    found = {name: _legible(variables[name], on) for name, on in asked.items() if name in variables}
+    found = {name: _legible_colour(variables[name], on) for name, on in asked.items() if name in variables}
     return {**variables, **found}
 
 
-def _legible(spec: str, grounds: Sequence[Color]) -> str:
+def _legible_colour(spec: str, grounds: Sequence[Color]) -> str:
     if all(contrast(drawn(spec, ground), ground) >= AA for ground in grounds):
         return spec
     begun, end = drawn(spec, grounds[0]), min((BLACK, WHITE), key=lambda one: -min(contrast(one, on) for on in grounds))

@@ -1,4 +1,4 @@
-"""Asking for trust: what a verifier wants to use is shown before it may (servers, key variables, templates)."""
+"""Asking for trust: shows the servers, key variables and templates that a verifier wants to use."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ def trusting(
     group: str,
     stops: bool = False,
 ) -> None:
-    """Work in the background; if something isn't accepted yet, ask, and work again after a yes.
+    """Run work in the background; if it needs something that isn't trusted yet, ask, and run it again after a yes.
 
     Args:
-        work: Called with whether the person has accepted it; runs in a thread.
-        then: Takes the result on the app's own thread.
+        work: Called with whether the user has accepted what it needs; runs in a thread.
+        then: Called with the result on the app's own thread.
         group: As for `WorkbenchScreen.in_background`.
         stops: As for `WorkbenchScreen.in_background`.
     """
 
     def arrived(found: Result | NotTrustedError) -> None:
         if isinstance(found, NotTrustedError):
-            confirm(screen, _TITLE, _grants(found), lambda: start(partial(work, True), then))
+            confirm(screen, _TITLE, _grants_text(found), lambda: start(partial(work, True), then))
         else:
             then(found)
 
     start = partial(screen.in_background, group=group, exclusive=False, stops=stops)
-    start(partial(_unless_untrusted, work), arrived)
+    start(partial(_run_untrusted, work), arrived)
 
 
-def _unless_untrusted(work: Callable[[bool], Result]) -> Result | NotTrustedError:
+def _run_untrusted(work: Callable[[bool], Result]) -> Result | NotTrustedError:
     try:
         return work(False)
     except NotTrustedError as error:
         return error
 
 
-def _grants(error: NotTrustedError) -> str:
+def _grants_text(error: NotTrustedError) -> str:
     lines = []
     for grant in error.grants:
         lines.append(f"• {printable(grant.text)}")

@@ -1,4 +1,4 @@
-"""A verb's form, made from its options: the fields, the resulting command line, and its run."""
+"""The form of a command-line verb, made from its options: the fields, the resulting command line, and its run."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ _REST_S: Final = 0.05
 
 
 class VerbForm:
-    """The form of a verb.
+    """The form of a command-line verb.
 
     Attributes:
         fields: One line per option, required ones first.
-        written: Fields that name a file to write.
-        read: Fields that name a file to read.
-        has_dry_run: Whether it can be tried first.
-        later: Fields that are shown only with all options; they are last.
+        written: Names of the fields whose value is a file to write.
+        read: Names of the fields whose value is a file to read.
+        has_dry_run: Whether the verb has a dry run.
+        later: Names of the fields that are shown only with all options; they come last.
 
     Args:
         verb: The verb.
-        declared: Its declaration.
-        database: The open one.
+        declared: The declaration of its options.
+        database: Path of the open database.
     """
 
     def __init__(self, verb: Verb, declared: Declared, database: Path) -> None:
@@ -99,7 +99,7 @@ class VerbForm:
         return shlex.join(["workbench", *self.line(typed)])
 
     def wrong(self, name: str, text: str) -> str:
-        """Return the error of a field's value, as far as it can be checked alone; "" if there is none."""
+        """Return the error in one field's value, checked without the other fields; "" if there is none."""
         field = self._options[name]
         try:
             for word in _words(name, field, text) if text else ():
@@ -109,7 +109,7 @@ class VerbForm:
         return ""
 
     def refusal(self, found: Refused, typed: Mapping[str, str]) -> OptionError:
-        """Return the command's error at the option it names first, else at the file, if it names one."""
+        """Return the command's error, assigned to the option it names first, else to the field of the file it names."""
         places = {found.text.find(str(Option(name))): name for name in self._options}
         paths = {name: str(Path(typed[name]).expanduser()) for name in self._paths if typed.get(name)}
         of_param = (name for name, field in self._options.items() if field.name == found.option)
@@ -119,7 +119,7 @@ class VerbForm:
         return OptionError(option, self.output_text(found.text))
 
     def output_text(self, printed: str) -> str:
-        """Name the command's own flags as the form does, except in lines that are to be typed into a shell."""
+        """Replace the command's flags by the form's field names, except in lines meant to be typed into a shell."""
         lines = printed.splitlines(keepends=True)
         for flag in sorted(self._called, key=len, reverse=True):
             name = str(Option(self._called[flag]))
@@ -128,7 +128,7 @@ class VerbForm:
 
 
 def last_refusal(printed: str) -> tuple[str, Refused | None]:
-    """What a command said on standard error: its narration, and what it refused at last."""
+    """Split a command's standard error into its progress messages and its final error (None if it has none)."""
     narration, line = printed[: (at := printed.rfind("\n", 0, -1) + 1)], printed[at:]
     try:
         return narration, msgspec.json.decode(line, type=Refused)
@@ -241,7 +241,7 @@ def _flagged(field: RecordField, words: Sequence[str]) -> Iterator[str]:
 
 
 class Ran(NamedTuple):
-    """The result of a command, its output, and the error that ended it."""
+    """A finished command: its exit code, standard output and error, and the error that ended it."""
 
     code: int
     out: str
@@ -250,15 +250,16 @@ class Ran(NamedTuple):
 
     @property
     def is_for_tools(self) -> bool:
-        """Tell whether it printed JSON, a document or lines of it."""
+        """Tell whether the output is JSON: one document, or one per line."""
         return self.out.startswith("{")
 
 
 def run_line(words: Sequence[str]) -> Ran:
-    """Run a command line; if its screen was left, stop it as by Ctrl-C, so that stored data stays.
+    """Run ``workbench`` with these words in a child process; if the screen is closed, interrupt it as by Ctrl-C, so
+    that stored data stays.
 
     Raises:
-        Stopped: The screen was left.
+        Stopped: The screen was closed.
     """
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         process: subprocess.Popen[bytes] = subprocess.Popen(

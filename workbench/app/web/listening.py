@@ -18,7 +18,7 @@ def listen(address: Address, *, shared: bool = False) -> socket.socket:
     """Return a socket listening on the address.
 
     Args:
-        shared: Let other processes listen there too.
+        shared: Whether other processes may listen on the same port.
 
     Raises:
         UsageError: The address is not available.
@@ -32,13 +32,15 @@ def listen(address: Address, *, shared: bool = False) -> socket.socket:
 
 
 class Connections:
-    """Makes a server's connections up to a limit: strangers' give way to newcomers, the oldest of them first.
+    """Accepts a server's connections up to a limit; beyond it, the oldest connection without a login or token is
+    closed.
 
     Args:
-        known: Connections with a valid login or token, and whose; they are kept.
+        known: Connections with a valid login or token -> the person's name; they are kept.
         most: Maximum number of connections.
-        full: Reply to a connection beyond the limit, if all are kept.
-        share: Connections guaranteed to one person; beyond that the oldest give way, after the strangers'.
+        full: Reply to a connection beyond the limit if no other can be closed.
+        share: Number of connections guaranteed to one person; a person's oldest connections beyond it are closed if
+            needed.
     """
 
     def __init__(
@@ -56,20 +58,20 @@ class Connections:
         for gone in self._known.keys() - set(found):
             del self._known[gone]
         if len(found) >= self._most:
-            given_up = next((one for one in found if one not in self._known), None) or self._beyond_share()
+            given_up = next((one for one in found if one not in self._known), None) or self._oldest_beyond_share()
             if given_up is None or given_up.transport is None:
-                return _Full(self._full)
+                return _RejectingProtocol(self._full)
             given_up.transport.abort()
         return self._server()
 
-    def _beyond_share(self) -> web.RequestHandler | None:
+    def _oldest_beyond_share(self) -> web.RequestHandler | None:
         if self._share is None:
             return None
         ((who, many),) = Counter(self._known.values()).most_common(1)
         return next(one for one, name in self._known.items() if name == who) if many > self._share else None
 
 
-class _Full(asyncio.Protocol):
+class _RejectingProtocol(asyncio.Protocol):
     def __init__(self, said: bytes) -> None:
         self._said = said
 
@@ -81,10 +83,10 @@ class _Full(asyncio.Protocol):
 
 def without_traces(log: logging.Logger) -> None:
     """Make a log report non-HTTP input in one line at level INFO."""
-    log.addFilter(_shortened)
+    log.addFilter(_shorten_traceback)
 
 
-def _shortened(record: logging.LogRecord) -> bool:
+def _shorten_traceback(record: logging.LogRecord) -> bool:
     if record.exc_info and isinstance(record.exc_info[1], HttpProcessingError):
         record.exc_info, record.levelno, record.levelname = None, logging.INFO, "INFO"
     return True

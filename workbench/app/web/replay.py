@@ -42,7 +42,7 @@ def serve(
         UsageError: The port is taken, or not available.
     """
     with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(_serve(_application(book, name, models), port, on_ready, until_eof))
+        asyncio.run(_serve(_make_application(book, name, models), port, on_ready, until_eof))
 
 
 async def _serve(application: web.Application, port: int, on_ready: Callable[[str], None], until_eof: bool) -> None:
@@ -77,7 +77,7 @@ def _await_eof(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> None:
         loop.call_soon_threadsafe(ended.set)
 
 
-def _application(book: Book, name: str, models: Sequence[str]) -> web.Application:
+def _make_application(book: Book, name: str, models: Sequence[str]) -> web.Application:
     mark = {ORIGIN_HEADER: quote(name)}
 
     async def reply(request: web.Request) -> web.Response:

@@ -1,4 +1,4 @@
-"""Balanced benchmarks: a number of questions of each answer type, each with one correct and one incorrect
+"""Builds balanced benchmarks: a number of questions of each answer type, each with one correct and one incorrect
 completion.
 """
 
@@ -46,10 +46,10 @@ FILE_SAYS_ALL: Final = ("A file of quotas sets all numbers of questions.", "Leav
 
 
 def build_balanced(project: Project, options: BalancedOptions) -> SetReport:
-    """Freeze a balanced benchmark (VerifyBench, section 3.1): the wanted number of questions of each type, or a
-    shortfall.
+    """Freeze a balanced benchmark (VerifyBench, section 3.1), with the requested number of questions of each type. The
+    report lists types with too few questions (shortfalls).
 
-    Each question has exactly one correct and one incorrect completion. A question's type is the one in force. A
+    Each question has exactly one correct and one incorrect completion. A question's type is its current type. A
     shortfall is filled from other strata only if `BalancedOptions.fill` allows it.
 
     Raises:
@@ -57,7 +57,7 @@ def build_balanced(project: Project, options: BalancedOptions) -> SetReport:
             this name exists and differs.
     """
     selection, caps = selection_of(options.where), Caps(options.cap_source, options.cap_model)
-    pool = _gathered(project, selection, options.gold)
+    pool = _gather_questions(project, selection, options.gold)
     able = pool.able()
     quotas = _quotas(options, able)
     found = balance(able, quotas, caps, options.fill, options.seed)
@@ -69,9 +69,9 @@ def build_balanced(project: Project, options: BalancedOptions) -> SetReport:
         report="",
         gold=options.gold,
         guideline=guideline(project, options.gold),
-        items=_members(found.chosen, quotas, pool.label),
+        items=_item_members(found.chosen, quotas, pool.label),
     )
-    report = _report(pool, quotas, found, new, left_out(project, selection))
+    report = _set_report(pool, quotas, found, new, left_out(project, selection))
     return settle(project, new, report, dry_run=options.dry_run, new_version=options.new_version)
 
 
@@ -81,8 +81,8 @@ class _QuestionPool(Struct, frozen=True, eq=False):
     Attributes:
         questions: All questions.
         lacking: Question that has a type -> why it can't be chosen; None if it can.
-        label: The gold of their completions.
-        out: Reason -> items that no benchmark can contain.
+        label: The gold of the questions' completions.
+        out: Reason -> number of items that no benchmark can contain.
     """
 
     known: Columns
@@ -98,7 +98,7 @@ class _QuestionPool(Struct, frozen=True, eq=False):
         return [one for one in self.typed() if self.lacking[one.id] is None]
 
 
-def _gathered(project: Project, selection: Selection, gold: FinalGold) -> _QuestionPool:
+def _gather_questions(project: Project, selection: Selection, gold: FinalGold) -> _QuestionPool:
     known = columns(project)
     among = chosen(project, known, selection)
     label = labels(project, known, among.rows, gold)
@@ -107,7 +107,7 @@ def _gathered(project: Project, selection: Selection, gold: FinalGold) -> _Quest
     return _QuestionPool(known, found, lacking, label, among.out)
 
 
-def _report(
+def _set_report(
     pool: _QuestionPool, quotas: Quotas, found: Balanced, new: NewSet, people_took_out: tuple[ExcludedItem, ...]
 ) -> SetReport:
     typed = pool.typed()
@@ -167,7 +167,7 @@ def _settings(options: BalancedOptions, quotas: Quotas) -> dict[str, Any]:
     }
 
 
-def _members(balanced: Chosen, quotas: Quotas, label: Labels) -> tuple[ItemMember, ...]:
+def _item_members(balanced: Chosen, quotas: Quotas, label: Labels) -> tuple[ItemMember, ...]:
     return tuple(
         ItemMember(
             item=one.item,
@@ -181,7 +181,7 @@ def _members(balanced: Chosen, quotas: Quotas, label: Labels) -> tuple[ItemMembe
     )
 
 
-# -- The strata of a balanced benchmark: wanted and chosen numbers, and the reasons for shortfalls.
+# -- The strata of a balanced benchmark: requested and chosen numbers, and the reasons for shortfalls.
 
 
 class Ledger:
@@ -190,7 +190,7 @@ class Ledger:
     Args:
         questions: All questions with a type.
         lacking: Question -> why it can't be chosen; None if it can.
-        quotas: The wanted numbers.
+        quotas: The requested numbers.
         found: The chosen questions.
     """
 
@@ -215,9 +215,9 @@ class Ledger:
         )
 
     def shortfall(self) -> tuple[Shortfall, ...]:
-        return (*self._of_types(), *self._of_subtypes())
+        return (*self._type_shortfalls(), *self._subtype_shortfalls())
 
-    def _of_types(self) -> Iterator[Shortfall]:
+    def _type_shortfalls(self) -> Iterator[Shortfall]:
         for type_, strata in sorted(self._types.items()):
             wanted, taken = sum(strata.values()), sum(self._found.taken[name] for name in strata)
             if taken >= wanted:
@@ -229,10 +229,10 @@ class Ledger:
                 wanted=wanted,
                 available=sum(self._available(type_, name) for name in strata),
                 taken=taken,
-                why=self._why(type_, type_, wanted) if type_ in strata else f"short of {', '.join(short)}",
+                why=self._shortfall_reason(type_, type_, wanted) if type_ in strata else f"short of {', '.join(short)}",
             )
 
-    def _of_subtypes(self) -> Iterator[Shortfall]:
+    def _subtype_shortfalls(self) -> Iterator[Shortfall]:
         for type_, strata in sorted(self._types.items()):
             for name, quota in sorted(strata.items()):
                 if name != type_ and self._found.taken[name] < quota:
@@ -242,13 +242,13 @@ class Ledger:
                         wanted=quota,
                         available=self._available(type_, name),
                         taken=self._found.taken[name],
-                        why=self._why(type_, name, quota),
+                        why=self._shortfall_reason(type_, name, quota),
                     )
 
     def _available(self, type_: str, name: str) -> int:
         return self._found.available.get(type_, {}).get(name, 0)
 
-    def _why(self, type_: str, name: str, wanted: int) -> str:
+    def _shortfall_reason(self, type_: str, name: str, wanted: int) -> str:
         population, available = self._population[name], self._available(type_, name)
         told = []
         if available < wanted:

@@ -1,4 +1,5 @@
-"""Questions with a judge's verdicts or annotators' labels on their completions, the input of the building rules."""
+"""Reads the questions from which benchmarks are built, with a judge's verdicts or annotators' labels on their
+completions."""
 
 from __future__ import annotations
 
@@ -49,8 +50,8 @@ class CandidateItems(Struct, frozen=True, eq=False):
     """The items that a benchmark may be built from.
 
     Attributes:
-        rows: Their positions in the columns.
-        out: Reason -> selected items that no benchmark can contain.
+        rows: The items' positions in the columns.
+        out: Reason -> number of selected items that no benchmark can contain.
     """
 
     rows: IntArray
@@ -58,7 +59,7 @@ class CandidateItems(Struct, frozen=True, eq=False):
 
 
 def chosen(project: Project, known: Columns, selection: Selection) -> CandidateItems:
-    """Return the items of a selection, except checks and items of excluded questions.
+    """Return the selected items, except check items and items of excluded questions.
 
     Raises:
         UsageError: The selection names something unknown.
@@ -76,7 +77,8 @@ def chosen(project: Project, known: Columns, selection: Selection) -> CandidateI
 
 
 class CandidateRows(NamedTuple):
-    """A question with its completions that have a verdict or label, before they become objects.
+    """A question with its completions that have a verdict or label, as lists; see `Question` for the objects made from
+    it.
 
     Attributes:
         dataset, key: Data set and id of the question; see `Question`.
@@ -97,13 +99,13 @@ def questions(
     said: IntArray,
     kept: Callable[[CandidateRows], Iterable[int]] = lambda heard: range(len(heard.names)),
 ) -> list[Question]:
-    """Yield the questions of these items, in order, with those of these completions that have a verdict or label.
+    """Return the questions of some items, in order, each with those of its items that have a verdict or label.
 
     Args:
         rows: Positions of the items in the columns.
         said: The verdict or label of each item: 1 correct, 0 incorrect, any other number neither.
-        kept: Selects the completions of a question to keep in memory, by position; all by default. A filter keeps
-            memory small when a database has a million completions.
+        kept: Returns the positions of a question's completions to keep; by default all. It keeps memory small if a
+            database has a million completions.
     """
     import numpy as np
 
@@ -161,9 +163,9 @@ def drawn_types(project: Project, selection: Selection) -> dict[int, str]:
 
 
 def unanswered(project: Project, selection: Selection) -> int:
-    """Count the questions without completions in the whole database or in the selected benchmark.
+    """Count the questions without completions, in the whole database or in the selected benchmark.
 
-    Conditions on items can't select such questions; the count is 0 then.
+    The count is 0 for a selection by conditions on items, which can't select such questions.
     """
     reader = project.database.reader()
     if not selection.conditions:
@@ -185,7 +187,7 @@ def together(*counts: Mapping[str, int]) -> dict[str, int]:
     return dict(sorted((+total).items(), key=lambda found: (-found[1], found[0])))
 
 
-# -- Items with final labels, and the reasons why others have none.
+# -- Items with gold, and the reasons why others have none.
 
 
 WAITING = ("unlabelled", "labelled", "conflict")
@@ -198,7 +200,7 @@ class Labels(Struct, frozen=True, kw_only=True, eq=False):
     Attributes:
         said: The gold of each item: 1 correct, 0 incorrect, -1 without gold (int8).
         of: Item -> its gold and the origin of the gold; items without gold are absent.
-        out: Reason -> items without gold.
+        out: Reason -> number of items without gold.
     """
 
     said: IntArray
@@ -207,7 +209,7 @@ class Labels(Struct, frozen=True, kw_only=True, eq=False):
 
 
 def labels(project: Project, known: Columns, rows: IntArray, gold: FinalGold) -> Labels:
-    """Return the gold of items; with ``people`` only of items that annotators resolved.
+    """Return the gold of items. With ``people``, only items resolved by annotators have gold.
 
     Args:
         rows: Positions of the items in the columns.
@@ -224,21 +226,22 @@ def labels(project: Project, known: Columns, rows: IntArray, gold: FinalGold) ->
     has_gold = said >= 0
     both = zip(items[has_gold].tolist(), said[has_gold].tolist(), strict=True)
     # Ask the database for one of all untouched items.
-    untouched = {_why(None, gold): int(np.count_nonzero(~has_gold & ~touched))}
+    untouched = {_reason_without_gold(None, gold): int(np.count_nonzero(~has_gold & ~touched))}
     return Labels(
         said=said,
-        of={item: (bool(word), _origin(standing.get(item), gold)) for item, word in both},
+        of={item: (bool(word), _gold_origin(standing.get(item), gold)) for item, word in both},
         out=together(
-            untouched, counted(_why(standing.get(item), gold) for item in items[~has_gold & touched].tolist())
+            untouched,
+            counted(_reason_without_gold(standing.get(item), gold) for item in items[~has_gold & touched].tolist()),
         ),
     )
 
 
-def _origin(standing: building.TouchedItem | None, gold: FinalGold) -> GoldFrom:
+def _gold_origin(standing: building.TouchedItem | None, gold: FinalGold) -> GoldFrom:
     return standing.gold_from if gold == "people" and standing and standing.gold_from else "imported"
 
 
-def _why(standing: building.TouchedItem | None, gold: FinalGold) -> str:
+def _reason_without_gold(standing: building.TouchedItem | None, gold: FinalGold) -> str:
     if standing is not None and standing.state == "excluded":
         return standing.reason or "other"
     if gold == "imported":

@@ -1,4 +1,4 @@
-"""Compares two benchmarks, or two versions of one: members of only one, and changes of the others."""
+"""Lists and describes frozen benchmarks, and compares two of them, or two versions of one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from workbench.statistics.confusion import IntArray
 
 
-# -- Differences between a frozen benchmark and one that is to be frozen, in words.
+# -- Descriptions of the differences between a frozen benchmark and one that is to be frozen.
 
 
 def differences(connection: building.Connection, found: StoredSet, new: NewSet) -> list[str]:
@@ -34,7 +34,7 @@ def differences(connection: building.Connection, found: StoredSet, new: NewSet) 
     for key, (before, now) in changed_settings(found.config, new.config).items():
         told.append(f"{key} {_value_text(before)}, now {_value_text(now)}")
     if sets.digest(connection, new.items, new.questions).hex() != found.digest:
-        told += _members(connection, found, new)
+        told += _member_differences(connection, found, new)
     return told
 
 
@@ -48,7 +48,7 @@ def _value_text(value: Any) -> str:
     return "none" if value is None else msgspec.json.encode(value).decode().replace('"', "")
 
 
-def _members(connection: building.Connection, found: StoredSet, new: NewSet) -> Iterator[str]:
+def _member_differences(connection: building.Connection, found: StoredSet, new: NewSet) -> Iterator[str]:
     items = {one.item: one for one in sets.items(connection, found.id)}
     now = {one.item: one for one in new.items}
     questions = {one.question for one in sets.questions(connection, found.id)}
@@ -72,33 +72,36 @@ _GOLD = {True: "correct", False: "incorrect", None: "none"}
 def set_diff(project: Project, old: str, new: str) -> SetDiff:
     """Return the differences between two benchmarks.
 
-    Members match by data set and ids. The rest match by ids alone, across data sets, as in two versions of a file.
+    Members are matched by data set and ids. Those left over are matched by ids only, across data sets, as in two
+    versions of a file.
 
     Raises:
         UsageError: A benchmark does not exist.
     """
     with project.database.reading() as reader:
         before, after = (sets.require(reader, SetName.parse(name)) for name in (old, new))
-        pairs, only_old, only_new = _matched(building.members(reader, before.id), building.members(reader, after.id))
-    differing = [pair for pair in pairs if _content(pair[0]) != _content(pair[1])]
+        pairs, only_old, only_new = _match_members(
+            building.members(reader, before.id), building.members(reader, after.id)
+        )
+    differing = [pair for pair in pairs if _member_content(pair[0]) != _member_content(pair[1])]
     return SetDiff(
         old=before.full_name,
         new=after.full_name,
         same=len(pairs) - len(differing),
-        settings=_settings(before, after),
-        only_old=tuple(map(_row, only_old)),
-        only_new=tuple(map(_row, only_new)),
-        gold=_differing(differing, lambda one: _GOLD[one.gold]),
-        subtypes=_differing(differing, lambda one: one.subtype),
-        texts=tuple(_row(two) for one, two in differing if one.hashes != two.hashes),
+        settings=_changed_settings_and_seed(before, after),
+        only_old=tuple(map(_diff_row, only_old)),
+        only_new=tuple(map(_diff_row, only_new)),
+        gold=_changed_members(differing, lambda one: _GOLD[one.gold]),
+        subtypes=_changed_members(differing, lambda one: one.subtype),
+        texts=tuple(_diff_row(two) for one, two in differing if one.hashes != two.hashes),
     )
 
 
-def _content(member: SetMember) -> tuple[object, ...]:
+def _member_content(member: SetMember) -> tuple[object, ...]:
     return member.hashes, member.gold, member.subtype
 
 
-def _matched(
+def _match_members(
     old: Iterable[SetMember], new: Iterable[SetMember]
 ) -> tuple[list[tuple[SetMember, SetMember]], list[SetMember], list[SetMember]]:
     left, right = sorted(old, key=_ids), sorted(new, key=_ids)
@@ -124,18 +127,18 @@ def _ids(member: SetMember) -> tuple[str, str, str]:
     return member.dataset, member.question, member.completion or ""
 
 
-def _settings(old: StoredSet, new: StoredSet) -> dict[str, tuple[Any, Any]]:
+def _changed_settings_and_seed(old: StoredSet, new: StoredSet) -> dict[str, tuple[Any, Any]]:
     seed = {} if old.seed == new.seed else {"seed": (old.seed, new.seed)}
     return {**seed, **changed_settings(old.config, new.config)}
 
 
-def _differing(
+def _changed_members(
     pairs: Iterable[tuple[SetMember, SetMember]], value: Callable[[SetMember], str | None]
 ) -> tuple[DiffRow, ...]:
-    return tuple(_row(new, value(old), value(new)) for old, new in pairs if value(old) != value(new))
+    return tuple(_diff_row(new, value(old), value(new)) for old, new in pairs if value(old) != value(new))
 
 
-def _row(member: SetMember, before: str | None = None, after: str | None = None) -> DiffRow:
+def _diff_row(member: SetMember, before: str | None = None, after: str | None = None) -> DiffRow:
     return DiffRow(
         dataset=member.dataset, question_id=member.question, completion_id=member.completion, before=before, after=after
     )
@@ -148,27 +151,27 @@ def report_of(stored: StoredSet) -> SetReport:
     """Return the report of building a benchmark.
 
     Raises:
-        StoreError: The database holds no such report.
+        StoreError: The stored report can't be read.
     """
     try:
         return msgspec.json.decode(stored.report, type=SetReport)
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise _unreadable("report", stored, error) from error
+        raise _unreadable_error("report", stored, error) from error
 
 
 def settings_of(stored: StoredSet) -> dict[str, Any]:
-    """Return the settings a benchmark was built with.
+    """Return the settings with which a benchmark was built.
 
     Raises:
-        StoreError: The database holds no settings there.
+        StoreError: The stored settings can't be read.
     """
     try:
         return msgspec.json.decode(stored.config, type=dict[str, Any])
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise _unreadable("settings", stored, error) from error
+        raise _unreadable_error("settings", stored, error) from error
 
 
-def _unreadable(what: str, stored: StoredSet, error: Exception) -> StoreError:
+def _unreadable_error(what: str, stored: StoredSet, error: Exception) -> StoreError:
     return StoreError(f"The {what} of {stored.full_name} can't be read: {error}.", "Build the set again.")
 
 
@@ -182,7 +185,7 @@ def every_set(project: Project) -> list[SetLine]:
         StoreError: The stored report of a benchmark can't be read.
     """
     reader = project.database.reader()
-    return [_line(reader, one, report_of(one)) for one in sets.every(reader)]
+    return [_set_line(reader, one, report_of(one)) for one in sets.every(reader)]
 
 
 def set_detail(project: Project, name: str) -> SetDetail:
@@ -195,7 +198,7 @@ def set_detail(project: Project, name: str) -> SetDetail:
     reader = project.database.reader()
     found = sets.require(reader, SetName.parse(name))
     report = report_of(found)
-    line = _line(reader, found, report)
+    line = _set_line(reader, found, report)
     return SetDetail(
         set=line,
         config=settings_of(found),
@@ -228,7 +231,7 @@ def _flip(known: Columns, rows: IntArray, judge: str, run: int, later: int | Non
     return Flip(judge=judge, run=run, later=later, both=decided, flipped=flipped, rate=rate)
 
 
-def _line(reader: building.Connection, found: StoredSet, report: SetReport) -> SetLine:
+def _set_line(reader: building.Connection, found: StoredSet, report: SetReport) -> SetLine:
     return record_from(
         SetLine,
         found,

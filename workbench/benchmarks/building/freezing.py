@@ -1,4 +1,4 @@
-"""Freezes a benchmark: the same content only once, different content only as a new version."""
+"""Freezes benchmarks: the same content is stored only once, different content only as a new version."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ _MAX_DIFFERENCES = 5
 
 
 class Frozen(Struct, frozen=True):
-    """A benchmark as it is in the database.
+    """A benchmark in the database.
 
     Attributes:
-        fresh: It was frozen by this call; else it existed before.
+        set: The stored benchmark.
+        fresh: Whether this call froze it; False if it already existed.
     """
 
     set: StoredSet
@@ -37,7 +38,7 @@ def freeze(project: Project, new: NewSet, *, new_version: bool = False, judges: 
     """Freeze a benchmark in one transaction.
 
     Args:
-        new_version: Freeze it as a new version if a benchmark of the same name differs.
+        new_version: Whether to freeze it as a new version if a benchmark of the same name differs.
         judges: Verifiers whose verdicts chose its items; every table marks them from now on.
 
     Raises:
@@ -50,14 +51,14 @@ def freeze(project: Project, new: NewSet, *, new_version: bool = False, judges: 
             told = differences(connection, found, new)
             if not told:
                 return Frozen(found, False)
-            _refuse(found, new, told, new_version=new_version)
+            _reject_difference(found, new, told, new_version=new_version)
         stored = sets.put(connection, new)
         for dataset in building.datasets(connection, stored.id):
             figures.add(connection, dataset, judges)
     return Frozen(stored, True)
 
 
-def _refuse(found: StoredSet, new: NewSet, told: Sequence[str], *, new_version: bool) -> None:
+def _reject_difference(found: StoredSet, new: NewSet, told: Sequence[str], *, new_version: bool) -> None:
     if found.kind != new.kind:
         raise UsageError(f"{new.name!r} is the name of a set of kind {found.kind}.", f"Give another {opt.name}.")
     if not new_version:
@@ -75,7 +76,7 @@ def settle(
 
     Args:
         new: The benchmark, without a report.
-        dry_run: Write nothing.
+        dry_run: Whether to write nothing.
 
     Raises:
         UsageError: The benchmark is empty; or see `freeze`.
@@ -99,10 +100,11 @@ def encoded(value: Mapping[str, Any]) -> str:
 
 
 def conditions(project: Project, selection: Selection) -> list[str]:
-    """Return a selection in the form stored in the settings of a benchmark: every benchmark in it has its version.
+    """Return a selection as it is stored in the settings of a benchmark: benchmarks that it names are given with their
+    version.
 
     Raises:
-        UsageError: It names a benchmark that does not exist.
+        UsageError: The selection names a benchmark that does not exist.
     """
     reader = project.database.reader()
     found = []
@@ -119,7 +121,8 @@ def conditions(project: Project, selection: Selection) -> list[str]:
 
 
 def sets_finding(project: Project) -> Finding:
-    """Check every benchmark's members against its digest, and the newest version's gold and types against today's."""
+    """Check that the members of every benchmark match its digest, and whether gold and types of the newest versions
+    have changed since freezing."""
     with project.database.reading() as reader:
         found = sets.every(reader)
         newest = {one.name: one.version for one in found}
@@ -129,11 +132,11 @@ def sets_finding(project: Project) -> Finding:
                 wrong.append(f"{one.full_name} is not what was frozen: its members or their texts have changed")
             changed = building.changed(reader, one.id, one.gold)
             if newest[one.name] == one.version and one.gold is not None:
-                wrong += _changed(one.full_name, changed)
+                wrong += _change_sentences(one.full_name, changed)
     return Finding(name="frozen sets", ok=not wrong, message="; ".join(wrong) or f"{len(found)} as they were frozen")
 
 
-def _changed(name: str, changed: building.SetChanges) -> list[str]:
+def _change_sentences(name: str, changed: building.SetChanges) -> list[str]:
     told = {"gold": changed.gold, "the answer type": changed.subtype}
     return [
         f"{what} of {count:,} item{'s' if count > 1 else ''} differs from the frozen set {name}"

@@ -1,4 +1,4 @@
-"""Hard benchmarks: items on which judges are split, labelled by annotators, without unsuitable ones."""
+"""Builds hard benchmarks: items on which judges are split, which annotators have labelled, without unsuitable items."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ MINORITY, ANNOTATE = 2, 2_000
 
 
 class SplitItems(Struct, frozen=True, kw_only=True):
-    """The items on which judges are split.
+    """A request for items on which judges are split.
 
     Attributes:
         judges: Verifier -> the run that provides its verdicts.
-        minority: Number of judges on the weaker side.
+        minority: Number of judges in the minority.
         annotate: Number of items for annotators.
         selection: The items to choose from.
-        strata: How these items, and later the tuples of the benchmark, are divided among domains and sources.
+        strata: How the items for annotators, and later those of the benchmark, are divided among domains and sources.
     """
 
     judges: dict[str, int]
@@ -66,7 +66,7 @@ class SplitItems(Struct, frozen=True, kw_only=True):
 
 
 def judges_with_runs(project: Project, names: tuple[str, ...], runs: Mapping[str, int]) -> dict[str, int]:
-    """Return judges with the given runs, else their newest complete ones.
+    """Return each judge's run: the given one, else its newest complete one.
 
     Raises:
         UsageError: A judge is named twice or has no such run, or a run is given for a judge that is not named.
@@ -83,7 +83,8 @@ def build_queue(
 ) -> SetReport:
     """Freeze the items that annotators are to label (VerifyBench, section 3.2).
 
-    Only items that every judge has decided count: an abstention, an error and a missing verdict are no votes. From the
+    Only items on which every judge has a decided verdict count: an abstention, an error or a missing verdict is not a
+    vote. From the
     items with the requested split, ``annotate`` are drawn, divided among domains and sources by largest remainders, or
     evenly.
 
@@ -95,21 +96,21 @@ def build_queue(
 
     from workbench.statistics.disagreement import splits
 
-    _check(split)
+    _check_split(split)
     known = columns(project)
     among = chosen(project, known, split.selection)
     votes = [known.outcome(run)[among.rows] for run in split.judges.values()]
     found = splits(votes, len(among.rows), split.minority)
     # Reading in the order of import is fastest.
     rows = np.sort(among.rows[found.ranking.place])
-    by_stratum = _by_stratum(known, rows)
+    by_stratum = _rows_by_stratum(known, rows)
     new = NewSet(
         name=name,
         kind="queue",
         seed=seed,
         config=encoded(settings(project, split)),
         report="",
-        items=tuple(_drawn(project, known, by_stratum, split, seed)),
+        items=tuple(_draw_members(project, known, by_stratum, split, seed)),
         runs=tuple(split.judges.values()),
     )
     report = _queue_report(split, new, among, found, by_stratum, known)
@@ -127,7 +128,7 @@ def settings(project: Project, split: SplitItems) -> dict[str, Any]:
     }
 
 
-def _check(split: SplitItems) -> None:
+def _check_split(split: SplitItems) -> None:
     many = len(split.judges)
     if many < _MIN_JUDGES or many % 2 == 0:
         raise UsageError(
@@ -138,7 +139,7 @@ def _check(split: SplitItems) -> None:
         raise UsageError(f"{split.minority} of {many} judges are not a minority.", f"Use 1 to {many // 2}.")
 
 
-def _by_stratum(known: Columns, rows: IntArray) -> dict[str, IntArray]:
+def _rows_by_stratum(known: Columns, rows: IntArray) -> dict[str, IntArray]:
     groups = known.groups("domain,source")
     code = groups.code[rows]
     found = {}
@@ -150,7 +151,7 @@ def _by_stratum(known: Columns, rows: IntArray) -> dict[str, IntArray]:
     return found
 
 
-def _drawn(
+def _draw_members(
     project: Project, known: Columns, by_stratum: dict[str, IntArray], split: SplitItems, seed: int
 ) -> Iterator[ItemMember]:
     def members(stratum: str) -> Iterator[building.Key]:
@@ -220,14 +221,14 @@ def queue_name(name: str) -> str:
 
 
 def build_hard(project: Project, options: HardOptions) -> SetReport:
-    """Advance a hard benchmark as far as its labels allow (VerifyBench, section 3.2).
+    """Build a hard benchmark as far as its labels allow (VerifyBench, section 3.2).
 
-    The first call freezes the queue for annotators. Once the whole queue is decided, the same call freezes the
-    benchmark: unsuitable items are dropped, and a surplus is drawn again by domain and source. A queue does not change
-    while the options stay the same, even if the data change.
+    The first call freezes the queue for annotators. Once the whole queue is resolved, the same call freezes the
+    benchmark: unsuitable items are dropped, and if more are left than requested, they are drawn by domain and source.
+        A queue does not change while the options stay the same, even if the data changes.
 
     Returns:
-        The report of the queue, or of the benchmark. Its version is None while items are undecided.
+        The report of the queue, or of the benchmark. Its version is None while items of the queue are unresolved.
 
     Raises:
         UsageError: See `build_queue`; or a benchmark of this name exists and differs.
@@ -236,13 +237,16 @@ def build_hard(project: Project, options: HardOptions) -> SetReport:
     name = queue_name(options.name)
     queue = sets.find(project.database.reader(), SetName(name))
     before = {} if queue is None else settings_of(queue)
-    split, seed = _split(project, options, before), _first(options.seed, None if queue is None else queue.seed, 0)
+    split, seed = (
+        _merge_options(project, options, before),
+        _first_given(options.seed, None if queue is None else queue.seed, 0),
+    )
     if queue is None or (settings(project, split), seed) != (before, queue.seed):
         return build_queue(project, split, name, seed=seed, **how)
-    return _finish(project, options, queue)
+    return _freeze_labelled(project, options, queue)
 
 
-def _split(project: Project, options: HardOptions, before: Mapping[str, Any]) -> SplitItems:
+def _merge_options(project: Project, options: HardOptions, before: Mapping[str, Any]) -> SplitItems:
     known: dict[str, int] = before.get("judges", {})
     if not options.judges and not known:
         raise UsageError("No judge is named.", f"Name an odd number of them: {opt.judge:A} {opt.judge:B} {opt.judge:C}")
@@ -251,18 +255,18 @@ def _split(project: Project, options: HardOptions, before: Mapping[str, Any]) ->
     where = before.get("where", []) if not options.where else conditions(project, selection_of(options.where))
     return SplitItems(
         judges=judges_with_runs(project, names, {**(known if same else {}), **options.runs}),
-        minority=_first(options.minority, before.get("minority"), MINORITY),
-        annotate=_first(options.annotate, before.get("annotate"), ANNOTATE),
+        minority=_first_given(options.minority, before.get("minority"), MINORITY),
+        annotate=_first_given(options.annotate, before.get("annotate"), ANNOTATE),
         selection=selection_of(where),
         strata=options.strata or before.get("strata", "proportional"),
     )
 
 
-def _first(*values: int | None) -> int:
+def _first_given(*values: int | None) -> int:
     return next(value for value in values if value is not None)
 
 
-def _finish(project: Project, options: HardOptions, queue: StoredSet) -> SetReport:
+def _freeze_labelled(project: Project, options: HardOptions, queue: StoredSet) -> SetReport:
     known = columns(project)
     queued = list(sets.items(project.database.reader(), queue.id))
     label = labels(project, known, places(known, [one.item for one in queued]), options.gold)
@@ -271,8 +275,8 @@ def _finish(project: Project, options: HardOptions, queue: StoredSet) -> SetRepo
         if said >= 0:
             able.setdefault(one.stratum, []).append(one.item)
     how: Strata = settings_of(queue).get("strata", "proportional")
-    members = tuple(_members(project, known, able, label, options.final, queue.seed, how))
-    report = _report(project, options, queue, label, able, how, composition(known, members))
+    members = tuple(_draw_labelled_members(project, known, able, label, options.final, queue.seed, how))
+    report = _hard_report(project, options, queue, label, able, how, composition(known, members))
     waiting = any(why in label.out for why in WAITING) and not options.partial
     new = NewSet(
         name=options.name,
@@ -288,7 +292,7 @@ def _finish(project: Project, options: HardOptions, queue: StoredSet) -> SetRepo
     return settle(project, new, report, dry_run=options.dry_run or waiting, new_version=options.new_version)
 
 
-def _members(
+def _draw_labelled_members(
     project: Project, known: Columns, able: dict[str, list[int]], label: Labels, count: int, seed: int, how: Strata
 ) -> Iterator[ItemMember]:
     def members(stratum: str) -> Iterator[building.Key]:
@@ -302,7 +306,7 @@ def _members(
             yield ItemMember(item=item, stratum=name, gold=gold, gold_from=origin, subtype=typed)
 
 
-def _report(
+def _hard_report(
     project: Project,
     options: HardOptions,
     queue: StoredSet,
@@ -323,24 +327,26 @@ def _report(
         seed=queue.seed,
         gold=options.gold,
         strata=strata({name: len(items) for name, items in able.items()}, options.final, how),
-        shortfall=short_of(options.final, available, made_of["tuples"], _why(queue, waiting, decided - available)),
+        shortfall=short_of(
+            options.final, available, made_of["tuples"], _shortfall_reason(queue, waiting, decided - available)
+        ),
         excluded=label.out,
         stages={**before.stages, "annotated": decided, "suitable": available, "final": made_of["tuples"]},
         judges=before.judges,
         splits=before.splits,
         left_out=left_out(project, of_queue),
-        next=_next(queue, options.name, waiting, passed_over=options.partial),
+        next=_next_command(queue, options.name, waiting, passed_over=options.partial),
         **made_of,
     )
 
 
-def _why(queue: StoredSet, waiting: Mapping[str, int], unsuitable: int) -> str:
+def _shortfall_reason(queue: StoredSet, waiting: Mapping[str, int], unsuitable: int) -> str:
     counts = {"unsuitable": unsuitable, "waiting for labels": sum(waiting.values())}
     told = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
     return f"of {queue.items:,} queued {told}" if told else f"no more than {queue.items:,} were queued"
 
 
-def _next(queue: StoredSet, name: str, waiting: Mapping[str, int], *, passed_over: bool) -> str:
+def _next_command(queue: StoredSet, name: str, waiting: Mapping[str, int], *, passed_over: bool) -> str:
     if not waiting or passed_over:
         return Command(f"publish DB {name} FOLDER").shell()
     if waiting.keys() == {"conflict"}:

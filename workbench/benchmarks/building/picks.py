@@ -1,4 +1,4 @@
-"""Picks: for each question, equal numbers of completions that a judge calls correct and incorrect."""
+"""Builds picks: for each question, equal numbers of completions that a judge calls correct and incorrect."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ _STEP: Final = "picks"
 
 
 def build_picks(project: Project, options: PicksOptions) -> SetReport:
-    """Freeze the completions that annotators are to label (VerifyBench, section 3.1): 2 + 2 a question.
+    """Freeze the completions that annotators are to label (VerifyBench, section 3.1): two correct and two incorrect
+    ones of each question, by the judge's verdicts.
 
     An abstention, an error and a missing verdict count as neither. A question without enough of both kinds is left out
     and counted.
@@ -52,14 +53,14 @@ def build_picks(project: Project, options: PicksOptions) -> SetReport:
     def drawn(heard: CandidateRows) -> list[int]:
         return picked(heard.names, heard.correct, each, seed, (_STEP, heard.dataset, heard.key))
 
-    judged = _judged(project, selection, number, drawn, each)
+    judged = _judged_questions(project, selection, number, drawn, each)
     new = NewSet(
         name=options.name,
         kind="picks",
         seed=seed,
         config=encoded({"where": conditions(project, selection), "judges": {judge: number}, "each": each}),
         report="",
-        items=tuple(_members(judged)),
+        items=tuple(_item_members(judged)),
         runs=(number,),
     )
     report = SetReport(
@@ -70,7 +71,7 @@ def build_picks(project: Project, options: PicksOptions) -> SetReport:
         strata=_strata(judged.types, judged.lacking),
         shortfall=_shortfall(judged.types, judged.lacking),
         excluded=together(judged.out, counted(filter(None, judged.lacking)), {"no_completions": judged.bare}),
-        stages=_stages(judged),
+        stages=_stage_counts(judged),
         judges={judge: number},
         next=Command("assign DB", where=f"set={options.name}", annotators="A,B").shell(),
         **composition(judged.known, new.items),
@@ -79,14 +80,14 @@ def build_picks(project: Project, options: PicksOptions) -> SetReport:
 
 
 class _PickedQuestions(Struct, frozen=True, eq=False):
-    """Questions with their picked completions, or those that would be picked if there were enough.
+    """Questions with their picked completions; a question with too few has all those that could be picked.
 
     Attributes:
-        types: The type of each: as drawn, else the type in force.
-        lacking: Why each can't be used; None if it can.
-        said: The verdicts on all completions.
-        out: Reason -> items that no benchmark can contain.
-        bare: Questions without completions.
+        types: Each question's type: the one by which it was drawn, else its current type.
+        lacking: Why each question can't be used; None if it can.
+        said: The judge's outcomes on all completions.
+        out: Reason -> number of items that no benchmark can contain.
+        bare: Number of questions without completions.
     """
 
     known: Columns
@@ -98,7 +99,7 @@ class _PickedQuestions(Struct, frozen=True, eq=False):
     bare: int
 
 
-def _judged(
+def _judged_questions(
     project: Project, selection: Selection, run: int, kept: Callable[[CandidateRows], Iterable[int]], each: int
 ) -> _PickedQuestions:
     known = columns(project)
@@ -111,7 +112,7 @@ def _judged(
     return _PickedQuestions(known, found, types, lacking, said, among.out, unanswered(project, selection))
 
 
-def _members(judged: _PickedQuestions) -> Iterator[ItemMember]:
+def _item_members(judged: _PickedQuestions) -> Iterator[ItemMember]:
     for question, stratum, why in zip(judged.questions, judged.types, judged.lacking, strict=True):
         if why is None:
             for one in question.completions:
@@ -146,7 +147,7 @@ def _shortfall(typed: Sequence[str], lacking: Sequence[Lack | None]) -> tuple[Sh
     return tuple(told)
 
 
-def _stages(judged: _PickedQuestions) -> dict[str, int]:
+def _stage_counts(judged: _PickedQuestions) -> dict[str, int]:
     words: dict[str, int] = {outcome.word: int((judged.said == outcome).sum()) for outcome in OutcomeCode}
     return {
         "questions": len(judged.questions) + judged.bare,

@@ -1,4 +1,5 @@
-"""Random benchmarks: a random sample of questions, each with all its completions, as MCTS-Judge takes 100 of APPS."""
+"""Builds random benchmarks: a random sample of questions, each with all its completions, like the 100 APPS problems of
+MCTS-Judge."""
 
 from __future__ import annotations
 

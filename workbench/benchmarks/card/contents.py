@@ -22,9 +22,9 @@ class Conflicts(Struct, frozen=True, kw_only=True):
     """The disagreements of annotators on one task, over the benchmark's items or questions.
 
     Attributes:
-        labelled: Items or questions with at least two annotators' blind labels, as agreement counts them.
-        disputed: Items or questions on which these labels differ.
-        settled: The third person's decision -> number of disputed items or questions.
+        labelled: Number of items or questions with blind labels of at least two annotators, as agreement counts them.
+        disputed: Number of items or questions on which these labels differ.
+        settled: The adjudicator's decision -> number of disputed items or questions.
     """
 
     task: Task
@@ -38,7 +38,7 @@ class Conflicts(Struct, frozen=True, kw_only=True):
 
 
 class Annotations(Struct, frozen=True, kw_only=True):
-    """The published labels of the benchmark's items.
+    """Counts of the published labels of the benchmark's items.
 
     Attributes:
         lines: Number of labels and decisions.
@@ -59,19 +59,20 @@ def title_of(stored: StoredSet) -> str:
 
 
 class SetContents(Struct, frozen=True, kw_only=True):
-    """One benchmark.
+    """The card's contents about one benchmark.
 
     Attributes:
-        config: Its name in the folder.
+        config: The benchmark's name in the folder.
         report: The report of its building.
         contents: Its items and metrics, as in a report.
         types: Agreement on answer subtypes; None without two annotators.
-        pool: The items it was chosen from, in words, and agreement on all of them; None if these are its own items.
-        made_of: Benchmarks it was made from, the nearest first, each with its report.
+        pool: A description of the items from which it was chosen, and the agreement on all of them; None if it has all
+            of these items.
+        made_of: Benchmarks from which it was made, the most direct first, each with its report.
         judges: Runs whose verdicts chose its items.
         undecided: Verifiers that judged its items and decided none of them.
         changes: Differences from the previous version; None for a first version.
-        qualified: Ids are prefixed with their data set.
+        qualified: Whether ids are prefixed with their data set.
     """
 
     config: str
@@ -103,13 +104,13 @@ class SetContents(Struct, frozen=True, kw_only=True):
 
 
 class CardContents(Struct, frozen=True, kw_only=True):
-    """The whole card.
+    """The contents of a card.
 
     Attributes:
         licence: The licence of the published data; None if unknown.
         languages: ISO 639 codes.
         files: The other files of the folder.
-        workbench: The version that publishes.
+        workbench: The version of the workbench that publishes.
         schema: Version of the database's tables.
     """
 

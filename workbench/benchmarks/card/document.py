@@ -20,7 +20,7 @@ from workbench.tables.document import Case, Document, Facts, Passage, Section, T
 from workbench.tables.markdown import escaped, markdown, markdown_table
 from workbench.tables.table import Columns, count, table, text, word
 
-# -- Licences as the Hugging Face Hub names them.
+# -- Identifiers of licences on the Hugging Face Hub.
 
 
 _NAMES = """
@@ -91,37 +91,37 @@ def metadata(card: CardContents) -> dict[str, Value]:
         "task_categories": ["text-classification"],
         "size_categories": [size],
         "tags": list(_TAGS),
-        "configs": [_config(found.config, first=number == 0) for number, found in enumerate(card.sets)],
+        "configs": [_config_metadata(found.config, first=number == 0) for number, found in enumerate(card.sets)],
     }
 
 
-def _config(name: str, *, first: bool) -> dict[str, Value]:
+def _config_metadata(name: str, *, first: bool) -> dict[str, Value]:
     found: dict[str, Value] = {"config_name": name, "data_files": [{"split": SPLIT, "path": data_path(name)}]}
     return {**found, "default": True} if first else found
 
 
 def card_document(card: CardContents) -> Document:
-    sections = [_overview(card)]
+    sections = [_overview_section(card)]
     for found in card.sets:
-        sections += [_named(section, found, card) for section in _parts(found)]
+        sections += [_with_set_name(section, found, card) for section in _sections_of(found)]
     named = ", ".join(found.name for found in card.sets)
     return Document(
         title=card.title,
         lead=f"Questions, reference answers and completions, each with the annotators' verdict: {named}. "
         "For measuring verifiers: rules, judges, reward models.",
         generated_at=max(found.stored.created_at for found in card.sets)[:10],
-        sections=(*sections, _files(card)),
+        sections=(*sections, _files_section(card)),
     )
 
 
-def _parts(found: SetContents) -> Iterator[Section]:
+def _sections_of(found: SetContents) -> Iterator[Section]:
     for make in SECTIONS:
         if (section := make(found)) is not None:
             yield section
     yield methods(found)
 
 
-def _named(section: Section, found: SetContents, card: CardContents) -> Section:
+def _with_set_name(section: Section, found: SetContents, card: CardContents) -> Section:
     if len(card.sets) == 1:
         return section
     key, title = f"{section.key}-{found.config}", f"{section.title}: {found.name}"
@@ -146,15 +146,15 @@ _FILES: Columns[PublishedFile] = (
 )
 
 
-def _overview(card: CardContents) -> Section:
+def _overview_section(card: CardContents) -> Section:
     licence = card.licence or "not stated by the publisher; each source has its own (LICENSE.md)"
     sets = table("Sets of this folder; each is a configuration with one split.", _SETS, card.sets)
     columns = table("Columns of the items.", _COLUMNS, COLUMNS)
     facts = Facts((("Licence", licence), *_FOLDERS))
-    return Section("overview", "What it is", (sets, facts, _reading(card), columns))
+    return Section("overview", "What it is", (sets, facts, _loading_example(card), columns))
 
 
-def _reading(card: CardContents) -> Case:
+def _loading_example(card: CardContents) -> Case:
     calls = [
         f'{"# " if number else ""}load_dataset("FOLDER", "{found.config}", split="{SPLIT}")'
         for number, found in enumerate(card.sets)
@@ -163,7 +163,7 @@ def _reading(card: CardContents) -> Case:
     return Case(title="To read it", facts=(), passages=(Passage("In Python", text),))
 
 
-def _files(card: CardContents) -> Section:
+def _files_section(card: CardContents) -> Section:
     caption = "Files, with the SHA-256 of their bytes; checksums.txt has them for sha256sum -c."
     facts = [
         ("Published with", f"workbench {card.workbench}, tables of version {card.schema}"),
@@ -183,41 +183,42 @@ def front_matter(values: Mapping[str, Value]) -> str:
     """Return the YAML front matter, with its lines of dashes.
 
     Args:
-        values: Keys are plain words of ours; texts may contain anything, and invisible characters are replaced.
+        values: The metadata. Keys must be plain words; texts may contain anything, and invisible characters are
+            replaced.
     """
-    return "\n".join(["---", *_mapping(values), "---", ""])
+    return "\n".join(["---", *_yaml_mapping(values), "---", ""])
 
 
-def _mapping(values: Mapping[str, Value]) -> Iterator[str]:
+def _yaml_mapping(values: Mapping[str, Value]) -> Iterator[str]:
     for key, value in values.items():
         if isinstance(value, str | int):
-            yield f"{key}: {_scalar(value)}"
+            yield f"{key}: {_yaml_scalar(value)}"
         elif not value:
             yield f"{key}: {'{}' if isinstance(value, Mapping) else '[]'}"
         else:
             yield f"{key}:"
-            yield from _below(value)
+            yield from _yaml_nested(value)
 
 
-def _below(value: Sequence[Value] | Mapping[str, Value]) -> Iterator[str]:
+def _yaml_nested(value: Sequence[Value] | Mapping[str, Value]) -> Iterator[str]:
     if isinstance(value, Mapping):
-        yield from (f"  {line}" for line in _mapping(value))
+        yield from (f"  {line}" for line in _yaml_mapping(value))
         return
     for element in value:
         if isinstance(element, str | int):
-            yield f"  - {_scalar(element)}"
+            yield f"  - {_yaml_scalar(element)}"
             continue
-        lines = _mapping(element) if isinstance(element, Mapping) else _below(element)
+        lines = _yaml_mapping(element) if isinstance(element, Mapping) else _yaml_nested(element)
         for number, line in enumerate(lines):
             yield f"  {'  ' if number else '- '}{line}"
 
 
-def _scalar(value: str | int) -> str:
+def _yaml_scalar(value: str | int) -> str:
     text = json.dumps(inert(value) if isinstance(value, str) else value, ensure_ascii=False)
     return _NO_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-# -- The note on licences: that of the published data, and that of each source.
+# -- The file on licences: the licence of the published data, and that of each source.
 
 
 def licences_text(card: CardContents) -> str:
@@ -229,12 +230,12 @@ def licences_text(card: CardContents) -> str:
             "Questions, reference answers and completions belong to their sources; a source without a known licence is "
             "listed as unknown, and nothing is assumed of it."
         ),
-        *(markdown_table(_sources(found)).rstrip("\n") for found in card.sets),
+        *(markdown_table(_sources_table(found)).rstrip("\n") for found in card.sets),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _sources(found: SetContents) -> Table:
+def _sources_table(found: SetContents) -> Table:
     sources = [source for source in found.contents.card.sources if source.items]
     columns: Columns[NamedCount] = (
         word("Source", lambda one: one.name or "(none)"),

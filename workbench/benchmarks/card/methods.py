@@ -48,12 +48,12 @@ def leaderboard_table(name: str, lines: Sequence[LeaderboardLine]) -> Table:
         f"AVG is the mean over items (micro). Gold: {first.gold}.",
         columns,
         lines,
-        notes=_notes(lines),
+        notes=_leaderboard_notes(lines),
         kind=lambda line: "aside" if line.kind == "baseline" else "",
     )
 
 
-def _notes(lines: Sequence[LeaderboardLine]) -> list[str]:
+def _leaderboard_notes(lines: Sequence[LeaderboardLine]) -> list[str]:
     said = [
         "Intervals: Wilson’s, with n divided by the design effect of clustering by question. Baselines, which look at "
         "no completion, come last; majority-by-type knows the gold it is measured on."
@@ -93,47 +93,47 @@ def data(found: SetContents) -> Section:
 def choice(found: SetContents) -> Section:
     blocks: list[Block] = [
         Paragraph(f"{found.name} is a {found.stored.kind} set: {KINDS[found.stored.kind]}."),
-        *_built(found.stored, found.report),
+        *_selection_blocks(found.stored, found.report),
     ]
     if found.judges:
         blocks.append(runs_table(found.judges, "Runs whose verdicts selected the items of the set."))
     for stored, report in found.made_of:
         kind = Paragraph(f"A {stored.kind} set, frozen on {stored.created_at[:10]}: {KINDS[stored.kind]}.")
-        blocks.append(Group(title=f"Made of {title_of(stored)}", blocks=(kind, *_built(stored, report))))
+        blocks.append(Group(title=f"Made of {title_of(stored)}", blocks=(kind, *_selection_blocks(stored, report))))
     return Section("choice", "How it was chosen", tuple(blocks))
 
 
-def _built(stored: StoredSet, report: SetReport) -> Iterator[Block]:
-    yield Facts(tuple(_plan(stored, report)))
+def _selection_blocks(stored: StoredSet, report: SetReport) -> Iterator[Block]:
+    yield Facts(tuple(_plan_facts(stored, report)))
     if report.splits:
         caption = "Number of judges on each side of an item; items without a verdict of every judge don't count."
-        yield _counts(caption, "Split", report.splits)
+        yield _counts_table(caption, "Split", report.splits)
     if report.stages:
-        yield _counts("Number of items left after each step.", "Step", report.stages)
+        yield _counts_table("Number of items left after each step.", "Step", report.stages)
     if report.strata:
         caption = "Strata that members were chosen from: available, wanted, chosen."
         yield Group(title="", blocks=(table(caption, _STRATA, report.strata),), folded=len(report.strata) > _FOLDED)
-    yield _shortfall(report)
+    yield _shortfall_block(report)
     if report.excluded:
         said = {EXCLUSION_REASONS.get(code, code): number for code, number in report.excluded.items()}
-        yield _counts("Number of items left out, by reason.", "Reason", said)
+        yield _counts_table("Number of items left out, by reason.", "Reason", said)
 
 
-def _plan(stored: StoredSet, report: SetReport) -> Iterator[tuple[str, str]]:
+def _plan_facts(stored: StoredSet, report: SetReport) -> Iterator[tuple[str, str]]:
     yield "Seed", str(stored.seed)
     yield "Questions, completions", f"{stored.questions:,}, {stored.items:,}"
     config = json.loads(stored.config or "{}")
     named = config.items() if isinstance(config, dict) else [("config", config)]
-    yield from ((f"Plan: {name}", _plain(value)) for name, value in named)
+    yield from ((f"Plan: {name}", _value_text(value)) for name, value in named)
     if report.missing_models:
         yield "Models it has no completion of", ", ".join(report.missing_models)
 
 
-def _plain(value: Any) -> str:
+def _value_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _counts(caption: str, title: str, counts: dict[str, int]) -> Table:
+def _counts_table(caption: str, title: str, counts: dict[str, int]) -> Table:
     columns: Columns[str] = (word(title, str), count("Number", counts.__getitem__))
     return table(caption, columns, counts)
 
@@ -154,17 +154,17 @@ _SHORTFALL: Columns[Shortfall] = (
 )
 
 
-def _shortfall(report: SetReport) -> Block:
+def _shortfall_block(report: SetReport) -> Block:
     if not report.shortfall:
         return Paragraph("Nothing is missing.")
     return table("Missing items; it was not replaced.", _SHORTFALL, report.shortfall)
 
 
 def labels(found: SetContents) -> Section:
-    blocks: list[Block] = [Facts(tuple(_labelled(found)))]
+    blocks: list[Block] = [Facts(tuple(_label_facts(found)))]
     correctness = found.contents.agreement
     if correctness is not None:
-        blocks += [_annotators(correctness), Group(title="Correctness", blocks=agreement_blocks(correctness))]
+        blocks += [_annotators_table(correctness), Group(title="Correctness", blocks=agreement_blocks(correctness))]
     if found.types is not None:
         blocks.append(Group(title="Answer subtype", blocks=agreement_blocks(found.types)))
     if found.pool is not None:
@@ -179,7 +179,7 @@ def labels(found: SetContents) -> Section:
     return Section("labels", "Labels and agreement", tuple(blocks))
 
 
-def _labelled(found: SetContents) -> Iterator[tuple[str, str]]:
+def _label_facts(found: SetContents) -> Iterator[tuple[str, str]]:
     said = found.annotations
     origins = {name: number for name, number in found.contents.card.gold.items() if number}
     yield "Gold", ", ".join(f"{number:,} {name}" for name, number in origins.items())
@@ -192,14 +192,14 @@ def _labelled(found: SetContents) -> Iterator[tuple[str, str]]:
     if found.stored.guideline is not None:
         yield "Guidelines in force when the set was frozen", f"version {found.stored.guideline}"
     for conflicts in said.conflicts:
-        yield f"Conflicts, {conflicts.task}", _conflicts(conflicts)
+        yield f"Conflicts, {conflicts.task}", _conflicts_text(conflicts)
 
 
 def people(number: int) -> str:
     return "1 person" if number == 1 else f"{number:,} people"
 
 
-def _conflicts(found: Conflicts) -> str:
+def _conflicts_text(found: Conflicts) -> str:
     what = "item" if found.task == "correctness" else "question"
     said = f"{found.disputed:,} of {counted(found.labelled, what)} with two people's blind labels or more"
     ended = [f"{number:,} resolved as {value}" for value, number in found.settled.items()]
@@ -218,7 +218,7 @@ _ANNOTATORS: Columns[AnnotatorQuality] = (
 )
 
 
-def _annotators(found: AgreementReport) -> Table:
+def _annotators_table(found: AgreementReport) -> Table:
     everyone = people(len(found.per_annotator))
     counting = "" if found.annotators == len(found.per_annotator) else f", {found.annotators:,} with labels that count"
     caption = f"{everyone}{counting}, {counted(len(found.cohen_kappa), 'pair')}."
@@ -240,10 +240,10 @@ def leaderboard(found: SetContents) -> Section:
 
 
 def limits(found: SetContents) -> Section:
-    return Section("limits", "Known limits", (Facts(tuple(_limits(found))),))
+    return Section("limits", "Known limits", (Facts(tuple(_limit_facts(found))),))
 
 
-def _limits(found: SetContents) -> Iterator[tuple[str, str]]:
+def _limit_facts(found: SetContents) -> Iterator[tuple[str, str]]:
     card, differing = found.contents.card, found.differing
     yield ("Type fields", "in the files of the released schema the two fields of the answer type are swapped")
     if differing.gold or differing.types:
@@ -278,35 +278,39 @@ def changes(found: SetContents) -> Section | None:
     since = found.changes
     if since is None:
         return None
-    said: Block = Facts(tuple(_changed(since))) if _differs(since) else Paragraph("Items, gold and types are the same.")
+    said: Block = (
+        Facts(tuple(_change_facts(since)))
+        if _has_differences(since)
+        else Paragraph("Items, gold and types are the same.")
+    )
     return Section("changes", f"Changes since version {found.stored.version - 1}", (said,))
 
 
-def _differs(found: SetDiff) -> bool:
+def _has_differences(found: SetDiff) -> bool:
     return bool(found.only_old or found.only_new or found.gold or found.subtypes or found.settings)
 
 
-def _changed(found: SetDiff) -> Iterator[tuple[str, str]]:
+def _change_facts(found: SetDiff) -> Iterator[tuple[str, str]]:
     for name, (old, new) in found.settings.items():
-        yield f"Plan: {name}", f"{_plain(old)}, now {_plain(new)}"
+        yield f"Plan: {name}", f"{_value_text(old)}, now {_value_text(new)}"
     parts = {"Added": found.only_new, "Removed": found.only_old, "Other gold": found.gold, "Other type": found.subtypes}
     for name, rows in parts.items():
         if rows:
             more = f" and {len(rows) - _NAMED:,} more" if len(rows) > _NAMED else ""
-            yield name, f"{counted(len(rows), 'item')}: {', '.join(map(_row, rows[:_NAMED]))}{more}"
+            yield name, f"{counted(len(rows), 'item')}: {', '.join(map(_diff_row_text, rows[:_NAMED]))}{more}"
 
 
-def _row(found: DiffRow) -> str:
+def _diff_row_text(found: DiffRow) -> str:
     named = found.completion_id or found.question_id
     return named if found.before == found.after else f"{named} ({found.before}, now {found.after})"
 
 
 def methods(found: SetContents) -> Section:
     measured = methods_section(found.contents)
-    return Section("methods", "Methods", (Paragraph(" ".join(_made(found))), *measured.blocks))
+    return Section("methods", "Methods", (Paragraph(" ".join(_origin_sentences(found))), *measured.blocks))
 
 
-def _made(found: SetContents) -> Iterator[str]:
+def _origin_sentences(found: SetContents) -> Iterator[str]:
     stored = found.stored
     yield (
         f"{found.name} was frozen on {stored.created_at[:10]} (seed {stored.seed}): "
@@ -318,12 +322,12 @@ def _made(found: SetContents) -> Iterator[str]:
     if found.judges:
         names = ", ".join(dict.fromkeys(judge.verifier for judge in found.judges))
         yield f"The verdicts of {names} selected its items; abstentions and errors were no votes."
-    yield from _labelling(found)
+    yield from _labelling_sentences(found)
     if missing := len(found.report.shortfall):
         yield f"{counted(missing, 'part')} of it gave fewer items than wanted; they were not replaced."
 
 
-def _labelling(found: SetContents) -> Iterator[str]:
+def _labelling_sentences(found: SetContents) -> Iterator[str]:
     agreement = found.contents.agreement
     if agreement is None:
         yield "The database holds no two people's blind labels of an item of it."
@@ -334,11 +338,11 @@ def _labelling(found: SetContents) -> Iterator[str]:
         f"{people(agreement.annotators)} labelled its items{under}; labels of people who had seen gold, verdicts or "
         "others' labels don't count."
     )
-    yield f"They agree on correctness on {_agreed(agreement)}."
+    yield f"They agree on correctness on {_agreement_text(agreement)}."
     if found.pool is not None:
-        yield f"On all items it was selected from, resolved or not, they agree on {_agreed(found.pool[1])}."
+        yield f"On all items it was selected from, resolved or not, they agree on {_agreement_text(found.pool[1])}."
     if found.types is not None:
-        yield f"On the answer subtype of questions they agree on {_agreed(found.types)}."
+        yield f"On the answer subtype of questions they agree on {_agreement_text(found.types)}."
     for conflicts in found.annotations.conflicts:
         settled = sum(conflicts.settled.values())
         yield (
@@ -347,7 +351,7 @@ def _labelling(found: SetContents) -> Iterator[str]:
         )
 
 
-def _agreed(found: AgreementReport) -> str:
+def _agreement_text(found: AgreementReport) -> str:
     return (
         f"{percentage(found.percent_agreement)} % of {found.paired:,} (Krippendorff's alpha "
         f"{decimal(found.krippendorff_alpha)}, Gwet's AC1 {decimal(found.gwet_ac1)})"

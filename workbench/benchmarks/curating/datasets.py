@@ -24,8 +24,9 @@ class DatasetChanged(Struct, frozen=True, kw_only=True):
     """The result of a change of a data set.
 
     Attributes:
-        dataset: Its name after the change.
+        dataset: The data set's name after the change.
         items: Number of items excluded or included; items excluded before for another reason don't count.
+        questions: Number of questions excluded or included.
     """
 
     dataset: str
@@ -34,7 +35,8 @@ class DatasetChanged(Struct, frozen=True, kw_only=True):
 
 
 def take_out(project: Project, name: str, *, reason: str, by: str) -> DatasetChanged:
-    """Exclude a data set: its items leave every table and its questions every list, each with the reason.
+    """Exclude a data set. Its items are no longer in any table and its questions no longer in any list; the reason is
+    stored with each.
 
     If the process is killed, the same call completes the work.
 
@@ -48,7 +50,7 @@ def take_out(project: Project, name: str, *, reason: str, by: str) -> DatasetCha
     said = " ".join(reason.split())
     if not said or len(said) > _MAX_REASON:
         raise UsageError("Excluding a data set requires a reason.", f"Write why, in at most {_MAX_REASON} characters.")
-    dataset = _at_rest(project, name)
+    dataset = _require_idle(project, name)
     with project.database.reading() as reader:
         items, questions = store.items_in(reader, dataset), store.questions(reader, dataset, out=False)
     coordinating.exclude(project, items, reason="other", note=f"{store.NOTE}{said}", by=by)
@@ -60,7 +62,7 @@ def take_in_again(project: Project, name: str, *, by: str) -> DatasetChanged:
     """Undo `take_out`; items that were excluded for another reason stay excluded. Arguments and errors are those of
     `take_out`.
     """
-    dataset = _at_rest(project, name)
+    dataset = _require_idle(project, name)
     with project.database.reading() as reader:
         items, questions = store.items_out(reader, dataset), store.questions(reader, dataset, out=True)
     if not items and not questions:
@@ -79,14 +81,14 @@ def rename(project: Project, name: str, to: str) -> DatasetChanged:
         StoreError: An import is running.
     """
     store.require_name(to)
-    dataset = _at_rest(project, name)
+    dataset = _require_idle(project, name)
     with project.database.write("full") as connection:
         if away := store.in_bundles(connection, dataset):
             raise UsageError(
                 f"{away:,} of its items are in bundles, whose labels name the data set.",
                 "Merge the bundles first, or exclude the data set and import the new one under another name.",
             )
-        if paused := [use.run for use in store.uses(connection) if name in _named(_selection(use))]:
+        if paused := [use.run for use in store.uses(connection) if name in _selected_datasets(_selection(use))]:
             raise UsageError(
                 f"Run {paused[0]} is paused and may continue under the name {name!r}.", "Let it finish, or cancel it."
             )
@@ -95,14 +97,14 @@ def rename(project: Project, name: str, to: str) -> DatasetChanged:
     return DatasetChanged(dataset=to)
 
 
-def _at_rest(project: Project, name: str) -> int:
+def _require_idle(project: Project, name: str) -> int:
     discard_dead_imports(project.database)
     reader = project.database.reader()
     dataset = store.number_of(reader, name)
     if dataset is None:
         raise UsageError(f"There is no data set {name!r}.", nearest(name, dataset_names(reader), "Data sets"))
     for use in store.uses(reader):
-        if use.state != "paused" and _named(_selection(use)) <= {name}:
+        if use.state != "paused" and _selected_datasets(_selection(use)) <= {name}:
             raise UsageError(f"Run {use.run} is working on it.", "Wait until it has finished, or pause or cancel it.")
     return dataset
 
@@ -111,5 +113,5 @@ def _selection(use: store.Use) -> Selection:
     return msgspec.json.decode(use.selection, type=Selection)
 
 
-def _named(selection: Selection) -> set[str]:
+def _selected_datasets(selection: Selection) -> set[str]:
     return {one.value for one in selection.conditions if one.field == "dataset" and one.operator == "="}

@@ -18,14 +18,14 @@ from workbench.core.sets import NewSet, QuestionMember, Shortfall, Stratum
 from workbench.data.alike import in_drawn_order
 from workbench.measuring.records.curation import DrawReport, PoolQuestion
 
-# -- A draw of a number of questions a type, which new questions change as little as possible.
+# -- The draw of a number of questions of each type, which new questions change as little as possible.
 
 
 class Drawable(NamedTuple):
     """A question that may be drawn.
 
     Attributes:
-        dataset, key: Names of the question that are the same in every database.
+        dataset, key: The question's data set and id, which are the same in every database.
         type: The letter of its answer type.
     """
 
@@ -51,11 +51,12 @@ class Drawn(NamedTuple):
 def draw_questions(
     questions: Sequence[Drawable], quotas: Mapping[str, int], seed: int, cap_source: int | None = None
 ) -> Drawn:
-    """Draw up to each type's quota; other types never fill a shortfall.
+    """Draw questions up to each type's quota; a shortfall is never filled with other types.
 
     Args:
-        quotas: Type -> number of questions wanted.
-        cap_source: Most questions of one source in the whole draw; None for no limit. Questions without a source are
+        quotas: Type -> number of questions requested.
+        cap_source: Maximum number of questions of one source in the whole draw; None for no limit. Questions without a
+            source are
             not limited.
     """
     taken: list[Drawable] = []
@@ -85,7 +86,7 @@ def draw_questions(
                 wanted=wanted,
                 available=there[name],
                 taken=types[name],
-                why=_why(there[name], wanted, capped[name], cap_source),
+                why=_shortfall_reason(there[name], wanted, capped[name], cap_source),
             )
             for name, wanted in quotas.items()
             if types[name] < wanted
@@ -93,7 +94,7 @@ def draw_questions(
     )
 
 
-def _why(available: int, wanted: int, capped: int, cap: int | None) -> str:
+def _shortfall_reason(available: int, wanted: int, capped: int, cap: int | None) -> str:
     if available < wanted and not capped:
         return f"the pool has no more than {available:,} of this type"
     return f"{capped:,} are of sources that have given {cap:,} already"
@@ -105,7 +106,7 @@ def draw(project: Project, options: DrawOptions) -> DrawReport:
     Excluded questions are never drawn, and no type fills the shortfall of another.
 
     Raises:
-        UsageError: There are no questions in scope, the name is invalid or in use by another kind of benchmark, or a
+        UsageError: No question is selected, the name is invalid or in use by another kind of benchmark, or a
             benchmark of this name differs and no new version was requested.
     """
     scope, letters = options.scope, options.letters
@@ -141,11 +142,11 @@ def draw(project: Project, options: DrawOptions) -> DrawReport:
             for one in drawn.taken
         ),
     )
-    report = _report(options, questions, inside, typed, drawn)
+    report = _draw_report(options, questions, inside, typed, drawn)
     return settle(project, new, report, dry_run=options.dry_run, new_version=options.new_version)
 
 
-def _report(
+def _draw_report(
     options: DrawOptions,
     questions: Sequence[PoolQuestion],
     inside: Sequence[PoolQuestion],

@@ -1,8 +1,8 @@
-"""Near-duplicate questions: found by their texts or embeddings, and excluded.
+"""Finds near-duplicate questions by their texts or embeddings, and excludes them.
 
 Two questions are compared only where their numbers, operators and variables are the same (`tokens.signature`), and are
-duplicates only if `may_say_the_same` allows it. Of several duplicates the question with the most data stays; ties are
-broken by data set and id.
+duplicates only if `may_say_the_same` allows it. Of several duplicates, the question with the most properties
+(completions, a type, a source, …) is kept; ties are broken by data set and id.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
 
 
-# -- A question's text as tokens: the spelling no longer matters, the meaning still does.
+# -- A question's text as tokens, which are independent of spelling but keep the meaning.
 
 
 _SUPERSCRIPT: Final = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+")
@@ -98,16 +98,16 @@ _TURNS: Final = frozenset(_TURNING.split())
 
 
 def tokens(text: str) -> list[str]:
-    """Return the words, numbers and operators of a text, in order; words of several letters in lower case."""
-    return [token for token, _ in _read(text)]
+    """Return the words, numbers and operators of a text, in order. Words of several letters are in lower case."""
+    return [token for token, _ in _typed_tokens(text)]
 
 
 def signature(text: str) -> bytes:
-    """Return BLAKE2b-128 of the tokens that distinguish questions of one template.
+    """Return BLAKE2b-128 of the tokens in which different questions made from one template differ.
 
-    Those are numbers, operators, brackets, variables, and words such as "not" and "least", in their order.
+    These are numbers, operators, brackets, variables, and words such as "not" and "least", in their order.
     """
-    found = _read(text)
+    found = _typed_tokens(text)
     telling = [
         token
         for place, (token, kind) in enumerate(found)
@@ -129,9 +129,9 @@ def _is_variable(found: Sequence[tuple[str, str]], place: int) -> bool:
     return any(token in _MATH for token, _ in beside)
 
 
-def _read(text: str) -> list[tuple[str, str]]:
+def _typed_tokens(text: str) -> list[tuple[str, str]]:
     found = []
-    for match in _TOKEN.finditer(_plain(text)):
+    for match in _TOKEN.finditer(_normalise_spelling(text)):
         kind, token = match.lastgroup or "", match[0]
         if kind == "number":
             found.append((intern(f"0{token}" if token[0] == "." else token), kind))
@@ -143,7 +143,7 @@ def _read(text: str) -> list[tuple[str, str]]:
     return found
 
 
-def _plain(text: str) -> str:
+def _normalise_spelling(text: str) -> str:
     text = _BULLET.sub(" ", text.strip())
     if not text.isascii():
         text = _SUPERSCRIPT.sub(lambda found: f"^{found[0]}", text).translate(_SPELLINGS)
@@ -156,7 +156,7 @@ def _plain(text: str) -> str:
     return _THOUSANDS.sub("", _HYPHEN.sub(" ", text))
 
 
-# -- What phrasings of one question share, and what only different questions of one template share.
+# -- Distinguishes phrasings of one question from different questions made from one template.
 
 
 _FUNCTION: Final = (
@@ -172,10 +172,10 @@ _COMMON: Final = frozenset(("yes", "no", "true", "false", "unknown", "proved", "
 
 
 class Wording(NamedTuple):
-    """A question in the form that is compared.
+    """A question in the form in which it is compared with others.
 
     Attributes:
-        tokens: Tokens of its text.
+        tokens: Tokens of the question's text.
         answer: Tokens of the reference's final answer; "" if many questions have the same answer.
     """
 
@@ -211,7 +211,7 @@ _TOLERANCE: Final = 1e-9
 """Tolerance for rounding: a threshold such as 0.7 has no exact binary form."""
 
 
-class _Sets(NamedTuple):
+class _NumberSets(NamedTuple):
     flat: IntArray
     starts: IntArray
 
@@ -234,12 +234,12 @@ class _Sets(NamedTuple):
 
 
 def near_duplicates(texts: Sequence[Wording], threshold: float, size: int) -> list[Duplicate]:
-    """Return the dropped texts, each with one that stays and their Jaccard index.
+    """Return the texts that are duplicates, each with the text that is kept and their Jaccard index.
 
     Args:
-        texts: Ordered by priority: of two duplicates the earlier one stays.
-        threshold: Least Jaccard index of two duplicates, above 0.
-        size: Tokens in a shingle.
+        texts: Texts ordered by priority: of two duplicates the earlier one is kept.
+        threshold: Minimum Jaccard index of two duplicates, above 0.
+        size: Number of tokens in a shingle.
     """
     pool = _TextPool(texts, size)
     stay: dict[int, list[int]] = {}
@@ -259,13 +259,13 @@ def near_duplicates(texts: Sequence[Wording], threshold: float, size: int) -> li
 
 
 class _TextPool:
-    """Texts as sets of numbers: their shingles, the rarest first, and their words."""
+    """Texts as sets of numbers, which stand for their shingles, the rarest first, and for their words."""
 
     def __init__(self, texts: Sequence[Wording], size: int) -> None:
         import numpy as np
 
         self._shingles = _shingles([text.tokens for text in texts], size)
-        self._words = _numbered(text.words() for text in texts)
+        self._words = _number_sets(text.words() for text in texts)
         answers: dict[str, int] = {"": 0}
         self._answers = np.array([answers.setdefault(text.answer, len(answers)) for text in texts])
         self._marked = [np.zeros(int(one.flat.max(initial=0)) + 1, dtype=bool) for one in (self._shingles, self._words)]
@@ -276,10 +276,10 @@ class _TextPool:
         return found
 
     def nearest(self, place: int, met: set[int]) -> tuple[int, float]:
-        """Return the most similar text among those that `may_say_the_same`; the first one in a tie.
+        """Return the most similar of the texts ``met`` for which `may_say_the_same` holds; the first one in a tie.
 
         Returns:
-            Its position, and the Jaccard index; 0 without any.
+            The text's position, and the Jaccard index of the two, which is 0 without such a text.
         """
         import numpy as np
 
@@ -293,7 +293,7 @@ class _TextPool:
         best = int(np.argmax(similarities))
         return int(others[best]), float(similarities[best])
 
-    def _shared(self, kind: int, sets: _Sets, place: int, others: IntArray) -> IntArray:
+    def _shared(self, kind: int, sets: _NumberSets, place: int, others: IntArray) -> IntArray:
         marked, own = self._marked[kind], sets.of(place)
         marked[own] = True
         found = sets.shared(others, marked)
@@ -301,7 +301,7 @@ class _TextPool:
         return found
 
 
-def _numbered(sets: Iterable[set[tuple[str, int]]]) -> _Sets:
+def _number_sets(sets: Iterable[set[tuple[str, int]]]) -> _NumberSets:
     import numpy as np
 
     known: dict[tuple[str, int], int] = {}
@@ -309,13 +309,13 @@ def _numbered(sets: Iterable[set[tuple[str, int]]]) -> _Sets:
     for one in sets:
         numbers.extend(known.setdefault(word, len(known)) for word in one)
         sizes.append(len(one))
-    return _Sets(np.array(numbers), np.cumsum(sizes))
+    return _NumberSets(np.array(numbers), np.cumsum(sizes))
 
 
-def _shingles(texts: Sequence[Sequence[str]], size: int) -> _Sets:
+def _shingles(texts: Sequence[Sequence[str]], size: int) -> _NumberSets:
     import numpy as np
 
-    codes, owners = _runs(texts, size)
+    codes, owners = _sequence_ids(texts, size)
     first = np.unique(owners * (int(codes.max(initial=0)) + 1) + codes, return_index=True)[1]
     owners, codes = owners[first], codes[first]
     _, codes, frequencies = np.unique(codes, return_inverse=True, return_counts=True)
@@ -323,13 +323,14 @@ def _shingles(texts: Sequence[Sequence[str]], size: int) -> _Sets:
     rank[np.argsort(frequencies, kind="stable")] = np.arange(len(frequencies))
     codes = rank[codes]
     flat = codes[np.lexsort((codes, owners))]
-    return _Sets(flat, np.concatenate(([0], np.cumsum(np.bincount(owners, minlength=len(texts))))))
+    return _NumberSets(flat, np.concatenate(([0], np.cumsum(np.bincount(owners, minlength=len(texts))))))
 
 
-def _runs(texts: Sequence[Sequence[str]], size: int) -> tuple[IntArray, IntArray]:
-    """Return an id for each run of ``size`` tokens, equal for equal runs, and the position of its text.
+def _sequence_ids(texts: Sequence[Sequence[str]], size: int) -> tuple[IntArray, IntArray]:
+    """Return an id for each sequence of ``size`` consecutive tokens, equal for equal sequences, and the position of
+    its text.
 
-    A shorter text is padded to one run.
+    A text with fewer tokens is padded to one sequence.
     """
     import numpy as np
 
@@ -341,7 +342,7 @@ def _runs(texts: Sequence[Sequence[str]], size: int) -> tuple[IntArray, IntArray
     codes = numbers = np.array(found)
     owners = np.repeat(np.arange(len(texts)), [max(len(text), size) for text in texts])
     for step in range(1, size):
-        # Pairs of (a shorter run, the next token), renumbered in each round, so that ids stay unique.
+        # Pairs of a shorter sequence and the next token are renumbered in each round, so that ids are unique.
         codes = np.unique(codes[:-1] * (len(known) + 1) + numbers[step:], return_inverse=True)[1]
     inside = owners[: len(codes)] == owners[size - 1 :]
     return codes[inside], owners[: len(codes)][inside]
@@ -362,10 +363,11 @@ class Method(Struct, frozen=True, kw_only=True):
     """A method of comparing questions.
 
     Attributes:
-        name: Its name in the report.
-        find: Yields the duplicates of each group, by position in the group. It receives all groups of more
-            than one question first.
-        shingle: Tokens in a shingle; None with embeddings.
+        name: The method's name in the report.
+        threshold: Minimum similarity of two duplicates.
+        find: Yields the duplicates within each group, by position in the group. It is called once, with all groups of
+            more than one question.
+        shingle: Number of tokens in a shingle; None with embeddings.
     """
 
     name: str
@@ -404,28 +406,26 @@ def by_model(project: Project, model: str, *, threshold: float = COSINE) -> Meth
 
 def _by_vectors(project: Project, name: str, threshold: float, embed: Callable[[list[str]], FloatArray]) -> Method:
     def find(questions: Sequence[PoolQuestion], groups: Sequence[Group]) -> Iterable[list[Duplicate]]:
-        texts = _all_texts(project, questions, groups)
+        texts = _texts_of_groups(project, questions, groups)
         if not texts:
             return
-        for group, similarities in _of_vectors(embed(texts), groups):
-            yield _alike(similarities, threshold, _wordings(project, questions, group))
+        for group, similarities in _similarities_by_group(embed(texts), groups):
+            yield _similar_questions(similarities, threshold, _wordings(project, questions, group))
 
     return Method(name=name, threshold=threshold, find=find)
 
 
 def by_file(project: Project, path: Path, *, threshold: float = COSINE) -> Method:
-    """Return the method that compares embeddings or similarities from a file, by question id; see
-    ``formats/embeddings``.
-    """
+    """Return the method that compares embeddings or similarities from a file; see ``formats/embeddings``."""
 
     def find(questions: Sequence[PoolQuestion], groups: Sequence[Group]) -> Iterable[list[Duplicate]]:
         stored = embeddings.read(path)
         rows = {task_id: row for row, task_id in enumerate(stored.task_ids)}
         for group in groups:
-            chosen = [_row(rows, questions[place], path) for place in group]
+            chosen = [_vector_row(rows, questions[place], path) for place in group]
             numbers = stored.numbers[chosen]
             similarities: Similarities = OfMatrix(numbers[:, chosen]) if stored.is_matrix else OfVectors(numbers)
-            yield _alike(similarities, threshold, _wordings(project, questions, group))
+            yield _similar_questions(similarities, threshold, _wordings(project, questions, group))
 
     return Method(name=path.name, threshold=threshold, find=find)
 
@@ -433,25 +433,25 @@ def by_file(project: Project, path: Path, *, threshold: float = COSINE) -> Metho
 def find_duplicates(
     project: Project, method: Method, scope: Scope, *, by: str = "", dry_run: bool = False, with_pairs: bool = False
 ) -> DuplicatesReport:
-    """Find near-duplicate questions and exclude them; another call finds only those added since.
+    """Find near-duplicate questions and exclude them; another call finds only duplicates added since.
 
     Args:
-        by: The person who decides it.
-        dry_run: Whether only to report.
-        with_pairs: Whether the report has every pair.
+        by: The person who decides on the exclusion.
+        dry_run: Whether to report duplicates without excluding them.
+        with_pairs: Whether the report lists every pair.
 
     Raises:
-        UsageError: There are no questions in scope, or embeddings are missing. Errors of the server are raised
+        UsageError: No question is selected, or embeddings are missing. Errors of the server are raised
             unchanged.
     """
     questions = inside(project, scope)
-    groups = _groups(project, questions)
+    groups = _groups_by_signature(project, questions)
     gone: list[tuple[PoolQuestion, PoolQuestion, float]] = []
     for group, found in zip(groups, method.find(questions, groups), strict=True):
         gone += [(questions[group[one.place]], questions[group[one.of]], one.similarity) for one in found]
     gone.sort(key=lambda pair: pair[0].id)
     if not dry_run:
-        _take_out(project, gone, by)
+        _exclude_duplicates(project, gone, by)
     return DuplicatesReport(
         similarity=method.name,
         threshold=method.threshold,
@@ -460,8 +460,8 @@ def find_duplicates(
         duplicates=len(gone),
         across=sum(one.source != other.source for one, other, _ in gone),
         excluded=0 if dry_run else len(gone),
-        sources=_changes(questions, [one for one, _, _ in gone]),
-        pairs=tuple(_pair(*pair) for pair in gone) if with_pairs else UNSET,
+        sources=_changes_by_source(questions, [one for one, _, _ in gone]),
+        pairs=tuple(_duplicate_pair(*pair) for pair in gone) if with_pairs else UNSET,
     )
 
 
@@ -471,8 +471,8 @@ def take_in_again(project: Project, scope: Scope, *, by: str) -> int:
     return len(found)
 
 
-def _groups(project: Project, questions: Sequence[PoolQuestion]) -> list[Group]:
-    order = sorted(range(len(questions)), key=lambda place: _right_to_stay(questions[place]))
+def _groups_by_signature(project: Project, questions: Sequence[PoolQuestion]) -> list[Group]:
+    order = sorted(range(len(questions)), key=lambda place: _keep_priority(questions[place]))
     groups: dict[bytes, list[int]] = {}
     for some in some_at_a_time(order):
         for place, text in zip(some, _texts(project, questions, some), strict=True):
@@ -480,7 +480,7 @@ def _groups(project: Project, questions: Sequence[PoolQuestion]) -> list[Group]:
     return [group for group in groups.values() if len(group) > 1]
 
 
-def _right_to_stay(question: PoolQuestion) -> tuple[int, str, str]:
+def _keep_priority(question: PoolQuestion) -> tuple[int, str, str]:
     return -question.complete, question.dataset, question.key
 
 
@@ -488,11 +488,11 @@ def _wordings(project: Project, questions: Sequence[PoolQuestion], group: Group)
     return [wording(text.question, text.reference) for text in _texts(project, questions, group)]
 
 
-def _all_texts(project: Project, questions: Sequence[PoolQuestion], groups: Sequence[Group]) -> list[str]:
+def _texts_of_groups(project: Project, questions: Sequence[PoolQuestion], groups: Sequence[Group]) -> list[str]:
     return [text.question for group in groups for text in _texts(project, questions, group)]
 
 
-def _alike(similarities: Similarities, threshold: float, wordings: Sequence[Wording]) -> list[Duplicate]:
+def _similar_questions(similarities: Similarities, threshold: float, wordings: Sequence[Wording]) -> list[Duplicate]:
     found = {
         place: [(other, cosine) for other, cosine in others if may_say_the_same(wordings[place], wordings[other])]
         for place, others in alike(similarities, threshold).items()
@@ -509,7 +509,7 @@ def _texts(project: Project, questions: Sequence[PoolQuestion], places: Sequence
     return [found[number] for number in ids]
 
 
-def _of_vectors(vectors: FloatArray, groups: Sequence[Group]) -> Iterator[tuple[Group, Similarities]]:
+def _similarities_by_group(vectors: FloatArray, groups: Sequence[Group]) -> Iterator[tuple[Group, Similarities]]:
     start = 0
     for group in groups:
         try:
@@ -519,13 +519,13 @@ def _of_vectors(vectors: FloatArray, groups: Sequence[Group]) -> Iterator[tuple[
         start += len(group)
 
 
-def _row(rows: dict[str, int], question: PoolQuestion, path: Path) -> int:
+def _vector_row(rows: dict[str, int], question: PoolQuestion, path: Path) -> int:
     if question.key not in rows:
         raise UsageError(f"{path} has no vector for question {question.key[:100]!r}.", "Each question needs a line.")
     return rows[question.key]
 
 
-def _take_out(project: Project, gone: Sequence[tuple[PoolQuestion, PoolQuestion, float]], by: str) -> None:
+def _exclude_duplicates(project: Project, gone: Sequence[tuple[PoolQuestion, PoolQuestion, float]], by: str) -> None:
     decisions = [
         curation.CurationDecision(question=one.id, reason=DUPLICATE, duplicate_of=other.id, similarity=similarity)
         for one, other, similarity in gone
@@ -533,7 +533,7 @@ def _take_out(project: Project, gone: Sequence[tuple[PoolQuestion, PoolQuestion,
     decide(project, decisions, by)
 
 
-def _changes(questions: Sequence[PoolQuestion], gone: Sequence[PoolQuestion]) -> tuple[PoolChange, ...]:
+def _changes_by_source(questions: Sequence[PoolQuestion], gone: Sequence[PoolQuestion]) -> tuple[PoolChange, ...]:
     before = Counter(one.source or NAMELESS for one in questions)
     less = Counter(one.source or NAMELESS for one in gone)
     return tuple(
@@ -541,7 +541,7 @@ def _changes(questions: Sequence[PoolQuestion], gone: Sequence[PoolQuestion]) ->
     )
 
 
-def _pair(one: PoolQuestion, other: PoolQuestion, similarity: float) -> DuplicatePair:
+def _duplicate_pair(one: PoolQuestion, other: PoolQuestion, similarity: float) -> DuplicatePair:
     return DuplicatePair(
         dataset=one.dataset,
         question_id=one.key,

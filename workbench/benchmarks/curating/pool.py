@@ -17,7 +17,7 @@ from workbench.measuring.store import curation
 
 
 def pool(project: Project, scope: Scope) -> list[PoolQuestion]:
-    """Return the questions in scope, in the order of import.
+    """Return the selected questions, in the order of import.
 
     Raises:
         UsageError: There are no questions in scope.
@@ -34,7 +34,7 @@ def pool(project: Project, scope: Scope) -> list[PoolQuestion]:
 
 
 def inside(project: Project, scope: Scope) -> list[PoolQuestion]:
-    """Return the questions in scope that are not excluded, in the order of import.
+    """Return the selected questions that are not excluded, in the order of import.
 
     Raises:
         UsageError: There are no questions in scope.
@@ -43,7 +43,7 @@ def inside(project: Project, scope: Scope) -> list[PoolQuestion]:
 
 
 def by_ids(project: Project, ids: Iterable[str], dataset: str | None) -> list[int]:
-    """Return row ids of questions by their own ids.
+    """Return the row ids of questions, given their ids in their data set.
 
     Raises:
         UsageError: A question does not exist, or several data sets have it.
@@ -72,7 +72,7 @@ def decide(project: Project, decisions: Sequence[curation.CurationDecision], by:
             curation.decide(connection, some, people.add(connection, by or coordinator_name(), people.COORDINATOR))
 
 
-# -- Questions that may be unsuitable: proposed by rules and models, excluded by people, each with a reason.
+# -- Questions that may be unsuitable: rules and models propose them, people exclude them, each with a reason.
 
 
 _NO_COMPLETION = "."
@@ -80,10 +80,10 @@ _NO_COMPLETION = "."
 
 
 def candidate_questions(project: Project, scope: Scope, reason: str | None = None) -> Iterator[CandidateQuestion]:
-    """Return included questions that a rule or a model finds unsuitable, in the order of import.
+    """Yield the questions, not yet excluded, that a rule or a model finds unsuitable, in the order of import.
 
     Args:
-        reason: Only those with this reason.
+        reason: Yield only questions with this reason; None for all.
 
     Raises:
         UsageError: There are no questions in scope.
@@ -95,12 +95,12 @@ def candidate_questions(project: Project, scope: Scope, reason: str | None = Non
     for some in some_at_a_time(inside(project, scope)):
         texts = curation.texts(reader, [one.id for one in some])
         for one in some:
-            for found in _of_question(one, texts[one.id], proposed.get(one.id, ())):
+            for found in _candidate_reasons(one, texts[one.id], proposed.get(one.id, ())):
                 if reason in (None, found.reason):
                     yield found
 
 
-def _of_question(
+def _candidate_reasons(
     question: PoolQuestion, texts: curation.Texts, proposed: Iterable[tuple[str, str]]
 ) -> Iterator[CandidateQuestion]:
     by_rule = [(code, why, "rule") for code, why in candidates(texts.question, texts.reference, _NO_COMPLETION)]
@@ -114,12 +114,12 @@ def _of_question(
 def exclude(
     project: Project, ids: Sequence[str], *, reason: str, by: str, note: str = "", dataset: str | None = None
 ) -> PoolChanged:
-    """Exclude questions from the pool; those excluded for the same reason already are unchanged.
+    """Exclude questions from the pool; questions that are already excluded for the same reason are unchanged.
 
     Args:
-        ids: The questions' own ids.
-        by: The person who decides it.
-        note: A remark; required with the reason ``other``.
+        ids: The questions' ids in their data set.
+        by: The person who decides on the exclusion.
+        note: A note on the decision; required with the reason ``other``.
 
     Raises:
         UsageError: A question does not exist, the reason is unknown, or a note is missing.
@@ -146,10 +146,10 @@ def accept(project: Project, scope: Scope, *, by: str, reason: str | None = None
 def restore(
     project: Project, scope: Scope, *, by: str, ids: Sequence[str] = (), reason: str | None = None, note: str = ""
 ) -> PoolChanged:
-    """Include questions again that people excluded, or duplicates given by id.
+    """Include questions again that people excluded, or duplicates that are named by id.
 
     Args:
-        ids: The questions' own ids; empty for all questions in scope with the reason.
+        ids: The questions' ids in their data set; empty for all selected questions with the reason.
 
     Raises:
         UsageError: A question does not exist, or neither ids nor a reason are given.
@@ -166,7 +166,7 @@ def restore(
 
 
 def out_questions(project: Project, scope: Scope, reason: str | None = None) -> list[OutQuestion]:
-    """Return the excluded questions in the order of import, with the reason and the person."""
+    """Return the excluded questions in the order of import, each with the reason and the person who excluded it."""
     return [one for one in curation.out(project.database.reader(), scope) if reason in (None, one.reason)]
 
 
@@ -181,7 +181,7 @@ def _exclude(project: Project, chosen: dict[int, str], by: str, note: str) -> Po
     return PoolChanged(excluded=len(decisions), unchanged=len(chosen) - len(decisions))
 
 
-# -- The licence of a source, where its files don't state it or are wrong.
+# -- The licence of a source, for sources whose files state none or a wrong one.
 
 
 _LONGEST = 200

@@ -1,4 +1,4 @@
-"""Determines answer types without a model: by an extra column of the file, else by the form of the reference."""
+"""Proposes answer types without a model: by an additional column of the file, else by the form of the reference."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ _SAMPLE_SIZE: Final = 1_000
 
 
 class ProposedType(Struct, frozen=True, kw_only=True):
-    """A question without an answer type, and the type suggested by an extra column or the form of its reference.
+    """A question without an answer type, and the type proposed by an additional column or the form of its reference.
 
     Attributes:
-        subtype: None if neither suggests one.
-        column: The column that suggests it; None if the form does.
+        subtype: The proposed subtype; None if neither proposes one.
+        column: The column that proposes it; None if the form does.
     """
 
     of: PoolQuestion
@@ -56,19 +56,19 @@ class ProposedType(Struct, frozen=True, kw_only=True):
 
 
 def proposed_types(project: Project) -> list[ProposedType]:
-    """Return every question without a type from annotators or its file, in the order of import.
+    """Return every question that has no type from annotators or its file, in the order of import, with a proposed type.
 
     Raises:
         UsageError: There are no questions.
     """
     untyped = [one for one in inside(project, Scope()) if type_in_force(one, confirmed=True) is None]
-    return list(stepping(_proposed(project, untyped), "types", "questions", len(untyped)))
+    return list(stepping(_propose(project, untyped), "types", "questions", len(untyped)))
 
 
-def _proposed(project: Project, untyped: list[PoolQuestion]) -> Iterator[ProposedType]:
+def _propose(project: Project, untyped: list[PoolQuestion]) -> Iterator[ProposedType]:
     reader = project.database.reader()
     column = _column_of_types(
-        map(_cells, curation.extra_columns(reader, [one.id for one in untyped[:_SAMPLE_SIZE]]).values())
+        map(_decode_columns, curation.extra_columns(reader, [one.id for one in untyped[:_SAMPLE_SIZE]]).values())
     )
     for some in some_at_a_time(untyped):
         texts = curation.texts(reader, [one.id for one in some])
@@ -96,17 +96,17 @@ def _column_of_types(rows: Iterable[dict[str, Any]]) -> str | None:
 
 
 def _subtype_in(kept: str | None, column: str | None) -> str | None:
-    cell = None if kept is None or column is None else _cells(kept).get(column)
+    cell = None if kept is None or column is None else _decode_columns(kept).get(column)
     code = known_type(cell) if isinstance(cell, str) else None
     return code if code is not None and len(code) > 1 else None
 
 
-def _cells(kept: str) -> dict[str, Any]:
+def _decode_columns(kept: str) -> dict[str, Any]:
     return msgspec.json.decode(kept, type=dict[str, Any])
 
 
 def subtype_by_form(question: str, reference: str) -> str | None:
-    """Return the subtype that matches the form of a reference answer; None without one."""
+    """Return the subtype that matches the form of a reference answer; None if none does."""
     found = reference_answer(reference)
     if found is None or not found.text.strip():
         return None
@@ -115,7 +115,7 @@ def subtype_by_form(question: str, reference: str) -> str | None:
     return None if form is None else form(value, found.text)
 
 
-def _quantity(value: Quantity, text: str) -> str:
+def _subtype_of_quantity(value: Quantity, text: str) -> str:
     number = value.number
     if "^\\circ" in text or "°" in text or "degree" in text:
         return "A6"
@@ -124,17 +124,17 @@ def _quantity(value: Quantity, text: str) -> str:
     return "A3" if number.places else "A1"
 
 
-def _chosen(value: ChosenOptions, _: str) -> str:
+def _subtype_of_options(value: ChosenOptions, _: str) -> str:
     return "C1" if len(value.labels) == 1 else "C2"
 
 
-def _collection(value: Collection, _: str) -> str:
+def _subtype_of_collection(value: Collection, _: str) -> str:
     if value.kind == "set":
         return "B4"
     return "B3" if value.kind == "tuple" and len(value.parts) == 2 else "A8"
 
 
-def _expression(value: Expression, text: str) -> str:
+def _subtype_of_expression(value: Expression, text: str) -> str:
     if "=" in text:
         return "B2"
     if not any(character.isalpha() for character in text.replace("\\sqrt", "")):
@@ -142,23 +142,23 @@ def _expression(value: Expression, text: str) -> str:
     return "B1"
 
 
-def _always(code: str) -> Callable[[Any, str], str]:
+def _constant_subtype(code: str) -> Callable[[Any, str], str]:
     return lambda _value, _text: code
 
 
 _FORMS: Final[Mapping[type, Callable[[Any, str], str]]] = {
-    Quantity: _quantity,
-    Measure: _always("A3"),
-    Based: _always("A7"),
-    Ratio: _always("A2"),
-    ChosenOptions: _chosen,
-    State: _always("C4"),
-    Region: _always("B3"),
-    SetBuilder: _always("B4"),
-    Collection: _collection,
-    MatrixValue: _always("B5"),
-    Expression: _expression,
-    Term: _always("A2"),
+    Quantity: _subtype_of_quantity,
+    Measure: _constant_subtype("A3"),
+    Based: _constant_subtype("A7"),
+    Ratio: _constant_subtype("A2"),
+    ChosenOptions: _subtype_of_options,
+    State: _constant_subtype("C4"),
+    Region: _constant_subtype("B3"),
+    SetBuilder: _constant_subtype("B4"),
+    Collection: _subtype_of_collection,
+    MatrixValue: _constant_subtype("B5"),
+    Expression: _subtype_of_expression,
+    Term: _constant_subtype("A2"),
     Text: lambda value, text: "D2" if value.prose or len(text) > _MAX_NAME else "D1",
 }
 """Class of a parsed answer -> its subtype."""

@@ -1,7 +1,8 @@
 """Answer types of the pool's questions: proposed by a model, given by annotators, compared, accepted.
 
-Types from a file and resolved types count everywhere. A proposal is not a label: it is stored separately, and
-annotators don't see it. Proposals and one person's types count only in draws, until a person accepts them.
+Types from a file and resolved types are used everywhere. A proposal is not a label: it is stored separately, and
+annotators don't see it. Proposals and types from a single annotator are used only in draws, until a person accepts
+them.
 """
 
 from __future__ import annotations
@@ -55,10 +56,10 @@ class NamedType(NamedTuple):
 
 
 def type_in_force(question: PoolQuestion, *, confirmed: bool = False) -> NamedType | None:
-    """Return a question's type; None without one, or if annotators disagree.
+    """Return a question's current type; None without one, or if annotators disagree.
 
     Args:
-        confirmed: Ignore types that only one person gave or a model proposed.
+        confirmed: Whether to ignore types that only one annotator gave or a model proposed.
     """
     if question.disputed:
         return None
@@ -74,7 +75,7 @@ def type_in_force(question: PoolQuestion, *, confirmed: bool = False) -> NamedTy
 
 
 def origin(question: PoolQuestion) -> str:
-    """Return the origin of a question's type, or why it has none, as a word for counting."""
+    """Return a word for the origin of a question's type, or for the reason why it has no type."""
     typed = type_in_force(question)
     return why_untyped(question) if typed is None else typed.origin
 
@@ -96,10 +97,11 @@ USUAL = PROMPT.call.sampling
 
 
 class PersonType(Struct, frozen=True, kw_only=True):
-    """A person's type of a question.
+    """The answer type that an annotator gives to a question.
 
     Attributes:
-        subtype: Its code, such as ``B5``.
+        question_id: The question's id in its data set.
+        subtype: The subtype's code, such as ``B5``.
     """
 
     question_id: str
@@ -110,7 +112,7 @@ class TypePrompt:
     """The prompt that asks a model for a type: the built-in one, or a user's copy of a published one.
 
     Args:
-        template: The file of such a copy; None for the built-in prompt.
+        template: The file with the copy of a published prompt; None for the built-in prompt.
 
     Raises:
         UsageError: The file can't be read or is not a prompt for types.
@@ -131,7 +133,8 @@ class TypePrompt:
         return published_request(self._published, question, reference)
 
     def parse_reply(self, reply: str, fence: str | None) -> str | None:
-        """Parse a reply: a code, or why the question has no type; None if it can't be parsed."""
+        """Parse a reply. Return a subtype's code, or why the question has no type; None if the reply can't be
+        parsed."""
         return suggestion(reply, fence) if self._published is None else named_in(reply)
 
 
@@ -172,12 +175,12 @@ def propose_types(
     trust: bool = False,
     watch: Watch | None = None,
 ) -> TypesProposed:
-    """Ask a model for the answer type of every included question; the same call resumes after a kill.
+    """Ask a model for the answer type of every included question. If the process is killed, the same call resumes.
 
     Args:
         name: The name of the proposals.
         template: A published prompt, sent unchanged; None for the built-in one.
-        untyped_only: Skip questions that have a type from annotators or the file.
+        untyped_only: Whether to skip questions that have a type from annotators or their file.
 
     Raises:
         UsageError: There are no questions in scope, the prompt can't be read, or the name is in use for something else.
@@ -195,7 +198,7 @@ def propose_types(
             if one.id not in known and not (untyped_only and type_in_force(one, confirmed=True) is not None)
         ]
         for some in some_at_a_time(wanted):
-            proposals = _proposals(project, writer, asking, some)
+            proposals = _ask_for_types(project, writer, asking, some)
             with project.database.write() as connection:
                 curation.propose(connection, writer.run, proposals)
     found = Counter(curation.proposed_by(project.database.reader(), writer.run).values())
@@ -210,7 +213,7 @@ def propose_types(
     )
 
 
-def _proposals(
+def _ask_for_types(
     project: Project, writer: ServerGeneration, asking: TypePrompt, questions: Sequence[PoolQuestion]
 ) -> list[tuple[int, str | None, str | None]]:
     reader = project.database.reader()
@@ -227,10 +230,10 @@ def _proposals(
 
 
 def say_types(project: Project, said: Sequence[PersonType], *, by: str, dataset: str | None = None) -> LabelsImported:
-    """Store a person's types as labels of the task ``type``, as an import of a label file does.
+    """Store an annotator's types as labels of the task ``type``, like an import of a label file.
 
-    They are marked as given with a proposal in sight, and so left out of agreement. A person's later label replaces an
-    earlier one.
+    The labels are marked as given with a proposal in view, so they are left out of agreement. A later label replaces
+    an earlier one by the same annotator.
 
     Raises:
         UsageError: A question does not exist or is named twice, or a subtype is unknown.
@@ -255,15 +258,15 @@ def say_types(project: Project, said: Sequence[PersonType], *, by: str, dataset:
 
 
 def accept_types(project: Project, scope: Scope, what: Accepted, *, by: str) -> LabelsImported:
-    """Resolve the types of included questions by labels or proposals: then they count everywhere.
+    """Resolve the types of included questions by labels or proposals, so that they are used everywhere.
 
-    It is a decision of the task ``type``, like an adjudicator's: a later label reopens the question. If a person
-    accepts their own label, the label is retracted: one person can't be both annotator and adjudicator.
+    Each is a decision of the task ``type``, like an adjudicator's: a later label reopens the question. If a person
+    accepts their own label, the label is retracted, since one person can't be both annotator and adjudicator.
 
     Args:
-        what: ``people`` for types that only one person gave, ``model`` for the newest proposals where there is no
-            label.
-        by: Who accepts them.
+        what: ``people`` for types that only one annotator gave, ``model`` for the newest proposals on questions
+            without a label.
+        by: The person who accepts them.
 
     Raises:
         UsageError: There are no questions in scope, or ``by`` is not a valid name.
@@ -322,10 +325,11 @@ def types_report(project: Project, scope: Scope) -> TypesReport:
 
 
 def proposals(project: Project) -> Iterator[TypeSuggestion]:
-    """Yield the newest model's proposals, one a question, with the subtypes from annotators or files.
+    """Yield the proposals of the model that was asked last, one for each question, with the subtypes from annotators
+    or files.
 
     Raises:
-        UsageError: No model has proposed any.
+        UsageError: No model has proposed types.
     """
     reader = project.database.reader()
     runs = curation.proposers(reader)
@@ -334,11 +338,11 @@ def proposals(project: Project) -> Iterator[TypeSuggestion]:
     yield from curation.suggestions(reader, runs[-1][0])
 
 
-# -- The pool by source: imported, excluded (with reasons), typed and drawn questions.
+# -- The pool by source: numbers of imported, excluded (with reasons), typed and drawn questions.
 
 
 def pool_status(project: Project, scope: Scope) -> PoolStatus:
-    """Count the questions in scope by source; sources in the order of their names.
+    """Count the selected questions by source; sources are in the order of their names.
 
     Raises:
         UsageError: There are no questions in scope.
@@ -357,12 +361,12 @@ def pool_status(project: Project, scope: Scope) -> PoolStatus:
     return PoolStatus(
         questions=len(questions),
         stale=curation.stale(reader),
-        total=_counted("all", questions, everywhere, licensed=False),
-        sources=tuple(_counted(name, found, drawn.get(name, {})) for name, found in sorted(by_source.items())),
+        total=_source_status("all", questions, everywhere, licensed=False),
+        sources=tuple(_source_status(name, found, drawn.get(name, {})) for name, found in sorted(by_source.items())),
     )
 
 
-def _counted(
+def _source_status(
     name: str, questions: Sequence[PoolQuestion], drawn: Mapping[str, int], *, licensed: bool = True
 ) -> SourceStatus:
     inside = [one for one in questions if one.out is None]

@@ -1,4 +1,5 @@
-"""Publishes frozen benchmarks as a folder that others load.
+"""Publishes frozen benchmarks as a folder that others can load.
 
-publishing: the folder. frozen: the benchmarks. gathering: contents of the card, and labels. leaderboard: metrics.
+publishing: writes the folder. frozen: reads the benchmarks. gathering: contents of the card, and labels. leaderboard:
+verifiers' metrics.
 """

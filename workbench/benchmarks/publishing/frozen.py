@@ -1,4 +1,4 @@
-"""A benchmark as of its freezing: its items to be written, and its columns to be counted."""
+"""Reads a benchmark as it was frozen: its items, to be published, and its columns, to be counted."""
 
 from __future__ import annotations
 
@@ -33,10 +33,11 @@ class FrozenSet(Struct, frozen=True, kw_only=True, eq=False):
     """A benchmark that can be published.
 
     Attributes:
-        members: Its items as they were at freezing, in the order of import.
-        types: Answer types of items without a subtype.
-        sources: Every source by its name.
-        qualified: Its data sets share ids, so ids are written with their data set as a prefix.
+        members: The benchmark's items as they were at freezing, in the order of import.
+        types: Item without a subtype -> its answer type.
+        sources: Name -> source, for every source.
+        qualified: Whether data sets of the benchmark share ids, so that ids are written with their data set as a
+            prefix.
     """
 
     stored: StoredSet
@@ -91,7 +92,7 @@ def frozen_set(project: Project, name: SetName) -> FrozenSet:
             f"{without:,} of {len(members):,} items of {place} had no gold when it was frozen.",
             "Have them labelled, and build the set again.",
         )
-    _check_whole(reader, stored, members, place)
+    _require_unchanged(reader, stored, members, place)
     return FrozenSet(
         stored=stored,
         members=members,
@@ -101,7 +102,9 @@ def frozen_set(project: Project, name: SetName) -> FrozenSet:
     )
 
 
-def _check_whole(reader: building.Connection, stored: StoredSet, members: tuple[ItemMember, ...], place: str) -> None:
+def _require_unchanged(
+    reader: building.Connection, stored: StoredSet, members: tuple[ItemMember, ...], place: str
+) -> None:
     hint = f"Check the database, and take a backup of it: {Command('doctor DB')}"
     if gone := building.missing(reader, stored.id):
         raise StoreError(f"{gone:,} of {len(members):,} items of {place} have lost their texts.", hint)
@@ -112,10 +115,10 @@ def _check_whole(reader: building.Connection, stored: StoredSet, members: tuple[
 def frozen_items(project: Project, frozen: FrozenSet) -> Iterator[FrozenItem]:
     found = reading.stream_items(project.database.reader(), frozen.selection, "imported")
     for member, item in zip(frozen.members, found, strict=True):
-        yield FrozenItem(member.item, _as_frozen(frozen, member, item), frozen.sources.get(item.source or ""))
+        yield FrozenItem(member.item, _restore_frozen(frozen, member, item), frozen.sources.get(item.source or ""))
 
 
-def _as_frozen(frozen: FrozenSet, member: ItemMember, item: StoredItem) -> StoredItem:
+def _restore_frozen(frozen: FrozenSet, member: ItemMember, item: StoredItem) -> StoredItem:
     renamed = structs.replace(
         item,
         question_key=frozen.id_of(item.dataset, item.question_key),
@@ -125,7 +128,7 @@ def _as_frozen(frozen: FrozenSet, member: ItemMember, item: StoredItem) -> Store
     )
     if member.subtype in (item.subtype or item.type, None):
         return renamed
-    kind, subtype = member.subtype[:1], _subtype(member)
+    kind, subtype = member.subtype[:1], _subtype_of(member)
     return structs.replace(
         renamed,
         type=kind,
@@ -135,7 +138,7 @@ def _as_frozen(frozen: FrozenSet, member: ItemMember, item: StoredItem) -> Store
     )
 
 
-def _subtype(member: ItemMember) -> str | None:
+def _subtype_of(member: ItemMember) -> str | None:
     return member.subtype if member.subtype and len(member.subtype) > 1 else None
 
 
@@ -151,8 +154,8 @@ def frozen_columns(project: Project, frozen: FrozenSet) -> Columns:
     columned = {"final": gold, "origin": origin}
     names: dict[str, tuple[str, ...]] = {}
     said = {
-        "type": [_type(frozen, member) for member in frozen.members],
-        "subtype": [_subtype(member) or UNTYPED for member in frozen.members],
+        "type": [_type_of(frozen, member) for member in frozen.members],
+        "subtype": [_subtype_of(member) or UNTYPED for member in frozen.members],
     }
     for field, words in said.items():
         groups = everything.groups(field)
@@ -163,5 +166,5 @@ def frozen_columns(project: Project, frozen: FrozenSet) -> Columns:
     return everything.replaced(columned, names)
 
 
-def _type(frozen: FrozenSet, member: ItemMember) -> str:
+def _type_of(frozen: FrozenSet, member: ItemMember) -> str:
     return member.subtype[:1] if member.subtype else frozen.types.get(member.item, UNTYPED)

@@ -1,4 +1,4 @@
-"""Gathers the contents of a data card from the functions behind every other table."""
+"""Gathers the contents of a data card from the functions that compute every other table."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _TASKS: tuple[Task, ...] = ("correctness", "type")
 
 
 class SubjectAnnotations(Struct, frozen=True, kw_only=True):
-    """Labels and decisions in force on one item, or on one question's type, oldest first.
+    """Current labels and decisions on one item, or on one question's type, the oldest first.
 
     Attributes:
         question: The id of the question in the files.
@@ -81,10 +81,10 @@ def lines_of(said: Iterable[SubjectAnnotations], people: Mapping[int, str]) -> I
     """Yield one line for each label or decision, in the format of ``workbench labels DB import``."""
     for one in said:
         for event in one.events:
-            yield _line(one, event, people[event.annotator])
+            yield _label_line(one, event, people[event.annotator])
 
 
-def _line(said: SubjectAnnotations, event: LabelEvent, name: str) -> LabelLine:
+def _label_line(said: SubjectAnnotations, event: LabelEvent, name: str) -> LabelLine:
     line = label_line(event, name, said.question, said.completion)
     line.round = UNSET  # Earlier rounds are not published.
     for key in ("guideline", "open_ms"):
@@ -94,10 +94,10 @@ def _line(said: SubjectAnnotations, event: LabelEvent, name: str) -> LabelLine:
 
 
 def counted_annotations(said: Sequence[SubjectAnnotations], frozen_at: str) -> Annotations:
-    """Count the labels.
+    """Count the published labels.
 
     Args:
-        frozen_at: When the benchmark was frozen.
+        frozen_at: The time at which the benchmark was frozen.
     """
     given = [event for one in said for event in one.events]
     return Annotations(
@@ -105,11 +105,11 @@ def counted_annotations(said: Sequence[SubjectAnnotations], frozen_at: str) -> A
         people=len({event.annotator for event in given}),
         guidelines=dict(sorted(Counter(event.guideline or "" for event in given).items())),
         later=sum(event.created_at > frozen_at for event in given),
-        conflicts=[found for task in _TASKS if (found := _conflicts(task, said)).labelled],
+        conflicts=[found for task in _TASKS if (found := _count_conflicts(task, said)).labelled],
     )
 
 
-def _conflicts(task: Task, said: Sequence[SubjectAnnotations]) -> Conflicts:
+def _count_conflicts(task: Task, said: Sequence[SubjectAnnotations]) -> Conflicts:
     labelled = disputed = 0
     settled: Counter[str] = Counter()
     for one in said:
@@ -152,34 +152,34 @@ def gather(
         config=config,
         stored=stored,
         report=report,
-        contents=_contents(project, frozen, known, board, report, judges, called, drawn),
-        types=_agreement(project, frozen.selection, "type", called),
-        pool=_pool(project, frozen, annotated, called),
+        contents=_report_contents(project, frozen, known, board, report, judges, called, drawn),
+        types=_agreement_or_none(project, frozen.selection, "type", called),
+        pool=_pool_agreement(project, frozen, annotated, called),
         made_of=[(one, report_of(one)) for one in (annotated, drawn) if one is not None],
         judges=judges,
         annotations=counted_annotations(said, stored.created_at),
-        guideline=None if stored.guideline is None else _guideline(project, stored.guideline),
+        guideline=None if stored.guideline is None else _guideline_version(project, stored.guideline),
         leaderboard=board.lines,
         undecided=board.undecided,
-        differing=_differing(project, frozen),
-        changes=_changes(project, frozen),
+        differing=_count_changed_labels(project, frozen),
+        changes=_changes_since_previous(project, frozen),
         qualified=frozen.qualified,
     )
 
 
-def _differing(project: Project, frozen: FrozenSet) -> Differing:
+def _count_changed_labels(project: Project, frozen: FrozenSet) -> Differing:
     found = building.changed(project.database.reader(), frozen.stored.id, frozen.stored.gold)
     return Differing(gold=found.gold, types=found.subtype)
 
 
-def _changes(project: Project, frozen: FrozenSet) -> SetDiff | None:
+def _changes_since_previous(project: Project, frozen: FrozenSet) -> SetDiff | None:
     before = SetName(frozen.stored.name, frozen.stored.version - 1)
     if sets.find(project.database.reader(), before) is None:
         return None
     return set_diff(project, str(before), str(frozen.name))
 
 
-def _contents(
+def _report_contents(
     project: Project,
     frozen: FrozenSet,
     known: Columns,
@@ -200,7 +200,7 @@ def _contents(
         generated_at=stored.created_at,
         card=structs.replace(
             card,
-            sources=_drawn(project, card, drawn),
+            sources=_counts_with_draws(project, card, drawn),
             exclusions=report.excluded,
             selection_judges=card.selection_judges | ({frozen.title: chose} if chose else {}),
         ),
@@ -210,7 +210,7 @@ def _contents(
         family=None,
         scores=[],
         validity=None,
-        agreement=_agreement(project, selection, "correctness", called),
+        agreement=_agreement_or_none(project, selection, "correctness", called),
         errors=[],
         examples=0,
         runs=board.runs,
@@ -218,7 +218,7 @@ def _contents(
     )
 
 
-def _drawn(project: Project, card: DataCard, drawn: StoredSet | None) -> list[NamedCount]:
+def _counts_with_draws(project: Project, card: DataCard, drawn: StoredSet | None) -> list[NamedCount]:
     reader = project.database.reader()
     given, known = building.questions_by_source(reader, None if drawn is None else drawn.id), licences.known(reader)
     there = {row.name for row in card.sources}
@@ -229,26 +229,28 @@ def _drawn(project: Project, card: DataCard, drawn: StoredSet | None) -> list[Na
     return [structs.replace(row, drawn=given.get(row.name, 0)) for row in (*card.sources, *unused)]
 
 
-def _agreement(project: Project, selection: Selection, task: Task, called: dict[str, str]) -> AgreementReport | None:
-    """Return the annotators' agreement on the chosen items, with intervals; None if no item has two labels.
+def _agreement_or_none(
+    project: Project, selection: Selection, task: Task, called: dict[str, str]
+) -> AgreementReport | None:
+    """Return the annotators' agreement on the selected items, with intervals; None if no item has two labels.
 
-    For a reopened item, the round whose labels are published counts.
+    For a reopened item, the labels of its current round count, which are the published ones.
     """
     found = agreement(project, task, selection=selection, latest=True)
     return renamed(found, called) if found.paired else None
 
 
-def _pool(
+def _pool_agreement(
     project: Project, frozen: FrozenSet, annotated: StoredSet | None, called: dict[str, str]
 ) -> tuple[str, AgreementReport] | None:
-    selection = _made_of(frozen.stored, annotated)
-    found = _agreement(project, selection, "correctness", called)
+    selection = _selection_behind(frozen.stored, annotated)
+    found = _agreement_or_none(project, selection, "correctness", called)
     if found is None or len(chosen_ids(project.database.reader(), selection)) == frozen.stored.items:
         return None
     return str(selection), found
 
 
-def _made_of(stored: StoredSet, annotated: StoredSet | None) -> Selection:
+def _selection_behind(stored: StoredSet, annotated: StoredSet | None) -> Selection:
     if annotated is not None:
         return selection_of(annotated)
     try:
@@ -262,7 +264,7 @@ class _PlannedItems(Struct):
     where: tuple[str, ...] = ()
 
 
-def _guideline(project: Project, version: str) -> GuidelineVersion:
+def _guideline_version(project: Project, version: str) -> GuidelineVersion:
     try:
         return GuidelineVersion(version=version, text=guidelines.of_version(project, version).text)
     except UsageError:

@@ -1,4 +1,4 @@
-"""Ranks verifiers by accuracy on a frozen benchmark, by the gold of its freezing."""
+"""Ranks verifiers by accuracy on a frozen benchmark, against the gold with which it was frozen."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ from workbench.tables.files import flat, lines_csv
 
 
 class Leaderboard(Struct, frozen=True, kw_only=True):
-    """The metrics of every verifier that decides any item of a benchmark.
+    """The metrics of every verifier that has a decided verdict on an item of a benchmark.
 
     Attributes:
-        overall: All items.
+        lines: One line for each verifier and baseline.
+        overall: The report on all items.
         runs: The runs that provide the verdicts.
-        undecided: Verifiers that judged items and decided none: scores without a threshold, or only errors.
+        undecided: Verifiers that judged items without a decided verdict: scores without a threshold, or only errors.
     """
 
     lines: list[LeaderboardLine]
@@ -43,10 +44,10 @@ def leaderboard_of(project: Project, frozen: FrozenSet, known: Columns, protocol
         known: The columns with the benchmark's frozen gold.
     """
     everyone = judges_of(project)
-    first = _measured(project, frozen, known, protocol, tuple(judge.name for judge in everyone) or (BASELINE,))
+    first = _measure(project, frozen, known, protocol, tuple(judge.name for judge in everyone) or (BASELINE,))
     names = deciding(everyone, first)
-    overall = _measured(project, frozen, known, protocol, names or (BASELINE,))
-    by_type = _measured(project, frozen, known, protocol, names or (BASELINE,), by="type")
+    overall = _measure(project, frozen, known, protocol, names or (BASELINE,))
+    by_type = _measure(project, frozen, known, protocol, names or (BASELINE,), by="type")
     judges = {judge.name: judge for judge in everyone if judge.name in names}
     facts = {name: run_facts(project, judge.run) for name, judge in judges.items() if judge.run is not None}
     rates = {flip.judge: flip.rate for flip in flips(project, frozen.stored)}
@@ -55,7 +56,9 @@ def leaderboard_of(project: Project, frozen: FrozenSet, known: Columns, protocol
         groups.setdefault(row.verifier, {})[row.group or ""] = row
     macro = {row.verifier: row.macro for row in by_type.averages}
     lines = [
-        _line(frozen, row, groups[row.verifier], macro.get(row.verifier), protocol, facts.get(row.verifier), rates)
+        _leaderboard_line(
+            frozen, row, groups[row.verifier], macro.get(row.verifier), protocol, facts.get(row.verifier), rates
+        )
         for row in overall.rows
         if row.group is None
     ]
@@ -68,7 +71,7 @@ def leaderboard_of(project: Project, frozen: FrozenSet, known: Columns, protocol
     )
 
 
-def _measured(
+def _measure(
     project: Project,
     frozen: FrozenSet,
     known: Columns,
@@ -88,7 +91,7 @@ def _measured(
     )
 
 
-def _line(
+def _leaderboard_line(
     frozen: FrozenSet,
     row: AccuracyRow,
     groups: Mapping[str, AccuracyRow],
@@ -114,9 +117,9 @@ def _line(
 
 
 def leaderboard_csv(lines: Sequence[LeaderboardLine]) -> str:
-    return lines_csv([_flat(line) for line in lines], {})
+    return lines_csv([_flatten_line(line) for line in lines], {})
 
 
-def _flat(line: LeaderboardLine) -> dict[str, object]:
+def _flatten_line(line: LeaderboardLine) -> dict[str, object]:
     found = structs.asdict(line)
     return dict(flat(found | found.pop("types")))

@@ -42,7 +42,7 @@ from workbench.data.formats.writing import Kind, released_line, write_parquet
 from workbench.measuring.store import overview
 from workbench.tables.markdown import markdown_table
 
-# -- A published folder: it appears whole or not at all, and replaces only a published folder.
+# -- A published folder is written as a whole or not at all, and replaces only a published folder.
 
 
 MANIFEST: Final = "manifest.json"
@@ -52,26 +52,26 @@ _UNLISTED = {MANIFEST, CHECKSUMS}
 
 @contextmanager
 def new_folder(path: Path, *, force: bool = False) -> Iterator[Path]:
-    """Open a temporary folder, which is renamed to ``path`` when everything is written.
+    """Create a temporary folder, which is renamed to ``path`` when the context ends without an error.
 
     Args:
-        force: Replace a published folder that has not changed since.
+        force: Whether to replace a published folder that has not been changed since.
 
     Raises:
         FormatError: The path exists and may not be replaced, can't be written, or has no name.
     """
     if not path.name:
         raise FormatError(f"{str(path)!r} is not a valid name of a new folder.", "Name one in it.")
-    _put_back(path)
-    _check(path, force=force)
+    _restore_replaced(path)
+    _check_path(path, force=force)
     try:
         with part_folder(path) as part:
             temporary = part / "folder"
             temporary.mkdir()
             yield temporary
-            _sync(temporary)
-            _check(path, force=force)
-            _rename(temporary, path)
+            _sync_to_disk(temporary)
+            _check_path(path, force=force)
+            _move_into_place(temporary, path)
     except OSError as error:
         raise FormatError(f"{path}: {error.strerror or error}.", "Check the folder and the free space.") from error
 
@@ -105,7 +105,7 @@ def _sha256(path: Path) -> str:
         return file_digest(file, "sha256").hexdigest()
 
 
-def _check(path: Path, *, force: bool) -> None:
+def _check_path(path: Path, *, force: bool) -> None:
     if not os.path.lexists(path):
         if not path.parent.is_dir():
             raise FormatError(f"{path}: there is no folder {path.parent}.", "Make it first.")
@@ -117,9 +117,9 @@ def _check(path: Path, *, force: bool) -> None:
         return
     if not force:
         raise FormatError(f"{path} exists.", f"Use {opt.force} to replace a folder that was published.")
-    if (manifest := _manifest(path)) is None:
+    if (manifest := _read_manifest(path)) is None:
         raise FormatError(f"{path} was not published by this command.", "Name another folder, or remove it yourself.")
-    if odd := _touched(path, manifest, there):
+    if odd := _changed_files(path, manifest, there):
         names = ", ".join(odd[:5]) + (f" and {len(odd) - 5:,} more" if len(odd) > 5 else "")
         raise FormatError(
             f"{path} has changed since it was published: {names}.", "Remove it yourself, or name another folder."
@@ -134,27 +134,27 @@ def _files(path: Path) -> set[str]:
     }
 
 
-def _manifest(path: Path) -> FolderManifest | None:
+def _read_manifest(path: Path) -> FolderManifest | None:
     try:
         return msgspec.json.decode((path / MANIFEST).read_bytes(), type=FolderManifest)
     except (OSError, msgspec.MsgspecError):
         return None
 
 
-def _touched(path: Path, manifest: FolderManifest, there: set[str]) -> list[str]:
+def _changed_files(path: Path, manifest: FolderManifest, there: set[str]) -> list[str]:
     known = {file.path: file.sha256 for file in manifest.files}
     return sorted(
         name
         for name in (there | known.keys()) - _UNLISTED
-        if name not in known or not _is_plain(path / name) or _sha256(path / name) != known[name]
+        if name not in known or not _is_regular_file(path / name) or _sha256(path / name) != known[name]
     )
 
 
-def _is_plain(path: Path) -> bool:
+def _is_regular_file(path: Path) -> bool:
     return path.is_file() and not path.is_symlink()
 
 
-def _sync(folder: Path) -> None:
+def _sync_to_disk(folder: Path) -> None:
     for written in (*folder.rglob("*"), folder):
         descriptor = os.open(written, os.O_RDONLY)
         try:
@@ -163,27 +163,27 @@ def _sync(folder: Path) -> None:
             os.close(descriptor)
 
 
-def _old(path: Path) -> Path:
+def _replaced_path(path: Path) -> Path:
     return path.with_name(f".{path.name}.replaced")
 
 
-def _rename(temporary: Path, path: Path) -> None:
-    old = _old(path)
+def _move_into_place(temporary: Path, path: Path) -> None:
+    old = _replaced_path(path)
     if not os.path.lexists(path) or not _files(path):
         temporary.rename(path)
         return
     if os.path.lexists(old):
-        _check(old, force=True)
+        _check_path(old, force=True)
         old.rename(temporary.with_name("older"))
     path.rename(old)
     temporary.rename(path)
-    # It is removed with the part; the next command removes what a killed process leaves.
+    # It is removed with the partial folder; the next command removes what a killed process leaves.
     old.rename(temporary.with_name("old"))
 
 
-def _put_back(path: Path) -> None:
-    old = _old(path)
-    if not os.path.lexists(path) and old.is_dir() and _manifest(old) is not None:
+def _restore_replaced(path: Path) -> None:
+    old = _replaced_path(path)
+    if not os.path.lexists(path) and old.is_dir() and _read_manifest(old) is not None:
         old.rename(path)
 
 
@@ -207,7 +207,7 @@ def publish(project: Project, options: PublishOptions) -> Publication:
     # All files show one state of the database, even if labels are added in the meantime.
     with project.database.reading(), new_folder(path, force=options.force) as folder:
         found = [frozen_set(project, name) for name in names]
-        configs = _configs(found)
+        configs = _config_names(found)
         written = _FolderWriter(project, folder, options)
         for one, config in zip(found, configs, strict=True):
             written.add(one, config)
@@ -218,7 +218,7 @@ def publish(project: Project, options: PublishOptions) -> Publication:
         sets=manifest.sets,
         files=files,
         bytes=sum(file.bytes for file in files),
-        notes=tuple(_notes(manifest, written.sets)),
+        notes=tuple(_publisher_notes(manifest, written.sets)),
     )
 
 
@@ -230,7 +230,7 @@ def _check_languages(codes: Sequence[str]) -> None:
             )
 
 
-def _configs(found: Sequence[FrozenSet]) -> list[str]:
+def _config_names(found: Sequence[FrozenSet]) -> list[str]:
     configs = [one.stored.name.replace("/", "-") for one in found]
     if len(set(map(str.casefold, configs))) < len(configs):
         raise UsageError("Two of the sets would have one name in the folder.", "Publish them in separate folders.")
@@ -238,7 +238,7 @@ def _configs(found: Sequence[FrozenSet]) -> list[str]:
 
 
 class _FolderWriter:
-    """Writes the files of a folder.
+    """Writes the files of a published folder.
 
     Attributes:
         sets: The card's contents about each benchmark.
@@ -256,13 +256,13 @@ class _FolderWriter:
             self._project, frozen, config, said, people, self._options.protocol or protocol_of(self._project)
         )
         self.sets.append(found)
-        self._items(frozen, config)
-        self._lines(f"annotations/{config}.jsonl", lines_of(said, people))
-        self._lines(f"leaderboard/{config}.jsonl", found.leaderboard)
-        self._text(f"leaderboard/{config}.csv", leaderboard_csv(found.leaderboard), rows=len(found.leaderboard))
-        self._text(f"leaderboard/{config}.md", markdown_table(leaderboard_table(found.name, found.leaderboard)))
+        self._write_items(frozen, config)
+        self._write_lines(f"annotations/{config}.jsonl", lines_of(said, people))
+        self._write_lines(f"leaderboard/{config}.jsonl", found.leaderboard)
+        self._write_text(f"leaderboard/{config}.csv", leaderboard_csv(found.leaderboard), rows=len(found.leaderboard))
+        self._write_text(f"leaderboard/{config}.md", markdown_table(leaderboard_table(found.name, found.leaderboard)))
         if found.guideline is not None and found.guideline.text is not None:
-            self._text(f"guidelines/{config}.md", found.guideline.text)
+            self._write_text(f"guidelines/{config}.md", found.guideline.text)
 
     def finish(self) -> FolderManifest:
         said = self._options
@@ -275,8 +275,8 @@ class _FolderWriter:
             workbench=version(PACKAGE),
             schema=overview.schema_version(self._project.database.reader()),
         )
-        self._text("LICENSE.md", licences_text(card))
-        self._text("README.md", card_text(msgspec.structs.replace(card, files=list(self._files))))
+        self._write_text("LICENSE.md", licences_text(card))
+        self._write_text("README.md", card_text(msgspec.structs.replace(card, files=list(self._files))))
         manifest = FolderManifest(
             format=FORMAT,
             version=FORMAT_VERSION,
@@ -284,7 +284,7 @@ class _FolderWriter:
             schema=card.schema,
             title=card.title,
             licence=card.licence,
-            sets=list(map(_published, self.sets)),
+            sets=list(map(_published_set, self.sets)),
             files=self._files,
         )
         write_json(self._folder, MANIFEST, manifest)
@@ -292,11 +292,11 @@ class _FolderWriter:
         write(self._folder, CHECKSUMS, checksums(every))
         return manifest
 
-    def _items(self, frozen: FrozenSet, config: str) -> None:
+    def _write_items(self, frozen: FrozenSet, config: str) -> None:
         path = data_path(config)
         kinds: dict[str, Kind] = {name: kind for name, (kind, _) in COLUMNS.items()}
         with place(self._folder, path).open("wb") as file:
-            rows = write_parquet(file, kinds, map(_cells, frozen_items(self._project, frozen)))
+            rows = write_parquet(file, kinds, map(_parquet_row, frozen_items(self._project, frozen)))
         self._files.append(described(self._folder, path, rows))
         path = f"verifybench/{config}.jsonl"
         with place(self._folder, path).open("wb") as file:
@@ -304,17 +304,17 @@ class _FolderWriter:
                 file.write(released_line(found.item))
         self._files.append(described(self._folder, path, rows))
 
-    def _lines(self, path: str, lines: Iterator[object] | Sequence[object]) -> None:
+    def _write_lines(self, path: str, lines: Iterator[object] | Sequence[object]) -> None:
         encoded = [msgspec.json.encode(line) + b"\n" for line in lines]
         write(self._folder, path, b"".join(encoded))
         self._files.append(described(self._folder, path, len(encoded)))
 
-    def _text(self, path: str, text: str, rows: int | None = None) -> None:
+    def _write_text(self, path: str, text: str, rows: int | None = None) -> None:
         write(self._folder, path, text.encode())
         self._files.append(described(self._folder, path, rows))
 
 
-def _cells(found: FrozenItem) -> tuple[object, ...]:
+def _parquet_row(found: FrozenItem) -> tuple[object, ...]:
     item, source = found.item, found.source
     return (
         item.question_key,
@@ -334,7 +334,7 @@ def _cells(found: FrozenItem) -> tuple[object, ...]:
     )
 
 
-def _published(found: SetContents) -> PublishedSet:
+def _published_set(found: SetContents) -> PublishedSet:
     stored = found.stored
     return record_from(
         PublishedSet,
@@ -349,7 +349,7 @@ def _published(found: SetContents) -> PublishedSet:
     )
 
 
-def _notes(manifest: FolderManifest, sets: Sequence[SetContents]) -> Iterator[str]:
+def _publisher_notes(manifest: FolderManifest, sets: Sequence[SetContents]) -> Iterator[str]:
     if manifest.licence is None:
         yield f"No licence is stated: {opt.licence} says under which others may use labels, selection and card."
     for found in sets:

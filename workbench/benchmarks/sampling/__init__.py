@@ -1,4 +1,4 @@
-"""Completions that models write for a benchmark's questions, by a plan.
+"""Has models write completions for a benchmark's questions, by a plan.
 
-planning: the plan, read and estimated. asking: the requests. completing: the run.
+planning: reads a plan, and estimates its cost. asking: the requests. completing: the run.
 """

@@ -1,4 +1,4 @@
-"""The requests of a plan, part by part, and which of them have replies."""
+"""The requests of a plan of completions, part by part, and which of them have replies."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ QUESTION: Final = "{question}"
 
 
 class QuestionPrompt(Struct, frozen=True, kw_only=True):
-    """The prompt of a question.
+    """The prompt with which a question is asked.
 
     Attributes:
-        template: The user's message, with one `QUESTION`.
-        system: The system message, if any.
+        template: The user message, with exactly one placeholder `QUESTION`.
+        system: The system message; None without one.
     """
 
     template: str = QUESTION
@@ -58,12 +58,12 @@ class QuestionPrompt(Struct, frozen=True, kw_only=True):
 
 
 class PlannedModel(Struct, frozen=True, kw_only=True):
-    """A model and its options.
+    """A model of a plan and its options.
 
     Attributes:
-        name: Its name in this project, in the completions and their ids.
+        name: The model's name in this project, in the completions and in their ids.
         samples: Number of completions of each question.
-        price: None if unknown.
+        price: The price of its tokens; None if unknown.
     """
 
     name: str
@@ -85,13 +85,13 @@ class PlannedModel(Struct, frozen=True, kw_only=True):
 
 
 class CompletionPlan(Struct, frozen=True, kw_only=True):
-    """The requested completions.
+    """A plan of completions.
 
     Attributes:
-        set: A set of questions.
-        dataset: The data set whose questions are asked if no set is named.
-        max_cost: Limit in US dollars for all models together, over all starts.
-        own: Whether the caller gave everything, and nothing comes from a file.
+        set: The benchmark whose questions are asked.
+        dataset: The data set whose questions are asked if no benchmark is named.
+        max_cost: Maximum cost in US dollars of all models together, over all starts.
+        own: Whether the user stated everything in the command, so that nothing comes from a file.
     """
 
     set: SetName | None
@@ -115,8 +115,8 @@ class PlanQuestions(Struct, frozen=True, kw_only=True):
     """The questions of a plan.
 
     Attributes:
-        set: The set with its version; None for a whole data set.
-        questions: Row ids, in the order of import.
+        set: The benchmark with its version; None for a whole data set.
+        questions: The questions' row ids, in the order of import.
     """
 
     set: str | None
@@ -125,13 +125,13 @@ class PlanQuestions(Struct, frozen=True, kw_only=True):
 
 
 class Survey(Struct, kw_only=True):
-    """A model's existing and missing completions.
+    """Counts of a model's existing and missing completions.
 
     Attributes:
-        there: Completions in the data set.
-        stored: Stored replies that are not in the data set yet.
-        failed: Requests that failed permanently, by code.
-        calls: Requests without a reply that can still be sent.
+        there: Number of completions in the data set.
+        stored: Number of stored replies that are not in the data set yet.
+        failed: Failure code -> number of requests that failed permanently.
+        calls: Number of requests without a reply that can still be sent.
         prompt_tokens: Estimated prompt tokens of these requests.
     """
 
@@ -146,7 +146,7 @@ def plan_questions(project: Project, plan: CompletionPlan) -> PlanQuestions:
     """Return the questions of a plan.
 
     Raises:
-        UsageError: The set or data set does not exist, holds no questions or holds code problems, or it is ambiguous
+        UsageError: The benchmark or data set does not exist, has no questions or has code problems, or it is ambiguous
             which one is meant.
     """
     reader = project.database.reader()
@@ -177,8 +177,8 @@ class Asking:
     """The `CompletionWork` of a plan: the completions to write, part by part, and how they are stored.
 
     Args:
-        runs: The models' runs by name; a model that was never asked has no entry.
-        again: Repeat calls that failed permanently.
+        runs: Model -> its run; a model that was never asked has no entry.
+        again: Whether to repeat calls that failed permanently.
     """
 
     def __init__(
@@ -199,7 +199,7 @@ class Asking:
         self._lanes = {model.name: Lane(model.server, model.price, Clock()) for model in plan.models}
         reader = project.database.reader()
         self._failed: dict[str, dict[bytes, FailedKey]] = {
-            name: _for_good(stored.failed_keys(reader, run)) for name, run in runs.items() if not again
+            name: _permanent_failures(stored.failed_keys(reader, run)) for name, run in runs.items() if not again
         }
 
     @property
@@ -211,14 +211,16 @@ class Asking:
 
     def missing(self, model: str, part: int) -> list[CompletionRequest]:
         failed = self._failed.get(model)
-        missing = self._missing(self._models[model], self._parts[part])
-        return [wanted for wanted in missing if not failed or failed.keys().isdisjoint(self._keys(model, wanted))]
+        missing = self._missing_requests(self._models[model], self._parts[part])
+        return [
+            wanted for wanted in missing if not failed or failed.keys().isdisjoint(self._request_keys(model, wanted))
+        ]
 
     def store(self, replies: Iterator[tuple[str, CompletionRequest, Reply]]) -> int:
         found = [
-            self._completion(self._models[model], wanted, reply)
+            self._make_completion(self._models[model], wanted, reply)
             for model, wanted, reply in replies
-            if _unfit(reply) is None
+            if _rejection_code(reply) is None
         ]
         if not found:
             return 0
@@ -233,7 +235,7 @@ class Asking:
         replies = stored.has_responses(reader)
         failed = self._failed.get(name, {})
         for questions in some_at_a_time([one for part in self._parts for one in part], _BATCH):
-            missing = [self._prepared(name, wanted) for wanted in self._missing(model, questions)]
+            missing = [self._prepare(name, wanted) for wanted in self._missing_requests(model, questions)]
             found.there += len(questions) * model.samples - len(missing)
             keys = [key for one in missing for key in one.keys.values()]
             answered = stored.answered(reader, keys) if replies else set()
@@ -250,13 +252,13 @@ class Asking:
 
     def _count_answered(self, found: Survey, key: bytes) -> None:
         reply = stored.reply(self._database.reader(), key)
-        code = "malformed" if reply is None else _unfit(reply)
+        code = "malformed" if reply is None else _rejection_code(reply)
         if code is None:
             found.stored += 1
         else:
             found.failed[code] += 1
 
-    def _missing(self, model: PlannedModel, questions: Sequence[int]) -> list[CompletionRequest]:
+    def _missing_requests(self, model: PlannedModel, questions: Sequence[int]) -> list[CompletionRequest]:
         reader = self._database.reader()
         there = stored.keys_of(reader, questions, model.name)
         return [
@@ -267,13 +269,13 @@ class Asking:
             if (question.id, key := f"{question.key}/{model.name}/{sample + 1}") not in there
         ]
 
-    def _keys(self, model: str, wanted: CompletionRequest) -> set[bytes]:
-        return set(self._prepared(model, wanted).keys.values())
+    def _request_keys(self, model: str, wanted: CompletionRequest) -> set[bytes]:
+        return set(self._prepare(model, wanted).keys.values())
 
-    def _prepared(self, model: str, wanted: CompletionRequest) -> PreparedRequest:
+    def _prepare(self, model: str, wanted: CompletionRequest) -> PreparedRequest:
         return self._lanes[model].prepare(wanted.request, wanted.sample)
 
-    def _completion(self, model: PlannedModel, wanted: CompletionRequest, reply: Reply) -> WrittenCompletion:
+    def _make_completion(self, model: PlannedModel, wanted: CompletionRequest, reply: Reply) -> WrittenCompletion:
         about = {
             "sample": wanted.sample + 1,
             "sampling": {name: value for name, value in as_stored(model.sampling).items() if value is not None},
@@ -291,8 +293,8 @@ class Asking:
 def as_written(reply: Reply) -> str:
     """Return a reply as the model wrote it, with its reasoning between ``<think>`` and ``</think>`` at the start.
 
-    Some servers return the reasoning separately, which would hide it from a verifier that sees it in training. If the
-    reasoning used all the tokens, it was never closed, and ``</think>`` is not added.
+    Some servers return the reasoning separately, but a verifier that rewards training sees it in the completion. If
+    the reasoning used all the tokens, it was never closed, and ``</think>`` is not added.
     """
     if reply.reasoning is None or "</think>" in reply.text:
         return reply.text
@@ -302,13 +304,13 @@ def as_written(reply: Reply) -> str:
     return f"{thought}</think>\n\n{reply.text.lstrip()}"
 
 
-def _unfit(reply: Reply) -> FailureCode | None:
+def _rejection_code(reply: Reply) -> FailureCode | None:
     if ending(reply) in ("content_filter", "refused"):
         return "content_filter"
     return "malformed" if "\0" in as_written(reply) else None
 
 
-def _for_good(failed: Mapping[bytes, FailedKey]) -> dict[bytes, FailedKey]:
+def _permanent_failures(failed: Mapping[bytes, FailedKey]) -> dict[bytes, FailedKey]:
     return {
         key: one
         for key, one in failed.items()

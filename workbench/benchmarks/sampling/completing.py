@@ -1,4 +1,4 @@
-"""Has models write completions, all of them at a time, and resumes interrupted runs."""
+"""Has several models write completions at the same time, and resumes interrupted runs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PREFIX: Final = "completions/"
 
 
 def runs_of(project: Project, plan: CompletionPlan) -> dict[str, int]:
-    """Return the existing runs, by the model's name.
+    """Return each model's existing run, by the model's name.
 
     Raises:
         UsageError: The name of a model belongs to another configuration.
@@ -85,7 +85,7 @@ def complete(
     the same ids, in the same order.
 
     Args:
-        again: Repeat calls that failed permanently.
+        again: Whether to repeat calls that failed permanently.
         trust: Whether the user accepts the servers that a file names.
         watch: Receives the progress of each model.
 
@@ -111,7 +111,7 @@ def complete(
                 name=model.name,
                 run=runs[model.name],
                 server=model.server,
-                limits=_limits(model, plan.max_cost),
+                limits=_limits_with_total(model, plan.max_cost),
                 price=model.price,
             )
             for model in plan.models
@@ -123,15 +123,15 @@ def complete(
             )
         except LeaseLost as lost:
             raise RunError("Another process has become the database's runner.", GO_ON) from lost
-    return _settled(project, plan, asked, runs, standings, new)
+    return _make_report(project, plan, asked, runs, standings, new)
 
 
-def _limits(model: PlannedModel, together: float | None) -> Limits:
+def _limits_with_total(model: PlannedModel, together: float | None) -> Limits:
     costs = [one for one in (model.limits.max_cost, together) if one is not None]
     return structs.replace(model.limits, max_cost=min(costs, default=None))
 
 
-def _settled(
+def _make_report(
     project: Project,
     plan: CompletionPlan,
     asked: PlanQuestions,
@@ -140,7 +140,9 @@ def _settled(
     new: int,
 ) -> CompletionsWritten:
     left = Asking(project, plan, asked.questions, runs)
-    models = [_written(project, model, asked, runs[model.name], standings[model.name], left) for model in plan.models]
+    models = [
+        _model_report(project, model, asked, runs[model.name], standings[model.name], left) for model in plan.models
+    ]
     with project.database.write() as connection:
         for one in models:
             if one.halted is None and not one.unasked:
@@ -160,7 +162,7 @@ def _settled(
     )
 
 
-def _written(
+def _model_report(
     project: Project, model: PlannedModel, asked: PlanQuestions, run: int, standing: ModelProgress, left: Asking
 ) -> ModelWritten:
     reader = project.database.reader()

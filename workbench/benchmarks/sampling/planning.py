@@ -1,4 +1,4 @@
-"""Estimates a plan of completions: calls, tokens, cost and time, before any request."""
+"""Reads plans of completions, and estimates their calls, tokens, cost and time before any request."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def planned(
     """Return the estimate of a plan.
 
     Args:
-        again: Include calls that failed permanently.
+        again: Whether to include calls that failed permanently.
         watch: Receives the name of the model being estimated.
 
     Raises:
@@ -65,14 +65,14 @@ def planned(
         if watch is not None:
             watch(model.name)
         survey = asking.survey(model.name)
-        measured = _mean_reply(project, runs.get(model.name))
+        measured = _mean_reply_tokens(project, runs.get(model.name))
         models.append(_model_plan(model, len(asked.questions), survey, measured))
     return CompletionsPlanned(
         set=asked.set,
         dataset=asked.dataset,
         questions=len(asked.questions),
         models=tuple(models),
-        total=_total(models),
+        total=_plan_total(models),
         max_cost=plan.max_cost,
         missing=tuple(one.model for one in models if one.there < one.questions * one.samples),
     )
@@ -84,8 +84,8 @@ def _model_plan(model: PlannedModel, questions: int, found: Survey, measured: fl
     if usual is None:
         usual = float(ASSUMED_REPLY_TOKENS if most is None else min(most, ASSUMED_REPLY_TOKENS))
     completion = Expected(usual=usual * found.calls, most=None if most is None else float(most * found.calls))
-    cost = _cost(model, found.prompt_tokens, completion.usual)
-    longest = None if completion.most is None else _cost(model, found.prompt_tokens, completion.most)
+    cost = _estimate_cost(model, found.prompt_tokens, completion.usual)
+    longest = None if completion.most is None else _estimate_cost(model, found.prompt_tokens, completion.most)
     return ModelPlan(
         model=model.name,
         questions=questions,
@@ -99,15 +99,15 @@ def _model_plan(model: PlannedModel, questions: int, found: Survey, measured: fl
         reply_tokens=usual,
         measured=measured is not None,
         cost=None if cost is None else Expected(usual=cost, most=longest),
-        seconds=_seconds(model, found, completion.usual),
+        seconds=_estimate_seconds(model, found, completion.usual),
     )
 
 
-def _cost(model: PlannedModel, prompt: int, completion: float) -> float | None:
+def _estimate_cost(model: PlannedModel, prompt: int, completion: float) -> float | None:
     return cost_of(Usage(prompt_tokens=prompt, completion_tokens=round(completion)), model.price)
 
 
-def _seconds(model: PlannedModel, found: Survey, completion: float) -> float | None:
+def _estimate_seconds(model: PlannedModel, found: Survey, completion: float) -> float | None:
     limits = model.limits
     times = [
         amount / rate * _MINUTE_S
@@ -117,14 +117,14 @@ def _seconds(model: PlannedModel, found: Survey, completion: float) -> float | N
     return max(times, default=None)
 
 
-def _mean_reply(project: Project, run: int | None) -> float | None:
+def _mean_reply_tokens(project: Project, run: int | None) -> float | None:
     used = None if run is None else calls.get(project.database.reader(), run)
     if used is None or not used.answered or not used.completion_tokens:
         return None
     return used.completion_tokens / used.answered
 
 
-def _total(models: list[ModelPlan]) -> PlanTotal:
+def _plan_total(models: list[ModelPlan]) -> PlanTotal:
     priced = [one.cost for one in models if one.cost is not None and one.calls]
     return PlanTotal(
         models=len(models),
@@ -134,14 +134,14 @@ def _total(models: list[ModelPlan]) -> PlanTotal:
         failed=sum(sum(one.failed.values()) for one in models),
         calls=sum(one.calls for one in models),
         prompt_tokens=sum(one.prompt_tokens for one in models),
-        completion_tokens=_sum([one.completion_tokens for one in models if one.calls]),
-        cost=_sum(priced) if priced else None,
+        completion_tokens=_sum_expected([one.completion_tokens for one in models if one.calls]),
+        cost=_sum_expected(priced) if priced else None,
         unpriced=sum(one.cost is None and one.calls > 0 for one in models),
         seconds=max((one.seconds for one in models if one.seconds is not None), default=None),
     )
 
 
-def _sum(parts: list[Expected]) -> Expected:
+def _sum_expected(parts: list[Expected]) -> Expected:
     most = [one.most for one in parts]
     return Expected(
         usual=sum(one.usual for one in parts),
@@ -171,30 +171,32 @@ def plan_in(project: Project, file: Path) -> CompletionPlan:
     Raises:
         UsageError: The file can't be read or is not a plan; the message names the table and the field.
     """
-    table = _table(file)
+    table = _read_plan_file(file)
     _require_known(f"{file}", table, _FIELDS)
-    defaults = _options(f"{file}:defaults", _sub_table(f"{file}:defaults", table.get("defaults", {})), _DEFAULTS)
+    defaults = _read_options(f"{file}:defaults", _sub_table(f"{file}:defaults", table.get("defaults", {})), _DEFAULTS)
     entries = table.get("models", [])
     if not isinstance(entries, list) or not entries:
         raise UsageError(f"{file}:models: there is no model.", f"Name at least one: {EXAMPLE}")
     if len(entries) > _MAX_MODELS:
         raise UsageError(f"{file}:models: there are more than {_MAX_MODELS:,}.")
-    models = [_entry(project, f"{file}:models[{number}]", defaults, one) for number, one in enumerate(entries, 1)]
+    models = [
+        _read_model_entry(project, f"{file}:models[{number}]", defaults, one) for number, one in enumerate(entries, 1)
+    ]
     _require_different(f"{file}:models", models)
     return CompletionPlan(
-        set=_set(f"{file}:set", table.get("set")),
-        dataset=_words(f"{file}:dataset", table.get("dataset")),
-        prompt=_prompt(f"{file}:prompt", _sub_table(f"{file}:prompt", table.get("prompt", {}))),
+        set=_read_set_name(f"{file}:set", table.get("set")),
+        dataset=_read_text(f"{file}:dataset", table.get("dataset")),
+        prompt=_read_prompt(f"{file}:prompt", _sub_table(f"{file}:prompt", table.get("prompt", {}))),
         models=tuple(models),
-        max_cost=_money(f"{file}:max_cost", table.get("max_cost")),
+        max_cost=_read_dollars(f"{file}:max_cost", table.get("max_cost")),
     )
 
 
 def plan_of(project: Project, names: Sequence[str], options: Mapping[str, str], samples: int) -> CompletionPlan:
-    """Make a plan without a file: models by name, all with the same options.
+    """Make a plan without a file, from names of models that all have the same options.
 
     Args:
-        names: Tables ``[models.NAME]`` of ``workbench.toml``, or the server's names of models.
+        names: Names of tables ``[models.NAME]`` in ``workbench.toml``, or names by which the server knows the models.
 
     Raises:
         UsageError: There is no name, or an option is unknown, missing or invalid.
@@ -208,7 +210,7 @@ def plan_of(project: Project, names: Sequence[str], options: Mapping[str, str], 
     models = []
     for name in names:
         place = f"{opt.model:{name}}"
-        models.append(_model(project, place, name, {**options, SAMPLES: str(samples)}, None))
+        models.append(_planned_model(project, place, name, {**options, SAMPLES: str(samples)}, None))
     _require_different(str(opt.model), models)
     return CompletionPlan(
         set=None,
@@ -220,7 +222,7 @@ def plan_of(project: Project, names: Sequence[str], options: Mapping[str, str], 
 
 
 def only(plan: CompletionPlan, names: Sequence[str]) -> CompletionPlan:
-    """Limit the plan to some of its models; all if none is named.
+    """Limit a plan to the named models; without names it keeps all of them.
 
     Raises:
         UsageError: The plan has no model of this name.
@@ -232,25 +234,25 @@ def only(plan: CompletionPlan, names: Sequence[str]) -> CompletionPlan:
     return structs.replace(plan, models=tuple(one for one in plan.models if not names or one.name in names))
 
 
-def _table(file: Path) -> dict[str, Any]:
+def _read_plan_file(file: Path) -> dict[str, Any]:
     try:
         return read_toml(file)
     except FileNotFoundError:
         raise UsageError(f"There is no file {file}.", f"A plan is a TOML file: {find_page('building')}") from None
 
 
-def _entry(project: Project, place: str, defaults: Mapping[str, str], entry: object) -> PlannedModel:
+def _read_model_entry(project: Project, place: str, defaults: Mapping[str, str], entry: object) -> PlannedModel:
     fields = dict(_sub_table(place, entry))
     _require_known(place, fields, _MODEL_FIELDS)
     name = fields.pop("name", None)
     if not isinstance(name, str):
         raise UsageError(f"{place}.name: it is missing, or no text.", f"Example: {EXAMPLE}")
     price = fields.pop("price", None)
-    own = _options(place, fields, _MODEL_FIELDS)
-    return _model(project, place, name, {**defaults, **own}, price)
+    own = _read_options(place, fields, _MODEL_FIELDS)
+    return _planned_model(project, place, name, {**defaults, **own}, price)
 
 
-def _model(project: Project, place: str, name: str, options: dict[str, str], price: object) -> PlannedModel:
+def _planned_model(project: Project, place: str, name: str, options: dict[str, str], price: object) -> PlannedModel:
     if not NAME.fullmatch(name) or len(name) > _MAX_NAME:
         raise UsageError(f"{place}.name: {name[:_MAX_NAME]!r} is not a valid model name.", _NAME_HINT)
     written = named_model(project.path, name) or {}
@@ -270,11 +272,11 @@ def _model(project: Project, place: str, name: str, options: dict[str, str], pri
         sampling=sampling,
         samples=samples,
         limits=limits,
-        price=price_in(f"{place}.price", price) if price is not None else _listed(project, server),
+        price=price_in(f"{place}.price", price) if price is not None else _price_of_model(project, server),
     )
 
 
-def _listed(project: Project, server: ModelServer) -> Price | None:
+def _price_of_model(project: Project, server: ModelServer) -> Price | None:
     return prices_of(project.path, [server]).get(server.model)
 
 
@@ -294,32 +296,32 @@ def _require_different(place: str, models: Sequence[PlannedModel]) -> None:
         seen[what] = one.name
 
 
-def _prompt(place: str, table: Mapping[str, Any]) -> QuestionPrompt:
+def _read_prompt(place: str, table: Mapping[str, Any]) -> QuestionPrompt:
     _require_known(place, table, _PROMPT_FIELDS)
-    template = _words(f"{place}.template", table.get("template", QUESTION)) or ""
+    template = _read_text(f"{place}.template", table.get("template", QUESTION)) or ""
     if template.count(QUESTION) != 1:
         raise UsageError(
             f"{place}.template: {QUESTION} occurs {template.count(QUESTION)} times.",
             "Write it once, where the question belongs.",
         )
-    return QuestionPrompt(template=template, system=_words(f"{place}.system", table.get("system")))
+    return QuestionPrompt(template=template, system=_read_text(f"{place}.system", table.get("system")))
 
 
-def _set(place: str, value: object) -> SetName | None:
-    text = _words(place, value)
+def _read_set_name(place: str, value: object) -> SetName | None:
+    text = _read_text(place, value)
     try:
         return None if text is None else SetName.parse(text)
     except UsageError as error:
         raise UsageError(f"{place}: {error.message}", error.hint) from error
 
 
-def _words(place: str, value: object) -> str | None:
+def _read_text(place: str, value: object) -> str | None:
     if value is not None and not isinstance(value, str):
         raise UsageError(f"{place}: it must be text.")
     return value
 
 
-def _money(place: str, value: object) -> float | None:
+def _read_dollars(place: str, value: object) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not (math.isfinite(value) and value >= 0):
@@ -333,7 +335,7 @@ def _sub_table(place: str, value: object) -> dict[str, Any]:
     return value
 
 
-def _options(place: str, table: dict[str, Any], known: Iterable[str]) -> dict[str, str]:
+def _read_options(place: str, table: dict[str, Any], known: Iterable[str]) -> dict[str, str]:
     _require_known(place, table, known)
     return options_in(place, table)
 

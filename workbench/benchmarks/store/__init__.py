@@ -1,1 +1,1 @@
-"""The SQL that benchmarks are built from and published with, in addition to the columns: `building`."""
+"""The SQL for building and publishing benchmarks, in addition to the columns: `building`."""

@@ -1,4 +1,5 @@
-"""SQL for building benchmarks, in addition to the columns: names, states, checks, and changes since freezing."""
+"""SQL for building and publishing benchmarks, in addition to the columns: ids, states, check items, and changes since
+freezing."""
 
 from __future__ import annotations
 
@@ -39,8 +40,8 @@ class TouchedItem(NamedTuple):
     """The state of an item that annotators have worked on.
 
     Attributes:
-        reason: Why it is excluded.
-        gold_from: How annotators resolved its gold, if they have.
+        reason: Why the item is excluded; None if it is not.
+        gold_from: How annotators resolved the item's gold; None if they have not.
     """
 
     state: State
@@ -49,7 +50,7 @@ class TouchedItem(NamedTuple):
 
 
 def keys(connection: Connection, items: Iterable[int]) -> Iterator[Key]:
-    """Yield the names of items in order, with only a part in memory."""
+    """Yield data set, question id and completion id of items, in order. Only some items are in memory at a time."""
     left = iter(items)
     while some := list(islice(left, _BATCH_ROWS)):
         yield from map(
@@ -64,10 +65,10 @@ def keys(connection: Connection, items: Iterable[int]) -> Iterator[Key]:
 
 
 def completion_keys(connection: Connection, items: Sequence[int]) -> list[str]:
-    """Return completions' own ids, in the order of their row ids.
+    """Return the ids of completions, in the order of their row ids.
 
     Args:
-        items: Row ids, ascending: neighbours are found in half the time.
+        items: Row ids in ascending order, which halves the time of the query.
     """
     found: list[str] = []
     for start in range(0, len(items), _BATCH_ROWS):
@@ -122,7 +123,7 @@ def states(connection: Connection, number: int) -> dict[State, int]:
 
 
 class SetChanges(NamedTuple):
-    """Number of a benchmark's items whose gold has changed since freezing, and whose answer type has."""
+    """The numbers of a benchmark's items whose gold, and whose answer type, has changed since freezing."""
 
     gold: int
     subtype: int
@@ -140,11 +141,11 @@ def changed(connection: Connection, number: int, choice: GoldChoice | None) -> S
 
 
 class SetMember(NamedTuple):
-    """A member of a set by name, with the hashes of its texts.
+    """A member of a benchmark with its ids and the hashes of its texts.
 
     Attributes:
-        completion: None for a question.
-        hashes: Of question with reference, and of the completion.
+        completion: The completion's id; None if the member is a question.
+        hashes: The hash of question and reference, and that of the completion.
     """
 
     dataset: str
@@ -214,7 +215,7 @@ def ids_collide(connection: Connection, number: int) -> bool:
 
 
 def imported_types(connection: Connection, number: int) -> dict[int, str]:
-    """Map completions without a subtype to the answer type in their file, for items of a benchmark."""
+    """Map the items of a benchmark that have no subtype to the answer type in their file."""
     rows = connection.execute(
         "SELECT c.id, q.type FROM set_items AS x JOIN completions AS c ON c.id = x.completion_id "
         "JOIN questions AS q ON q.id = c.question_id WHERE x.set_id = ? AND x.subtype IS NULL AND q.type IS NOT NULL",
@@ -230,21 +231,22 @@ def drawn_from(connection: Connection, stored: StoredSet) -> StoredSet | None:
         "(SELECT question_id FROM set_questions WHERE set_id = s.id)) ORDER BY s.id DESC LIMIT 1",
         (stored.id,),
     ).fetchone()
-    return _set(connection, row)
+    return _require_set(connection, row)
 
 
 def annotated_in(connection: Connection, stored: StoredSet) -> StoredSet | None:
-    """Return the newest earlier benchmark to annotate that has all items of a benchmark; None without one."""
+    """Return the newest earlier benchmark made for annotation (picks or a queue) that has all items of ``stored``;
+    None without one."""
     row = connection.execute(
         "SELECT s.name, s.version FROM sets AS s WHERE s.kind IN ('picks', 'queue') AND s.id < ?1 AND NOT EXISTS "
         "(SELECT 1 FROM set_items AS x WHERE x.set_id = ?1 AND x.completion_id NOT IN "
         "(SELECT completion_id FROM set_items WHERE set_id = s.id)) ORDER BY s.id DESC LIMIT 1",
         (stored.id,),
     ).fetchone()
-    return _set(connection, row)
+    return _require_set(connection, row)
 
 
-def _set(connection: Connection, row: tuple[str, int] | None) -> StoredSet | None:
+def _require_set(connection: Connection, row: tuple[str, int] | None) -> StoredSet | None:
     return None if row is None else sets.require(connection, SetName(*row))
 
 

@@ -1,6 +1,6 @@
-"""Database files past SQLite, and checks by SQL.
+"""Access to damaged database files, and checks by SQL.
 
-salvage: read a damaged file. rescuing: write a new one; make a database of a backup.
+salvage: read a damaged file. rescuing: write a new database from it; make a database from a backup.
 
 anatomy: locate the damage.
 """

@@ -30,14 +30,14 @@ def require_file(path: Path) -> None:
     """Check that the path is a file.
 
     Raises:
-        StoreError: It is not a file, or doesn't exist.
+        StoreError: The path is not a file, or doesn't exist.
     """
     if not path.is_file():
         what = "it is not a file" if path.exists() else "there is no such database"
         raise StoreError(f"{path}: {what}.", "Name a workbench database.")
 
 
-def _finding(name: str, trouble: str, remedy: Remedy = "") -> Finding:
+def _schema_finding(name: str, trouble: str, remedy: Remedy = "") -> Finding:
     return Finding(name=name, ok=not trouble, message=trouble or "ok", remedy=remedy if trouble else "")
 
 
@@ -51,7 +51,7 @@ def integrity(connection: Connection) -> Finding:
     except sqlite3.DatabaseError as error:
         rows = [str(error)]
     trouble = "" if rows == ["ok"] else "; ".join(" ".join(row.split()) for row in rows)
-    return _finding("integrity", trouble, "repair")
+    return _schema_finding("integrity", trouble, "repair")
 
 
 def about_place(path: Path) -> list[Finding]:
@@ -62,7 +62,11 @@ def about_place(path: Path) -> list[Finding]:
     large = "" if size < LARGE_WAL_BYTES else f"{size / 2**20:.0f} MiB; a reader has prevented its write-back"
     kind = file_system(path.parent)
     network = f"{kind} is a network file system" if is_network(kind) else ""
-    return [_finding("sqlite", old), _finding("write-ahead log", large), _finding("file system", network)]
+    return [
+        _schema_finding("sqlite", old),
+        _schema_finding("write-ahead log", large),
+        _schema_finding("file system", network),
+    ]
 
 
 # -- Rows: references, unfinished imports, and texts and labels against their hashes.
@@ -71,25 +75,25 @@ def about_place(path: Path) -> list[Finding]:
 def references(connection: Connection) -> Finding:
     found = Counter((table, parent) for table, _, parent, _ in connection.execute("PRAGMA foreign_key_check"))
     lines = [f"table {table}: {n:,} refer to nothing in {parent}" for (table, parent), n in found.items()]
-    return _finding("foreign keys", "; ".join(lines), "rescue")
+    return _schema_finding("foreign keys", "; ".join(lines), "rescue")
 
 
 def imports(connection: Connection) -> Finding:
     paths = [path for (path,) in connection.execute("SELECT path FROM imports WHERE state = 'running'")]
     hidden = "its rows are hidden and the next import removes them"
-    return _finding("imports", f"unfinished: {', '.join(paths)}; {hidden}" if paths else "")
+    return _schema_finding("imports", f"unfinished: {', '.join(paths)}; {hidden}" if paths else "")
 
 
 def texts(connection: Connection) -> Finding:
     """Compare every question and item with the hash taken when it was imported."""
     questions, items = hashes.changed_questions(connection), hashes.changed_completions(connection)
     told = (_changed("question", questions), _changed("item", items))
-    return _finding("texts", "; ".join(filter(None, told)), "rescue")
+    return _schema_finding("texts", "; ".join(filter(None, told)), "rescue")
 
 
 def labels(connection: Connection) -> Finding:
     """Compare every label event with the hash taken when it was given."""
-    return _finding("labels", _changed("label event", events.changed(connection)), "rescue")
+    return _schema_finding("labels", _changed("label event", events.changed(connection)), "rescue")
 
 
 def _changed(noun: str, found: Iterable[ChangedRow]) -> str:
@@ -103,14 +107,14 @@ def _changed(noun: str, found: Iterable[ChangedRow]) -> str:
 def schema_findings(connection: Connection, version: int) -> list[Finding]:
     """Return one finding for each difference from the program's own schema, with its text."""
     found = [_difference(difference) for difference in differences(connection, version)]
-    return found or [_finding("schema", "")]
+    return found or [_schema_finding("schema", "")]
 
 
 def _difference(difference: Difference) -> Finding:
     text = f": {difference.sql}" if difference.sql else ""
     if difference.harmless and text:
         return Finding(name="schema", ok=True, message=f"{difference.what}; it does no harm{text}")
-    return _finding("schema", f"{difference.what}{text}", "" if difference.kind == "table" else "repair")
+    return _schema_finding("schema", f"{difference.what}{text}", "" if difference.kind == "table" else "repair")
 
 
 def put_right_in(path: Path) -> list[str]:

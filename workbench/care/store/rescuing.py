@@ -1,4 +1,4 @@
-"""Writing what can be read of a damaged database into a new one: labels first, then the rest."""
+"""Write the readable rows of a damaged database into a new one, labels first; and make a database from a backup."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ _STAND_INS: Final[dict[str, dict[str, Value]]] = {
 
 
 def insert_placeholders(connection: Connection, table: str, ids: Iterable[int]) -> int:
-    """Insert placeholder rows for lost ones; return how many."""
+    """Insert placeholder rows for lost rows; return how many."""
     count = 0
     beyond: int = connection.execute("SELECT coalesce(max(id), 0) FROM questions").fetchone()[0]
     for number in ids:
-        row: dict[str, Value] = {name: _filled(value, number) for name, value in _STAND_INS[table].items()}
+        row: dict[str, Value] = {name: _fill_in_id(value, number) for name, value in _STAND_INS[table].items()}
         row["id"] = number
         if row.get("question_id") == 0:
             # Its question is unknown, so it gets a new one.
@@ -79,7 +79,7 @@ def insert_placeholders(connection: Connection, table: str, ids: Iterable[int]) 
     return count
 
 
-def _filled(value: Value, number: int) -> Value:
+def _fill_in_id(value: Value, number: int) -> Value:
     if isinstance(value, str):
         return value.replace("{id}", str(number))
     return value.replace(b"{id}", str(number).encode()) if isinstance(value, bytes) else value
@@ -112,7 +112,7 @@ class RescueOutcome(NamedTuple):
 
 
 class Rescue:
-    """The readable part of a file, written into a new database.
+    """Writes the readable part of a file into a new database.
 
     Args:
         source: The damaged database, opened read-only.
@@ -143,9 +143,9 @@ class Rescue:
                     connection.execute(f"PRAGMA {pragma}")
                 connection.execute("BEGIN IMMEDIATE")
                 later = [*_without_indexes(connection), *without_triggers(connection)]
-                keeps_secret = self._fill(connection)
-                self._make_up(connection)
-                changed = self._right_hashes(connection)
+                keeps_secret = self._copy_tables(connection)
+                self._complete_references(connection)
+                changed = self._correct_hashes(connection)
                 for statement in later:
                     connection.execute(statement)
                 connection.execute("COMMIT")
@@ -158,11 +158,11 @@ class Rescue:
         foreign = sorted(self._salvage.names - self._schema.tables.keys() - {"sqlite_stat1", "sqlite_stat4"})
         return RescueOutcome(self._table_reports(), *changed, foreign, keeps_secret)
 
-    def _fill(self, connection: Connection) -> bool:
+    def _copy_tables(self, connection: Connection) -> bool:
         own = connection.execute("SELECT * FROM secrets").fetchall()
         connection.execute("DELETE FROM secrets")
         for table in stepping(self._tables, "writing tables", "tables"):
-            self._copy(connection, table)
+            self._copy_table(connection, table)
             if self._salvage.is_hurt(table):
                 self._hurt.add(table)
         if not connection.execute("SELECT 1 FROM secrets").fetchone():
@@ -170,7 +170,7 @@ class Rescue:
             return False
         return True
 
-    def _copy(self, connection: Connection, table: str) -> None:
+    def _copy_table(self, connection: Connection, table: str) -> None:
         names = self._schema.tables[table].names
         columns = ", ".join(f'"{name}"' for name in names)
         statement = f'INSERT INTO "{table}" ({columns}) VALUES ({", ".join("?" * len(names))})'
@@ -182,30 +182,30 @@ class Rescue:
                 # A value breaks a rule of its column: it is no longer what was stored.
                 self._hurt.add(table)
 
-    def _make_up(self, connection: Connection) -> None:
+    def _complete_references(self, connection: Connection) -> None:
         for _ in range(_MAX_ROUNDS):
-            lacking = self._lacking(connection)
+            lacking = self._missing_ids(connection)
             if not sum(self._insert_placeholders(connection, table, ids) for table, ids in lacking.items()):
                 break
         for table in self._tables:
             self._drop_dangling(connection, table)
         self._dropped["assignments"] += connection.execute(f"DELETE FROM assignments WHERE {_ABOUT_NOTHING}").rowcount
 
-    def _lacking(self, connection: Connection) -> dict[str, set[int]]:
+    def _missing_ids(self, connection: Connection) -> dict[str, set[int]]:
         found: dict[str, set[int]] = defaultdict(set)
         for table in self._tables:
-            for parent, pairs in _references(connection, table):
+            for parent, pairs in _foreign_keys(connection, table):
                 if len(pairs) == 1 and pairs[0][1] == "id" and parent in _STAND_INS:
                     column = pairs[0][0]
-                    found[parent] |= _ids(
+                    found[parent] |= _select_ids(
                         connection,
                         f'SELECT DISTINCT "{column}" FROM "{table}" WHERE "{column}" IS NOT NULL '
                         f'AND "{column}" NOT IN (SELECT id FROM "{parent}")',
                     )
         for parent, texts in (("questions", "question_text"), ("completions", "completion_text")):
-            found[texts] |= _ids(connection, f"SELECT id FROM {parent} WHERE id NOT IN (SELECT id FROM {texts})")
+            found[texts] |= _select_ids(connection, f"SELECT id FROM {parent} WHERE id NOT IN (SELECT id FROM {texts})")
         for task, parent in (("type", "questions"), ("correctness", "completions")):
-            found[parent] |= _ids(
+            found[parent] |= _select_ids(
                 connection,
                 f"SELECT DISTINCT subject FROM label_events WHERE task = '{task}' "
                 f"AND subject NOT IN (SELECT id FROM {parent})",
@@ -218,7 +218,7 @@ class Rescue:
         return made
 
     def _drop_dangling(self, connection: Connection, table: str) -> None:
-        for parent, pairs in _references(connection, table):
+        for parent, pairs in _foreign_keys(connection, table):
             given = " AND ".join(f'"{table}"."{own}" IS NOT NULL' for own, _ in pairs)
             same = " AND ".join(f'p."{other}" = "{table}"."{own}"' for own, other in pairs)
             dropped = connection.execute(
@@ -226,7 +226,7 @@ class Rescue:
             ).rowcount
             self._dropped[table] += dropped
 
-    def _right_hashes(self, connection: Connection) -> tuple[list[int], list[int], list[int]]:
+    def _correct_hashes(self, connection: Connection) -> tuple[list[int], list[int], list[int]]:
         changed = []
         for table, column, found in (
             ("questions", "hash", list(hashes.changed_questions(connection))),
@@ -276,14 +276,14 @@ def _without_indexes(connection: Connection) -> list[str]:
     return [statement for _, statement in found]
 
 
-def _references(connection: Connection, table: str) -> list[tuple[str, list[tuple[str, str]]]]:
+def _foreign_keys(connection: Connection, table: str) -> list[tuple[str, list[tuple[str, str]]]]:
     found: dict[int, tuple[str, list[tuple[str, str]]]] = {}
     for number, _, parent, own, other, *_ in connection.execute(f'PRAGMA foreign_key_list("{table}")').fetchall():
         found.setdefault(number, (parent, []))[1].append((own, other))
     return list(found.values())
 
 
-def _ids(connection: Connection, statement: str) -> set[int]:
+def _select_ids(connection: Connection, statement: str) -> set[int]:
     return {row[0] for row in connection.execute(statement)}
 
 
@@ -294,7 +294,7 @@ _MAGIC = b"SQLite format 3\0"
 
 
 def is_database(path: Path) -> bool:
-    """Return whether a file begins like SQLite's; an empty file counts as a database rather than an archive."""
+    """Return whether a file begins like a SQLite database; an empty file counts as a database, not as an archive."""
     try:
         with path.open("rb") as file:
             return file.read(len(_MAGIC)) in (_MAGIC, b"")
@@ -309,11 +309,11 @@ def bring_back(copy: Path, source: Path) -> int:
         source: The file that was copied, for messages.
 
     Returns:
-        The version of the tables that it had.
+        The version of the backup's tables before the migration.
 
     Raises:
-        SchemaError: Its tables, views or triggers differ from this program's.
-        StoreError: It is not a workbench database, is damaged, or was written by a newer version.
+        SchemaError: The tables, views or triggers differ from this program's.
+        StoreError: The backup is not a workbench database, is damaged, or was written by a newer version.
     """
     with explained(source):
         with closing(sqlite3.connect(copy, isolation_level=None, check_same_thread=False)) as connection:

@@ -42,17 +42,17 @@ class Schema:
     """The tables of one version of the schema.
 
     Attributes:
-        tables: By name, including SQLite's own and the list of migrations.
+        tables: The tables by name, including SQLite's own and the list of migrations.
     """
 
     def __init__(self, version: int) -> None:
         self.version = version
         with closing(migrations.template(version).in_memory()) as connection:
             names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-            self.tables = {name: _shape(connection, name) for name in names}
+            self.tables = {name: _table_shape(connection, name) for name in names}
 
 
-def _shape(connection: Connection, table: str) -> TableShape:
+def _table_shape(connection: Connection, table: str) -> TableShape:
     options = connection.execute("SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = ?", (table,))
     by_rowid = not options.fetchone()[0]
     found = connection.execute(f'PRAGMA table_info("{table}")').fetchall()
@@ -69,7 +69,7 @@ def without_triggers(connection: Connection) -> list[str]:
 
 
 class Salvage:
-    """The tables of a file as far as SQLite reads them."""
+    """The tables of a file as far as SQLite can read them."""
 
     def __init__(self, connection: Connection, schema: Schema) -> None:
         self._connection, self._schema = connection, schema
@@ -88,7 +88,7 @@ class Salvage:
         return table in self._hurt or ("wrong # of entries" in said and "missing from index" not in said)
 
     def rows(self, table: str) -> Iterator[Values]:
-        """Yield a table's rows from both ends and then from between, as far as they can be read."""
+        """Yield a table's rows as far as they can be read: first from both ends, then from the ranges between."""
         shape = self._schema.tables[table]
         try:
             there = {row[1] for row in self._connection.execute(f'PRAGMA table_info("{table}")')}
@@ -98,37 +98,37 @@ class Salvage:
             self._hurt.add(table)
             return
         what = ", ".join(f'"{name}"' if name in there else "NULL" for name in shape.names)
-        yield from self._by_rowid(table, what) if shape.by_rowid else self._by_key(shape, what)
+        yield from self._read_by_rowid(table, what) if shape.by_rowid else self._read_by_key(shape, what)
 
-    def _by_rowid(self, table: str, what: str) -> Iterator[Values]:
+    def _read_by_rowid(self, table: str, what: str) -> Iterator[Values]:
         waiting = deque([(_LEAST, _MOST)])
         for _ in range(_MAX_RANGES):
             if not waiting:
                 return
             low, high = stretch = waiting.popleft()
-            last, failed = yield from self._stretch(table, what, low, high, "ASC")
+            last, failed = yield from self._read_range(table, what, low, high, "ASC")
             if not failed:
                 continue
             self._hurt.add(table)
             low = max(low, 1) if last is None else last + 1
-            first, failed = yield from self._stretch(table, what, low, high, "DESC")
+            first, failed = yield from self._read_range(table, what, low, high, "DESC")
             if not failed:
                 continue
-            high = first - 1 if first is not None else min(high, self._last(table, low))
+            high = first - 1 if first is not None else min(high, self._last_rowid(table, low))
             middle = (low + high) // 2
             for piece in ((low, middle), (middle + 1, high)):
                 if piece[0] <= piece[1] and piece != stretch:
                     waiting.append(piece)
 
-    def _stretch(
+    def _read_range(
         self, table: str, what: str, low: int, high: int, order: str
     ) -> Generator[Values, None, tuple[int | None, bool]]:
         last: int | None = None
         held: tuple[int, Values] | None = None
         asked = f'SELECT rowid, {what} FROM "{table}" NOT INDEXED WHERE rowid BETWEEN ? AND ? ORDER BY rowid {order}'
         try:
-            for rowid, *values in self._read(asked, low, high):
-                # A row out of order belongs to another table or position: it, or the one before it.
+            for rowid, *values in self._execute(asked, low, high):
+                # If a row is out of order, it or the row before it belongs to another table or position.
                 if not low <= rowid <= high or (held is not None and (rowid <= held[0]) == (order == "ASC")):
                     return last, True
                 if held is not None:
@@ -144,7 +144,7 @@ class Salvage:
             yield held[1]
         return last, False
 
-    def _read(self, asked: str, *given: int) -> Iterator[tuple[Any, ...]]:
+    def _execute(self, asked: str, *given: int) -> Iterator[tuple[Any, ...]]:
         number = 0
         try:
             for row in self._connection.execute(asked, given):
@@ -154,7 +154,7 @@ class Salvage:
             yield from self._connection.execute(f"{asked} LIMIT 1 OFFSET {number}", given)
             raise
 
-    def _last(self, table: str, low: int) -> int:
+    def _last_rowid(self, table: str, low: int) -> int:
         for index in self._connection.execute(f'PRAGMA index_list("{table}")').fetchall():
             # A partial index is refused.
             with suppress(sqlite3.DatabaseError):
@@ -163,12 +163,12 @@ class Salvage:
                     return int(last)
         return low + _IDS_BEYOND
 
-    def _by_key(self, shape: TableShape, what: str) -> Iterator[Values]:
+    def _read_by_key(self, shape: TableShape, what: str) -> Iterator[Values]:
         last: Values | None = None
         for order in ("ASC", "DESC"):
             names = ", ".join(f'"{shape.names[place]}" {order}' for place in shape.key)
             try:
-                for values in self._read(f'SELECT {what} FROM "{shape.table}" ORDER BY {names}'):
+                for values in self._execute(f'SELECT {what} FROM "{shape.table}" ORDER BY {names}'):
                     key = tuple(values[place] for place in shape.key)
                     if order == "DESC" and key == last:
                         return

@@ -1,5 +1,5 @@
-"""Suites that grow harder by rounds (EvolveCoder), and the rewriting of problems before.
+"""Test suites that grow harder by rounds (EvolveCoder), and the rewriting of problems for that.
 
 growing, replies, representatives: steps without I/O. evolving: rounds. refining: problems as functions.
-running: an evolution from the command line. evolved: results. tables: results as text.
+running: runs an evolution for the command line. evolved: results. tables: results as text.
 """

@@ -1,4 +1,4 @@
-"""Results of evolutions: reports, one problem's rounds, and lines for reinforcement learning."""
+"""Compute the results of evolutions: reports, one problem's rounds, and lines for reinforcement learning."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _TENTHS = 10
 
 
 def round_rows(found: Sequence[Evolved], rounds: int) -> tuple[RoundRow, ...]:
-    """Describe the set after each round.
+    """Return a row with metrics of the problems after each round.
 
     Args:
         found: Problems that have finished all rounds.
@@ -62,9 +62,11 @@ def source_rows(found: Sequence[Evolved], rounds: int) -> tuple[SourceRow, ...]:
     rows = []
     for round in range(rounds + 1):
         for source in sources:
-            inside = [one for one in _in_set(found, round) if one.source == source]
+            inside = [one for one in _included_problems(found, round) if one.source == source]
             tests = sum(len(_snapshot(one, round).kept) for one in inside)
-            rows.append(SourceRow(round=round, source=source, problems=len(inside), mean_tests=_over(tests, inside)))
+            rows.append(
+                SourceRow(round=round, source=source, problems=len(inside), mean_tests=_mean_over(tests, inside))
+            )
     return tuple(rows)
 
 
@@ -79,7 +81,7 @@ def model_rows(found: Sequence[Evolved], rounds: int, model_of: Mapping[int, str
         model_of: The model that wrote each solution, by its row id.
     """
     counts: dict[str | None, list[tuple[int, int]]] = defaultdict(list)
-    for one in _in_set(found, rounds):
+    for one in _included_problems(found, rounds):
         kept = _snapshot(one, rounds).kept
         by_model: dict[str | None, list[bool]] = defaultdict(list)
         for item, vector in zip(one.pool.solutions, one.vectors, strict=True):
@@ -115,26 +117,26 @@ def mean_pass_at(k: int, pairs: Iterable[tuple[int, int]]) -> float | None:
 
 
 def _round_row(found: Sequence[Evolved], same: Sequence[Evolved], round: int) -> RoundRow:
-    inside = _in_set(found, round)
+    inside = _included_problems(found, round)
     tests = sum(len(_snapshot(one, round).kept) for one in inside)
-    scores = [score for one in same for score in _scores(one, round)]
+    scores = [score for one in same for score in _solution_scores(one, round)]
     taken = [columns(one.vectors_after(round)) for one in found]
     kept = [[every[place] for place in _snapshot(one, round).kept] for one, every in zip(found, taken, strict=True)]
     return RoundRow(
         round=round,
         problems=len(inside),
         tests=tests,
-        mean_tests=_over(tests, inside),
+        mean_tests=_mean_over(tests, inside),
         taken=sum(map(len, taken)),
-        alike=_alike(taken),
-        kept_alike=_alike(kept),
+        alike=_share_equivalent(taken),
+        kept_alike=_share_equivalent(kept),
         pass_at=_pass_at(same, round),
         pass_at_set=_pass_at(inside, round),
         solutions=len(scores),
-        perfect=_over(sum(score == 1 for score in scores), scores),
-        failed=_over(sum(score == 0 for score in scores), scores),
-        mean_score=_over(sum(scores), scores),
-        scores=_tenths(scores),
+        perfect=_mean_over(sum(score == 1 for score in scores), scores),
+        failed=_mean_over(sum(score == 0 for score in scores), scores),
+        mean_score=_mean_over(sum(scores), scores),
+        scores=_count_by_tenth(scores),
         left_out=dict(sorted(Counter(filter(None, (_snapshot(one, round).left_out for one in found))).items())),
     )
 
@@ -146,7 +148,7 @@ def _step_row(found: Sequence[Evolved], round: int, mode: Mode) -> StepRow:
     for step in asked:
         rejected.update(step.rejected)
     proposed = sum(step.proposed for step in asked)
-    retained = sum(_retained(one, step) for one, step in pairs)
+    retained = sum(_count_retained(one, step) for one, step in pairs)
     return StepRow(
         round=round,
         mode=mode,
@@ -161,7 +163,7 @@ def _step_row(found: Sequence[Evolved], round: int, mode: Mode) -> StepRow:
     )
 
 
-def _retained(one: Evolved, step: GrowthStep) -> int:
+def _count_retained(one: Evolved, step: GrowthStep) -> int:
     steps = one.origins
     return sum(steps[place] is step for place in _snapshot(one, step.round).kept)
 
@@ -171,33 +173,33 @@ def _snapshot(one: Evolved, round: int) -> Snapshot:
     return one.final.snapshots[round]
 
 
-def _in_set(found: Sequence[Evolved], round: int) -> list[Evolved]:
+def _included_problems(found: Sequence[Evolved], round: int) -> list[Evolved]:
     return [one for one in found if _snapshot(one, round).left_out is None]
 
 
-def _scores(one: Evolved, round: int) -> list[float]:
+def _solution_scores(one: Evolved, round: int) -> list[float]:
     return shares_passed(one.vectors, _snapshot(one, round).kept)
 
 
 def _pass_at(found: Sequence[Evolved], round: int) -> Shares:
-    scores = [_scores(one, round) for one in found]
+    scores = [_solution_scores(one, round) for one in found]
     pairs = [(len(each), sum(score == 1 for score in each)) for each in scores]
     return {str(k): mean_pass_at(k, pairs) for k in KS}
 
 
-def _alike(matrices: Sequence[Sequence[str]]) -> float | None:
+def _share_equivalent(matrices: Sequence[Sequence[str]]) -> float | None:
     counts = [Counter(matrix) for matrix in matrices]
     total = sum(map(len, matrices))
     repeated = sum(count for each in counts for count in each.values() if count > 1)
     return repeated / total if total else None
 
 
-def _tenths(scores: Sequence[float]) -> tuple[int, ...]:
+def _count_by_tenth(scores: Sequence[float]) -> tuple[int, ...]:
     counts = Counter(min(int(score * _TENTHS + 1e-9), _TENTHS - 1) for score in scores)
     return tuple(counts[tenth] for tenth in range(_TENTHS))
 
 
-def _over(total: float, things: Sequence[object]) -> float | None:
+def _mean_over(total: float, things: Sequence[object]) -> float | None:
     return total / len(things) if things else None
 
 
@@ -245,7 +247,7 @@ def report(project: Project, row: EvolutionRow) -> EvolutionReport:
         unbegun=unbegun(project, row),
         finished=len(found),
         unverified=sum(one.pool.reference is None for one in found),
-        wrong_from_start=sum(_missed(one.pool.reference or "") for one in found),
+        wrong_from_start=sum(_count_missed(one.pool.reference or "") for one in found),
         skipped=skipped(project, row),
         ks=KS,
         rounds=round_rows(found, settings.rounds),
@@ -292,10 +294,10 @@ def lines(project: Project, row: EvolutionRow) -> Iterator[EvolvedLine]:
         problems = problems_of(project.database, some, [])
         for one in evolutions.evolved(project.database.reader(), row.id, some):
             if one.final is not None and one.final.snapshots[-1].left_out is None:
-                yield _line(row, one, problems[one.question])
+                yield _evolved_line(row, one, problems[one.question])
 
 
-def _line(row: EvolutionRow, one: Evolved, problem: Problem) -> EvolvedLine:
+def _evolved_line(row: EvolutionRow, one: Evolved, problem: Problem) -> EvolvedLine:
     assert one.final is not None
     kept = one.final.snapshots[-1].kept
     tests = tuple(one.tests[place].source for place in kept)
@@ -307,13 +309,13 @@ def _line(row: EvolutionRow, one: Evolved, problem: Problem) -> EvolvedLine:
         data_source=one.source or row.dataset,
         prompt=(ChatMessage(role="user", content=problem.prompt + _ANSWER.format(name=named)),),
         ability="code",
-        reward_model=RewardFields(style="rule", ground_truth=_truth(problem, tests, rates)),
+        reward_model=RewardFields(style="rule", ground_truth=_ground_truth_json(problem, tests, rates)),
         extra_info=ExtraInfo(split="train", index=one.question, task_id=one.task_id, suite=row.name),
         question=problem.prompt,
         entry_point=problem.entry_point,
         setup=problem.setup,
         tests=tests,
-        origins=_origins(one, kept),
+        origins=_test_origins(one, kept),
         pass_rates=rates,
         solution_rates=tuple(shares_passed(one.vectors, kept)),
         pass_at_1=perfect(one.vectors, kept) / len(one.vectors),
@@ -324,15 +326,15 @@ def _line(row: EvolutionRow, one: Evolved, problem: Problem) -> EvolvedLine:
     )
 
 
-def _truth(problem: Problem, tests: Sequence[str], rates: Sequence[float]) -> str:
+def _ground_truth_json(problem: Problem, tests: Sequence[str], rates: Sequence[float]) -> str:
     found = {"entry_point": problem.entry_point, "setup": problem.setup, "tests": tests, "pass_rates": rates}
     return msgspec.json.encode(found).decode()
 
 
-def _origins(one: Evolved, kept: tuple[int, ...]) -> tuple[str, ...]:
+def _test_origins(one: Evolved, kept: tuple[int, ...]) -> tuple[str, ...]:
     steps = one.origins
     return tuple("0" if (step := steps[place]) is None else f"{step.round} {step.mode}" for place in kept)
 
 
-def _missed(outcomes: str) -> int:
+def _count_missed(outcomes: str) -> int:
     return counted(outcomes) - outcomes.count(PASS)

@@ -1,4 +1,4 @@
-"""Run evolutions by rounds: each problem's steps in sequence, each written once.
+"""Run evolutions by rounds: each problem's steps are executed in sequence, and each is stored once.
 
 A process that is killed at any point can be resumed with the same command, and the result is the same byte for byte:
 every step of a problem is one transaction, every draw has a separate seed, and equal requests get their stored reply.
@@ -62,7 +62,7 @@ _Work = Callable[[_Evolution, Sequence[int]], dict[int, Step]]
 
 
 def begin(project: Project, name: str, settings: EvolutionSettings, dataset: str | None = None) -> EvolutionRow:
-    """Return the evolution with a name, created if missing; nothing is requested or executed yet.
+    """Return the evolution with a name, creating it if it is missing; nothing is requested or executed yet.
 
     Args:
         dataset: The data set whose problems evolve; only needed if several contain problems.
@@ -93,8 +93,8 @@ def evolve(
     Args:
         own: Custom prompts that replace the built-in ones.
         problems: Maximum number of problems, the first that can evolve; None for all.
-        only: Only problems with these ids; None for all.
-        shard: Only problems of this shard, for several machines; None for all.
+        only: Use only problems with these ids; None for all.
+        shard: Use only problems of this shard, for several machines; None for all.
         watch: Called with the current step, the number of finished problems, and their total.
 
     Raises:
@@ -104,22 +104,22 @@ def evolve(
     share = None if shard is None else evolutions.in_share(project.database.reader(), row.dataset_id, shard)
     able = (
         one.question
-        for one in _able(project, row)
+        for one in _evolvable_tasks(project, row)
         if (only is None or one.task_id in only) and (share is None or one.question in share)
     )
     chosen = list(islice(able, problems))
     for position, (words, work) in enumerate(_steps(row.settings.rounds)):
-        _take(run, chosen, position, words, work, watch)
+        _execute_step(run, chosen, position, words, work, watch)
 
 
 def skipped(project: Project, row: EvolutionRow) -> dict[str, int]:
     """Count the problems of the data set that do not evolve, by a code of `SKIPPED`."""
-    return dict(Counter(why for _, why in _problems(project, row) if why is not None))
+    return dict(Counter(why for _, why in _tasks_with_obstacles(project, row) if why is not None))
 
 
 def unbegun(project: Project, row: EvolutionRow) -> int:
     begun = evolutions.reached(project.database.reader(), row.id)
-    return sum(one.question not in begun for one in _able(project, row))
+    return sum(one.question not in begun for one in _evolvable_tasks(project, row))
 
 
 def _require_extractor(name: str) -> None:
@@ -133,19 +133,19 @@ def _require_extractor(name: str) -> None:
         raise UsageError(f"There is no extractor {name!r}.", f"There are: {', '.join(known)}.")
 
 
-def _able(project: Project, row: EvolutionRow) -> Iterator[Task]:
+def _evolvable_tasks(project: Project, row: EvolutionRow) -> Iterator[Task]:
     begun = evolutions.reached(project.database.reader(), row.id)
-    return (one for one, why in _problems(project, row) if why is None or one.question in begun)
+    return (one for one, why in _tasks_with_obstacles(project, row) if why is None or one.question in begun)
 
 
-def _problems(project: Project, row: EvolutionRow) -> Iterator[tuple[Task, str | None]]:
+def _tasks_with_obstacles(project: Project, row: EvolutionRow) -> Iterator[tuple[Task, str | None]]:
     reader = project.database.reader()
     sizes = evolutions.pool_sizes(reader, row.dataset_id)
     for one in problems.tasks(reader, row.dataset_id, row.settings.suite):
-        yield one, _unable(one, sizes.get(one.question, 0))
+        yield one, _skip_reason(one, sizes.get(one.question, 0))
 
 
-def _unable(one: Task, solutions: int) -> str | None:
+def _skip_reason(one: Task, solutions: int) -> str | None:
     if not one.tests:
         return "no_tests"
     if one.stdio:
@@ -156,14 +156,16 @@ def _unable(one: Task, solutions: int) -> str | None:
 
 
 def _steps(rounds: int) -> Iterator[tuple[str, _Work]]:
-    yield "pool", _pooled
+    yield "pool", _pool_steps
     for round in range(1, rounds + 1):
         for mode in MODES:
-            yield f"round {round}, {mode}", partial(_grown, round=round, mode=mode)
-    yield "final", _ended
+            yield f"round {round}, {mode}", partial(_growth_steps, round=round, mode=mode)
+    yield "final", _final_steps
 
 
-def _take(run: _Evolution, chosen: Sequence[int], position: int, words: str, work: _Work, watch: Watch | None) -> None:
+def _execute_step(
+    run: _Evolution, chosen: Sequence[int], position: int, words: str, work: _Work, watch: Watch | None
+) -> None:
     reached = evolutions.reached(run.project.database.reader(), run.row.id)
     waiting = [question for question in chosen if reached.get(question, 0) == position]
     done = len(chosen) - len(waiting)
@@ -190,12 +192,12 @@ def write_step(connection: Connection, row: EvolutionRow, question: int, positio
             suites.put_tests(connection, "question", suite.id, {question: tests})
 
 
-def _pooled(run: _Evolution, questions: Sequence[int]) -> dict[int, Step]:
+def _pool_steps(run: _Evolution, questions: Sequence[int]) -> dict[int, Step]:
     suite = run.row.settings.suite
     reader = run.project.database.reader()
     problems = problems_of(run.project.database, questions, [suite])
-    pools = _texts(run, {question: evolutions.pool(reader, question) for question in questions})
-    outcomes, lost = _executed(run, problems, pools, suite)
+    pools = _solution_texts(run, {question: evolutions.pool(reader, question) for question in questions})
+    outcomes, lost = _run_tests(run, problems, pools, suite)
     return {
         question: PoolStep(
             solutions=tuple(solution.id for solution in pools[question]),
@@ -208,17 +210,17 @@ def _pooled(run: _Evolution, questions: Sequence[int]) -> dict[int, Step]:
     }
 
 
-def _grown(run: _Evolution, questions: Sequence[int], round: int, mode: Mode) -> dict[int, Step]:
+def _growth_steps(run: _Evolution, questions: Sequence[int], round: int, mode: Mode) -> dict[int, Step]:
     settings, database = run.row.settings, run.project.database
     problems = problems_of(database, questions, [])
     found = {one.question: one for one in evolutions.evolved(database.reader(), run.row.id, questions)}
     plans = {question: growing.planned(found[question], settings, round, mode) for question in questions}
-    pools = _texts(run, {question: one.pool.solutions for question, one in found.items()})
+    pools = _solution_texts(run, {question: one.pool.solutions for question, one in found.items()})
     replies = _ask_model(run, problems, found, plans, pools)
     taken = {
         question: growing.read(replies.get(question), found[question], problems[question]) for question in questions
     }
-    outcomes, lost = _executed(run, _with_tests(problems, taken), pools, _NEW)
+    outcomes, lost = _run_tests(run, _with_tests(problems, taken), pools, _NEW)
     return {
         question: growing.grown(
             plans[question],
@@ -233,7 +235,7 @@ def _grown(run: _Evolution, questions: Sequence[int], round: int, mode: Mode) ->
     }
 
 
-def _ended(run: _Evolution, questions: Sequence[int]) -> dict[int, Step]:
+def _final_steps(run: _Evolution, questions: Sequence[int]) -> dict[int, Step]:
     found = evolutions.evolved(run.project.database.reader(), run.row.id, questions)
     return {one.question: growing.ended(one, run.row.settings) for one in found}
 
@@ -249,14 +251,14 @@ def _ask_model(
     asked = []
     for question in asking:
         plan, problem = plans[question], problems[question]
-        programs = {place: _code(run, problem, pools[question][place]) for place in plan.shown}
+        programs = {place: _solution_code(run, problem, pools[question][place]) for place in plan.shown}
         messages = growing.request(plan, found[question], problem, programs, run.row.settings, run.secret, run.own)
-        # If a round has added no test, the next one sends the same request: it needs another reply.
+        # If a round has added no test, the next round sends the same request, which needs a new reply.
         asked.append(WritingRequest(messages=messages, sample=plan.round, step=f"{plan.mode} tests"))
     return dict(zip(asking, run.writer.ask(asked) if asked else [], strict=True))
 
 
-def _texts(run: _Evolution, pools: Mapping[int, Sequence[int]]) -> dict[int, list[SolutionText]]:
+def _solution_texts(run: _Evolution, pools: Mapping[int, Sequence[int]]) -> dict[int, list[SolutionText]]:
     texts = suites.texts(run.project.database.reader(), [item for pool in pools.values() for item in pool])
     return {question: [texts[item] for item in pool] for question, pool in pools.items()}
 
@@ -269,19 +271,19 @@ def _with_tests(problems: Mapping[int, Problem], taken: Mapping[int, ReadTests])
     }
 
 
-def _executed(
+def _run_tests(
     run: _Evolution, problems: Mapping[int, Problem], pools: Mapping[int, Sequence[SolutionText]], suite: str
 ) -> tuple[dict[tuple[int, int | None], str], set[int]]:
-    """Return outcomes by problem and solution, with None for the reference solution; and problems to repeat.
+    """Return outcomes by problem and solution (None for the reference solution), and the problems to execute again.
 
-    Problems with a solution that crashed the harness make no progress until the next call.
+    A problem of which a solution crashed the harness is executed again by the next call.
     """
 
     def jobs() -> Iterator[tuple[tuple[int, int | None], Program]]:
         seconds = run.row.settings.seconds
         for question, problem in problems.items():
             for one in pools[question]:
-                source = _code(run, problem, one)
+                source = _solution_code(run, problem, one)
                 yield (question, one.id), program_of(problem, suite, source, "program", seconds=seconds)
             if problem.oracle:
                 yield (question, None), program_of(problem, suite, problem.oracle, "program", seconds=seconds)
@@ -296,7 +298,7 @@ def _executed(
     return outcomes, lost
 
 
-def _code(run: _Evolution, problem: Problem, solution: SolutionText) -> str:
+def _solution_code(run: _Evolution, problem: Problem, solution: SolutionText) -> str:
     extractor = run.row.settings.extractor.partition("-")[0]
     return code_of(problem, solution.text, solution.form, extractor).source
 
@@ -343,11 +345,11 @@ def origin_of(project: Project, question: int, suite: str) -> SuiteOrigin | None
         names = evolutions.suite_names(row.name, row.settings.rounds)
         found = evolutions.evolved(reader, row.id, [question]) if suite in names else []
         if found and found[0].final is not None:
-            return _origin(row, found[0], min(names.index(suite) + 1, row.settings.rounds))
+            return _suite_origin(row, found[0], min(names.index(suite) + 1, row.settings.rounds))
     return None
 
 
-def _origin(row: EvolutionRow, one: Evolved, round: int) -> SuiteOrigin:
+def _suite_origin(row: EvolutionRow, one: Evolved, round: int) -> SuiteOrigin:
     assert one.final is not None
     kept = one.final.snapshots[round].kept
     steps = one.origins

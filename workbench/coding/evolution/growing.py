@@ -1,6 +1,7 @@
-"""One step of a round: the solutions and tests shown to the model, and the acceptance of its tests (EvolveCoder 2.3).
+"""One step of a round (EvolveCoder 2.3): which solutions and tests the model is shown, and which of its tests are kept.
 
-Each step shows all tests that exist by then: the second step includes those of the first, as the paper alternates them.
+Each step shows all tests that exist by then; the second step of a round includes those of the first, since the paper
+alternates the steps.
 (In the released functions both steps begin with the tests of the previous round.)
 """
 
@@ -59,18 +60,18 @@ def shown_to_beat(tests: Sequence[str], settings: EvolutionSettings) -> list[int
 
 
 def shown_to_split(tests: Sequence[str], settings: EvolutionSettings, draw: Random) -> list[int]:
-    return sorted(draw.choice(group) for group in _alike(tests, settings.least))
+    return sorted(draw.choice(group) for group in _equivalent_tests(tests, settings.least))
 
 
 def stays(round: int, vectors: Sequence[str], settings: EvolutionSettings, draw: Random) -> Snapshot:
-    """Return which of a problem's tests are kept after a round, and whether the problem is.
+    """Return which of a problem's tests are kept after a round, and whether the problem is kept.
 
     Args:
         vectors: One pass vector for each solution, over all tests up to the round.
-        draw: Draws which of too many equivalent tests are kept.
+        draw: Draws which tests are kept if too many are passed by the same solutions.
     """
     tests = columns(vectors)
-    groups = _alike(tests, settings.least)
+    groups = _equivalent_tests(tests, settings.least)
     kept = sorted(
         place
         for group in groups
@@ -82,7 +83,7 @@ def stays(round: int, vectors: Sequence[str], settings: EvolutionSettings, draw:
         kept=tuple(kept),
         below=len(tests) - eligible,
         alike=eligible - len(kept),
-        left_out=_left_out(kept, vectors, settings),
+        left_out=_exclusion_reason(kept, vectors, settings),
     )
 
 
@@ -94,13 +95,13 @@ def perfect(vectors: Sequence[str], kept: Sequence[int]) -> int:
     return sum(all(vector[place] == "1" for place in kept) for vector in vectors)
 
 
-def _left_out(kept: Sequence[int], vectors: Sequence[str], settings: EvolutionSettings) -> str | None:
+def _exclusion_reason(kept: Sequence[int], vectors: Sequence[str], settings: EvolutionSettings) -> str | None:
     if len(kept) < settings.fewest:
         return "few_tests"
     return "too_easy" if perfect(vectors, kept) / len(vectors) > settings.most_perfect else None
 
 
-def _alike(tests: Sequence[str], least: float) -> list[list[int]]:
+def _equivalent_tests(tests: Sequence[str], least: float) -> list[list[int]]:
     groups: dict[str, list[int]] = defaultdict(list)
     for place, column in enumerate(tests):
         if rate(column) >= least:
@@ -183,7 +184,7 @@ def grown(
     *,
     replied: bool,
 ) -> GrowthStep:
-    """Return the step, once its tests have been executed.
+    """Return the finished step, given the outcomes of its tests.
 
     A test that the reference solution fails is rejected, unless the settings accept it or a model wrote the reference.
     (The paper has no reference solutions and accepts every test; the final filter removes those that almost no solution
@@ -196,7 +197,7 @@ def grown(
     rejected = Counter(taken.rejected)
     kept = []
     for place in range(len(taken.tests)):
-        fault = _fault(place, plan.mode, outcomes, reference, settings)
+        fault = _rejection_code(place, plan.mode, outcomes, reference, settings)
         if fault is None:
             kept.append(place)
         else:
@@ -224,7 +225,7 @@ def ended(evolved: Evolved, settings: EvolutionSettings) -> FinalStep:
     )
 
 
-def _fault(
+def _rejection_code(
     place: int, mode: Mode, outcomes: Sequence[str], reference: str | None, settings: EvolutionSettings
 ) -> str | None:
     if any(each[place] == BROKEN for each in outcomes):

@@ -73,7 +73,7 @@ def refine(
     Args:
         own: Custom prompts that replace the built-in ones.
         functions: Whether to include problems that already have a function to write.
-        limit: Maximum number of problems, the first ones.
+        limit: Maximum number of problems; the first ones are used.
         force: Whether to replace an existing file.
 
     Raises:
@@ -91,7 +91,7 @@ def refine(
     refused: list[RefusedProblem] = []
     with new_file(path, force=force) as file:
         for some in some_at_a_time(chosen, _BATCH_PROBLEMS):
-            for found in _refined(project, wish, own, writer, executor, some):
+            for found in _refine_batch(project, wish, own, writer, executor, some):
                 if isinstance(found, RefusedProblem):
                     refused.append(found)
                 else:
@@ -113,7 +113,7 @@ def refine(
     )
 
 
-def _refined(
+def _refine_batch(
     project: Project, wish: RefinementOptions, own: OwnPrompts, writer: Writer, executor: Executor, some: Sequence[Task]
 ) -> Iterator[RefinedProblem | RefusedProblem]:
     key = secret(project.database.reader())
@@ -132,16 +132,16 @@ def _refined(
     taken = {
         question: checked(found.tests, [found.entry_point], []) for question, found in read.items() if found is not None
     }
-    outcomes = _executed(executor, problems, read, taken)
+    outcomes = _run_solutions(executor, problems, read, taken)
     for one in some:
         found = read.get(one.question)
         if found is None:
             yield RefusedProblem(task_id=one.task_id, reason="no_problem", tests=0, passed=0)
         else:
-            yield _checked(one, wish, found, taken[one.question], outcomes.get(one.question))
+            yield _accept_or_reject(one, wish, found, taken[one.question], outcomes.get(one.question))
 
 
-def _executed(
+def _run_solutions(
     executor: Executor,
     problems: Mapping[int, Problem],
     read: Mapping[int, Rewritten | None],
@@ -161,7 +161,7 @@ def _program(old: Problem, found: Rewritten, tests: tuple[CodeTest, ...]) -> Pro
     )
 
 
-def _checked(
+def _accept_or_reject(
     one: Task, wish: RefinementOptions, found: Rewritten, taken: ReadTests, outcomes: str | None
 ) -> RefinedProblem | RefusedProblem:
     passed = None if outcomes is None else outcomes.count(PASS)

@@ -1,4 +1,4 @@
-"""Parse a model's reply: tests, or a rewritten problem. Nothing is executed here."""
+"""Build requests for tests or rewritten problems, and parse the model's replies. Nothing is executed here."""
 
 from __future__ import annotations
 
@@ -79,13 +79,13 @@ def taken_of(reply: str, names: Iterable[str], present: Iterable[str]) -> ReadTe
 
 
 def checked(sources: Sequence[str], names: Iterable[str], present: Iterable[str]) -> ReadTests:
-    """Return those of some tests that may be executed; see `taken_of` for the arguments."""
+    """Return those of the given tests that may be executed; see `taken_of` for the arguments."""
     called = frozenset(names)
     known = {spelling(source) for source in present}
     rejected: Counter[str] = Counter()
     taken: list[CodeTest] = []
     for source in sources:
-        fault = _fault(source, called, known)
+        fault = _rejection_code(source, called, known)
         if fault is not None:
             rejected[fault] += 1
             continue
@@ -95,27 +95,27 @@ def checked(sources: Sequence[str], names: Iterable[str], present: Iterable[str]
 
 
 def proposed(reply: str) -> list[str]:
-    """Return the texts in a reply's list ``tests``; a truncated list gives those before the cut."""
+    """Return the texts in a reply's list ``tests``; of a truncated list, the texts before its end."""
     said = reply[reply_start(reply) :]
-    for value in _objects(said):
+    for value in _json_objects(said):
         if isinstance(value.get("tests"), list):
-            return _texts(value["tests"])
+            return _clean_texts(value["tests"])
     starts = list(_LIST.finditer(said))
-    return _texts(_until_cut(said, starts[-1].end())) if starts else []
+    return _clean_texts(_items_before_cut(said, starts[-1].end())) if starts else []
 
 
 def rewritten_of(reply: str, *, bare: bool = False) -> Rewritten | None:
     """Return the problem in a reply; None if a part of it is missing.
 
     Args:
-        bare: Whether the reply has only a question and tests, as a paper's prompt requests: the function is then what
-            the tests call.
+        bare: Whether the reply has only a question and tests, as a paper's prompt requests; the function to write is
+            then the one that the tests call.
     """
-    for value in _objects(reply[reply_start(reply) :]):
+    for value in _json_objects(reply[reply_start(reply) :]):
         tests = value.get("tests")
         if not isinstance(tests, list):
             continue
-        sources = tuple(_texts(tests))
+        sources = tuple(_clean_texts(tests))
         given = {"entry_point": called_by(sources), "solution": "", **value} if bare else value
         parts = [given.get(name) for name in ("question", "entry_point", "solution")]
         if all(isinstance(part, str) and (part.strip() or bare) for part in parts):
@@ -126,7 +126,7 @@ def rewritten_of(reply: str, *, bare: bool = False) -> Rewritten | None:
 
 
 def called_by(sources: Sequence[str]) -> str:
-    """Return the name that most tests call, the first of equals; "" if no test calls any."""
+    """Return the name that most tests call, the first one of several; "" if the tests call none."""
     counts: Counter[str] = Counter()
     for tree in filter(None, map(tree_of, sources)):
         called = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
@@ -135,14 +135,14 @@ def called_by(sources: Sequence[str]) -> str:
     return next((name for name, _ in counts.most_common(1)), "")
 
 
-def _fault(source: str, called: frozenset[str], known: set[str]) -> str | None:
+def _rejection_code(source: str, called: frozenset[str], known: set[str]) -> str | None:
     tree = tree_of(source)
     if tree is None:
         return "no_python"
     if len(tree.body) != 1 or not isinstance(tree.body[0], ast.Assert):
         return "no_assert"
     nodes = list(ast.walk(tree))
-    if any(_reaches_out(node, called) for node in nodes):
+    if any(_is_forbidden(node, called) for node in nodes):
         return "reaches_out"
     calls = {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
     if not (calls & called if called else calls - set(dir(builtins))):
@@ -150,14 +150,14 @@ def _fault(source: str, called: frozenset[str], known: set[str]) -> str | None:
     return "duplicate" if spelling(source) in known else None
 
 
-def _reaches_out(node: ast.AST, called: frozenset[str]) -> bool:
+def _is_forbidden(node: ast.AST, called: frozenset[str]) -> bool:
     if isinstance(node, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom):
         return True
     name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
     return name not in called and (name.startswith("__") or (isinstance(node, ast.Name) and name in _REACHING))
 
 
-def _objects(text: str) -> Iterator[dict[str, Any]]:
+def _json_objects(text: str) -> Iterator[dict[str, Any]]:
     decoder = json.JSONDecoder(strict=False)
     place = text.find("{")
     for _ in range(_TRIES):
@@ -173,7 +173,7 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
         place = text.find("{", place)
 
 
-def _until_cut(text: str, place: int) -> list[Any]:
+def _items_before_cut(text: str, place: int) -> list[Any]:
     decoder = json.JSONDecoder(strict=False)
     found: list[Any] = []
     while len(found) < _MAX_PROPOSED:
@@ -187,7 +187,7 @@ def _until_cut(text: str, place: int) -> list[Any]:
     return found
 
 
-def _texts(values: list[Any]) -> list[str]:
+def _clean_texts(values: list[Any]) -> list[str]:
     texts = [value for value in values if isinstance(value, str)][:_MAX_PROPOSED]
     return [text.encode("utf-8", "replace").decode().strip() for text in texts]
 
@@ -250,7 +250,7 @@ class ShownProblem(Struct, frozen=True, kw_only=True):
     Attributes:
         question: The problem's text.
         entry_point: The function that the tests call, if the data names it.
-        programs: The chosen solutions.
+        programs: Code of the solutions to show.
         tests: The tests to show.
         vectors: One pass vector for each program, over these tests.
     """
@@ -296,13 +296,13 @@ def _shown_texts(shown: ShownProblem, count: int) -> dict[str, str]:
     return {
         "question": shown.question,
         "count": str(count),
-        "tests": _listed([test.source for test in shown.tests]),
-        "eval_tests": _listed(rows),
+        "tests": _list_text([test.source for test in shown.tests]),
+        "eval_tests": _list_text(rows),
         **{f"program{number}": text for number, text in enumerate(shown.programs, 1)},
     }
 
 
-def _listed(lines: Sequence[str]) -> str:
+def _list_text(lines: Sequence[str]) -> str:
     return "\n".join(["[", *(f"    {line}," for line in lines), "]"])
 
 

@@ -1,7 +1,7 @@
 """Choose the five solutions that a model is shown (EvolveCoder 2.3, and the functions its authors released).
 
 A solution is represented by its pass vector: a string with one character for each test, ``"1"`` for a pass. The
-authors' functions reject fewer than five solutions and fail if fewer than five are chosen; here fewer are allowed, and
+authors' functions reject fewer than five solutions and fail if they choose fewer than five. Here fewer are allowed, and
 the caller sees their number.
 """
 
@@ -26,17 +26,17 @@ _MIN_PASS_RATE: Final = 0.1
 
 
 def adversarial(vectors: Sequence[str], draw: Random, objective: Objective = "released") -> list[int]:
-    """Return the two best solutions and three that disagree most.
+    """Return the two solutions with the highest pass rates, and the three others that disagree most with one another.
 
     Args:
         vectors: One pass vector for each solution, all of the same length.
-        draw: Used if fewer than three solutions are in the range, as released.
+        draw: Draws solutions if fewer than three are in the range of pass rates, as the released code does.
         objective: The criterion for the three solutions.
 
     Returns:
         Positions in ``vectors``, ascending; fewer than five if no more are eligible.
     """
-    rates = [_rate(vector) for vector in vectors]
+    rates = [_pass_rate(vector) for vector in vectors]
     best = sorted(range(len(vectors)), key=lambda place: -rates[place])[:_BEST_SOLUTIONS]
     others = [place for place in range(len(vectors)) if place not in best]
     if objective != "released":
@@ -50,11 +50,11 @@ def adversarial(vectors: Sequence[str], draw: Random, objective: Objective = "re
 
 
 def discriminative(vectors: Sequence[str], draw: Random) -> list[int]:
-    """Return five solutions that the tests distinguish least.
+    """Return the five solutions that the tests distinguish least.
 
     A group of solutions with the same vector is drawn with a probability that grows with its size. Five of its members
-    are taken at random, or all members and the solutions nearest to them. Without such a group: the five with the least
-    sum of distances.
+    are chosen at random; a smaller group is completed by the solutions nearest to it. If no two solutions have the same
+    vector, the five with the least sum of distances are chosen.
 
     Args:
         vectors: One pass vector for each solution, all of the same length.
@@ -68,18 +68,18 @@ def discriminative(vectors: Sequence[str], draw: Random) -> list[int]:
         by_vector[vector].append(place)
     groups = [group for group in by_vector.values() if len(group) > 1]
     if not groups:
-        return _closest(vectors)
+        return _least_distant(vectors)
     group = draw.choices(groups, weights=[len(group) for group in groups])[0]
     if len(group) >= SHOWN_SOLUTIONS:
         return sorted(draw.sample(group, SHOWN_SOLUTIONS))
-    return sorted([*group, *_nearest(vectors, group, SHOWN_SOLUTIONS - len(group), draw)])
+    return sorted([*group, *_nearest_to_group(vectors, group, SHOWN_SOLUTIONS - len(group), draw)])
 
 
 def distance(first: str, second: str) -> int:
     return sum(one != other for one, other in zip(first, second, strict=True))
 
 
-def _rate(vector: str) -> float:
+def _pass_rate(vector: str) -> float:
     return vector.count("1") / len(vector) if vector else 0.0
 
 
@@ -105,12 +105,12 @@ def _most_diverse(vectors: Sequence[str], places: list[int], *, by_sum: bool) ->
     return [places[place] for place in found]
 
 
-def _closest(vectors: Sequence[str]) -> list[int]:
+def _least_distant(vectors: Sequence[str]) -> list[int]:
     totals = [sum(distance(vector, other) for other in vectors) for vector in vectors]
     return sorted(sorted(range(len(vectors)), key=lambda place: totals[place])[:SHOWN_SOLUTIONS])
 
 
-def _nearest(vectors: Sequence[str], group: Sequence[int], wanted: int, draw: Random) -> list[int]:
+def _nearest_to_group(vectors: Sequence[str], group: Sequence[int], wanted: int, draw: Random) -> list[int]:
     at: dict[int, list[int]] = defaultdict(list)
     for place, vector in enumerate(vectors):
         if place not in group:
@@ -128,7 +128,7 @@ def _nearest(vectors: Sequence[str], group: Sequence[int], wanted: int, draw: Ra
 def representatives(
     path: Path, mode: Mode, *, objective: Objective = "released", seed: int = 0
 ) -> Iterator[Representatives | Refusal]:
-    """Return the choice for each case of a file, in order, and the rejected lines.
+    """Yield the solutions chosen for each case of a file, in order, and a `Refusal` for each rejected line.
 
     Args:
         objective: The criterion of an adversarial step for three solutions in addition to the two best.

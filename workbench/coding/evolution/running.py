@@ -54,11 +54,11 @@ def run(
         settings: The settings; this function fills in the model, the prompts, and where programs run.
         templates: Files of custom prompts (`own_prompts`).
         dataset: The data set; None for the only one that contains code problems.
-        problems: Maximum number of problems, the first ones.
-        only: Only problems with these ids.
-        shard: Only problems of this shard, for several machines.
+        problems: Maximum number of problems; the first ones are used.
+        only: Use only problems with these ids.
+        shard: Use only problems of this shard, for several machines.
         programs: How solutions are executed.
-        cluster: The cluster that runs solutions instead of this machine; work of its nodes is recorded there.
+        cluster: The cluster that runs solutions instead of this machine; counts of its nodes' work are recorded in it.
         trust: Whether the user approves servers that ``workbench.toml`` names.
         watch: Called with the progress.
 

@@ -1,4 +1,4 @@
-"""EvolveCoder's tables and figures: near-duplicate problems, and an evolution with its data."""
+"""Render EvolveCoder's tables and figures: near-duplicate problems, and the rounds of an evolution."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def evolution_text(report: EvolutionReport) -> str:
     blocks = list(map(plain_table, _tables(report)))
     # The distribution of scores is also shown as a table.
     plots = [f"{plot.caption}\n\n{lines_text(plot)}\n" for plot in _plots(report)[:-1]]
-    return "\n".join([_lead(report) + "\n", *blocks, *plots])
+    return "\n".join([_lead_text(report) + "\n", *blocks, *plots])
 
 
 def evolution_group(report: EvolutionReport) -> Group:
     rounds, _, _, steps, _, models = _tables(report)
     passing = _plots(report)[0]
-    blocks = (Paragraph(_lead(report)), rounds, passing, steps, models)
+    blocks = (Paragraph(_lead_text(report)), rounds, passing, steps, models)
     return Group(title=f"Evolution {report.name}", blocks=blocks)
 
 
@@ -53,22 +53,22 @@ def evolution_document(report: EvolutionReport, made: str) -> Document:
     """
     rounds, sources, distribution, steps, rejected, models = _tables(report)
     passing, generated, by_model, scores = _plots(report)
-    settings = Facts(tuple((name, _word(value)) for name, value in structs.asdict(report.settings).items()))
+    settings = Facts(tuple((name, _value_text(value)) for name, value in structs.asdict(report.settings).items()))
     return Document(
         title=f"Evolution {report.name}",
-        lead=_lead(report),
+        lead=_lead_text(report),
         generated_at=made,
         sections=(
             Section("rounds", "Rounds", (rounds, passing, distribution, scores)),
             Section("sources", "Sources", (sources,)),
             Section("steps", "New tests", (steps, generated, rejected)),
             Section("models", "Models", (models, by_model)),
-            Section("settings", "Settings", (settings, *map(_provenance, report.provenance))),
+            Section("settings", "Settings", (settings, *map(_provenance_facts, report.provenance))),
         ),
     )
 
 
-def _provenance(found: Provenance) -> Facts:
+def _provenance_facts(found: Provenance) -> Facts:
     return Facts(
         (
             ("interpreter", f"{found.interpreter} {' '.join(found.flags)}".strip()),
@@ -80,7 +80,7 @@ def _provenance(found: Provenance) -> Facts:
     )
 
 
-def _lead(report: EvolutionReport) -> str:
+def _lead_text(report: EvolutionReport) -> str:
     words = [f"{report.name}: {report.finished:,} of {report.problems:,} problems of {report.dataset} are finished."]
     if report.unbegun:
         words.append(f"A part: {report.unbegun:,} more can evolve and have not started.")
@@ -94,25 +94,25 @@ def _lead(report: EvolutionReport) -> str:
 
 def _tables(report: EvolutionReport) -> list[Table]:
     return [
-        _rounds(report),
-        _sources(report),
-        _distribution(report),
-        _steps(report),
-        _rejected(report),
-        _models(report),
+        _rounds_table(report),
+        _sources_table(report),
+        _scores_table(report),
+        _steps_table(report),
+        _rejections_table(report),
+        _models_table(report),
     ]
 
 
-def _rounds(report: EvolutionReport) -> Table:
+def _rounds_table(report: EvolutionReport) -> Table:
     columns: Columns[RoundRow] = (
         word("round", lambda one: str(one.round)),
         count("problems", lambda one: one.problems),
         count("tests", lambda one: one.tests),
-        column("a problem", lambda one: one.mean_tests, _mean),
+        column("a problem", lambda one: one.mean_tests, _mean_text),
         column("redundant", lambda one: one.alike, percentage),
         column("kept redundant", lambda one: one.kept_alike, percentage),
         column("score", lambda one: one.mean_score, percentage),
-        *_passing(report),
+        *_pass_at_columns(report),
         column("pass@1 of the set", lambda one: one.pass_at_set["1"], percentage),
     )
     left_out = {code for one in report.rounds for code in one.left_out}
@@ -128,21 +128,21 @@ def _rounds(report: EvolutionReport) -> Table:
     return table(caption, columns, report.rounds, notes=notes)
 
 
-def _passing(report: EvolutionReport) -> Columns[RoundRow | ModelRow]:
+def _pass_at_columns(report: EvolutionReport) -> Columns[RoundRow | ModelRow]:
     def passing(k: int) -> Column[RoundRow | ModelRow]:
         return column(f"pass@{k}", lambda one: one.pass_at[str(k)], percentage)
 
     return [passing(k) for k in report.ks]
 
 
-def _sources(report: EvolutionReport) -> Table:
+def _sources_table(report: EvolutionReport) -> Table:
     by = {(one.source, one.round): one for one in report.sources}
 
     def problems(round: int) -> Column[str]:
         return count(f"problems {round}", lambda name: by[name, round].problems)
 
     def tests(round: int) -> Column[str]:
-        return column(f"tests {round}", lambda name: by[name, round].mean_tests, _mean)
+        return column(f"tests {round}", lambda name: by[name, round].mean_tests, _mean_text)
 
     rounds = range(len(report.rounds))
     columns: Columns[str] = (word("source", str), *map(problems, rounds), *map(tests, rounds))
@@ -150,7 +150,7 @@ def _sources(report: EvolutionReport) -> Table:
     return table(caption, columns, dict.fromkeys(one.source for one in report.sources))
 
 
-def _distribution(report: EvolutionReport) -> Table:
+def _scores_table(report: EvolutionReport) -> Table:
     def scores(one: RoundRow) -> Column[int]:
         return count(f"round {one.round}", lambda place: one.scores[place])
 
@@ -159,7 +159,7 @@ def _distribution(report: EvolutionReport) -> Table:
     return table(caption, columns, range(len(_TENTHS)))
 
 
-def _steps(report: EvolutionReport) -> Table:
+def _steps_table(report: EvolutionReport) -> Table:
     columns: Columns[StepRow] = (
         word("round", lambda one: str(one.round)),
         word("step", lambda one: one.mode),
@@ -175,7 +175,7 @@ def _steps(report: EvolutionReport) -> Table:
     return table(caption, columns, report.steps)
 
 
-def _rejected(report: EvolutionReport) -> Table:
+def _rejections_table(report: EvolutionReport) -> Table:
     def rejected(code: str) -> Column[StepRow]:
         return count(code, lambda one: one.rejected.get(code, 0))
 
@@ -189,12 +189,12 @@ def _rejected(report: EvolutionReport) -> Table:
     return table("Proposed tests that were rejected, by reason.", columns, report.steps, notes=notes)
 
 
-def _models(report: EvolutionReport) -> Table:
+def _models_table(report: EvolutionReport) -> Table:
     columns: Columns[ModelRow] = (
         word("model", lambda one: one.model or NONE),
         count("problems", lambda one: one.problems),
         count("solutions", lambda one: one.solutions),
-        *_passing(report),
+        *_pass_at_columns(report),
     )
     caption = "Solutions that pass the final suites, by model, over the problems in the set, in percent (figure 6)."
     return table(caption, columns, report.models)
@@ -214,7 +214,7 @@ def _plots(report: EvolutionReport) -> list[Lines]:
             caption="Tests proposed and retained over rounds (figure 5).",
             x_label="round",
             ticks=rounds[1:],
-            series=tuple(_generated(report)),
+            series=tuple(_generated_series(report)),
             shares=False,
         ),
         Lines(
@@ -235,18 +235,18 @@ def _plots(report: EvolutionReport) -> list[Lines]:
     ]
 
 
-def _generated(report: EvolutionReport) -> Iterable[Series]:
+def _generated_series(report: EvolutionReport) -> Iterable[Series]:
     for mode in MODES:
         steps = [one for one in report.steps if one.mode == mode]
         yield Series(f"{mode}, proposed", tuple(float(one.proposed) for one in steps))
         yield Series(f"{mode}, retained", tuple(float(one.retained) for one in steps))
 
 
-def _mean(value: float | None) -> str:
+def _mean_text(value: float | None) -> str:
     return NONE if value is None else f"{value:.2f}"
 
 
-def _word(value: object) -> str:
+def _value_text(value: object) -> str:
     return NONE if value is None else str(value)
 
 
@@ -254,8 +254,8 @@ def _word(value: object) -> str:
 
 
 def duplicates_text(report: DuplicateReport) -> str:
-    overlaps = [_overlaps(report)] if len(report.overlaps) > 1 else []
-    return "\n".join(map(plain_table, [_remaining_table(report), *overlaps, _neighbours(report)]))
+    overlaps = [_overlaps_table(report)] if len(report.overlaps) > 1 else []
+    return "\n".join(map(plain_table, [_remaining_table(report), *overlaps, _neighbours_table(report)]))
 
 
 def _remaining_table(report: DuplicateReport) -> Table:
@@ -273,7 +273,7 @@ def _remaining_table(report: DuplicateReport) -> Table:
     return table(caption, columns, (*report.sources, total))
 
 
-def _overlaps(report: DuplicateReport) -> Table:
+def _overlaps_table(report: DuplicateReport) -> Table:
     def alike(other: str) -> Column[str]:
         return column(other, lambda name: report.overlaps[name][other], percentage)
 
@@ -282,7 +282,7 @@ def _overlaps(report: DuplicateReport) -> Table:
     return table(caption, columns, report.overlaps)
 
 
-def _neighbours(report: DuplicateReport) -> Table:
+def _neighbours_table(report: DuplicateReport) -> Table:
     bins = zip(report.edges, report.edges[1:], report.before, report.after, strict=False)
     rows = [
         row(f"{low:.2f}–{high:.2f}", f"{before:,}", f"{after:,}")

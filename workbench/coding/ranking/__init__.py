@@ -1,6 +1,7 @@
 """How well verifiers rank and score solutions (Scoring Verifiers), and benchmarks for measuring that.
 
 truth, scored: true scores of solutions, and verifiers' scores. selecting: benchmarks. references: reference solutions
-run for them. measuring: the metrics. passing: how many tests are enough, pass@k, histograms of scores. tables:
+run for these benchmarks. measuring: the metrics. passing: how many tests are enough, pass@k, histograms of scores.
+tables:
 rendering.
 """

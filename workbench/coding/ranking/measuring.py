@@ -50,9 +50,9 @@ class Covered(Struct, frozen=True, kw_only=True):
         raters: The verifiers.
         partial: Verifiers that are excluded because they have judged too few solutions.
         coverage: Share of the solutions with true scores that a verifier has scored, by name and data set.
-        filled: Numbers of missing scores that count as the lowest, by verifier.
+        filled: Number of missing scores that count as the lowest, by verifier.
         left_out: Number of problems that are not measured.
-        lacking: The same by the verifier whose score is missing, or ``truth``.
+        lacking: Number of such problems by the verifier whose score is missing, or ``truth`` if a true score is.
     """
 
     problems: list[ScoredProblem]
@@ -81,7 +81,7 @@ def covered(
         unitless: Verifiers whose scores are not shares, so that 0 is not the lowest.
     """
     known = [problem for problem in problems if all(one.score is not None for one in problem.solutions)]
-    partial = [] if named else _partial(known, raters)
+    partial = [] if named else _partial_verifiers(known, raters)
     if len(partial) == len(raters):
         partial = []
     out = {one.verifier for one in partial}
@@ -90,9 +90,9 @@ def covered(
     filled: Counter[str] = Counter()
     whole = list(problems)
     if missing == "zero":
-        lowest = {name: _lowest(known, name) if name in unitless else 0.0 for name in names}
-        whole = [_filled(problem, lowest, filled) for problem in problems]
-    lacking = [_lacking(problem, names) for problem in whole]
+        lowest = {name: _lowest_score(known, name) if name in unitless else 0.0 for name in names}
+        whole = [_fill_missing_scores(problem, lowest, filled) for problem in problems]
+    lacking = [_verifiers_without_score(problem, names) for problem in whole]
     every = Counter(name for lack in lacking for name in lack)
     return Covered(
         problems=[problem for problem, lack in zip(whole, lacking, strict=True) if not lack],
@@ -105,7 +105,7 @@ def covered(
     )
 
 
-def _partial(known: Sequence[ScoredProblem], raters: Sequence[Rater]) -> list[PartialVerifier]:
+def _partial_verifiers(known: Sequence[ScoredProblem], raters: Sequence[Rater]) -> list[PartialVerifier]:
     found = []
     total = sum(len(problem.solutions) for problem in known)
     for rater in raters:
@@ -116,12 +116,12 @@ def _partial(known: Sequence[ScoredProblem], raters: Sequence[Rater]) -> list[Pa
     return found
 
 
-def _lowest(known: Sequence[ScoredProblem], name: str) -> float:
+def _lowest_score(known: Sequence[ScoredProblem], name: str) -> float:
     scores = (one.scores.get(name) for problem in known for one in problem.solutions)
     return min((score for score in scores if score is not None), default=0.0)
 
 
-def _filled(problem: ScoredProblem, lowest: Mapping[str, float], filled: Counter[str]) -> ScoredProblem:
+def _fill_missing_scores(problem: ScoredProblem, lowest: Mapping[str, float], filled: Counter[str]) -> ScoredProblem:
     def scores(one: ScoredSolution) -> dict[str, float | None]:
         refused = [name for name in lowest if one.scores.get(name) is None and name not in one.unjudged]
         filled.update(refused)
@@ -136,7 +136,7 @@ def _filled(problem: ScoredProblem, lowest: Mapping[str, float], filled: Counter
     return structs.replace(problem, solutions=tuple(solutions))
 
 
-def _lacking(problem: ScoredProblem, names: Sequence[str]) -> list[str]:
+def _verifiers_without_score(problem: ScoredProblem, names: Sequence[str]) -> list[str]:
     without = [TRUTH] if any(one.score is None for one in problem.solutions) else []
     return without + [name for name in names if any(one.scores.get(name) is None for one in problem.solutions)]
 
@@ -156,7 +156,7 @@ REWARDS: Final = ("reward-model", "reward-local")
 PAPER_K: Final = 5
 """Default number of solutions selected of each problem."""
 SAMPLES: Final = 2_000
-"""Default number of bootstrap samples behind the intervals."""
+"""Default number of bootstrap samples for the intervals."""
 
 
 class FileRanking(Struct, frozen=True, kw_only=True):
@@ -165,7 +165,7 @@ class FileRanking(Struct, frozen=True, kw_only=True):
 
 
 class RankedVerifiers(Struct, frozen=True, kw_only=True):
-    """The metrics of verifiers, and the solutions behind them, with their scores.
+    """The metrics of verifiers, and the solutions they were computed from, with their scores.
 
     Attributes:
         problems: All problems, including those that are not measured.
@@ -181,7 +181,7 @@ class _VerifierScores(Struct, frozen=True, kw_only=True):
     """One verifier's scores of the problems of one data set.
 
     Attributes:
-        problems: Task ids with the measured values.
+        problems: Each problem's task id and measured values.
         shared: Whether several solutions may share the best rank.
         normalise: Whether the scores are scaled.
     """
@@ -201,8 +201,8 @@ def ranking_of_file(path: Path, *, samples: int = SAMPLES, seed: int = 0) -> Fil
         FormatError: The file can't be read, has no scores, or names an unknown data set.
     """
     found = formats.read_scored_rows(path)
-    measured = [_of_rows(found, name, dataset) for name in found.verifiers for dataset in formats.DATASETS]
-    rows, problems = _figures(measured, samples, seed)
+    measured = [_scores_from_rows(found, name, dataset) for name in found.verifiers for dataset in formats.DATASETS]
+    rows, problems = _ranking_rows(measured, samples, seed)
     report = RankingReport(
         rows=rows,
         problems=problems,
@@ -230,15 +230,15 @@ def compared(
     samples: int = SAMPLES,
     seed: int = 0,
 ) -> RankedVerifiers:
-    """Compute the metrics of verifiers, all on the same problems, with the solutions behind them.
+    """Compute the metrics of verifiers, all on the same problems, and return them with the solutions.
 
     Args:
         truth: The source of true scores.
         verifiers: Names of verifiers; empty for all that have judged enough solutions.
-        selection: Only these solutions.
-        k: Only k selected solutions of each problem; None for all.
+        selection: Use only these solutions.
+        k: Use only k selected solutions of each problem; None for all.
         references: With k, the outcomes of reference solutions (`references.outcomes_of_references`).
-        reference_scores: The same by verifier, for the tests that it executes.
+        reference_scores: Outcomes of reference solutions in the tests that a verifier executes, by verifier.
         missing: How abstentions count; see `covered`.
 
     Raises:
@@ -253,8 +253,8 @@ def compared(
         problems, selected = _selected_problems(problems, sets, reference_scores), selected_problems(sets)
     unitless = [one.name for one in chosen if kinds[one.name] in REWARDS or not _are_shares(problems, one.name)]
     found = covered(problems, chosen, missing, named=bool(verifiers), unitless=unitless)
-    measured = _measured(found, dict.fromkeys(problem.dataset for problem in problems), unitless)
-    rows, by_problem = _figures(measured, samples, seed)
+    measured = _verifier_scores(found, dict.fromkeys(problem.dataset for problem in problems), unitless)
+    rows, by_problem = _ranking_rows(measured, samples, seed)
     report = RankingReport(
         rows=[structs.replace(row, coverage=found.coverage.get((row.verifier, row.dataset))) for row in rows],
         problems=by_problem,
@@ -298,14 +298,14 @@ def _selected_problems(
         there: dict[Id, ScoredSolution] = {one.solution_id: one for one in problem.solutions}
         for one in outcomes.solutions:
             if one.item == NO_ITEM:
-                there[one.solution_id] = _reference(problem, one, reference_scores)
+                there[one.solution_id] = _scored_reference(problem, one, reference_scores)
         kept = tuple(structs.replace(there[one.id], rank=one.rank) for one in ranked)
         if kept:
             found.append(structs.replace(problem, solutions=kept))
     return found
 
 
-def _reference(
+def _scored_reference(
     problem: ScoredProblem,
     solution: SolutionOutcomes,
     reference_scores: Mapping[str, Mapping[int, dict[str, Execution]]],
@@ -333,14 +333,16 @@ def _are_shares(problems: Sequence[ScoredProblem], name: str) -> bool:
     return all(0 <= score <= 1 for score in scores if score is not None)
 
 
-def _measured(found: Covered, datasets: Iterable[str], unitless: Sequence[str]) -> Iterator[_VerifierScores]:
+def _verifier_scores(found: Covered, datasets: Iterable[str], unitless: Sequence[str]) -> Iterator[_VerifierScores]:
     for rater in found.raters:
         for dataset in datasets:
             there = [problem for problem in found.problems if problem.dataset == dataset]
-            yield _of_problems(there, rater, dataset, normalise=rater.name in unitless)
+            yield _scores_on_problems(there, rater, dataset, normalise=rater.name in unitless)
 
 
-def _of_problems(problems: Sequence[ScoredProblem], rater: Rater, dataset: str, *, normalise: bool) -> _VerifierScores:
+def _scores_on_problems(
+    problems: Sequence[ScoredProblem], rater: Rater, dataset: str, *, normalise: bool
+) -> _VerifierScores:
     truths = [[one.score for one in problem.solutions] for problem in problems]
     # Lower ranks are better; among the measured solutions they begin with 1.
     ranks = [ranks_of([None if one.rank is None else -one.rank for one in problem.solutions]) for problem in problems]
@@ -350,7 +352,7 @@ def _of_problems(problems: Sequence[ScoredProblem], rater: Rater, dataset: str, 
         run=rater.run,
         dataset=dataset,
         problems=[
-            (problem.task_id, _arrays(rank, truth, score))
+            (problem.task_id, _problem_scores(rank, truth, score))
             for problem, rank, truth, score in zip(problems, ranks, truths, scores, strict=True)
         ],
         shared=True,
@@ -358,7 +360,7 @@ def _of_problems(problems: Sequence[ScoredProblem], rater: Rater, dataset: str, 
     )
 
 
-def _of_rows(found: formats.ScoredRows, verifier: str, dataset: str) -> _VerifierScores:
+def _scores_from_rows(found: formats.ScoredRows, verifier: str, dataset: str) -> _VerifierScores:
     rows: dict[Id, list[tuple[float, float, float]]] = {}
     for row, scores in found.rows:
         if row.dataset == dataset:
@@ -368,13 +370,13 @@ def _of_rows(found: formats.ScoredRows, verifier: str, dataset: str) -> _Verifie
         verifier=verifier,
         run=None,
         dataset=dataset,
-        problems=[(task, _arrays(*zip(*values, strict=True))) for task, values in rows.items()],
+        problems=[(task, _problem_scores(*zip(*values, strict=True))) for task, values in rows.items()],
         shared=False,
         normalise=verifier == "reward",
     )
 
 
-def _arrays(
+def _problem_scores(
     rank: Sequence[float | None], truth: Sequence[float | None], score: Sequence[float | None]
 ) -> ProblemScores:
     import numpy as np
@@ -384,7 +386,7 @@ def _arrays(
     return ProblemScores(*(np.array(values, dtype=np.float64) for values in (rank, truth, score)))
 
 
-def _figures(
+def _ranking_rows(
     measured: Iterable[_VerifierScores], samples: int, seed: int
 ) -> tuple[list[RankingRow], list[ProblemMetrics]]:
     from workbench.statistics.ranking import of_problem
@@ -392,12 +394,12 @@ def _figures(
     rows, problems = [], []
     for one in measured:
         found = [(task, of_problem(each, shared=one.shared, normalise=one.normalise)) for task, each in one.problems]
-        rows.append(_row(one, [figures for _, figures in found], samples, seed))
+        rows.append(_ranking_row(one, [figures for _, figures in found], samples, seed))
         problems += [_problem_row(one, task, figures) for task, figures in found]
     return rows, problems
 
 
-def _row(one: _VerifierScores, found: Sequence[ProblemRanking], samples: int, seed: int) -> RankingRow:
+def _ranking_row(one: _VerifierScores, found: Sequence[ProblemRanking], samples: int, seed: int) -> RankingRow:
     from workbench.statistics.ranking import of_problems
 
     figures = of_problems(found, samples=samples, seed=seed)

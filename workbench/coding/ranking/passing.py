@@ -51,7 +51,7 @@ class FilePasses(Struct, frozen=True, kw_only=True):
 
 
 def pass_of_file(path: Path, sizes: Sequence[int]) -> FilePasses:
-    """Compute pass@k of a file's counts; lines of the same solution are combined, then those of the same problem.
+    """Compute pass@k of a file's counts; lines of the same solution are combined, then solutions of the same problem.
 
     Raises:
         FormatError: The file can't be read, or has no valid line.
@@ -63,20 +63,20 @@ def pass_of_file(path: Path, sizes: Sequence[int]) -> FilePasses:
         if isinstance(found, Refusal):
             refused.append(found)
         elif found.n is not None:
-            _add(counts, (found.dataset, found.task_id), found.n, found.c or 0)
+            _add_counts(counts, (found.dataset, found.task_id), found.n, found.c or 0)
         else:
             own = (number,) if found.solution_id is None else found.solution_id
-            _add(tests, (found.dataset, found.task_id, own), found.total or 0, found.passed or 0)
+            _add_counts(tests, (found.dataset, found.task_id, own), found.total or 0, found.passed or 0)
     for (dataset, task_id, _), (total, passed) in tests.items():
-        _add(counts, (dataset, task_id), int(total > 0), int(0 < total == passed))
+        _add_counts(counts, (dataset, task_id), int(total > 0), int(0 < total == passed))
     if not counts and not refused:
         raise FormatError(f"{path}: the file has no lines.", 'A line has "task_id", "n" and "c", or "passed".')
-    report = PassReport(rows=_rows(counts, sizes), judge=str(path), refused=len(refused))
+    report = PassReport(rows=_pass_rows(counts, sizes), judge=str(path), refused=len(refused))
     return FilePasses(report=report, refused=refused)
 
 
 class ItemPass(NamedTuple):
-    """A solution that passes or fails; None if unknown: then it does not count."""
+    """A solution, and whether it passes; a solution with ``passes`` None (unknown) does not count."""
 
     item: int
     dataset: str
@@ -85,14 +85,14 @@ class ItemPass(NamedTuple):
 
 
 class Passes(NamedTuple):
-    """Solutions, and the criterion for passing."""
+    """Solutions with whether they pass; ``judge`` describes what decides that."""
 
     found: list[ItemPass]
     judge: str
 
 
 def passes_by_tests(project: Project, truth: Truth, selection: Selection | None = None) -> Passes:
-    """Return the solutions with whether they pass all tests, without unexecuted and reference solutions.
+    """Return the solutions with whether they pass all tests; reference solutions are left out.
 
     Raises:
         UsageError: The selection names something unknown.
@@ -131,7 +131,7 @@ def passes_by_verdict(project: Project, verifier: str, selection: Selection | No
 
 def pass_report(passes: Passes, sizes: Sequence[int]) -> PassReport:
     unknown = sum(one.passes is None for one in passes.found)
-    return PassReport(rows=_rows(_counts(passes.found), sizes), judge=passes.judge, unknown=unknown)
+    return PassReport(rows=_pass_rows(_pass_counts(passes.found), sizes), judge=passes.judge, unknown=unknown)
 
 
 def with_models(
@@ -174,7 +174,7 @@ def _by_model(project: Project, found: Iterable[ItemPass]) -> dict[str, list[Ite
 
 
 def _model_row(model: str, k: int, found: Iterable[ItemPass], datasets: Sequence[str]) -> ModelPasses:
-    values = {row.dataset: row.value for row in _rows(_counts(found), (k,))}
+    values = {row.dataset: row.value for row in _pass_rows(_pass_counts(found), (k,))}
     every = [values.get(name) for name in datasets]
     there = [value for value in every if value is not None]
     average = sum(there) / len(there) if there and len(there) == len(every) else None
@@ -189,26 +189,26 @@ def held_against(row: ModelPasses, other: float | None) -> ModelPasses:
     return structs.replace(row, delta=row.average - other, gain=gain)
 
 
-def _counts(found: Iterable[ItemPass]) -> Counts:
+def _pass_counts(found: Iterable[ItemPass]) -> Counts:
     counts: Counts = {}
     for one in found:
-        _add(counts, (one.dataset, one.task_id), int(one.passes is not None), int(one.passes or False))
+        _add_counts(counts, (one.dataset, one.task_id), int(one.passes is not None), int(one.passes or False))
     return counts
 
 
-def _add(counts: dict[K, tuple[int, int]], key: K, n: int, c: int) -> None:
+def _add_counts(counts: dict[K, tuple[int, int]], key: K, n: int, c: int) -> None:
     before = counts.get(key, (0, 0))
     counts[key] = before[0] + n, before[1] + c
 
 
-def _rows(counts: Counts, sizes: Sequence[int]) -> list[PassRow]:
+def _pass_rows(counts: Counts, sizes: Sequence[int]) -> list[PassRow]:
     by_dataset: dict[str, list[tuple[int, int]]] = {}
     for (dataset, _), count in counts.items():
         by_dataset.setdefault(dataset, []).append(count)
-    return [_row(dataset, k, found) for dataset, found in by_dataset.items() for k in sizes]
+    return [_pass_row(dataset, k, found) for dataset, found in by_dataset.items() for k in sizes]
 
 
-def _row(dataset: str, k: int, counts: Iterable[tuple[int, int]]) -> PassRow:
+def _pass_row(dataset: str, k: int, counts: Iterable[tuple[int, int]]) -> PassRow:
     import numpy as np
 
     from workbench.statistics.best_of import mean_interval, pass_at
@@ -255,7 +255,7 @@ def saturation(
 
     Args:
         truth: The source of outcomes; all its suites together.
-        selection: Only these solutions.
+        selection: Use only these solutions.
         sizes: The k, ascending, each from 1 to `MIN_TESTS`.
         resamples: Number of draws of tests, at least two.
 
@@ -265,8 +265,8 @@ def saturation(
     found: list[FloatArray] = []
     left_out: Counter[str] = Counter()
     for problem in outcomes_by_problem(project, truth, selection):
-        run = _counting([one.outcomes for one in problem.solutions if one.complete])
-        why = _useless(run)
+        run = _without_broken_tests([one.outcomes for one in problem.solutions if one.complete])
+        why = _exclusion_reason(run)
         if why is None:
             found.append(_correlations(problem, run, sizes, resamples, seed))
         else:
@@ -289,12 +289,12 @@ def saturation(
     )
 
 
-def _counting(run: Sequence[str]) -> list[str]:
+def _without_broken_tests(run: Sequence[str]) -> list[str]:
     kept = [place for place, letters in enumerate(zip(*run, strict=True)) if BROKEN not in letters]
     return ["".join(outcomes[place] for place in kept) for outcomes in run]
 
 
-def _useless(run: Sequence[str]) -> str | None:
+def _exclusion_reason(run: Sequence[str]) -> str | None:
     if not run or len(run[0]) < MIN_TESTS:
         return "few_tests"
     return "one_score" if len({outcomes.count(PASS) for outcomes in run}) < 2 else None
@@ -336,7 +336,7 @@ def histograms(
     """Return histograms of the selections by data set; problems without a selection don't count.
 
     Args:
-        counts: Numbers of tests of the problems, by row id (`tests_of_problems`).
+        counts: Number of tests of each problem, by row id (`tests_of_problems`).
         given: Verifiers' scores of the same solutions, by data set (`scores_of_selected`).
     """
     by_dataset: dict[str, list[SelectedSet]] = {}
@@ -388,7 +388,7 @@ def _scores_of_rater(project: Project, rater: Rater, items: Sequence[int]) -> Se
         solutions=len(given),
         without=len(items) - len(given),
         mean_score=sum(given) / len(given) if given else None,
-        scores=_bins(given),
+        scores=_histogram_bins(given),
     )
 
 
@@ -407,8 +407,8 @@ def outcome_shares(project: Project, selection: Selection | None = None) -> list
             run=run,
             suite=suite,
             dataset=dataset,
-            every=_share(parts),
-            ground_truth=_share(flagged) if (flagged := [part for part in parts if part.flagged]) else None,
+            every=_shares_of_tests(parts),
+            ground_truth=_shares_of_tests(flagged) if (flagged := [part for part in parts if part.flagged]) else None,
         )
         for (verifier, run, suite, dataset), parts in found.items()
     ]
@@ -423,21 +423,21 @@ def _histogram(dataset: str, sets: Sequence[SelectedSet], counts: Mapping[int, i
         problems=len(sets),
         solutions=len(scores),
         mean_score=sum(scores) / len(scores),
-        scores=_bins(scores),
-        gaps=_bins([max(problem) - min(problem) for problem in by_problem]),
+        scores=_histogram_bins(scores),
+        gaps=_histogram_bins([max(problem) - min(problem) for problem in by_problem]),
         sizes=dict(sorted(Counter(map(len, by_problem)).items())),
         mean_tests=sum(known) / len(known) if known else None,
     )
 
 
-def _bins(values: Sequence[float]) -> Bins:
+def _histogram_bins(values: Sequence[float]) -> Bins:
     counts = [0] * BINS
     for value in values:
         counts[min(int(round(value * BINS, 9)), BINS - 1)] += 1
     return Bins(edges=[place / BINS for place in range(BINS + 1)], counts=counts)
 
 
-def _share(parts: Sequence[tests.OutcomeCounts]) -> SharesOfTests:
+def _shares_of_tests(parts: Sequence[tests.OutcomeCounts]) -> SharesOfTests:
     tests, passed, assertion = (sum(getattr(part, name) for part in parts) for name in ("tests", "passed", "assertion"))
     return SharesOfTests(
         solutions=sum(part.solutions for part in parts),

@@ -37,10 +37,10 @@ def outcomes_of_references(
     sandbox is opened only if there is a reference to run. A reference that crashed the harness has no outcomes.
 
     Args:
-        selection: Problems of these solutions.
-        workers: Programs executed at a time; by default one per core.
+        selection: Use only problems of these solutions.
+        workers: Number of programs executed at a time; by default one per core.
         allow_unsafe: Whether the user approves resource limits without isolation.
-        cluster: The cluster that runs them instead of this machine; work of its nodes is recorded there.
+        cluster: The cluster that runs them instead of this machine; counts of its nodes' work are recorded in it.
         trust: Whether the user approves the interpreter of a run.
 
     Raises:
@@ -56,11 +56,16 @@ def outcomes_of_references(
     lacking = [one.question for one in outcomes_by_problem(project, truth, selection) if not one.known]
     for run in dict.fromkeys(truth.runs.values()):
         suites = [suite for suite, number in truth.runs.items() if number == run]
-        jobs = _jobs(project, lacking, suites, _options(project, run))
+        jobs = _reference_programs(project, lacking, suites, _run_options(project, run))
         if (first := next(jobs, None)) is None:
             continue
         with opened_sandbox(
-            project, _options(project, run), workers=workers, allow_unsafe=allow_unsafe, cluster=cluster, trust=trust
+            project,
+            _run_options(project, run),
+            workers=workers,
+            allow_unsafe=allow_unsafe,
+            cluster=cluster,
+            trust=trust,
         ) as sandbox:
             for (question, suite), execution in sandbox.run(chain([first], jobs)):
                 by_suite.setdefault(question, {})[suite] = execution
@@ -73,12 +78,12 @@ def outcomes_of_references(
     }
 
 
-def _options(project: Project, run: int) -> Mapping[str, str]:
+def _run_options(project: Project, run: int) -> Mapping[str, str]:
     verifier = run_row(project.database.reader(), run).verifier
     return verifier.options if verifier.kind == KIND else {}
 
 
-def _jobs(
+def _reference_programs(
     project: Project, questions: Sequence[int], suites: Sequence[str], options: Mapping[str, str]
 ) -> Iterator[tuple[tuple[int, str], Program]]:
     verifier = executing({**options, "suite": ",".join(suites)})

@@ -1,4 +1,4 @@
-"""Solutions of each problem with their true scores and ranks, and verifiers' scores."""
+"""Read the solutions of each problem with their true scores and ranks, and verifiers' scores."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def named_raters(there: Sequence[Rater], verifiers: Sequence[str]) -> list[Rater
 
 
 def tested_by(project: Project, truth: Truth, verifiers: Sequence[str]) -> dict[str, Truth]:
-    """Return by verifier the runs with settings for executing reference solutions.
+    """Return the runs of each verifier with whose settings to execute references; empty unless all execute tests.
 
     Raises:
         UsageError: A verifier has no scores, or no verifier has.
@@ -75,13 +75,13 @@ def scored(
     selection: Selection | None = None,
     questions: Sequence[int] | None = None,
 ) -> Iterator[ScoredProblem]:
-    """Yield each problem's solutions with true and other scores.
+    """Yield each problem's solutions with true scores and verifiers' scores.
 
     Args:
         truth: The source of true scores (`truth.truth_of`).
         verifiers: Verifiers whose scores are included (`raters`).
-        selection: Only these solutions.
-        questions: Only these problems, by row id.
+        selection: Include only these solutions.
+        questions: Include only these problems, by row id.
 
     Raises:
         UsageError: The selection names something unknown.
@@ -90,7 +90,7 @@ def scored(
     given = {rater.name: known.score(rater.run) for rater in verifiers}
     said = {rater.name: known.outcome(rater.run) for rater in verifiers}
     for problem in outcomes_by_problem(project, truth, selection, questions):
-        yield _scored(problem, known, {name: score for name, score in given.items() if score is not None}, said)
+        yield _scored_problem(problem, known, {name: score for name, score in given.items() if score is not None}, said)
 
 
 def _has_scores(score: FloatArray | None) -> bool:
@@ -99,7 +99,7 @@ def _has_scores(score: FloatArray | None) -> bool:
     return score is not None and bool(np.isfinite(score).any())
 
 
-def _scored(
+def _scored_problem(
     problem: ProblemOutcomes, known: Columns, given: Mapping[str, FloatArray], said: Mapping[str, IntArray]
 ) -> ScoredProblem:
     import numpy as np
@@ -122,7 +122,7 @@ def _scored(
         dataset=problem.dataset,
         task_id=problem.task_id,
         solutions=tuple(
-            _solution(
+            _scored_solution(
                 one,
                 problem.known.get(one.item) == "flag",
                 rank,
@@ -135,7 +135,7 @@ def _scored(
     )
 
 
-def _solution(
+def _scored_solution(
     one: SolutionOutcomes,
     flagged: bool,
     rank: float | None,
@@ -182,7 +182,7 @@ BARE_ASSERTION: Final = "AssertionError()"
 
 
 def as_scored(share: float, rules: Rules) -> float:
-    """Return the share of passed tests that distinguishes solutions: rounded as released, or exact as in the paper."""
+    """Return a share of passed tests as a score: rounded as in the released code, or exact as in the paper."""
     return round(share, DECIMALS) if rules == "released" else share
 
 
@@ -205,10 +205,10 @@ def only_stderr(stderrs: Sequence[str]) -> bool:
 
 
 def letters_of(stderrs: Sequence[str]) -> str:
-    return "".join(map(_letter, stderrs))
+    return "".join(map(_outcome_letter, stderrs))
 
 
-def _letter(stderr: str) -> str:
+def _outcome_letter(stderr: str) -> str:
     text = stderr.strip()
     return PASS if not text else ASSERTION if text.startswith("AssertionError") else "e"
 
@@ -220,10 +220,10 @@ def stderrs_of(outcomes: str, failures: Iterable[Failure]) -> list[str]:
     """
     messages = {failure.position: failure.message for failure in failures if failure.outcome == ASSERTION}
     letters = ((position, letter) for position, letter in enumerate(outcomes) if letter != BROKEN)
-    return [_stderr(letter, messages.get(position)) for position, letter in letters]
+    return [_stderr_text(letter, messages.get(position)) for position, letter in letters]
 
 
-def _stderr(letter: str, message: str | None) -> str:
+def _stderr_text(letter: str, message: str | None) -> str:
     if letter in (PASS, NOT_RUN):
         return ""
     if letter != ASSERTION:

@@ -62,10 +62,11 @@ def select(
     """Select from the candidates of one problem: drop errors, keep one of each score, choose k, and rank them.
 
     Args:
-        candidates: Candidates in input order; scores as the rules require (see `scored.as_scored`).
+        candidates: The candidates in input order, with scores rounded as the rules require (see `scored.as_scored`).
         k: Number of solutions, including the ground truth.
-        exact: Whether to compare distances as decimal fractions. As floats, as in the released code, 0.25 - 0.1 is less
-            than 0.4 - 0.25, so that the lower score wins what should be a tie.
+        exact: Whether to compare distances as decimal fractions. With floats, which the released code uses, 0.25 - 0.1
+            is
+            less than 0.4 - 0.25, so that the lower score wins what should be a tie.
         place: The problem's name, for messages.
         first: Whether the ground truth has rank 1 regardless of its score. In the released code a better solution
             precedes it.
@@ -77,11 +78,11 @@ def select(
         raise FormatError(f"{place}: two solutions are the ground truth.", "Only one solution can have rank 1.")
     kept = [one for one in candidates if one.ground_truth or not one.only_errors]
     distinct = one_of_each_score(kept)
-    chosen = (_released if rules == "released" else _formula)(distinct, k, exact=exact)
+    chosen = (_select_as_released if rules == "released" else _select_by_formula)(distinct, k, exact=exact)
     ordered = sorted(chosen, key=lambda one: (not (first and one.ground_truth), -one.score))
     return Picked(
         ranked=tuple(_ranked_candidate(one, rank) for rank, one in enumerate(ordered, 1)),
-        dropped=_dropped(candidates, kept, distinct, chosen),
+        dropped=_dropped_by_step(candidates, kept, distinct, chosen),
         shortfall=None if len(chosen) >= k else _shortfall(candidates, distinct, chosen),
     )
 
@@ -90,20 +91,20 @@ def one_of_each_score(candidates: Sequence[Candidate]) -> list[Candidate]:
     best: dict[float, Candidate] = {}
     for one in candidates:
         held = best.get(one.score)
-        if held is None or _preferred(one) < _preferred(held):
+        if held is None or _preference_key(one) < _preference_key(held):
             best[one.score] = one
     return sorted(best.values(), key=lambda one: -one.score)
 
 
-def _preferred(one: Candidate) -> tuple[bool, float]:
+def _preference_key(one: Candidate) -> tuple[bool, float]:
     return not one.ground_truth, one.seconds
 
 
-def _released(distinct: Sequence[Candidate], k: int, *, exact: bool) -> list[Candidate]:
-    """Return the ground truth, and k - 1 of the others: the lowest, then the nearest to each target.
+def _select_as_released(distinct: Sequence[Candidate], k: int, *, exact: bool) -> list[Candidate]:
+    """Return the ground truth and k - 1 other candidates: the lowest, then the nearest to each target.
 
-    With m the least score in (0, 0.1), else the least: T_i = 1 - i / (k - 1) (1 - m), i = 1 ... k - 2. A tie takes the
-    higher score. If there are at most k - 1 others, all are kept.
+    With m the least score in (0, 0.1), else the least: T_i = 1 - i / (k - 1) (1 - m), i = 1 ... k - 2. In a tie the
+    higher score is chosen. If there are at most k - 1 others, all are kept.
     """
     truth = [one for one in distinct if one.ground_truth]
     others = [one for one in distinct if not one.ground_truth]
@@ -112,47 +113,47 @@ def _released(distinct: Sequence[Candidate], k: int, *, exact: bool) -> list[Can
         return [*truth, *others]
     if wanted < 1:
         return truth
-    scores = [_number(one.score, exact=exact) for one in others]
-    low = _lowest(scores)
+    scores = [_to_number(one.score, exact=exact) for one in others]
+    low = _lowest_position(scores)
     taken = [low]
-    for target in _targets(scores[low], wanted, exact=exact):
-        taken.append(_nearest(scores, target, taken))
+    for target in _target_scores(scores[low], wanted, exact=exact):
+        taken.append(_nearest_position(scores, target, taken))
     return [*truth, *(others[place] for place in taken)]
 
 
-def _formula(distinct: Sequence[Candidate], k: int, *, exact: bool) -> list[Candidate]:
-    """Return the candidates nearest to each target, the ground truth included, then the lowest if it is not among them.
+def _select_by_formula(distinct: Sequence[Candidate], k: int, *, exact: bool) -> list[Candidate]:
+    """Return the candidates nearest to each target, and the lowest one; the ground truth is a candidate like any other.
 
     k' = min(n, k); T_i = 1 - i / k' (1 - m), i = 1 ... k' - 1. The ground truth may be dropped.
     """
     if not distinct:
         return []
-    scores = [_number(one.score, exact=exact) for one in distinct]
-    low = _lowest(scores)
+    scores = [_to_number(one.score, exact=exact) for one in distinct]
+    low = _lowest_position(scores)
     taken: list[int] = []
-    for target in _targets(scores[low], min(len(scores), k), exact=exact):
-        taken.append(_nearest(scores, target, taken))
+    for target in _target_scores(scores[low], min(len(scores), k), exact=exact):
+        taken.append(_nearest_position(scores, target, taken))
     return [distinct[place] for place in dict.fromkeys([*taken, low])]
 
 
-def _number(score: float, *, exact: bool) -> Number:
+def _to_number(score: float, *, exact: bool) -> Number:
     return Fraction(repr(score)) if exact else score
 
 
-def _lowest(scores: Sequence[Number]) -> int:
-    """Return the position of the least score in (0, 0.1), else of the least; scores descend."""
+def _lowest_position(scores: Sequence[Number]) -> int:
+    """Return the position of the least score in (0, 0.1), else of the least score; ``scores`` must descend."""
     low = [place for place, score in enumerate(scores) if 0 < score < LOW]
     return low[-1] if low else len(scores) - 1
 
 
-def _targets(low: Number, count: int, *, exact: bool) -> list[Number]:
+def _target_scores(low: Number, count: int, *, exact: bool) -> list[Number]:
     """Return ``count - 1`` targets between 1 and the lowest score, as floats in the order of the released code."""
     if exact:
         return [1 - Fraction(step, count) * (1 - Fraction(low)) for step in range(1, count)]
     return [1.0 - step / count * (1.0 - float(low)) for step in range(1, count)]
 
 
-def _nearest(scores: Sequence[Number], target: Number, taken: Sequence[int]) -> int:
+def _nearest_position(scores: Sequence[Number], target: Number, taken: Sequence[int]) -> int:
     free = (place for place in range(len(scores)) if place not in taken)
     return min(free, key=lambda place: _distance(scores[place], target))
 
@@ -165,7 +166,7 @@ def _ranked_candidate(one: Candidate, rank: int) -> Ranked:
     return Ranked(id=one.id, score=one.score, rank=rank, seconds=one.seconds, ground_truth=one.ground_truth)
 
 
-def _dropped(
+def _dropped_by_step(
     candidates: Sequence[Candidate],
     kept: Sequence[Candidate],
     distinct: Sequence[Candidate],
@@ -211,7 +212,7 @@ class SelectedSet(Struct, frozen=True, kw_only=True):
 
     Attributes:
         line: The line that ``workbench code select`` prints.
-        picked: The selection with times.
+        picked: The selected candidates, ranked, with their times.
         problem: The stored problem; None from a file.
         source: The line of the file; None from a database.
     """
@@ -248,14 +249,14 @@ def select_stored(
         if problem.question in references:
             problem = _with_reference(problem, references[problem.question])
         run = [one for one in problem.solutions if one.score is not None]
-        candidates = [_candidate(one, how) for one in run]
+        candidates = [_candidate_from_outcomes(one, how) for one in run]
         known: dict[Id, GroundTruthFrom] = {
             one.solution_id: problem.known[one.item] for one in run if one.item in problem.known
         }
         perfect: list[Id] = [one.solution_id for one in run if one.score == 1]
         not_run: list[Id] = [one.solution_id for one in problem.solutions if one.score is None]
         marked, origin = _with_ground_truth(candidates, known, perfect)
-        line, picked = _selected(
+        line, picked = _selection_line(
             problem.task_id, marked, origin, how, not_run, dataset=problem.dataset, first=origin != "stand_in"
         )
         yield SelectedSet(line=line, picked=picked, problem=problem)
@@ -280,22 +281,22 @@ def select_from(path: Path, how: How) -> FileSelection:
         if isinstance(line, Refusal):
             found.refused.append(line)
         else:
-            found.sets.append(_from_line(line, how))
+            found.sets.append(_select_from_line(line, how))
     if not found.sets and not found.refused:
         raise FormatError(f"{path}: the file has no lines.", 'A line has "task_id" and "candidates".')
     return found
 
 
-def _from_line(line: CandidateLine, how: How) -> SelectedSet:
-    candidates = [_from_row(one, how) for one in line.candidates]
+def _select_from_line(line: CandidateLine, how: How) -> SelectedSet:
+    candidates = [_candidate_from_row(one, how) for one in line.candidates]
     known: dict[Id, GroundTruthFrom] = dict.fromkeys(line.ground_truths, "file")
     perfect = [one.id for one, row in zip(candidates, line.candidates, strict=True) if row.average_test_score == 1]
     marked, origin = _with_ground_truth(candidates, known, perfect)
-    selected, picked = _selected(line.task_id, marked, origin, how, [], dataset=None)
+    selected, picked = _selection_line(line.task_id, marked, origin, how, [], dataset=None)
     return SelectedSet(line=selected, picked=picked, source=line)
 
 
-def _candidate(one: SolutionOutcomes, how: How) -> Candidate:
+def _candidate_from_outcomes(one: SolutionOutcomes, how: How) -> Candidate:
     if how.filter == "stderr":
         wrong = only_stderr([text for run in one.by_suite.values() for text in stderrs_of(run.outcomes, run.failures)])
     else:
@@ -305,7 +306,7 @@ def _candidate(one: SolutionOutcomes, how: How) -> Candidate:
     return Candidate(id=one.solution_id, score=score, seconds=one.ms / 1000, only_errors=wrong)
 
 
-def _from_row(row: CandidateRow, how: How) -> Candidate:
+def _candidate_from_row(row: CandidateRow, how: How) -> Candidate:
     stderrs, outcomes = row.unit_test_stderrs, row.outcomes
     if how.filter == "stderr":
         wrong = only_stderr(stderrs_of(outcomes or "", ()) if stderrs is None else stderrs)
@@ -321,8 +322,9 @@ def _with_ground_truth(
 ) -> tuple[list[Candidate], GroundTruthFrom | None]:
     """Return the candidates with the ground truth marked, and how it is known.
 
-    The order of precedence: the label in a file or a flag, the canonical solution's text, the fastest perfect solution.
-    Of several the first is marked; but all flagged ones are, which the selection rejects.
+    In order of precedence, it is the candidate labelled in a file or flagged, the one with the canonical solution's
+    text, or the fastest perfect one.
+    If several candidates qualify, only the first is marked; but all flagged ones are, and the selection rejects these.
 
     Args:
         perfect: Candidates that pass all tests; a score rounded to 1 doesn't prove that.
@@ -341,7 +343,7 @@ def _with_ground_truth(
     return [structs.replace(one, ground_truth=one.id in truths) for one in candidates], origin
 
 
-def _selected(
+def _selection_line(
     task_id: Id,
     candidates: Sequence[Candidate],
     origin: GroundTruthFrom | None,
@@ -400,16 +402,16 @@ def write_rows(sets: Iterable[SelectedSet], path: Path, *, force: bool) -> int:
     Raises:
         FormatError: The file exists and ``force`` is not set, or can't be written.
     """
-    return write_lines(path, filter(None, map(_row, sets)), force=force)
+    return write_lines(path, filter(None, map(_selected_row, sets)), force=force)
 
 
 def _stored_lines(project: Project, truth: Truth, sets: Iterable[SelectedSet]) -> Iterator[RankingSetLine]:
     for one in sets:
         if one.problem is not None and one.picked.ranked:
-            yield _line(project, truth, one, one.problem)
+            yield _stored_line(project, truth, one, one.problem)
 
 
-def _line(project: Project, truth: Truth, one: SelectedSet, stored: ProblemOutcomes) -> RankingSetLine:
+def _stored_line(project: Project, truth: Truth, one: SelectedSet, stored: ProblemOutcomes) -> RankingSetLine:
     reader = project.database.reader()
     (row,) = stored_problems.rows(reader, [stored.question], None)
     problem = problems_of(project.database, [stored.question], list(row.tests))[stored.question]
@@ -425,8 +427,10 @@ def _line(project: Project, truth: Truth, one: SelectedSet, stored: ProblemOutco
         dataset=stored.dataset,
         canonical_solution=problem.canonical.removeprefix(problem.prompt) if goes_on else None,
         code=None if goes_on else problem.canonical,
-        all_solutions=[SetSolution(**_ranked(each), solution=programs[items[each.id]]) for each in one.picked.ranked],
-        selection=_rules(one.line, truth.runs),
+        all_solutions=[
+            SetSolution(**_ranked_fields(each), solution=programs[items[each.id]]) for each in one.picked.ranked
+        ],
+        selection=_set_rules(one.line, truth.runs),
         whole_test=next((test.source for test in problem.suites.get(WHOLE, ()) if test.form == "program"), None),
         suites={name: lines for name, some in problem.suites.items() if (lines := _test_lines(problem, name, some))},
     )
@@ -441,7 +445,7 @@ def _test_lines(problem: Problem, suite: str, some: Sequence[CodeTest]) -> list[
     ]
 
 
-def _ranked(one: Ranked) -> dict[str, Any]:
+def _ranked_fields(one: Ranked) -> dict[str, Any]:
     return {
         "id": one.id,
         "rank": one.rank,
@@ -451,7 +455,7 @@ def _ranked(one: Ranked) -> dict[str, Any]:
     }
 
 
-def _row(one: SelectedSet) -> dict[str, Any] | None:
+def _selected_row(one: SelectedSet) -> dict[str, Any] | None:
     if one.source is None or not one.picked.ranked:
         return None
     line: dict[str, Any] = msgspec.json.decode(one.source.json)
@@ -459,11 +463,11 @@ def _row(one: SelectedSet) -> dict[str, Any] | None:
     return {
         "task_id": one.line.task_id,
         **line,
-        "all_solutions": [{**given[each.id], **_ranked(each)} for each in one.picked.ranked],
-        "selection": _rules(one.line, {}),
+        "all_solutions": [{**given[each.id], **_ranked_fields(each)} for each in one.picked.ranked],
+        "selection": _set_rules(one.line, {}),
     }
 
 
-def _rules(line: SelectedLine, suites: dict[str, int]) -> SetRules:
+def _set_rules(line: SelectedLine, suites: dict[str, int]) -> SetRules:
     said = {name: getattr(line, name) for name in SetRules.__struct_fields__ if name != "suites"}
     return SetRules(**said, suites=suites)

@@ -76,9 +76,8 @@ def _across_table(report: RankingReport) -> Table:
     problems = ", ".join(
         f"{name} {max(row.problems for row in report.rows if row.dataset == name):,}" for name in datasets
     )
-    caption = (
-        f"How well verifiers rank and score solutions (tables 2 and 4); truth: {_truth(report)}; problems: {problems}"
-    )
+    about = f"truth: {_truth_text(report)}; problems: {problems}"
+    caption = f"How well verifiers rank and score solutions (tables 2 and 4); {about}"
     return table(caption, columns, dict.fromkeys(row.verifier for row in report.rows), notes=_ranking_notes(report))
 
 
@@ -88,19 +87,19 @@ def ranking_table(report: RankingReport) -> Table:
         word("data set", lambda one: one.dataset),
         count("problems", lambda one: one.problems),
         column("coverage", lambda one: one.coverage, percent),
-        text("Top-1", lambda one: Cell(percent(one.top1), small=_small(one.top1_ci, percent_interval))),
+        text("Top-1", lambda one: Cell(percent(one.top1), small=_ends_text(one.top1_ci, percent_interval))),
         column("Bottom-1", lambda one: one.bottom1, percent),
-        text("Spearman", lambda one: Cell(number(one.spearman), small=_small(one.spearman_ci, interval))),
+        text("Spearman", lambda one: Cell(number(one.spearman), small=_ends_text(one.spearman_ci, interval))),
         figure("Kendall", lambda one: one.kendall),
         figure("MAE", lambda one: one.mae),
         figure("R²", lambda one: one.r2),
         count("undefined", lambda one: one.spearman_undefined),
     )
-    caption = f"How well verifiers rank and score solutions; truth: {_truth(report)}"
+    caption = f"How well verifiers rank and score solutions; truth: {_truth_text(report)}"
     return table(caption, columns, report.rows, notes=_ranking_notes(report))
 
 
-def _small(ends: Ends | None, text: Callable[[Ends], str]) -> str:
+def _ends_text(ends: Ends | None, text: Callable[[Ends], str]) -> str:
     return "" if ends is None else text(ends)
 
 
@@ -116,11 +115,11 @@ def _problem_table(report: RankingReport) -> Table:
         figure("Kendall", lambda one: one.kendall),
         figure("MAE", lambda one: one.mae),
     )
-    caption = f"How well verifiers rank and score the solutions of each problem; truth: {_truth(report)}"
-    return table(caption, columns, report.problems, notes=_left_out(report))
+    caption = f"How well verifiers rank and score the solutions of each problem; truth: {_truth_text(report)}"
+    return table(caption, columns, report.problems, notes=_exclusion_notes(report))
 
 
-def _truth(report: RankingReport) -> str:
+def _truth_text(report: RankingReport) -> str:
     of = f" on {runs_in_words(report.truth_runs)}" if report.truth_runs else ""
     selected = "" if report.k is None else f", {report.k} selected solutions of each problem"
     return f"{report.truth}{of}{selected}"
@@ -140,10 +139,10 @@ def _ranking_notes(report: RankingReport) -> Iterator[str]:
     )
     if any(row.normalised for row in report.rows):
         yield "* scores are not shares of tests: each problem's are stretched to 0 to 1 before MAE and R²."
-    yield from _left_out(report)
+    yield from _exclusion_notes(report)
 
 
-def _left_out(report: RankingReport) -> Iterator[str]:
+def _exclusion_notes(report: RankingReport) -> Iterator[str]:
     yield from scores_missing(report)
     if report.left_out:
         missing = ", ".join(f"{name} {count:,}" for name, count in report.lacking.items())
@@ -155,7 +154,7 @@ def _left_out(report: RankingReport) -> Iterator[str]:
 
 def scores_missing(report: RankingReport) -> Iterator[str]:
     if report.selected is not None:
-        yield from _selected(report.selected, report.k)
+        yield from _selection_notes(report.selected, report.k)
     for one in report.partial:
         yield (
             f"Left out: {one.verifier} has judged {one.judged:,} of {one.solutions:,} solutions; "
@@ -166,7 +165,7 @@ def scores_missing(report: RankingReport) -> Iterator[str]:
         yield f"Missing scores of a verifier count as its lowest, 0 for shares ({many}; {opt.missing})"
 
 
-def _selected(found: SelectedProblems, k: int | None) -> Iterator[str]:
+def _selection_notes(found: SelectedProblems, k: int | None) -> Iterator[str]:
     if found.stand_ins:
         yield (
             f"Ground truth not known: {counted(found.stand_ins, 'problem')} of {found.problems:,}; the fastest perfect "
@@ -202,8 +201,8 @@ def _models_table(report: PassReport) -> Table:
         return column(dataset, lambda one: one.values[dataset], percent)
 
     above: Columns[ModelPasses] = (
-        column("points", lambda one: one.delta, _signed),
-        column("Δ %", lambda one: one.gain, _signed),
+        column("points", lambda one: one.delta, _signed_percent),
+        column("Δ %", lambda one: one.gain, _signed_percent),
     )
     columns: Columns[ModelPasses] = (
         word("model", lambda one: one.model),
@@ -222,7 +221,7 @@ def _models_table(report: PassReport) -> Table:
     return table(caption, columns, report.models, notes=notes)
 
 
-def _signed(value: float | None) -> str:
+def _signed_percent(value: float | None) -> str:
     return NONE if value is None else f"{100 * value:+.1f}"
 
 
@@ -302,14 +301,14 @@ def _saturation_notes(report: SaturationReport) -> Iterator[str]:
 
 
 def histograms_text(report: HistogramsReport) -> str:
-    parts = [part for one in report.histograms for part in _parts(one)]
+    parts = [part for one in report.histograms for part in _histogram_parts(one)]
     if report.shares:
-        lines = [line for one in report.shares for line in _lines(one)]
+        lines = [line for one in report.shares for line in _share_lines(one)]
         parts.append("Outcomes of tests, in %\n" + listed(_SHARES, lines))
     return "\n\n".join(parts or ["No problem has a selection."]) + "\n"
 
 
-def _parts(one: HistogramReport) -> Iterator[str]:
+def _histogram_parts(one: HistogramReport) -> Iterator[str]:
     name = f"{inert(one.dataset)}: " if one.dataset else ""
     yield (
         f"{name}{counted(one.problems, 'problem')}, {counted(one.solutions, 'solution')} selected, "
@@ -317,20 +316,20 @@ def _parts(one: HistogramReport) -> Iterator[str]:
         + ("" if one.mean_tests is None else f", {one.mean_tests:.1f} tests a problem")
     )
     for title, bins in (("Scores of the selected solutions", one.scores), ("Best less worst score", one.gaps)):
-        yield f"{title}\n{_binned(bins)}"
-    yield "Selected solutions of a problem\n" + _bars({str(size): count for size, count in one.sizes.items()})
+        yield f"{title}\n{_bins_text(bins)}"
+    yield "Selected solutions of a problem\n" + _bars_text({str(size): count for size, count in one.sizes.items()})
     for given in one.given:
         mean = NONE if given.mean_score is None else f"{given.mean_score:.2f}"
         without = f", {given.without:,} without a score" if given.without else ""
         head = f"Scores of the same solutions by {inert(given.verifier)}, run {given.run} (mean {mean}{without})"
-        yield f"{head}\n{_binned(given.scores)}"
+        yield f"{head}\n{_bins_text(given.scores)}"
 
 
-def _binned(bins: Bins) -> str:
-    return _bars(dict(zip((f"{edge:.2f}" for edge in bins.edges), bins.counts, strict=False)))
+def _bins_text(bins: Bins) -> str:
+    return _bars_text(dict(zip((f"{edge:.2f}" for edge in bins.edges), bins.counts, strict=False)))
 
 
-def _bars(counts: Mapping[str, int]) -> str:
+def _bars_text(counts: Mapping[str, int]) -> str:
     most = max([*counts.values(), 1])
     lines = [(name, f"{count:,}", bar(count / most, _BAR)) for name, count in counts.items()]
     return aligned(lines, left=(0, 2))
@@ -356,7 +355,7 @@ _SHARES: Columns[_ShareLine] = (
 )
 
 
-def _lines(one: OutcomeShares) -> Iterator[_ShareLine]:
+def _share_lines(one: OutcomeShares) -> Iterator[_ShareLine]:
     yield _ShareLine(one, "all", one.every)
     if one.ground_truth is not None:
         yield _ShareLine(one, "ground truths", one.ground_truth)

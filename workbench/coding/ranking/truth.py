@@ -20,7 +20,7 @@ from workbench.runs.store import verdicts
 from workbench.statistics.records.ranking import GroundTruthFrom
 
 RECORDED: Final = "recorded"
-"""Stands for the verifier if true scores and ranks were imported with the solutions."""
+"""Used in place of a verifier's name if true scores and ranks were imported with the solutions."""
 DEFAULT_SUITES: Final = (BASE, "plus")
 """Suites that are combined by default: a "+" data set has both."""
 
@@ -50,8 +50,8 @@ class SolutionOutcomes(Struct, frozen=True, kw_only=True):
     Attributes:
         item: The solution's row id.
         by_suite: Outcomes by suite.
-        complete: Whether it was run against all tests of its problem in the suites, of which some count.
-        recorded: The imported score, if that is the truth.
+        complete: Whether it was run against all tests of its problem in the suites, and at least one of them counts.
+        recorded: The imported score, if imported scores are the truth; else None.
     """
 
     item: int
@@ -81,9 +81,9 @@ class SolutionOutcomes(Struct, frozen=True, kw_only=True):
 
     @property
     def passes(self) -> bool | None:
-        """Return whether the solution passes every test; None if unknown, as for one that was not run.
+        """Return whether the solution passes every test; None if unknown, for example if it was not run.
 
-        A solution that failed a test, or had no time for one, fails regardless of the other tests.
+        A solution that failed a test or ran out of time fails, even if other tests were not run.
         """
         letters = set(self.outcomes) - {BROKEN}
         if letters - {NOT_RUN} and letters - {PASS}:
@@ -119,11 +119,11 @@ def runs_in_words(runs: Mapping[str, int]) -> str:
 
 
 def truth_of(project: Project, name: str | None = None, suites: Sequence[str] = ()) -> Truth:
-    """Return the source of true scores: for each suite the complete run with most solutions, the newest of equals.
+    """Return the source of true scores: for each suite the complete run with most solutions, of equal ones the newest.
 
     Args:
-        name: The verifier; None for any that executes tests, or without a run for imported scores; `RECORDED` for
-            imported scores.
+        name: The verifier; None for any verifier that executes tests, or for imported scores if none was run;
+            `RECORDED` for imported scores.
         suites: Suites to count together; by default those of `DEFAULT_SUITES` that have been run.
 
     Raises:
@@ -144,12 +144,12 @@ def truth_of(project: Project, name: str | None = None, suites: Sequence[str] = 
     if name is None and not wanted and recorded:
         return Truth(name=RECORDED, runs={})
     if missing or not wanted:
-        raise _not_run(name, missing, list(found))
+        raise _missing_run_error(name, missing, list(found))
     runs = {suite: found[suite] for suite in wanted}
     return Truth(name=", ".join(dict.fromkeys(names[run] for run in runs.values())), runs=runs)
 
 
-def _not_run(name: str | None, missing: Sequence[str], found: Sequence[str]) -> UsageError:
+def _missing_run_error(name: str | None, missing: Sequence[str], found: Sequence[str]) -> UsageError:
     if name == RECORDED:
         text = "No solution came with a score" if not missing else "Scores that came with solutions have no suites"
         return UsageError(f"{text}.", f"{opt.truth:recorded} takes sets such as HE-R: average_test_score and rank.")
@@ -166,8 +166,8 @@ def outcomes_by_problem(
     """Yield problems with their solutions' test outcomes, in the order of import, loading a part at a time.
 
     Args:
-        selection: Only these solutions.
-        questions: Only these problems, by row id.
+        selection: Include only these solutions.
+        questions: Include only these problems, by row id.
 
     Raises:
         UsageError: The selection names something unknown.
@@ -177,12 +177,14 @@ def outcomes_by_problem(
     for _, group in groupby(rows, key=attrgetter("question")):
         block.append(list(group))
         if sum(map(len, block)) >= _SOLUTIONS_PER_READ:
-            yield from _read(project, truth, block)
+            yield from _read_block(project, truth, block)
             block = []
-    yield from _read(project, truth, block)
+    yield from _read_block(project, truth, block)
 
 
-def _read(project: Project, truth: Truth, block: Sequence[Sequence[tests.SolutionRow]]) -> Iterator[ProblemOutcomes]:
+def _read_block(
+    project: Project, truth: Truth, block: Sequence[Sequence[tests.SolutionRow]]
+) -> Iterator[ProblemOutcomes]:
     reader = project.database.reader()
     items = [row.item for rows in block for row in rows]
     known = tests.ground_truths(reader, items)
@@ -196,13 +198,14 @@ def _read(project: Project, truth: Truth, block: Sequence[Sequence[tests.Solutio
             dataset=rows[0].dataset,
             task_id=rows[0].task_id,
             solutions=tuple(
-                structs.replace(_tested(row, truth, expected, results), recorded=recorded.get(row.item)) for row in rows
+                structs.replace(_solution_outcomes(row, truth, expected, results), recorded=recorded.get(row.item))
+                for row in rows
             ),
             known={row.item: known[row.item] for row in rows if row.item in known},
         )
 
 
-def _tested(
+def _solution_outcomes(
     row: tests.SolutionRow, truth: Truth, expected: dict[str, int], results: dict[int, dict[int, dict[str, Execution]]]
 ) -> SolutionOutcomes:
     found = {suite: results[run].get(row.item, {}).get(suite) for suite, run in truth.runs.items()}

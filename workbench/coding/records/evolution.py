@@ -15,9 +15,10 @@ MODES: Final[tuple[Mode, ...]] = ("adversarial", "discriminative")
 Objective = Literal["released", "max-min", "max-sum"]
 """The criterion for three solutions in addition to the two best.
 
-- ``released``: the greatest smallest distance, then the greatest sum, among solutions that pass 40 % to under 90 %.
-- ``max-min``: the same among all others, regardless of their pass rate.
-- ``max-sum``: the greatest sum of distances among all others.
+- ``released``: the greatest minimum distance between any two, then the greatest sum of distances, among solutions that
+  pass 40 % to under 90 % of the tests.
+- ``max-min``: as ``released``, but among all other solutions, regardless of their pass rate.
+- ``max-sum``: the greatest sum of distances among all other solutions.
 """
 REJECTIONS: Final[dict[str, str]] = {
     "no_python": "no Python, too long or nested too deeply",
@@ -40,12 +41,12 @@ class EvolutionSettings(Struct, frozen=True, kw_only=True):
         suite: The suite of round 0.
         rounds: Number of rounds, each with an adversarial and a discriminative step.
         seed: Seed of every draw.
-        asked: Number of tests requested at a time.
+        asked: Number of tests requested in each call.
         objective: See `Objective`.
-        easiest: Tests that at least this share of the solutions pass are not shown in an adversarial step; None shows
-            them.
-        least: Tests that a smaller share of the solutions pass are likely wrong: neither shown nor kept.
-        most_alike: Maximum kept tests that the same solutions pass.
+        easiest: Tests that at least this share of the solutions pass are not shown to the model in an adversarial step;
+            None shows all.
+        least: Tests that a smaller share of the solutions pass are likely wrong: they are neither shown nor kept.
+        most_alike: Maximum number of kept tests that exactly the same solutions pass.
         fewest: A problem with fewer kept tests is excluded.
         most_perfect: A problem that a greater share of the solutions solves is excluded.
         keep_unverified: Whether to accept tests that the reference solution fails.
@@ -53,7 +54,7 @@ class EvolutionSettings(Struct, frozen=True, kw_only=True):
         scratch: Megabytes of a writable folder for solutions; 0 for none.
         packages: Whether solutions run in another interpreter with its packages; the provenance names it.
         extractor: The method of extracting code from a reply, with its version.
-        prompts: Digest of the prompts.
+        prompts: Digest of the prompts, custom ones included.
     """
 
     model: str
@@ -76,7 +77,7 @@ class EvolutionSettings(Struct, frozen=True, kw_only=True):
 
 
 class PoolStep(Struct, frozen=True, kw_only=True, tag="pool"):
-    """The starting point of a problem.
+    """The start of a problem's evolution: its solutions, and their outcomes in the initial suite.
 
     Attributes:
         solutions: Row ids of the completions, in the order of every vector.
@@ -101,7 +102,7 @@ class GrowthStep(Struct, frozen=True, kw_only=True, tag="growth"):
         skipped: Why no request was made; None if it was.
         replied: Whether a reply arrived.
         proposed: Number of tests in the reply.
-        rejected: Numbers of rejected tests, by a code of `REJECTIONS`.
+        rejected: Number of rejected tests, by a code of `REJECTIONS`.
         tests: The accepted tests.
         outcomes: One string for each solution, with one letter for each accepted test.
     """
@@ -180,7 +181,7 @@ class Evolved(Struct, frozen=True, kw_only=True):
 
     @property
     def origins(self) -> tuple[GrowthStep | None, ...]:
-        """Return the step that added each of `tests`; None for those of round 0."""
+        """Return the step that added each of `tests`; None for tests of round 0."""
         return (*(None for _ in self.pool.tests), *(step for step in self.growth for _ in step.tests))
 
     def counted(self, round: int) -> int:
@@ -203,7 +204,7 @@ class Representatives(Struct, frozen=True, kw_only=True):
 
     Attributes:
         selected: Positions of the solutions, from 0, ascending; fewer than five if no more are available.
-        objective: The criterion of an adversarial choice; None for others.
+        objective: The criterion of an adversarial choice; None for a discriminative one.
         solutions: Number of solutions to choose from.
     """
 
@@ -242,12 +243,12 @@ class RoundRow(Struct, frozen=True, kw_only=True):
         tests: Number of their kept tests.
         mean_tests: Mean kept tests of a problem (table 2).
         taken: Number of tests accepted up to the round, of all problems, before the filter.
-        alike: Share of these tests that the same solutions pass as another test of the problem.
-        kept_alike: The same among kept tests.
+        alike: Share of these tests that exactly the same solutions pass as another test of the problem.
+        kept_alike: Share of the kept tests that exactly the same solutions pass as another kept test.
         pass_at: pass@k over the same problems in every round: those with a kept test in round 0 (figure 4). It never
             rises from round to round.
         pass_at_set: pass@k over the included problems, which differ between rounds.
-        solutions: Number of solutions of the problems behind ``pass_at``.
+        solutions: Number of solutions of the problems that ``pass_at`` is over.
         perfect: Share of these solutions that pass all kept tests.
         failed: Share of these solutions that pass no kept test.
         mean_score: Mean share of kept tests that a solution passes.
@@ -335,7 +336,7 @@ class EvolutionReport(Struct, frozen=True, kw_only=True):
         sources: One row for each round and source, if problems have sources.
         steps: Two rows for each round.
         models: One row for each model.
-        provenance: What outcomes depend on besides the texts; usually one.
+        provenance: What outcomes depend on besides the texts; most evolutions have one entry.
     """
 
     name: str

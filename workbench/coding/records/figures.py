@@ -1,4 +1,4 @@
-"""Reported metrics of code, and results of model-written tests and solutions; null for undefined values."""
+"""Metrics of code problems, and results of model-written tests and solutions; None for undefined values."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from workbench.statistics.records.ranking import Ends, Id, RankingRow
 
 
 class SaturationRow(Struct, frozen=True, kw_only=True):
-    """The agreement between the rankings of solutions by k tests and by all tests.
+    """The agreement between the rankings of solutions by k tests and by all tests, for one k.
 
     Attributes:
         rho: Mean over problems and resamples of Spearman's coefficient, an undefined one counted as 0.
         ci: 95 % interval of that mean over resamples, as in the paper's appendix B; it narrows with their number.
         sigma: Standard deviation over resamples of the mean over problems.
         problems_ci: 95 % interval over problems as sampling units.
-        undefined: Share of undefined coefficients: all solutions have the same score on the k tests.
+        undefined: Share of coefficients that are undefined because all solutions have the same score on the k tests.
     """
 
     k: int
@@ -34,9 +34,9 @@ class SaturationReport(Struct, frozen=True, kw_only=True):
 
     Attributes:
         dataset: None for all data sets together.
-        problems: Problems with enough tests and at least two distinct scores.
-        few_tests: Problems excluded for having fewer than ``least_tests`` tests.
-        one_score: Problems excluded because all solutions have the same score.
+        problems: Number of problems with enough tests and at least two distinct scores.
+        few_tests: Number of problems excluded for having fewer than ``least_tests`` tests.
+        one_score: Number of problems excluded because all solutions have the same score.
         enough: The first k whose interval is entirely at or above ``target``; None without one.
     """
 
@@ -59,9 +59,9 @@ class PassRow(Struct, frozen=True, kw_only=True):
     """pass@k of a data set.
 
     Attributes:
-        problems: Problems with at least k solutions.
-        fewer: Problems with fewer solutions: they don't count.
-        solutions: Solutions of the counted problems.
+        problems: Number of problems with at least k solutions.
+        fewer: Number of problems with fewer solutions, which don't count.
+        solutions: Number of solutions of the counted problems.
         value: Mean over problems of 1 - C(n - c, k) / C(n, k); None without problems.
         ci: 95 % interval of the value over problems; None for fewer than two problems.
     """
@@ -81,8 +81,9 @@ class ModelPasses(Struct, frozen=True, kw_only=True):
     Attributes:
         values: Data set -> pass@k; None if the model has no problem with k solutions.
         average: Unweighted mean over all data sets; None if one has no value.
-        delta: The average minus that of the model compared with; None for that model itself.
-        gain: That model's average minus this one, relative to this one (EvolveCoder, table 3); None if this one is 0.
+        delta: The average minus that of the model ``against``; None for that model itself.
+        gain: The compared model's average minus this one's, relative to this one's (EvolveCoder, table 3); None if this
+            one's average is 0.
     """
 
     model: str
@@ -100,8 +101,8 @@ class PassReport(Struct, frozen=True, kw_only=True):
         judge: What decides whether a solution passes: the tests of some suites, a verifier, or a file.
         models: Rows by model, if requested.
         against: The model that the others are compared with.
-        unnamed: Solutions of unknown models: they are in no model's row.
-        unknown: Solutions that neither pass nor fail: not run, or with no verdict but an error.
+        unnamed: Number of solutions of unknown models, which are in no model's row.
+        unknown: Number of solutions that neither pass nor fail: not run, or without a verdict other than an error.
     """
 
     rows: list[PassRow]
@@ -117,8 +118,8 @@ class PassCount(Struct, frozen=True, kw_only=True):
     """One line of a file for ``workbench code passk --from``: a problem's counts, or the results of one solution.
 
     Attributes:
-        n: Solutions of the problem.
-        c: Solutions that pass.
+        n: Number of solutions of the problem.
+        c: Number of solutions that pass.
         solution_id: Lines with the same id belong to the same solution, such as one for each suite; it passes if it
             passes all tests of all lines. Without an id, each line is a separate solution.
         passed: Whether the solution passes; with ``total``, the number of passed tests.
@@ -146,7 +147,7 @@ class SharesOfTests(Struct, frozen=True, kw_only=True):
     """Shares of test outcomes; None if no test was run.
 
     Attributes:
-        tests: Number of executions: tests times solutions, without those that were not run.
+        tests: Number of executions, one for each test and solution; tests that were not run don't count.
         passed: Share that passed.
         assertion: Share that failed by an assertion.
         other: Share that failed in another way: another error, a timeout, a syntax error, a kill.
@@ -181,8 +182,8 @@ class SelectedScores(Struct, frozen=True, kw_only=True):
 
     Attributes:
         run: The run of the scores.
-        solutions: Selected solutions with a score.
-        without: Selected solutions without a score.
+        solutions: Number of selected solutions with a score.
+        without: Number of selected solutions without a score.
         mean_score: Mean score; None without scores.
     """
 
@@ -199,12 +200,12 @@ class HistogramReport(Struct, frozen=True, kw_only=True):
 
     Attributes:
         dataset: The data set; "" from a file.
-        problems: Problems with a selection.
+        problems: Number of problems with a selection.
         mean_score: Mean score of the selected solutions.
-        mean_tests: Mean number of tests behind a true score; None from a file.
+        mean_tests: Mean number of tests that a true score is based on; None from a file.
         scores: Histogram of the scores of the selected solutions.
         gaps: Histogram of the best minus the worst selected score of each problem.
-        sizes: Problems by number of selected solutions.
+        sizes: Number of problems, by number of selected solutions.
         given: Scores of the named verifiers on the same solutions.
     """
 
@@ -251,13 +252,13 @@ class TestsWritten(Struct, frozen=True, kw_only=True):
         model: The requested name of the model that writes.
         with_solution: Whether tests were written for each solution, which the model saw; else for each problem.
         targets: Number of problems or solutions that tests were requested for.
-        unchanged: Targets that already had their tests.
-        failed: Targets without a reply, by the failure's code.
-        empty: Targets of the whole suite whose reply contains no kept test.
-        found: Tests in all replies behind the suite.
-        kept: Tests in the suite.
-        dropped: Rejected tests, by code.
-        skipped: Skipped problems, by a code of `SKIPPED`.
+        unchanged: Number of targets that already had their tests.
+        failed: Number of targets without a reply, by the failure's code.
+        empty: Number of targets whose reply contains no test that was kept.
+        found: Number of tests in the replies from which the suite was made.
+        kept: Number of tests in the suite.
+        dropped: Number of rejected tests, by code.
+        skipped: Number of skipped problems, by a code of `SKIPPED`.
     """
 
     __test__ = False
@@ -278,7 +279,7 @@ class TestsWritten(Struct, frozen=True, kw_only=True):
 
 
 class ScaledPoint(Struct, frozen=True, kw_only=True):
-    """A model with one number of tests, on one data set.
+    """Metrics of the tests that a model wrote, for one number of tests, on one data set.
 
     Attributes:
         n: Number of tests requested for each problem.
@@ -296,8 +297,8 @@ class ScaleReport(Struct, frozen=True, kw_only=True):
 
     Attributes:
         points: Results by data set, model and number; all on the same problems.
-        left_out: Problems in which a solution lacks a score.
-        filled: Scores that count as 0 because the problem has no test in the suite, by suite.
+        left_out: Number of problems in which a solution lacks a score.
+        filled: Number of scores that count as 0 because the problem has no test in the suite, by suite.
     """
 
     name: str
@@ -318,11 +319,12 @@ class ProblemSolutions(Struct, frozen=True, kw_only=True):
             solutions; without solutions that fail all tests by errors only.
         reached: Whether the desired number of scores was reached.
         rounds: Number of requested rounds.
-        written: New solutions.
-        repeated: Replies with the code of another solution.
-        empty: Replies without code.
-        failed: Calls without a reply.
-        killed: New solutions that crashed the sandbox: they are not added, and the same call runs them again.
+        written: Number of new solutions.
+        repeated: Number of replies with the code of another solution.
+        empty: Number of replies without code.
+        failed: Number of calls without a reply.
+        killed: Number of new solutions that crashed the sandbox: they are not added, and the same command runs them
+            again.
     """
 
     task_id: str
@@ -426,10 +428,10 @@ class PoolReport(Struct, frozen=True, kw_only=True):
 
     Attributes:
         run: The run that counts its calls.
-        samples: Solutions requested for each problem and model.
-        added: New solutions in the data set.
-        failed: Calls without a reply.
-        skipped: Skipped problems, by reason.
+        samples: Number of solutions requested for each problem and model.
+        added: Number of new solutions in the data set.
+        failed: Number of calls without a reply.
+        skipped: Number of skipped problems, by reason.
     """
 
     dataset: str

@@ -51,25 +51,25 @@ def every(connection: sqlite3.Connection) -> list[EvolutionRow]:
 
 
 def bind(connection: sqlite3.Connection, dataset: int, name: str, settings: EvolutionSettings) -> EvolutionRow:
-    """Return the evolution with a name, created with its final suites if missing.
+    """Return the evolution with a name; if it is missing, create it with its final suites.
 
     Raises:
         UsageError: The name has other settings, or belongs to a suite outside this evolution.
     """
     for row in named(connection, name):
-        _require_same(row, settings)
+        _require_same_settings(row, settings)
         if row.dataset_id == dataset:
             return row
     connection.execute(
         "INSERT INTO evolutions (dataset_id, name, config, created_at) VALUES (?, ?, ?, ?)",
-        (dataset, name, _json(settings), now()),
+        (dataset, name, _encode(settings), now()),
     )
     rounds = (*range(1, settings.rounds + 1), settings.rounds)
     for round, suite in zip(rounds, suite_names(name, settings.rounds), strict=True):
         if tests.named(connection, dataset, suite) is not None:
             raise UsageError(f"There is a suite {suite!r} already.", f"Give the evolution another {opt.name}.")
         about = {"evolution": name, "round": round, "settings": settings}
-        tests.add(connection, dataset, suite, "evolved", _json(about))
+        tests.add(connection, dataset, suite, "evolved", _encode(about))
     return next(row for row in named(connection, name) if row.dataset_id == dataset)
 
 
@@ -84,7 +84,7 @@ def pool(connection: sqlite3.Connection, question: int) -> list[int]:
 
 
 def pool_sizes(connection: sqlite3.Connection, dataset: int) -> dict[int, int]:
-    """Count the solutions in the pools of a data set's problems, by the question's row id; without empty pools."""
+    """Count the solutions in the pools of a data set's problems, by the question's row id; empty pools are omitted."""
     rows = connection.execute(
         f"SELECT c.question_id, count(*) {_POOL} AND c.question_id IN (SELECT id FROM questions WHERE dataset_id = ?) "
         "GROUP BY c.question_id",
@@ -120,7 +120,7 @@ def put_step(connection: sqlite3.Connection, evolution: int, question: int, posi
     """
     connection.execute(
         "INSERT INTO evolution_steps (evolution_id, question_id, position, step, document) VALUES (?, ?, ?, ?, ?)",
-        (evolution, question, position, _kind(step), _json(step)),
+        (evolution, question, position, _step_kind(step), _encode(step)),
     )
 
 
@@ -132,17 +132,17 @@ def reached(connection: sqlite3.Connection, evolution: int) -> dict[int, int]:
 
 
 def evolved(connection: sqlite3.Connection, evolution: int, questions: Sequence[int] | None = None) -> list[Evolved]:
-    """Return problems with their progress, in the order of import; None for all."""
+    """Return problems with their progress, in the order of import; ``questions`` is None for all problems."""
     rows = connection.execute(
         "SELECT e.question_id, q.key, s.name, e.document FROM evolution_steps AS e JOIN questions AS q ON q.id = "
         "e.question_id LEFT JOIN sources AS s ON s.id = q.source_id WHERE e.evolution_id = ? AND (? IS NULL OR "
         "e.question_id IN (SELECT value FROM json_each(?))) ORDER BY e.question_id, e.position",
-        (evolution, None if questions is None else 1, _json(list(questions or ()))),
+        (evolution, None if questions is None else 1, _encode(list(questions or ()))),
     )
     steps: dict[tuple[int, str, str | None], list[Step]] = defaultdict(list)
     for question, key, source, document in rows:
         steps[question, key, source].append(stored(_STEP, document, f"A step of {key!r}"))
-    return [_assembled(*problem, found) for problem, found in steps.items()]
+    return [_evolved_from(*problem, found) for problem, found in steps.items()]
 
 
 def run_of(connection: sqlite3.Connection, name: str) -> int | None:
@@ -167,7 +167,7 @@ def models_of(connection: sqlite3.Connection, evolution: int) -> dict[int, str |
     return dict(rows.fetchall())
 
 
-def _assembled(question: int, task_id: str, source: str | None, steps: list[Step]) -> Evolved:
+def _evolved_from(question: int, task_id: str, source: str | None, steps: list[Step]) -> Evolved:
     pool_step, *rest = steps
     assert isinstance(pool_step, PoolStep)
     return Evolved(
@@ -180,7 +180,7 @@ def _assembled(question: int, task_id: str, source: str | None, steps: list[Step
     )
 
 
-def _require_same(found: EvolutionRow, settings: EvolutionSettings) -> None:
+def _require_same_settings(found: EvolutionRow, settings: EvolutionSettings) -> None:
     before, after = msgspec.to_builtins(found.settings), msgspec.to_builtins(settings)
     changed = [name for name in after if before[name] != after[name]]
     if changed:
@@ -188,11 +188,11 @@ def _require_same(found: EvolutionRow, settings: EvolutionSettings) -> None:
         raise UsageError(f"{found.name!r} was started with other settings: {words}.", f"Choose another {opt.name}.")
 
 
-def _kind(step: Step) -> str:
+def _step_kind(step: Step) -> str:
     if isinstance(step, GrowthStep):
         return f"{step.mode}-{step.round}"
     return "pool" if isinstance(step, PoolStep) else "final"
 
 
-def _json(value: object) -> str:
+def _encode(value: object) -> str:
     return msgspec.json.encode(value).decode()

@@ -37,8 +37,8 @@ def suite_runs(connection: sqlite3.Connection, question: int | None = None) -> l
     """Return runs with outcomes, one row for each suite: complete runs first, then by number of items and age.
 
     Args:
-        question: Only runs with outcomes of this problem's solutions; None for all: a run's suites are then those of
-            its first solution.
+        question: Return only runs with outcomes of this problem's solutions; None for all runs, whose suites are then
+            those of their first solution.
     """
     first = "(SELECT x.completion_id FROM test_results AS x WHERE x.run_id = r.id ORDER BY x.completion_id LIMIT 1)"
     item = first if question is None else "(SELECT c.id FROM completions AS c WHERE c.question_id = ?)"

@@ -1,4 +1,5 @@
-"""Requests for tests and for solutions. The wording is our own; the task is the paper's.
+"""Build requests for tests and solutions, and fill pools with solutions. The prompts' wording is our own; the tasks are
+the paper's.
 
 Source: Scoring Verifiers, figures 8, 13 and 14.
 """
@@ -52,19 +53,19 @@ def request_for_tests(
     """
     if own is not None:
         return own.messages({"question": problem.prompt, "solution": solution, "count": str(count)})
-    return _request(_TESTS, problem, secret, {"question": problem.prompt, "solution": solution}, count=str(count))
+    return _build_request(_TESTS, problem, secret, {"question": problem.prompt, "solution": solution}, count=str(count))
 
 
 def request_for_solution(
     problem: Problem, kind: SolutionKind, secret: bytes, own: OwnPrompts = OURS
 ) -> tuple[PromptMessage, ...]:
-    """Return the request for a solution; ``secret`` as in `request_for_tests`, ``own`` by kind."""
+    """Return the request for a solution; ``secret`` as in `request_for_tests`, ``own``: prompts by kind."""
     if kind in own:
         return own[kind].messages({"question": problem.prompt})
-    return _request(_SOLUTIONS[kind], problem, secret, {"question": problem.prompt})
+    return _build_request(_SOLUTIONS[kind], problem, secret, {"question": problem.prompt})
 
 
-def _request(
+def _build_request(
     asked: Prompt, problem: Problem, secret: bytes, texts: dict[str, str], **words: str
 ) -> tuple[PromptMessage, ...]:
     name = problem.entry_point or ""
@@ -154,7 +155,7 @@ def fill(
             wanted = list(_requests(project, some, models, samples, own, texts))
             replies = writer.ask([asked for _, asked in wanted])
             records = [
-                _record(name, task_id, models.models[asked.model].server.model, asked, reply)
+                _solution_record(name, task_id, models.models[asked.model].server.model, asked, reply)
                 for (task_id, asked), reply in zip(wanted, replies, strict=True)
                 if reply is not None
             ]
@@ -193,7 +194,7 @@ def _requests(
             )
 
 
-def _record(name: str, task_id: str, model: str, asked: WritingRequest, reply: str) -> SolutionRecord:
+def _solution_record(name: str, task_id: str, model: str, asked: WritingRequest, reply: str) -> SolutionRecord:
     return SolutionRecord(
         task_id=task_id, solution_id=f"{name}-{asked.model}-{asked.sample + 1}", code=reply, form="reply", model=model
     )

@@ -1,6 +1,6 @@
-"""Measure how much better more tests by the same models rank (Scoring Verifiers, section 5.3).
+"""Measure how much better solutions are ranked by more tests of the same models (Scoring Verifiers, section 5.3).
 
-Each number of tests is a separate suite, requested anew, as if it were written and run by hand.
+Each number of tests is a separate suite with separate requests, as if it were written and run by hand.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def scaled(
     samples: int = SAMPLES,
     seed: int = 0,
 ) -> ScaleReport:
-    """Measure how well each suite ranks, all on the same problems.
+    """Measure how well each suite ranks solutions, all on the same problems.
 
     Args:
         made: The suites, each with the result of writing it; all must have been run.
@@ -125,7 +125,7 @@ def scale_as(report: ScaleReport, form: TableForm) -> str:
         lines = [dict(flat(msgspec.to_builtins(one))) for one in report.points]
         return lines_csv(lines, {"truth": report.truth})
     curves = [f"\n{plot.caption}\n\n{lines_text(plot)}\n" for plot in _curves(report)] if form.format == "text" else []
-    return written([_table(report)], form) + "".join(curves)
+    return written([_scale_table(report)], form) + "".join(curves)
 
 
 def write_page(project: Project, report: ScaleReport, path: Path, *, made: str, force: bool = False) -> None:
@@ -149,18 +149,18 @@ def _document(report: ScaleReport, made: str) -> Document:
         title=f"Tests scaled: {report.name}",
         lead="How well the same models' tests rank solutions, by the number of requested tests.",
         generated_at=made,
-        sections=(Section("scale", "Number of tests", (_table(report), *_curves(report))),),
+        sections=(Section("scale", "Number of tests", (_scale_table(report), *_curves(report))),),
     )
 
 
-def _table(report: ScaleReport) -> Table:
+def _scale_table(report: ScaleReport) -> Table:
     columns: Columns[ScaledPoint] = (
         word("model", lambda one: one.model),
         count("tests asked for", lambda one: one.n),
         figure("a problem", lambda one: one.mean_tests),
         word("data set", lambda one: one.figures.dataset),
         count("problems", lambda one: one.figures.problems),
-        text("Top-1", lambda one: Cell(percent(one.figures.top1), small=_ends(one.figures))),
+        text("Top-1", lambda one: Cell(percent(one.figures.top1), small=_interval_text(one.figures))),
         figure("Spearman", lambda one: one.figures.spearman),
         column("Bottom-1", lambda one: one.figures.bottom1, percent),
         figure("MAE", lambda one: one.figures.mae),
@@ -177,7 +177,7 @@ def _table(report: ScaleReport) -> Table:
     return table(caption, columns, report.points, notes=notes)
 
 
-def _ends(row: RankingRow) -> str:
+def _interval_text(row: RankingRow) -> str:
     return "" if row.top1_ci is None else percent_interval(row.top1_ci)
 
 

@@ -1,7 +1,7 @@
 """Write solutions of a problem until they have enough different scores.
 
-Source: Scoring Verifiers, 2.1 and 2.2: solutions are generated and filtered until the desired number of uniquely scored
-ones is reached; other problems are supplemented by hand or discarded.
+Source: Scoring Verifiers, 2.1 and 2.2: solutions are generated and filtered until the desired number of solutions with
+different scores is reached; other problems are supplemented by hand or discarded.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from workbench.verifiers.execution.interpreter import EXTRACTORS, code_of, progr
 
 
 class Gathering:
-    """The solutions gathered of one problem.
+    """Collects the scores of one problem's solutions, and counts replies.
 
     Args:
         k: Desired number of distinct scores, including the reference's.
@@ -43,11 +43,11 @@ class Gathering:
     Attributes:
         scores: The distinct scores so far, rounded to two decimals.
         rounds: Number of requested rounds.
-        written: New solutions.
-        repeated: Replies with the code of another solution.
-        empty: Replies without Python in them.
-        failed: Calls without a reply.
-        killed: New solutions that crashed the harness; the same call runs them again.
+        written: Number of new solutions.
+        repeated: Number of replies with the code of another solution.
+        empty: Number of replies without Python in them.
+        failed: Number of calls without a reply.
+        killed: Number of new solutions that crashed the harness; the next call runs them again.
     """
 
     def __init__(self, k: int) -> None:
@@ -93,7 +93,7 @@ _BATCH_PROBLEMS: Final = 32
 _CODE: Final = "fence"
 
 
-def _about(kinds: Sequence[SolutionKind], own: OwnPrompts) -> dict[str, object]:
+def _run_config(kinds: Sequence[SolutionKind], own: OwnPrompts) -> dict[str, object]:
     words = {**PROMPTS, **digests(own)}
     return {
         "kinds": list(kinds),
@@ -153,7 +153,7 @@ def write_solutions(
     """
     kinds = kinds_of(wish.kinds)
     own = own_prompts(wish.templates, kinds)
-    about = _about(kinds, own)
+    about = _run_config(kinds, own)
     dataset = code_dataset(project, targets.dataset)
     chosen, skipped = problems_for(project, dataset, targets, needs_calls=False)
     done: list[ProblemSolutions] = []
@@ -195,7 +195,7 @@ class _RepliedSolution(Struct, frozen=True):
     passed: bool
 
 
-class _ProblemAtWork(Struct):
+class _ProblemInProgress(Struct):
     """A problem in progress.
 
     Attributes:
@@ -214,7 +214,7 @@ class _ProblemAtWork(Struct):
 
 
 class _SolutionWriting:
-    """Processes some problems at a time.
+    """Writes solutions for one batch of problems.
 
     Attributes:
         untested: Number of problems without tests.
@@ -237,7 +237,7 @@ class _SolutionWriting:
         self._secret = secret(project.database.reader())
         found = problems_of(project.database, questions, wish.suites)
         self._at_work = {
-            question: _ProblemAtWork(problem, tests, Gathering(wish.k))
+            question: _ProblemInProgress(problem, tests, Gathering(wish.k))
             for question, problem in found.items()
             if (tests := tuple(test for suite in wish.suites for test in problem.suites.get(suite, ())))
         }
@@ -249,16 +249,16 @@ class _SolutionWriting:
             short = {question: one for question, one in self._at_work.items() if not one.gathering.reached}
             if not short:
                 break
-            self._round(number, short)
+            self._request_round(number, short)
 
     def records(self) -> list[SolutionRecord]:
         references = [
-            _reference(self._name, one.problem, passes=one.reference)
+            _reference_record(self._name, one.problem, passes=one.reference)
             for one in self._at_work.values()
             if one.reference is not None
         ]
         written = [
-            _record(self._name, self._wish.suites, self._models, one.problem, solution)
+            _solution_record(self._name, self._wish.suites, self._models, one.problem, solution)
             for one in self._at_work.values()
             for solution in one.solutions
         ]
@@ -296,9 +296,9 @@ class _SolutionWriting:
                 continue
             one.gathering.ran(execution.outcomes)
             if not item and question not in have:
-                one.reference = _passes(execution.outcomes)
+                one.reference = _is_passing(execution.outcomes)
 
-    def _round(self, number: int, short: dict[int, _ProblemAtWork]) -> None:
+    def _request_round(self, number: int, short: dict[int, _ProblemInProgress]) -> None:
         wanted = list(product(short, self._models.models, self._kinds))
         replies = self._writer.ask(
             [
@@ -327,22 +327,22 @@ class _SolutionWriting:
                 continue
             found = execution.outcomes
             score = one.gathering.ran(found)
-            one.solutions.append(_RepliedSolution(model, kind, number, program.source, score, _passes(found)))
+            one.solutions.append(_RepliedSolution(model, kind, number, program.source, score, _is_passing(found)))
         for one in short.values():
             one.gathering.rounds = number + 1
 
 
-def _passes(outcomes: str) -> bool:
+def _is_passing(outcomes: str) -> bool:
     return set(outcomes) - {BROKEN} == {PASS}
 
 
-def _reference(name: str, problem: Problem, *, passes: bool) -> SolutionRecord:
+def _reference_record(name: str, problem: Problem, *, passes: bool) -> SolutionRecord:
     return SolutionRecord(
         task_id=problem.task_id, solution_id=f"{name}-reference", code=problem.oracle, gold=passes, ground_truth=True
     )
 
 
-def _record(
+def _solution_record(
     name: str, suites: tuple[str, ...], models: Models, problem: Problem, solution: _RepliedSolution
 ) -> SolutionRecord:
     parts = [name, *([solution.model] if len(models.models) > 1 else []), solution.kind, str(solution.sample + 1)]

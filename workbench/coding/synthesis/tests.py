@@ -1,4 +1,4 @@
-"""Parse tests from a model's reply and decide which are kept. Nothing is executed here."""
+"""Have a model write tests, parse its replies, and decide which tests are kept. Nothing is executed here."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def read_tests(reply: str, problem: Problem, reading: ReplyReading) -> ParsedTes
     lost, as is the rest of a test whose text contains an end tag. Source: the released code of Scoring Verifiers.
     """
     found = extracted(reply)
-    faults = _faults(problem, reading.filters)
+    faults = _fault_checks(problem, reading.filters)
     kept: dict[str, CodeTest] = {}
     dropped: Counter[str] = Counter()
     for place, source in enumerate(found):
@@ -100,7 +100,7 @@ def read_tests(reply: str, problem: Problem, reading: ReplyReading) -> ParsedTes
 
 
 def extracted(reply: str) -> list[str]:
-    """Return the texts between the tags, in order, unchanged but for lone surrogates."""
+    """Return the texts between the tags, in order, unchanged except that lone surrogates are replaced."""
     at, found = reply_start(reply), list[str]()
     while len(found) < MAX_FOUND_TESTS and (opened := reply.find(_OPEN, at)) >= 0:
         start = opened + len(_OPEN)
@@ -112,17 +112,17 @@ def extracted(reply: str) -> list[str]:
     return found
 
 
-def _faults(problem: Problem, filters: Collection[str]) -> dict[str, Callable[[ast.Module | None], bool]]:
+def _fault_checks(problem: Problem, filters: Collection[str]) -> dict[str, Callable[[ast.Module | None], bool]]:
     names = frozenset(filter(None, (problem.entry_point, *bound_names(problem.setup))))
     checks: dict[str, Callable[[ast.Module | None], bool]] = {
         "no_python": lambda tree: tree is None,
         "no_assert": lambda tree: tree is not None and not any(isinstance(node, ast.Assert) for node in ast.walk(tree)),
-        "no_call": lambda tree: tree is not None and bool(names) and not names & _named(tree),
+        "no_call": lambda tree: tree is not None and bool(names) and not names & _names_in(tree),
     }
     return {code: check for code, check in checks.items() if code in filters}
 
 
-def _named(tree: ast.Module) -> set[str]:
+def _names_in(tree: ast.Module) -> set[str]:
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
@@ -169,11 +169,11 @@ class _WritingCounts(Struct):
     dropped: dict[str, int] = {}
 
 
-class _About(Struct):
+class _SuiteDescription(Struct):
     """The stored description of how a suite was made.
 
     Attributes:
-        made: See `_made`.
+        made: The settings that the suite depends on; see `_suite_settings`.
         empty: Row ids of targets whose reply has no kept test.
     """
 
@@ -200,8 +200,9 @@ def own_prompt(wish: SuiteOptions) -> OwnPrompt | None:
     """Return the custom prompt.
 
     Raises:
-        UsageError: The prompt can't be read, or it includes a solution although none may be shown, or lacks a required
-            one.
+        UsageError: The prompt can't be read, it includes a solution although none is to be shown, or it lacks a
+            required
+            solution.
     """
     found = own_prompts(wish.templates, ("tests",)).get("tests")
     if found is not None and ("solution" in found.texts) != wish.with_solution:
@@ -221,12 +222,12 @@ def write_tests(
     trust: bool = False,
     watch: Watch | None = None,
 ) -> TestsWritten:
-    """Have a model write a suite of tests, or resume; complete problems are unchanged.
+    """Have a model write a suite of tests, or continue an interrupted suite; finished problems are unchanged.
 
     Args:
         suite: The suite's name.
         models: The model that writes.
-        targets: The problems, or those whose solutions get tests.
+        targets: The problems that tests are written for, or whose solutions tests are written for.
         trust: Whether the user approves servers that ``workbench.toml`` names.
         watch: Called with the progress of the calls.
 
@@ -246,7 +247,7 @@ def write_tests(
     with generating(project, f"tests/{suite}", models, about, trust=trust, watch=watch) as writer:
         writing = _SuiteWriting(project, wish, reading, own, row, stored, writer)
         for some in some_at_a_time(chosen, _BATCH_PROBLEMS):
-            writing.write(_targets(project, some, wish.with_solution))
+            writing.write(_suite_targets(project, some, wish.with_solution))
     return TestsWritten(
         suite=suite,
         dataset=dataset.name,
@@ -262,7 +263,7 @@ def write_tests(
     )
 
 
-def _suite(project: Project, dataset: Dataset, name: str, made: dict[str, object]) -> tuple[int, _About]:
+def _suite(project: Project, dataset: Dataset, name: str, made: dict[str, object]) -> tuple[int, _SuiteDescription]:
     """Return the suite's row id, created if need be, and its stored description.
 
     Raises:
@@ -271,11 +272,11 @@ def _suite(project: Project, dataset: Dataset, name: str, made: dict[str, object
     with project.database.write() as connection:
         found = suites.named(connection, dataset.id, name)
         if found is None:
-            new = _About(made=made)
-            return suites.add(connection, dataset.id, name, "generated", _json(new)), new
+            new = _SuiteDescription(made=made)
+            return suites.add(connection, dataset.id, name, "generated", _encode(new)), new
     if found.origin != "generated":
         raise UsageError(f"There is a suite {name!r} already; it was {found.origin}.", f"Choose another {opt.suite}.")
-    stored = msgspec.json.decode(found.about, type=_About)
+    stored = msgspec.json.decode(found.about, type=_SuiteDescription)
     if differing := [key for key, value in made.items() if stored.made.get(key) != value]:
         raise UsageError(
             f"There is a suite {name!r} already, made with other settings: {', '.join(differing)}.",
@@ -284,7 +285,7 @@ def _suite(project: Project, dataset: Dataset, name: str, made: dict[str, object
     return found.id, stored
 
 
-def _targets(project: Project, some: Sequence[int], with_solution: bool) -> list[_SuiteTarget]:
+def _suite_targets(project: Project, some: Sequence[int], with_solution: bool) -> list[_SuiteTarget]:
     problems = problems_of(project.database, some, ())
     if not with_solution:
         return [_SuiteTarget(question, problems[question], "") for question in some]
@@ -304,8 +305,8 @@ class _SuiteWriting:
     """Has tests written for some problems at a time, and stores them.
 
     Attributes:
-        targets: Targets that tests were requested for.
-        unchanged: Targets that already had their tests.
+        targets: Number of targets that tests were requested for.
+        unchanged: Number of targets that already had their tests.
     """
 
     def __init__(
@@ -315,7 +316,7 @@ class _SuiteWriting:
         reading: ReplyReading,
         own: OwnPrompt | None,
         suite: int,
-        stored: _About,
+        stored: _SuiteDescription,
         writer: Writer,
     ) -> None:
         reader = project.database.reader()
@@ -332,14 +333,14 @@ class _SuiteWriting:
         self.unchanged += len(targets) - len(wanted)
         replies = self._writer.ask([self._test_request(one) for one in wanted])
         tests = {
-            target.owner: self._read(reply, target)
+            target.owner: self._read_reply(reply, target)
             for target, reply in zip(wanted, replies, strict=True)
             if reply is not None
         }
         self._stored.empty += (owner for owner, some in tests.items() if not some)
         with self._project.database.write() as connection:
             suites.put_tests(connection, self._owner, self._suite, tests)
-            suites.put_about(connection, self._suite, _json(self._stored))
+            suites.put_about(connection, self._suite, _encode(self._stored))
 
     def _test_request(self, target: _SuiteTarget) -> WritingRequest:
         count = self._reading.count
@@ -347,7 +348,7 @@ class _SuiteWriting:
             messages=request_for_tests(target.problem, count, self._secret, target.code, self._own), step="tests"
         )
 
-    def _read(self, reply: str, target: _SuiteTarget) -> tuple[CodeTest, ...]:
+    def _read_reply(self, reply: str, target: _SuiteTarget) -> tuple[CodeTest, ...]:
         written = read_tests(reply, target.problem, self._reading)
         counts = self._stored.counts
         counts.found += written.found
@@ -356,5 +357,5 @@ class _SuiteWriting:
         return written.tests
 
 
-def _json(about: _About) -> str:
+def _encode(about: _SuiteDescription) -> str:
     return msgspec.json.encode(about).decode()

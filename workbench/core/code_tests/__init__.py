@@ -1,5 +1,6 @@
-"""Static analysis of tests: results of parsing, before any test is run.
+"""Static analysis of tests: what parsing shows before any test is run.
 
-assertion: tests whose value can be compared outside the sandbox. callees: names of the code under test.
+assertion: tests whose value can be compared outside the sandbox. callees: names by which tests
+call the code under test.
 broken: tests that no solution can pass.
 """

@@ -1,8 +1,9 @@
 """Tests whose value can be compared outside the sandbox, found by parsing alone: no test is run here.
 
-Such a test is an assertion about one call of the code under test, ``assert f(1) == literal``. The call may be in a
+Such a test is an assertion about one call of the code under test, ``assert f(1) == literal``. The call may be inside a
 conversion (``sorted(f(1)) == …``) or a comparison of numbers (``abs(f(1) - 2.5) < 1e-6``), which are evaluated outside
-on the plain value. In any other form an object made by the program is compared inside the sandbox, and may lie.
+the sandbox on the plain value. In tests of any other form the comparison runs inside the sandbox, where an object made
+by the solution can pretend to be equal.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from workbench.core.code import Form
 
 _SHORT: Final = 1 << 12
 _MAX_SCANNED: Final = 1 << 28
-"""Most characters that the parser may additionally copy or scan."""
+"""Maximum number of characters that the parser may copy or scan in addition to the text."""
 _STRING: Final = re.compile(
     r"#[^\n]*|(?P<prefix>[bBfFrRuU]{0,2})(?P<quote>'''|\"\"\"|'|\")(?:[^\\]|\\.)*?(?P=quote)", re.DOTALL
 )
@@ -33,24 +34,24 @@ _IMPORT: Final = re.compile(r"\b(?:import|from)\b")
 
 
 def is_bomb(source: str) -> bool:
-    """Return whether a text takes far longer to parse than others of the same length.
+    """Return whether a text could take Python's parser far longer than other texts of the same length.
 
-    Each dot in the name of an imported module copies the text before it, and up to Python 3.11 each field of an
-    f-string scans that string from its start.
+    For each dot in the name of an imported module the parser copies the text before it, and up to Python 3.11 it scans
+    an f-string from its start for each of its fields.
     """
     if len(source) <= _SHORT or len(source) * max(source.count("{"), source.count(".")) <= _MAX_SCANNED:
         return False
-    if any("f" in found["prefix"].lower() and _squared(found[0], "{") for found in _strings(source)):
+    if any("f" in found["prefix"].lower() and _is_quadratic(found[0], "{") for found in _long_prefixed_strings(source)):
         return True
     lines = (line for line in _LINE.findall(_STRING.sub("", source)) if len(line) > _SHORT)
-    return any(_squared(line, ".") for line in lines if _IMPORT.search(line))
+    return any(_is_quadratic(line, ".") for line in lines if _IMPORT.search(line))
 
 
-def _strings(source: str) -> list[re.Match[str]]:
+def _long_prefixed_strings(source: str) -> list[re.Match[str]]:
     return [found for found in _STRING.finditer(source) if found["prefix"] and len(found[0]) > _SHORT]
 
 
-def _squared(text: str, counted: str) -> bool:
+def _is_quadratic(text: str, counted: str) -> bool:
     return text.count(counted) * len(text) > _MAX_SCANNED
 
 
@@ -70,7 +71,7 @@ _CONTAINERS: Final[dict[str, Callable[[Any], Any]]] = {
     "set": set,
     "frozenset": set,
 }
-"""Built-ins around a literal; a frozen set equals the set of the same members."""
+"""Built-ins that may convert a literal in an expected value; a frozen set equals a set with the same members."""
 _SUMS: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -91,11 +92,11 @@ def constant(node: ast.expr) -> tuple[Any, frozenset[str]]:
     """
     if not _is_modest(node):
         raise ValueError("nested too deeply, or of too many keys")
-    return _constant(node)
+    return _evaluate_constant(node)
 
 
 def constant_of(source: str) -> Any:
-    """Return the value of an expression's text, see `constant`.
+    """Return the value of an expression given as text, as `constant` does.
 
     Raises:
         ValueError: The text is not such an expression.
@@ -115,30 +116,30 @@ def is_literal(node: ast.expr) -> bool:
     return True
 
 
-def _constant(node: ast.expr) -> tuple[Any, frozenset[str]]:
+def _evaluate_constant(node: ast.expr) -> tuple[Any, frozenset[str]]:
     try:
         return ast.literal_eval(node), frozenset()
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         pass
     match node:
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
-            found = [_constant(part) for part in parts]
+            found = [_evaluate_constant(part) for part in parts]
             values = [value for value, _ in found]
             used = frozenset[str]().union(*(names for _, names in found))
             return (tuple(values) if isinstance(node, ast.Tuple) else values), used
         case ast.Call(func=ast.Name(id=name), args=[held], keywords=[]) if name in _CONTAINERS:
-            value, used = _constant(held)
-            return _contained(name, value), used | {name}
+            value, used = _evaluate_constant(held)
+            return _make_container(name, value), used | {name}
         case ast.BinOp(left=one, op=sign, right=other) if type(sign) in _SUMS:
-            (left, used), (right, more) = _constant(one), _constant(other)
-            return _sum(_SUMS[type(sign)], left, right), used | more
+            (left, used), (right, more) = _evaluate_constant(one), _evaluate_constant(other)
+            return _combine_numbers(_SUMS[type(sign)], left, right), used | more
         case ast.UnaryOp(op=ast.USub(), operand=held):
-            value, used = _constant(held)
-            return _sum(operator.sub, 0, value), used
+            value, used = _evaluate_constant(held)
+            return _combine_numbers(operator.sub, 0, value), used
     raise ValueError("no constant")
 
 
-def _contained(name: str, value: Any) -> Any:
+def _make_container(name: str, value: Any) -> Any:
     if not isinstance(value, list | tuple | set | dict | str) or len(value) > _MAX_KEYS:
         raise ValueError("nothing to be held")
     try:
@@ -147,7 +148,7 @@ def _contained(name: str, value: Any) -> Any:
         raise ValueError("these can't be combined") from error
 
 
-def _sum(combined: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+def _combine_numbers(combined: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
     for part in (left, right):
         if type(part) not in (int, float) or (type(part) is int and abs(part) > _MAX_INTEGER):
             raise ValueError("no number")
@@ -160,7 +161,7 @@ def _sum(combined: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
 def _is_modest(node: ast.AST) -> bool:
     level: list[ast.AST] = [node]
     for _ in range(_MAX_NESTING + 1):
-        if any(isinstance(parent, ast.Dict | ast.Set) and _keys(parent) > _MAX_KEYS for parent in level):
+        if any(isinstance(parent, ast.Dict | ast.Set) and _count_keys(parent) > _MAX_KEYS for parent in level):
             return False
         level = [child for parent in level for child in ast.iter_child_nodes(parent)]
         if not level:
@@ -168,7 +169,7 @@ def _is_modest(node: ast.AST) -> bool:
     return False
 
 
-def _keys(node: ast.Dict | ast.Set) -> int:
+def _count_keys(node: ast.Dict | ast.Set) -> int:
     return len(node.keys if isinstance(node, ast.Dict) else node.elts)
 
 
@@ -176,11 +177,11 @@ def _keys(node: ast.Dict | ast.Set) -> int:
 
 
 _SOURCE_LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
-"""A line as the parser counts them, with its end: form feeds and other separators don't end a line."""
+"""A line with its end, as Python's parser counts lines; form feeds and other separators don't end one."""
 
 
 class Sources:
-    """Cuts nodes out of the text they were parsed from; `ast.get_source_segment` takes half a minute for a megabyte.
+    """Returns the source text of nodes; `ast.get_source_segment` would take half a minute for a text of a megabyte.
 
     Args:
         text: The text that was parsed.
@@ -201,7 +202,7 @@ class Sources:
 
 
 LONGEST: Final = 1 << 20
-"""Characters of a test that are parsed; a longer one is run unchanged."""
+"""Maximum characters of a test that is parsed; a longer test is run unchanged."""
 AS_LIST: Final = "as_list"
 AS_LIST_DEFINITION: Final = f"""\
 def {AS_LIST}(found):
@@ -219,17 +220,17 @@ _ARGUMENTS_USE: Final = frozenset(
     """abs all any bin bool bytearray bytes chr complex dict divmod enumerate filter float frozenset hex int iter len
     list map max min oct ord pow range repr reversed round set slice sorted str sum tuple zip""".split()  # noqa: SIM905
 )
-"""Built-ins allowed in arguments of a call: none of them gives access to the program."""
+"""Built-ins that arguments of a call may use; none of them gives access to the running program."""
 _HIDDEN: Final = ("_", "f_", "gi_", "cr_", "ag_", "tb_", "co_")
 """Prefixes of attributes that give access to frames, code and globals."""
 
 
 class Via(Struct, frozen=True):
-    """A conversion or comparison that is applied to a call's value outside the sandbox.
+    """A conversion or comparison that is applied to the value of a call outside the sandbox.
 
     Attributes:
         name: A conversion, ``<`` or ``<=`` for ``abs(value - wanted) < most``, or ``isclose``.
-        given: Its further arguments.
+        given: Its arguments after the call's value.
     """
 
     name: str
@@ -243,10 +244,11 @@ class Assertion(Struct, frozen=True):
         left: Source of the call, which is evaluated in the sandbox.
         right: Source of the expected value, as in the test.
         called: The name called.
-        message: Source of the message if it is computed, and so may raise an error of its own; else None.
-        via: Applied to the value outside; None if it is compared unchanged.
-        needs: Names other than built-ins that the arguments use.
-        outside: Built-ins that are applied outside; their meaning changes if a program rebinds one.
+        message: Source of the assertion's message if it is an expression that could itself raise an error; else None.
+        via: What is applied to the call's value before it is compared; None if nothing is.
+        needs: Names that the arguments use, except built-ins.
+        outside: Names of built-ins that are applied outside the sandbox; the test means something else if the program
+            redefines one.
     """
 
     left: str
@@ -271,7 +273,7 @@ def form_of(source: str) -> Form:
 
 
 def assertion_of(source: str) -> Assertion | None:
-    """Return the sides of a test that is an assertion about one call by name; None for any other.
+    """Parse a test that is an assertion about one call by name; return None for any other test.
 
     `callees.Callees` decides whether the name is that of the code under test.
     """
@@ -281,7 +283,7 @@ def assertion_of(source: str) -> Assertion | None:
     asked = _expectation(tree.body[0].test)
     if asked is None or not isinstance(asked.call.func, ast.Name):
         return None
-    needs = _needed(asked.call)
+    needs = _names_in_arguments(asked.call)
     if needs is None:
         return None
     sources = Sources(source)
@@ -301,7 +303,7 @@ def parsed(source: str, longest: int = LONGEST) -> ast.Module | None:
     """Return the syntax tree of a text; None if it is not Python, or takes too long or nests too deeply to parse.
 
     Args:
-        longest: Longest text to parse, in characters.
+        longest: Maximum length of a text to parse, in characters.
     """
     if len(source) > longest or is_bomb(source):
         return None
@@ -315,23 +317,23 @@ def parsed(source: str, longest: int = LONGEST) -> ast.Module | None:
 
 def _expectation(test: ast.expr) -> _Expectation | None:
     if isinstance(test, ast.Call):
-        return _close(test)
+        return _parse_isclose(test)
     if not isinstance(test, ast.Compare) or len(test.ops) != 1:
         return None
     (operator,), (right,) = map(type, test.ops), test.comparators
     if operator is not ast.Eq:
-        return _near(test.left, operator, right)
+        return _parse_tolerance(test.left, operator, right)
     try:
         _, used = constant(right)
     except ValueError:
         return None
     if not isinstance(test.left, ast.Call):
         return None
-    return _converted(test.left, right, used) or _Expectation(test.left, right=right, outside=used)
+    return _parse_conversion(test.left, right, used) or _Expectation(test.left, right=right, outside=used)
 
 
-def _converted(call: ast.Call, right: ast.expr, used: frozenset[str]) -> _Expectation | None:
-    """Read a call in a conversion, such as ``sorted(f(1), reverse=True)`` and ``round(f(1), 6)``."""
+def _parse_conversion(call: ast.Call, right: ast.expr, used: frozenset[str]) -> _Expectation | None:
+    """Parse a call in a conversion, such as ``sorted(f(1), reverse=True)`` and ``round(f(1), 6)``."""
     match call:
         case ast.Call(func=ast.Name(id=name), args=[ast.Call(func=ast.Name()) as inner], keywords=[]):
             if name in _CONVERSIONS or name == "round":
@@ -352,21 +354,23 @@ def _converted(call: ast.Call, right: ast.expr, used: frozenset[str]) -> _Expect
     return None
 
 
-def _near(left: ast.expr, operator: type[ast.cmpop], right: ast.expr) -> _Expectation | None:
-    """Read ``abs(f(1) - 2.5) < 1e-6`` and similar; the call may be on either side of the minus."""
+def _parse_tolerance(left: ast.expr, operator: type[ast.cmpop], right: ast.expr) -> _Expectation | None:
+    """Parse ``abs(f(1) - 2.5) < 1e-6`` and similar; the call may be on either side of the minus."""
     if operator in _FLIPPED:
         left, operator, right = right, _FLIPPED[operator], left
-    most = _number(right)
+    most = _constant_number(right)
     match left:
         case ast.Call(func=ast.Name(id="abs"), args=[ast.BinOp(left=one, op=ast.Sub(), right=other)], keywords=[]):
-            call, wanted = (one, _number(other)) if isinstance(one, ast.Call) else (other, _number(one))
+            call, wanted = (
+                (one, _constant_number(other)) if isinstance(one, ast.Call) else (other, _constant_number(one))
+            )
             if isinstance(call, ast.Call) and wanted is not None and most is not None and operator in NEAR:
                 return _Expectation(call, Via(NEAR[operator], (wanted, most)), outside=frozenset(("abs",)))
     return None
 
 
-def _close(test: ast.Call) -> _Expectation | None:
-    """Read ``math.isclose(f(1), 2.5, rel_tol=1e-9)``; the call is the first or the second argument."""
+def _parse_isclose(test: ast.Call) -> _Expectation | None:
+    """Parse ``math.isclose(f(1), 2.5, rel_tol=1e-9)``; the call is the first or the second argument."""
     match test.func:
         case ast.Name(id="isclose") | ast.Attribute(value=ast.Name(id="math"), attr="isclose"):
             pass
@@ -375,8 +379,8 @@ def _close(test: ast.Call) -> _Expectation | None:
     if len(test.args) != 2 or any(known.arg not in ("rel_tol", "abs_tol") for known in test.keywords):
         return None
     call, other = test.args if isinstance(test.args[0], ast.Call) else reversed(test.args)
-    wanted = _number(other)
-    given = {str(known.arg): _number(known.value) for known in test.keywords}
+    wanted = _constant_number(other)
+    given = {str(known.arg): _constant_number(known.value) for known in test.keywords}
     if not isinstance(call, ast.Call) or wanted is None or len(given) < len(test.keywords):
         return None
     relative, absolute = given.get("rel_tol", 1e-9), given.get("abs_tol", 0.0)
@@ -386,7 +390,7 @@ def _close(test: ast.Call) -> _Expectation | None:
     return _Expectation(call, Via(ISCLOSE, (wanted, relative, absolute)), outside=frozenset((name,)))
 
 
-def _number(node: ast.expr) -> float | None:
+def _constant_number(node: ast.expr) -> float | None:
     try:
         value, _ = constant(node)
     except ValueError:
@@ -394,7 +398,7 @@ def _number(node: ast.expr) -> float | None:
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def _needed(call: ast.Call) -> frozenset[str] | None:
+def _names_in_arguments(call: ast.Call) -> frozenset[str] | None:
     loaded, bound = set[str](), set[str]()
     for part in (node for given in (*call.args, *call.keywords) for node in ast.walk(given)):
         if isinstance(part, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom):

@@ -1,6 +1,7 @@
 """Broken tests, which no solution can pass, found by parsing alone: they are excluded and count for no solution.
 
-Tests that call the code under test by another name, as HumanEval's do, get that name bound first.
+If tests call the code under test by the name ``candidate``, as HumanEval's do, a statement that defines the name is
+added to the setup first.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from workbench.core.code import CodeTest, Problem
 from workbench.core.code_tests.assertion import LONGEST, constant, is_bomb, parsed
 
 Fault = Literal["syntax", "nothing", "constant"]
-"""The kind of a test's fault."""
+"""Why a test is broken: it does not parse, uses a name that nothing defines, or is false for every solution."""
 FAULTS: Final[dict[Fault, str]] = {
     "syntax": "no Python",
     "nothing": "a name that neither it, the setup, the problem nor its reference solution has",
@@ -35,18 +36,20 @@ _MAX_COMPILED: Final = 1 << 14
 
 
 class TestFault(NamedTuple):
-    """A test's fault, and the error with which every solution fails it, including the reference."""
+    """The fault of a broken test, and the error with which every solution fails it, including the
+    reference solution.
+    """
 
     fault: Fault
     error: str
 
 
 class BrokenTest(Struct, frozen=True, kw_only=True):
-    """A test that is excluded.
+    """A broken test, which is excluded.
 
     Attributes:
-        position: Its place in the suite, from 1.
-        error: The error with which every solution fails it, the reference included.
+        position: The test's number in the suite, from 1.
+        error: The error with which every solution fails the test, including the reference solution.
     """
 
     task_id: str
@@ -65,11 +68,13 @@ def binding(entry_point: str, name: str = CANDIDATE) -> str:
 
 
 def with_candidate(problem: Problem) -> Problem:
-    """Return the problem with `CANDIDATE` bound to its entry point, if a test calls that and nothing defines it."""
+    """Return the problem with `CANDIDATE` defined as its entry point, if a test calls that name and
+    nothing defines it.
+    """
     name, calls = problem.entry_point, _calls_candidate(problem)
     if not calls or name is None or not name.isidentifier() or problem.language != "python":
         return problem
-    there = _names(name, problem.setup, problem.prompt, problem.canonical)
+    there = _available_names(name, problem.setup, problem.prompt, problem.canonical)
     if there is None or CANDIDATE in there:
         return problem
     return structs.replace(problem, setup="\n".join(filter(None, (problem.setup, binding(name)))))
@@ -77,7 +82,7 @@ def with_candidate(problem: Problem) -> Problem:
 
 def _calls_candidate(problem: Problem) -> bool:
     return any(
-        CANDIDATE in test.source and (tree := parsed(test.source)) is not None and CANDIDATE in _free(tree)
+        CANDIDATE in test.source and (tree := parsed(test.source)) is not None and CANDIDATE in _free_names(tree)
         for tests in problem.suites.values()
         for test in tests
         if test.form in ("expression", "statement")
@@ -87,21 +92,22 @@ def _calls_candidate(problem: Problem) -> bool:
 def broken_tests(
     problem: Problem, tests: Sequence[CodeTest], suite: str | None = None, *, grammar: bool = True
 ) -> dict[int, TestFault]:
-    """Return the faults of a problem's tests by position, without sound tests and without all tests of written suites.
+    """Return the faults of broken tests, by index; empty for suites in ``problem.written``.
 
-    In languages other than Python a test that doesn't parse is found when it is run without a solution.
+    Tests in languages other than Python are not parsed; broken ones are found by running them without a solution.
 
     Args:
-        suite: The suite the tests belong to.
-        grammar: Whether the tests are run by an interpreter with this interpreter's grammar.
+        suite: The name of the tests' suite.
+        grammar: Whether the interpreter that runs the tests has the grammar of this one; if not, syntax errors don't
+            count as faults.
     """
     if problem.language != "python" or suite in problem.written:
         return {}
-    there = _names(problem.entry_point, problem.setup, problem.prompt, problem.canonical)
+    there = _available_names(problem.entry_point, problem.setup, problem.prompt, problem.canonical)
     found: dict[int, TestFault] = {}
     for place, test in enumerate(tests):
         if test.form in ("expression", "statement"):
-            wrong = _fault(test.source, there)
+            wrong = _find_fault(test.source, there)
             if wrong is not None and (grammar or wrong.fault != "syntax"):
                 found[place] = wrong
     return found
@@ -116,7 +122,7 @@ def broken_in(problem: Problem) -> list[BrokenTest]:
 
 
 @lru_cache(maxsize=1 << 13)
-def _fault(source: str, there: frozenset[str] | None) -> TestFault | None:
+def _find_fault(source: str, there: frozenset[str] | None) -> TestFault | None:
     if error := _syntax_error(source):
         return TestFault("syntax", error)
     tree = parsed(source)
@@ -124,7 +130,7 @@ def _fault(source: str, there: frozenset[str] | None) -> TestFault | None:
         return None
     if len(tree.body) == 1 and isinstance(tree.body[0], ast.Assert) and _is_false(tree.body[0].test):
         return TestFault("constant", "AssertionError")
-    unbound = [] if there is None else _unbound(tree, there)
+    unbound = [] if there is None else _unbound_names(tree, there)
     return TestFault("nothing", f"NameError: name {unbound[0]!r} is not defined") if unbound else None
 
 
@@ -158,31 +164,31 @@ def _is_false(test: ast.expr) -> bool:
         return False
 
 
-def _unbound(tree: ast.Module, there: frozenset[str]) -> list[str]:
-    return sorted(_free(tree) - there)
+def _unbound_names(tree: ast.Module, there: frozenset[str]) -> list[str]:
+    return sorted(_free_names(tree) - there)
 
 
-def _free(tree: ast.Module) -> set[str]:
-    loaded, bound = _read(tree)
+def _free_names(tree: ast.Module) -> set[str]:
+    loaded, bound = _loaded_and_bound(tree)
     return loaded - bound - _BUILTINS if _BINDS_UNSEEN.isdisjoint(loaded) else set()
 
 
 @lru_cache(maxsize=512)
-def _names(entry_point: str | None, setup: str, prompt: str, canonical: str) -> frozenset[str] | None:
-    """Return all names that a test could refer to; None if that can't be determined.
+def _available_names(entry_point: str | None, setup: str, prompt: str, canonical: str) -> frozenset[str] | None:
+    """Return all names that a test can use; None if that can't be determined.
 
-    Any word of the problem may be a name that solutions define.
+    Solutions may define any word of the problem's texts as a name.
     """
     tree = parsed(setup)
     if entry_point is None or tree is None:
         return None
-    loaded, bound = _read(tree)
+    loaded, bound = _loaded_and_bound(tree)
     if "*" in bound or not _BINDS_UNSEEN.isdisjoint(loaded):
         return None
     return frozenset((entry_point, "Solution", *bound, *_WORD.findall(prompt), *_WORD.findall(canonical)))
 
 
-def _read(tree: ast.AST) -> tuple[set[str], set[str]]:
+def _loaded_and_bound(tree: ast.AST) -> tuple[set[str], set[str]]:
     loaded, bound = set[str](), set[str]()
     for part in ast.walk(tree):
         match part:
@@ -211,13 +217,13 @@ _MAX_DEPTH: Final = 60
 
 
 def tree_of(source: str) -> ast.Module | None:
-    """Return the syntax tree of a test; None if it is not Python, or too long or too deep to be walked."""
+    """Return the syntax tree of a test; None if it is not Python, or too long or nested too deeply."""
     tree = parsed(source) if len(source) <= LONGEST_TEST else None
     return tree if tree is not None and _is_small(tree) else None
 
 
 def spelling(source: str) -> str:
-    """Return a test's text as unparsed from its syntax tree; the text itself if it doesn't parse.
+    """Return a test in canonical spelling, unparsed from its syntax tree; unchanged if it doesn't parse.
 
     The message of an assert is left out: it doesn't change what is tested.
     """

@@ -1,6 +1,6 @@
-"""Names by which tests call the code under test, and so the tests that can be compared outside the sandbox.
+"""Names by which tests call the code under test; this decides which tests can be compared outside the sandbox.
 
-A name is trusted only if the setup can't have wrapped the solution in code of a test's.
+A name is trusted only if the setup can't have redefined it, so that the call reaches the solution itself.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _OBSCURE: Final = frozenset(
     """eval exec compile globals locals vars setattr delattr getattr __import__ __builtins__ builtins sys inspect gc
     importlib solution __main__""".split()  # noqa: SIM905
 )
-"""Names with which a setup could bind other names without mentioning them."""
+"""Names by which a setup could define other names without mentioning them."""
 
 _AS_LIST: Final = ast.dump(ast.parse(AS_LIST_DEFINITION))
 
@@ -27,9 +27,9 @@ class Callees:
     """The names by which tests of a problem may call the code under test.
 
     Args:
-        entry_point: The function or class that tests call; if None, any name counts that only a solution can have
-            bound.
-        setup: Code between the solution and its tests. If it could rebind names it doesn't mention, nothing is trusted.
+        entry_point: The function or class that tests call; if None, every name counts that only a solution can have
+            defined.
+        setup: Code between the solution and its tests. If it could redefine names indirectly, no name is trusted.
     """
 
     def __init__(self, entry_point: str | None, setup: str) -> None:
@@ -38,21 +38,23 @@ class Callees:
         body = [] if tree is None else tree.body
         self._bound = [name for node in body for name in _bound(node)]
         self._imported = _imported(body)
-        self._aliases = {name for node in body if (name := self._alias(node)) is not None}
-        self._clear = tree is not None and all(_is_plain(node) or self._alias(node) is not None for node in body)
-        self._helpers = self._closed(body)
+        self._aliases = {name for node in body if (name := self._alias_of_tested(node)) is not None}
+        self._clear = tree is not None and all(
+            _is_transparent(node) or self._alias_of_tested(node) is not None for node in body
+        )
+        self._helpers = self._self_contained_names(body)
         self._lists = any(ast.dump(ast.Module([node], [])) == _AS_LIST for node in body)
 
     def outside(self, source: str) -> Assertion | None:
-        """Return the sides of a test whose value is compared outside; None if the interpreter inside decides."""
+        """Return the assertion of a test that can be compared outside the sandbox; None for any other test."""
         found = assertion_of(source)
-        if found is None or not self._clear or not self._calls(found.called):
+        if found is None or not self._clear or not self._calls_tested_code(found.called):
             return None
-        if not found.needs <= self._helpers or not all(map(self._means_itself, found.outside)):
+        if not found.needs <= self._helpers or not all(map(self._is_unchanged, found.outside)):
             return None
         return found
 
-    def _calls(self, name: str) -> bool:
+    def _calls_tested_code(self, name: str) -> bool:
         if name in self._aliases:
             return self._bound.count(name) == 1
         return self._is_tested(name)
@@ -62,7 +64,7 @@ class Callees:
             return False
         return name not in _BUILTINS if self._entry_point is None else name == self._entry_point
 
-    def _means_itself(self, name: str) -> bool:
+    def _is_unchanged(self, name: str) -> bool:
         if name == AS_LIST:
             return self._lists and self._bound.count(name) == 1
         if name in ("math", ISCLOSE):
@@ -70,14 +72,14 @@ class Callees:
             return self._imported.get(name) == wanted and self._bound.count(name) == 1
         return name not in self._bound and name != self._entry_point
 
-    def _alias(self, node: ast.stmt) -> str | None:
+    def _alias_of_tested(self, node: ast.stmt) -> str | None:
         """Return the name in ``candidate = f``, ``candidate = Solution().f`` and a choice between such."""
         match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if self._names_tested(value):
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if self._refers_to_tested(value):
                 return name
         return None
 
-    def _names_tested(self, value: ast.expr) -> bool:
+    def _refers_to_tested(self, value: ast.expr) -> bool:
         match value:
             case ast.Name(id=name):
                 return self._is_tested(name)
@@ -90,15 +92,17 @@ class Callees:
                 body=one,
                 orelse=other,
             ):
-                return ast.unparse(there) == "globals()" and self._names_tested(one) and self._names_tested(other)
+                return (
+                    ast.unparse(there) == "globals()" and self._refers_to_tested(one) and self._refers_to_tested(other)
+                )
         return False
 
-    def _closed(self, body: list[ast.stmt]) -> frozenset[str]:
+    def _self_contained_names(self, body: list[ast.stmt]) -> frozenset[str]:
         found = set[str]()
         for node in body:
             names = set(_bound(node))
             nodes = [part for part in ast.walk(node) if isinstance(part, ast.Name)]
-            if {part.id for part in nodes if isinstance(part.ctx, ast.Load)} <= found | names | _locals(
+            if {part.id for part in nodes if isinstance(part.ctx, ast.Load)} <= found | names | _local_names(
                 node
             ) | _BUILTINS:
                 found |= names
@@ -123,7 +127,7 @@ def _bound(node: ast.AST) -> list[str]:
     return found
 
 
-def _locals(node: ast.AST) -> set[str]:
+def _local_names(node: ast.AST) -> set[str]:
     parts = list(ast.walk(node))
     stored = {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
     inner = {part.name for part in parts if isinstance(part, ast.FunctionDef | ast.ClassDef)}
@@ -140,7 +144,7 @@ def _imported(body: list[ast.stmt]) -> dict[str, str]:
     return found
 
 
-def _is_plain(node: ast.stmt) -> bool:
+def _is_transparent(node: ast.stmt) -> bool:
     parts = list(ast.walk(node))
     if any(isinstance(part, ast.Name) and part.id in _OBSCURE for part in parts):
         return False

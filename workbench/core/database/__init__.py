@@ -4,6 +4,6 @@ connection: opening, and transactions that begin immediately. counted: checks ro
 errors as messages. schema: schema.sql, the tables of every version. migrations: creation and upgrades. schema_check:
 unexpected changes. place, generation, looking: file identity, copy identity, read-only access. backup: verified copies,
 and replacing a database by one. column_files: cached columns next to the database. events, states, people: annotators
-and their labels. sets: frozen sets. selection: conditions as SQL. foreign: reading an untrusted database. values,
-hashes: timestamps, JSON and integers in columns; integrity of imported texts.
+and their labels. sets: frozen sets. selection: conditions as SQL. foreign: reading an untrusted database. values:
+timestamps, JSON and integers in columns. hashes: integrity of imported texts.
 """

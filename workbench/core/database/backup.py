@@ -17,7 +17,7 @@ from workbench.core.errors import Command, StoreError, opt
 from workbench.core.files import part_folder
 from workbench.core.progress import BYTES, step
 
-# -- The content of a database copy, compared with another copy that it would replace.
+# -- Comparing the content of a database copy with that of another copy, which it would replace.
 
 
 _COUNTED = {
@@ -43,11 +43,10 @@ class _CopyContents(NamedTuple):
 
 
 def require_no_less(new: Path, old: Path) -> None:
-    """Check that a new copy has all the content of a good copy that it would replace. A damaged file is not a good
-    copy.
+    """Check that a new copy has all the content of the old copy that it would replace, unless the old one is damaged.
 
     Raises:
-        StoreError: The old one has more rows of anything, newer events, another project or a newer version.
+        StoreError: The old copy has more rows in some table, newer label events, another project or a newer version.
     """
     if why := _why_better(old, new):
         raise StoreError(
@@ -93,27 +92,28 @@ def _contents(path: Path) -> _CopyContents | None:
         return None
 
 
-# -- Replacing a database, which is kept under another name.
+# -- Replacing a database; the old one is kept under another name.
 
 
 KEPT = ".before-"
-"""Suffix of a database's name in those of its kept copies."""
+"""Inserted after a database's name in the names of its kept copies."""
 _INDEX = "-shm"
-"""SQLite recreates it; it is locked, and reading it would release the lock."""
+"""The suffix of SQLite's shared-memory index. It is not copied: SQLite recreates it, and reading it would release this
+process's lock on it."""
 
 
 def put_in_place(temporary: Path, target: Path, *, keep: bool = True, before: str = "restore") -> tuple[Path, ...]:
-    """Give a finished database its name.
+    """Move a finished database to its final path.
 
     Args:
-        keep: Keep the file at that name, and its logs, under other names.
-        before: The operation, which the names of kept files mention.
+        keep: Keep the file that is at that path, and its logs, under other names.
+        before: The name of the operation; it becomes part of the names of kept files.
 
     Returns:
         The kept files.
 
     Raises:
-        StoreError: The file at that name is open in another process, or was just created by one.
+        StoreError: The file at that path is open in another process, or was just created by one.
     """
     log = sidecar_path(temporary, "-wal")
     if log.exists() and log.stat().st_size:
@@ -129,10 +129,10 @@ def put_in_place(temporary: Path, target: Path, *, keep: bool = True, before: st
     _write_back(target)
     with unused(target), waited_for(temporary, target):
         _drop_second_names(target)
-        kept = _keep(target, free_name(target, before)) if keep else ()
+        kept = _keep_files(target, free_name(target, before)) if keep else ()
         _store_names(target.parent)
         for end in ENDS[1:]:
-            # SQLite would apply it to the new file.
+            # SQLite would apply the old log to the new file.
             sidecar_path(target, end).unlink(missing_ok=True)
         temporary.replace(target)
         _store_names(target.parent)
@@ -142,12 +142,12 @@ def put_in_place(temporary: Path, target: Path, *, keep: bool = True, before: st
 def _write_back(target: Path) -> None:
     address = f"{target.absolute().as_uri()}?mode=rw"
     with suppress(sqlite3.Error), closing(sqlite3.connect(address, uri=True)) as connection:
-        # Reading it rolls back a first import that was killed.
+        # A read makes SQLite roll back a first import that was killed.
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def _keep(target: Path, place: Path) -> tuple[Path, ...]:
+def _keep_files(target: Path, place: Path) -> tuple[Path, ...]:
     kept = []
     for end in ENDS:
         file, second = sidecar_path(target, end), sidecar_path(place, end)
@@ -155,7 +155,7 @@ def _keep(target: Path, place: Path) -> tuple[Path, ...]:
             continue
         kept.append(second)
         if end:
-            _second_copy(file, second)
+            _copy_durably(file, second)
             continue
         try:
             os.link(file, second)
@@ -166,7 +166,7 @@ def _keep(target: Path, place: Path) -> tuple[Path, ...]:
     return tuple(kept)
 
 
-def _second_copy(file: Path, second: Path) -> None:
+def _copy_durably(file: Path, second: Path) -> None:
     shutil.copy(file, second)
     with second.open("rb") as copy:
         os.fsync(copy.fileno())
@@ -186,7 +186,7 @@ def _drop_second_names(target: Path) -> None:
         if not name.startswith(f"{target.name}{KEPT}") or not second.exists():
             continue
         if target.exists() and second.samefile(target):
-            # These are copies of its logs, and it has been written to since.
+            # These files are copies of the target's logs; the target has been written to since.
             for end in reversed(ENDS):
                 sidecar_path(second, end).unlink(missing_ok=True)
 
@@ -194,7 +194,7 @@ def _drop_second_names(target: Path) -> None:
 def _store_names(folder: Path) -> None:
     descriptor = os.open(folder, os.O_RDONLY)
     try:
-        # Some file systems don't support this, and don't need it.
+        # Some file systems don't support fsync of a folder, and don't need it.
         with suppress(OSError):
             os.fsync(descriptor)
     finally:
@@ -202,11 +202,11 @@ def _store_names(folder: Path) -> None:
 
 
 def backup(database: Database, target: Path, *, force: bool = False, discard: bool = False) -> int:
-    """Write a complete copy of the database and return its size in bytes. The copy appears verified or not at all.
+    """Write a complete copy of the database and return its size in bytes. No file is left if the copy fails its check.
 
     Args:
-        force: Replace an existing file, unless it is a good copy with more content, or of another project.
-        discard: Replace that, too.
+        force: Replace an existing file, unless it is an undamaged copy with more content, or of another project.
+        discard: Replace such a copy, too.
 
     Raises:
         StoreError: The target exists and may not be replaced, can't be written, or the copy fails its check.
@@ -217,7 +217,7 @@ def backup(database: Database, target: Path, *, force: bool = False, discard: bo
     try:
         with part_folder(target) as part:
             copy = part / target.name
-            _copy(database, copy)
+            _copy_database(database, copy)
             database.require_place()
             generation.name_anew(copy)
             check(copy)
@@ -231,7 +231,7 @@ def backup(database: Database, target: Path, *, force: bool = False, discard: bo
     return target.stat().st_size
 
 
-def _copy(database: Database, target: Path) -> None:
+def _copy_database(database: Database, target: Path) -> None:
     copied = 0
     with closing(database.open()) as connection, step("copying", database.path.stat().st_size, BYTES) as advance:
 
@@ -247,7 +247,7 @@ def _copy(database: Database, target: Path) -> None:
 
 
 def check(path: Path) -> None:
-    """Check that a database which no process has open is sound, and flush it to disk.
+    """Check that a database is not damaged, and flush it to disk; no process may have it open.
 
     Raises:
         StoreError: It is damaged.

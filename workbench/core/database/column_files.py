@@ -1,8 +1,8 @@
 """Cached columns next to the database: ``p.db.columns/``, safe to delete at any time.
 
-A file holds one part: the items, or one run's verdicts. It begins with a checksum of the rest and the length of the
-header, four bytes each; the header describes in JSON what the part was made from, and the columns follow, each padded
-to eight bytes. A file only saves reading the database again: a damaged or unwritable one costs nothing but time.
+A file holds one part of the data: the items, or the verdicts of one run. It begins with a checksum of the rest and the
+length of the header, four bytes each; the header describes in JSON what the part was made from, and the columns follow,
+each padded to eight bytes. The files only save time: if one is damaged or can't be written, the database is read again.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ class ColumnHeader(Struct, frozen=True, kw_only=True):
         version: Version in the database's history of changes; see `ChangeMark`.
         token: Token of the history, in hexadecimal.
         schema: Version of the database's schema.
-        rows: Values in each column.
-        aligned: Checksum of the rows' items.
-        kinds: Column -> its numpy type, such as ``"<i4"``.
-        names: Column -> the meanings of its codes.
+        rows: Number of values in each column.
+        aligned: Checksum of the rows' item ids, to which columns of other parts must be aligned.
+        kinds: The numpy type of each column, such as ``"<i4"``, by column.
+        names: The meanings of a column's codes, in order, by column.
     """
 
     run: int | None
@@ -69,13 +69,13 @@ def name(run: int | None) -> str:
 
 
 def run_of(name: str) -> int | None:
-    """Return the run of a file of this name; None for the items, and for files of other names."""
+    """Return the run whose verdicts a file of this name holds; None for the items, and for other names."""
     number = name.removeprefix("run-")
     return int(number) if number != name and number.isdecimal() else None
 
 
 def read(path: Path) -> ColumnPart | None:
-    """Load a part; None if there is no file, or it is damaged or of another kind."""
+    """Load a part; return None if there is no file, or it is damaged or of another format."""
     try:
         require_own_folder(path.parent)
         whole = memoryview(read_own(path, _MAX_BYTES))
@@ -92,13 +92,13 @@ def read(path: Path) -> ColumnPart | None:
     for column, kind in head.kinds.items():
         size = head.rows * int(kind[2:])
         columns[column] = whole[at : at + size]
-        at += _padded(size)
+        at += _padded_size(size)
     return ColumnPart(head=head, columns=columns)
 
 
 def write(path: Path, part: ColumnPart) -> bool:
     head = msgspec.json.encode(part.head)
-    head += b" " * (_padded(len(head)) - len(head))
+    head += b" " * (_padded_size(len(head)) - len(head))
     pieces = [len(head).to_bytes(4, "little"), head, *_column_bytes(part.columns)]
     checksum = 0
     for piece in pieces:
@@ -117,8 +117,8 @@ def write(path: Path, part: ColumnPart) -> bool:
 def _column_bytes(columns: Mapping[str, memoryview]) -> Iterator[bytes | memoryview]:
     for values in columns.values():
         yield values
-        yield bytes(_padded(values.nbytes) - values.nbytes)
+        yield bytes(_padded_size(values.nbytes) - values.nbytes)
 
 
-def _padded(size: int) -> int:
+def _padded_size(size: int) -> int:
     return -size % _PADDED + size

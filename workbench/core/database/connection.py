@@ -30,21 +30,23 @@ from workbench.core.files import sweep
 from workbench.core.progress import Listener, listening, listening_with
 
 Durability = Literal["full", "normal"]
-"""``full`` survives a power cut (labels); ``normal`` may lose its last commits in one (bulk rows)."""
+"""``full``: commits survive a power cut (for labels). ``normal``: a power cut may lose the last commits (for bulk
+rows).
+"""
 BUSY_MS = 10_000
 _GLANCE_MS = 20
 _POLL_SECONDS = 0.1
 _LARGE_LOG_PAGES = 16_000
 _TURN_POLL_SECONDS = (0.008, 0.002)
-"""Seconds between checks for a turn to write: at first, and after `_LONG_WAIT_SECONDS` of waiting."""
+"""Seconds between checks of whether it is this writer's turn: at first, and after `_LONG_WAIT_SECONDS` of waiting."""
 _LONG_WAIT_SECONDS = 0.06
 _CONTENT = ("datasets", "completions", "questions", "imports", "annotators", "verifiers", "quarantine", "trainings")
-"""Tables, at least one of which has a row as soon as anything was stored."""
+"""Tables that show whether a database has content: at least one of them then has a row."""
 MINIMUM_SQLITE = (3, 37, 0)
 
 
 class Database:
-    """One workbench database; connections are opened per thread and kept.
+    """An open workbench database; each thread has its own connections, which stay open.
 
     Raises (on creation):
         SchemaError: Its tables, views or triggers are not the program's.
@@ -53,7 +55,7 @@ class Database:
     """
 
     _place: Place | None = None
-    _turn: _Turn | None = None
+    _turn: _WriteTurn | None = None
     _schema: int | None = None
     """SQLite's schema counter when the schema was last checked; None if it is never checked."""
 
@@ -63,7 +65,7 @@ class Database:
         with opening(self.path):
             _check_place(self.path, create=create)
             if create:
-                # A process killed just after renaming a new database has left the folder in which it was created.
+                # A process killed just after renaming its new database has left behind the folder in which it was made.
                 sweep(Path(os.path.realpath(self.path)).parent)
             self._schema = migrations.bring_up_to_date(self.path)
         self._place = Place(self.path)
@@ -78,7 +80,7 @@ class Database:
             self._place.require()
 
     def require_writable(self) -> None:
-        """Make sure that the database was not opened read-only; every write checks it, too.
+        """Check that the database was not opened read-only; every write checks this as well.
 
         Raises:
             StoreError: It is read-only; the message gives the reason.
@@ -86,10 +88,11 @@ class Database:
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """Turn SQLite errors in the block into StoreErrors, and check at its end that what was read is valid.
+        """Turn SQLite errors in the block into StoreErrors. For a read-only database, also check at the end that the
+        file has not changed meanwhile.
 
         Raises:
-            StoreError: The file was moved or replaced, or as `workbench.core.database.failures.explained`.
+            StoreError: The file was moved or replaced, or an error of `workbench.core.database.failures.explained`.
         """
         with explained(self.path):
             try:
@@ -98,7 +101,9 @@ class Database:
                 raise self.explain(error) or error from None
 
     def explain(self, error: BaseException | None) -> BaseException | None:
-        """Return the cause if a read failed because the file was moved or replaced; else the error itself."""
+        """Return the error to report: that the file was moved or replaced, if that is why a read failed; else
+        ``error``.
+        """
         if isinstance(error, sqlite3.Error):
             try:
                 self.require_place()
@@ -135,7 +140,7 @@ class Database:
             self._readers.remove(connection)
             self._opened.remove((connection, threading.current_thread()))
         del held["reader"]
-        _let_go(connection, threading.current_thread())
+        _close_or_interrupt(connection, threading.current_thread())
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -173,7 +178,7 @@ class Database:
         if connection.in_transaction:
             yield connection
             return
-        with explained(self.path), self._turn_to_write().offered() as take:
+        with explained(self.path), self._write_turn().offered() as take:
             _begin(connection, take, patient=patient)
             try:
                 self._require_same_schema(connection)
@@ -184,9 +189,9 @@ class Database:
                 roll_back(connection)
                 raise
 
-    def _turn_to_write(self) -> _Turn:
+    def _write_turn(self) -> _WriteTurn:
         with self._lock:
-            self._turn = self._turn or _Turn(self.path)
+            self._turn = self._turn or _WriteTurn(self.path)
             return self._turn
 
     def _require_same_schema(self, connection: sqlite3.Connection) -> None:
@@ -205,7 +210,7 @@ class Database:
             connection.close()
 
     def data_version(self) -> int:
-        """Return SQLite's counter of writes by other connections, as this thread's reader sees it."""
+        """Return SQLite's counter of changes made by other connections, read by this thread's reader."""
         row: tuple[int] = self.reader().execute("PRAGMA data_version").fetchone()
         return row[0]
 
@@ -219,8 +224,8 @@ class Database:
         return False
 
     def require_other(self, target: Path) -> None:
-        """Check that a path is not the database, its write-ahead log, its cached columns, a link to one of them, or a
-        non-file.
+        """Check that a path may be written: it is not one of the database's files or cached columns, a link to one of
+        them, or anything but a regular file.
 
         Raises:
             StoreError: ``target`` is one of the database's files, or a folder, a device or similar.
@@ -234,7 +239,7 @@ class Database:
             raise StoreError(f"{target} belongs to the database itself.", "Name another file.")
 
     def interrupt_readers(self) -> None:
-        """Interrupt all reads in progress, in any thread: each fails with an error. Writes continue."""
+        """Interrupt all reads that are in progress in any thread, so that they fail with an error. Writes continue."""
         with self._lock:
             for connection in self._readers:
                 connection.interrupt()
@@ -242,19 +247,20 @@ class Database:
     def close(self) -> None:
         """Close every connection this object has opened, in any thread.
 
-        Closing one that another thread is using would crash the process: it is closed once that thread releases it.
+        A connection that another thread is using can't be closed without crashing the process; it is interrupted
+        instead.
         """
         with self._lock:
             self._readers.clear()
             while self._opened:
-                _let_go(*self._opened.pop())
+                _close_or_interrupt(*self._opened.pop())
             if self._turn is not None:
                 self._turn.close()
                 self._turn = None
             self._threads = threading.local()
 
     def remove_if_empty(self) -> None:
-        """Remove a newly created database, unless it has content or another process has it open."""
+        """Remove a new database file, unless the database has content or another process has it open."""
         with suppress(StoreError, sqlite3.Error, OSError):
             if any(self.reader().execute(f'SELECT 1 FROM "{name}" LIMIT 1').fetchone() for name in _CONTENT):
                 return
@@ -288,18 +294,18 @@ class Database:
         return connection
 
 
-def _let_go(connection: sqlite3.Connection, thread: threading.Thread) -> None:
+def _close_or_interrupt(connection: sqlite3.Connection, thread: threading.Thread) -> None:
     if thread is threading.current_thread() or not thread.is_alive():
         connection.close()
     else:
         connection.interrupt()
 
 
-class _Turn:
-    """A lock on the log by which threads and processes take turns to write; SQLite itself has no queue.
+class _WriteTurn:
+    """A lock on the write-ahead log by which threads and processes take turns to write; SQLite itself has no queue.
 
-    Checking it costs a tenth of a rejected ``BEGIN``, so that waiting writers leave the processor to the active one.
-    It only saves work: SQLite's own lock decides, and a writer that has waited long requests that one.
+    Checking this lock costs a tenth of a failed ``BEGIN``, so waiting writers leave the processor to the active one.
+    It is only an optimisation: SQLite's own lock decides, and a writer that has waited long tries that one directly.
     """
 
     def __init__(self, path: Path) -> None:
@@ -360,10 +366,10 @@ class _Turn:
 
 
 def _begin(connection: sqlite3.Connection, take_turn: Callable[[], bool], *, patient: bool) -> None:
-    """Begin to write as soon as no other connection does.
+    """Begin a write transaction as soon as no other connection has one.
 
-    SQLite itself would retry ever more rarely, every 100 ms in the end, so that some of many writers starve. Here the
-    longer a writer has waited, the more often it retries.
+    SQLite itself retries less and less often, in the end every 100 ms, so that some of many writers starve. Here a
+    writer retries more often the longer it has waited.
     """
     began = time.monotonic()
     asked = began
@@ -401,10 +407,10 @@ def open_connection(path: Path) -> sqlite3.Connection:
 
 @contextmanager
 def opening(path: Path) -> Iterator[None]:
-    """Turn errors that keep a database from being opened into StoreErrors.
+    """Turn errors in the block, which opens a database, into StoreErrors.
 
     Raises:
-        StoreError: It may not be read or written, it is damaged, ….
+        StoreError: The database may not be read or written, is damaged, ….
     """
     try:
         with explained(path):
@@ -414,11 +420,11 @@ def opening(path: Path) -> Iterator[None]:
 
 
 def require_usable(path: Path) -> None:
-    """Check that a file may be opened at all: a regular file on a local disk, with regular log files.
+    """Check that a path is a regular file on a local disk, and that its log files are regular files.
 
     Raises:
-        OSError: There is a link or similar in the place of one of SQLite's logs.
-        StoreError: It may not be opened.
+        OSError: One of SQLite's log files is a link or similar.
+        StoreError: The file may not be opened as a database.
     """
     _check_sqlite()
     _check_place(path, create=False)
@@ -442,7 +448,7 @@ def _check_sqlite() -> None:
         )
 
 
-# -- Long SQL that ends at once on Ctrl-C or cancellation.
+# -- Long SQL that stops at once on Ctrl-C or cancellation.
 
 
 T = TypeVar("T")
@@ -450,10 +456,10 @@ _INTERRUPT_POLL_SECONDS = 0.05
 
 
 def interruptibly(work: Callable[[], T], interrupt: Callable[[], None], look: Callable[[], None] | None = None) -> T:
-    """Do the work in a separate thread: SQLite blocks signals in the thread that calls it.
+    """Run work in a separate thread, since SQLite blocks signals in the thread that calls it; return the result.
 
     Args:
-        interrupt: Interrupts the SQL in progress; called until the work has ended.
+        interrupt: Interrupts the running SQL; called repeatedly until the work has ended.
         look: Called periodically; an exception it raises ends the work.
     """
     listener = listening() or Listener()
@@ -486,11 +492,11 @@ def interruptibly(work: Callable[[], T], interrupt: Callable[[], None], look: Ca
     return found[0]
 
 
-# -- Long reads that another thread may end: a newer query makes the older one useless.
+# -- Long reads that another thread may cancel, because a newer query makes the result useless.
 
 
 _STEPS = 20_000
-"""SQLite's virtual-machine steps between two checks: well under a millisecond."""
+"""Number of SQLite's virtual-machine steps between two checks, which take well under a millisecond."""
 
 
 class Cancelled(StoreError):
@@ -499,7 +505,7 @@ class Cancelled(StoreError):
 
 @contextmanager
 def cancellable(connection: sqlite3.Connection, cancelled: Callable[[], bool]) -> Iterator[None]:
-    """End reads on the connection in the block soon after ``cancelled()`` has become true.
+    """Make reads on the connection in the block fail soon after ``cancelled()`` becomes true.
 
     Unlike ``Connection.interrupt`` this also ends a read that begins just after the call.
 

@@ -1,4 +1,4 @@
-"""Label events: appended and read; nothing here changes or removes one."""
+"""Label events: they are only appended and read, never changed or removed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workbench.core.database.hashes import ChangedRow, digest
 from workbench.core.label import EventKind, LabelEvent, Task
 from workbench.core.progress import stepping
 
-# -- Integrity of label events: a digest next to each, against decay of the file, not against forgery.
+# -- Integrity of label events: a digest is stored with each, which detects damage of the file but not forgery.
 
 
 COLUMNS: Final = (
@@ -21,7 +21,7 @@ COLUMNS: Final = (
     "partial, note, supersedes, seen, unblinded, guideline, schema, content_hash, open_ms, focused_ms, wait_ms, keys, "
     "view, created_at, merged"
 )
-"""Columns covered by a digest: all stored data of an event."""
+"""Columns that an event's digest covers: all its data."""
 
 
 def changed(connection: Connection) -> Iterator[ChangedRow]:
@@ -37,7 +37,7 @@ Connection = sqlite3.Connection
 Refused = sqlite3.IntegrityError
 """Raised by ``append`` when the database rejects an event."""
 ANSWERS: tuple[EventKind, ...] = ("label", "check", "repeat")
-"""Kinds of an annotator's answers to a served item, for any purpose."""
+"""Kinds of events that answer an assigned item: a label, or the answer to a check or repeat."""
 _NAMES: Final = COLUMNS.split(", ")
 _INSERT = f"INSERT INTO label_events ({COLUMNS}, digest) VALUES ({', '.join('?' * 28)})"
 
@@ -54,15 +54,15 @@ def append(connection: sqlite3.Connection, event: LabelEvent) -> None:
     """
     row = msgspec.structs.asdict(event) | {
         "annotator_id": event.annotator,
-        "tags": _list(event.tags),
-        "seen": _list(event.seen),
+        "tags": _json_list(event.tags),
+        "seen": _json_list(event.seen),
         "partial": None if event.partial is None else float(event.partial),
     }
     values = [int(row[name]) if isinstance(row[name], bool) else row[name] for name in _NAMES]
     connection.execute(_INSERT, (*values, digest(values)))
 
 
-def _list(codes: tuple[str, ...]) -> str | None:
+def _json_list(codes: tuple[str, ...]) -> str | None:
     return msgspec.json.encode(codes).decode() if codes else None
 
 
@@ -120,8 +120,8 @@ LONGEST_LOOK = (
     "(SELECT max({0}) FROM label_events AS look WHERE look.task = e.task AND look.subject = e.subject "
     "AND look.annotator_id = e.annotator_id AND look.kind = e.kind AND look.round = e.round)"
 )
-"""SQL: the longest time that the author of the event with the alias e viewed its subject in its round, by the events'
-own measure (``look.focused_ms``): a retracted label and its correction are one decision, not a fast second one.
+"""SQL expression: the longest time (such as ``look.focused_ms``) that the author of the event with the alias e viewed
+the item in its round. A label and its quick correction are thus one decision, not two of which one is fast.
 """
 FLAG_STANDS = (
     "f.kind = 'flag' AND f.flagged AND NOT EXISTS (SELECT 1 FROM label_events AS o WHERE o.kind = 'flag' "
@@ -142,7 +142,7 @@ def current_of(
 
 
 def count_own(connection: sqlite3.Connection, annotator: int, kind: EventKind) -> int:
-    """Return how many current events of a kind an annotator made; labels are counted on completions only."""
+    """Return how many current events of a kind an annotator made; labels of answer types are not counted."""
     row: tuple[int] = connection.execute(
         f"SELECT count(*) FROM label_events AS e WHERE e.annotator_id = ? AND e.kind = ? AND {IN_FORCE} "
         "AND (e.kind <> 'label' OR e.task = 'correctness')",
@@ -152,12 +152,13 @@ def count_own(connection: sqlite3.Connection, annotator: int, kind: EventKind) -
 
 
 def count_settled(connection: sqlite3.Connection, annotator: int) -> int:
-    """Return how many conflicts an annotator adjudicated that are still in force, without accepted answer types."""
+    """Return the number of an annotator's current adjudications of conflicts, without accepted answer types."""
     return count_own(connection, annotator, "adjudication") - count_accepted(connection, annotator)
 
 
 def count_accepted(connection: sqlite3.Connection, annotator: int) -> int:
-    """Return how many answer types are in force that an annotator accepted where no two annotators had given one."""
+    """Return how many suggested answer types an annotator has accepted: current adjudications of types of questions
+    that fewer than two annotators labelled."""
     row: tuple[int] = connection.execute(
         "SELECT count(*) FROM label_events AS e WHERE e.annotator_id = ? AND e.kind = 'adjudication' "
         f"AND e.task = 'type' AND {IN_FORCE} AND (SELECT count(DISTINCT l.annotator_id) FROM label_events AS l "
@@ -168,28 +169,28 @@ def count_accepted(connection: sqlite3.Connection, annotator: int) -> int:
 
 
 _GIVEN = "coalesce((SELECT o.id FROM label_events AS o WHERE o.uuid = json_extract(e.seen, '$[0]')), e.id)"
-"""SQL: the time of a label; a label restored by an undo has the time of the one it repeats."""
+"""SQL expression that orders labels by time; a label restored by an undo has the time of its original."""
 
 
 def undoable(connection: sqlite3.Connection, annotator: int, kind: EventKind = "label") -> list[LabelEvent]:
-    """Return an annotator's newest current event, with the one of the other task that was stored together with it.
+    """Return the events that an undo retracts: an annotator's newest current event, and the event of the other task
+    that was stored together with it.
 
-    Events before a reopening can't be undone any more. With "label", answers to checks and repeats are undone like
-    labels.
+    Events before a reopening can't be undone. The kind "label" includes answers to checks and repeats.
     """
     given = _GIVEN if kind == "label" else "e.id"
     kinds = ANSWERS if kind == "label" else (kind,)
     rows = connection.execute(
         f"SELECT {COLUMNS} FROM label_events AS e WHERE annotator_id = ? AND kind IN (SELECT value FROM json_each(?)) "
         f"AND {IN_FORCE} AND {OF_THIS_ROUND} ORDER BY {given} DESC LIMIT 2",
-        (annotator, _list(kinds)),
+        (annotator, _json_list(kinds)),
     ).fetchall()
     newest = [_event(row) for row in rows]
     given_at = {_original(connection, event).created_at for event in newest}
-    return newest if len(given_at) == 1 and _of_one_item(connection, newest) else newest[:1]
+    return newest if len(given_at) == 1 and _concern_one_item(connection, newest) else newest[:1]
 
 
-def _of_one_item(connection: sqlite3.Connection, newest: list[LabelEvent]) -> bool:
+def _concern_one_item(connection: sqlite3.Connection, newest: list[LabelEvent]) -> bool:
     subjects = {event.task: event.subject for event in newest}
     if len(subjects) < 2:
         return False
@@ -201,17 +202,23 @@ def _of_one_item(connection: sqlite3.Connection, newest: list[LabelEvent]) -> bo
 
 def _original(connection: sqlite3.Connection, event: LabelEvent) -> LabelEvent:
     if event.kind == "adjudication":
-        undone = _own(connection, event, event.supersedes) if event.supersedes else None
-        before = _own(connection, event, undone.supersedes) if undone is not None and undone.supersedes else None
+        undone = _same_annotators_event(connection, event, event.supersedes) if event.supersedes else None
+        before = (
+            _same_annotators_event(connection, event, undone.supersedes)
+            if undone is not None and undone.supersedes
+            else None
+        )
         again = before is not None and event == msgspec.structs.replace(
             before, uuid=event.uuid, created_at=event.created_at, supersedes=event.supersedes, merged=event.merged
         )
         return _original(connection, before) if before is not None and again else event
-    repeated = _own(connection, event, event.seen[0]) if event.seen and event.kind in ANSWERS else None
+    repeated = (
+        _same_annotators_event(connection, event, event.seen[0]) if event.seen and event.kind in ANSWERS else None
+    )
     return repeated or event
 
 
-def _own(connection: sqlite3.Connection, event: LabelEvent, uuid: str) -> LabelEvent | None:
+def _same_annotators_event(connection: sqlite3.Connection, event: LabelEvent, uuid: str) -> LabelEvent | None:
     found = by_uuid(connection, uuid)
     same = found is not None and (found.annotator, *subject_of(found)) == (event.annotator, *subject_of(event))
     return found if same else None
@@ -222,9 +229,10 @@ def subject_of(event: LabelEvent) -> tuple[Task, int]:
 
 
 def earlier_than(connection: sqlite3.Connection, event: LabelEvent) -> LabelEvent | None:
-    """Return the label or decision in force before; one that an undo restored counts as the one it repeats."""
+    """Return the label or decision that was current before an event; None if there was none. A label that an undo
+    restored counts as the original."""
     original = _original(connection, event)
-    before = _own(connection, event, original.supersedes) if original.supersedes else None
+    before = _same_annotators_event(connection, event, original.supersedes) if original.supersedes else None
     return before if before is not None and before.kind in (*ANSWERS, "adjudication") else None
 
 
@@ -257,10 +265,10 @@ def every(connection: sqlite3.Connection) -> Iterator[LabelEvent]:
 def was_revealed(
     connection: sqlite3.Connection, annotator: int, task: Task, subject: int, *, ignoring: str = ""
 ) -> bool:
-    """Return whether the annotator has viewed gold, verdicts or others' labels of the subject.
+    """Return whether an annotator has viewed gold, verdicts or others' labels of a completion or question.
 
     Args:
-        ignoring: A kind of view that does not count.
+        ignoring: A kind of view that is ignored.
     """
     row = connection.execute(
         "SELECT 1 FROM label_events WHERE task = ? AND subject = ? AND annotator_id = ? AND kind = 'reveal' "

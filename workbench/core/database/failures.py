@@ -1,4 +1,4 @@
-"""SQLite's errors as messages that a person can act on."""
+"""Turns SQLite's errors into messages that say what to do."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ _LITTLE = 2**20
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Turn SQLite errors in the block into StoreErrors; violated constraints pass through.
+    """Turn SQLite errors in the block into StoreErrors; violated constraints are raised unchanged.
 
     Raises:
-        StoreError: The disk is full, the file is locked, damaged or read-only, ….
+        StoreError: The disk is full, or the file is locked, damaged or read-only, ….
     """
     try:
         yield
@@ -54,8 +54,8 @@ def explained(path: Path) -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         raise StoreError(f"{path}: {error}.", _hint(error, path), _cause(error, path)) from error
     except UnicodeDecodeError as error:
-        # SQLite quotes unreadable parts of a schema.
-        raise StoreError(f"{path}: the file is damaged.", _damaged(path)) from error
+        # The message may be unreadable, because SQLite quotes damaged parts of a schema in it.
+        raise StoreError(f"{path}: the file is damaged.", _damaged_hint(path)) from error
 
 
 def roll_back(connection: sqlite3.Connection) -> None:
@@ -68,16 +68,16 @@ def go_back(path: Path) -> str:
     return f"Go back to a backup: {Command(f'restore {shlex.quote(str(path))} BACKUP')}"
 
 
-def _damaged(path: Path) -> str:
+def _damaged_hint(path: Path) -> str:
     return f"The doctor says what is lost. {go_back(path)} (or write out what can be read: {Command('rescue DB OUT')})"
 
 
 def _cause(error: sqlite3.Error, path: Path) -> Cause:
-    return "space" if _lacks_files(error, path) else _CAUSES.get(_primary(error), "other")
+    return "space" if _is_out_of_inodes(error, path) else _CAUSES.get(_primary_code(error), "other")
 
 
-def _lacks_files(error: sqlite3.Error, path: Path) -> bool:
-    if _primary(error) != sqlite3.SQLITE_CANTOPEN:
+def _is_out_of_inodes(error: sqlite3.Error, path: Path) -> bool:
+    if _primary_code(error) != sqlite3.SQLITE_CANTOPEN:
         return False
     with suppress(OSError):
         disk = os.statvfs(path.parent)
@@ -87,17 +87,17 @@ def _lacks_files(error: sqlite3.Error, path: Path) -> bool:
 
 
 def _hint(error: sqlite3.Error, path: Path) -> str:
-    code = _primary(error)
-    if _lacks_files(error, path):
+    code = _primary_code(error)
+    if _is_out_of_inodes(error, path):
         return f"The disk has no room for another file: remove some, then try again. {_SAFE}"
     if code == sqlite3.SQLITE_CORRUPT:
-        return _damaged(path)
-    if code == sqlite3.SQLITE_FULL and (temporary := _full_elsewhere(path)):
+        return _damaged_hint(path)
+    if code == sqlite3.SQLITE_FULL and (temporary := _full_temporary_folder(path)):
         return f"Make room in {temporary}, or set SQLITE_TMPDIR to another folder, then try again. {_SAFE}"
     return _HINTS.get(code, "")
 
 
-def _full_elsewhere(path: Path) -> str | None:
+def _full_temporary_folder(path: Path) -> str | None:
     folder = os.environ.get("SQLITE_TMPDIR") or tempfile.gettempdir()
     with suppress(OSError):
         if shutil.disk_usage(folder).free < _LITTLE < shutil.disk_usage(path.parent).free:
@@ -105,7 +105,7 @@ def _full_elsewhere(path: Path) -> str | None:
     return None
 
 
-def _primary(error: sqlite3.Error) -> int:
+def _primary_code(error: sqlite3.Error) -> int:
     # An extended code's low byte is its primary code.
     code: int = getattr(error, "sqlite_errorcode", 0)
     return code & _PRIMARY

@@ -1,7 +1,7 @@
 """Reading an untrusted workbench database: nothing in it is executed, changed or trusted.
 
-It is opened separately, never attached. SQLite's authorizer only permits reading the plain tables named here on the
-connection: views, triggers, generated columns and functions of its schema are out of reach.
+The database is opened on a separate connection, never attached. On this connection SQLite's authorizer permits only
+reading the named tables, so that views, triggers, generated columns and functions of its schema can't run.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _FUNCTIONS = frozenset({"substr"})
 
 @contextmanager
 def opened(path: Path, tables: Collection[str]) -> Iterator[sqlite3.Connection]:
-    """Open a connection that can only read these tables; the file is left unchanged.
+    """Open a connection that can only read these tables of a database; the file is not changed.
 
     Raises:
-        StoreError: It is not a workbench database, of another version, or damaged.
+        StoreError: The file is not a workbench database, has another version, or is damaged.
     """
     if not path.is_file():
         what = "it is not a file" if path.exists() else "there is no such file"
@@ -61,5 +61,5 @@ def _authorizer(tables: Collection[str]) -> Callable[[int, str | None, str | Non
 
 
 def readable(raw: Any) -> str | None:
-    """Return text from an untrusted database: bytes that are not UTF-8 become lone surrogates."""
+    """Return a value of an untrusted database as text; bytes that are not UTF-8 become lone surrogates."""
     return None if raw is None else bytes(raw).decode("utf-8", "surrogateescape")

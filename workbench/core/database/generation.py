@@ -1,7 +1,7 @@
-"""Identity of a database copy, and changes to it since its columns were cached.
+"""The identity of a database file, and the record of its changes since its columns were cached.
 
-Every file gets a random name when it is created, copied or restored, so that cached columns or a runner of another copy
-are not taken for its own.
+Every database file gets a random name when it is created, copied or restored, so that cached columns and the runner of
+another copy are not mistaken for its own.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _NAME_DIGITS = 32
 
 
 def draw(connection: sqlite3.Connection) -> None:
-    """Give the file a new name; a runner of another copy no longer works on it."""
+    """Give the database a new random name, and drop its runner, which belongs to another copy."""
     connection.execute("DELETE FROM generation")
     connection.execute(
         "INSERT INTO generation (id, name, writes) VALUES (1, 'workbench-generation ' || hex(randomblob(16)), 0)"
@@ -25,7 +25,7 @@ def draw(connection: sqlite3.Connection) -> None:
 
 
 def name_anew(path: Path) -> None:
-    """Give a closed copy a new name, as one file without a log."""
+    """Give a closed copy a new random name, and leave it as one file without a log."""
     with closing(sqlite3.connect(path, isolation_level=None)) as copy:
         copy.execute("PRAGMA journal_mode = DELETE")
         copy.execute("BEGIN IMMEDIATE")
@@ -42,14 +42,14 @@ def name(connection: sqlite3.Connection) -> str:
 
 
 class ChangeMark(NamedTuple):
-    """A point in a database's history of changes; it is unique across databases."""
+    """A point in a database's history of changes. Points of different databases are never equal."""
 
     version: int
     token: bytes
 
 
 class Change(NamedTuple):
-    """Rows that may have changed: items (no run) or verdicts of a run, by completion row id."""
+    """A range of completion row ids whose rows may have changed: items (``run`` is None), or verdicts of a run."""
 
     run: int | None
     first: int
@@ -61,11 +61,11 @@ class Change(NamedTuple):
 
 
 _MAX_GAP = 500
-"""Distance of items from which they are noted as separate ranges, so that rows in between are not read again."""
+"""Row ids that are further apart than this are recorded as separate ranges, so that rows in between aren't reread."""
 
 
 def note(connection: sqlite3.Connection, run: int, items: Iterable[int]) -> None:
-    """Record that verdicts of a run on these items were added or removed, in the caller's transaction."""
+    """Record, in the caller's transaction, that verdicts of a run on these items were added or removed."""
     connection.executemany(
         "INSERT INTO changes (run_id, first_id, last_id) VALUES (?, ?, ?)",
         [(run, first, last) for first, last in ranges((item, item) for item in items)],
@@ -73,12 +73,14 @@ def note(connection: sqlite3.Connection, run: int, items: Iterable[int]) -> None
 
 
 def note_items(connection: sqlite3.Connection, first: int, last: int) -> None:
-    """Record that items in a range of row ids are new without an import, in the caller's transaction."""
+    """Record, in the caller's transaction, that items in a range of row ids were added by other means
+    than an import.
+    """
     connection.execute("INSERT INTO changes (first_id, last_id) VALUES (?, ?)", (first, last))
 
 
 def ranges(found: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return ranges of rows, first and last, in order; nearby ones are merged."""
+    """Sort ranges of row ids, each a first and a last id, and merge those that are near each other."""
     joined: list[tuple[int, int]] = []
     for first, last in sorted(found):
         if joined and first - joined[-1][1] <= _MAX_GAP:
@@ -89,13 +91,14 @@ def ranges(found: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def mark(connection: sqlite3.Connection) -> ChangeMark:
-    """Return the current point in the history; if another program has emptied it, everything counts as changed."""
+    """Return the current point in the history. If another program has emptied the history, the mark differs from all
+    earlier ones, so that everything counts as changed."""
     row = connection.execute("SELECT version, token FROM changes ORDER BY version DESC LIMIT 1").fetchone()
     return ChangeMark(*(row or (0, b"")))
 
 
 def since(connection: sqlite3.Connection, known: ChangeMark) -> list[Change] | None:
-    """Return the changes after a mark, in order; None if the mark belongs to another history or is too old."""
+    """Return the changes after a mark, in order; None if the mark is from another database or older than the record."""
     row = connection.execute("SELECT token FROM changes WHERE version = ?", (known.version,)).fetchone()
     if row is None or row[0] != known.token:
         return None
@@ -106,7 +109,7 @@ def since(connection: sqlite3.Connection, known: ChangeMark) -> list[Change] | N
 
 
 def has(connection: sqlite3.Connection, known: ChangeMark) -> bool:
-    """Return whether a mark is of this history, or older than the recorded history."""
+    """Return whether a mark is from this database; also True if it is older than the recorded changes."""
     row = connection.execute("SELECT token FROM changes WHERE version = ?", (known.version,)).fetchone()
     if row is not None:
         return bool(row[0] == known.token)

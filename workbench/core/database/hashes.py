@@ -1,4 +1,4 @@
-"""Integrity of imported texts, checked against the hashes stored with them."""
+"""Checks imported texts against the hashes that are stored with them."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class ChangedRow(NamedTuple):
 
 
 def content_hash(content: Iterable[object]) -> bytes:
-    """Return the blake2b-128 of everything a question or a completion consists of."""
+    """Return the blake2b-128 hash of all imported values of a question or a completion."""
     return blake2b(_encode(tuple(content)), digest_size=16).digest()
 
 
 def shown_hash(*texts: str) -> bytes:
-    """Return the blake2b-128 of only the texts, for bundles: `content_hash` also covers gold and model, which could
-    then be guessed.
+    """Return the blake2b-128 hash of texts alone, for bundles of items; from `content_hash` an annotator could find out
+    gold and model, which it also covers.
     """
     return blake2b("\0".join(texts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
@@ -53,7 +53,7 @@ def digest(content: Iterable[object]) -> bytes | None:
 
 
 def changed_questions(connection: Connection) -> Iterator[ChangedRow]:
-    """Yield questions that differ from their import: text, reference, source and types."""
+    """Yield the questions whose text, reference, source or types differ from the import."""
     for number, stored, text, reference, *rest in _checked(connection, "questions", _QUESTIONS):
         found = None if text is None or reference is None else digest((text, reference, *rest))
         if found is None or stored not in (found, shown_hash(text, reference)):
@@ -61,7 +61,7 @@ def changed_questions(connection: Connection) -> Iterator[ChangedRow]:
 
 
 def changed_completions(connection: Connection) -> Iterator[ChangedRow]:
-    """Yield completions that differ from their import: text, gold, model, further keys and length."""
+    """Yield the completions whose text, gold, model, extra keys or length differ from the import."""
     for number, stored, text, gold, model, extra, characters in _checked(connection, "completions", _COMPLETIONS):
         found = None if text is None else digest((text, None if gold is None else bool(gold), model, extra))
         if found is None or stored not in (found, shown_hash(text)) or characters not in (None, len(text)):
@@ -73,10 +73,10 @@ def _checked(connection: Connection, table: str, statement: str) -> Iterator[tup
     return stepping(connection.execute(statement), f"checking {table}", "texts", total)
 
 
-# -- The database's own secret, from which unguessable delimiters are derived.
+# -- The database's secret, from which unguessable delimiters are derived.
 
 
 def secret(connection: sqlite3.Connection) -> bytes:
-    """Return 32 random bytes that were drawn when the database was created; they never leave it."""
+    """Return the database's 32 random bytes, which were generated with it and are stored nowhere else."""
     row: tuple[bytes] = connection.execute("SELECT secret FROM secrets").fetchone()
     return row[0]

@@ -1,4 +1,4 @@
-"""Read-only access to a database without a trace: its file, its log and its folder are not written."""
+"""Read-only access to a database that writes neither to its file, nor to its log, nor to its folder."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ writers out."""
 
 
 class ReadOnlyDatabase(Database):
-    """A database opened read-only, of any version and in any condition; writing raises an error.
+    """A database opened read-only; it may have any version and be damaged. Writing raises an error.
 
     Args:
-        folder: Where a copy may be made; else in the system's folder for temporary files.
-        why: Why it can't be written, in words that follow "can be read here, but not written: ".
+        folder: Where to make a copy if one is needed; None for the system's folder for temporary files.
+        why: Why it can't be written; the words follow "can be read here, but not written: ".
 
     Raises (on creation):
-        StoreError: There is no room for the copy that reading its log without writing needs.
+        StoreError: There is no room for the copy that is needed to read the database's log without writing.
     """
 
     def __init__(self, path: Path, folder: Path | None = None, why: str = "it is only looked at") -> None:
@@ -41,17 +41,17 @@ class ReadOnlyDatabase(Database):
         self._why = why
         self._held = ExitStack()
         try:
-            self._address, self._stood = _source(Path(os.path.realpath(path)), folder, self._held)
+            self._address, self._stood = _open_source(Path(os.path.realpath(path)), folder, self._held)
         except BaseException:
             self._held.close()
             raise
         self._place = Place(path)
 
     def require_place(self) -> None:
-        """Make sure that nothing has been written since it was opened, unless a lock prevents that.
+        """Check that nothing has been written since the database was opened, unless a lock prevents writes.
 
         Raises:
-            StoreError: It was written.
+            StoreError: The database was written.
         """
         if self._stood is None:
             super().require_place()
@@ -60,13 +60,13 @@ class ReadOnlyDatabase(Database):
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """See the base class; if nothing is raised, everything read is of one state."""
+        """See the base class. If no error is raised, all reads in the block saw the same state."""
         with super().explained():
             yield
             self.require_place()
 
     def require_writable(self) -> NoReturn:
-        """Raise an error that says why it can't be written.
+        """Raise an error that says why the database can't be written.
 
         Raises:
             StoreError: Always.
@@ -77,7 +77,7 @@ class ReadOnlyDatabase(Database):
         )
 
     def open(self) -> sqlite3.Connection:
-        """Open another connection for copying; the caller closes it."""
+        """Open another connection, to copy the database; the caller closes it."""
         connection = sqlite3.connect(self._address, uri=True, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA trusted_schema = OFF")
         return connection
@@ -87,7 +87,7 @@ class ReadOnlyDatabase(Database):
         self._held.close()
 
     def _open(self, kind: str) -> sqlite3.Connection:
-        """Open a connection that executes nothing from the schema."""
+        """Open a connection that never executes code in the database's schema."""
         connection = self.open()
         # Invalid UTF-8 becomes lone surrogates, which stored texts never contain.
         connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
@@ -97,14 +97,14 @@ class ReadOnlyDatabase(Database):
 
 
 def open_to_read(path: Path, why: str) -> ReadOnlyDatabase:
-    """Open a database read-only; it is checked for damage and version as any other is.
+    """Open a database read-only, with the same checks of its version and its schema as for writing.
 
     Args:
         why: See `ReadOnlyDatabase`.
 
     Raises:
         SchemaError: Its tables, views or triggers are not the program's.
-        StoreError: It is not a workbench database, or of another version.
+        StoreError: The file is not a workbench database, or has another version.
     """
     with opening(path):
         require_usable(path)
@@ -153,7 +153,7 @@ def looked_at(path: Path, folder: Path | None = None) -> Iterator[ReadOnlyDataba
         yield database
 
 
-def _source(path: Path, folder: Path | None, held: ExitStack) -> _Source:
+def _open_source(path: Path, folder: Path | None, held: ExitStack) -> _Source:
     stood = _file_state(path)
     log, journal = (path.with_name(path.name + end) for end in LOGS)
     index = path.with_name(f"{path.name}-shm")
@@ -165,7 +165,7 @@ def _source(path: Path, folder: Path | None, held: ExitStack) -> _Source:
             return locked, None
         except sqlite3.OperationalError:
             if os.getpid() in users(path):
-                # Closing a copy's source would release the locks of this process on it.
+                # Copying would open and close the file, which would release this process's locks on it.
                 raise
         except sqlite3.DatabaseError:
             return locked, None
@@ -192,13 +192,15 @@ _BESIDE = ("-wal", "-shm")
 
 
 def why_unwritable(path: Path) -> str | None:
-    """Return why SQLite can't write a database here; None if it can, or if there is no file."""
-    # The log is next to the file itself, not next to a link to it.
+    """Return why SQLite can't write a database; None if it can, or if there is no such file."""
+    # The log is next to the file itself, not next to a link to the file.
     file = Path(os.path.realpath(path))
     if not file.is_file():
         return None
     beside = [file.with_name(f"{file.name}{end}") for end in _BESIDE]
-    refused = [place for place in (file, *(one if one.exists() else file.parent for one in beside)) if not _may(place)]
+    refused = [
+        place for place in (file, *(one if one.exists() else file.parent for one in beside)) if not _is_writable(place)
+    ]
     if not refused:
         return None
     if os.statvfs(file).f_flag & os.ST_RDONLY:
@@ -206,6 +208,6 @@ def why_unwritable(path: Path) -> str | None:
     return f"you may not write {refused[0]}"
 
 
-def _may(place: Path) -> bool:
+def _is_writable(place: Path) -> bool:
     wanted = os.W_OK | os.X_OK if place.is_dir() else os.W_OK
     return os.access(place, wanted, effective_ids=os.access in os.supports_effective_ids)

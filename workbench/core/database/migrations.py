@@ -1,8 +1,8 @@
-"""A database's version: creating one, checking it, and upgrading older ones to the newest.
+"""A database's schema version: creates databases, checks their version, and migrates older ones to the newest version.
 
-The version is in ``PRAGMA user_version``; the names of applied migrations are in a table like sqlite-utils' own. A
-database written by a newer program, or older than any release, is rejected unchanged; any other old one is backed up,
-then migrated, in one transaction.
+The version is in ``PRAGMA user_version``; the names of applied migrations are in a table like that of sqlite-utils. A
+database from a newer program, or from before the first release, is rejected unchanged; any other older one is backed
+up, then migrated in one transaction.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ MIGRATIONS: tuple[str, ...] = (
     "_m015_known_wordings",
     "_m016_not_run",
 )
-"""By what names the table of applied migrations lists the versions; a name's position (from 1) is the version."""
+"""Names of the migrations, as listed in the table of applied migrations; a name's position (from 1) is its version."""
 OLDEST: Final = 16
 """The oldest version that is read; those before it were never released."""
 APPLICATION_ID: Final = 0x57424E43
@@ -59,7 +59,9 @@ _TABLE_OF_NAMES: Final = (
     f"""CREATE UNIQUE INDEX IF NOT EXISTS "idx_{NAMES}_migration_set_name"
     ON "{NAMES}" ("migration_set", "name")""",
 )
-"""The statement of sqlite-utils, which created it originally."""
+"""The statement that creates the table of applied migrations; it is that of sqlite-utils, which made it in older
+versions.
+"""
 _MAX_SHOWN: Final = 3
 """Most differences named in a message."""
 
@@ -68,7 +70,7 @@ def latest_version() -> int:
     return len(MIGRATIONS)
 
 
-# -- Empty databases, each created once in a process: a new database begins as a copy of one.
+# -- Templates of empty databases, each made once per process; a new database is a copy of one.
 
 
 class SchemaTemplate(NamedTuple):
@@ -80,7 +82,7 @@ class SchemaTemplate(NamedTuple):
         return connection
 
     def write(self, path: Path) -> None:
-        """Create a database from it with new random values; the file must not exist."""
+        """Create a database from the template, with new random values; the file must not exist yet."""
         with closing(self.in_memory()) as made:
             made.execute("BEGIN IMMEDIATE")
             _draw(made)
@@ -92,7 +94,7 @@ class SchemaTemplate(NamedTuple):
 
 
 def make(path: Path, version: int) -> None:
-    """Create an empty database with the tables of a version, to be filled with rows of that version."""
+    """Create an empty database with the tables of a version."""
     template(version).write(path)
 
 
@@ -106,7 +108,7 @@ def _template(parts: tuple[SchemaPart, ...], names: tuple[str, ...]) -> SchemaTe
         connection.execute("BEGIN IMMEDIATE")
         for part in parts:
             connection.execute(part.sql)
-        _name(connection, names, None)
+        _record_migrations(connection, names, None)
         connection.execute("COMMIT")
         return SchemaTemplate(connection.serialize())
 
@@ -118,7 +120,7 @@ def _draw(connection: Connection) -> None:
     connection.execute(f"UPDATE {NAMES} SET applied_at = ?", (_applied_at(),))
 
 
-def _name(connection: Connection, names: Sequence[str], at: str | None) -> None:
+def _record_migrations(connection: Connection, names: Sequence[str], at: str | None) -> None:
     for statement in _TABLE_OF_NAMES:
         connection.execute(statement)
     connection.executemany(
@@ -140,10 +142,10 @@ def bring_up_to_date(path: Path, *, keep_copy: bool = True) -> int:
     """Create, check or migrate the database at ``path``.
 
     Args:
-        keep_copy: Copy an older one before it is migrated.
+        keep_copy: Copy an older database before it is migrated.
 
     Returns:
-        SQLite's schema counter at which the schema was found to be the program's.
+        SQLite's schema counter at the time when the schema was checked.
 
     Raises:
         SchemaError: Its tables, views or triggers are not the program's.
@@ -151,7 +153,7 @@ def bring_up_to_date(path: Path, *, keep_copy: bool = True) -> int:
             failed (the file is unchanged then).
     """
     if not path.exists():
-        _make_whole(Path(os.path.realpath(path)))
+        _create_complete(Path(os.path.realpath(path)))
     require_bytes(path)
     connection = _open_plain(path)
     try:
@@ -171,7 +173,7 @@ def bring_up_to_date(path: Path, *, keep_copy: bool = True) -> int:
         connection.close()
 
 
-def _make_whole(path: Path) -> None:
+def _create_complete(path: Path) -> None:
     for end in LOGS:
         if (log := path.with_name(path.name + end)).exists() and log.stat().st_size:
             raise StoreError(
@@ -187,13 +189,13 @@ def _make_whole(path: Path) -> None:
 
 
 def give_name(temporary: Path, path: Path) -> bool:
-    """Give a finished file its name unless another file has it; return whether it was given."""
+    """Move a finished file to its path unless there is a file; return whether it was moved."""
     try:
         os.link(temporary, path)
     except FileExistsError:
         return False
     except OSError:
-        # On file systems without links, the last of two simultaneous calls wins.
+        # On file systems without hard links, the later of two simultaneous calls replaces the file.
         if os.path.lexists(path):
             return False
         temporary.rename(path)
@@ -206,7 +208,8 @@ def changes_to_schema(connection: sqlite3.Connection) -> int:
 
 
 def require_ours(connection: sqlite3.Connection, path: Path, version: int) -> None:
-    """Check that a database's tables, indexes, views and triggers are those of a version, and no others act on them.
+    """Check that a database's tables, indexes, views and triggers are those of a version, with no other triggers or
+    indexes on them.
 
     Raises:
         SchemaError: The schema differs.
@@ -220,7 +223,7 @@ def require_ours(connection: sqlite3.Connection, path: Path, version: int) -> No
         )
 
 
-def _dangling(connection: Connection, version: int) -> tuple[str, str] | None:
+def _dangling_reference(connection: Connection, version: int) -> tuple[str, str] | None:
     for table in (part.name for part in schema.parts(version) if part.kind == "table"):
         row = connection.execute(f"PRAGMA foreign_key_check({table})").fetchone()
         if row is not None:
@@ -286,19 +289,19 @@ def migrate(connection: Connection, path: Path, version: int) -> None:
     """Upgrade an older database to a version, in one transaction.
 
     Raises:
-        SchemaError: The result is not the program's schema.
-        StoreError: A reference is dangling afterwards.
+        SchemaError: The migrated schema is not the program's.
+        StoreError: After the migration a row refers to a missing row.
     """
     # Foreign keys may be rebuilt by a migration; they are checked before it is committed.
     connection.execute("PRAGMA foreign_keys = OFF")
-    # Foreign views continue to read the table of that name.
+    # With this setting, views of other programs continue to refer to the table's name.
     connection.execute("PRAGMA legacy_alter_table = ON")
     connection.execute("BEGIN IMMEDIATE")
     try:
         older: int = connection.execute("PRAGMA user_version").fetchone()[0]
-        _remake(connection, older, version)
-        _name(connection, MIGRATIONS[:version], _applied_at())
-        if (found := _dangling(connection, version)) is not None:
+        _recreate_schema(connection, older, version)
+        _record_migrations(connection, MIGRATIONS[:version], _applied_at())
+        if (found := _dangling_reference(connection, version)) is not None:
             raise StoreError(
                 f"{path}: a row of {found[0]} refers to one of {found[1]} that is missing.",
                 f"Nothing was changed. What else is wrong: {Command(f'doctor {shlex.quote(str(path))}')}",
@@ -310,13 +313,13 @@ def migrate(connection: Connection, path: Path, version: int) -> None:
         raise
 
 
-def _remake(connection: Connection, older: int, newer: int) -> None:
+def _recreate_schema(connection: Connection, older: int, newer: int) -> None:
     before, after = schema.parts(older), schema.parts(newer)
-    # No trigger acts on moved rows.
+    # Triggers are dropped first, so that they don't act on moved rows.
     for part in before:
         if part.kind in ("trigger", "view"):
             connection.execute(f"DROP {part.kind} {part.name}")
-    anew, ours = _made_anew(before, after), {part.name for part in before}
+    anew, ours = _recreated_tables(before, after), {part.name for part in before}
     others = [sql for table in anew for sql in _set_aside(connection, table, ours)]
     there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
     for part in after:
@@ -326,7 +329,7 @@ def _remake(connection: Connection, older: int, newer: int) -> None:
         elif part.kind in ("table", "index") and part.name not in there:
             connection.execute(part.sql)
     for table in anew:
-        _carry_over(connection, table)
+        _move_rows(connection, table)
     for sql in others:
         connection.execute(sql)
     for version in range(older + 1, newer + 1):
@@ -337,12 +340,12 @@ def _remake(connection: Connection, older: int, newer: int) -> None:
             connection.execute(part.sql)
 
 
-def _made_anew(before: Sequence[SchemaPart], after: Sequence[SchemaPart]) -> list[str]:
+def _recreated_tables(before: Sequence[SchemaPart], after: Sequence[SchemaPart]) -> list[str]:
     tables = {part.name: part for part in before if part.kind == "table"}
     return [part.name for part in after if part.name in tables and part.first != tables[part.name].first]
 
 
-def _old(table: str) -> str:
+def _old_name(table: str) -> str:
     return f"old_{table}"
 
 
@@ -354,17 +357,19 @@ def _set_aside(connection: Connection, table: str, ours: Container[str]) -> list
             connection.execute(f"DROP INDEX {quoted(name)}")
         else:
             others.append(sql)
-    connection.execute(f"ALTER TABLE {table} RENAME TO {_old(table)}")
+    connection.execute(f"ALTER TABLE {table} RENAME TO {_old_name(table)}")
     return others
 
 
-def _carry_over(connection: Connection, table: str) -> None:
-    old = _old(table)
+def _move_rows(connection: Connection, table: str) -> None:
+    old = _old_name(table)
     columns = ", ".join(row[1] for row in connection.execute(f"PRAGMA table_info({old})"))
-    # The order of rows is preserved: it is the order in which events arrived.
+    # The order of rows is preserved, because it is the order in which events arrived.
     connection.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM {old} ORDER BY rowid")
     connection.execute(f"DROP TABLE {old}")
 
 
 FILLS: Final[dict[int, tuple[Callable[[Connection], object], ...]]] = {}
-"""Schema version -> what fills its new columns and tables, in order. No trigger or view is there then."""
+"""Functions that fill the new columns and tables of a version, in order, by version. They run without triggers and
+views.
+"""

@@ -1,4 +1,4 @@
-"""Annotators, and their note drafts."""
+"""Annotators, and the drafts of their notes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Annotator(Struct, frozen=True, kw_only=True):
     """A person who labels, adjudicates or coordinates.
 
     Attributes:
-        paused_at: When the annotator was paused; None while they get items.
+        paused_at: When the annotator was paused; None for an annotator who is assigned items.
         paused_why: The reason, shown to the coordinator.
     """
 
@@ -36,7 +36,9 @@ class Annotator(Struct, frozen=True, kw_only=True):
 
 
 def tidy(name: str) -> str:
-    """Return the name as stored: without surrounding spaces, and accents composed, so that one person has one name."""
+    """Normalise a name: without surrounding spaces, and with composed accents, so that equal names are
+    stored equally.
+    """
     return unicodedata.normalize("NFC", name.strip())
 
 
@@ -45,7 +47,7 @@ def add(connection: sqlite3.Connection, name: str, role: str = "annotator") -> i
 
     Raises:
         UsageError: The name is empty, longer than 100 characters, has control characters, or looks like another
-            person's. Coordinators get their login name, even if it looks like another.
+            person's name (coordinators' login names are not compared).
     """
     name = tidy(name)
     if not name or len(name) > 100 or not name.isprintable():
@@ -81,7 +83,7 @@ def indistinct(name: str, names: Iterable[str]) -> str | None:
 
 
 def find(database: Database, name: str) -> Annotator:
-    """Return the person of that name.
+    """Return the person with this name.
 
     Raises:
         UsageError: No person has this name; the message lists the names.
@@ -105,7 +107,7 @@ def everyone(database: Database) -> list[Annotator]:
 
 
 def pause(connection: sqlite3.Connection, annotator: int, why: str) -> None:
-    """Assign a person no more items; a paused person keeps the first reason."""
+    """Stop assigning items to a person; a person who is paused already keeps the first reason."""
     connection.execute(
         "UPDATE annotators SET paused_at = ?, paused_why = ? WHERE id = ? AND paused_at IS NULL",
         (now(), why, annotator),
@@ -113,14 +115,14 @@ def pause(connection: sqlite3.Connection, annotator: int, why: str) -> None:
 
 
 def resume(connection: sqlite3.Connection, annotator: int) -> None:
-    """Assign a person items again; earlier answers to checks no longer count against them."""
+    """Assign items to a person again; answers to checks before this no longer count."""
     connection.execute(
         "UPDATE annotators SET paused_at = NULL, paused_why = NULL, resumed_at = ? WHERE id = ?", (now(), annotator)
     )
 
 
 def remove(connection: sqlite3.Connection, annotator: int) -> None:
-    """Remove a person, with the items assigned to them.
+    """Remove a person, and release the items assigned to them.
 
     Raises:
         UsageError: The person has events, or a bundle that has not been returned.
@@ -146,7 +148,7 @@ def remove(connection: sqlite3.Connection, annotator: int) -> None:
         connection.execute(f"DELETE FROM {table} WHERE annotator_id = ?", (annotator,))
     try:
         connection.execute("DELETE FROM annotators WHERE id = ?", (annotator,))
-    except sqlite3.IntegrityError:  # Views of theirs, or a text that they wrote.
+    except sqlite3.IntegrityError:  # Rows that refer to the person: what they viewed, or a text that they wrote.
         connection.execute(
             "UPDATE annotators SET paused_at = ?, paused_why = ? WHERE id = ?", (now(), REMOVED, annotator)
         )
@@ -159,7 +161,7 @@ def is_paused(connection: sqlite3.Connection, annotator: int) -> bool:
     return row[0] is not None
 
 
-# -- Notes a person has begun and not submitted.
+# -- Drafts: notes that a person has begun and not submitted.
 
 
 def keep(connection: sqlite3.Connection, annotator: int, completion: int, note: str) -> None:
@@ -170,10 +172,10 @@ def keep(connection: sqlite3.Connection, annotator: int, completion: int, note: 
 
 
 def drop(connection: sqlite3.Connection, annotator: int, completion: int, until: str | None = None) -> None:
-    """Delete a note: its label has been stored.
+    """Delete a draft, because the label with its note has been stored.
 
     Args:
-        until: Time of the label; a note begun later is kept.
+        until: Time of the label; a draft that was changed later is kept.
     """
     connection.execute(
         "DELETE FROM drafts WHERE annotator_id = ?1 AND completion_id = ?2 AND (?3 IS NULL OR updated_at <= ?3)",

@@ -18,7 +18,7 @@ LOGS = ("-wal", "-journal")
 
 
 class Place:
-    """A database's path and the file that was opened there; checked before every write, so it costs microseconds.
+    """A database's path and the file that was opened there. The check runs before every write and takes microseconds.
 
     Raises (on creation):
         OSError: There is no such file.
@@ -29,7 +29,7 @@ class Place:
         self._file = _inode_at(path)
 
     def require(self) -> None:
-        """Make sure that the path still leads to the file that was opened.
+        """Check that the path still leads to the file that was opened.
 
         Raises:
             StoreError: The file was moved, deleted or replaced.
@@ -37,7 +37,7 @@ class Place:
         with suppress(OSError):
             if _inode_at(self._path) == self._file:
                 return
-        # The log is next to the file itself, not next to a link to it.
+        # The log is next to the file itself, not next to a link to the file.
         raise StoreError(
             f"{self._path} was moved, deleted or replaced while it was open: put back the file that was opened.",
             f"Nothing is written until then. Leave {self._path.name}-wal where it is: it may hold what is not in the "
@@ -62,7 +62,7 @@ def require_bytes(path: Path) -> None:
 
 
 def require_plain_logs(path: Path) -> None:
-    """Check that none of SQLite's logs is a link or similar, through which SQLite would write.
+    """Check that none of SQLite's log files is a link or similar, through which SQLite would write elsewhere.
 
     Raises:
         OSError: A log is a link or similar.
@@ -87,7 +87,7 @@ def require_nothing(target: Path) -> None:
         raise StoreError(f"{target} exists.", "A new database is written: name another file.")
 
 
-# -- File systems for databases: WAL needs shared memory, which network file systems don't have.
+# -- File systems for databases: WAL needs shared memory, which network file systems don't provide.
 
 
 MOUNTS = Path("/proc/self/mounts")
@@ -144,7 +144,7 @@ ENDS = ("", "-wal", "-shm", "-journal")
 """Suffixes of a database's files."""
 _PROCESSES = Path("/proc")
 _LOCKED = {"": (0x40000000, 512), "-shm": (120, 9)}
-"""File suffix -> offset and length of SQLite's locks: a process that has read from a database holds one of them."""
+"""Offset and length of SQLite's locks by file suffix; a process that has read from a database holds one of them."""
 
 
 def sidecar_path(path: Path, end: str) -> Path:
@@ -152,7 +152,7 @@ def sidecar_path(path: Path, end: str) -> Path:
 
 
 def users(path: Path) -> list[int]:
-    """Return the processes, including this one, that have one of a database's files open, as far as visible."""
+    """Return the ids of visible processes (also of this one) that have one of a database's files open."""
     files = {_inode_at(file) for end in ENDS if (file := sidecar_path(path, end)).exists()}
     folders = {int(process.name): process / "fd" for process in _processes()} | {os.getpid(): Path("/dev/fd")}
     return sorted(number for number, folder in folders.items() if any(map(files.__contains__, _open_files(folder))))
@@ -171,7 +171,7 @@ def require_unused(path: Path) -> None:
 
 @contextmanager
 def unused(path: Path) -> Iterator[None]:
-    """Make sure that no process has the database open; those that open it wait until the block ends.
+    """Check that no process has the database open; processes that open it in the meantime wait until the block ends.
 
     Raises:
         StoreError: A process has it open.

@@ -26,8 +26,8 @@ class SchemaPart(NamedTuple):
     Attributes:
         kind: The type in SQLite's schema table.
         sql: The statement that creates it.
-        first: The statement without columns that were added later.
-        later: The added columns: version and definition of each.
+        first: The statement without the columns that later versions added.
+        later: The columns that later versions added, each as (version, definition).
     """
 
     kind: str
@@ -43,7 +43,7 @@ def text() -> str:
 
 
 def parts(version: int = maxsize) -> tuple[SchemaPart, ...]:
-    return _parts(text(), version)
+    return _read_parts(text(), version)
 
 
 def drop_large_indexes(connection: Connection) -> None:
@@ -59,9 +59,9 @@ def build_large_indexes(connection: Connection) -> None:
 
 
 @lru_cache(maxsize=8)
-def _parts(schema: str, version: int) -> tuple[SchemaPart, ...]:
+def _read_parts(schema: str, version: int) -> tuple[SchemaPart, ...]:
     return tuple(
-        _part([line for line in lines if line[0] <= version])
+        _make_part([line for line in lines if line[0] <= version])
         for since, lines in _statements(schema)
         if since <= version
     )
@@ -83,7 +83,7 @@ def _statements(schema: str) -> Iterator[tuple[int, _Lines]]:
             since, lines = 0, []
 
 
-def _part(lines: _Lines) -> SchemaPart:
+def _make_part(lines: _Lines) -> SchemaPart:
     whole, first = (
         "\n".join(said for came, said in lines if every or not _is_column(came, said)).removesuffix(";")
         for every in (True, False)

@@ -22,8 +22,8 @@ class Difference(NamedTuple):
 
     Attributes:
         what: Description: ``"trigger 'x' is not workbench's"``.
-        sql: Its text in the database, if it has one.
-        harmless: Whether it has no effect on the data read and written, at most on speed.
+        sql: The SQL text of the object in the database, if it has one.
+        harmless: Whether it affects at most the speed, not the data that is read and written.
     """
 
     kind: str
@@ -70,7 +70,7 @@ def _is_ours(connection: sqlite3.Connection, part: SchemaPart, sql: str) -> bool
 
 
 def shown(name: str) -> str:
-    """Return a name from a database: unchanged if it is plain, else quoted and escaped."""
+    """Return a name in a database for a message: unchanged if it is an ASCII identifier, else quoted and escaped."""
     return name if name.isascii() and name.isidentifier() else repr(name)
 
 

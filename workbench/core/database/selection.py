@@ -1,4 +1,4 @@
-"""Conditions on items as SQL: known columns only, every value bound as a parameter."""
+"""Compiles conditions on items to SQL; only known columns can be used, and every value is bound as a parameter."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from workbench.core.verdict import Outcome
 
 
 def shown_item(column: str) -> str:
-    """Return SQL that is true unless an item's row id belongs to an import in progress: those items are hidden."""
+    """Return an SQL condition that is false for items of an import in progress, which are hidden."""
     return f"{column} < (SELECT completion_id FROM horizon)"
 
 
@@ -47,14 +47,14 @@ _NAMES: Final = {
     "source": "SELECT name FROM sources ORDER BY name",
     "model": "SELECT name FROM models ORDER BY name",
 }
-"""Field -> query of its names in the database; "" is for items without one."""
+"""Query of the names that exist in the database, by field; "" stands for items without a name."""
 _TYPED: Final = {
     "type": """SELECT EXISTS (SELECT 1 FROM questions WHERE type = ?1)
         OR EXISTS (SELECT 1 FROM item_states WHERE substr(subtype, 1, 1) = ?1)""",
     "subtype": """SELECT EXISTS (SELECT 1 FROM questions WHERE subtype = ?1)
         OR EXISTS (SELECT 1 FROM item_states WHERE subtype = ?1)""",
 }
-"""Field -> whether an item has a code that the taxonomy does not know."""
+"""Query by field of whether an item has a code that is not in the taxonomy."""
 
 
 def dataset_names(connection: sqlite3.Connection) -> list[str]:
@@ -62,10 +62,10 @@ def dataset_names(connection: sqlite3.Connection) -> list[str]:
 
 
 def check_values(connection: sqlite3.Connection, conditions: Iterable[Condition]) -> None:
-    """Check that items can have the values, such as a subtype in the taxonomy or the data.
+    """Check that the values of conditions exist, such as a subtype in the taxonomy or a name in the data.
 
     Raises:
-        UsageError: A value is not valid for its field; the message names the nearest one.
+        UsageError: A value is not valid for its field; the message suggests the most similar one.
     """
     for condition in conditions:
         if condition.operator not in ("=", "!="):
@@ -115,11 +115,12 @@ _JOINS = (
     ("ct", "JOIN completion_text AS ct ON ct.id = c.id"),
 )
 FROM_ITEMS = " ".join(["completions AS c", *(join for alias, join in _JOINS if alias not in ("qt", "ct"))])
-"""Every item with its names and state (not its long texts)."""
+"""The FROM clause of all items with their names and state, without their long texts."""
 
 
 def items_sql(*texts: str) -> str:
-    """Return the FROM text with only the joins whose aliases the given SQL texts use: others would require a scan."""
+    """Return the FROM clause with only the joins whose aliases occur in the given SQL texts; other joins would cost a
+    scan."""
     used = set(re.findall(r"\b([a-z]{1,2})\.", " ".join(texts)))
     if used & {"d", "s"}:
         used.add("q")
@@ -129,7 +130,7 @@ def items_sql(*texts: str) -> str:
 SUBTYPE = "coalesce(i.subtype, q.subtype)"
 TYPE = "coalesce(substr(i.subtype, 1, 1), q.type)"
 STATE = "coalesce(i.state, 'unlabelled')"
-# A check belongs to no benchmark: it has no gold, although its answer is known.
+# A check has no gold, although its answer is known, because it belongs to no benchmark.
 IS_CHECK = "c.id IN (SELECT completion_id FROM check_items)"
 GOLD = (
     f"CASE WHEN i.state IN ('conflict', 'excluded') OR {IS_CHECK} THEN NULL "
@@ -161,7 +162,7 @@ WORDS_TOLD: Final[dict[str, str]] = {
     "language": f"coalesce({_LANGUAGE}, {_OWN_WORD.format('language')}, '')",
     "difficulty": f"coalesce({_OWN_WORD.format('difficulty')}, {_PROBLEMS_WORD.format('difficulty')}, '')",
 }
-"""Fields from rows or code problems -> SQL expression over ``c``; "" without a value."""
+"""SQL expressions over ``c`` of fields that come from rows or code problems, by field; "" if there is no value."""
 GOLD_WORD = f"CASE {GOLD} WHEN 1 THEN 'correct' WHEN 0 THEN 'incorrect' ELSE 'none' END"
 _FLAGGED = f"SELECT f.subject FROM label_events AS f WHERE {FLAG_STANDS}"
 _UNANSWERED = (
@@ -187,7 +188,7 @@ COLUMNS: dict[str, str] = {
     "question_id": "q.key",
     "completion_id": "c.key",
 }
-"""Field of ``--where`` -> SQL expression over the aliases of ``FROM_ITEMS``."""
+"""SQL expressions over the aliases of ``FROM_ITEMS``, by field of ``--where``."""
 
 # The newest run that has been complete, by the verifier's name.
 NEWEST_RUN = """(SELECT r.id FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id
@@ -195,10 +196,10 @@ NEWEST_RUN = """(SELECT r.id FROM runs AS r JOIN verifiers AS v ON v.id = r.veri
 VERDICT = (
     f"(SELECT x.outcome FROM verdicts AS x WHERE x.run_id = {NEWEST_RUN} AND x.completion_id = c.id AND x.sample = 0)"
 )
-"""An item's outcome by the verifier whose name is bound to the one parameter."""
+"""SQL expression: an item's outcome by the verifier whose name is the only parameter."""
 _VERDICTS = f"SELECT x.completion_id FROM verdicts AS x WHERE x.run_id = {NEWEST_RUN} AND x.sample = 0"
 _VERDICT_WALKED = f"{_VERDICTS} AND x.completion_id = c.id"
-# The name of the column is the only parameter. Values nested too deeply for SQLite are empty.
+# The column's name is the only parameter. Values that are nested too deeply for SQLite count as empty.
 _KEPT = (
     "completion_text AS x, json_each(CASE WHEN json_valid(x.extra) THEN x.extra END) AS k "
     "WHERE x.id = c.id AND k.key = ? LIMIT 1"
@@ -207,7 +208,7 @@ KEPT: Final = (
     "coalesce((SELECT CASE WHEN k.type IN ('true', 'false') THEN k.type ELSE CAST(k.value AS TEXT) END "
     f"FROM {_KEPT}), '')"
 )
-"""An item's value in a kept column; "" without one."""
+"""SQL expression: an item's value in an extra column, whose name is the parameter; "" if it has none."""
 _KEPT_NUMBER = (
     "(SELECT CASE WHEN k.value GLOB '*[0-9]*' AND NOT k.value GLOB '*[^-+.0-9eE]*' THEN CAST(k.value AS REAL) END "
     f"FROM {_KEPT})"
@@ -231,11 +232,11 @@ _STATES = ("unlabelled", "labelled", "conflict", "final", "excluded")
 
 
 def compile_selection(selection: Selection, *, walked: bool = False) -> tuple[str, list[object]]:
-    """Return the WHERE text (without the limit) and its parameters.
+    """Return the WHERE condition of a selection, without its limit, and the parameters.
 
     Args:
-        walked: Whether items are read one by one until a few are found: their verdicts are then looked up individually
-            instead of scanned once.
+        walked: Whether items are read one by one until a few are found; verdicts are then looked up per item instead of
+            scanned once.
 
     Raises:
         UsageError: A value is not valid for its field (an unknown state or verdict word).
@@ -258,7 +259,7 @@ def chosen_ids(connection: sqlite3.Connection, selection: Selection) -> list[int
 
 
 def ids_of(connection: sqlite3.Connection, selection: Selection) -> list[int]:
-    """Return the row ids for a selection that was checked when it was made, such as a run's."""
+    """Return the row ids of the selected items; for a selection whose names were checked when it was made."""
     where, parameters = compile_selection(selection)
     limit = -1 if selection.limit is None else selection.limit
     rows = connection.execute(
@@ -271,15 +272,15 @@ def require_items(connection: sqlite3.Connection, selection: Selection) -> None:
     """Check that a selection has items.
 
     Raises:
-        UsageError: No item is selected; the message gives the number of items for each of several conditions alone.
-            See also `compile_selection` and `check_names`.
+        UsageError: No item is selected; the message gives the number of items that meet each single condition. Also the
+            errors of `compile_selection` and `check_names`.
     """
     selection = check_names(connection, selection)
-    if _any(connection, selection):
+    if _has_items(connection, selection):
         return
     if not selection.conditions:
         raise UsageError("There are no items here.", "Import some", Command("import DB FILE"))
-    alone = [(condition, _count(connection, Selection((condition,)))) for condition in selection.conditions]
+    alone = [(condition, _count_items(connection, Selection((condition,)))) for condition in selection.conditions]
     apart = [f"{condition}: {items:,}" for condition, items in alone]
     raise UsageError(
         f"No item matches {selection}.",
@@ -287,13 +288,13 @@ def require_items(connection: sqlite3.Connection, selection: Selection) -> None:
     )
 
 
-def _any(connection: sqlite3.Connection, selection: Selection) -> bool:
+def _has_items(connection: sqlite3.Connection, selection: Selection) -> bool:
     where, parameters = compile_selection(selection)
     found = connection.execute(f"SELECT 1 FROM {items_sql(where)} WHERE {where} LIMIT 1", parameters).fetchone()
     return found is not None
 
 
-def _count(connection: sqlite3.Connection, selection: Selection) -> int:
+def _count_items(connection: sqlite3.Connection, selection: Selection) -> int:
     where, parameters = compile_selection(selection)
     found: tuple[int] = connection.execute(
         f"SELECT count(*) FROM {items_sql(where)} WHERE {where}", parameters
@@ -302,8 +303,8 @@ def _count(connection: sqlite3.Connection, selection: Selection) -> int:
 
 
 def chosen_subjects(connection: sqlite3.Connection, task: Task, selection: Selection) -> list[int]:
-    """Return the subjects of labels of the selected items: row ids of completions, or of their questions on the type
-    task.
+    """Return what the labels of the selected items refer to: row ids of the completions, or for the type task, of their
+    questions.
 
     Raises:
         UsageError: See `compile_selection` and `check_names`.
@@ -319,10 +320,10 @@ def chosen_subjects(connection: sqlite3.Connection, task: Task, selection: Selec
 
 
 def check_names(connection: sqlite3.Connection, selection: Selection, verifiers: Sequence[str] = ()) -> Selection:
-    """Return the selection if all its names exist; each ``verdict`` in it then names its verifier.
+    """Check the names in a selection, and return it with a verifier's name for each plain ``verdict``.
 
     Args:
-        verifiers: The verifiers that ``verdict`` refers to; without any, the only verifier with a complete run.
+        verifiers: The verifiers that a plain ``verdict`` refers to; if empty, the only verifier with a complete run.
 
     Raises:
         UsageError: A verifier, a set or a value of a closed vocabulary doesn't exist, or ``verdict`` is ambiguous.
@@ -343,7 +344,7 @@ def check_names(connection: sqlite3.Connection, selection: Selection, verifiers:
 
 
 def extra_columns(connection: sqlite3.Connection) -> dict[str, list[str]]:
-    """Return the kept columns of files with their values, from the first rows of each import."""
+    """Return the extra columns that are stored with items, each with its values in the first rows of each import."""
     found: dict[str, list[str]] = {}
     for name, value in connection.execute(_COLUMNS_HELD):
         found.setdefault(name, []).append("" if value is None else str(value))
@@ -356,12 +357,12 @@ def has_code(connection: sqlite3.Connection) -> bool:
 
 
 def grouping_columns(connection: sqlite3.Connection) -> list[str]:
-    """Return those of `extra_columns` with a few values, each in at least two rows, in the order of their file."""
+    """Return the `extra_columns` that are suitable for grouping: they have few values, each in at least two rows."""
     return [name for (name,) in connection.execute(_GROUPING)]
 
 
 def require_column(connection: sqlite3.Connection, field: str) -> None:
-    """Check that an item has a `COLUMN`.
+    """Check that at least one item has an extra column.
 
     Raises:
         UsageError: No item has the column.
@@ -429,22 +430,22 @@ def _compile_shard(condition: Condition) -> tuple[str, list[object]]:
 
 
 def in_shard(shard: Shard) -> tuple[str, list[object]]:
-    """Return the SQL condition that a question ``q`` is in a shard: content hashes are uniform, and a shard is a range
-    of them.
+    """Return an SQL condition that is true if a question ``q`` is in a shard. A shard is a range of content hashes,
+    which are uniformly distributed.
     """
     texts, parameters = [], list[object]()
     for first, last in shard.stretches:
         texts.append("q.hash >= ?" if last == shard.of else "q.hash >= ? AND q.hash < ?")
-        parameters += [_bound(place, shard.of) for place in (first - 1, last) if place < shard.of]
+        parameters += [_hash_bound(place, shard.of) for place in (first - 1, last) if place < shard.of]
     return f"({' OR '.join(texts)})", parameters
 
 
-def _bound(place: int, of: int) -> bytes:
+def _hash_bound(place: int, of: int) -> bytes:
     return ((place << 64) // of).to_bytes(8, "big")
 
 
 def value_of(condition: Condition) -> str:
-    """Return the value that a condition compares with, as stored in the database.
+    """Return the value of a condition in the form in which the database stores it.
 
     Raises:
         UsageError: The value is not valid for its field.

@@ -1,4 +1,6 @@
-"""Frozen sets of questions or items: written once, found by name and version, read in a stable order."""
+"""Frozen sets of questions or items: stored once and never changed, found by name and version, read in
+a stable order.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ def name_parameters(name: SetName) -> list[object]:
 
 
 def put(connection: sqlite3.Connection, new: NewSet) -> StoredSet:
-    """Freeze a set as the next version of its name; call it in a transaction.
+    """Store a set as the next version of its name, in the caller's transaction.
 
     Raises:
         UsageError: The name is not valid for a set.
@@ -88,7 +90,7 @@ def find(connection: sqlite3.Connection, name: SetName) -> StoredSet | None:
 
 
 def require(connection: sqlite3.Connection, name: SetName) -> StoredSet:
-    """Return a set by its name.
+    """Return the set with this name.
 
     Raises:
         UsageError: The set does not exist; the message lists the sets.
@@ -121,7 +123,7 @@ def questions(connection: sqlite3.Connection, number: int) -> Iterator[QuestionM
 
 
 def digest(connection: sqlite3.Connection, items: Iterable[ItemMember], questions: Iterable[QuestionMember]) -> bytes:
-    """Return the BLAKE2b-128 of members, independent of their order and row ids."""
+    """Return the BLAKE2b-128 hash of a set's members, which doesn't depend on their order and row ids."""
     lines = [_item_line(connection, one) for one in items] + [_question_line(connection, one) for one in questions]
     found = blake2b(digest_size=16)
     for line in sorted(lines):

@@ -1,4 +1,4 @@
-"""Derived states: written after every event, readable at any scale, recomputable from the events alone."""
+"""States of tasks and items, derived from label events. They are updated after every event, and can be recomputed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def put_item(connection: sqlite3.Connection, completion: int, state: ItemState) 
 
 
 def need(connection: sqlite3.Connection, task: Task, subject: int) -> int:
-    """Return how many annotators the subject was assigned to in the current round; 0 if it was not assigned."""
+    """Return how many annotators a completion or question was assigned to in the current round."""
     row: tuple[int] = connection.execute(
         "SELECT count(*) FROM assignments WHERE task = ? AND subject = ? AND purpose = 'quota' AND state <> 'past'",
         (task, subject),
@@ -49,7 +49,7 @@ def need(connection: sqlite3.Connection, task: Task, subject: int) -> int:
 
 
 def question_of(connection: sqlite3.Connection, completion: int) -> tuple[int, bool]:
-    """Return a completion's question, and whether annotators label the types of its dataset."""
+    """Return the row id of a completion's question, and whether annotators label the answer types of its data set."""
     row = connection.execute(
         "SELECT q.id, d.types = 'labelled' FROM completions AS c JOIN questions AS q ON q.id = c.question_id "
         "JOIN datasets AS d ON d.id = q.dataset_id WHERE c.id = ?",
@@ -104,7 +104,7 @@ def clear(connection: sqlite3.Connection) -> None:
 
 
 def total(connection: sqlite3.Connection) -> int:
-    # SQLite counts all rows of a table by pages; a condition on each row takes ten times as long.
+    # SQLite counts all rows of a table page by page; with a condition on each row it takes ten times as long.
     row: tuple[int] = connection.execute(
         f"SELECT (SELECT count(*) FROM completions) - (SELECT count(*) FROM completions WHERE {hidden_item('id')})"
     ).fetchone()

@@ -1,4 +1,4 @@
-"""Values of columns: timestamps, foreign JSON, and columns of integers in one text."""
+"""Values in columns: timestamps, untrusted JSON, and whole columns of integers read as one text."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ if TYPE_CHECKING:
 
 
 def now() -> str:
-    """Return the current time in UTC, ISO 8601 with microseconds: it sorts as text."""
-    return _text(datetime.now(UTC))
+    """Return the current time in UTC, as ISO 8601 with microseconds; such texts sort by time."""
+    return _timestamp_text(datetime.now(UTC))
 
 
 def stamp(at: float) -> str:
-    return _text(datetime.fromtimestamp(at, UTC))
+    return _timestamp_text(datetime.fromtimestamp(at, UTC))
 
 
-def _text(time: datetime) -> str:
+def _timestamp_text(time: datetime) -> str:
     return time.isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-# -- JSON stored in a column: an untrusted file may contain anything there.
+# -- JSON stored in a column; in an untrusted file, a column may contain anything.
 
 
 T = TypeVar("T")
 
 
 def stored(decoder: msgspec.json.Decoder[T], document: str, what: str) -> T:
-    """Return the value of a stored document.
+    """Decode a stored JSON document.
 
     Args:
         what: Name of the document, for the message.
 
     Raises:
-        StoreError: The decoder rejects it.
+        StoreError: The document can't be decoded.
     """
     try:
         return decoder.decode(document)
@@ -51,17 +51,17 @@ def stored(decoder: msgspec.json.Decoder[T], document: str, what: str) -> T:
         ) from error
 
 
-# -- Whole columns of integers, which SQLite aggregates into one text.
+# -- Whole columns of integers, which SQLite joins to one text.
 
 
 _PIECE_CHARACTERS = 65_536
 
 
 def integers(text: str | None) -> array[int]:
-    """Parse integers joined by ``group_concat``; empty for the NULL it returns without rows.
+    """Parse integers joined by ``group_concat``; None (its result if there are no rows) gives an empty array.
 
-    This costs a third of a row-by-row read and leaves other threads free. The text is read in pieces: a list of a
-    million would need fifty megabytes.
+    This takes a third of the time of reading rows, and lets other threads run. The text is parsed in pieces, because a
+    list of a million integers would need fifty megabytes.
     """
     found = array("q")
     text, at = text or "", 0
@@ -74,7 +74,7 @@ def integers(text: str | None) -> array[int]:
 
 
 def vector(text: str | None) -> npt.NDArray[np.int64]:
-    """Parse the text into a numpy array, three times as fast as `integers`."""
+    """Parse integers as `integers` does, into a numpy array and three times as fast."""
     import numpy as np
 
     return np.fromstring(text or "", dtype=np.int64, sep=",")

@@ -1,4 +1,4 @@
-"""Locating a text's final answer (extraction), and the card that shows only these to annotators (card)."""
+"""Finding a text's final answer (extraction), and the card that shows annotators both final answers (card)."""
 
 from workbench.core.final_answer.extraction import HOW as HOW
 from workbench.core.final_answer.extraction import MAX_ANSWER as MAX_ANSWER

@@ -1,7 +1,7 @@
 """The final-answer card: the smallest part of an item that shows an annotator both final answers.
 
-The card goes further than the verifiers: if no rule marks an answer it guesses from a text's end, labels the guess as
-such, and shows the lines it came from. No verifier reads these guesses.
+The card finds more answers than the verifiers do: if a text does not mark its answer, it guesses one from the text's
+end, labels it as a guess, and shows the lines it came from. Verifiers never use these guesses.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ from workbench.core.final_answer.extraction import (
 Quirk = Literal["think_unopened", "several_boxed", "repeated_line", "no_closing_punctuation"]
 
 Absence = Literal["empty", "no_reply", "breaks_off", "goes_round", "unstated"]
-"""Why a completion has no final answer: there is no text, nothing after its reasoning, it stops within a sentence, it
-repeats one line to its end, or it ends without stating one.
+"""Why a completion has no final answer. ``empty``: it has no text. ``no_reply``: nothing follows its reasoning.
+``breaks_off``: it stops within a sentence. ``goes_round``: it repeats one line to its end. ``unstated``: it ends
+without an answer.
 """
 
 Shortcoming = Literal[
@@ -46,16 +47,17 @@ Shortcoming = Literal[
     "completion_crowded",
     "fewer_boxes",
 ]
-"""Why the card is insufficient. For the reference: no answer is found, it is outside the lines shown, or there is no
-room for its boxes. For the completion: nothing follows its reasoning, no answer is found and the last line is not fully
-shown, an "answer is" occurs long before the end, there is no room, or it has fewer boxes than the reference.
+"""Why the card is not enough to judge the completion. Reference: no answer is found, the answer is outside the shown
+lines, or its boxes don't fit on the card. Completion: nothing follows its reasoning, no answer is found and the last
+line is not fully shown, an "answer is" occurs long before the end, the answer doesn't fit, or it has fewer boxes than
+the reference.
 """
 
 REPEATS = 10
-"""Number of equal lines (of at least ten characters) that is a quirk."""
+"""Number of equal lines (of at least ten characters) from which a text counts as repeating itself."""
 
 QUESTION_TAIL, COMPLETION_TAIL, REFERENCE_TAIL = 800, 600, 320
-"""Characters of each text's end on the card; the completion's goes back to the beginning of its line."""
+"""Characters of each text's end that the card shows; the completion's end is extended to the beginning of a line."""
 
 AROUND = 240
 """Characters shown on each side of an answer that is before the completion's end, and of that end itself."""
@@ -74,19 +76,20 @@ _LABEL = re.compile(r"\s{0,3}(?:\*\*)?\s{0,3}[:：]")
 
 
 class Card(NamedTuple):
-    """The part of an item that suffices to judge its correctness; all offsets are those of the stored texts.
+    """The part of an item that is enough to judge its correctness. All offsets are into the stored texts.
 
     Attributes:
         question: The question's end.
         reference: The reference's final answer.
-        reference_others: Its other boxes with different content.
-        passage: The reference's end, if its final answer is a guess, not found or not its only box.
+        reference_others: The reference's other boxes with different content.
+        passage: Offsets of the reference's end, which is shown if its final answer is a guess, not found, or not its
+            only box; None otherwise.
         completion: The completion's final answer.
         completion_others: Other boxes of the reply with different content.
-        windows: The parts of the completion that are shown: its end, after a part around the final answer if that is
-            elsewhere.
-        absence: Why the completion has no final answer, if it has none.
-        closing: The completion's last line.
+        windows: Offsets of the shown parts of the completion: its end, and if the final answer is not there, a part
+            around the answer before it.
+        absence: Why the completion has no final answer; None if it has one.
+        closing: Offsets of the completion's last line.
         quirks: Oddities of the completion.
     """
 
@@ -107,7 +110,9 @@ class Card(NamedTuple):
 
     @property
     def completion_guessed(self) -> bool:
-        """Return whether nothing marks this as the answer, or a long text follows an "answer is"."""
+        """Return whether the completion's answer is uncertain: it is not marked, or a long text follows
+        an "answer is".
+        """
         windy = len(self.windows) > 1 or len(self.completion.text) > SHORT_REFERENCE
         return self.completion.found and (not self.completion.marked or (self.completion.how == "cue" and windy))
 
@@ -120,44 +125,44 @@ class Card(NamedTuple):
     def shortcomings(self) -> tuple[Shortcoming, ...]:
         """Return the reasons why the card is insufficient.
 
-        The reference's answer must be shown: marked (a box, ``####``, "answer is", a short text), or a guess from its
-        last line with that line. For the completion, the card must show a marked answer with its surroundings, wherever
-        that is; or a guess with the end it came from; or that there is no answer, because the text breaks off, repeats
-        itself, or ends without one, then with its whole last line.
+        The card must show the reference's answer: a marked one (a box, ``####``, "answer is", a short text), or a guess
+        from its last line together with that line. Of the completion it must show a marked answer with its context; or
+        a guess with the end of the text it came from; or, if there is no answer because the text breaks off, repeats
+        itself, or ends without one, the whole last line.
         """
-        found = [*self._of_reference(), *self._of_completion()]
+        found = [*self._reference_shortcomings(), *self._completion_shortcomings()]
         return tuple(found)
 
-    def _of_reference(self) -> Iterator[Shortcoming]:
+    def _reference_shortcomings(self) -> Iterator[Shortcoming]:
         begin = self.passage[0] if self.reference_guessed and self.passage is not None else 0
         if not self.reference.found:
             yield "no_reference_answer"
         elif self.reference.start < begin:
             yield "reference_unseen"
-        elif not _room(self.reference, self.reference_others):
+        elif not _fits_on_card(self.reference, self.reference_others):
             yield "reference_crowded"
 
-    def _of_completion(self) -> Iterator[Shortcoming]:
+    def _completion_shortcomings(self) -> Iterator[Shortcoming]:
         if self.absence is not None:
             if self.absence == "no_reply":
                 yield "no_reply"
             elif self.absence == "unstated" and self.closing[0] < self.windows[0][0]:
                 yield "ending_unseen"
             return
-        parts = _parts(self.reference, self.reference_others)
+        parts = _count_boxes(self.reference, self.reference_others)
         if self.completion_guessed and len(self.windows) > 1:
             yield "early_answer"
-        elif not _room(self.completion, self.completion_others):
+        elif not _fits_on_card(self.completion, self.completion_others):
             yield "completion_crowded"
-        elif _parts(self.completion, self.completion_others) < parts > 1:
+        elif _count_boxes(self.completion, self.completion_others) < parts > 1:
             yield "fewer_boxes"
 
 
-def _room(answer: FinalAnswer, others: tuple[FinalAnswer, ...]) -> bool:
+def _fits_on_card(answer: FinalAnswer, others: tuple[FinalAnswer, ...]) -> bool:
     return len(answer.text) + sum(len(other.text) for other in others) <= SHOWN
 
 
-def _parts(answer: FinalAnswer, others: tuple[FinalAnswer, ...]) -> int:
+def _count_boxes(answer: FinalAnswer, others: tuple[FinalAnswer, ...]) -> int:
     return max(len(boxed_spans(answer.text)), 1) + len(others)
 
 
@@ -172,7 +177,7 @@ def card(question: str, reference: str, completion: str, subtype: str | None = N
         completion=given,
         completion_others=_other_boxes(completion, reply_start(completion), given),
         windows=windows(completion, given),
-        absence=None if given.found else _absence(completion),
+        absence=None if given.found else _absence_reason(completion),
         closing=_last_line(completion, reply_start(completion)),
         quirks=quirks(completion),
     )
@@ -181,27 +186,26 @@ def card(question: str, reference: str, completion: str, subtype: str | None = N
 def card_reference(text: str, subtype: str | None = None) -> FinalAnswer:
     """Return a reference's final answer for the card.
 
-    This is `reference_answer`, except that a text that fits on the card is its own answer before any guess, and a guess
-    counts only in the last line; otherwise the last line itself is the guess, or its last sentence that names
-    something.
+    This is `reference_answer` with two changes: an unmarked text that fits on the card is its own answer; and a guess
+    must be in the last line, otherwise the last line is the guess, or the last sentence in it that names something.
     """
     found = reference_answer(text, subtype)
     if found.marked:
         return found
     line = _last_line(text, 0)
-    if (whole := _whole(text, 0)) is not None:
+    if (whole := _whole_text_answer(text, 0)) is not None:
         return whole
-    guess = found if found.found and found.start >= line[0] else _guess(text, line)
+    guess = found if found.found and found.start >= line[0] else _last_line_guess(text, line)
     return guess if guess.found else _last_sentence(text, 0) or guess
 
 
 def card_completion(text: str) -> FinalAnswer:
     """Return a completion's final answer for the card.
 
-    This is `completion_answer` of the text before closing courtesies, except that a reply which fits on the card is its
-    own answer if no rule finds one; a text that breaks off or repeats itself has no answer without a mark; and a
-    formula in the middle of a sentence or a bold label is not an answer: the last line is, or if that is long its last
-    sentence, if it names something.
+    This is `completion_answer` of the text without closing courtesies, with three changes. A reply that fits on the
+    card is its own answer if no rule finds one. A text that breaks off or repeats itself has no unmarked answer. A
+    formula within a sentence and a bold label are no answers: the last line is used instead, or if it is long, its last
+    sentence, if that names something.
     """
     reply = reply_start(text)
     said = text[: substance_end(text, reply)]
@@ -210,22 +214,22 @@ def card_completion(text: str) -> FinalAnswer:
         return found
     line = _last_line(said, reply)
     if said.startswith("####", line[0]):
-        return stripped(said, line[0] + 4, line[1], "hashes") or _none(text)
+        return stripped(said, line[0] + 4, line[1], "hashes") or _no_answer(text)
     if not found.found:
-        return _whole(said, reply) or _last_sentence(said, reply) or _none(text)
-    if _goes_round(said, line) or _breaks_off(said, line, found.start if found.how == "last_line" else found.end):
-        return _none(text)
+        return _whole_text_answer(said, reply) or _last_sentence(said, reply) or _no_answer(text)
+    if _repeats_itself(said, line) or _breaks_off(said, line, found.start if found.how == "last_line" else found.end):
+        return _no_answer(text)
     if found.how == "bold" and _LABEL.match(said, found.end):
-        return _guess(said, line)
+        return _last_line_guess(said, line)
     if found.how == "math" and _WORDS.search(said, found.end, line[1]):
-        whole_line = _guess(said, line)
+        whole_line = _last_line_guess(said, line)
         return whole_line if whole_line.found else _last_sentence(said, reply) or found
     return found
 
 
 def _last_sentence(text: str, start: int) -> FinalAnswer | None:
     sentences = last_sentences(text, start, len(text))
-    if not sentences or _goes_round(text, _last_line(text, start)) or breaks_off(text, text[slice(*sentences[0])]):
+    if not sentences or _repeats_itself(text, _last_line(text, start)) or breaks_off(text, text[slice(*sentences[0])]):
         return None
     named = (sentence for sentence in sentences if names_an_answer(text[slice(*sentence)]))
     found = next(named, None)
@@ -233,14 +237,14 @@ def _last_sentence(text: str, start: int) -> FinalAnswer | None:
 
 
 def windows(text: str, answer: FinalAnswer) -> tuple[Stretch, ...]:
-    """Return the parts of a completion that the card shows: its end, after the surroundings of an answer that is
-    elsewhere.
+    """Return the offsets of the parts of a completion that the card shows: the context of the answer unless it is in
+    the end, then the end.
     """
-    end = _from_line(text, max(len(text) - COMPLETION_TAIL, 0))
+    end = _line_start_near(text, max(len(text) - COMPLETION_TAIL, 0))
     if not answer.found or answer.start >= end:
         return ((end, len(text)),)
-    begin, behind = _from_line(text, max(answer.start - AROUND, 0)), answer.end + AROUND
-    end = _from_line(text, max(len(text) - AROUND, 0))
+    begin, behind = _line_start_near(text, max(answer.start - AROUND, 0)), answer.end + AROUND
+    end = _line_start_near(text, max(len(text) - AROUND, 0))
     return ((begin, len(text)),) if behind >= end else ((begin, behind), (end, len(text)))
 
 
@@ -259,27 +263,32 @@ def quirks(text: str) -> tuple[Quirk, ...]:
 
 
 def _other_boxes(text: str, start: int, answer: FinalAnswer) -> tuple[FinalAnswer, ...]:
-    seen, others = {_bare(answer.text)}, []
+    seen, others = {_without_blanks(answer.text)}, []
     for inside, end in reversed(boxed_spans(text)):
         box = stripped(text, inside, end, "boxed", surround=" \t\r\n")
-        if box is None or box.start < start or answer.start <= box.start < answer.end or _bare(box.text) in seen:
+        if (
+            box is None
+            or box.start < start
+            or answer.start <= box.start < answer.end
+            or _without_blanks(box.text) in seen
+        ):
             continue
-        seen.add(_bare(box.text))
+        seen.add(_without_blanks(box.text))
         others.append(box)
     return tuple(others)
 
 
-def _bare(text: str) -> str:
+def _without_blanks(text: str) -> str:
     return "".join(text.split())
 
 
-def _absence(text: str) -> Absence:
+def _absence_reason(text: str) -> Absence:
     if not text.strip():
         return "empty"
     reply = reply_start(text)
     if not text[reply:].strip():
         return "no_reply"
-    if _goes_round(text, _last_line(text, reply)):
+    if _repeats_itself(text, _last_line(text, reply)):
         return "goes_round"
     return "unstated" if is_closed(text) else "breaks_off"
 
@@ -291,7 +300,7 @@ def _breaks_off(text: str, line: Stretch, start: int) -> bool:
     return breaks_off(text, text[slice(*(sentence or line))])
 
 
-def _goes_round(text: str, line: Stretch) -> bool:
+def _repeats_itself(text: str, line: Stretch) -> bool:
     last = text[slice(*line)]
     return len(last) >= 10 and text.count(last) >= REPEATS
 
@@ -302,19 +311,19 @@ def _last_line(text: str, start: int) -> Stretch:
     return begin, max(begin, end)
 
 
-def _from_line(text: str, at: int) -> int:
+def _line_start_near(text: str, at: int) -> int:
     line = text.rfind("\n", max(at - _MAX_SNAP, 0), at) + 1
     return line if line or at <= _MAX_SNAP else at
 
 
-def _whole(text: str, start: int) -> FinalAnswer | None:
+def _whole_text_answer(text: str, start: int) -> FinalAnswer | None:
     answer = stripped(text, start, len(text), "whole", surround=" \t\r\n")
     return answer if answer is not None and len(answer.text) <= SHOWN else None
 
 
-def _guess(text: str, line: Stretch) -> FinalAnswer:
-    return (stripped(text, *line, "last_line") if line[1] - line[0] <= MAX_ANSWER else None) or _none(text)
+def _last_line_guess(text: str, line: Stretch) -> FinalAnswer:
+    return (stripped(text, *line, "last_line") if line[1] - line[0] <= MAX_ANSWER else None) or _no_answer(text)
 
 
-def _none(text: str) -> FinalAnswer:
+def _no_answer(text: str) -> FinalAnswer:
     return FinalAnswer("", len(text), len(text), "none")

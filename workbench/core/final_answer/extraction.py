@@ -1,7 +1,8 @@
-"""Locating a text's final answer: the extraction that every verifier and the annotator's card share.
+"""Finds a text's final answer, for all verifiers and for the annotators' card.
 
-The order is fixed (see `completion_answer` and `reference_answer`), never a scan of the whole text for letters or
-numbers. Offsets are characters of the stored text, which is never changed. Everything is linear in the text.
+The rules are tried in a fixed order (see `completion_answer` and `reference_answer`); the whole text is never scanned
+for letters or numbers. Offsets are characters of the stored text, which is never changed. Everything is linear in the
+text.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ HOW: dict[How, str] = {
     "whole": "whole text",
     "none": "no final answer found",
 }
-"""The card's description of how an answer was found."""
+"""How the card describes the rule that found an answer, by rule."""
 MAX_ANSWER = 200
 """Most characters of a last line or of a sentence after "answer is" that count as an answer."""
 SHORT_REFERENCE = 120
@@ -56,13 +57,13 @@ _PROSE = re.compile(r"(?<![A-Za-z])(?:[A-Za-z]{2,},? ){3,}")
 
 
 class FinalAnswer(NamedTuple):
-    """A final answer and its place in the text it was found in.
+    """A final answer and its position in its text.
 
     Attributes:
-        text: The answer as written; ``source[start:end]``. Several boxes on one line are one span.
+        text: The answer as written, which is ``text[start:end]`` of the source. Several boxes on one line are one span.
         start: Offset of its first character.
         end: Offset after its last character.
-        how: The rule that found it; "none" with an empty text at the end if none did.
+        how: The rule that found it; "none" if none did: the answer is then the empty text at the source's end.
     """
 
     text: str
@@ -76,27 +77,27 @@ class FinalAnswer(NamedTuple):
 
     @property
     def marked(self) -> bool:
-        """Return whether the text marks this as its answer, or consists of the answer; else it is a guess."""
+        """Return whether the text marks the answer, or consists of it; otherwise the answer is a guess."""
         return self.how in ("boxed", "hashes", "cue", "whole")
 
 
 def completion_answer(text: str) -> FinalAnswer:
-    r"""Return a completion's final answer, searched for after the last ``</think>``.
+    r"""Return a completion's final answer, which is searched for after the last ``</think>``.
 
     Order: the last ``\boxed`` or ``\fbox`` (with the others on its line), "answer is" and similar, bold in the last
     line, math in the last line, the last line itself if short ("whole" if there is nothing else).
     """
     start = reply_start(text)
     return (
-        _boxed(text, start)
-        or _cue(text, start)
+        _boxed_answer(text, start)
+        or _answer_after_cue(text, start)
         or _in_last_line(text, start)
         or FinalAnswer("", len(text), len(text), "none")
     )
 
 
 def reply_start(completion: str) -> int:
-    """Return where a completion's reply begins: after the last ``</think>``."""
+    """Return the offset at which a completion's reply begins: after the last ``</think>``."""
     thought = completion.rfind(_THINK_END)
     return thought + len(_THINK_END) if thought >= 0 else 0
 
@@ -105,20 +106,22 @@ def reference_answer(text: str, subtype: str | None = None) -> FinalAnswer:
     r"""Return a reference's final answer.
 
     Order: the last ``\boxed`` (with the others on its line), the line after the last ``####``, "answer is" and similar,
-    the whole text if it is short; then for numeric subtypes the last number of the last 300 characters, for all others
-    the last math of the last 400; if the subtype isn't known, the math or else the number.
+    the whole text if it is short; then for numeric subtypes the last number in the last 300 characters, for all other
+    subtypes the last math in the last 400; for an unknown subtype the math, or else the number.
 
     Args:
         text: The reference as stored.
         subtype: The answer subtype's code, such as ``"A1"``, if known.
     """
-    found = _boxed(text, 0) or _hashes(text) or _cue(text, 0) or _whole(text)
+    found = (
+        _boxed_answer(text, 0) or _answer_after_hashes(text) or _answer_after_cue(text, 0) or _whole_text_answer(text)
+    )
     if found is None:
-        found = _without_mark(text, subtype)
+        found = _unmarked_answer(text, subtype)
     return found or FinalAnswer("", len(text), len(text), "none")
 
 
-def _without_mark(text: str, subtype: str | None) -> FinalAnswer | None:
+def _unmarked_answer(text: str, subtype: str | None) -> FinalAnswer | None:
     if subtype is not None and subtype.startswith("A"):
         return _last_number(text)
     found = _last_math(text, max(len(text) - 400, 0), len(text))
@@ -151,7 +154,7 @@ def _boxes(text: str, start: int) -> list[tuple[int, int, int]]:
     return boxes
 
 
-def _boxed(text: str, start: int) -> FinalAnswer | None:
+def _boxed_answer(text: str, start: int) -> FinalAnswer | None:
     boxes = [box for box in _boxes(text, start) if text[box[1] : box[2]].strip()]
     if not boxes:
         return None
@@ -163,7 +166,7 @@ def _boxed(text: str, start: int) -> FinalAnswer | None:
     return stripped(text, inside, end, "boxed", surround=_BLANK)
 
 
-def _hashes(text: str) -> FinalAnswer | None:
+def _answer_after_hashes(text: str) -> FinalAnswer | None:
     """Find the rest of the line after the last ``####`` (gsm8k)."""
     start = text.rfind("####") + 4
     return stripped(text, start, _line_end(text, start), "hashes") if start >= 4 else None
@@ -174,28 +177,28 @@ def _line_end(text: str, start: int) -> int:
     return len(text) if newline < 0 else newline
 
 
-def _last(pattern: re.Pattern[str], text: str, start: int) -> re.Match[str] | None:
+def _last_match(pattern: re.Pattern[str], text: str, start: int) -> re.Match[str] | None:
     last = deque(pattern.finditer(text, start), maxlen=1)
     return last[0] if last else None
 
 
-def _whole(text: str) -> FinalAnswer | None:
+def _whole_text_answer(text: str) -> FinalAnswer | None:
     answer = stripped(text, 0, len(text), "whole", surround=_BLANK)
     return answer if answer is not None and len(answer.text) <= SHORT_REFERENCE else None
 
 
-def _cue(text: str, start: int) -> FinalAnswer | None:
-    behind = _behind_last_cue(text, start)
-    return None if behind is None else _sentence(text, behind)
+def _answer_after_cue(text: str, start: int) -> FinalAnswer | None:
+    behind = _end_of_last_cue(text, start)
+    return None if behind is None else _sentence_answer(text, behind)
 
 
-def _behind_last_cue(text: str, start: int) -> int | None:
+def _end_of_last_cue(text: str, start: int) -> int | None:
     places = {word: text.rfind(word, start) for word in _CUE_WORDS}
     while True:
         at, word = max((at, word) for word, at in places.items())
         if at < 0:
             return None
-        # Only the word just tried is searched again: a missing word costs one search in total.
+        # Only the word that was just tried is searched for again, so that a missing word costs only one search.
         places[word] = text.rfind(word, start, at)
         line = text.rfind("\n", max(at - _CUE_REACH, start), at) + 1
         heading = _HEADING.match(text, line or max(at - _CUE_REACH, start))
@@ -206,22 +209,22 @@ def _behind_last_cue(text: str, start: int) -> int | None:
             return cue.end()
 
 
-def _sentence(text: str, start: int) -> FinalAnswer | None:
+def _sentence_answer(text: str, start: int) -> FinalAnswer | None:
     while start < len(text):
         gap = _AFTER_CUE.match(text, start)
         start = gap.end() if gap is not None else start
         if text.startswith(("\\[", "$$"), start):
-            return _last_math(text, start, _closing(text, start))
+            return _last_math(text, start, _end_of_display(text, start))
         line_end = _line_end(text, start)
         stop = _SENTENCE_END.search(text, start, line_end)
         end = stop.start() if stop is not None else line_end
         if not text[start:end].rstrip(_SURROUND).endswith((":", "：")):
-            return _unwrapped(text, start, end) if end - start <= MAX_ANSWER else None
+            return _without_delimiters(text, start, end) if end - start <= MAX_ANSWER else None
         start = end
     return None
 
 
-def _unwrapped(text: str, start: int, end: int) -> FinalAnswer | None:
+def _without_delimiters(text: str, start: int, end: int) -> FinalAnswer | None:
     answer = stripped(text, start, end, "cue")
     formula = None if answer is None else _WRAPPED.fullmatch(answer.text)
     if answer is None or formula is None:
@@ -230,7 +233,7 @@ def _unwrapped(text: str, start: int, end: int) -> FinalAnswer | None:
     return stripped(text, answer.start + inside, answer.start + behind, "cue", surround=_BLANK)
 
 
-def _closing(text: str, start: int) -> int:
+def _end_of_display(text: str, start: int) -> int:
     closer = "\\]" if text.startswith("\\[", start) else "$$"
     at = text.find(closer, start + 2)
     return len(text) if at < 0 else at + 2
@@ -244,20 +247,20 @@ def _in_last_line(text: str, reply: int) -> FinalAnswer | None:
     if text[start:end].rstrip(".") in ("$$", "\\]"):
         return _last_math(text, reply, end)
     if (closing := _ENVIRONMENT_END.fullmatch(text, start, end)) is not None:
-        return _environment(text, reply, start, closing[1])
+        return _environment_answer(text, reply, start, closing[1])
     how: How = "last_line" if text[reply:start].strip() else "whole"
-    return _bold(text, start, end) or _last_math(text, start, end) or _last_line(text, start, end, how)
+    return _bold_answer(text, start, end) or _last_math(text, start, end) or _last_line(text, start, end, how)
 
 
-def _environment(text: str, start: int, end: int, name: str) -> FinalAnswer | None:
+def _environment_answer(text: str, start: int, end: int, name: str) -> FinalAnswer | None:
     opening = f"\\begin{{{name}}}"
     at = text.rfind(opening, start, end)
     return stripped(text, at + len(opening), end, "math", surround=_BLANK) if at >= 0 else None
 
 
-def _bold(text: str, start: int, end: int) -> FinalAnswer | None:
-    """Find the last bold span, joined with those before it that only "and" or a comma separates; a label doesn't
-    count.
+def _bold_answer(text: str, start: int, end: int) -> FinalAnswer | None:
+    """Find the last bold span, with the bold spans before it that only "and" or a comma separates; a label (with a
+    colon) doesn't count.
     """
     close = text.rfind("**", start, end)
     opening = text.rfind("**", start, close) if close > start else -1
@@ -285,7 +288,7 @@ def _last_math(text: str, start: int, end: int) -> FinalAnswer | None:
 
 
 def _last_number(text: str) -> FinalAnswer | None:
-    number = _last(_NUMBER, text, max(len(text) - 300, 0))
+    number = _last_match(_NUMBER, text, max(len(text) - 300, 0))
     return None if number is None else stripped(text, *number.span(), "number", surround=",")
 
 
@@ -294,9 +297,9 @@ def _last_line(text: str, start: int, end: int, how: How) -> FinalAnswer | None:
 
 
 def stripped(text: str, start: int, end: int, how: How, surround: str = _SURROUND) -> FinalAnswer | None:
-    """Return the span without surrounding characters and its full stop; None if nothing is left.
+    """Return the span as an answer, without surrounding marks and a final full stop; None if nothing is left.
 
-    Marks that also occur inside (``**B** and **D**``) are kept: half of a pair would be misleading.
+    Marks that also occur inside the span (``**B** and **D**``) are kept, so that no pair is split.
     """
     part = text[start:end]
     if surround == _SURROUND:
@@ -309,7 +312,7 @@ def stripped(text: str, start: int, end: int, how: How, surround: str = _SURROUN
     return FinalAnswer(part, start, start + len(part), how) if part else None
 
 
-# -- Ends of texts: courtesies, a sentence that names an answer, or a truncated sentence.
+# -- Ends of texts: courtesies, sentences that name an answer, truncated sentences.
 
 
 Stretch = tuple[int, int]
@@ -368,7 +371,7 @@ def is_closed(text: str) -> bool:
 
 
 def substance_end(text: str, start: int) -> int:
-    """Return where a text's content after an offset ends: before closing sentences of mere courtesy."""
+    """Return the offset at which a text's content ends: before closing courtesies, but after ``start``."""
     end = len(text)
     for _ in range(_MAX_COURTESIES):
         last = last_sentence(text, start, end)
@@ -379,12 +382,14 @@ def substance_end(text: str, start: int) -> int:
 
 
 def last_sentence(text: str, start: int, end: int) -> Stretch | None:
-    """Return the last sentence of the last line between two offsets; None without one, or if it is too long to show."""
+    """Return the offsets of the last sentence in the last line between two offsets; None if there is none, or it is too
+    long to show."""
     return next(iter(last_sentences(text, start, end)), None)
 
 
 def last_sentences(text: str, start: int, end: int) -> list[Stretch]:
-    """Return the sentences of the last line between two offsets, the last one first, as far as they fit on the card."""
+    """Return the offsets of the sentences in the last line between two offsets, the last one first, as many as fit on
+    the card."""
     end = start + len(text[start:end].rstrip())
     begin = max(text.rfind("\n", start, end) + 1, start)
     near = max(begin, end - LONGEST_SENTENCE - 1)
@@ -395,7 +400,7 @@ def last_sentences(text: str, start: int, end: int) -> list[Stretch]:
 
 
 def names_an_answer(sentence: str) -> bool:
-    """Return whether a sentence names something that could be an answer, and doesn't ask or advise anything."""
+    """Return whether a sentence names something that could be an answer, and is neither a question nor advice."""
     if sentence.rstrip().endswith(("?", "？")) or _ADVICE.search(sentence) is not None:
         return False
     return any(

@@ -1,6 +1,6 @@
-"""Rendering of texts: only the display changes, never stored texts.
+"""Renders texts for display; stored texts are never changed.
 
 markdown, fragments, emphasis, document: Markdown as lines. math, symbols: TeX as characters. code: highlighted.
-inert: neutralises control characters. excerpt: shortened. figures: numbers, bars, columns. run_words: runs.
-ids: abbreviated ids. wordings: word trigrams, by which equivalent phrasings are recognised.
+inert: neutralises control characters. excerpt: shortened texts. figures: numbers, bars and columns as text. run_words:
+runs in words. ids: abbreviated ids. wordings: word trigrams, by which similar texts are recognised.
 """

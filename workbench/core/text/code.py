@@ -1,4 +1,4 @@
-"""Code fences: pygments' tokens as spans, a line at a time."""
+"""Highlighted code: the tokens of pygments as spans, line by line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_HIGHLIGHTED = 20_000
 
 
 def highlight(code: str, language: str) -> list[list[Span]]:
-    r"""Split code into lines of highlighted spans; an unknown language gives one style throughout.
+    r"""Split code into lines of highlighted spans; code in an unknown language has one style.
 
     Args:
         code: The code, its line breaks as ``\
@@ -38,7 +38,7 @@ def code_lines(code: str, language: str) -> list[tuple[Span, ...]]:
     """Return code as lines to display: highlighted, without control or invisible characters.
 
     Args:
-        code: The code as stored; a carriage return is shown, unless a line feed follows it.
+        code: The code as stored; a carriage return is made visible unless a line feed follows.
         language: See `highlight`.
     """
     lines = highlight(code.replace("\r\n", "\n"), language)
@@ -92,11 +92,11 @@ _WORD = re.compile(r"\w+|\s+|[^\w\s]")
 
 
 class DiffSide(NamedTuple):
-    """A line of one of the texts.
+    """A line of one of two compared texts.
 
     Attributes:
-        number: From 1.
-        differs: The spans that the other line lacks.
+        number: The line's number, from 1.
+        differs: Offsets of the parts that the other text's line does not have.
     """
 
     number: int
@@ -115,7 +115,7 @@ class DiffLine(NamedTuple):
 def diff_rows(left: str, right: str) -> list[DiffLine]:
     """Compare two texts line by line, and changed lines word by word.
 
-    The left sides of the rows, in order, are the lines of ``left``; the right ones those of ``right``.
+    In order, the left sides of the rows are the lines of ``left``, and the right sides the lines of ``right``.
 
     Raises:
         UsageError: A text is too long.
@@ -129,12 +129,12 @@ def diff_rows(left: str, right: str) -> list[DiffLine]:
         if tag == "equal":
             pairs: Iterator[tuple[int | None, int | None]] = zip(range(first, last), range(start, end), strict=True)
         else:
-            pairs = _paired(old, new, range(first, last), range(start, end))
-        rows.extend(_row(old, new, *pair) for pair in pairs)
+            pairs = _pair_lines(old, new, range(first, last), range(start, end))
+        rows.extend(_diff_line(old, new, *pair) for pair in pairs)
     return rows
 
 
-def _row(old: Sequence[str], new: Sequence[str], left: int | None, right: int | None) -> DiffLine:
+def _diff_line(old: Sequence[str], new: Sequence[str], left: int | None, right: int | None) -> DiffLine:
     if left is None or right is None:
         if right is not None:
             return DiffLine("added", None, DiffSide(right + 1, new[right]))
@@ -142,14 +142,14 @@ def _row(old: Sequence[str], new: Sequence[str], left: int | None, right: int | 
         return DiffLine("removed", DiffSide(left + 1, old[left]), None)
     if old[left] == new[right]:
         return DiffLine("same", DiffSide(left + 1, old[left]), DiffSide(right + 1, new[right]))
-    gone, come = _differing(old[left], new[right])
+    gone, come = _differing_parts(old[left], new[right])
     return DiffLine("changed", DiffSide(left + 1, old[left], gone), DiffSide(right + 1, new[right], come))
 
 
-def _paired(
+def _pair_lines(
     old: Sequence[str], new: Sequence[str], left: range, right: range
 ) -> Iterator[tuple[int | None, int | None]]:
-    together = _most_alike(old, new, left, right) if len(left) * len(right) <= _MAX_BLOCK_PAIRS else []
+    together = _most_similar_pairs(old, new, left, right) if len(left) * len(right) <= _MAX_BLOCK_PAIRS else []
     at_left, at_right = left.start, right.start
     for first, second in [*together, (left.stop, right.stop)]:
         yield from ((line, None) for line in range(at_left, first))
@@ -159,9 +159,9 @@ def _paired(
         at_left, at_right = first + 1, second + 1
 
 
-def _most_alike(old: Sequence[str], new: Sequence[str], left: range, right: range) -> list[tuple[int, int]]:
+def _most_similar_pairs(old: Sequence[str], new: Sequence[str], left: range, right: range) -> list[tuple[int, int]]:
     words = [_words(new[line]) for line in right]
-    gains = [[_alike(one, other) for other in words] for one in (_words(old[line]) for line in left)]
+    gains = [[_similarity(one, other) for other in words] for one in (_words(old[line]) for line in left)]
     best = [[0.0] * (len(right) + 1) for _ in range(len(left) + 1)]
     for row in reversed(range(len(left))):
         for column in reversed(range(len(right))):
@@ -184,18 +184,18 @@ def _words(line: str) -> Counter[str]:
     return Counter(_WORD.findall(line[:_MAX_LINE]))
 
 
-def _alike(one: Counter[str], other: Counter[str]) -> float:
+def _similarity(one: Counter[str], other: Counter[str]) -> float:
     inked = [sum(count for word, count in words.items() if not word.isspace()) for words in (one, other)]
     common = sum(count for word, count in (one & other).items() if not word.isspace())
     share = 2 * common / sum(inked) if sum(inked) else 0.0
     return share if share >= _MIN_SIMILARITY else 0.0
 
 
-def _differing(left: str, right: str) -> tuple[tuple[Stretch, ...], tuple[Stretch, ...]]:
+def _differing_parts(left: str, right: str) -> tuple[tuple[Stretch, ...], tuple[Stretch, ...]]:
     if max(len(left), len(right)) > _MAX_LINE:
         return ((0, len(left)),), ((0, len(right)),)
     old, new = _WORD.findall(left), _WORD.findall(right)
-    at_left, at_right = _starts(old), _starts(new)
+    at_left, at_right = _word_offsets(old), _word_offsets(new)
     gone: list[Stretch] = []
     come: list[Stretch] = []
     for tag, first, last, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
@@ -205,7 +205,7 @@ def _differing(left: str, right: str) -> tuple[tuple[Stretch, ...], tuple[Stretc
     return tuple(one for one in gone if one[0] < one[1]), tuple(one for one in come if one[0] < one[1])
 
 
-def _starts(words: Sequence[str]) -> list[int]:
+def _word_offsets(words: Sequence[str]) -> list[int]:
     starts = [0]
     for word in words:
         starts.append(starts[-1] + len(word))

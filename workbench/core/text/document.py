@@ -1,4 +1,4 @@
-"""Rendered text: lines of styled spans, each line tied to the characters it came from."""
+"""Rendered text: lines of styled spans; each line knows the part of the source text it shows."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class RenderedText(NamedTuple):
 
     Attributes:
         lines: The lines, in order.
-        marks: Names of places ("boxed", "answer", "think_end", "code") and the indices of the lines they begin in.
+        marks: Indexes of the lines in which marked parts begin, by mark ("boxed", "answer", "think_end", "code").
     """
 
     lines: tuple[RenderedLine, ...]
@@ -71,7 +71,7 @@ class RenderedText(NamedTuple):
         return "\n".join(line.text for line in self.lines)
 
 
-# -- Pieces of one line: text with its offsets, with the final answer separated.
+# -- Pieces of one line: texts with their offsets in the source; the final answer is a separate piece.
 
 
 ANSWER_SIGN = "▶ "
@@ -84,9 +84,9 @@ class Piece(NamedTuple):
     Attributes:
         text: The displayed text.
         style: Its style.
-        start: Offset of its source.
-        end: Offset after its source.
-        literal: True when ``text`` is the source itself, character by character.
+        start: Offset of the source text that it shows.
+        end: Offset after that source text.
+        literal: Whether ``text`` is the source text itself, character by character.
     """
 
     text: str
@@ -97,18 +97,18 @@ class Piece(NamedTuple):
 
 
 def to_line(pieces: Sequence[Piece], source: tuple[int, int], answer: tuple[int, int] | None) -> RenderedLine:
-    """Join pieces into a line; the part within the answer gets a style and a sign before the line."""
+    """Join pieces to a line; the final answer gets its style, and its first line the answer sign."""
     if answer is None or answer[0] >= source[1] or answer[1] <= source[0]:
         return RenderedLine(tuple(Span(inert(piece.text), piece.style) for piece in pieces), source)
     spans: list[Span] = []
     for piece in pieces:
-        spans.extend(_with_answer(piece, *answer))
+        spans.extend(_split_at_answer(piece, *answer))
     if answer[0] >= source[0] and any(span.style == "answer" for span in spans):
         spans.insert(0, Span(ANSWER_SIGN, "success"))
     return RenderedLine(tuple(spans), source)
 
 
-def _with_answer(piece: Piece, start: int, end: int) -> list[Span]:
+def _split_at_answer(piece: Piece, start: int, end: int) -> list[Span]:
     if end <= piece.start or start >= piece.end:
         return [Span(inert(piece.text), piece.style)]
     if not piece.literal:

@@ -1,8 +1,8 @@
-"""Emphasis and marks: asterisks are removed only where they must be markup, and marks are appended to names.
+"""Emphasis: asterisks become styles only where they must be markup. Also the mark on judges that chose a table's items.
 
 CommonMark would read ``2*(3)*4`` and ``(a *b* c)`` as emphasis. Here a pair of asterisks is emphasis only if both are
-at word boundaries, and neither their content nor their neighbours let them be read as an operator. In doubt the
-asterisks are kept, which affects only the appearance, never the meaning.
+at word boundaries, and neither the text between them nor that around them suggests an operator. In doubt the asterisks
+are shown, so that the meaning never changes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NUMERALS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eig
 _GREEK = "\u0370-\u03ff"
 _FUNCTIONS = "|".join(sorted(WORDS, key=len, reverse=True))
 _SYMBOL = re.compile(rf"(?:{_FUNCTIONS})?[^\W\d_]?|[A-Z]{{1,3}}|[a-z]{{0,2}}[{_GREEK}]+|{'|'.join(_NUMERALS)}")
-"""A run of letters that may be a quantity: a variable, a function of one, a segment such as AB, a numeral."""
+"""Consecutive letters that may be a quantity: a variable, a function of one, a segment such as AB, a numeral."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _OPERATOR = re.compile(r"[+=^<>×·÷±∓√∑∏∫≤≥≠≈∈&#@|\\~$*]|(?<![^\W\d_])[-−/!]|[-−/](?![^\W\d_])")
 _OPENING, _CLOSING = frozenset("([{|√$\\"), frozenset(")]}|′°%!$\\")
@@ -50,13 +50,15 @@ def emphasise(pieces: list[Piece], text: str) -> list[Piece]:
 
     Args:
         pieces: The pieces of one line.
-        text: The whole source text the pieces point into.
+        text: The source text that the pieces' offsets refer to.
     """
     if not pieces:
         return pieces
     line = (pieces[0].start, pieces[-1].end)
     marks = _find_marks(pieces, text, line)
-    pairs = [(first, last) for first, last in _pair(marks) if _is_emphasis(text, line, marks[first], marks[last])]
+    pairs = [
+        (first, last) for first, last in _pair_delimiters(marks) if _is_emphasis(text, line, marks[first], marks[last])
+    ]
     if not pairs:
         return pieces
     opening = {marks[first] for first, _ in pairs}
@@ -114,7 +116,7 @@ def _is_wide(character: str) -> bool:
     return not character.isascii() and unicodedata.east_asian_width(character) in "WF"
 
 
-def _pair(marks: list[_DelimiterRun]) -> list[tuple[int, int]]:
+def _pair_delimiters(marks: list[_DelimiterRun]) -> list[tuple[int, int]]:
     pairs: list[tuple[int, int]] = []
     opened: list[int] = []
     for number, mark in enumerate(marks):
@@ -193,7 +195,7 @@ def with_mark(verifier: str, chose: Collection[str]) -> str:
 
 
 def what_marks_mean(chose: Collection[str]) -> tuple[str, ...]:
-    """Return the sentence that explains the mark; empty if no verifier has it."""
+    """Return a sentence that explains the mark on verifiers' names; empty if no verifier has it."""
     if not chose:
         return ()
     names = ", ".join(chose)

@@ -1,4 +1,4 @@
-"""The line around a final answer in its text, safe to display."""
+"""Excerpts of texts that are safe to display: the line around a final answer, and search matches."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MAX_PART = 200
 
 
 class LineExcerpt(NamedTuple):
-    """A line in three parts, each inert and shortened; ``…`` marks omissions."""
+    """A line in three parts, each shortened and without control characters; ``…`` marks omissions."""
 
     before: str
     marked: str
@@ -22,7 +22,7 @@ class LineExcerpt(NamedTuple):
 
 
 def excerpt(text: str, span: tuple[int, int]) -> LineExcerpt | None:
-    """Return the line of a text around a span of it; None if the span is outside the text."""
+    """Return the line of a text that contains a span; None if the span is outside the text."""
     start, end = span
     if not 0 <= start <= end <= len(text):
         return None
@@ -42,7 +42,7 @@ def shortened(text: str) -> str:
     return inert(text if len(text) <= _MAX_PART else text[:_MAX_PART] + "…")
 
 
-# -- The position of a search text, matched like in the database: ASCII letters match in either case.
+# -- Finding a search text as the database does: ASCII letters match in either case.
 
 
 _BEFORE, _BEHIND = 10, 80
@@ -53,7 +53,7 @@ def search_pattern(search: str) -> re.Pattern[str]:
 
 
 def snippet(text: str, search: str) -> str | None:
-    """Return one line of a text around the first occurrence of another; None without one."""
+    """Return the first occurrence of a search text in one line with its context; None if there is none."""
     found = search_pattern(search).search(text)
     if found is None:
         return None
@@ -62,7 +62,7 @@ def snippet(text: str, search: str) -> str | None:
     return f"{'…' if start else ''}{around}{'…' if end < len(text) else ''}"
 
 
-# -- A final answer alone, for reading.
+# -- Rendering a final answer without its text.
 
 
 LONGEST = 2_000
@@ -76,16 +76,16 @@ _BOX = ("\\boxed", "\\fbox")
 
 
 def render_answer(text: str) -> str:
-    """Render a final answer as in its text; bare LaTeX, as most boxes hold, is math without delimiters."""
+    """Render a final answer as within its text. LaTeX without delimiters, as in most boxes, is rendered as math."""
     text = text[:LONGEST]
     if _DELIMITED.search(text) is not None:
-        shown = render(_closed(text)).text.strip()
-        return _LINES.sub(" ", shown) if _is_stretch(text) else shown
+        shown = render(_close_delimiters(text)).text.strip()
+        return _LINES.sub(" ", shown) if _is_box(text) else shown
     return render_math(text) if _MATH.search(text) is not None else render(text).text
 
 
 def shown_answer(text: str, *, raw: bool = False) -> str:
-    """Return a final answer as rendered, or as stored; safe to display."""
+    """Return a final answer rendered, or raw as stored; both are safe to display."""
     return inert(text) if raw else render_answer(text).strip() or inert(text)
 
 
@@ -95,12 +95,12 @@ def short_answer(text: str | None, *, raw: bool = False) -> str:
     return shown if len(shown) <= _MAX_SHORT and "\n" not in shown else ""
 
 
-def _is_stretch(text: str) -> bool:
+def _is_box(text: str) -> bool:
     return text.startswith(_BOX) and text.endswith("}")
 
 
-def _closed(text: str) -> str:
-    if not _is_stretch(text):
+def _close_delimiters(text: str) -> str:
+    if not _is_box(text):
         return text
     for opening, closing in (("\\(", "\\)"), ("\\[", "\\]")):
         opens, closes = text.find(opening), text.find(closing)

@@ -1,4 +1,4 @@
-"""Numbers as text: bars, intervals, columns and heat, always next to or in place of the number."""
+"""Formats numbers as text: digits, bars, intervals, aligned columns and heat cells."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def bar(value: float, width: int) -> str:
 
     Args:
         value: A share from 0 to 1; values outside are clipped.
-        width: Cells of a full bar; the result is padded to it.
+        width: Width of a full bar in cells; the result is padded to it.
     """
     eighths = round(_clipped(value) * width * 8)
     full, rest = divmod(eighths, 8)
@@ -42,8 +42,9 @@ def interval_bar(value: float, lo: float, hi: float, width: int, line: float | N
         value: The estimate, a share from 0 to 1.
         lo: The interval's lower end.
         hi: The interval's upper end.
-        width: Cells from 0 to 1; the result is padded to it.
-        line: A share to compare with, as ``┊``, or ``┼`` inside the interval; an end or the estimate covers it.
+        width: Width of the line from 0 to 1 in cells; the result is padded to it.
+        line: A share to compare with, drawn as ``┊``, or as ``┼`` inside the interval; the ends and the estimate are
+            drawn over it.
     """
     if width <= 0:
         return ""
@@ -93,7 +94,7 @@ def waits(number: int) -> str:
 
 
 def listed(names: Sequence[str], last: Literal["and", "or"] = "and") -> str:
-    """Join names for a sentence: ``a, b and c``; of many, the first and the number of others."""
+    """Join names for a sentence: ``a, b and c``; of many names, the first ones and the number of the others."""
     if len(names) > _MAX_NAMED:
         names = (*names[: _MAX_NAMED - 1], f"{len(names) - _MAX_NAMED + 1} more")
     return f" {last} ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
@@ -112,13 +113,13 @@ def width(text: str) -> int:
 
 
 def padded(text: str, room: int, *, left: bool) -> str:
-    """Pad a text with blanks to a width, after it, or before it if it is right-aligned."""
+    """Pad a text with spaces to ``room`` cells: after the text if it is left-aligned, otherwise before it."""
     blanks = " " * (room - width(text))
     return text + blanks if left else blanks + text
 
 
 def aligned(lines: Sequence[tuple[str, ...]], left: Collection[int] = (0,)) -> str:
-    """Align cells in columns, those in ``left`` to the left; control characters are made visible."""
+    """Align cells in columns, the columns in ``left`` to the left; control characters are made visible."""
     safe = [[inert(cell) for cell in line] for line in lines]
     widths = [max(map(width, column)) for column in zip(*safe, strict=True)]
     return "\n".join(
@@ -142,7 +143,7 @@ def percent_interval(ci: tuple[float, float] | None) -> str:
 
 
 def p_value(p: float | None) -> str:
-    """Format a p- or q-value: three digits, and no false precision near 0."""
+    """Format a p- or q-value with three decimals, four below 0.01, ``< 0.0001`` below that."""
     return NONE if p is None else "< 0.0001" if p < 0.0001 else f"{p:.4f}" if p < 0.01 else f"{p:.3f}"
 
 
@@ -162,20 +163,20 @@ def whole(value: float | None) -> str:
     return NONE if value is None else f"{value:,.0f}"
 
 
-# -- Heat cells: a value's step in a range, as a glyph next to its number and as a background tint.
+# -- Heat cells: a value's step on a scale, as a glyph next to the number and as a background tint.
 
 
 GLYPHS: Final = "▁▂▃▄▅▆▇█"
-"""One glyph for each step; its height shows the step without colour."""
+"""One glyph for each colour step; its height shows the step where there is no colour."""
 STEPS: Final = len(GLYPHS)
-"""Steps of a heat cell."""
+"""Number of colour steps of a heat cell."""
 
 
 def shade(value: float, low: float, high: float) -> int:
-    """Return the step of a value when the range from `low` to `high` is cut into `STEPS` equal parts.
+    """Return the step of a value on a scale: the range from `low` to `high` is cut into `STEPS` equal steps.
 
     Args:
-        value: A number; values outside the range count as the nearer end.
+        value: A number; values outside the range are clipped.
         low: The lower end of the first step.
         high: The upper end of the last step.
 
@@ -183,7 +184,7 @@ def shade(value: float, low: float, high: float) -> int:
         From 0 to ``STEPS - 1``; a value on the border of two steps belongs to the upper one.
 
     Raises:
-        ValueError: `low` is not below `high`, or a number is not one.
+        ValueError: `low` is not below `high`, or a number is NaN.
     """
     if not low < high or value != value:
         raise ValueError(f"no step for {value} between {low} and {high}")
@@ -196,7 +197,7 @@ def tint(step: int, *, rising: bool) -> float:
 
     Args:
         step: As `shade` returns it.
-        rising: Whether higher is better.
+        rising: Whether higher values are better.
     """
     height = 2 * step / (STEPS - 1) - 1
     return height if rising else -height

@@ -1,4 +1,4 @@
-"""Finds math and inline code in prose, before any other parsing. One pass, linear in the text."""
+"""Finds math and inline code in prose, before any other parsing, in one pass whose time is linear in the text."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Fragment(NamedTuple):
         end: Offset after its last delimiter.
         kind: Math or code.
         body: The text between the delimiters (with them, for ``\boxed{..}`` and ``\begin{..}`` in plain prose).
-        display: True for display math, on separate lines.
+        display: Whether it is display math, which has its own lines.
     """
 
     start: int
@@ -108,7 +108,7 @@ class _Finder:
         return self.math(start, start, end, end, display=name in STACKS)
 
     def dollars(self, start: int) -> Fragment | None:
-        """Find ``$..$`` in one paragraph; money ("$5 and $6") is left alone, as in pandoc."""
+        """Find ``$..$`` within a paragraph; dollar signs of amounts ("$5 and $6") are not math, by pandoc's rule."""
         close = self.find("$", start + 1)
         while close is not None and self.text[close - 1] == "\\":
             close = self.find("$", close + 1)
@@ -170,7 +170,7 @@ def is_separator(line: str) -> bool:
 
 
 class TableLine(NamedTuple):
-    """One line of a table: its offsets, and its pieces with the borders still in them."""
+    """One line of a table: its offsets, and its pieces, which still contain the column separators."""
 
     start: int
     end: int
@@ -178,21 +178,22 @@ class TableLine(NamedTuple):
 
 
 def is_table(head: list[Piece], ruler: list[Piece]) -> bool:
-    """Return whether two lines begin a table: both have the same columns, at least two; ``|x|`` doesn't count."""
-    return len(_cells(head)) == len(_cells(ruler)) > 1
+    """Return whether two lines begin a table: both have the same number of columns, at least two; bars in ``|x|`` don't
+    separate columns."""
+    return len(_split_cells(head)) == len(_split_cells(ruler)) > 1
 
 
 def table_lines(text: str, rows: Sequence[TableLine], answer: tuple[int, int] | None) -> list[RenderedLine]:
     """Render a table's rows, the second being its separator.
 
-    A row with more or fewer cells than the head, such as one with ``|x|`` in a cell, is shown as typed.
+    A row with more or fewer cells than the head, such as one with ``|x|`` in a cell, is shown unchanged.
 
     Args:
         text: The whole text.
         rows: The rows.
         answer: The final answer's offsets.
     """
-    grid = [_cells(row.pieces) for row in rows]
+    grid = [_split_cells(row.pieces) for row in rows]
     columns = len(grid[0])
     widths = [0] * columns
     for number, row in enumerate(grid):
@@ -200,11 +201,12 @@ def table_lines(text: str, rows: Sequence[TableLine], answer: tuple[int, int] | 
         if number != 1 and len(row) == columns:
             widths = [max(wide, min(_cell_width(cell), MAX_CELL)) for wide, cell in zip(widths, row, strict=True)]
     return [
-        _line(number, row, cells, widths, answer) for number, (row, cells) in enumerate(zip(rows, grid, strict=True))
+        _table_line(number, row, cells, widths, answer)
+        for number, (row, cells) in enumerate(zip(rows, grid, strict=True))
     ]
 
 
-def _line(
+def _table_line(
     number: int, row: TableLine, cells: list[list[Piece]], widths: list[int], answer: tuple[int, int] | None
 ) -> RenderedLine:
     source = (row.start, row.end)
@@ -216,13 +218,13 @@ def _line(
     pieces: list[Piece] = []
     for column, (cell, wide) in enumerate(zip(cells, widths, strict=True)):
         if column:
-            pieces.append(_filler(" │ ", source))
+            pieces.append(_filler_piece(" │ ", source))
         pieces.extend(piece._replace(style="bold") if number == 0 and not piece.style else piece for piece in cell)
-        pieces.append(_filler(" " * (wide - _cell_width(cell)), source))
+        pieces.append(_filler_piece(" " * (wide - _cell_width(cell)), source))
     return to_line([piece for piece in pieces if piece.text], source, answer)
 
 
-def _filler(text: str, source: tuple[int, int]) -> Piece:
+def _filler_piece(text: str, source: tuple[int, int]) -> Piece:
     return Piece(text, "dim", source[0], source[0])
 
 
@@ -230,7 +232,7 @@ def _cell_width(cell: list[Piece]) -> int:
     return sum(width(piece.text) for piece in cell)
 
 
-def _cells(pieces: list[Piece]) -> list[list[Piece]]:
+def _split_cells(pieces: list[Piece]) -> list[list[Piece]]:
     cells: list[list[Piece]] = [[]]
     for piece in pieces:
         if not piece.literal or piece.style == "code":
@@ -238,11 +240,11 @@ def _cells(pieces: list[Piece]) -> list[list[Piece]]:
             continue
         at = 0
         for match in _CELL_BORDER.finditer(piece.text):
-            cells[-1].append(_part(piece, at, match.start()))
+            cells[-1].append(_cut_piece(piece, at, match.start()))
             cells.append([])
             at = match.end()
-        cells[-1].append(_part(piece, at, len(piece.text)))
-    cells = [_stripped(cell) for cell in cells]
+        cells[-1].append(_cut_piece(piece, at, len(piece.text)))
+    cells = [_strip_cell(cell) for cell in cells]
     if cells and not cells[0]:
         del cells[0]
     if cells and not cells[-1]:
@@ -250,14 +252,14 @@ def _cells(pieces: list[Piece]) -> list[list[Piece]]:
     return cells or [[]]
 
 
-def _part(piece: Piece, start: int, end: int) -> Piece:
+def _cut_piece(piece: Piece, start: int, end: int) -> Piece:
     return Piece(piece.text[start:end], piece.style, piece.start + start, piece.start + end)
 
 
-def _stripped(cell: list[Piece]) -> list[Piece]:
+def _strip_cell(cell: list[Piece]) -> list[Piece]:
     if cell and cell[0].literal:
         blank = len(cell[0].text) - len(cell[0].text.lstrip())
-        cell[0] = _part(cell[0], blank, len(cell[0].text))
+        cell[0] = _cut_piece(cell[0], blank, len(cell[0].text))
     if cell and cell[-1].literal:
-        cell[-1] = _part(cell[-1], 0, len(cell[-1].text.rstrip()))
+        cell[-1] = _cut_piece(cell[-1], 0, len(cell[-1].text.rstrip()))
     return [piece for piece in cell if piece.text]

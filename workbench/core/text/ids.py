@@ -1,4 +1,4 @@
-"""Abbreviated ids: their ends, which people compare."""
+"""Abbreviates ids to their ends, which is what people compare."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Collection
 from typing import Final
 
 _ENOUGH: Final = 5
-"""Fewest characters of an abbreviated id, if these are distinct."""
+"""Minimum characters of an abbreviated id."""
 
 
 def ends(ids: Collection[str]) -> dict[str, str]:
-    """Abbreviate each id to its end, after ``…``: as many characters for all as distinguish them, at least 5.
+    """Abbreviate each id to ``…`` and its last characters: as many as distinguish all ids, at least 5.
 
     An id that is only slightly longer is not abbreviated.
     """

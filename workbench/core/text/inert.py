@@ -1,4 +1,4 @@
-"""Makes untrusted text safe to display: nothing in it can move the cursor or reverse the line."""
+"""Makes untrusted text safe to display: it can't control the terminal or reverse the direction of a line."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def inert(text: str) -> str:
     C0 controls become their pictures (``␛``), others their code point (``⟨U+202E⟩``), a tab four spaces. Zero-width
     joiners are kept: scripts and emoji need them.
     """
-    return _SPECIAL.sub(_shown, text)
+    return _SPECIAL.sub(_replacement, text)
 
 
 def inert_lines(text: str) -> str:
     return "\n".join(map(inert, text.split("\n")))
 
 
-def _shown(match: re.Match[str]) -> str:
+def _replacement(match: re.Match[str]) -> str:
     code = ord(match[0])
     if code == 0x09:
         return TAB

@@ -1,8 +1,8 @@
-"""Markdown as models write it, line by line: nothing is reflowed and no backslash or underscore is lost.
+"""Renders Markdown as models write it, line by line; lines are not merged, and no backslash or underscore is lost.
 
 Full CommonMark would merge lines, remove backslashes and read indented prose as code, so only a readable subset is
 supported: headings, quotes, rules, tables, fences, ``*`` and ``**``. Math and code are cut out first, and every mark
-that could be part of a formula is shown as typed.
+that could be part of a formula is shown unchanged.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class SourceLine(NamedTuple):
 
 
 class Prose(NamedTuple):
-    """A line of prose: one source line, or several that a fragment spans."""
+    """A line of prose with its math and code: one source line, or several lines that a fragment spans."""
 
     start: int
     end: int
@@ -62,16 +62,16 @@ def render_markdown(text: str, start: int, end: int, answer: Answer = None) -> I
         text: The whole text; offsets in the result point into it.
         start: Where to begin.
         end: Where to stop.
-        answer: The final answer's offsets, to be marked.
+        answer: Offsets of the final answer, which is marked.
     """
-    for fence, lines in _regions(text, source_lines(text, start, end)):
+    for fence, lines in _split_regions(text, source_lines(text, start, end)):
         if fence is not None:
             yield from _code_lines(text, lines, fence, answer)
         elif lines:
             yield from _prose_lines(text, lines, answer)
 
 
-def _regions(text: str, lines: list[SourceLine]) -> Iterator[tuple[str | None, list[SourceLine]]]:
+def _split_regions(text: str, lines: list[SourceLine]) -> Iterator[tuple[str | None, list[SourceLine]]]:
     prose: list[SourceLine] = []
     waiting = deque(lines)
     while waiting:
@@ -95,7 +95,7 @@ def _code_lines(text: str, lines: list[SourceLine], language: str, answer: Answe
     last = text[lines[-1].start : lines[-1].end].strip()
     closed = len(lines) > 1 and last != "" and not last.strip("`~")
     body = lines[1:-1] if closed else lines[1:]
-    yield _dim(text, lines[0], answer)
+    yield _dim_line(text, lines[0], answer)
     shown = highlight("\n".join(text[line.start : line.end] for line in body), language)
     for line, spans in zip(body, shown, strict=False):
         pieces, at = [], line.start
@@ -104,19 +104,19 @@ def _code_lines(text: str, lines: list[SourceLine], language: str, answer: Answe
             at += len(span.text)
         yield to_line(pieces, line, answer)
     if closed:
-        yield _dim(text, lines[-1], answer)
+        yield _dim_line(text, lines[-1], answer)
 
 
-def _dim(text: str, line: SourceLine, answer: Answer) -> RenderedLine:
+def _dim_line(text: str, line: SourceLine, answer: Answer) -> RenderedLine:
     return to_line([Piece(text[line.start : line.end], "dim", *line)], line, answer)
 
 
 def _prose_lines(text: str, lines: list[SourceLine], answer: Answer) -> Iterator[RenderedLine]:
-    waiting = deque(_logical(text, lines))
+    waiting = deque(_logical_lines(text, lines))
     while waiting:
         line = waiting.popleft()
         if waiting and is_separator(text[waiting[0].start : waiting[0].end]) and "|" in text[line.start : line.end]:
-            head, ruler = _pieces(text, line), _pieces(text, waiting[0])
+            head, ruler = _fragment_pieces(text, line), _fragment_pieces(text, waiting[0])
             if is_table(head, ruler):
                 rows = [
                     TableLine(line.start, line.end, head),
@@ -124,7 +124,7 @@ def _prose_lines(text: str, lines: list[SourceLine], answer: Answer) -> Iterator
                 ]
                 while waiting and "|" in text[waiting[0].start : waiting[0].end]:
                     row = waiting.popleft()
-                    rows.append(TableLine(row.start, row.end, _pieces(text, row)))
+                    rows.append(TableLine(row.start, row.end, _fragment_pieces(text, row)))
                 yield from table_lines(text, rows, answer)
                 continue
         repeated = _take_repeated(text, line, waiting)
@@ -135,7 +135,7 @@ def _prose_lines(text: str, lines: list[SourceLine], answer: Answer) -> Iterator
 
 
 def _repeated_line(text: str, line: Prose, count: int, end: int, answer: Answer) -> RenderedLine:
-    pieces = _inline(text, line)
+    pieces = _inline_pieces(text, line)
     if answer is not None and answer[1] > line.end:
         pieces = [piece._replace(end=max(piece.end, end), literal=False) for piece in pieces]
     return to_line([*pieces, Piece(f"  ⋯ {count} equal lines", "dim", end, end)], (line.start, end), answer)
@@ -160,7 +160,7 @@ def _take_repeated(text: str, line: Prose, waiting: deque[Prose]) -> tuple[int, 
     return count, end
 
 
-def _logical(text: str, lines: list[SourceLine]) -> Iterator[Prose]:
+def _logical_lines(text: str, lines: list[SourceLine]) -> Iterator[Prose]:
     found = deque(fragments(text, lines[0].start, lines[-1].end))
     waiting = deque(lines)
     while waiting:
@@ -179,7 +179,7 @@ def _prose_line(text: str, line: Prose, answer: Answer) -> list[RenderedLine]:
         if line.start == line.end:
             return [RenderedLine((), source)]
         if _RULE.match(text, line.start, line.end):
-            return [_dim(text, SourceLine(*source), answer)]
+            return [_dim_line(text, SourceLine(*source), answer)]
     elif _is_display(text, line):
         return _display_lines(text, line, source, answer)
     for place, fragment in enumerate(line.fragments):
@@ -190,7 +190,7 @@ def _prose_line(text: str, line: Prose, answer: Answer) -> list[RenderedLine]:
             after = Prose(end, line.end, line.fragments[place + 1 :])
             parts = [part for part in (before, formula, after) if text[part.start : part.end].strip()]
             return [row for part in parts for row in _prose_line(text, part, answer)]
-    return [to_line(_inline(text, line), source, answer)]
+    return [to_line(_inline_pieces(text, line), source, answer)]
 
 
 def _is_displayed(text: str, line: Prose, formula: Fragment) -> bool:
@@ -220,7 +220,7 @@ def _display_lines(text: str, line: Prose, source: tuple[int, int], answer: Answ
     return [to_line([piece for piece in row if piece.text], source, answer) for row in rows]
 
 
-def _inline(text: str, line: Prose) -> list[Piece]:
+def _inline_pieces(text: str, line: Prose) -> list[Piece]:
     base: StyleName = ""
     marks: list[Piece] = []
     at = line.start
@@ -230,11 +230,11 @@ def _inline(text: str, line: Prose) -> list[Piece]:
     elif (match := _QUOTE.match(text, at, line.end)) is not None:
         marks.append(Piece(match[0], "dim", *match.span()))
         base, at = "quote", match.end()
-    pieces = _pieces(text, line._replace(start=at), base)
+    pieces = _fragment_pieces(text, line._replace(start=at), base)
     return marks + (emphasise(pieces, text) if "*" in text[at : line.end] else pieces)
 
 
-def _pieces(text: str, line: Prose, base: StyleName = "") -> list[Piece]:
+def _fragment_pieces(text: str, line: Prose, base: StyleName = "") -> list[Piece]:
     pieces: list[Piece] = []
     at = line.start
     for fragment in line.fragments:
@@ -264,38 +264,38 @@ def render(text: str, *, fold_think: bool = True, answer_span: tuple[int, int] |
 
     Args:
         text: The stored text.
-        fold_think: Show each ``<think>`` block as one line; also if only its closing tag exists.
+        fold_think: Show each ``<think>`` block as one line, even if it has only a closing tag.
         answer_span: Offsets of the final answer, shown in the style "answer" behind a ``▶``.
     """
-    answer = _span(answer_span)
+    answer = _valid_span(answer_span)
     lines: list[RenderedLine] = []
     ends: list[int] = []
     at = 0
-    for start, end in _thoughts(text):
-        lines.extend(_prose(text, at, start, answer))
+    for start, end in _think_blocks(text):
+        lines.extend(_render_prose(text, at, start, answer))
         if fold_think:
-            lines.append(_folded(text, start, end, answer))
+            lines.append(_folded_think(text, start, end, answer))
         else:
-            lines.extend(_unfolded(text, start, end, answer))
+            lines.extend(_unfolded_think(text, start, end, answer))
         ends.append(len(lines) - 1)
         at = end
-    lines.extend(_prose(text, at, len(text), answer))
-    return _marked(text, lines, ends, answer)
+    lines.extend(_render_prose(text, at, len(text), answer))
+    return _with_marks(text, lines, ends, answer)
 
 
 def render_raw(text: str, answer_span: tuple[int, int] | None = None) -> RenderedText:
-    answer = _span(answer_span)
-    lines = [_literal(text, start, end, answer) for start, end in source_lines(text, 0, len(text))]
+    answer = _valid_span(answer_span)
+    lines = [_literal_line(text, start, end, answer) for start, end in source_lines(text, 0, len(text))]
     starts = [line.source[0] for line in lines]
     ends = [bisect_right(starts, match.start()) - 1 for match in _THINK.finditer(text) if match[0] == "</think>"]
-    return _marked(text, lines, ends, answer)
+    return _with_marks(text, lines, ends, answer)
 
 
-def _span(answer: tuple[int, int] | None) -> Answer:
+def _valid_span(answer: tuple[int, int] | None) -> Answer:
     return answer if answer is not None and answer[0] < answer[1] else None
 
 
-def _thoughts(text: str) -> Iterator[tuple[int, int]]:
+def _think_blocks(text: str) -> Iterator[tuple[int, int]]:
     start, at = None, 0
     for match in _THINK.finditer(text):
         if match[0] == "<think>":
@@ -305,7 +305,7 @@ def _thoughts(text: str) -> Iterator[tuple[int, int]]:
             start, at = None, match.end()
 
 
-def _prose(text: str, start: int, end: int, answer: Answer) -> Iterator[RenderedLine]:
+def _render_prose(text: str, start: int, end: int, answer: Answer) -> Iterator[RenderedLine]:
     if start and text[start : start + 1] == "\n":
         start += 1
     if end < len(text) and text[end - 1 : end] == "\n":
@@ -313,39 +313,39 @@ def _prose(text: str, start: int, end: int, answer: Answer) -> Iterator[Rendered
     return render_markdown(text, start, end, answer) if start < end else iter(())
 
 
-def _folded(text: str, start: int, end: int, answer: Answer) -> RenderedLine:
+def _folded_think(text: str, start: int, end: int, answer: Answer) -> RenderedLine:
     count = text.count("\n", start, end) + 1
     label = f"▸ <think> {count} {'line' if count == 1 else 'lines'} folded"
     return to_line([Piece(label, "dim", start, end, literal=False)], (start, end), answer)
 
 
-def _unfolded(text: str, start: int, end: int, answer: Answer) -> Iterator[RenderedLine]:
+def _unfolded_think(text: str, start: int, end: int, answer: Answer) -> Iterator[RenderedLine]:
     inner, inner_end = start, end - len("</think>")
     opened = text.startswith("<think>", start)
     if opened:
         inner += len("<think>")
     body = (
         line._replace(spans=tuple(span if span.style else span._replace(style="think") for span in line.spans))
-        for line in _prose(text, inner, inner_end, answer)
+        for line in _render_prose(text, inner, inner_end, answer)
     )
-    opening = [_tag(text, start, inner)] if opened else []
-    return chain(opening, body, [_tag(text, inner_end, end)])
+    opening = [_tag_line(text, start, inner)] if opened else []
+    return chain(opening, body, [_tag_line(text, inner_end, end)])
 
 
-def _tag(text: str, start: int, end: int) -> RenderedLine:
+def _tag_line(text: str, start: int, end: int) -> RenderedLine:
     return to_line([Piece(text[start:end], "think", start, end)], (start, end), None)
 
 
-def _literal(text: str, start: int, end: int, answer: Answer) -> RenderedLine:
+def _literal_line(text: str, start: int, end: int, answer: Answer) -> RenderedLine:
     pieces = [Piece(text[start:end], "", start, end)] if start < end else []
     return to_line(pieces, (start, end), answer)
 
 
-def _marked(text: str, lines: list[RenderedLine], think_ends: list[int], answer: Answer) -> RenderedText:
+def _with_marks(text: str, lines: list[RenderedLine], think_ends: list[int], answer: Answer) -> RenderedText:
     starts = [line.source[0] for line in lines]
     boxed = {bisect_right(starts, match.start()) - 1 for match in _BOXED.finditer(text)}
     marks = {
-        "boxed": sorted({_first_with(FRAME[0], lines, max(number, 0)) for number in boxed}),
+        "boxed": sorted({_first_line_with(FRAME[0], lines, max(number, 0)) for number in boxed}),
         "answer": list(islice((number for number, line in enumerate(lines) if _has_answer(line)), 1)),
         "think_end": think_ends,
         "code": [
@@ -365,7 +365,7 @@ def _is_code(line: RenderedLine) -> bool:
     return bool(line.spans) and all(span.style.startswith("code") for span in line.spans)
 
 
-def _first_with(sign: str, lines: list[RenderedLine], last: int) -> int:
+def _first_line_with(sign: str, lines: list[RenderedLine], last: int) -> int:
     first = last
     while first and lines[first - 1].source == lines[last].source:
         first -= 1

@@ -1,7 +1,8 @@
-"""LaTeX math as one line of Unicode that reads like the formula and never changes its meaning silently.
+"""Renders LaTeX math as one line of Unicode text, which reads like the formula and never silently changes its meaning.
 
-The parser is ours, for speed (pylatexenc's needs 180 µs for a fragment) and to limit nesting; the characters are
-pylatexenc's. Unsupported input is shown as typed, and so is a whole fragment whose digits would differ.
+workbench has its own parser, for speed (that of pylatexenc takes 180 µs per fragment) and to limit nesting; the
+characters are those of pylatexenc. Unsupported input is shown unchanged, and so is a fragment whose rendering would
+have other digits.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _CLOSING = ")]}′!°"
 
 
 class MathRow:
-    """The output of one group, with the state that the next piece depends on."""
+    """The rendered text of one group, and the state on which the next piece depends."""
 
     def __init__(self, *, argument: bool = False) -> None:
         self.parts: list[str] = []
@@ -64,7 +65,7 @@ class MathRow:
         self.word, self.compound, self.as_typed = word, None, False
 
     def add_compound(self, piece: str, *, mixed: bool = False) -> None:
-        """Add a fraction or root; parenthesised if it would join the text before it."""
+        """Add a fraction or root; it gets parentheses if it would otherwise merge with the text before it."""
         last = self.last()
         if mixed and last.isdecimal():
             self.space()
@@ -95,7 +96,8 @@ class MathRow:
 
 
 def is_atom(text: str) -> bool:
-    """Return whether a text is a number, one letter with its scripts, a differential like ``dx``, or in parentheses."""
+    """Return whether a text needs no parentheses: a number, one letter with sub- or superscripts, a differential like
+    ``dx``, or a text in parentheses."""
     core = text.rstrip(SCRIPT_CHARACTERS)
     if len(core) == 1 or encloses(core.removeprefix("√")):
         return True
@@ -106,7 +108,7 @@ def is_atom(text: str) -> bool:
 
 
 def is_product(text: str) -> bool:
-    """Return whether a text is factors side by side: no operator and no blank outside brackets."""
+    """Return whether a text is a product of adjacent factors: it has no operator and no space outside brackets."""
     depth = 0
     for character in text:
         if character in "([{⟨⌊⌈▌":
@@ -140,23 +142,23 @@ _ION = re.compile(r"(?<=[A-Za-z0-9)\]])([+\-−])(?=[\s)\]},;.]|$)")
 
 
 def formula_of(typed: str) -> str:
-    """Render a formula or an equation of reaction; unsupported input is shown as typed."""
+    """Render a chemical formula or reaction equation; unsupported input is shown unchanged."""
     for mark, arrow in _ARROWS:
         typed = typed.replace(mark, f" {arrow} ")
     typed = _CHARGE.sub(lambda found: (found[1] or found[2]).translate(SUPERSCRIPTS), typed)
     typed = _ION.sub(lambda found: found[1].translate(SUPERSCRIPTS), typed)
-    typed = _BELOW.sub(lambda found: _below(found[1] or found[2], found[0]), typed)
+    typed = _BELOW.sub(lambda found: _subscript(found[1] or found[2], found[0]), typed)
     return " ".join(_COUNT.sub(lambda found: found[1].translate(SUBSCRIPTS), typed).split())
 
 
-def _below(text: str, typed: str) -> str:
+def _subscript(text: str, typed: str) -> str:
     return text.translate(SUBSCRIPTS) if all(ord(character) in SUBSCRIPTS for character in text) else typed
 
 
 MAX_LENGTH = 20_000
-"""Most characters of a rendered fragment; longer ones are shown as typed."""
+"""Maximum characters of a fragment that is rendered; longer ones are shown unchanged."""
 MAX_DEPTH = 40
-"""Maximum nesting of a rendered fragment; deeper ones are shown as typed."""
+"""Maximum nesting of a fragment that is rendered; deeper ones are shown unchanged."""
 FRAME = ("▌", "▐")
 """The frame of a ``\\boxed``: different from all brackets, so that ``[0, 1)`` inside is unambiguous."""
 _TOKEN = re.compile(r"\\(?:operatorname|tag)\*|\\[A-Za-z]+|\\.|[{}\[\]^_&~\\]|\s+|[^\\{}\[\]^_&~\s]+", re.DOTALL)
@@ -169,8 +171,8 @@ _GRID = re.compile(r"\\begin\{(array|matrix|smallmatrix)\}(?:(?!\\end\{\1\}).)*\
 _SPACE_RUNS = re.compile(r"[^\S\n]+")
 
 
-class _AsTyped(Exception):
-    """The fragment can't be rendered; it is shown as typed."""
+class _UnsupportedMath(Exception):
+    """The fragment can't be rendered; it is shown unchanged."""
 
 
 @lru_cache(maxsize=4096)
@@ -186,13 +188,13 @@ def render_math(latex: str, *, display: bool = False) -> str:
     formula = _ROW_GAP.sub(lambda found: found[1] or found[0], latex) if "\\\\" in latex else latex
     try:
         text = _MathParser(formula).whole(grid=display and _GRID.fullmatch(formula.strip()) is not None)
-    except _AsTyped:
+    except _UnsupportedMath:
         return latex
     return text if digits(text) == digits(formula) else latex
 
 
 def digits(text: str) -> str:
-    """Return all digits of a text in order, super- and subscript ones as plain digits."""
+    """Return all digits of a text in order; super- and subscript digits become plain digits."""
     if text.isascii():
         return "".join(_ASCII_DIGITS.findall(text))
     return "".join(str(unicodedata.digit(character)) for character in text if character.isdigit())
@@ -210,14 +212,14 @@ class _MathParser:
             while self.tokens[self.at] != "\\begin":
                 self.at += 1
             self.at += 1
-            return _in_columns(self.cells(self.opened()))
+            return _align_columns(self.cells(self.opened()))
         text, _ = self.sequence(frozenset())
         return "\n".join(line for line in map(_tidy, text.split("\n")) if line)
 
     def sequence(self, stops: frozenset[str]) -> tuple[str, str]:
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            raise _AsTyped
+            raise _UnsupportedMath
         row = MathRow()
         while self.at < len(self.tokens):
             token = self.tokens[self.at]
@@ -231,7 +233,7 @@ class _MathParser:
                 return f"({_numerator(row.text().strip())}/{_denominator(below.strip())})", stop
             self.one(row, token)
         if stops:
-            raise _AsTyped
+            raise _UnsupportedMath
         self.depth -= 1
         return row.text(), ""
 
@@ -244,7 +246,7 @@ class _MathParser:
         elif first == "^" or first == "_":
             row.script(_script(first, self.argument()))
         elif first == "}":
-            raise _AsTyped
+            raise _UnsupportedMath
         elif first.isspace():
             row.space()
         elif first == "~":
@@ -275,7 +277,9 @@ class _MathParser:
             row.add(inner)
 
     def is_set(self, first: int) -> bool:
-        """Return whether a group that is not an argument has commas at its top level: ``{1, 2}`` is a visible set."""
+        """Return whether a group that is not an argument is a set, whose braces are shown: it has top-level commas,
+        ``{1, 2}``.
+        """
         depth, commas, others = 0, False, False
         for token in self.tokens[first : self.at - 1]:
             depth += (token == "{") - (token == "}")
@@ -305,7 +309,7 @@ class _MathParser:
         elif name == "sqrt":
             self.root(row)
         elif name in table.TEXTS:
-            # A group drops its leading blanks, which separate words from the text before.
+            # Rendering a group drops its leading spaces, which here separate words from the text before.
             opening, first = (*self.tokens[self.at : self.at + 2], "", "")[:2]
             if opening == "{" and first.isspace():
                 row.space()
@@ -331,7 +335,7 @@ class _MathParser:
         elif name == "begin":
             row.add(self.environment())
         elif name == "end":
-            raise _AsTyped
+            raise _UnsupportedMath
         else:
             row.add(f"\\{name}")
             row.as_typed = True
@@ -363,7 +367,7 @@ class _MathParser:
 
     def verbatim(self) -> str:
         if self.tokens[self.at : self.at + 1] != ["{"]:
-            raise _AsTyped
+            raise _UnsupportedMath
         first, depth = self.at + 1, 0
         while self.at < len(self.tokens):
             token = self.tokens[self.at]
@@ -371,7 +375,7 @@ class _MathParser:
             self.at += 1
             if not depth:
                 return "".join(self.tokens[first : self.at - 1])
-        raise _AsTyped
+        raise _UnsupportedMath
 
     def symbol(self, row: MathRow, shown: str) -> None:
         spaced = row.parts[-1][-1:].isspace() if row.parts else shown in table.RELATIONS
@@ -391,13 +395,13 @@ class _MathParser:
         while self.at < len(self.tokens) and self.tokens[self.at].isspace():
             self.at += 1
         if self.at >= len(self.tokens):
-            raise _AsTyped
+            raise _UnsupportedMath
         token = self.tokens[self.at]
         self.at += 1
         if token == "{":
             text, _ = self.sequence(_BRACE)
         elif token[0] in "}^_&":
-            raise _AsTyped
+            raise _UnsupportedMath
         elif token[0] == "\\":
             text = self.nested(token)
         else:
@@ -410,7 +414,7 @@ class _MathParser:
     def nested(self, token: str) -> str:
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            raise _AsTyped
+            raise _UnsupportedMath
         row = MathRow(argument=True)
         self.macro(row, token[1:])
         self.depth -= 1
@@ -428,7 +432,7 @@ class _MathParser:
             index = self.sequence(_BRACKET)[0].strip()
         inner = self.argument().strip()
         sign = "√" + (inner if is_atom(inner) else f"({inner})")
-        raised = _raised(index, table.SUPERSCRIPTS) if index else ""
+        raised = _translate_script(index, table.SUPERSCRIPTS) if index else ""
         if raised is None:
             row.add(f"root({index}, {inner})", word=True)
         elif raised:
@@ -449,7 +453,7 @@ class _MathParser:
             return opening + "; ".join(", ".join(cells) for cells in self.cells(name)) + closing
         if name in table.STACKS:
             return "\n".join(" ".join(cells) for cells in self.cells(name))
-        raise _AsTyped
+        raise _UnsupportedMath
 
     def cells(self, name: str) -> list[list[str]]:
         rows: list[list[str]] = [[]]
@@ -460,7 +464,7 @@ class _MathParser:
                 rows.append([])
             elif stop == "\\end":
                 if self.argument() != name:
-                    raise _AsTyped
+                    raise _UnsupportedMath
                 return [row for row in rows if any(row)]
 
 
@@ -476,7 +480,7 @@ def _tidy(line: str) -> str:
     return _SPACE_RUNS.sub(" ", line).strip()
 
 
-def _raised(text: str, characters: dict[int, int]) -> str | None:
+def _translate_script(text: str, characters: dict[int, int]) -> str | None:
     if _WORDS.search(text) is not None:
         return None
     text = text.replace(" ", "")
@@ -489,13 +493,13 @@ def _script(mark: str, text: str) -> str:
     text = text.strip()
     if mark == "^" and text in ("∘", "°", "′", "'"):
         return "°" if text in "∘°" else "′"
-    raised = _raised(text, table.SUPERSCRIPTS if mark == "^" else table.SUBSCRIPTS)
+    raised = _translate_script(text, table.SUPERSCRIPTS if mark == "^" else table.SUBSCRIPTS)
     if raised is not None:
         return raised
     return mark + text if len(text) == 1 else f"{mark}({text})"
 
 
-def _in_columns(rows: list[list[str]]) -> str:
+def _align_columns(rows: list[list[str]]) -> str:
     columns = max(map(len, rows), default=0)
     padded = [[*row, *[""] * (columns - len(row))] for row in rows]
     widths = [max(map(len, column)) for column in zip(*padded, strict=True)]

@@ -1,4 +1,4 @@
-"""Runs in words: isolation of programs, work of nodes, and timeouts."""
+"""Describes runs in words: the isolation of programs, the work of cluster nodes, and timeouts."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def isolation_lines(run: RunInfo) -> Iterator[str]:
         counts = (f"{level} {count:,} ({LEVELS[level]})" for level, count in run.isolations.items())
         yield f"isolation: {', '.join(counts)}"
     for found in run.provenance:
-        yield from _provenance(found)
+        yield from _provenance_lines(found)
 
 
-def _provenance(found: Provenance) -> Iterator[str]:
+def _provenance_lines(found: Provenance) -> Iterator[str]:
     yield f"interpreter: {' '.join((found.interpreter, *found.flags))}"
     yield f"PYTHONHASHSEED={found.hash_seed}, packages {found.packages[:12]}, code of replies by {found.extractor}"
     limits = ", ".join(f"{name} {limit:,.12g}" for name, limit in found.limits.items())
@@ -46,10 +46,10 @@ def node_lines(cluster: ClusterUse | None) -> Iterator[str]:
 
 
 def timeout_words(counts: Mapping[str, int]) -> str:
-    """Describe the number of timeouts and their kinds; "" without any.
+    """Describe the number of timeouts and their kinds; "" if there are none.
 
     Args:
-        counts: Numbers by ``cpu``, ``wall`` or ``unknown``.
+        counts: Number of timeouts by kind of limit: ``cpu``, ``wall`` or ``unknown``.
     """
     whole = sum(counts.values())
     if not whole:

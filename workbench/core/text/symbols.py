@@ -17,7 +17,7 @@ WORDS = _names(
 """Macros that are words: a space separates them from adjacent letters."""
 
 SPELLED = {"bmod": "mod", "liminf": "lim inf", "limsup": "lim sup"}
-"""Words not spelled like their macro."""
+"""Texts of macros whose word is spelled differently from the macro."""
 
 FRACTIONS = frozenset({"frac", "dfrac", "tfrac", "cfrac", "nicefrac", "sfrac"})
 BINOMIALS = frozenset({"binom", "dbinom", "tbinom"})
@@ -27,7 +27,7 @@ TEXTS = _names(
     "mathrm mathbf mathit mathsf mathtt mathcal mathscr mathfrak mathnormal boldsymbol bm pmb bold "
     "mathop mathbin mathrel mathord mathopen mathclose ensuremath"
 )
-"""Macros that only change the font: plain letters, for bold ones fall out of monospace fonts."""
+"""Macros that only change the font. Plain letters are shown, because monospace fonts lack letters of other styles."""
 
 BLACKBOARD = frozenset({"mathbb", "Bbb", "mathbbm"})
 DOUBLE_STRUCK = str.maketrans("CHNPQRZ", "ℂℍℕℙℚℝℤ")
@@ -53,15 +53,15 @@ ACCENTS = {
     "overleftarrow": "\u20d6",
     "underline": "\u0332",
 }
-"""The combining characters of accents. If letter and accent have a precomposed character, it is shown, else ``vec(m)``:
-a browser's terminal draws combining characters over the next cell.
+"""The combining characters of accents. If letter and accent have a precomposed character, it is shown, otherwise
+``vec(m)``, because terminals in browsers draw combining characters over the next cell.
 """
 
 LINES = frozenset({"overline", "bar"})
 """Accents that mark the repeating digits of a decimal fraction."""
 
 RELATIONS = frozenset("≤≥≠≈≡∼≅≃∝→⇒⇔∈∉⊂⊆⊃⊇")
-"""Signs that keep their spacing also at the beginning of a row."""
+"""Signs that are surrounded by spaces even at the beginning of a row."""
 
 DELIMITER_SIZES = frozenset(
     {"left", "right", "middle"}
@@ -107,7 +107,7 @@ STACKS = frozenset(
 """Environments with one line for each row."""
 
 WITH_COLUMNS = frozenset({"array", "alignat", "alignat*", "alignedat"})
-"""Environments with an argument only for layout."""
+"""Environments with an argument that only describes the layout of columns."""
 
 SUPERSCRIPTS = str.maketrans(
     "0123456789+-−=()abcdefghijklmnoprstuvwxyzABDEGHIJKLMNOPRTUVWβγδθφχ",
@@ -117,7 +117,7 @@ SUBSCRIPTS = str.maketrans("0123456789+-−=()aehijklmnoprstuvxβγρφχ", "₀
 SCRIPT_CHARACTERS = "".join(map(chr, {*SUPERSCRIPTS.values(), *SUBSCRIPTS.values()})) + "°′'"
 """Characters that belong to the letter before them."""
 
-# Of signs with the same meaning, those that fonts draw within one cell.
+# Of characters with the same meaning, those that fonts draw within one cell.
 _OURS = {
     "ne": "≠",
     "implies": "⇒",
@@ -176,7 +176,7 @@ _NOT_SYMBOLS = _names("ref autoref cref Cref eqref cite citet citep today hspace
 
 @cache
 def symbols() -> dict[str, str]:
-    """Map macro names to characters, from pylatexenc's tables with our additions; macros with arguments are omitted."""
+    """Return the characters of macros without arguments, by macro name: pylatexenc's tables with some additions."""
     from pylatexenc.latex2text import get_default_latex_context_db
 
     context = get_default_latex_context_db()

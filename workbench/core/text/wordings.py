@@ -1,4 +1,4 @@
-"""Word trigrams, without digits, by which equivalent texts are recognised."""
+"""Word trigrams, in which all numbers are equal, by which similar texts are recognised."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Wording = tuple[str, str, str]
 def wordings(text: str) -> set[Wording]:
     """Return the word trigrams of a text: of its first and last 200 words if it is longer.
 
-    Numbers are ``#``, symbols are words, ``^`` is added twice before the text and ``$`` after it, so that the shortest
-    text has one.
+    Numbers become ``#``, and each symbol is a word. ``^`` is added twice before the text and ``$`` after it, so that
+    even the shortest text has a trigram.
     """
     words = ["#" if word.isdigit() else word for word in _WORDS.findall(text.lower())]
     if len(words) > 2 * _MAX_HALF_WORDS:

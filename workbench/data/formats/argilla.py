@@ -1,6 +1,6 @@
 """Reads and writes Argilla 2's records as JSON, the format of ``dataset.records.to_json`` and ``from_json``.
 
-Its own description: https://docs.argilla.io/latest/how_to_guides/import_export/.
+Argilla's description of the format: https://docs.argilla.io/latest/how_to_guides/import_export/.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from workbench.data.formats.lines import RefusedError
 _SEVERAL = "tags"
 
 
-class _Record(Struct):
+class _ArgillaRecord(Struct):
     fields: dict[str, msgspec.Raw]
     metadata: dict[str, Any] | None = None
     responses: dict[str, list[dict[str, Any]]] | None = None
@@ -46,8 +46,8 @@ def record_of(item: StoredItem, lines: Iterable[LabelLine], *, sighted: bool) ->
     """Convert an item to a record.
 
     Args:
-        lines: Its labels; each becomes one user's responses.
-        sighted: Include the data that annotators must not see.
+        lines: The item's labels; each becomes the responses of one Argilla user.
+        sighted: Include the data that annotators must not see, such as gold.
     """
     responses: dict[str, list[dict[str, Any]]] = {}
     for line in lines:
@@ -70,12 +70,12 @@ def record_of(item: StoredItem, lines: Iterable[LabelLine], *, sighted: bool) ->
 
 
 def row_of(raw: bytes) -> bytes:
-    """Return the item of a record as one JSON object: its fields, and its metadata as further columns.
+    """Return a record's item as one JSON object: the record's fields, and its metadata as further columns.
 
     Raises:
-        RefusedError: The record has no item.
+        RefusedError: The record contains no item.
     """
-    record = decoded(raw, _Record)
+    record = decoded(raw, _ArgillaRecord)
     metadata = dict(record.metadata or {})
     hidden = metadata.pop(LINE, None)
     if isinstance(hidden, str):
@@ -89,7 +89,7 @@ def row_of(raw: bytes) -> bytes:
 
 
 def dataset_of(raw: bytes) -> str | None:
-    name = (decoded(raw, _Record).metadata or {}).get("dataset")
+    name = (decoded(raw, _ArgillaRecord).metadata or {}).get("dataset")
     return name if isinstance(name, str) else None
 
 
@@ -99,17 +99,17 @@ def answers_in(raw: bytes) -> Iterator[CarriedAnswers]:
     Raises:
         RefusedError: The record can't be read.
     """
-    record = decoded(raw, _Record)
+    record = decoded(raw, _ArgillaRecord)
     users: dict[str, dict[str, list[str]]] = {}
     for name, responses in (record.responses or {}).items():
         for response in responses:
             if response.get("status") in (None, "submitted"):
-                users.setdefault(str(response.get("user_id")), {})[name] = _values(response.get("value"))
+                users.setdefault(str(response.get("user_id")), {})[name] = _texts_in(response.get("value"))
     for user, given in users.items():
         yield gather(f"argilla-{user}", f"{record.id} {user}", given, None)
 
 
-def _values(value: object) -> list[str]:
+def _texts_in(value: object) -> list[str]:
     if isinstance(value, list):
         return [text for text in value if isinstance(text, str)]
     return [value] if isinstance(value, str) else []

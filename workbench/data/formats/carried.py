@@ -1,8 +1,9 @@
-"""Round trip through other annotation tools: each file carries a whole label next to the answers that the tool shows.
+"""Export to other annotation tools and back: each file has the complete label line next to the answers that the tool
+shows.
 
 A tool has its own users, times and ids. To preserve ours, each person's answers are exported with their label line. If
-the returned answers still equal the line's, the line is the label; if they were changed in the tool, they are a later
-revision of it.
+the answers that come back still equal those of the line, the line is imported; if they were changed in the tool, they
+are imported as a later revision of the label.
 """
 
 from __future__ import annotations
@@ -35,20 +36,20 @@ QUESTIONS = ("verdict", "reason", "answer_subtype", "tags", "unsure", "note")
 """Questions to annotators in the tool; ``unsure`` is a choice with one option."""
 
 TEXTS = {"question": "question", "answer": "reference", "completion": "completion"}
-"""Key of the released schema -> name of the text in other tools."""
+"""Names of the texts in other tools, by key of the released schema."""
 
 _MAX_CHOICE = 100
 _OF_VERDICTS = {"verdict", *FIELDS["gold"], *GRADES}
-"""Names whose values may be any word for a verdict; under other names only `VERDICTS` count."""
+"""Names of questions whose answers may be any word for a verdict; in answers to others only `VERDICTS` count."""
 
 
 class CarriedAnswers(Struct, kw_only=True):
     """One annotator's answers on one item in another tool, with their metadata.
 
     Attributes:
-        person: The person named by the tool.
-        key: The tool's id of this answer, the same in every export.
-        line: The exported label line, as returned.
+        person: The annotator's name in the tool.
+        key: The tool's id of this answer, which is the same in each of its exports.
+        line: The label line that was exported with the item, as it came back; None if the label was made in the tool.
     """
 
     person: str
@@ -85,9 +86,9 @@ def answers_of(line: LabelLine) -> dict[str, list[str]]:
 
 
 def gather(person: str, key: str, given: Mapping[str, Sequence[str]], created_at: str | None) -> CarriedAnswers:
-    """Combine an annotator's answers from the texts chosen or written for each name; `LINE` is one of them.
+    """Combine an annotator's answers to the tool's questions; the question `LINE` holds the exported label line.
 
-    Other names count if their text is a verdict or an answer type.
+    The answer to a question with an unknown name is used if it is a verdict or an answer type.
     """
 
     def one(name: str) -> str | None:
@@ -118,21 +119,21 @@ def verdict_of(given: Mapping[str, Sequence[str]]) -> str | None:
 
 
 def line_of(answers: CarriedAnswers, place: CarriedItem) -> LabelLine:
-    sent = _sent(answers.line, place)
+    sent = _exported_line(answers.line, place)
     if sent is None:
-        said = _sent_fields(answers)
+        said = _line_fields(answers)
         uuid = str(uuid5(NAMESPACE, "\x1f".join(str(part) for part in (*place, answers.key))))
         return LabelLine(**place._asdict(), annotator=answers.person, uuid=uuid, created_at=answers.created_at, **said)
-    if answers_of(sent) == answers_of(structs.replace(sent, **_sent_fields(answers))):
+    if answers_of(sent) == answers_of(structs.replace(sent, **_line_fields(answers))):
         return sent
-    changed = structs.replace(sent, **_sent_fields(answers), revision=sent.revision + 1)
+    changed = structs.replace(sent, **_line_fields(answers), revision=sent.revision + 1)
     said_now = msgspec.json.encode(answers_of(changed)).decode()
     changed.uuid = str(uuid5(NAMESPACE, f"{sent.uuid} {said_now}"))
     changed.created_at = answers.created_at or sent.created_at
     return changed
 
 
-def _sent_fields(answers: CarriedAnswers) -> dict[str, Any]:
+def _line_fields(answers: CarriedAnswers) -> dict[str, Any]:
     return {
         "verdict": answers.verdict,
         "reason": answers.reason,
@@ -143,7 +144,7 @@ def _sent_fields(answers: CarriedAnswers) -> dict[str, Any]:
     }
 
 
-def _sent(text: str | None, place: CarriedItem) -> LabelLine | None:
+def _exported_line(text: str | None, place: CarriedItem) -> LabelLine | None:
     if text is None:
         return None
     try:
@@ -165,7 +166,9 @@ def texts_of(item: StoredItem) -> dict[str, str]:
 
 
 def hidden_part(item: StoredItem) -> str:
-    """Return the data of an item that annotators must not see, as JSON: the released row with empty texts."""
+    """Return the data of an item that annotators must not see, as JSON: a row in the released schema
+    with empty texts.
+    """
     bare = structs.replace(item, question="", reference="", completion="")
     return released_line(bare, fixed=True).decode().rstrip("\n")
 
@@ -186,7 +189,7 @@ def decoded(raw: bytes, kind: type[T]) -> T:
 
 
 def whole_row(hidden: bytes, texts: Mapping[str, msgspec.Raw]) -> dict[str, msgspec.Raw]:
-    """Merge a hidden part and the visible texts into a row.
+    """Merge a `hidden_part` and the visible texts into a row.
 
     Raises:
         msgspec.MsgspecError: The hidden part is not an object.

@@ -40,10 +40,10 @@ LISTS: tuple[FileFormat, ...] = ("json", "label-studio", "argilla")
 """Formats that are a single JSON list."""
 
 MOST_COLUMNS = 10_000
-"""Most columns of a table; spreadsheets have 16,384, and a transposed one has as many as rows."""
+"""Maximum columns of a table. Spreadsheets allow 16,384; a transposed table has as many as it should have rows."""
 _BATCH_ROWS = 256
 _MAX_BATCH_BYTES = 1 << 30
-"""Most bytes of rows that are read together, if each were as long as its row group."""
+"""Maximum bytes of the rows that are read together, assuming that each row is as long as its whole row group."""
 
 _MAX_JSON_BYTES = 512 << 20
 _NAN = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\Z)|\bNaN\b', re.DOTALL)
@@ -61,11 +61,11 @@ class SourceDocument(Struct, frozen=True, gc=False):
     """One row.
 
     Attributes:
-        line: Its number, from 1.
+        line: The row's number, from 1.
         json: The row as one JSON object.
         raw: The row as in the file.
-        unterminated: Whether it is at the end of the file without a line end, so that it may be truncated.
-        faults: Column with an unknown value -> the reason, and what to do.
+        unterminated: Whether the file ends with this row without a line end, so that the row may be truncated.
+        faults: Columns whose value can't be read, each with the reason and what to do.
     """
 
     line: int
@@ -82,16 +82,16 @@ def documents(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> It
     """Yield the rows of an open file, and rejections of invalid ones.
 
     Raises:
-        FormatError: The file as a whole is not of its format.
+        FormatError: The file as a whole is not in this format.
     """
     if kind == "parquet":
-        return _parquet(path)
+        return _parquet_rows(path)
     if kind == "xlsx":
-        return _sheet(path)
+        return _spreadsheet_rows(path)
     if kind in LISTS:
         return json_rows(stream, path)
     if kind in TABLES:
-        return _table(stream, kind, path, max_line)
+        return _table_rows(stream, kind, path, max_line)
     return _json_lines(stream, max_line)
 
 
@@ -126,18 +126,18 @@ def _refused_line(line: NumberedLine, max_line: int) -> Refusal:
 
 
 def json_rows(stream: Stream, path: Path, names: tuple[str, ...] = ("rows", "data")) -> Iterator[Row]:
-    """Yield the rows of an open file that is a JSON list, or an object that has one under one of these names.
+    """Yield the rows of an open file that is a JSON list, or an object with a list under one of these names.
 
     Raises:
         FormatError: The file is neither.
     """
-    for number, element in enumerate(_elements(without_nan(whole(stream, path)), path, names), 1):
+    for number, element in enumerate(_list_elements(without_nan(whole(stream, path)), path, names), 1):
         raw = bytes(element)
         yield SourceDocument(number, raw, raw)
 
 
 def whole(stream: Stream, path: Path) -> bytes:
-    """Parse all of an open file as one JSON document.
+    """Read all of an open file, which is one JSON document.
 
     Raises:
         FormatError: The file is damaged, or too long for memory.
@@ -158,7 +158,7 @@ def whole(stream: Stream, path: Path) -> bytes:
     return b"".join(parts)
 
 
-def _elements(text: bytes, path: Path, names: tuple[str, ...]) -> list[msgspec.Raw]:
+def _list_elements(text: bytes, path: Path, names: tuple[str, ...]) -> list[msgspec.Raw]:
     try:
         if not text.lstrip().startswith(b"{"):
             return _RAW_LIST.decode(text)
@@ -206,14 +206,14 @@ class _RecordedLines:
 
 
 def header_of(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> list[str]:
-    """Return the columns of an open file that is a table.
+    """Return the column names of an open file that is a table.
 
     Raises:
         FormatError: There is no usable header row.
     """
     if kind == "xlsx":
         with open_sheet(path) as sheet:
-            return [name for name in _distinct(sheet.header, path) if name]
+            return [name for name in _require_distinct(sheet.header, path) if name]
     reader, _ = _cells(stream, kind, max_line)
     return [name for name in _header(reader, path) if name]
 
@@ -234,7 +234,7 @@ def _delimiter(header: str, kind: FileFormat) -> str:
     return max(marks, key=lambda mark: (len(KNOWN & {*map(fold, names[mark])}), len(names[mark])))
 
 
-def _table(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> Iterator[Row]:
+def _table_rows(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> Iterator[Row]:
     reader, recorded = _cells(stream, kind, max_line)
     header = _header(reader, path)
     recorded.take()
@@ -260,10 +260,10 @@ def _header(reader: Iterator[list[str]], path: Path) -> list[str]:
         "".join(cells or ()).encode()
     except UnicodeEncodeError:
         raise FormatError(f"{path}:1: the header is not UTF-8.", "Save the file as UTF-8.") from None
-    return _distinct(cells, path, error)
+    return _require_distinct(cells, path, error)
 
 
-def _distinct(cells: list[str] | None, path: Path, error: str | None = None) -> list[str]:
+def _require_distinct(cells: list[str] | None, path: Path, error: str | None = None) -> list[str]:
     if not cells:
         raise FormatError(f"{path}: there is no header row{f': {error}' if error else ''}.", "Name the columns in it.")
     if len(cells) > MOST_COLUMNS:
@@ -299,14 +299,14 @@ def _row_of(header: list[str], cells: list[str], line: int, raw: bytes, *, ended
 # -- Spreadsheets.
 
 
-def _sheet(path: Path) -> Iterator[Row]:
+def _spreadsheet_rows(path: Path) -> Iterator[Row]:
     with open_sheet(path) as sheet:
-        header = _distinct(sheet.header, path)
+        header = _require_distinct(sheet.header, path)
         for name in sheet.others:
             message = f"The sheet {name!r} has rows as well, which are not read. Save it as a separate file."
             yield refusal(1, b"", RefusedError("bad_csv", name, message))
         for row in sheet.rows:
-            raw = _object(dict(zip(header, row.cells, strict=False)))
+            raw = _json_object(dict(zip(header, row.cells, strict=False)))
             if len(row.cells) > len(header):
                 message = f"The row has {len(row.cells)} cells, the header {len(header)}. Name every column."
                 yield refusal(row.number, raw, RefusedError("bad_csv", None, message))
@@ -317,7 +317,7 @@ def _sheet(path: Path) -> Iterator[Row]:
                 yield SourceDocument(row.number, document, raw, faults=faults)
 
 
-def _parquet(path: Path) -> Iterator[Row]:
+def _parquet_rows(path: Path) -> Iterator[Row]:
     for first, batch in parquet_batches(path):
         yield from rows_of_batch(batch, first)
 
@@ -326,7 +326,7 @@ def rows_of_batch(batch: RecordBatch, first: int) -> Iterator[Row]:
     index = [field.name for field in batch.schema if _INDEX.fullmatch(f"{field.name} {field.type}")]
     bytes_in = [field.name for field in batch.schema if "binary" in str(field.type)]
     for number, row in enumerate(batch.to_pylist(), first):
-        document = _object({name: value for name, value in row.items() if name not in index})
+        document = _json_object({name: value for name, value in row.items() if name not in index})
         faults = {name: _NO_TEXT for name in bytes_in if row[name] is not None and not _is_text(row[name])}
         yield SourceDocument(number, document, document[:KEPT_RAW], faults=faults)
 
@@ -335,7 +335,7 @@ def parquet_batches(path: Path, after: int = 0) -> Iterator[tuple[int, RecordBat
     """Yield a Parquet file in batches of a few hundred rows, each with the number of its first row.
 
     Args:
-        after: Only batches with rows after this one.
+        after: Skip batches without a row after this number.
 
     Raises:
         FormatError: The file can't be read, or pyarrow is not installed.
@@ -365,7 +365,7 @@ def parquet_batches(path: Path, after: int = 0) -> Iterator[tuple[int, RecordBat
 
 
 def _rows_at_once(path: Path, metadata: FileMetaData) -> int:
-    """Return how many rows fit into memory together even if each row repeats a dictionary-encoded text.
+    """Return how many rows can be in memory at once, even if each repeats a dictionary-encoded text in full.
 
     Raises:
         FormatError: The file claims to decompress to hundreds of times its size.
@@ -382,15 +382,15 @@ def _rows_at_once(path: Path, metadata: FileMetaData) -> int:
 def _cells_object(header: list[str], cells: list[str]) -> bytes:
     named = dict(zip(header, cells, strict=True))
     index = named.pop("", "")
-    return _object(named if not index or index.isdecimal() else {"column 1": index, **named})
+    return _json_object(named if not index or index.isdecimal() else {"column 1": index, **named})
 
 
-def _object(row: dict[str, Any]) -> bytes:
+def _json_object(row: dict[str, Any]) -> bytes:
     return json.dumps(row, ensure_ascii=False, default=_as_text).encode()
 
 
 def _as_text(value: object) -> str:
-    """Return a text for a value without a JSON type; non-text bytes become base64."""
+    """Return a value that JSON has no type for as text; bytes that are not UTF-8 become base64."""
     if isinstance(value, bytes):
         return value.decode() if _is_text(value) else b64encode(value).decode()
     return iso_text(value) if isinstance(value, date | time | timedelta) else str(value)

@@ -1,4 +1,4 @@
-"""Reads embeddings of problems, one a line, or the matrix of their similarities."""
+"""Reads embeddings of problems, one per line, or the matrix of their similarities."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _HINT = (
 _CLOSE = 1e-6
 
 
-class _Vectors(Struct, frozen=True, kw_only=True):
+class _SimilarityFile(Struct, frozen=True, kw_only=True):
     task_ids: list[str]
     similarity: list[list[float]]
     sources: list[str] | None = None
@@ -37,8 +37,8 @@ class Embedded(Struct, frozen=True, kw_only=True):
 
     Attributes:
         sources: The source of each problem; "" if unknown.
-        numbers: One row for each problem: its embedding, or its cosines with all problems.
-        is_matrix: Whether rows are cosines.
+        numbers: A matrix with one row per problem: its embedding, or its cosine similarities with all problems.
+        is_matrix: Whether the rows are cosine similarities.
     """
 
     task_ids: tuple[str, ...]
@@ -48,20 +48,21 @@ class Embedded(Struct, frozen=True, kw_only=True):
 
 
 def read(path: Path) -> Embedded:
-    """Read the problems of a file.
+    """Read a file of embeddings or similarities.
 
     Raises:
-        FormatError: The file can't be read, or a line or the matrix is invalid: all problems are needed.
+        FormatError: The file can't be read, or a line or the matrix is invalid; an incomplete set of problems is of no
+            use.
     """
-    return _lines(path) if detect_format(path) == "jsonl" else _matrix(path)
+    return _read_lines(path) if detect_format(path) == "jsonl" else _read_matrix(path)
 
 
-def _lines(path: Path) -> Embedded:
+def _read_lines(path: Path) -> Embedded:
     import numpy as np
 
     found: list[EmbeddingLine] = []
     seen: dict[str, int] = {}
-    for number, line in read_checked(path, msgspec.json.Decoder(EmbeddingLine), _fault):
+    for number, line in read_checked(path, msgspec.json.Decoder(EmbeddingLine), _vector_fault):
         if isinstance(line, Refusal):
             raise FormatError(f"{path}:{number}:{line.field or ''}: {line.message}", _HINT)
         if seen.setdefault(line.task_id, number) != number:
@@ -79,19 +80,19 @@ def _lines(path: Path) -> Embedded:
     )
 
 
-def _fault(line: EmbeddingLine) -> tuple[str, str] | None:
+def _vector_fault(line: EmbeddingLine) -> tuple[str, str] | None:
     if not line.vector or not all(map(isfinite, line.vector)) or not any(line.vector):
         return "vector", "A vector has a direction: numbers, and not all of them 0."
     return None
 
 
-def _matrix(path: Path) -> Embedded:
+def _read_matrix(path: Path) -> Embedded:
     import numpy as np
 
     with open_stream(path) as (stream, _):
         content = whole(stream, path)
     try:
-        found = msgspec.json.decode(content, type=_Vectors)
+        found = msgspec.json.decode(content, type=_SimilarityFile)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise FormatError(f"{path}: {error}.", _HINT) from error
     size = len(found.task_ids)

@@ -26,7 +26,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "type": ("type", "answer_type"),
     "subtype": ("subtype", "answer_subtype"),
 }
-"""Our field -> column names recognised for it; the first one present is used."""
+"""The column names that are recognised for each field, by field name; the first one that a file has is used."""
 QUESTION_FIELDS: dict[str, tuple[str, ...]] = {
     **{name: FIELDS[name] for name in ("question_id", "question", "reference", "source", "licence", "type", "subtype")},
     "domain": ("domain",),
@@ -52,7 +52,7 @@ RELEASED: dict[str, str] = {
     "type": "answer_type",
     "subtype": "answer_subtype",
 }
-"""Our field -> key of the released schema, in the released order (``annotator`` follows as an extra key)."""
+"""Keys of the released schema by field name, in the released order (``annotator`` follows as an extra key)."""
 RELEASED_KEYS = tuple(RELEASED.values())
 _TOLD_BY_WORDS = {
     "question": FIELDS["question"],
@@ -62,13 +62,13 @@ _TOLD_BY_WORDS = {
     "model": (*FIELDS["model"], "llm"),
     "domain": ("domain", "topic", "subject", "discipline"),
 }
-"""Our field -> names whose words suggest it, the most certain first; a gold column must also contain words for
+"""Names whose words suggest a field, by field, the most certain first. A gold column must also contain words for
 verdicts.
 """
 _JUDGING = frozenset(("judge", "grader", "verifier", "reward"))
-"""Words in column names for a judge."""
+"""Words in the names of columns with a judge's verdicts."""
 _NO_PERSON = _JUDGING | {"model", "llm", "auto", "predicted"}
-"""Words in names of verdict columns that are not a person's."""
+"""Words in the names of verdict columns that don't hold a person's verdicts."""
 _WORD = re.compile(r"[^\W_]+")
 _NO_LICENCE = frozenset(("", "/", "-", "–", "?", "none", "null", "n/a", "na", "unknown", "unspecified"))
 _ALSO_CALLED = {key: field for field, key in RELEASED.items() if key not in FIELDS}
@@ -107,13 +107,13 @@ def is_released(keys: Iterable[str]) -> bool:
 
 
 def known_licence(text: str | None) -> str | None:
-    """Return the stored form of a licence; None for placeholders of an unknown one (the paper's table 7 has "/")."""
+    """Return a licence without surrounding spaces; None for a placeholder such as "/" (in the paper's table 7)."""
     tidy = (text or "").strip()
     return None if tidy.lower() in _NO_LICENCE else tidy
 
 
 def holds_questions(found: Sequence[str], explicit: Mapping[str, str]) -> bool:
-    """Return whether a file's columns are those of questions only, without any of a completion.
+    """Return whether a file's columns hold questions only: there is none that belongs to a completion.
 
     Args:
         explicit: The columns from ``--map``.
@@ -137,8 +137,10 @@ def resolve_columns(
 
     Args:
         found: The file's columns.
-        explicit: The columns from ``--map``, which override recognised names. A field with no column is not read.
-        released: The file has the released schema: its keys are assumed even if rows lack them.
+        explicit: The columns from ``--map``, which take precedence over recognised names; a field mapped to "" is not
+            read.
+        released: Whether the file has the released schema, so that its keys are expected even if the first rows lack
+            them.
         place: The file's name, for messages.
         fields: `FIELDS`, or those of another kind of file.
 
@@ -164,7 +166,7 @@ def resolve_columns(
         if match is not None:
             columns[field] = match
     columns = {field: columns[field] for field in fields if columns.get(field)}
-    _require(columns, found, place, [field for field in REQUIRED if field in fields])
+    _require_fields(columns, found, place, [field for field in REQUIRED if field in fields])
     return columns
 
 
@@ -173,7 +175,7 @@ def require_columns(found: Sequence[str], asked: Mapping[str, str], place: str) 
 
     Args:
         found: The file's columns.
-        asked: Option that names a column -> the column.
+        asked: The requested columns, by the option that names each.
         place: The file's name.
 
     Raises:
@@ -184,7 +186,7 @@ def require_columns(found: Sequence[str], asked: Mapping[str, str], place: str) 
             raise UsageError(f"{place}: {option}={column}: there is no column {column!r}.", columns_there(found))
 
 
-def _require(columns: Mapping[str, str], found: Sequence[str], place: str, required: Sequence[str]) -> None:
+def _require_fields(columns: Mapping[str, str], found: Sequence[str], place: str, required: Sequence[str]) -> None:
     if not found and not columns:
         raise FormatError(f"{place}: there is no row with columns in it.", f"Is it the right file, and {opt.format}?")
     missing = [field for field in required if field not in columns]
@@ -198,12 +200,12 @@ def _require(columns: Mapping[str, str], found: Sequence[str], place: str, requi
 def map_by_words(
     columns: Sequence[str], fields: Collection[str], verdicts: Collection[str] = (), names: Collection[str] = ()
 ) -> dict[str, str]:
-    """Map each field to a column whose name contains the words of a known one.
+    """Map fields to columns whose names contain all words of a known column name.
 
     Args:
         fields: Fields that already have a column.
-        verdicts: Columns with verdicts: gold is one of them, and no other field is.
-        names: Columns with only a few distinct names: model and domain are among them.
+        verdicts: Columns with verdicts: gold can only be one of these, and other fields can't.
+        names: Columns with few distinct short texts: model and domain can only be one of these.
     """
     found: dict[str, str] = {}
     words = {one: {*_WORD.findall(fold(one))} for one in columns}
@@ -239,7 +241,7 @@ _MAX_WORD = 40
 
 
 class TypeFields(NamedTuple):
-    """Codes and the source's own strings of one row, the right way round."""
+    """The answer type and subtype of one row: their codes, and the texts of the file."""
 
     type: str | None
     subtype: str | None
@@ -256,10 +258,10 @@ class TypeMismatch(Exception):
 
 
 def looks_swapped(pairs: Iterable[Pair]) -> bool:
-    """Return whether most rows hold the subtype in the type column (a tie: no).
+    """Return whether the type column holds subtypes in most rows; False for a tie.
 
     Args:
-        pairs: (type column, subtype column) of the rows at the beginning of a file.
+        pairs: The texts of the type and of the subtype column, for the first rows of a file.
     """
     balance = 0
     for first, second in pairs:
@@ -272,10 +274,10 @@ def looks_swapped(pairs: Iterable[Pair]) -> bool:
 
 
 class TypeReader:
-    """Reads answer type and subtype of a file's rows; caches the few pairs of codes that repeat.
+    """Reads the answer type and subtype of a file's rows; results are cached, since few pairs of texts occur.
 
     Args:
-        one_column: The file has only one of the two columns; its cells may be codes of types or of subtypes.
+        one_column: Whether the file has only one of the two columns; its cells may then be types or subtypes.
     """
 
     def __init__(self, *, one_column: bool = False) -> None:
@@ -286,14 +288,15 @@ class TypeReader:
         """Return the type fields of one row.
 
         Raises:
-            TypeMismatch: A subtype is in the type column or a type in the subtype column, or their letters differ.
+            TypeMismatch: The type column holds a subtype or the subtype column a type, or the subtype is not one of the
+                type's.
         """
         pair = (type_text, subtype_text)
         fields = self._known.get(pair)
         if fields is None:
             if len(self._known) >= _MAX_CACHED:
                 self._known.clear()
-            fields = self._known[pair] = _either(*pair) if self._one_column else _both(*pair)
+            fields = self._known[pair] = _read_single_column(*pair) if self._one_column else _read_both_columns(*pair)
         return fields
 
 
@@ -301,10 +304,10 @@ class TypeCounts:
     """Counts the values in the type columns of a file.
 
     Args:
-        columns: Our field -> its column.
+        columns: The file's columns by field name.
 
     Attributes:
-        counts: Counts by column.
+        counts: The counts of each column's values, by column.
     """
 
     def __init__(self, columns: Mapping[str, str]) -> None:
@@ -345,7 +348,7 @@ def is_type(text: str) -> bool:
     return parse_type(text) is not None
 
 
-def _either(type_text: str | None, subtype_text: str | None) -> TypeFields:
+def _read_single_column(type_text: str | None, subtype_text: str | None) -> TypeFields:
     text = subtype_text if type_text is None else type_text
     code = _parse(text)
     if code is not None and code.is_subtype:
@@ -353,7 +356,7 @@ def _either(type_text: str | None, subtype_text: str | None) -> TypeFields:
     return TypeFields(code.code if code else None, None, text, None)
 
 
-def _both(type_text: str | None, subtype_text: str | None) -> TypeFields:
+def _read_both_columns(type_text: str | None, subtype_text: str | None) -> TypeFields:
     kind, subkind = _parse(type_text), _parse(subtype_text)
     if kind is not None and kind.is_subtype:
         raise TypeMismatch("type", f"{type_text!r} is a subtype, but the other rows have types in this column.")

@@ -1,4 +1,4 @@
-"""Previews a file: its columns, their recognised fields, and columns with verdicts."""
+"""Previews a file: its columns, the fields they are recognised as, and columns with verdicts."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ _NO_NAME = re.compile(r"[^\w.+@/-]+", re.ASCII)
 
 
 class FirstLook(Struct, frozen=True, kw_only=True):
-    """The results of reading a file's first rows.
+    """What a file's first rows show about its columns.
 
     Attributes:
-        columns: Its columns in order; empty for formats with fixed fields.
-        fields: Our field -> the recognised column.
-        like: Our field -> another column with a similar name, or with types as values.
-        verdicts: Other columns with verdicts -> a suggested name of the verifier.
-        judging: Columns that may hold verdicts or scores: these, gold's, and others with a word for a verdict or a
-            number.
-        values: The first values of each column, shortened.
+        columns: The file's columns in order; empty for formats with fixed fields.
+        fields: The column recognised for each field, by field name.
+        like: Likely columns of other fields, by field name: the column has a similar name, or answer types as values.
+        verdicts: Other columns with verdicts, each with a suggested name for its verifier.
+        judging: Columns that may hold verdicts or scores: those of ``verdicts``, that of gold, and others with a number
+            or a word for a verdict.
+        values: The first values of each column, by column; long ones are shortened.
     """
 
     columns: tuple[str, ...] = ()
@@ -60,11 +60,11 @@ class FirstLook(Struct, frozen=True, kw_only=True):
         return any(fold(column) in FIELDS.get(field, ()) for column in self.columns)
 
     def guesses(self, columns: Mapping[str, str], graders: Collection[str] = ()) -> dict[str, str]:
-        """Map required fields to a likely column.
+        """Map required fields without a column to a likely one.
 
         Args:
-            columns: Our field -> the column used for it.
-            graders: Columns used as verdicts.
+            columns: The columns in use, by field name.
+            graders: The columns that are used as verdicts.
         """
         free = {field: column for field, column in self.like.items() if field in _GUESSED and field not in columns}
         return {field: column for field, column in free.items() if column not in (*columns.values(), *graders)}
@@ -88,14 +88,14 @@ def first_look(path: Path) -> FirstLook:
         FormatError: The file can't be read.
     """
     every, sample = sampled(path)
-    fields = types_put_right(sample, _recognised(every))
+    fields = types_put_right(sample, _recognise_fields(every))
     keys = list(dict.fromkeys((*every[:_MAX_COLUMNS], *fields.values())))
     if "reference" in fields and is_scale(sample, ColumnPath(fields.get("gold", "")), MISTAKES):
         del fields["gold"]
     others = [key for key in keys if key not in fields.values()]
     cells = {key: [value_at(row, ColumnPath(key)) for row in sample] for key in keys}
     verdicts = {key: verifier_name(key) for key in others if speaks_of_verdicts(cells[key])}
-    meant = _gold_answers(fields, cells)
+    meant = _gold_as_reference(fields, cells)
     texts = {key: [one for one in cells[key] if isinstance(one, str) and one.strip()] for key in keys}
     types = _map_by_types({key: texts[key] for key in others if key not in verdicts}, fields)
     names = [key for key in others if key not in types.values() and _are_names(texts[key])]
@@ -111,7 +111,7 @@ def first_look(path: Path) -> FirstLook:
     )
 
 
-def _gold_answers(fields: Mapping[str, str], cells: Mapping[str, Sequence[Any]]) -> dict[str, str]:
+def _gold_as_reference(fields: Mapping[str, str], cells: Mapping[str, Sequence[Any]]) -> dict[str, str]:
     column = fields.get("gold")
     if column is None or "reference" in fields or mostly_verdicts(cells[column]):
         return {}
@@ -137,7 +137,7 @@ def _first_values(cells: Sequence[Any]) -> tuple[str, ...]:
     return tuple(islice(dict.fromkeys(line for line in lines if line), _VALUES))
 
 
-def _recognised(keys: Sequence[str]) -> dict[str, str]:
+def _recognise_fields(keys: Sequence[str]) -> dict[str, str]:
     named = {fold(key): key for key in reversed(keys)}
     found = {field: next((named[one] for one in aliases if one in named), "") for field, aliases in FIELDS.items()}
     return {field: column for field, column in found.items() if column}

@@ -1,6 +1,7 @@
-"""Reads and writes Label Studio's JSON: tasks with annotations, and reads its shorter JSON-MIN.
+"""Reads and writes Label Studio's JSON (tasks with annotations); also reads its shorter format JSON-MIN.
 
-Its own description: https://labelstud.io/guide/tasks.html and https://labelstud.io/guide/export.html.
+Label Studio's description of the formats: https://labelstud.io/guide/tasks.html and
+https://labelstud.io/guide/export.html.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _NOT_AN_ITEM = _PLUMBING | {*QUESTIONS, LINE}
 _ITEM_COLUMNS = (_PLUMBING | KNOWN) - {*QUESTIONS, LINE}
 
 
-def _choices(name: str, values: Iterable[str], more: str = "") -> str:
+def _choices_control(name: str, values: Iterable[str], more: str = "") -> str:
     options = "".join(f'<Choice value="{value}"/>' for value in values)
     return f'  <Choices name="{name}" toName="completion" {more}>{options}</Choices>\n'
 
@@ -51,11 +52,11 @@ CONFIG = (
     '  <Header value="Question"/><Text name="question" value="$question"/>\n'
     '  <Header value="Reference"/><Text name="reference" value="$reference"/>\n'
     '  <Header value="Completion"/><Text name="completion" value="$completion"/>\n'
-    + _choices("verdict", VERDICTS, 'choice="single" showInLine="true"')
-    + _choices("reason", EXCLUSION_REASONS, 'choice="single" showInLine="true"')
-    + _choices("answer_subtype", SUBTYPES, 'choice="single" showInLine="true"')
-    + _choices("tags", TAGS, 'choice="multiple" showInLine="true"')
-    + _choices("unsure", ("unsure",), 'choice="multiple"')
+    + _choices_control("verdict", VERDICTS, 'choice="single" showInLine="true"')
+    + _choices_control("reason", EXCLUSION_REASONS, 'choice="single" showInLine="true"')
+    + _choices_control("answer_subtype", SUBTYPES, 'choice="single" showInLine="true"')
+    + _choices_control("tags", TAGS, 'choice="multiple" showInLine="true"')
+    + _choices_control("unsure", ("unsure",), 'choice="multiple"')
     + '  <TextArea name="note" toName="completion" maxSubmissions="1" editable="true"/>\n'
     f'  <View style="display:none"><TextArea name="{LINE}" toName="completion"/></View>\n'
     "</View>\n"
@@ -81,9 +82,9 @@ def task_of(number: int, item: StoredItem, lines: Iterable[LabelLine], *, sighte
     """Convert an item to a task.
 
     Args:
-        number: Its number in the file, from 1.
-        lines: Its labels; each becomes an annotation.
-        sighted: Include the data that annotators must not see.
+        number: The task's number in the file, from 1.
+        lines: The item's labels; each becomes an annotation.
+        sighted: Include the data that annotators must not see, such as gold.
     """
     return {
         "id": number,
@@ -105,7 +106,7 @@ def _annotation(line: LabelLine) -> dict[str, Any]:
         "lead_time": line.focused_ms / 1000 if isinstance(line.focused_ms, int) else None,
         "unique_id": line.uuid,
     }
-    # Label Studio accepts an address or id of its own users; an unknown person is named in the line.
+    # Label Studio accepts only an address or id of its own users; for other people, the label line has the name.
     if "@" in line.annotator:
         annotation["completed_by"] = {"email": line.annotator}
     return annotation
@@ -128,7 +129,7 @@ def row_of(raw: bytes) -> bytes:
     """Return the item of a task or of a row of JSON-MIN, as one JSON object.
 
     Raises:
-        RefusedError: The task has no item.
+        RefusedError: The task contains no item.
     """
     tokens = _tokens(raw)
     if "data" not in tokens:
@@ -160,7 +161,7 @@ def answers_in(raw: bytes) -> Iterator[CarriedAnswers]:
     """
     tokens = _tokens(raw)
     if "data" not in tokens:
-        answers = _short(decoded(raw, dict[str, Any]))
+        answers = _answers_of_row(decoded(raw, dict[str, Any]))
         # A task without annotations has a row, too.
         if answers.says_something() or bytes(tokens.get("annotation_id", b"null")) != b"null":
             yield answers
@@ -199,7 +200,9 @@ def _grade(name: str, said: str, confidence: object) -> Grade:
 
 def _answers(task: _StudioTask, number: int, annotation: Mapping[str, Any]) -> CarriedAnswers:
     key = annotation.get("unique_id") or f"{task.id} {annotation.get('id') or number}"
-    return gather(_person(annotation.get("completed_by")), str(key), _control_values(annotation), _time(annotation))
+    return gather(
+        _person_name(annotation.get("completed_by")), str(key), _control_values(annotation), _time_text(annotation)
+    )
 
 
 def _control_values(annotation: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -207,32 +210,34 @@ def _control_values(annotation: Mapping[str, Any]) -> dict[str, list[str]]:
     results = annotation.get("result")
     for result in results if isinstance(results, list) else []:
         if isinstance(result, dict) and isinstance(result.get("value"), dict):
-            given.setdefault(str(result.get("from_name")), []).extend(_values(result["value"]))
+            given.setdefault(str(result.get("from_name")), []).extend(_texts_in(result["value"]))
     return given
 
 
-def _short(row: Mapping[str, Any]) -> CarriedAnswers:
-    given = {name: _values(value) for name, value in row.items() if name not in _ITEM_COLUMNS}
-    return gather(_person(row.get("annotator")), f"{row.get('id')} {row.get('annotation_id')}", given, _time(row))
+def _answers_of_row(row: Mapping[str, Any]) -> CarriedAnswers:
+    given = {name: _texts_in(value) for name, value in row.items() if name not in _ITEM_COLUMNS}
+    return gather(
+        _person_name(row.get("annotator")), f"{row.get('id')} {row.get('annotation_id')}", given, _time_text(row)
+    )
 
 
-def _values(value: object) -> list[str]:
+def _texts_in(value: object) -> list[str]:
     if isinstance(value, str):
         return [value]
     if isinstance(value, list):
-        return [text for part in value for text in _values(part)]
+        return [text for part in value for text in _texts_in(part)]
     if isinstance(value, dict):
-        return [text for name in ("choices", "text", "taxonomy") for text in _values(value.get(name))]
+        return [text for name in ("choices", "text", "taxonomy") for text in _texts_in(value.get(name))]
     return []
 
 
-def _person(value: object) -> str:
+def _person_name(value: object) -> str:
     if isinstance(value, dict):
         value = value.get("email") or value.get("id")
     return value if isinstance(value, str) and value not in ("", "None") else f"label-studio-{value or 'user'}"
 
 
-def _time(annotation: Mapping[str, Any]) -> str | None:
+def _time_text(annotation: Mapping[str, Any]) -> str | None:
     time = annotation.get("updated_at") or annotation.get("created_at")
     return time if isinstance(time, str) else None
 

@@ -16,8 +16,8 @@ from workbench.data.formats.fields import REQUIRED
 BLOCK = 1 << 20
 DEFAULT_MAX_LINE = 16 << 20
 Fault = Literal["too_long", "unterminated", "damaged"]
-"""``too_long``: only the first 64 KiB are kept; ``unterminated``: the file ends without a line end; ``damaged``: the
-compressed stream ends early.
+"""Why a line is faulty. ``too_long``: only its first 64 KiB are kept; ``unterminated``: the file ends without a line
+end; ``damaged``: the compressed stream ends early.
 """
 
 
@@ -26,7 +26,7 @@ class Stream(Protocol):
 
 
 class LineRefusedError(Exception):
-    """A line is rejected; ``field`` and the message say why."""
+    """A line is rejected; ``field`` and the message name the field and the reason."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
@@ -74,7 +74,7 @@ def read_lines(stream: Stream, max_line: int = DEFAULT_MAX_LINE) -> Iterator[Num
         yield NumberedLine(number + 1, rest, "too_long" if too_long else "unterminated")
 
 
-# -- Reasons for rejections in words; this code runs only on failed rows and may be slow.
+# -- Reasons for rejections in words; this code runs only for rejected rows and may be slow.
 
 
 class RefusedError(Exception):
@@ -86,11 +86,13 @@ class RefusedError(Exception):
 
 
 def refusal(line: int, raw: bytes, error: RefusedError) -> Refusal:
-    field = None if error.field is None else _storable(error.field)
-    return Refusal(line=line, code=error.code, field=field, message=_storable(error.message), raw=raw[:KEPT_RAW])
+    field = None if error.field is None else _replace_surrogates(error.field)
+    return Refusal(
+        line=line, code=error.code, field=field, message=_replace_surrogates(error.message), raw=raw[:KEPT_RAW]
+    )
 
 
-def _storable(text: str) -> str:
+def _replace_surrogates(text: str) -> str:
     return text.encode(errors="replace").decode()
 
 
@@ -122,11 +124,11 @@ def explain_document(document: bytes) -> RefusedError:
 def explain_cells(
     cells: Mapping[str, msgspec.Raw], columns: Mapping[str, str], types: Mapping[str, Any]
 ) -> RefusedError:
-    """Explain why an object's values are not those of an item.
+    """Return which of an object's values makes it invalid as an item, and why.
 
     Args:
-        columns: Our field -> their key.
-        types: Our field -> the type its value must have.
+        columns: The object's keys by field name.
+        types: The type that each field's value must have, by field name.
     """
     for field, column in columns.items():
         token = cells.get(column)
@@ -159,9 +161,9 @@ NO_TEXT_TOKENS = tuple(f'"{text}"'.encode() for text in _NO_TEXTS)
 
 
 def is_no_text(text: str) -> bool:
-    """Return whether a text is a spelling of a missing value in tables of pandas and numpy.
+    """Return whether pandas or numpy write a missing value as this text.
 
-    ``None`` and ``null`` are not included: they are answers to questions about programs.
+    ``None`` and ``null`` are texts: they occur as answers to questions about programs.
     """
     return text in _NO_TEXTS
 
@@ -185,16 +187,16 @@ def _refuse_constant(name: str) -> object:
     raise ValueError(f"{name} is not a valid JSON number")
 
 
-class _NotJson:
+class _NotANumber:
     def __init__(self, _name: str) -> None: ...
 
 
 def _field_of_constant(text: str) -> str | None:
     """Return the field that holds the first NaN or Infinity, as in ``candidates[2].score``."""
-    left: list[tuple[str, object]] = [("", json.loads(text, parse_constant=_NotJson, parse_int=float))]
+    left: list[tuple[str, object]] = [("", json.loads(text, parse_constant=_NotANumber, parse_int=float))]
     while left:
         path, value = left.pop()
-        if isinstance(value, _NotJson):
+        if isinstance(value, _NotANumber):
             return path or None
         if isinstance(value, dict):
             left += [(f"{path}.{key}" if path else key, inner) for key, inner in reversed(value.items())]
@@ -204,7 +206,7 @@ def _field_of_constant(text: str) -> str | None:
 
 
 def has_surrogate(text: str, value: object) -> bool:
-    """Return whether JSON has an escape of a lone surrogate, which can't be stored.
+    """Return whether a JSON text has an escaped lone surrogate, which can't be stored.
 
     Args:
         value: The decoded value.

@@ -1,4 +1,4 @@
-"""Detects files of other annotation tools, and reads the rows of their items."""
+"""Detects files of other annotation tools, and reads the items in them as rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from workbench.data.formats.lines import RefusedError, refusal
 from workbench.data.formats.source import FileFormat, first_element
 
 TOOLS: dict[FileFormat, ModuleType] = {"label-studio": label_studio, "argilla": argilla}
-"""Format -> module that reads an element of its files: ``row_of``, ``dataset_of``, ``answers_in``."""
+"""The module that reads the elements of a tool's files, by format. Each has ``row_of``, ``dataset_of``,
+``answers_in``.
+"""
 
 
 def tool_of(path: Path) -> FileFormat | None:

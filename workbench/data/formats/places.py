@@ -1,4 +1,4 @@
-"""Reads nested values of a row: ``choices.0.message.content``, ``messages[-1].content``, a chat."""
+"""Reads values nested in a row: ``choices.0.message.content``, ``messages[-1].content``, a chat."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Cells = Mapping[str, msgspec.Raw]
 _STEPS = re.compile(r"(?:\.[^.\[\]]+|\[-?[0-9]{1,9}\])+")
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(-?[0-9]+)\]")
 _SPEAKERS: Final[dict[str, Speaker]] = {"question": "user", "reference": "assistant", "completion": "assistant"}
-"""Field -> the speaker whose turn of a chat is read."""
+"""The speaker whose last message of a chat is read, by field."""
 _MAX_SHOWN: Final = 40
 _ABSENT: Final = object()
 _tokens = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -33,9 +33,9 @@ class ColumnPath(Struct, frozen=True):
     """The path to a value in a row.
 
     Attributes:
-        column: The row's own key.
-        steps: Keys of objects and positions in lists below it.
-        speaker: If set, the path leads to a chat, and the value is the last turn of this speaker.
+        column: A key of the row.
+        steps: The keys of objects and the indexes of lists that lead to the value within the column.
+        speaker: If set, the value at the path is a chat, of which only the speaker's last message is read.
     """
 
     column: str
@@ -55,7 +55,7 @@ def places_in(columns: Mapping[str, str], keys: Sequence[str], sample: Sequence[
     found: dict[str, ColumnPath] = {}
     for text in columns.values():
         place = None if text in keys else place_of(text, keys)
-        if place is not None and any(_value(cells, place, {}) is not _ABSENT for cells in sample):
+        if place is not None and any(_find_value(cells, place, {}) is not _ABSENT for cells in sample):
             found[text] = place
     return found
 
@@ -67,14 +67,14 @@ def chats_in(
     for field, speaker in _SPEAKERS.items():
         column = columns.get(field, "")
         place = places.get(column) or ColumnPath(column)
-        if any(_is_chat(_value(cells, place, {})) for cells in sample):
+        if any(_is_chat(_find_value(cells, place, {})) for cells in sample):
             name = f"{column} (last {speaker} turn)"
             columns[field], places[name] = name, replace(place, speaker=speaker)
     return columns, places
 
 
 def laid_out(rows: Iterable[Row], places: Mapping[str, ColumnPath]) -> Iterable[Row]:
-    return (_laid_out(row, places) for row in rows) if places else rows
+    return (_flatten_row(row, places) for row in rows) if places else rows
 
 
 def has_lists(sample: Iterable[Cells], column: str | None) -> bool:
@@ -84,11 +84,11 @@ def has_lists(sample: Iterable[Cells], column: str | None) -> bool:
 def one_by_one(rows: Iterable[Row], fields: Mapping[str, str], graders: Mapping[str, str]) -> Iterator[Row]:
     """Split rows into one row for each completion; other lists of the same length are split with them.
 
-    An id shared by several completions is extended by their numbers.
+    A completion id of a row with several completions is extended by the number of each.
 
     Args:
-        fields: Our field -> the file's column.
-        graders: Verifier -> the column of its verdicts.
+        fields: The file's columns by field name.
+        graders: The columns with verdicts, by verifier.
     """
     completion, key, columns = fields["completion"], fields.get("completion_id"), {*fields.values(), *graders.values()}
     for row in rows:
@@ -113,33 +113,33 @@ def one_by_one(rows: Iterable[Row], fields: Mapping[str, str], graders: Mapping[
 
 
 def value_at(cells: Cells, place: ColumnPath) -> Any:
-    """Return the value at a path of a row; None if it is missing, or the beginning of an unreadable value."""
-    value = _value(cells, place, {})
+    """Return the value at a path of a row: None if it is missing, its beginning as text if it can't be decoded."""
+    value = _find_value(cells, place, {})
     if value is _ABSENT and place.column in cells and not place.steps:
         return f"{bytes(cells[place.column])[:_MAX_SHOWN].decode(errors='replace')}…"
     return None if value is _ABSENT else value
 
 
-def _laid_out(row: Row, places: Mapping[str, ColumnPath]) -> Row:
+def _flatten_row(row: Row, places: Mapping[str, ColumnPath]) -> Row:
     if isinstance(row, Refusal):
         return row
-    # An unreadable value is rejected where its fields are checked.
+    # A value that can't be decoded is rejected when the row's fields are checked.
     with suppress(msgspec.MsgspecError, ValueError, RecursionError):
         cells = _tokens.decode(row.json)
         read: dict[str, Any] = {}
         for name, place in places.items():
-            value = _value(cells, place, read)
+            value = _find_value(cells, place, read)
             if value is not _ABSENT:
                 cells[name] = msgspec.Raw(msgspec.json.encode(value))
         return replace(row, json=msgspec.json.encode(cells))
     return row
 
 
-def _value(cells: Cells, place: ColumnPath, read: dict[str, Any]) -> Any:
+def _find_value(cells: Cells, place: ColumnPath, read: dict[str, Any]) -> Any:
     """Return the value at a path; `_ABSENT` if it is missing.
 
     Args:
-        read: Decoded columns of the row.
+        read: Cache of the row's decoded columns, by column.
     """
     if place.column not in cells:
         return _ABSENT
@@ -150,11 +150,11 @@ def _value(cells: Cells, place: ColumnPath, read: dict[str, Any]) -> Any:
             return _ABSENT
     value = read[place.column]
     for step in place.steps:
-        value = _inside(value, step)
-    return value if place.speaker is None else _turn(value, place.speaker)
+        value = _take_step(value, step)
+    return value if place.speaker is None else _last_turn(value, place.speaker)
 
 
-def _inside(value: Any, step: str) -> Any:
+def _take_step(value: Any, step: str) -> Any:
     if isinstance(value, dict):
         return value.get(step, _ABSENT)
     if isinstance(value, list) and step.lstrip("-").isdecimal() and -len(value) <= int(step) < len(value):
@@ -170,7 +170,7 @@ def _is_chat(value: Any) -> bool:
     )
 
 
-def _turn(value: Any, speaker: Speaker) -> Any:
+def _last_turn(value: Any, speaker: Speaker) -> Any:
     if not _is_chat(value):
         return value
     said = next((turn["content"] for turn in reversed(value) if turn["role"] == speaker), UNSET)

@@ -53,13 +53,13 @@ AUTO: Final = "auto"
 """The format is detected from the file's content."""
 
 FORMATS: Final[tuple[str, ...]] = (*PLAIN_FORMATS, QUESTIONS, *CODE_FORMATS, *logs.KINDS)
-"""All other formats."""
+"""All formats except `AUTO`."""
 
 _OWN_FIELDS: Final = CODE_FORMATS.keys() | logs.KINDS.keys()
 """Formats with fixed fields, without a mapping of columns."""
 
 SAMPLE_ROWS = 1_000
-"""Rows at the beginning of a file that decide the meaning of its columns."""
+"""Number of rows at the beginning of a file from which the meaning of its columns is decided."""
 
 _SAMPLE_BYTES = 64 << 20
 
@@ -71,18 +71,19 @@ class FilePlan(Struct, frozen=True, kw_only=True):
     """A plan for reading one file.
 
     Attributes:
-        format: The format, one of `FORMATS`; ``verifybench`` is JSON Lines in the released schema.
-        container: The file format that contains the rows.
-        columns: Our field -> the file's column, with swapped type fields corrected; empty for code and logs.
-        swapped_types: Whether the type column held subtypes and the subtype column types.
+        format: The name of the format, one of `FORMATS`; ``verifybench`` is JSON Lines in the released schema.
+        container: The file format in which the rows are stored.
+        columns: The file's columns by field name, with swapped type columns corrected; empty for code and logs.
+        swapped_types: Whether the file's type column holds subtypes and its subtype column types.
         max_line: Maximum length of a line in bytes.
         usual: Default source and licence of rows without them.
-        places: Column name of a nested value -> its path in the row.
-        graders: Verifier -> the requested column with its verdicts.
-        scales: Verifiers whose columns hold scores.
-        kept: All other columns, and type columns with invalid values; their values are kept with the items.
-        keep_equal: Whether equal rows without ids are separate items.
-        has_lists: Whether the column of completions holds lists of them.
+        places: The paths of nested values, by the column name that stands for each.
+        graders: The columns with verdicts that were requested, by verifier.
+        scales: Verifiers whose columns hold scores instead of verdicts.
+        kept: Columns whose values are stored with the items as extra keys: all that no field is read from, and type
+            columns with invalid values.
+        keep_equal: Whether equal rows without ids become separate items.
+        has_lists: Whether the completion column holds lists of completions.
     """
 
     path: Path
@@ -113,7 +114,7 @@ class FilePlan(Struct, frozen=True, kw_only=True):
 
     @property
     def log(self) -> LogKind | None:
-        """Return the kind of log; None if its rows are items or code themselves."""
+        """Return the kind of log; None if the file is not a log."""
         return logs.KINDS.get(self.format)
 
     @property
@@ -135,8 +136,8 @@ def plan_file(
     Args:
         format: One of `FORMATS`, or ``auto`` to detect it. A code file or a log is recognised by its keys, unless
             ``columns`` or ``graders`` say that it holds items.
-        columns: Our field -> the file's column or a path from it, if not recognised.
-        graders: Verifier -> the column with its verdicts, or a path from it.
+        columns: The file's columns (or paths of nested values) by field name, for fields that are not recognised.
+        graders: The columns with verdicts (or paths of nested values), by verifier.
         usual: Default source and licence of rows without them.
 
     Raises:
@@ -145,19 +146,19 @@ def plan_file(
             ``usual`` is given for a code file.
     """
     guess = format == AUTO and not columns and not graders
-    container = PLAIN_FORMATS.get(format) or _detected(path)
+    container = PLAIN_FORMATS.get(format) or _detect_container(path)
     own = format if format in _OWN_FIELDS else logs.of_document(path) if guess else None
     if own is not None:
         if columns or graders:
             named = opt.map if columns else opt.verdict
             raise UsageError(f"{named} doesn't go with {opt.format:{format}}.", "Its fields have names of their own.")
-        return _own_plan(path, own, container, max_line, usual)
+        return _fixed_fields_plan(path, own, container, max_line, usual)
     if container != "xlsx" and first_bytes(path).startswith(ZIP):
         raise FormatError(f"{path}: it is a zip file.", "Unpack it; an archive", Command("restore NEW.db FILE"))
     keys, sample = _first_rows(path, container, max_line)
     own = (kinds.kind_of(keys) or logs.of_rows(sample)) if guess else None
     if own is not None:
-        return _own_plan(path, own, container, max_line, usual)
+        return _fixed_fields_plan(path, own, container, max_line, usual)
     explicit = dict(columns or {})
     asked = {f"{opt.verdict:{name}}": column for name, column in graders.items()}
     places = places_in({**explicit, **asked}, keys, sample)
@@ -179,7 +180,7 @@ def plan_file(
     if "licence" in usual and "source" not in usual and "source" not in found:
         raise UsageError(f"{path}: {opt.licence} is a source's, and rows name none.", f"Name it: {opt.source}")
     read = {*found.values(), *graders.values()} - (
-        set() if released else _also_stored(sample, found, questions=questions)
+        set() if released else _columns_stored_twice(sample, found, questions=questions)
     )
     scales = (name for name, column in graders.items() if is_scale(sample, places.get(column) or ColumnPath(column)))
     return FilePlan(
@@ -199,16 +200,16 @@ def plan_file(
 
 
 def plan_rows(path: Path, columns: Mapping[str, str]) -> tuple[FilePlan, list[str]]:
-    """Plan the reading of a file with other fields than an import's; return the plan and its columns.
+    """Plan the reading of a file whose rows are not items; return the plan and the file's columns.
 
     Args:
-        columns: Field -> the file's column, or a path from it.
+        columns: The file's columns, or paths of nested values, by field name.
 
     Raises:
         FormatError: The file can't be read.
         UsageError: A column is missing.
     """
-    container = _detected(path)
+    container = _detect_container(path)
     keys, sample = _first_rows(path, container, DEFAULT_MAX_LINE)
     places = places_in(columns, keys, sample)
     require_columns([*keys, *places], {f"{opt.map:{field}}": column for field, column in columns.items()}, str(path))
@@ -225,12 +226,13 @@ def plan_rows(path: Path, columns: Mapping[str, str]) -> tuple[FilePlan, list[st
 
 
 def sampled(path: Path) -> tuple[list[str], list[dict[str, msgspec.Raw]]]:
-    """Return the columns and first rows of a file whose fields can be chosen; both empty for code files and logs.
+    """Return the columns and the first rows of a file whose columns can be mapped to fields; both are empty for code
+    files and logs.
 
     Raises:
         FormatError: The file can't be read.
     """
-    container = _detected(path)
+    container = _detect_container(path)
     if logs.of_document(path) is not None:
         return [], []
     keys, sample = _first_rows(path, container, DEFAULT_MAX_LINE)
@@ -262,20 +264,24 @@ def _columns(
 
 
 def types_put_right(sample: list[dict[str, msgspec.Raw]], found: dict[str, str]) -> dict[str, str]:
-    """Map fields to columns, swapping the two type columns back if they were swapped."""
+    """Return the columns by field, with the type columns exchanged if the first rows show that they are swapped."""
     if not ({"type", "subtype"} <= found.keys() and looks_swapped(_type_pairs(sample, found))):
         return found
     return {**found, "type": found["subtype"], "subtype": found["type"]}
 
 
-def _also_stored(sample: list[dict[str, msgspec.Raw]], columns: Mapping[str, str], *, questions: bool) -> set[str]:
+def _columns_stored_twice(
+    sample: list[dict[str, msgspec.Raw]], columns: Mapping[str, str], *, questions: bool
+) -> set[str]:
     kinds = [columns[field] for field in ("type", "subtype") if field in columns]
     unknown = (column for column in kinds if any(not is_type(_short_text(row, column) or "A") for row in sample))
     domain = () if questions or "domain" not in columns else (columns["domain"],)
     return {*unknown, *domain}
 
 
-def _own_plan(path: Path, format: str, container: FileFormat, max_line: int, usual: Mapping[str, str]) -> FilePlan:
+def _fixed_fields_plan(
+    path: Path, format: str, container: FileFormat, max_line: int, usual: Mapping[str, str]
+) -> FilePlan:
     if usual and format in CODE_FORMATS:
         raise UsageError(f"{path} holds code: its benchmark is its source.", f"Leave {opt.source}, {opt.licence} out.")
     return FilePlan(
@@ -289,17 +295,17 @@ def _own_plan(path: Path, format: str, container: FileFormat, max_line: int, usu
     )
 
 
-def _detected(path: Path) -> FileFormat:
+def _detect_container(path: Path) -> FileFormat:
     kind = detect_format(path)
     return (peers.tool_of(path) or kind) if kind == "json" else kind
 
 
 def _rows(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> Iterator[Row]:
-    rows = map(_mended, documents(stream, kind, path, max_line))
+    rows = map(_fix_nan, documents(stream, kind, path, max_line))
     return peers.items(rows, kind) if kind in peers.TOOLS else rows
 
 
-def _mended(row: Row) -> Row:
+def _fix_nan(row: Row) -> Row:
     if isinstance(row, Refusal) or b"NaN" not in row.json:
         return row
     return structs.replace(row, json=without_nan(row.json))
@@ -318,8 +324,8 @@ def _places_read(plan: FilePlan) -> dict[str, ColumnPath]:
 def read_records(
     plan: FilePlan, progress: Progress | None = None
 ) -> Iterator[tuple[Iterator[Record | Refusal], Callable[[], bytes]]]:
-    """Read the items, or problems and solutions, and the rejections of a file in order; also return a function for the
-    file's hash.
+    """Read a file's records and rejections in order: items, questions, or code problems and solutions. Also return a
+    function that returns the file's hash.
     """
     with open_stream(plan.path, progress) as (stream, digest):
         yield _records(plan, stream), digest
@@ -327,13 +333,13 @@ def read_records(
 
 def _records(plan: FilePlan, stream: Stream) -> Iterator[Record | Refusal]:
     if plan.code is not None:
-        return _code(plan, plan.code, stream)
+        return _code_records(plan, plan.code, stream)
     of_questions = plan.format == QUESTIONS or (plan.log is not None and plan.log.questions)
     return _questions(plan, stream) if of_questions else _items(plan, stream)
 
 
 def first_task_ids(plan: FilePlan) -> list[str]:
-    """Return the problems of a file's first rows.
+    """Return the ids of the problems that a file's first solutions are for.
 
     Raises:
         FormatError: The file can't be read in its format.
@@ -361,7 +367,7 @@ def items_of_rows(plan: FilePlan, rows: Iterable[Row]) -> Iterator[ItemRecord | 
 def built_rows(
     plan: FilePlan, rows: Iterable[Row], build: Callable[[int, bytes, bytes], T | Refusal]
 ) -> Iterator[T | Refusal]:
-    return (_built(plan, build, row) for row in laid_out(map(_mended, rows), _places_read(plan)))
+    return (_build_row(plan, build, row) for row in laid_out(map(_fix_nan, rows), _places_read(plan)))
 
 
 def read_grades(
@@ -370,7 +376,7 @@ def read_grades(
     """Yield the items of a file with grades, in order, each with its grades.
 
     Args:
-        columns: Reads the columns with verifiers' verdicts, and counts their values.
+        columns: Reads the verdicts in columns of the file, and counts their values.
 
     Raises:
         FormatError: The file can't be read in its format.
@@ -378,18 +384,20 @@ def read_grades(
     if not plan.is_graded:
         return
     with open_stream(plan.path) as (stream, _):
-        for item, grades in _logged(plan, plan.log, stream) if plan.log else _judged(plan, stream, columns):
+        for item, grades in (
+            _items_with_grades(plan, plan.log, stream) if plan.log else _items_with_verdicts(plan, stream, columns)
+        ):
             if grades and isinstance(item, ItemRecord):
                 yield item, grades
 
 
 def _items(plan: FilePlan, stream: Stream) -> Iterator[ItemRecord | Refusal]:
     if plan.log is not None:
-        yield from (item for item, _ in _logged(plan, plan.log, stream))
+        yield from (item for item, _ in _items_with_grades(plan, plan.log, stream))
         return
     build = _builder(plan, plan.columns)
     for row in _rows_of(plan, stream):
-        yield _built(plan, build, row)
+        yield _build_row(plan, build, row)
 
 
 def _questions(plan: FilePlan, stream: Stream) -> Iterator[QuestionRecord | Refusal]:
@@ -405,21 +413,23 @@ def _questions(plan: FilePlan, stream: Stream) -> Iterator[QuestionRecord | Refu
     of_log = plan.log and logs.items(stream, plan.log, plan.container, plan.path, plan.max_line)
     rows = (row for row, _ in of_log) if of_log else _rows_of(plan, stream)
     for row in rows:
-        yield _built(plan, builder.build, row)
+        yield _build_row(plan, builder.build, row)
 
 
-def _logged(plan: FilePlan, log: LogKind, stream: Stream) -> Iterator[tuple[ItemRecord | Refusal, tuple[Grade, ...]]]:
+def _items_with_grades(
+    plan: FilePlan, log: LogKind, stream: Stream
+) -> Iterator[tuple[ItemRecord | Refusal, tuple[Grade, ...]]]:
     build = _builder(plan, {field: field for field in FIELDS})
     for row, grades in logs.items(stream, log, plan.container, plan.path, plan.max_line):
-        yield _built(plan, build, row), grades
+        yield _build_row(plan, build, row), grades
 
 
-def _judged(
+def _items_with_verdicts(
     plan: FilePlan, stream: Stream, columns: GraderColumns | None
 ) -> Iterator[tuple[ItemRecord | Refusal, tuple[Grade | Refusal, ...]]]:
     build = _builder(plan, plan.columns)
     for row in _rows_of(plan, stream):
-        item = _built(plan, build, row)
+        item = _build_row(plan, build, row)
         if isinstance(row, Refusal) or isinstance(item, Refusal):
             yield item, ()
             continue
@@ -442,27 +452,27 @@ def _builder(plan: FilePlan, columns: Mapping[str, str]) -> _Build:
     return builder.build
 
 
-def _built(plan: FilePlan, build: Callable[[int, bytes, bytes], T | Refusal], row: Row) -> T | Refusal:
+def _build_row(plan: FilePlan, build: Callable[[int, bytes, bytes], T | Refusal], row: Row) -> T | Refusal:
     if isinstance(row, Refusal):
         return row
     for column in plan.columns.values() if row.faults else ():
         if column in row.faults:
             return refusal(row.line, row.raw, RefusedError("missing_field", column, f"{column} {row.faults[column]}"))
     record = build(row.line, row.json, row.raw)
-    return _cut_off(row, record) if row.unterminated and isinstance(record, Refusal) else record
+    return _as_truncated(row, record) if row.unterminated and isinstance(record, Refusal) else record
 
 
-def _code(plan: FilePlan, code: CodeFormat, stream: Stream) -> Iterator[CodeRecord | Refusal]:
+def _code_records(plan: FilePlan, code: CodeFormat, stream: Stream) -> Iterator[CodeRecord | Refusal]:
     read = kinds.reader(code)
     for row in _rows(stream, plan.container, plan.path, plan.max_line):
         if isinstance(row, Refusal):
             yield row
             continue
         for record in read(row):
-            yield _cut_off(row, record) if row.unterminated and isinstance(record, Refusal) else record
+            yield _as_truncated(row, record) if row.unterminated and isinstance(record, Refusal) else record
 
 
-def _cut_off(row: SourceDocument, refused: Refusal) -> Refusal:
+def _as_truncated(row: SourceDocument, refused: Refusal) -> Refusal:
     if refused.code != "bad_json":
         return refused
     message = "The file ends in the middle of this line. Fetch it again."

@@ -1,7 +1,8 @@
 """Converts one JSON object to a validated item.
 
-Every format uses this module. A row is decoded twice: once typed, and once to raw tokens, to preserve the order of keys
-and the spelling of unknown ones. Both together are faster than one decoding to plain objects with explicit checks.
+Every format uses this module. A row is decoded twice: once with types, and once to raw tokens, which preserves the
+order of keys and the exact text of unknown values. This is faster than decoding once to plain objects and checking
+them.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ from workbench.data.formats.verdict_words import MISSING, in_words
 
 FIXED_KEY = "schema_version"
 FIXED_VERSION = "verifybench-fixed-1"
-"""Marks rows of our ``verifybench-fixed`` export; it is dropped when such a file is read."""
+"""Marks rows of the export format ``verifybench-fixed``; the mark is dropped when such a file is imported."""
 _FIXED_TOKEN = msgspec.Raw(f'"{FIXED_VERSION}"'.encode())
 _MAX_CACHED = 10_000
 NO_SOURCE = "unknown"
@@ -69,12 +70,12 @@ class _KeyShape(NamedTuple):
 
 
 class Builder(ABC, Generic[R]):
-    """Builds records from the rows of one file: the common part of items and questions.
+    """Builds records from the rows of one file; the base class of the builders of items and of questions.
 
     Args:
         columns: Our field -> the file's key.
         types: Reads the type fields.
-        fields: Our field -> the type of its value.
+        fields: The type of each field's value, by field name.
         required: Required fields.
         place: The file, for messages.
         usual: Default source and licence of rows without them.
@@ -104,7 +105,7 @@ class Builder(ABC, Generic[R]):
         self._decode = _typed_decoder(columns, fields, required, place).decode
 
     def build(self, line: int, document: bytes, raw: bytes) -> R | Refusal:
-        """Return the record of one JSON object, or why it is rejected.
+        """Return the record that one JSON object describes, or its rejection with the reason.
 
         Args:
             line: Line number, for messages.
@@ -151,15 +152,15 @@ class Builder(ABC, Generic[R]):
     def _extras(self, keys: Iterable[str]) -> tuple[tuple[str, bytes], ...]:
         if any("\0" in key for key in keys):
             raise RefusedError("nul", None, "A key contains a NUL character. Remove it.")
-        return tuple((key, _before(key)) for key in keys if key not in self._known)
+        return tuple((key, _key_prefix(key)) for key in keys if key not in self._known)
 
-    def _no_types(self, row: Any) -> tuple[tuple[str, bytes], ...]:
+    def _unknown_types(self, row: Any) -> tuple[tuple[str, bytes], ...]:
         if not self._types_read:
             return ()
         said = ((column, getattr(row, field)) for field, column in self._types_read)
-        return tuple((column, _before(column)) for column, text in said if text and not is_type(text))
+        return tuple((column, _key_prefix(column)) for column, text in said if text and not is_type(text))
 
-    def _nul(self, field: str) -> RefusedError:
+    def _nul_error(self, field: str) -> RefusedError:
         column = self._columns.get(field, field)
         return RefusedError("nul", column, f"{column} contains a NUL character. Remove it.")
 
@@ -170,7 +171,7 @@ class Builder(ABC, Generic[R]):
                 message = f"{column} is empty. Write it in every row, also where it is that of the row above."
                 raise RefusedError("missing_field", column, message)
 
-    def _empty_id(self, field: str) -> RefusedError:
+    def _empty_id_error(self, field: str) -> RefusedError:
         column = self._columns[field]
         return RefusedError("missing_field", column, f"{column} is empty. Give every row an id, or none.")
 
@@ -182,13 +183,14 @@ class RowBuilder(Builder[ItemRecord]):
         columns: Our field -> the file's key.
         types: Reads the type fields.
         place: The file, for messages.
-        numbers: Accept numbers as references, and integers as ids.
+        numbers: Whether numbers are accepted as references, and integers as ids.
         blank_is_none: Treat an empty id, name or type as missing, as in a table's cells.
         usual: Default source and licence of rows without them.
         kept: Columns whose values are kept with the items, even if they are a field's.
-        keep_equal: Number the second and further equal completions without ids, in the file's order, so that they are
-            separate items.
-        by_row: Compare completions only within a row: the next row judges the same ones, as lm-eval's filters do.
+        keep_equal: Whether equal completions without ids become separate items; the second and later ones are numbered
+            in the file's order.
+        by_row: Whether completions are compared only within a row, because the next row may judge the same completions
+            again, as with lm-eval's filters.
 
     Raises:
         FormatError: A column's name can't be read.
@@ -214,14 +216,14 @@ class RowBuilder(Builder[ItemRecord]):
         self._blank_is_none = blank_is_none
         self._as_released = set(columns) - {"licence"} == set(RELEASED) and self._known == set(RELEASED_KEYS)
         if self._as_released:
-            self._types_read = []  # They are written unchanged.
+            self._types_read = []  # These values are stored unchanged.
         self._shapes: dict[tuple[str, ...], _KeyShape] = {}
 
     def _record(self, line: int, row: Any, cells: dict[str, msgspec.Raw], raw: bytes) -> ItemRecord:
         if FIXED_KEY in cells and cells[FIXED_KEY] == _FIXED_TOKEN:
             del cells[FIXED_KEY]
         keys = tuple(cells)
-        shape = self._shapes.get(keys) or self._new_shape(keys)
+        shape = self._shapes.get(keys) or self._key_shape(keys)
         if self._blank_is_none:
             self._require_text(row)
             _clear_blanks(row)
@@ -241,15 +243,15 @@ class RowBuilder(Builder[ItemRecord]):
         if completion_key is None:
             if self._by_row and line != self._line:
                 self._line, self._seen = line, Counter()
-            completion_key = self._derived(question_key, model, completion)
+            completion_key = self._derived_id(question_key, model, completion)
         elif type(completion_key) is int:
             completion_key = str(completion_key)
         if "\0" in question or "\0" in reference or "\0" in completion or "\0" in question_key:
-            raise self._nul_in(row)
+            raise self._nul_field_error(row)
         if "\0" in completion_key or (model and "\0" in model) or (source and "\0" in source):
-            raise self._nul_in(row)
+            raise self._nul_field_error(row)
         if not question_key or not completion_key:
-            raise self._empty_id("completion_id" if question_key else "question_id")
+            raise self._empty_id_error("completion_id" if question_key else "question_id")
         kind, subtype, type_text, subtype_text = self._types.read(row.type, row.subtype)
         return ItemRecord(
             line=line,
@@ -267,12 +269,12 @@ class RowBuilder(Builder[ItemRecord]):
             subtype=subtype,
             type_text=type_text,
             subtype_text=subtype_text,
-            extra=extra_text(cells, extras) if (extras := (*shape.extras, *self._no_types(row))) else None,
+            extra=extra_text(cells, extras) if (extras := (*shape.extras, *self._unknown_types(row))) else None,
             layout=shape.layout,
             is_first_in_row=self._by_row and self._number == 1,
         )
 
-    def _derived(self, question_key: str, model: str | None, completion: str) -> str:
+    def _derived_id(self, question_key: str, model: str | None, completion: str) -> str:
         key = derived(question_key, model, completion)
         if not self._keep_equal and not self._by_row:
             return key
@@ -281,7 +283,7 @@ class RowBuilder(Builder[ItemRecord]):
         number = self._number = self._seen[digest]
         return key if number == 1 or not self._keep_equal else derived(question_key, model, completion, str(number))
 
-    def _new_shape(self, keys: tuple[str, ...]) -> _KeyShape:
+    def _key_shape(self, keys: tuple[str, ...]) -> _KeyShape:
         extras = self._extras(keys)
         usual = (*RELEASED_KEYS, *(key for key, _ in extras))
         layout = json.dumps(keys, ensure_ascii=False) if self._as_released and keys != usual else None
@@ -290,13 +292,13 @@ class RowBuilder(Builder[ItemRecord]):
         shape = self._shapes[keys] = _KeyShape(extras, layout)
         return shape
 
-    def _nul_in(self, row: Any) -> RefusedError:
-        return self._nul(next(field for field in self._columns if "\0" in str(getattr(row, field))))
+    def _nul_field_error(self, row: Any) -> RefusedError:
+        return self._nul_error(next(field for field in self._columns if "\0" in str(getattr(row, field))))
 
 
 @lru_cache(_MAX_CACHED)
 def gold_of(column: str, value: bool | float | str | None) -> bool | None:
-    """Return the label for a column's value, in any known word; None for an empty value.
+    """Return the gold label that a column's value stands for, in any known word; None for an empty value.
 
     Raises:
         RefusedError: The value is not a known word.
@@ -332,15 +334,15 @@ def _clear_blanks(row: Any) -> None:
             setattr(row, field, None)
 
 
-def _before(key: str) -> bytes:
+def _key_prefix(key: str) -> bytes:
     return json.dumps(key, ensure_ascii=False).encode() + b": "
 
 
 def extra_text(cells: Mapping[str, msgspec.Raw], extras: Sequence[tuple[str, bytes]]) -> str:
-    """Return a JSON object of some cells, unparsed.
+    """Return a JSON object of some cells, without parsing their values.
 
     Args:
-        extras: Their keys, each with the bytes before its value.
+        extras: The keys of the cells, each with the bytes to write before its value.
 
     Raises:
         RefusedError: A value is not UTF-8.
@@ -350,7 +352,7 @@ def extra_text(cells: Mapping[str, msgspec.Raw], extras: Sequence[tuple[str, byt
         extra = text.decode()
     except UnicodeDecodeError as error:
         raise bad_utf8(extras[0][0] if len(extras) == 1 else None, error) from None
-    # In a document laid out over several lines, values must be joined into one line.
+    # A value that is written over several lines is rewritten in one.
     return json.dumps(json.loads(extra), ensure_ascii=False) if "\n" in extra else extra
 
 
@@ -373,7 +375,7 @@ def derived(*parts: str | None) -> str:
     return blake2b(_hashed.encode(parts), digest_size=16).hexdigest()
 
 
-# -- From a JSON object to a validated question of a pool, like items but without a completion.
+# -- Converts one JSON object to a validated question, which is an item without a completion.
 
 
 _REQUIRED: Final = ("question", "reference")
@@ -381,7 +383,7 @@ _TYPES: Final[dict[str, Any]] = {
     **dict.fromkeys(QUESTION_FIELDS, str | None),
     "question_id": str | int | None,
     "question": str,
-    # Many data sets have numbers as references; their spelling is kept.
+    # Many data sets have numbers as references; they are stored as written in the file.
     "reference": str | int | float,
     "licence": Any,
 }
@@ -428,37 +430,37 @@ class QuestionBuilder(Builder[QuestionRecord]):
         record = QuestionRecord(
             line=line,
             raw=raw,
-            key=self._key(row, question, reference),
+            key=self._question_key(row, question, reference),
             question=question,
             reference=reference,
-            source=self._source(row),
+            source=self._source_name(row),
             licence=licence_in(row.licence) or self._usual_licence,
             type=kind,
             subtype=subtype,
             type_text=type_text,
             subtype_text=subtype_text,
-            extra=extra_text(cells, extras) if (extras := (*self._extras(cells), *self._no_types(row))) else None,
+            extra=extra_text(cells, extras) if (extras := (*self._extras(cells), *self._unknown_types(row))) else None,
         )
         for field, text in (("question", question), ("reference", reference), ("question_id", record.key)):
             if "\0" in text:
-                raise self._nul(field)
+                raise self._nul_error(field)
         if record.source is not None and "\0" in record.source:
-            raise self._nul("source")
+            raise self._nul_error("source")
         return record
 
     def _field_value(self, row: Any, field: str) -> Any:
         value = getattr(row, field)
         return None if value in self._absent else value
 
-    def _key(self, row: Any, question: str, reference: str) -> str:
+    def _question_key(self, row: Any, question: str, reference: str) -> str:
         key = self._field_value(row, "question_id")
         if key is None:
             return derived(question, reference)
         if key == "":
-            raise self._empty_id("question_id")
+            raise self._empty_id_error("question_id")
         return str(key)
 
-    def _source(self, row: Any) -> str | None:
+    def _source_name(self, row: Any) -> str | None:
         source, domain = self._field_value(row, "source"), self._field_value(row, "domain")
         source = self._usual_source if source is None else str(source)
         return within(domain, source) if domain else source
@@ -471,7 +473,7 @@ T = TypeVar("T")
 
 
 def read_records(path: Path, decoder: msgspec.json.Decoder[T]) -> Iterator[tuple[int, bytes, T | Refusal]]:
-    """Yield line numbers (from 1), each with the line and its record, or the reason for its rejection.
+    """Yield for each line its number (from 1), its bytes, and its record or rejection.
 
     Raises:
         FormatError: The file can't be opened.
@@ -488,10 +490,10 @@ def read_records(path: Path, decoder: msgspec.json.Decoder[T]) -> Iterator[tuple
 def read_checked(
     path: Path, decoder: msgspec.json.Decoder[T], fault: Callable[[T], tuple[str, str] | None]
 ) -> Iterator[tuple[int, T | Refusal]]:
-    """Yield line numbers (from 1), each with a record, or the reason for its rejection.
+    """Yield for each line its number (from 1), and its record or rejection.
 
     Args:
-        fault: Returns an invalid field of a record and the reason, beyond its types; None for a valid record.
+        fault: Returns an invalid field of a record that has the right types, and the reason; None for a valid record.
 
     Raises:
         FormatError: The file can't be opened.
@@ -508,21 +510,21 @@ def decoded(number: int, raw: bytes, decoder: msgspec.json.Decoder[T]) -> T | Re
     try:
         return decoder.decode(raw)
     except msgspec.ValidationError as error:
-        field = _field(str(error))
-        if field == "verdict" and (said := _verdict_in_words(raw)) is not None:
+        field = _field_in_message(str(error))
+        if field == "verdict" and (said := _normalise_verdict(raw)) is not None:
             return decoded(number, said, decoder)
         return Refusal(line=number, code="wrong_type", message=f"{error}", raw=raw, field=field)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return refusal(number, raw, explain_document(raw))
 
 
-def _verdict_in_words(raw: bytes) -> bytes | None:
+def _normalise_verdict(raw: bytes) -> bytes | None:
     cells = msgspec.json.decode(raw)
     verdict = in_words(cells["verdict"])
     return None if verdict in (None, cells["verdict"]) else msgspec.json.encode(cells | {"verdict": verdict})
 
 
-def _field(message: str) -> str | None:
+def _field_in_message(message: str) -> str | None:
     _, at, path = message.rpartition("`$.")
     _, lacks, rest = message.partition("missing required field `")
     parts = ([path.rstrip("`")] if at else []) + ([rest.split("`", 1)[0]] if lacks else [])

@@ -1,4 +1,5 @@
-"""Reads labels and verdicts in tables: one column for each annotator or verifier, or one row each."""
+"""Reads labels and verdicts in tables: wide tables have one column per annotator or verifier, long tables one row per
+label or verdict."""
 
 from __future__ import annotations
 
@@ -36,15 +37,16 @@ Line = dict[str, Any]
 
 
 class Sheet:
-    """A table that names items in one column and holds labels or verdicts on them in others.
+    """A table that has item ids in one column, and labels or verdicts on these items in others.
 
     Args:
-        long: Columns of a long table, with one label or verdict in each row: all of the first group, and one of the
-            second.
-        reads: Whether a value is a label or verdict; a column counts if at least half of its values are.
+        long: The columns by which a long table is recognised: it has all columns of the first set, and at least one of
+            the second.
+        reads: Returns whether a value is a label or verdict; a column is read if at least half of its values are.
 
     Attributes:
-        columns: Columns that are read, each of one person or verifier; empty for a long table.
+        columns: The columns that are read, each with the labels of one annotator or the verdicts of one verifier; empty
+            for a long table.
         ignored: Columns that are not read.
 
     Raises:
@@ -78,7 +80,7 @@ class Sheet:
             raise FormatError(f"{path}: no column has known words for verdicts or labels.", columns_there(self.header))
 
     def rows(self) -> Iterator[tuple[int, bytes, bytes, dict[str, str] | Refusal]]:
-        """Yield line numbers (from 1) with the row as it is, as an object, and its cells, or the reason for its
+        """Yield for each row its line number (from 1), its bytes, the row as a JSON object, and its cells or its
         rejection.
         """
         with open_stream(self._path) as (stream, _):
@@ -92,7 +94,7 @@ class Sheet:
         return {field: cells[column] for field, column in self._ids.items() if cells[column]}
 
     def by_field(self, cells: Mapping[str, str]) -> dict[str, str]:
-        """Return the non-empty cells of a row of a long table by their columns' lowercase names."""
+        """Return the non-empty cells of a row of a long table, by lowercase column name."""
         return {name: cells[column] for name, column in self._named.items() if not is_missing(cells[column])}
 
     def _says(self, column: str, reads: Callable[[str], bool]) -> bool:
@@ -110,18 +112,20 @@ class LabelSheet(Sheet):
     ``answer_subtype``.
 
     Attributes:
-        missing: Person -> number of empty cells.
+        missing: The number of empty cells, by annotator.
     """
 
     def __init__(self, path: Path, kind: FileFormat) -> None:
-        super().__init__(path, kind, ({"annotator"}, {"verdict", "answer_subtype"}), lambda text: bool(_label(text)))
+        super().__init__(
+            path, kind, ({"annotator"}, {"verdict", "answer_subtype"}), lambda text: bool(_parse_label(text))
+        )
         self.missing = Counter[str]()
 
     def _says(self, column: str, reads: Callable[[str], bool]) -> bool:
         return super()._says(column, reads) and not is_scale(self.sample, ColumnPath(column), MISTAKES)
 
     def lines(self) -> Iterator[tuple[int, bytes, Line | Refusal]]:
-        """Yield line numbers (from 1), each with its row and one annotator's label, or the reason for its rejection."""
+        """Yield for each label its line number (from 1), its row, and the label or its rejection."""
         for number, raw, _, cells in self.rows():
             if isinstance(cells, Refusal):
                 yield number, raw, cells
@@ -135,7 +139,7 @@ class LabelSheet(Sheet):
                         yield number, raw, self._label_line(number, person, cells)
 
     def _label_line(self, number: int, person: str, cells: Mapping[str, str]) -> Line | Refusal:
-        label = _label(cells[person])
+        label = _parse_label(cells[person])
         if not label:
             message = (
                 f"{cells[person][:_MAX_WORD]!r} is not a valid label of {person[:_MAX_WORD]}. Write correct, "
@@ -146,7 +150,7 @@ class LabelSheet(Sheet):
 
 
 def label_sheet(path: Path) -> LabelSheet | None:
-    """Return the labels of a file that is a table by its name; None for any other.
+    """Return the table of labels if a file's name is that of a table; None otherwise.
 
     Raises:
         FormatError: The file can't be read as a table.
@@ -155,7 +159,7 @@ def label_sheet(path: Path) -> LabelSheet | None:
     return None if kind is None else LabelSheet(path, kind)
 
 
-def _label(text: str) -> Line:
+def _parse_label(text: str) -> Line:
     word, _, reason = (part.strip() for part in text.partition(":"))
     if word.casefold() == _UNSUITABLE:
         return {"verdict": _UNSUITABLE, "reason": reason.casefold() or None}
@@ -168,7 +172,7 @@ def _label(text: str) -> Line:
 
 def _long_label(cells: dict[str, str]) -> Line:
     line: Line = dict(cells)
-    label = _label(cells.get("verdict", ""))
+    label = _parse_label(cells.get("verdict", ""))
     if "verdict" in label:
         line |= {name: said for name, said in label.items() if said}
     if "revision" in line:
@@ -199,7 +203,7 @@ class VerdictSheet(Sheet):
         return list(self._graders.counts.values())
 
     def lines(self) -> Iterator[tuple[int, bytes, Line | Refusal]]:
-        """Yield line numbers (from 1), each with its row and one verdict, or the reason for its rejection."""
+        """Yield for each verdict its line number (from 1), its row, and the verdict or its rejection."""
         for number, raw, document, cells in self.rows():
             if isinstance(cells, Refusal):
                 yield number, raw, cells
@@ -215,7 +219,7 @@ class VerdictSheet(Sheet):
 
 
 def verdict_sheet(path: Path) -> VerdictSheet | None:
-    """Return the verdicts of a file that is a table by its name; None for any other.
+    """Return the table of verdicts if a file's name is that of a table; None otherwise.
 
     Raises:
         FormatError: The file can't be read as a table.

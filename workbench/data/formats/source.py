@@ -60,9 +60,9 @@ _GZIP = b"\x1f\x8b"
 _GZIP_BITS = 16 + zlib.MAX_WBITS
 _COMPRESSED_BLOCK = 64 * 1024
 _RATIO_LIMIT: Final = (64 << 20, 300)
-"""Decompressed bytes between checks of the compression ratio, and the largest ratio; rows have about forty."""
+"""Decompressed bytes between checks of the compression ratio, and the maximum ratio; real data has about forty."""
 _OTHERS = {b"\xfd7z": "xz", b"\x28\xb5\x2f": "Zstandard"}
-"""First bytes of files with an unsupported compression -> its name."""
+"""Names of unsupported compressions by the first bytes of a file."""
 _SAVE: Final = "Save it as .xlsx or CSV, without a password."
 _UNREAD: Final = (
     (rb"SQLite format 3\0", "an SQLite database", "Write its rows to CSV or JSON Lines, and read those."),
@@ -79,7 +79,7 @@ _ENCODINGS: Final = {
     rb"[^\0]\0[^\0]\0": "utf-16-le",
     rb"\0[^\0]\0[^\0]": "utf-16-be",
 }
-"""First bytes of texts that are not UTF-8."""
+"""Encodings of texts that are not UTF-8, by a pattern of their first bytes."""
 _WHOLE_LINE: Final = re.compile(rb"\n|\r.", re.DOTALL)
 _LINE_END: Final = re.compile(rb"\r+\n|[\r\n]")
 _QUOTED: Final = re.compile(rb'"[^"]*"')
@@ -99,8 +99,8 @@ _SUFFIXES: dict[str, FileFormat] = {
 def detect_format(path: Path) -> FileFormat:
     """Detect the format of a file by its content and, where that is ambiguous, by its name.
 
-    Released VerifyBench files are ``jsonl`` here, and those of other tools ``json``; they are distinguished by their
-    keys.
+    Released VerifyBench files count as ``jsonl`` and files of annotation tools as ``json``; their keys distinguish them
+    later.
 
     Raises:
         FormatError: The file can't be read.
@@ -117,7 +117,7 @@ def detect_format(path: Path) -> FileFormat:
     if b"\0" in head and not head.startswith(ZIP) and "\ufffd" in head[:-3].decode("utf-8", "replace"):
         raise FormatError(f"{path}: it is not text.", "Name a file: CSV, TSV, JSON, JSON Lines, Parquet or XLSX.")
     text = head.lstrip()
-    # Some tools call a single list, laid out over many lines, JSON Lines.
+    # Some tools name a file with a single JSON list, written over many lines, JSON Lines.
     if by_name in ("csv", "tsv") or (by_name == "jsonl" and text.split(b"\n", 1)[0].rstrip() != b"["):
         return by_name
     if text.startswith(b"["):
@@ -131,7 +131,7 @@ def detect_format(path: Path) -> FileFormat:
 
 
 def table_of(path: Path) -> FileFormat | None:
-    """Return the kind of table that a file is by its name, or standard input by its content; None if it is not a
+    """Return which kind of table a file is, by its name, or standard input, by its content; None if it is not a
     table.
     """
     by_name = detect_format(path) if path.name == STANDARD_INPUT else _SUFFIXES.get(_suffix(path))
@@ -139,7 +139,7 @@ def table_of(path: Path) -> FileFormat | None:
 
 
 def first_element(path: Path) -> object:
-    """Return the first element of a JSON list; None without one, or if it is very long.
+    """Return the first element of a file that is a JSON list; None if there is none, or it is very long.
 
     Raises:
         FormatError: The file can't be read.
@@ -154,7 +154,7 @@ def first_element(path: Path) -> object:
 
 @contextmanager
 def open_stream(path: Path, progress: Progress | None = None) -> Iterator[tuple[Stream, Callable[[], bytes]]]:
-    """Return the decompressed bytes of a file, and a function for the hash of all bytes on disk.
+    """Open a file; return its decompressed bytes, and a function that returns the hash of the bytes on disk.
 
     Raises:
         FormatError: The file can't be read.
@@ -166,14 +166,14 @@ def open_stream(path: Path, progress: Progress | None = None) -> Iterator[tuple[
             raise FormatError(f"{path}: it is not a regular file.", "It is read more than once: save it as a file.")
         require_input(path)
         with path.open("rb", buffering=0) as file, closing(_HashingReader(file, progress)) as counted:
-            yield _decoded(counted, path), counted.digest
+            yield _open_decoded(counted, path), counted.digest
     except OSError as error:
         raise FormatError(f"{path}: {error.strerror or error}.", "Check the file and its permissions.") from error
 
 
 @contextmanager
 def open_once(path: Path | None) -> Iterator[Stream]:
-    """Return the decompressed bytes of a sequentially read source: a file, a pipe, or standard input for None.
+    """Open a file or a pipe (None: standard input) that is read once; return its decompressed bytes.
 
     Raises:
         FormatError: The source can't be opened.
@@ -182,7 +182,7 @@ def open_once(path: Path | None) -> Iterator[Stream]:
         if path is not None:
             require_input(path)
         with open(0 if path is None else path, "rb", buffering=0, closefd=path is not None) as file:
-            yield _decoded(file, path)
+            yield _open_decoded(file, path)
     except OSError as error:
         place = path or "standard input"
         raise FormatError(f"{place}: {error.strerror or error}.", "Check the file and its permissions.") from error
@@ -231,8 +231,10 @@ class _PeekedStream:
         return held + self._file.read(size)
 
 
-class _Unzipped:
-    """The decompressed bytes of a gzip file; bytes before a corruption are returned before the error."""
+class _GzipStream:
+    """The decompressed bytes of a gzip file; the bytes before a damaged part are returned before the
+    error is raised.
+    """
 
     def __init__(self, file: Stream, place: object) -> None:
         self._file = file
@@ -276,7 +278,7 @@ class _Unzipped:
 
 
 def refuse_bomb(place: object, given: int, taken: int) -> None:
-    """Reject data with an extreme compression ratio.
+    """Raise an error if data has an extreme compression ratio.
 
     Raises:
         FormatError: The ratio is too high.
@@ -286,11 +288,11 @@ def refuse_bomb(place: object, given: int, taken: int) -> None:
         raise FormatError(f"{place}: it would unpack to hundreds of times its size, which no data does.", _AGAIN)
 
 
-def _decoded(stream: Stream, path: Path | None) -> Stream:
+def _open_decoded(stream: Stream, path: Path | None) -> Stream:
     begun, place = _PeekedStream(stream), path or "standard input"
     if begun.start in _OTHERS:
         raise FormatError(f"{place}: it is packed with {_OTHERS[begun.start]}.", "Unpack it, or use gzip.")
-    return _TextLines(_Unzipped(begun, place) if begun.start.startswith(_GZIP) else begun)
+    return _TextLines(_GzipStream(begun, place) if begun.start.startswith(_GZIP) else begun)
 
 
 class _TextLines:
@@ -312,14 +314,14 @@ def _text_blocks(stream: Stream) -> Iterator[bytes]:
     blocks: Iterator[bytes] = chain((head,), iter(partial(stream.read, BLOCK), b""))
     encoding = next((name for beginning, name in _ENCODINGS.items() if re.match(beginning, head)), None)
     if encoding is not None:
-        blocks = _recoded(blocks, encoding)
+        blocks = _recode_as_utf8(blocks, encoding)
     first = next(blocks, b"").removeprefix(_BOM)
     ends_at_cr = _ends_at_cr(first[:_COMPRESSED_BLOCK])
     for block in chain((first,), blocks):
         yield block.replace(b"\r", b"\n") if ends_at_cr else block
 
 
-def _recoded(blocks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
+def _recode_as_utf8(blocks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
     """Yield a text in UTF-8; lone surrogates become invalid bytes, so that their row is rejected."""
     decoder = getincrementaldecoder(encoding)("surrogatepass")
     for block in blocks:

@@ -1,4 +1,4 @@
-"""Reads spreadsheets: the rows of the sheet with the data, each cell as its displayed text."""
+"""Reads spreadsheets: the rows of the sheet that holds the data, each cell as the text that is displayed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SPELLED: Final = {"yyy": "%Y", "yyyy": "%Y", "mmm": "%b", "mmmm": "%B", "ddd": 
 _FIRST_DAY: Final = date(1900, 1, 1)
 _MAX_SHOWN: Final = 60
 _MIN_COLUMNS: Final = 2
-"""Fewest recognised columns of a sheet with data."""
+"""Minimum number of recognised columns by which another sheet counts as one with data."""
 _SAVE: Final = "Open the file in a spreadsheet program and save it, or save the sheet as CSV."
 
 
@@ -46,12 +46,12 @@ _Place = tuple[int, int]
 
 
 class SheetRow(NamedTuple):
-    """A row of a sheet that has text.
+    """A non-empty row of a sheet.
 
     Attributes:
-        number: Its number in the sheet, from 1.
-        cells: Texts of its cells, up to the last non-empty one.
-        faults: Position of a cell with an unknown value -> the reason, and what to do.
+        number: The row's number in the sheet, from 1.
+        cells: The texts of its cells, up to the last non-empty cell.
+        faults: Indexes of cells whose value is unknown, each with the reason and what to do.
     """
 
     number: int
@@ -63,9 +63,9 @@ class DataSheet(NamedTuple):
     """The sheet of a workbook that holds the data.
 
     Attributes:
-        header: The cells of its first row with text.
+        header: The cells of its first non-empty row.
         rows: The rows below it.
-        others: Names of other sheets with rows under such a header.
+        others: Names of other sheets that also have rows below a recognised header.
     """
 
     header: list[str]
@@ -86,14 +86,14 @@ def open_sheet(path: Path) -> Iterator[DataSheet]:
         raise FormatError(f"{path}: spreadsheets need openpyxl.", MISSING_XLSX) from None
     require_input(path)
     try:
-        # An open file, because the library checks a path's suffix.
+        # The open file is passed, because the library rejects paths with an unknown suffix.
         with path.open("rb") as file, warnings.catch_warnings():
             with ZipFile(file) as packed:
                 parts = packed.infolist()
                 refuse_bomb(path, sum(part.file_size for part in parts), sum(part.compress_size for part in parts))
                 books = (packed.read(part) for part in parts if part.filename.endswith("workbook.xml"))
                 is_stale = any(b'fullCalcOnLoad="1"' in book for book in books)
-            # It warns about charts and styles that it ignores.
+            # The library warns about charts and styles that it ignores.
             warnings.simplefilter("ignore")
             with closing(load_workbook(file, read_only=True, data_only=True, keep_links=False)) as book:
                 shown = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
@@ -108,7 +108,7 @@ def open_sheet(path: Path) -> Iterator[DataSheet]:
 
 def _data_sheet(sheets: Sequence[Any], *, is_stale: bool) -> DataSheet:
     for sheet in sheets:
-        # Some programs write dimensions that leave out rows.
+        # Some programs store sheet dimensions that are too small, so that rows would be missing.
         sheet.reset_dimensions()
     headers = [next(_rows(sheet), SheetRow(1, [], {})) for sheet in sheets]
     names = [frozenset(map(fold, header.cells)) for header in headers]
@@ -150,7 +150,8 @@ def _rows(sheet: Any, after: int = 0, formulas: Mapping[_Place, str] = {}) -> It
 
 
 def _formulas_and_merged(sheet: Any, *, is_stale: bool) -> tuple[dict[_Place, str], dict[_Place, int]]:
-    """Return formulas without a value, and the last rows of vertically merged cells, by row and position.
+    """Return the formulas of cells without a stored value, and the last row of vertically merged cells, by row and
+    column.
 
     Args:
         is_stale: Whether the file requests recalculation on opening: a 0 then means no value.
@@ -178,7 +179,7 @@ def _formulas_and_merged(sheet: Any, *, is_stale: bool) -> tuple[dict[_Place, st
 
 
 def _cell_text(value: object, format: str) -> str:
-    """Return a cell's displayed text; numbers have all their digits.
+    """Return a cell's displayed text, but numbers with all their digits.
 
     Args:
         format: The cell's number format, as in ``yyyy-mm-dd``.
@@ -208,7 +209,7 @@ def _number_text(value: float, format: str) -> str:
 def iso_text(value: date | time | timedelta) -> str:
     """Return a date, a time or a duration in ISO 8601; the hours of a duration may exceed 24.
 
-    Midnight after a date is left out: programs store dates in this way.
+    A time of midnight is left out: spreadsheet programs store dates as midnight.
     """
     if isinstance(value, timedelta):
         hours, rest = divmod(abs(value), timedelta(hours=1))

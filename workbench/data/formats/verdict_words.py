@@ -1,4 +1,4 @@
-"""Words for verdicts in tables from other programs and people, with their meanings."""
+"""The words that other programs and people use for verdicts in tables, with their meanings."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ WORDS: Final[dict[str, OutcomeWord | None]] = {
     "error": "error",
     **dict.fromkeys(MISSING, None),
 }
-"""A word in lower case -> its verdict; None for a missing value. Any other number is a score."""
+"""The verdict that each word (in lower case) stands for; None for a missing value. Any other number is a score."""
 
 MISTAKES: Final = 2
-"""Rows with another number or grade from which a column of people's verdicts is a scale; one row is a mistake."""
+"""Number of rows with another number or grade from which a column of people's labels is a scale; a single such row is
+taken for a mistake."""
 _GRADES: Final = frozenset("abcde")
 """Letters that, in addition to "f", show that a column has letter grades."""
 _NUMBERS: Final = ("correct", "incorrect", "abstain", "error", "scored", "missing", "unknown")
@@ -41,7 +42,7 @@ _tokens = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def parse_verdicts(texts: Iterable[str]) -> dict[str, str]:
-    """Parse ``--verdict NAME=COLUMN`` options: verifier -> column.
+    """Parse ``--verdict NAME=COLUMN`` options; return the columns by verifier.
 
     Raises:
         UsageError: An option is not a pair, or names a verifier twice.
@@ -63,46 +64,46 @@ def parse_verdicts(texts: Iterable[str]) -> dict[str, str]:
 
 
 def is_scale(sample: Iterable[Mapping[str, msgspec.Raw]], place: ColumnPath, least: int = 1) -> bool:
-    """Return whether enough of the first rows have a number other than 0 and 1, or a grade such as A: 0, 1 and F are
-    then not verdicts.
+    """Return whether at least ``least`` values are numbers other than 0 and 1, or grades such as A. If so, 0, 1 and F
+    in this column are scores or grades as well, not verdicts.
     """
-    values = chain.from_iterable(map(_each, (value_at(cells, place) for cells in sample)))
-    return sum(number_of(value) not in (None, 0, 1) or _word(value) in _GRADES for value in values) >= least
+    values = chain.from_iterable(map(_as_list, (value_at(cells, place) for cells in sample)))
+    return sum(number_of(value) not in (None, 0, 1) or _normalised_word(value) in _GRADES for value in values) >= least
 
 
-def _each(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
 def in_words(value: object) -> str | None:
-    """Return the verdict that a value means; any other value in lower case, None if it is empty."""
-    return WORDS.get(word := _word(value), word)
+    """Return the verdict that a value stands for; any other value is returned in lower case, an empty one as None."""
+    return WORDS.get(word := _normalised_word(value), word)
 
 
 def speaks_of_verdicts(values: Iterable[Any]) -> bool:
-    words = {_word(value) for value in values}
+    words = {_normalised_word(value) for value in values}
     return words <= WORDS.keys() and not words <= MISSING
 
 
 def mostly_verdicts(values: Iterable[Any]) -> bool:
-    words = [word for value in values if (word := _word(value)) not in MISSING]
+    words = [word for value in values if (word := _normalised_word(value)) not in MISSING]
     return 2 * sum(word in WORDS for word in words) >= len(words)
 
 
 def may_be_verdicts(values: Iterable[Any]) -> bool:
-    return any(number_of(one) is not None or WORDS.get(_word(one)) is not None for one in values)
+    return any(number_of(one) is not None or WORDS.get(_normalised_word(one)) is not None for one in values)
 
 
 class GraderColumns:
     """Reads columns of a file as verifiers' verdicts, and counts their values.
 
     Args:
-        columns: Verifier -> column.
-        places: Verifier -> the column's path in a row.
+        columns: The columns by verifier.
+        places: The paths of the columns in a row, by verifier.
         scales: Verifiers whose columns are scores or grades.
 
     Attributes:
-        counts: Counts of values by verifier.
+        counts: The counts of each column's values, by verifier.
     """
 
     def __init__(self, columns: Mapping[str, str], places: Mapping[str, ColumnPath], scales: frozenset[str]) -> None:
@@ -113,19 +114,19 @@ class GraderColumns:
         """Return the verdicts in a row, and rejections of invalid ones.
 
         Args:
-            document: The row as a JSON object that can be read.
+            document: The row as a valid JSON object.
         """
         cells = _tokens.decode(document)
         found = (self._read(line, count, value_at(cells, self._places[name])) for name, count in self.counts.items())
         return tuple(one for one in found if one is not None)
 
     def _read(self, line: int, count: VerdictColumn, value: Any) -> Grade | Refusal | None:
-        word, number = _word(value), number_of(value)
+        word, number = _normalised_word(value), number_of(value)
         if number is not None and (count.verifier in self._scales or word not in WORDS):
             count.scored += 1
             return Grade(verifier=count.verifier, score=number)
         if word not in WORDS or (count.verifier in self._scales and len(word) == 1):
-            return _unknown(line, count, value)
+            return _unknown_word_refusal(line, count, value)
         verdict = WORDS[word]
         if verdict is None:
             count.missing += 1
@@ -134,13 +135,13 @@ class GraderColumns:
         return Grade(verifier=count.verifier, verdict=verdict)
 
 
-def _word(value: Any) -> str:
+def _normalised_word(value: Any) -> str:
     if value is None or isinstance(value, list | dict):
         return "" if value is None else json.dumps(value)
     return str(value).strip().casefold()
 
 
-def _unknown(line: int, count: VerdictColumn, value: Any) -> Refusal:
+def _unknown_word_refusal(line: int, count: VerdictColumn, value: Any) -> Refusal:
     count.unknown += 1
     said = (value if isinstance(value, str) else json.dumps(value))[:_MAX_WORD]
     if said in count.words or len(count.words) < _MAX_LISTED:

@@ -49,7 +49,7 @@ _ALWAYS = tuple(RELEASED[field] for field in ("question_id", "completion_id", "q
 
 @contextmanager
 def new_file(path: Path, *, force: bool = False) -> Iterator[IO[bytes]]:
-    """Open a file that is written atomically; compressed if its name ends in ``.gz``.
+    """Open a file for writing that replaces the old one only when it is complete; compressed if named ``.gz``.
 
     Raises:
         FormatError: The file exists and ``force`` is not set, or can't be written.
@@ -59,7 +59,7 @@ def new_file(path: Path, *, force: bool = False) -> Iterator[IO[bytes]]:
     try:
         with whole_file(path, private=False, replace=force) as file:
             if path.suffix == ".gz":
-                # No name and time in the header, so that the same content gives the same bytes.
+                # The gzip header has no name and time, so that the same content gives the same bytes.
                 with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as compressed:
                     yield compressed  # type: ignore[misc]
             else:
@@ -82,7 +82,8 @@ def released_line(item: StoredItem, *, fixed: bool = False) -> bytes:
     """Return one line of the released schema, as ``json.dumps(row, ensure_ascii=False)`` writes it.
 
     Args:
-        fixed: Write correct type fields and ``schema_version``; else swapped type fields, as released.
+        fixed: Write type and subtype under the right keys, and ``schema_version``; otherwise swapped, as in the
+            released data.
     """
     values = _released_values(item, fixed=fixed)
     extra = {} if item.extra is None else msgspec.json.decode(item.extra, type=dict[str, msgspec.Raw])
@@ -90,7 +91,7 @@ def released_line(item: StoredItem, *, fixed: bool = False) -> bytes:
         keys: Iterable[str] = dict.fromkeys((*RELEASED_KEYS, *extra))
     else:
         there = json.loads(item.layout)
-        keys = [*there, *(key for key in RELEASED_KEYS if key not in there and _needed(key, values))]
+        keys = [*there, *(key for key in RELEASED_KEYS if key not in there and _is_key_written(key, values))]
     parts = [
         f"{_quote(key)}: {values[key] if key in values else bytes(extra[key]).decode()}"
         for key in keys
@@ -110,18 +111,18 @@ def _released_values(item: StoredItem, *, fixed: bool) -> dict[str, str]:
         "answer": _quote(item.reference),
         "completion": _quote(item.completion),
         "gold_correct": "null" if item.gold is None else "true" if item.gold else "false",
-        "completion_model": _text(item.model),
-        "source": _text(item.source),
-        "answer_type": _text(kind),
-        "answer_subtype": _text(subtype),
+        "completion_model": _quote_or_null(item.model),
+        "source": _quote_or_null(item.source),
+        "answer_type": _quote_or_null(kind),
+        "answer_subtype": _quote_or_null(subtype),
     }
 
 
-def _text(value: str | None) -> str:
+def _quote_or_null(value: str | None) -> str:
     return "null" if value is None else _quote(value)
 
 
-def _needed(key: str, values: dict[str, str]) -> bool:
+def _is_key_written(key: str, values: dict[str, str]) -> bool:
     return key in _ALWAYS or values[key] != "null"
 
 
@@ -146,10 +147,10 @@ def item_cells(item: StoredItem) -> tuple[object, ...]:
 
 
 def item_line(item: StoredItem, said: Mapping[str, object]) -> bytes:
-    """Return one JSON line with everything known of an item; ``extra`` is an object.
+    """Return one JSON line with all stored data of an item; its extra keys are the object ``extra``.
 
     Args:
-        said: Its labels, as further keys of the line.
+        said: The item's labels, as further keys of the line.
     """
     row = dict(zip(ITEM_COLUMNS, item_cells(item), strict=True)) | dict(said)
     if item.extra is not None:
@@ -158,10 +159,10 @@ def item_line(item: StoredItem, said: Mapping[str, object]) -> bytes:
 
 
 def write_csv(file: IO[bytes], columns: Sequence[str], rows: Iterable[Sequence[object]]) -> int:
-    """Write CSV after RFC 4180, UTF-8: cells are unaltered; None and empty text both become empty cells.
+    """Write CSV as in RFC 4180, in UTF-8. Texts are not altered; None and the empty text both become empty cells.
 
     Returns:
-        Rows written, without the header.
+        The number of rows written, without the header.
     """
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
     writer = csv.writer(text)

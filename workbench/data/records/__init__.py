@@ -1,4 +1,4 @@
-"""Rows of lists of items and problems.
+"""Records that the lists of items and problems show.
 
 browse: items. pass_matrix: problems and their solutions. duplicates: near-duplicate problems.
 """

@@ -7,7 +7,7 @@ from msgspec import Struct
 from workbench.core.selection import Condition
 
 SORTABLE = ("completion_id", "question_id", "dataset", "subtype", "domain", "source", "model", "state", "gold")
-"""Columns that Browse sorts by."""
+"""Columns by which the Browse screen can sort."""
 
 
 class BrowseQuery(Struct, frozen=True, kw_only=True):
@@ -43,7 +43,7 @@ class BrowseRow(ItemProperties, frozen=True, kw_only=True):
     """One line of the table. ``question`` is its beginning only.
 
     Attributes:
-        found: The field and context of the first match of the search.
+        found: The first match of the search with its context and field; "" without a search.
     """
 
     question: str
@@ -55,8 +55,8 @@ class ItemVerdict(Struct, frozen=True, kw_only=True):
     """A verifier's newest verdict on an item, with its evidence.
 
     Attributes:
-        calls: Replies of model servers behind it.
-        recorded: Whether some of them are recorded replies instead of a live model's.
+        calls: Number of model replies that the verdict is based on.
+        recorded: Whether some of these replies were recorded, not given by a live model.
     """
 
     verifier: str
@@ -77,8 +77,8 @@ class ItemVerdict(Struct, frozen=True, kw_only=True):
 
 
 class ItemLabel(Struct, frozen=True, kw_only=True):
-    """A label, adjudication, exclusion or flag in force on an item, or the event that began its round; with the
-    author's name.
+    """A current label, adjudication, exclusion or flag of an item, or the event that began its labelling round, with
+    its author's name.
     """
 
     annotator: str
@@ -93,7 +93,7 @@ class ItemLabel(Struct, frozen=True, kw_only=True):
 
 
 class ItemDetail(ItemProperties, frozen=True, kw_only=True):
-    """All data of one item; viewing it is recorded as a reveal."""
+    """All data of one item; showing it is recorded, since it reveals labels and gold."""
 
     gold_from: str
     imported_gold: str

@@ -1,4 +1,4 @@
-"""Near-duplicate code problems: their input and report; null for undefined values."""
+"""Near-duplicate code problems: the input file and the report; undefined values are null."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class DuplicateLine(Struct, frozen=True, kw_only=True):
 
     Attributes:
         of: The kept problem, in ``of_dataset``.
-        similarity: Their cosine.
+        similarity: The cosine similarity of the two problems.
     """
 
     task_id: str
@@ -34,7 +34,7 @@ class DuplicateLine(Struct, frozen=True, kw_only=True):
 
 
 class SourceCount(Struct, frozen=True, kw_only=True):
-    """Problems of a source before and after (table 1)."""
+    """The number of a source's problems before and after duplicates are dropped (table 1)."""
 
     source: str
     before: int
@@ -45,16 +45,18 @@ class DuplicateReport(Struct, frozen=True, kw_only=True):
     """``workbench code duplicates --json``.
 
     Attributes:
-        similarity: The source of the embeddings: a model, or a file.
-        threshold: Two problems are duplicates if their cosine is greater.
-        problems: Number of problems before.
-        kept: Number of problems after.
+        similarity: Where the embeddings come from: the name of a model, or of a file.
+        threshold: Two problems are duplicates if their cosine similarity is greater.
+        problems: Number of problems before duplicates are dropped.
+        kept: Number of problems after duplicates are dropped.
         sources: Counts by source (table 1).
-        overlaps: The share of each source's problems that are similar to one of another source (figure 1).
-        neighbours: Number of nearest neighbours in means.
-        mean_before: Mean over problems of the mean cosine to their nearest neighbours; None for a single problem.
-        mean_after: The same for kept problems.
-        edges: Bounds of the bins of such means (figure 2).
+        overlaps: For each source, by other source: the share of its problems that are similar to one of the other
+            source (figure 1).
+        neighbours: Number of nearest neighbours over which the means are taken.
+        mean_before: Mean over all problems of the mean cosine similarity with the nearest neighbours; None for a single
+            problem.
+        mean_after: The same mean over the kept problems.
+        edges: Bounds of the histogram's bins for a problem's mean similarity (figure 2).
         before: Number of problems by bin.
         after: Number of kept problems by bin.
         duplicates: The dropped problems.

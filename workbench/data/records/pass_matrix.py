@@ -25,7 +25,7 @@ PROBLEM_KINDS: Final[dict[ProblemKind, str]] = {
 """Descriptions of the kinds."""
 
 PROBLEM_SORTS: Final = ("task_id", "dataset", "entry_point", "solutions", "tests", "gold", "passing", "beside", "done")
-"""Columns that the list sorts by."""
+"""Columns by which the list of problems can be sorted."""
 
 
 class SuiteRun(Struct, frozen=True, kw_only=True):
@@ -33,7 +33,7 @@ class SuiteRun(Struct, frozen=True, kw_only=True):
 
     Attributes:
         verifier: The verifier's name.
-        complete: Whether it has ever been complete.
+        complete: Whether the run has ever been complete (items may have been added since).
     """
 
     run: int
@@ -48,10 +48,10 @@ class ProblemQuery(Struct, frozen=True, kw_only=True):
 
     Attributes:
         search: Part of a task id, an entry point or a prompt; ASCII letters match in either case.
-        kind: The kind of problems by their outcomes.
+        kind: Only problems whose outcomes are of this kind.
         dataset: Only problems of this data set.
-        run: The run whose outcomes are counted; None for no run, so that every solution is unjudged.
-        beside: Outcomes of another suite, for comparison.
+        run: The run whose outcomes are counted; None if there is no run, so that no solution has outcomes.
+        beside: A run with outcomes of another suite, for comparison.
         sort: One of ``PROBLEM_SORTS``, or None for the order of import.
     """
 
@@ -69,13 +69,13 @@ class ProblemRow(Struct, frozen=True, kw_only=True):
 
     Attributes:
         id: Row id of its question.
-        tests: Tests by suite.
-        correct: Solutions with correct gold.
-        golden: Solutions with gold.
-        passing: Solutions that pass every test of the run's suite.
-        done: Solutions with outcomes in the run.
-        judged: Solutions among them with at least one counted test.
-        beside: Passing solutions among those run on another suite, for comparison.
+        tests: Number of tests by suite.
+        correct: Number of solutions whose gold is correct.
+        golden: Number of solutions with gold.
+        passing: Number of solutions that pass every test of the run's suite.
+        done: Number of solutions with outcomes in the run.
+        judged: Number of the ``done`` solutions with at least one counted test.
+        beside: Share of solutions that pass another suite, for comparison; None if none was run on it.
     """
 
     id: int
@@ -97,7 +97,7 @@ class ProblemRow(Struct, frozen=True, kw_only=True):
 
     @property
     def pass_at_1(self) -> float | None:
-        """Return passing solutions over judged ones (unbiased pass@k for k = 1, Chen et al. 2021)."""
+        """Return the share of judged solutions that pass (the unbiased pass@k for k = 1, Chen et al. 2021)."""
         return self.passing / self.judged if self.judged else None
 
 
@@ -108,12 +108,12 @@ class MatrixSolution(Struct, frozen=True, kw_only=True):
         id: Row id of the completion.
         key: The completion's id.
         solution_id: The source's own id.
-        ground_truth: Whether it replaces the reference in rankings.
+        ground_truth: Whether it is marked as the problem's ground truth, which rankings use instead of the reference.
         gold: ``correct``, ``incorrect`` or ``none``.
-        verdicts: Verifier -> its verdict in a word.
+        verdicts: The verdict of each verifier, by its name.
         outcomes: One letter for each test in the suite's order; "" if it has not been run.
         execution: Further details of its execution; None if unknown, or if it has not been run.
-        tests: Tests written only for this solution; else empty.
+        tests: Tests written only for this solution; empty if the suite's tests are shared.
     """
 
     id: int
@@ -134,7 +134,7 @@ class PassMatrix(Struct, frozen=True, kw_only=True):
     Attributes:
         question: The problem's row id.
         problem: The problem with only the tests of ``suite``.
-        suites: Tests by suite; the maximum over solutions if each has separate tests.
+        suites: Number of tests by suite; the maximum over solutions if each solution has its own tests.
         suite: The suite that is shown; "" without tests.
         runs: Runs with outcomes of the suite, complete ones first, then the newest.
         run: The run that is shown; None if no run has outcomes.
@@ -143,8 +143,8 @@ class PassMatrix(Struct, frozen=True, kw_only=True):
         rounds: The round of the evolution in which each test was added; empty for other suites.
         verifiers: Verifiers whose verdicts are in ``solutions``, in order.
         solutions: Solutions in the order of import.
-        where: Where the result of each test of the suite is decided.
-        faults: Broken test -> its error, if the text of the test shows it.
+        where: Where the outcome of each test is decided: inside or outside the sandbox, by test.
+        faults: The error of each broken test, by test, if its text shows that it is broken.
     """
 
     question: int
@@ -163,7 +163,7 @@ class PassMatrix(Struct, frozen=True, kw_only=True):
 
     @property
     def shared(self) -> tuple[CodeTest, ...]:
-        """Return the suite's tests in order, if all solutions share them; empty if each has separate tests."""
+        """Return the suite's tests in order if all solutions share them; empty if each solution has its own tests."""
         return self.problem.suites.get(self.suite, ())
 
     @property
@@ -190,8 +190,8 @@ class SolutionCode(Struct, frozen=True, kw_only=True):
     """A solution's code in the form that is run.
 
     Attributes:
-        stored: The completion's text.
-        form: The form of that text.
+        stored: The completion's text as stored.
+        form: The form of the stored text: a program, a continuation of the prompt, or a reply.
         source: The program built from it.
         extractor: How code was extracted from a reply.
     """

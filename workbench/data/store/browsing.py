@@ -1,4 +1,5 @@
-"""Reads items for tables: an id query, then pages by id. No OFFSET, no long text in the scan."""
+"""Reads items for tables: first the ids of all items, then pages of items by id. There is no OFFSET, and the id query
+reads no long texts."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ from workbench.data.store.text_index import NO_INDEX, TextIndex
 
 QUESTION_CHARACTERS = 160
 _MAX_MATCHES = 1_000
-"""Most rows and ids that match an id."""
+"""Maximum number of rows and ids that are returned as matches of an id."""
 _MIN_SUFFIX = 4
 """Fewest characters of a suffix that matches an id."""
 _LAST = "\U0010ffff"
@@ -62,22 +63,22 @@ def first_ids(
     seconds: float = 0.1,
     index: TextIndex = NO_INDEX,
 ) -> list[int]:
-    """Return row ids after ``after`` in the order of import, before the whole id query is ready.
+    """Return the first row ids greater than ``after``, in the order of import, without waiting for the whole id query.
 
     Args:
         limit: Maximum number of ids.
         seconds: Time limit; if matches are rare, only those found in this time are returned.
-        index: Limits the texts that a search reads.
+        index: The full-text index, which limits the texts that a search must read.
     """
     until = time.monotonic() + seconds
     found: list[int] = []
     with suppress(Cancelled), cancellable(connection, lambda: time.monotonic() > until):
-        for item in islice(_walked(connection, query, index, after), limit):
+        for item in islice(_matching_ids(connection, query, index, after), limit):
             found.append(item)
     return found
 
 
-def _walked(connection: sqlite3.Connection, query: BrowseQuery, index: TextIndex, after: int) -> Iterator[int]:
+def _matching_ids(connection: sqlite3.Connection, query: BrowseQuery, index: TextIndex, after: int) -> Iterator[int]:
     if query.search:
         where = compile_selection(Selection(query.conditions), walked=True)
         yield from searching.matching(connection, index, query.search, where, after)
@@ -87,7 +88,9 @@ def _walked(connection: sqlite3.Connection, query: BrowseQuery, index: TextIndex
 
 
 def first_ids_query(query: BrowseQuery, after: int) -> tuple[str, list[object]]:
-    """Return the SQL of ``first_ids`` without a search: completions are walked by row id, so nothing is sorted."""
+    """Return the SQL of ``first_ids`` without a search; completions are read in order of row id, so
+    nothing is sorted.
+    """
     where, parameters = compile_selection(Selection(query.conditions), walked=True)
     walked = items_sql(where).replace(" JOIN ", " CROSS JOIN ").replace("LEFT CROSS JOIN", "LEFT JOIN")
     return f"SELECT c.id FROM {walked} WHERE c.id > ? AND {where} ORDER BY c.id", [after, *parameters]
@@ -98,7 +101,7 @@ _WORST: Final = {
     "subtype": SUBTYPE,
     **{name: f"nullif({COLUMNS[name]}, '')" for name in ("domain", "source", "model")},
 }
-"""Column -> its sort key, if that is not its text: a missing value is NULL, and right is greater than wrong."""
+"""Sort keys by column, where they are not the text: a missing value is NULL, and correct is greater than incorrect."""
 _OUTCOMES: Final = (OutcomeCode.INCORRECT, OutcomeCode.ERROR, OutcomeCode.ABSTAIN, OutcomeCode.CORRECT)
 _WORST_VERDICT: Final = (
     f"CASE {VERDICT} " + " ".join(f"WHEN {outcome} THEN {place}" for place, outcome in enumerate(_OUTCOMES)) + " END"
@@ -110,15 +113,15 @@ def _order(query: BrowseQuery) -> tuple[str, list[object]]:
         return f"c.id {'DESC' if query.descending else 'ASC'}", []
     judged, sign, verifier = query.sort.partition(":")
     value = _WORST_VERDICT if sign and judged == "verdict" else _WORST.get(query.sort) or COLUMNS[query.sort]
-    # NULL sorts before everything and a blob after: missing values come last in both directions.
+    # SQLite sorts NULL first and blobs last: with these, missing values come last in both directions.
     return f"{value} DESC, c.id" if query.descending else f"coalesce({value}, x''), c.id", [verifier] if sign else []
 
 
 def tally(connection: sqlite3.Connection, selection: Selection, column: str) -> list[tuple[str, str, int]]:
-    """Count how many of some items have each value of a column, the most frequent first.
+    """Count the selected items by their value in a column, the most frequent value first.
 
     Returns:
-        A value in the spelling of conditions, its displayed form, and the number of items with it.
+        For each value its spelling in conditions, its displayed text, and the number of items that have it.
     """
     where, parameters = compile_selection(selection)
     if column.startswith("verdict:"):
@@ -143,8 +146,8 @@ def rows(
     """Return rows by id in the given order, without ids that no longer exist.
 
     Args:
-        runs: Run id -> verifier name of the verdict columns.
-        search: A search text whose position in each item is reported.
+        runs: Names of the verifiers with a verdict column, by the id of the run that is shown.
+        search: A search text; its first match in each item is returned with its context.
     """
     marks = ", ".join("?" * len(wanted))
     found = {
@@ -155,7 +158,7 @@ def rows(
             tuple(wanted),
         )
     }
-    words = _words(connection, wanted, runs)
+    words = _verdict_words(connection, wanted, runs)
     places = searching.places(connection, wanted, search) if search else {}
     return [
         BrowseRow(
@@ -170,7 +173,9 @@ def rows(
     ]
 
 
-def _words(connection: sqlite3.Connection, wanted: Sequence[int], runs: dict[int, str]) -> dict[int, dict[str, str]]:
+def _verdict_words(
+    connection: sqlite3.Connection, wanted: Sequence[int], runs: dict[int, str]
+) -> dict[int, dict[str, str]]:
     words: dict[int, dict[str, str]] = {}
     marks = ", ".join("?" * len(wanted))
     for run, name in runs.items():
@@ -184,7 +189,7 @@ def _words(connection: sqlite3.Connection, wanted: Sequence[int], runs: dict[int
 
 
 def newest_runs(connection: sqlite3.Connection, *, without: Sequence[str] = ()) -> dict[int, str]:
-    """Map run id to verifier name: the newest complete run of each verifier.
+    """Return the verifiers' names, by the id of each verifier's newest complete run.
 
     Args:
         without: Kinds of verifiers to leave out.
@@ -199,13 +204,13 @@ def newest_runs(connection: sqlite3.Connection, *, without: Sequence[str] = ()) 
 
 
 def runs_so_far(connection: sqlite3.Connection, *, without: Sequence[str] = ()) -> dict[str, tuple[int, int | None]]:
-    """Map verifier name to its newest complete run, else its newest active one.
+    """Return each verifier's newest complete run, or its newest active run if none is complete, by verifier name.
 
     Args:
         without: Kinds of verifiers to leave out.
 
     Returns:
-        Run id, and for a run that has never been complete, its expected number of verdicts.
+        The run's id, and None; for a run that has never been complete, its id and its expected number of verdicts.
     """
     found: dict[str, tuple[int, int | None]] = {}
     for name, run, expected in connection.execute(
@@ -252,9 +257,10 @@ def with_key(connection: sqlite3.Connection, key: str) -> list[int]:
 
 
 def meant(connection: sqlite3.Connection, key: str) -> list[int]:
-    """Return row ids of the completions that an id may mean: a completion's own, else a question's, else an id's end.
+    """Return the row ids of the completions that an id may refer to: it is a completion's id, otherwise a question's
+    id, otherwise the end of an id.
 
-    If many ids end so, only the first ones are returned.
+    If many ids end with it, only the first completions are returned.
     """
     if found := with_key(connection, key):
         return found

@@ -1,4 +1,4 @@
-"""Reads the items' properties and a run's verdicts as columns, whole or for a range of rows."""
+"""Reads the properties of items and the verdicts of a run as columns (arrays), for a range of row ids."""
 
 from __future__ import annotations
 
@@ -49,14 +49,16 @@ _MAX_VALUE = 80
 """Most characters of a group's name."""
 _MAX_VALUES = 10_000
 _PIECE, _FIRST_PIECE, _GROWTH = 50_000, 1_000, 7
-"""Row ids read at once: few at first, because new reasons are read twice, as a list of texts."""
+"""Number of row ids read at once, the number at first, and its growth. The first reads are small because new reasons
+are read twice.
+"""
 _MAX_CODED_REASONS = 40
 """Most reasons that SQLite encodes itself."""
 _OUTCOMES = len(OutcomeCode)
 _UNKNOWN = 200
 _THREE_DIGITS = 100
 _FINAL = f"coalesce({GOLD}, -1)"
-# An excluded item is in no table, regardless of its file.
+# Excluded items are in no table, whatever their file says.
 _IMPORTED = f"CASE WHEN i.state = 'excluded' THEN -1 ELSE coalesce({IMPORTED_GOLD}, -1) END"
 _ORIGIN = f"CASE {GOLD_FROM} WHEN 'imported' THEN 1 WHEN 'agreed' THEN 2 WHEN 'adjudicated' THEN 3 ELSE 0 END"
 _TOUCHED = """(SELECT completion_id FROM item_states WHERE completion_id BETWEEN ?1 AND ?2
@@ -65,13 +67,13 @@ _REASON = f"coalesce(nullif(reason, ''), '{NO_REASON}')"
 
 
 class ItemNumbers(NamedTuple):
-    """Visible items as numbers, in order of row id; arrays of int64.
+    """Numeric columns of the visible items, in order of row id; int64 arrays.
 
     Attributes:
         item: Row ids of the completions.
         question: Row ids of their questions.
-        model: Row ids of their models, 0 without one.
-        characters: Lengths of the completions; -1 if unknown.
+        model: Row ids of the models that wrote them; 0 if unknown.
+        characters: Lengths of the completions in characters; -1 if unknown.
         imported: Gold as imported: 1 correct, 0 incorrect, -1 none.
     """
 
@@ -83,13 +85,13 @@ class ItemNumbers(NamedTuple):
 
 
 class ItemNames(NamedTuple):
-    """The names behind those numbers, and the annotators' values.
+    """The names of models and questions in `ItemNumbers`, and the values that annotators have changed.
 
     Attributes:
-        models: A model's row id -> its name; "" for 0.
-        questions: A question's row id -> its `OF_QUESTION`.
-        touched: Items with annotators' work, and checks: row id, final gold, `ORIGINS`, counted imported gold, type,
-            subtype. All other items have the imported values.
+        models: Names of models by row id; "" for 0.
+        questions: The values of the fields `OF_QUESTION`, by row id of the question.
+        touched: A row for each check and each item that annotators worked on: row id, final gold, an index into
+            `ORIGINS`, imported gold if it counts, type, subtype. All other items have the imported values.
     """
 
     models: dict[int, str]
@@ -103,10 +105,10 @@ class VerdictRows(Struct, frozen=True, kw_only=True, eq=False):
     Attributes:
         item: Row ids of the completions (int64).
         outcome: Values of `workbench.core.verdict.OutcomeCode`.
-        reason: Positions in ``reasons``, which are in order of first occurrence.
-        reasons: Reason codes, `NO_REASON` first.
+        reason: Indexes into ``reasons``.
+        reasons: Reason codes in order of first occurrence, after `NO_REASON`.
         scored: Row ids of completions with a score.
-        score: Their scores.
+        score: The scores of these completions.
     """
 
     item: Vector
@@ -118,7 +120,7 @@ class VerdictRows(Struct, frozen=True, kw_only=True, eq=False):
 
 
 def item_ends(connection: Connection) -> tuple[int, int] | None:
-    """Return the first and the last item's row id, visible or not; None without any."""
+    """Return the row ids of the first and the last item, visible or not; None if there are no items."""
     least, most = connection.execute(
         "SELECT (SELECT min(id) FROM completions), (SELECT max(id) FROM completions)"
     ).fetchone()
@@ -126,8 +128,8 @@ def item_ends(connection: Connection) -> tuple[int, int] | None:
 
 
 def item_numbers(connection: Connection, first: int, last: int) -> ItemNumbers:
-    """Read the items with row ids from ``first`` to ``last``; SQLite aggregates the numbers, and row ids if some are
-    missing.
+    """Read the items with row ids from ``first`` to ``last``. SQLite joins each column to one text, which is fast; the
+    row ids are read only if some are missing.
     """
     import numpy as np
 
@@ -139,19 +141,19 @@ def item_numbers(connection: Connection, first: int, last: int) -> ItemNumbers:
     ).fetchone()
     question, characters, both = map(vector, row)
     model, gold = np.divmod(both, _GOLDS)
-    return ItemNumbers(_items(connection, first, last, len(question)), question, model, characters, gold - 1)
+    return ItemNumbers(_joined_column(connection, first, last, len(question)), question, model, characters, gold - 1)
 
 
 def item_names(connection: Connection, first: int, last: int, questions: list[int]) -> ItemNames:
-    """Read the names, once for each question, and for each item only if annotators have changed them.
+    """Read the names of models and questions, and the values of the items that annotators have changed.
 
     Args:
         questions: Row ids of the items' questions.
     """
     return ItemNames(
         models={0: "", **dict(connection.execute("SELECT id, name FROM models"))},
-        questions=_questions(connection, questions),
-        touched=_touched(connection, first, last),
+        questions=_question_names(connection, questions),
+        touched=_touched_items(connection, first, last),
     )
 
 
@@ -160,7 +162,7 @@ _GOLDS = 3
 _OF_ITEMS = f"FROM completions AS c WHERE {VISIBLE} AND c.id BETWEEN ? AND ? ORDER BY c.id"
 
 
-def _items(connection: Connection, first: int, last: int, number: int) -> Vector:
+def _joined_column(connection: Connection, first: int, last: int, number: int) -> Vector:
     import numpy as np
 
     within = f"FROM completions AS c WHERE {VISIBLE} AND c.id BETWEEN ?1 AND ?2"
@@ -173,8 +175,8 @@ def _items(connection: Connection, first: int, last: int, number: int) -> Vector
     return vector(text)
 
 
-def _questions(connection: Connection, wanted: list[int]) -> dict[int, tuple[str, ...]]:
-    # Questions have no item state: their names are the imported ones.
+def _question_names(connection: Connection, wanted: list[int]) -> dict[int, tuple[str, ...]]:
+    # Questions have no item state: their values are the imported ones.
     names = [COLUMNS[field].replace("i.subtype", "NULL") for field in OF_QUESTION]
     rows = connection.execute(
         f"SELECT q.id, {', '.join(names)} FROM questions AS q JOIN datasets AS d ON d.id = q.dataset_id "
@@ -184,7 +186,7 @@ def _questions(connection: Connection, wanted: list[int]) -> dict[int, tuple[str
     return {question: tuple(values) for question, *values in rows}
 
 
-def _touched(connection: Connection, first: int, last: int) -> list[tuple[int, int, int, int, str, str]]:
+def _touched_items(connection: Connection, first: int, last: int) -> list[tuple[int, int, int, int, str, str]]:
     texts = (_FINAL, _ORIGIN, _IMPORTED, COLUMNS["type"], COLUMNS["subtype"])
     return connection.execute(
         f"SELECT c.id, {', '.join(texts)} FROM {items_sql(*texts)} WHERE {VISIBLE} AND c.id IN {_TOUCHED} "
@@ -194,13 +196,14 @@ def _touched(connection: Connection, first: int, last: int) -> list[tuple[int, i
 
 
 def stored_values(connection: Connection, field: str, items: npt.NDArray[np.integer[Any]]) -> tuple[Vector, list[str]]:
-    """Return each item's value in a `COLUMN` or in one of `TOLD`, as a position in the list of values, "" first.
+    """Return each item's value in one of the columns `COLUMN` or `TOLD`, as an index into the returned list of values,
+    which begins with "".
 
     Args:
         items: Row ids, in order.
 
     Raises:
-        UsageError: No item has the column, or it has too many values to group by.
+        UsageError: No item has this column, or it has too many different values to group by.
     """
     import numpy as np
 
@@ -237,7 +240,7 @@ def verdict_rows(connection: Connection, run: int, first: int, last: int) -> Ver
     parts: list[tuple[Vector, IntArray, IntArray]] = [(vector(None), nothing, nothing)]
     places: dict[str, int] = {NO_REASON: 0}
     scored, piece = 0, _FIRST_PIECE
-    while first <= last and (ends := _ends(connection, run, first, last)) is not None:
+    while first <= last and (ends := _verdict_ends(connection, run, first, last)) is not None:
         raise_if_cancelled()
         span = ends[0], min(ends[0] + piece - 1, ends[1])
         found = _coded_verdicts(connection, run, span, places) or _stored_verdicts(connection, run, span, places)
@@ -250,11 +253,11 @@ def verdict_rows(connection: Connection, run: int, first: int, last: int) -> Ver
 
 
 _SomeVerdicts: TypeAlias = "tuple[Vector, IntArray, IntArray, int]"
-"""Row ids of items, outcomes, positions of reasons, and the number of scores."""
+"""Row ids of items, their outcomes, indexes of their reasons, and the number of scores."""
 _OF_SPAN = "FROM verdicts WHERE run_id = ? AND sample = 0 AND completion_id BETWEEN ? AND ?"
 
 
-def _ends(connection: Connection, run: int, first: int, last: int) -> tuple[int, int] | None:
+def _verdict_ends(connection: Connection, run: int, first: int, last: int) -> tuple[int, int] | None:
     within = "FROM verdicts WHERE run_id = ?1 AND completion_id BETWEEN ?2 AND ?3"
     least, most = connection.execute(
         f"SELECT (SELECT min(completion_id) {within}), (SELECT max(completion_id) {within})", (run, first, last)
@@ -283,11 +286,11 @@ def _coded_verdicts(
     if (reason == _UNKNOWN).any():
         return None
     dense = len(outcome) == span[1] - span[0] + 1
-    item = np.arange(span[0], span[1] + 1) if dense else _judged(connection, run, span)
+    item = np.arange(span[0], span[1] + 1) if dense else _judged_items(connection, run, span)
     return item, outcome, reason, scored
 
 
-def _judged(connection: Connection, run: int, span: tuple[int, int]) -> Vector:
+def _judged_items(connection: Connection, run: int, span: tuple[int, int]) -> Vector:
     (text,) = connection.execute(
         f"SELECT group_concat(completion_id) FROM (SELECT completion_id {_OF_SPAN} ORDER BY completion_id)",
         (run, *span),
@@ -311,7 +314,7 @@ def _stored_verdicts(connection: Connection, run: int, span: tuple[int, int], pl
 
 
 def _scores(connection: Connection, run: int, first: int, last: int) -> tuple[array[int], array[float]]:
-    # As text they would lose their last digits.
+    # Scores are read as rows: as joined text they would lose their last digits.
     rows = connection.execute(
         "SELECT completion_id, score FROM verdicts WHERE run_id = ? AND sample = 0 AND score IS NOT NULL "
         "AND completion_id BETWEEN ? AND ? ORDER BY completion_id",
@@ -325,7 +328,7 @@ def _scores(connection: Connection, run: int, first: int, last: int) -> tuple[ar
     return keys, values
 
 
-# -- Complete results of a query, for data frames; only reading is possible.
+# -- Complete results of read-only queries, for data frames.
 
 
 View = Literal[
@@ -368,11 +371,11 @@ def view(connection: sqlite3.Connection, name: View, items: Sequence[int] | None
 def query(connection: sqlite3.Connection, sql: str, parameters: Sequence[object] | Mapping[str, object] = ()) -> Result:
     """Return the result of a statement.
 
-    The connection can't write to its tables; SQLite's authorizer also denies attaching or writing other files,
-    transactions, and the pragma that would make it writable.
+    The connection is read-only. SQLite's authorizer also denies attaching and writing other files, transactions, and
+    the pragma that would make the connection writable.
 
     Raises:
-        UsageError: The statement doesn't read, or its parameters don't fit.
+        UsageError: The statement is invalid or would write, or its parameters don't match.
     """
     connection.set_authorizer(_authorize)
     try:

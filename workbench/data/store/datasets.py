@@ -1,4 +1,4 @@
-"""Whole data sets: their names, and which are excluded."""
+"""Renames, excludes and readmits whole data sets."""
 
 from __future__ import annotations
 

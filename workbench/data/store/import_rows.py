@@ -21,17 +21,18 @@ _EXTRA: Final = "SELECT extra FROM question_text WHERE id = ?"
 class QuestionRows:
     """Compares the questions of one import with what is stored, and inserts the new ones.
 
-    A question imported with a completion is the same question; it gets the keys that only the pool's file has.
+    A question that was imported with a completion is recognised as the same question; it gets the extra keys of the
+    file of questions.
 
     Args:
         items: Inserts the questions.
-        connection: The database for comparison; None if nothing is stored yet (a dry run).
+        connection: The database to compare with; None if nothing is stored yet (a dry run).
     """
 
     def __init__(self, items: ItemInserter, connection: sqlite3.Connection | None) -> None:
         self._items = items
         self._connection = connection
-        # Extra keys by question: those not written yet, and those written at the end.
+        # Extra keys by question: of questions not inserted yet, and of stored questions, which are updated at the end.
         self._pending: dict[int, str | None] = {}
         self._held: dict[int, str] = {}
 
@@ -39,8 +40,8 @@ class QuestionRows:
         unchanged = imported = 0
         refused: list[Refusal] = []
         for record in records:
-            item = _item(record)
-            found = self._items.other_licence(item) or self._take(item, record.extra)
+            item = _question_item(record)
+            found = self._items.other_licence(item) or self._take_question(item, record.extra)
             if isinstance(found, Refusal):
                 refused.append(found)
             elif found == "new":
@@ -58,24 +59,26 @@ class QuestionRows:
         )
         self._held.clear()
 
-    def _take(self, item: ItemRecord, extra: str | None) -> Refusal | str:
+    def _take_question(self, item: ItemRecord, extra: str | None) -> Refusal | str:
         newest = self._items.last_question_id
         contradiction = self._items.take_question(item, extra)
         if contradiction is not None:
-            return _refused(item, contradiction)
+            return _contradiction_refusal(item, contradiction)
         question = self._items.question_row_id
         if question > newest:
             self._pending[question] = extra
             return "new"
-        stored = self._extra(question)
+        stored = self._stored_extra(question)
         if extra is not None and stored is None and question < self._items.first_question_id:
             self._held[question] = extra
             return "new"
         if stored != extra and extra is not None:
-            return _refused(item, "conflict" if question < self._items.first_question_id else "duplicate_key")
+            return _contradiction_refusal(
+                item, "conflict" if question < self._items.first_question_id else "duplicate_key"
+            )
         return "unchanged"
 
-    def _extra(self, question: int) -> str | None:
+    def _stored_extra(self, question: int) -> str | None:
         if question in self._pending:
             return self._pending[question]
         if question in self._held or self._connection is None:
@@ -84,7 +87,7 @@ class QuestionRows:
         return row[0] if row else None
 
 
-def _item(record: QuestionRecord) -> ItemRecord:
+def _question_item(record: QuestionRecord) -> ItemRecord:
     return ItemRecord(
         line=record.line,
         raw=record.raw,
@@ -102,7 +105,7 @@ def _item(record: QuestionRecord) -> ItemRecord:
     )
 
 
-def _refused(item: ItemRecord, code: str) -> Refusal:
+def _contradiction_refusal(item: ItemRecord, code: str) -> Refusal:
     where = "is stored with" if code == "conflict" else "stands in this file with"
     return Refusal(
         line=item.line,
@@ -115,14 +118,14 @@ def _refused(item: ItemRecord, code: str) -> Refusal:
 
 
 class ImportRows:
-    """Compares records with what is stored, inserts the new ones; see `ItemInserter`, `QuestionRows`, `ProblemRows`.
+    """Compares records with stored rows and inserts the new ones; see `ItemInserter`, `QuestionRows`, `ProblemRows`.
 
     Args:
         connection: Where the records go; None when nothing is stored (a dry run).
         dataset_id: Row id of the data set; None if it doesn't exist yet (a dry run).
-        indexed: Whether stored completions can be looked up by key, which is not so while a first import fills the
-            tables.
-        dry: Compare and count only.
+        indexed: Whether stored completions can be looked up by key; not during the first import, when the index is
+            dropped.
+        dry: Only compare and count; insert nothing.
     """
 
     def __init__(
@@ -180,10 +183,10 @@ def first(connection: sqlite3.Connection, import_id: int, most: int) -> list[Qua
 
 
 def refused(connection: sqlite3.Connection, most: int, characters: int) -> list[RefusedRow]:
-    """Return rejected rows (quarantine), the newest import's first.
+    """Return rejected rows (quarantine); those of the newest import come first.
 
     Args:
-        characters: Most bytes read of each row.
+        characters: Maximum number of bytes to read of each row.
     """
     rows = connection.execute(
         "SELECT d.name, n.path, k.line, k.field, k.code, k.message, substr(k.raw, 1, ?) FROM quarantine AS k "
@@ -224,8 +227,8 @@ _MENDED = f"""
 
 
 def release(connection: sqlite3.Connection, import_id: int) -> int:
-    """Remove rejected rows of earlier imports that a complete import has accepted since; return their number.
+    """Remove rejected rows of earlier imports that this complete import has accepted; return their number.
 
-    They are recognised by their ids; without ids, by their line in the same file, which was fixed and imported again.
+    The rows are recognised by their ids, or else by their line number in the same file, imported again after a fix.
     """
     return connection.execute(f"DELETE FROM quarantine WHERE id IN ({_MENDED})", (import_id,)).rowcount

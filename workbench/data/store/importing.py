@@ -1,7 +1,8 @@
-"""Imports as transactions: one for a first import, small hidden ones if people may be working.
+"""Import transactions: a first import is one transaction; later imports are many small ones, since people may be
+working.
 
-While an import into a filled database runs, its row in ``imports`` says ``running`` and the ``horizon`` view hides
-everything from its first ids on. A dead one (its process is gone) is removed by the next import.
+While a later import runs, the state of its row in ``imports`` is ``running``, and the view ``horizon`` hides all rows
+from its first ids on. If its process dies, the next import removes its rows.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _QUIET_SECONDS = 10.0
 
 
 class ImportProcess(Struct, frozen=True):
-    """An unfinished import's row; process and time distinguish it from a later one with its id."""
+    """The row of an unfinished import; process and time distinguish it from a later import with the same id."""
 
     id: int
     dataset_id: int
@@ -46,7 +47,7 @@ class ImportProcess(Struct, frozen=True):
 
 
 def discard_dead_imports(database: Database) -> int:
-    """Remove the remains of killed imports; return the number of imports.
+    """Remove the rows of killed imports; return the number of these imports.
 
     Raises:
         StoreError: An import is running in a living process.
@@ -55,32 +56,32 @@ def discard_dead_imports(database: Database) -> int:
     rows = database.reader().execute(f"SELECT {columns} FROM imports WHERE state = 'running'").fetchall()
     running = [ImportProcess(*row) for row in rows]
     for left in running:
-        if _alive(database, left):
+        if _is_alive(database, left):
             raise StoreError(f"{database.path}: another import is running (process {left.pid}).", "Wait for it.")
     for left in running:
-        _discard(database, left)
+        _discard_import(database, left)
     return len(running)
 
 
 _GIVEN_UP: set[ImportProcess] = set()
-"""Imports of this process that have failed and could not be undone."""
+"""Failed imports of this process that could not be undone yet."""
 
 
 def give_up(database: Database, failed: ImportProcess) -> None:
-    """Undo a failed import or, without enough disk space, leave it to the next one; it stays invisible."""
+    """Undo a failed import. If the disk is full, its rows stay hidden and the next import removes them."""
     try:
         try:
-            _discard(database, failed)
+            _discard_import(database, failed)
         except StoreError:
-            # The log has room again once its contents are in the database.
+            # The checkpoint moves the log's contents to the database, which frees disk space.
             database.write_back()
-            _discard(database, failed)
+            _discard_import(database, failed)
     except (StoreError, sqlite3.Error):
-        # Report the error of the import itself.
+        # The error of the import is the one to report.
         _GIVEN_UP.add(failed)
 
 
-def _alive(database: Database, left: ImportProcess) -> bool:
+def _is_alive(database: Database, left: ImportProcess) -> bool:
     process = decoded(left.process)
     if process is None or left in _GIVEN_UP:
         return False
@@ -95,12 +96,12 @@ _OF_COMPLETIONS = {"code_solutions": "completion_id", "completion_text": "id", "
 _OF_QUESTIONS = {"tests": "question_id", "code_problems": "question_id", "question_text": "id", "questions": "id"}
 
 
-def _discard(database: Database, left: ImportProcess) -> None:
+def _discard_import(database: Database, left: ImportProcess) -> None:
     for tables, first in ((_OF_COMPLETIONS, left.first_completion_id), (_OF_QUESTIONS, left.first_question_id)):
         while _discard_some(database, left, tables, first):
             pass
     with database.write() as connection:
-        if not _is_there(connection, left):
+        if not _is_still_running(connection, left):
             return
         connection.execute(
             "DELETE FROM suites WHERE dataset_id = ? AND origin = 'imported' "
@@ -115,14 +116,14 @@ def _discard(database: Database, left: ImportProcess) -> None:
 def _discard_some(database: Database, left: ImportProcess, tables: dict[str, str], first: int) -> bool:
     with database.write() as connection:
         last: int = connection.execute(f"SELECT coalesce(max(id), 0) FROM {[*tables][-1]}").fetchone()[0]
-        if last < first or not _is_there(connection, left):
+        if last < first or not _is_still_running(connection, left):
             return False
         for table, column in tables.items():
             connection.execute(f"DELETE FROM {table} WHERE {column} >= max(?, ?)", (first, last - _BATCH_ROWS + 1))
     return True
 
 
-def _is_there(connection: sqlite3.Connection, left: ImportProcess) -> bool:
+def _is_still_running(connection: sqlite3.Connection, left: ImportProcess) -> bool:
     row = connection.execute(
         "SELECT 1 FROM imports WHERE id = ? AND state = 'running' AND pid IS ? AND started_at = ?",
         (left.id, left.pid, left.started_at),
@@ -148,7 +149,7 @@ class ImportCounts(Struct, kw_only=True):
 
 
 class EarlierImport(Struct, frozen=True, kw_only=True):
-    """A complete import of the same file under the same mapping.
+    """A complete import of the same file with the same mapping of columns.
 
     Attributes:
         id: Its row id.
@@ -161,7 +162,7 @@ class EarlierImport(Struct, frozen=True, kw_only=True):
 
 
 class ImportKey(Struct, frozen=True, kw_only=True):
-    """The key of an import of a data set, in addition to the file's hash.
+    """Identifies an import of a data set, together with the file's hash.
 
     Attributes:
         mapping: The mapping of columns, as JSON text.
@@ -187,10 +188,11 @@ class FileImport:
         self.counts = ImportCounts()
 
     def add(self, items: Sequence[Record], refused: Sequence[Refusal]) -> list[Refusal]:
-        """Store a batch; return all its rejections, including contradictions of stored items.
+        """Store a batch of records; return all rejections, including records that contradict stored items.
 
         Args:
-            items: Problems and solutions in a file of code, else items.
+            items: The valid records of the batch: problems and solutions for a file of code, otherwise items or
+                questions.
         """
         with self._session.transaction() as connection:
             matched = self._rows.add(items)
@@ -214,7 +216,7 @@ class FileImport:
 
 
 class ImportSession:
-    """All files of one command as one data set; see ``import_session``.
+    """The import of all files of one command into one data set; see ``import_session``.
 
     Attributes:
         dataset: The data set's name.
@@ -243,11 +245,11 @@ class ImportSession:
     @contextmanager
     def file(self, file: ImportKey) -> Iterator[FileImport]:
         with self.transaction() as connection:
-            dataset_id = _dataset(connection, self.dataset)
+            dataset_id = _ensure_dataset(connection, self.dataset)
             if self._rows is None:
                 self._rows = ImportRows(connection, dataset_id, indexed=not self.bulk)
             self._rows.begin_file()
-            started = _start(connection, self._database.path, dataset_id, file, self._rows)
+            started = _start_import(connection, self._database.path, dataset_id, file, self._rows)
         try:
             yield FileImport(self, started.id, self._rows)
         except BaseException:
@@ -256,7 +258,7 @@ class ImportSession:
             raise
 
     def earlier(self, file: ImportKey, hash_of_file: Callable[[], bytes]) -> EarlierImport | None:
-        """Return the complete import of the same bytes under the same mapping, if there is one.
+        """Return the earlier complete import of the same bytes with the same mapping; None if there is none.
 
         Args:
             hash_of_file: Called only if there are imports to compare.
@@ -266,7 +268,7 @@ class ImportSession:
 
 @contextmanager
 def import_session(database: Database, dataset: str) -> Iterator[ImportSession]:
-    """Begin to import: in one transaction while the database is empty, else in small ones.
+    """Begin to import: in one transaction if the database is empty, otherwise in small ones.
 
     Raises:
         StoreError: Another import is running, or the database can't be written.
@@ -276,7 +278,7 @@ def import_session(database: Database, dataset: str) -> Iterator[ImportSession]:
         database.release_reader()
         with closing(database.open()) as connection:
             if _begin_bulk(connection):
-                with _whole(database, connection):
+                with _bulk_transaction(database, connection):
                     yield ImportSession(database, dataset, connection)
                 return
         discard_dead_imports(database)
@@ -306,7 +308,7 @@ def _prepare_bulk(connection: sqlite3.Connection) -> None:
 
 
 @contextmanager
-def _whole(database: Database, connection: sqlite3.Connection) -> Iterator[None]:
+def _bulk_transaction(database: Database, connection: sqlite3.Connection) -> Iterator[None]:
     try:
         drop_large_indexes(connection)
         yield
@@ -365,7 +367,9 @@ def count(counts: ImportCounts, matched: Matched, refused: int) -> None:
 
 
 def settle_types(connection: sqlite3.Connection) -> None:
-    """Trust types where every question of a data set came with a subtype; code has none."""
+    """Mark the types of data sets as trusted if every question (except code) was imported with a subtype, else as
+    labelled.
+    """
     wanted = (
         "CASE WHEN EXISTS (SELECT 1 FROM questions AS q WHERE q.dataset_id = datasets.id AND q.subtype IS NULL AND "
         "NOT EXISTS (SELECT 1 FROM code_problems AS p WHERE p.question_id = q.id)) THEN 'labelled' ELSE 'trusted' END"
@@ -373,13 +377,13 @@ def settle_types(connection: sqlite3.Connection) -> None:
     connection.execute(f"UPDATE datasets SET types = {wanted} WHERE types <> {wanted}")
 
 
-def _dataset(connection: sqlite3.Connection, name: str) -> int:
+def _ensure_dataset(connection: sqlite3.Connection, name: str) -> int:
     connection.execute("INSERT OR IGNORE INTO datasets (name, created_at) VALUES (?, ?)", (name, now()))
     row: tuple[int] = connection.execute("SELECT id FROM datasets WHERE name = ?", (name,)).fetchone()
     return row[0]
 
 
-def _start(
+def _start_import(
     connection: sqlite3.Connection, database: Path, dataset_id: int, file: ImportKey, rows: ImportRows
 ) -> ImportProcess:
     if connection.execute("SELECT 1 FROM imports WHERE state = 'running'").fetchone():

@@ -1,4 +1,4 @@
-"""Compares items with stored rows: new, already stored, or contradictory."""
+"""Compares items with stored rows; an item is new, already stored, or contradicts a stored row."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workbench.core.item import KEPT_RAW, ItemRecord, Refusal
 from workbench.data.formats.rows import derived, is_derived
 from workbench.data.store.licences import Licences
 
-# -- The stored row that an imported item contradicts, and the fields.
+# -- Finds the stored row that an imported item contradicts, and the fields that differ.
 
 
 _QUESTION = (
@@ -32,11 +32,11 @@ _IMPORTED = (
 
 
 class Contradicted(NamedTuple):
-    """A stored row.
+    """A stored row that an imported item contradicts.
 
     Attributes:
-        fields: The differing fields.
-        place: Its origin in words; "" if unknown.
+        fields: Names of the fields that differ.
+        place: Where the stored row was imported from, in words; "" if unknown.
     """
 
     fields: tuple[str, ...]
@@ -44,32 +44,34 @@ class Contradicted(NamedTuple):
 
 
 def contradicted(connection: sqlite3.Connection, question: int, item: ItemRecord) -> Contradicted:
-    """Return the row of a question that an item contradicts.
+    """Return the stored row that an item contradicts.
 
     Args:
-        question: Row id of the question of the item's key.
+        question: Row id of the stored question that has the item's question key.
     """
     stored = connection.execute(_QUESTION, (question,)).fetchone()
     if stored is None:
         return Contradicted((), "")
     said = (item.question, item.reference, item.source, item.type, item.subtype)
-    fields = _differing(_OF_QUESTION, stored, said)
+    fields = _differing_names(_OF_QUESTION, stored, said)
     if fields:
         first = connection.execute("SELECT min(id) FROM completions WHERE question_id = ?", (question,)).fetchone()[0]
-        return Contradicted(fields, _place(connection, first))
+        return Contradicted(fields, _import_origin(connection, first))
     row = connection.execute(_COMPLETION, (question, item.completion_key)).fetchone()
     if row is None:
         return Contradicted((), "")
     gold = None if row[2] is None else bool(row[2])
     told = (item.completion, item.gold, item.model, item.extra)
-    return Contradicted(_differing(_OF_COMPLETION, (row[1], gold, *row[3:]), told), _place(connection, row[0]))
+    return Contradicted(
+        _differing_names(_OF_COMPLETION, (row[1], gold, *row[3:]), told), _import_origin(connection, row[0])
+    )
 
 
-def _differing(names: tuple[str, ...], stored: tuple[object, ...], said: tuple[object, ...]) -> tuple[str, ...]:
+def _differing_names(names: tuple[str, ...], stored: tuple[object, ...], said: tuple[object, ...]) -> tuple[str, ...]:
     return tuple(name for name, one, other in zip(names, stored, said, strict=True) if one != other)
 
 
-def _place(connection: sqlite3.Connection, completion: int | None) -> str:
+def _import_origin(connection: sqlite3.Connection, completion: int | None) -> str:
     row = None if completion is None else connection.execute(_IMPORTED, (completion,)).fetchone()
     if row is None or completion is None:
         return ""
@@ -100,7 +102,7 @@ class Matched(NamedTuple):
     """The results of a batch of items.
 
     Attributes:
-        repeated: Unchanged items whose completion has no id and equals another one of the file.
+        repeated: Number of unchanged items whose completion has no id and equals another completion of the file.
     """
 
     imported: int
@@ -112,14 +114,14 @@ class Matched(NamedTuple):
 class ItemInserter:
     """Compares the items of one import with what is stored, and inserts the new ones.
 
-    Content is compared by blake2b-128 hashes. New ids continue from the greatest one.
+    Content is compared by blake2b-128 hashes. New row ids continue from the greatest stored id.
 
     Args:
-        connection: Where the items go; None when nothing is stored (a dry run).
+        connection: The database to insert into; None if nothing is stored yet (a dry run).
         dataset_id: Row id of the data set; None if it doesn't exist yet (a dry run).
-        indexed: Whether stored completions can be looked up by key, which is not so while a first import fills the
-            tables.
-        dry: Compare and count only.
+        indexed: Whether stored completions can be looked up by key; not during the first import, when the index is
+            dropped.
+        dry: Only compare and count; insert nothing.
     """
 
     def __init__(
@@ -137,7 +139,7 @@ class ItemInserter:
         # The last row's question: files mostly list the completions of one question together.
         self._asked: tuple[str | None, ...] = ()
         self._asked_id = 0
-        # Keys and contents of completions as 64-bit hashes: they need a fraction of the memory of the texts.
+        # Keys and contents of completions as 64-bit hashes, which need far less memory than the texts.
         self._completions: dict[int, int] = {}
         self._earlier: dict[int, int] = {}
         self._pending: tuple[list[tuple[object, ...]], ...] = ([], [], [], [])
@@ -207,7 +209,7 @@ class ItemInserter:
         )
 
     def refusal_of(self, item: ItemRecord, code: str) -> Refusal:
-        other = self._contradicted(item)
+        other = self._find_contradicted(item)
         fields = () if other is None else other.fields
         where = "that is stored" if code == "conflict" else "in this file"
         if other is not None and other.place:
@@ -243,7 +245,7 @@ class ItemInserter:
             raw=item.raw[:KEPT_RAW],
         )
 
-    def _contradicted(self, item: ItemRecord) -> Contradicted | None:
+    def _find_contradicted(self, item: ItemRecord) -> Contradicted | None:
         if self._connection is None or (not self._indexed and self._explained >= _MAX_EXPLAINED):
             return None
         self._explained += 1
@@ -255,12 +257,13 @@ class ItemInserter:
         self._licences.complete(connection)
 
     def take_question(self, item: ItemRecord, extra: str | None = None) -> str | None:
-        """Select or insert an item's question (`question_row_id`); return the code of a contradiction, if any.
+        """Find or insert an item's question, whose row id is then `question_row_id`; return the code of a
+        contradiction, or None.
 
-        A row without source or type does not contradict the stored question's.
+        An item without a source or type does not contradict a stored question that has one.
 
         Args:
-            extra: The question's own unknown keys; those of an item are its completion's.
+            extra: Extra keys of the question, in a file of questions; an item's extra keys belong to its completion.
         """
         asked = (item.question_key, item.question, item.reference, item.source, item.type, item.subtype)
         if asked != self._asked:
@@ -268,16 +271,18 @@ class ItemInserter:
             question = self._questions.get(item.question_key) or self._stored_question(item.question_key)
             if question is None:
                 question = self._add_question(item, content, extra)
-            elif question[1] != content and not self._says_less(question[0], item):
+            elif question[1] != content and not self._has_fewer_fields(question[0], item):
                 return "conflict" if question[0] < self.first_question_id else "duplicate_key"
             self._asked, self._asked_id = asked, question[0]
         self._licences.note(item.source, item.licence)
         return None
 
     def take_completion(self, question_id: int, item: ItemRecord) -> str | None:
-        """Return None if the completion is new, "" if it is already stored, else the code of the contradiction."""
+        """Insert a completion if it is new, and return None; return "" if it is already stored, otherwise the code of
+        the contradiction.
+        """
         content = content_hash((item.completion, item.gold, item.model, item.extra))
-        short_key, short_content = hash((question_id, item.completion_key)), _short(content)
+        short_key, short_content = hash((question_id, item.completion_key)), _short_hash(content)
         known = self._completions.get(short_key)
         if known is not None:
             return "" if known == short_content else "duplicate_key"
@@ -288,7 +293,7 @@ class ItemInserter:
         self._completions[short_key] = short_content
         completion_id = self._completion_id
         self._completion_id = completion_id + 1
-        model_id = None if item.model is None else self._id_of("models", item.model)
+        model_id = None if item.model is None else self._name_id("models", item.model)
         _, _, completions, texts = self._pending
         completions.append(
             (completion_id, question_id, item.completion_key, model_id, item.gold, content, len(item.completion))
@@ -296,7 +301,7 @@ class ItemInserter:
         texts.append((completion_id, item.completion, item.extra, item.layout))
         return None
 
-    def _says_less(self, question_id: int, item: ItemRecord) -> bool:
+    def _has_fewer_fields(self, question_id: int, item: ItemRecord) -> bool:
         if self._connection is None or None not in (item.source, item.type, item.subtype):
             return False
         row: tuple[str | None, ...] | None = self._connection.execute(_STORED_QUESTION, (question_id,)).fetchone()
@@ -312,7 +317,7 @@ class ItemInserter:
     def _add_question(self, item: ItemRecord, content: bytes, extra: str | None) -> tuple[int, bytes]:
         question_id = self._question_id
         self._question_id += 1
-        source_id = None if item.source is None else self._id_of("sources", item.source)
+        source_id = None if item.source is None else self._name_id("sources", item.source)
         questions, texts, _, _ = self._pending
         questions.append(
             (question_id, self._dataset_id, item.question_key, source_id, item.type, item.subtype, content)
@@ -338,16 +343,16 @@ class ItemInserter:
         row: tuple[bytes] | None = self._connection.execute(
             "SELECT hash FROM completions WHERE question_id = ? AND key = ?", (question_id, key)
         ).fetchone()
-        return None if row is None else _short(row[0])
+        return None if row is None else _short_hash(row[0])
 
-    def _id_of(self, table: str, name: str) -> int:
+    def _name_id(self, table: str, name: str) -> int:
         names = self._names[table]
         found = names.get(name)
         if found is None:
-            found = names[name] = 0 if self._dry else self._interned(table, name)
+            found = names[name] = 0 if self._dry else self._store_name(table, name)
         return found
 
-    def _interned(self, table: str, name: str) -> int:
+    def _store_name(self, table: str, name: str) -> int:
         assert self._connection is not None
         if table == "sources":
             domain = name.partition("/")[0] if "/" in name else None
@@ -375,5 +380,5 @@ def _next_id(connection: sqlite3.Connection | None, table: str) -> int:
     return row[0]
 
 
-def _short(content: bytes) -> int:
+def _short_hash(content: bytes) -> int:
     return int.from_bytes(content[:8], "big")

@@ -1,4 +1,4 @@
-"""Label events in the form of label files: ids of items and names of people."""
+"""Reads label events for label files: with the ids of items and the names of people."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def find_questions(connection: sqlite3.Connection, question: str, dataset: str |
 
 
 class SubjectPlace(NamedTuple):
-    """The name of a subject outside this database.
+    """The ids by which a labelled completion or question is found in another database.
 
-    A question is named by the smallest id of its completions; one without completions only by its own id ("" for a
-    completion).
+    A question is identified by its id and the smallest id of its completions; ``completion_id`` is "" for a question
+    without completions.
     """
 
     dataset: str

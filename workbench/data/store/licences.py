@@ -1,4 +1,4 @@
-"""Licences of sources: each source has one, from the first import."""
+"""Licences of sources: each source has one licence, that of the first import which names one."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import sqlite3
 
 
 class Licences:
-    """The licences of sources in the rows of one import; written when the import is complete.
+    """The licences that the rows of one import name for their sources; stored when the import is complete.
 
     Args:
-        connection: The database of sources; None if nothing is stored yet (a dry run).
+        connection: The database with stored licences; None if nothing is stored yet (a dry run).
     """
 
     def __init__(self, connection: sqlite3.Connection | None) -> None:
@@ -18,14 +18,14 @@ class Licences:
         self._new: dict[str, str] = {}
 
     def contradicted(self, source: str | None, licence: str | None) -> str | None:
-        """Return a source's stored licence if a row has another one; None if it has none, or the same."""
+        """Return a source's stored licence if a row names another one; None otherwise."""
         if source is None or licence is None:
             return None
-        stands = self._new.get(source) or self._stored(source)
+        stands = self._new.get(source) or self._stored_licence(source)
         return None if stands in (None, licence) else stands
 
     def note(self, source: str | None, licence: str | None) -> None:
-        if source is not None and licence is not None and self._stored(source) is None:
+        if source is not None and licence is not None and self._stored_licence(source) is None:
             self._new[source] = licence
 
     def complete(self, connection: sqlite3.Connection) -> None:
@@ -34,7 +34,7 @@ class Licences:
             [(licence, source) for source, licence in self._new.items()],
         )
 
-    def _stored(self, source: str) -> str | None:
+    def _stored_licence(self, source: str) -> str | None:
         if source not in self._known:
             row: tuple[str | None] | None = None
             if self._connection is not None:

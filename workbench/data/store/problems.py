@@ -1,4 +1,4 @@
-"""Compares code problems and solutions with stored rows: new, already stored, or contradictory."""
+"""Compares code problems and solutions with stored rows; each is new, already stored, or contradicts a stored row."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class _KnownProblem(Struct, gc=False):
     """A problem that is stored or being imported.
 
     Attributes:
-        around: The context of solutions: entry point, setup, language, seconds, and the author of the reference.
-        suites: Suite -> hash of its tests.
+        around: What solutions are run with: entry point, setup, language, seconds; and the author of the reference.
+        suites: Hashes of the tests, by suite.
     """
 
     question_id: int
@@ -49,14 +49,14 @@ class _KnownProblem(Struct, gc=False):
 class ProblemRows:
     """Compares the problems and solutions of one import with what is stored, and inserts the new ones.
 
-    A problem's tests in a suite are written once: other tests under the same suite are a contradiction. Tests of a new
-    suite for a visible problem are held back until the import is complete.
+    The tests of a problem in a suite never change: other tests in the same suite are a contradiction. Tests of a new
+    suite of a visible problem are inserted when the import is complete.
 
     Args:
         items: Inserts questions and completions.
-        connection: The database for the rest; None if nothing is stored (a dry run).
+        connection: The database for problems and tests; None if nothing is stored yet (a dry run).
         dataset_id: Row id of the data set; None if it doesn't exist yet (a dry run).
-        dry: Compare and count only.
+        dry: Only compare and count; insert nothing.
     """
 
     def __init__(
@@ -100,18 +100,20 @@ class ProblemRows:
         problem, item = record.problem, _question(record)
         contradiction = self._items.take_question(item)
         if contradiction is not None:
-            return _contradicted(record, contradiction, "prompt", "another prompt, solution or source")
+            return _contradiction_refusal(record, contradiction, "prompt", "another prompt, solution or source")
         known = self._known.get(problem.task_id) or self._stored(problem.task_id, self._items.question_row_id)
         new = known is None
         if known is None:
             known = self._add_problem(record)
         code = "conflict" if known.question_id < self._items.first_question_id else "duplicate_key"
-        if known.around != _around(problem):
-            return _contradicted(record, code, "entry_point", "another entry point, setup, language, limit or author")
+        if known.around != _execution_context(problem):
+            return _contradiction_refusal(
+                record, code, "entry_point", "another entry point, setup, language, limit or author"
+            )
         digests = {name: _digest(tests) for name, tests in problem.suites.items()}
         for name, digest in digests.items():
             if known.suites.get(name, digest) != digest:
-                return _contradicted(record, code, "tests", f"other tests in its suite {name!r}")
+                return _contradiction_refusal(record, code, "tests", f"other tests in its suite {name!r}")
         added = [name for name in digests if name not in known.suites]
         for name in added:
             self._add_tests(known.question_id, name, problem.suites[name])
@@ -120,10 +122,10 @@ class ProblemRows:
 
     def _take_solution(self, record: SolutionRecord) -> Refusal | bool:
         if record.raw is self._refused_row:
-            return _left_behind(record)
+            return _rejected_row_refusal(record)
         question_id = self._problem_ids.get(record.task_id) or self._problem_id(record.task_id)
         if question_id is None:
-            return _unknown_problem(record)
+            return _unknown_problem_refusal(record)
         item = _completion(record)
         contradiction = self._items.take_completion(question_id, item)
         if contradiction is None:
@@ -133,7 +135,9 @@ class ProblemRows:
 
     def _add_problem(self, record: ProblemRecord) -> _KnownProblem:
         task_id = record.problem.task_id
-        known = self._known[task_id] = _KnownProblem(self._items.question_row_id, _around(record.problem), {})
+        known = self._known[task_id] = _KnownProblem(
+            self._items.question_row_id, _execution_context(record.problem), {}
+        )
         self._problem_ids[task_id] = known.question_id
         self._problems.append((known.question_id, *known.around, record.extra))
         return known
@@ -244,18 +248,18 @@ def _completion(record: SolutionRecord) -> ItemRecord:
     )
 
 
-def _around(problem: Problem) -> tuple[object, ...]:
+def _execution_context(problem: Problem) -> tuple[object, ...]:
     return problem.entry_point, problem.setup, problem.language, problem.seconds, problem.canonical_by
 
 
 def _digest(tests: Sequence[CodeTest]) -> bytes:
-    # Whether a statement is an assertion about one call depends on the parser, which may differ between versions.
+    # The form is not hashed: whether a statement is an assertion about one call depends on the version of the parser.
     forms = ("" if test.form in ("expression", "statement") else test.form for test in tests)
     content = _encode([(form, test.source, test.expected) for form, test in zip(forms, tests, strict=True)])
     return blake2b(content, digest_size=16).digest()
 
 
-def _contradicted(record: ProblemRecord, code: str, field: str, other: str) -> Refusal:
+def _contradiction_refusal(record: ProblemRecord, code: str, field: str, other: str) -> Refusal:
     where = "is stored with" if code == "conflict" else "stands in this file with"
     return Refusal(
         line=record.line,
@@ -268,7 +272,7 @@ def _contradicted(record: ProblemRecord, code: str, field: str, other: str) -> R
     )
 
 
-def _left_behind(record: SolutionRecord) -> Refusal:
+def _rejected_row_refusal(record: SolutionRecord) -> Refusal:
     return Refusal(
         line=record.line,
         code="conflict",
@@ -278,7 +282,7 @@ def _left_behind(record: SolutionRecord) -> Refusal:
     )
 
 
-def _unknown_problem(record: SolutionRecord) -> Refusal:
+def _unknown_problem_refusal(record: SolutionRecord) -> Refusal:
     return Refusal(
         line=record.line,
         code=UNKNOWN_PROBLEM,
@@ -289,7 +293,7 @@ def _unknown_problem(record: SolutionRecord) -> Refusal:
     )
 
 
-# -- Problems for a table: an id query, then pages by id, like `store.browsing` for items.
+# -- Reads problems for a table: first all ids, then pages by id, as `store.browsing` does for items.
 
 
 _FROM = (
@@ -305,7 +309,7 @@ _RAN = (
     "FROM completions AS c CROSS JOIN counted_results AS t ON t.run_id = ? AND t.completion_id = c.id AND t.suite = ? "
     f"LEFT JOIN item_states AS i ON i.completion_id = c.id WHERE c.question_id = q.id AND {VISIBLE}"
 )
-# Outcomes of tests that never count have no result (NULL).
+# Outcomes in which no test counts have no result (NULL).
 _ALL_PASS = "iif(t.outcomes GLOB '*[^b]*', t.outcomes GLOB '*p*' AND t.outcomes NOT GLOB '*[^pb]*', NULL)"
 _SOLUTIONS = f"(SELECT count(*) {_OWN})"
 _TESTS = "(SELECT count(*) FROM tests WHERE tests.question_id = q.id)"
@@ -344,9 +348,9 @@ class Task(NamedTuple):
     """A problem with its tests in one suite.
 
     Attributes:
-        source: Its source; None if unknown.
-        tests: Number of its tests in the suite.
-        stdio: Number of them that are texts for standard input.
+        source: The problem's source; None if unknown.
+        tests: Number of the problem's tests in the suite.
+        stdio: Number of these tests that are texts for standard input.
     """
 
     question: int
@@ -389,7 +393,7 @@ def rows(
 
     Args:
         run: The run whose outcomes are counted.
-        beside: A run with outcomes of another suite.
+        beside: A run with outcomes of another suite, for comparison.
     """
     marks = ", ".join("?" * len(wanted))
     tests: dict[int, dict[str, int]] = {}
@@ -418,7 +422,7 @@ def rows(
         for row in connection.execute(
             f"SELECT q.id, q.key, d.name, coalesce(p.entry_point, ''), {figures}, {_ORDERS['beside']} "
             f"FROM {_FROM} WHERE q.id IN ({marks})",
-            (*_bound(figures, run), *_bound(_ORDERS["beside"], beside), *wanted),
+            (*_run_parameters(figures, run), *_run_parameters(_ORDERS["beside"], beside), *wanted),
         )
     }
     return [found[question] for question in wanted if question in found]
@@ -457,7 +461,7 @@ def own_fields(connection: sqlite3.Connection, dataset: int, name: str) -> dict[
     return dict(rows.fetchall())
 
 
-def _bound(sql: str, run: SuiteRun | None) -> list[object]:
+def _run_parameters(sql: str, run: SuiteRun | None) -> list[object]:
     pair: list[object] = [None, None] if run is None else [run.run, run.suite]
     return pair * sql.count("t.run_id = ?")
 
@@ -473,7 +477,7 @@ def _where(query: ProblemQuery) -> tuple[str, list[object]]:
         parameters += values
     kind = _KINDS[query.kind]
     texts.append(kind)
-    parameters += _bound(kind, query.run)
+    parameters += _run_parameters(kind, query.run)
     return " AND ".join(texts), parameters
 
 
@@ -483,4 +487,4 @@ def _order(query: ProblemQuery) -> tuple[str, list[object]]:
         return f"q.id {direction}", []
     order = _ORDERS[query.sort]
     run = query.beside if query.sort == "beside" else query.run
-    return f"{order} {direction} NULLS LAST, q.id {direction}", _bound(order, run)
+    return f"{order} {direction} NULLS LAST, q.id {direction}", _run_parameters(order, run)

@@ -1,4 +1,4 @@
-"""Reads one item's texts for annotators, and streams the chosen items."""
+"""Reads one item's texts for annotators, and streams selected items for export."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ItemText(Struct, frozen=True, kw_only=True):
     Attributes:
         completion: Row id of the completion.
         question: Row id of the question.
-        types_labelled: Whether annotators must resolve the question's answer type.
+        types_labelled: Whether annotators must label the question's answer type.
     """
 
     completion: int
@@ -64,13 +64,13 @@ class ItemText(Struct, frozen=True, kw_only=True):
 
     @property
     def content_hash(self) -> bytes:
-        """Return blake2b-128 of the three texts, which identifies the labelled texts."""
+        """Return the blake2b-128 hash of the three texts, which shows later what texts were labelled."""
         texts = (self.question_text, self.reference, self.completion_text)
         return content_hash(text.encode("utf-8", "surrogatepass") for text in texts)
 
 
 def content_hash(texts: Iterable[bytes]) -> bytes:
-    """Return blake2b-128 of some texts, each preceded by its length."""
+    """Return the blake2b-128 hash of texts, each preceded by its length."""
     digest = blake2b(digest_size=16)
     for text in texts:
         digest.update(len(text).to_bytes(8, "big") + text)
@@ -152,7 +152,7 @@ def is_own(connection: sqlite3.Connection, completion: int) -> bool:
 
 def own_completion(connection: sqlite3.Connection, question: int) -> int | None:
     row = connection.execute(
-        # A label from elsewhere may have no slot.
+        # A label imported from another database may have no slot.
         "SELECT c.id, (SELECT max(s.state = 'done') FROM own_slots AS s WHERE s.task = 'correctness' "
         "AND s.subject = c.id) AS done, (SELECT max(e.id) FROM own_events AS e WHERE e.task = 'correctness' "
         "AND e.subject = c.id AND e.kind = 'label') AS said FROM completions AS c WHERE c.question_id = ? "
@@ -168,7 +168,7 @@ def own_draft(connection: sqlite3.Connection, completion: int) -> str:
 
 
 def own_flag(connection: sqlite3.Connection, completion: int) -> str | None:
-    """On a blind connection, return the text of the person's open flag on the completion; None without one."""
+    """Return the text of the annotator's open flag on a completion, on a blind connection; None if there is none."""
     row = connection.execute(
         "SELECT flagged, coalesce(note, '') FROM own_events WHERE kind = 'flag' AND task = 'correctness' "
         "AND subject = ? ORDER BY created_at DESC, uuid DESC LIMIT 1",
@@ -191,7 +191,7 @@ class OwnEntry(Struct, frozen=True, kw_only=True):
 
 
 def own_history(connection: sqlite3.Connection, limit: int, question_characters: int = 200) -> list[OwnEntry]:
-    """On a blind connection, return the person's newest labels in force on completions, newest first."""
+    """Return the annotator's current labels on completions, newest first, on a blind connection."""
     rows = connection.execute(
         f"SELECT e.subject, substr(qt.text, 1, {question_characters:d}), e.verdict, coalesce(e.exclusion_reason, ''), "
         "coalesce((SELECT t.subtype FROM own_events AS t WHERE t.kind = 'label' AND t.task = 'type' "
@@ -200,7 +200,7 @@ def own_history(connection: sqlite3.Connection, limit: int, question_characters:
         "FROM own_events AS e JOIN completions AS c ON c.id = e.subject "
         "JOIN question_text AS qt ON qt.id = c.question_id "
         f"WHERE e.kind = 'label' AND e.task = 'correctness' AND {_is_current('e')} "
-        # An item served again (in a new round, or as a repeat) is listed once, with its newest label.
+        # An item that was assigned again (in a new round, or as a repeat) is listed once, with its newest label.
         "AND NOT EXISTS (SELECT 1 FROM own_events AS n WHERE n.kind = 'label' AND n.task = e.task "
         "AND n.subject = e.subject AND (n.created_at, n.uuid) > (e.created_at, e.uuid) "
         f"AND {_is_current('n')}) ORDER BY e.id DESC LIMIT ?",
@@ -223,7 +223,7 @@ def own_history(connection: sqlite3.Connection, limit: int, question_characters:
     ]
 
 
-# -- Items drawn at random, spread evenly over their questions.
+# -- Random samples of items, spread evenly over their questions.
 
 
 SEED = 0
@@ -233,7 +233,7 @@ _WORD = 2**64
 
 
 class SamplingFrame(NamedTuple):
-    """The population of a draw: row ids of completions, ascending, and of their questions."""
+    """The items to sample from: row ids of completions, ascending, and of their questions."""
 
     item: Vector
     question: Vector
@@ -243,10 +243,10 @@ class SamplingFrame(NamedTuple):
 
 
 def frame(connection: sqlite3.Connection, selection: Selection, *, checks: bool = True) -> SamplingFrame:
-    """Return all items that meet the conditions, ignoring the limit.
+    """Return all items that meet a selection's conditions; its limit is ignored.
 
     Args:
-        checks: Include checks.
+        checks: Include items that are quality checks of annotators.
 
     Raises:
         UsageError: See `compile_selection` and `check_names`.
@@ -266,19 +266,19 @@ def any_item(connection: sqlite3.Connection) -> bool:
 
 
 def chance(found: SamplingFrame, seed: int = SEED) -> Floats:
-    """Return each item's position between 0 and 1; the lowest are drawn first, for any number of items.
+    """Return a number from 0 to 1 for each item; to sample N items, take the N lowest.
 
-    The items of a question have equally spaced positions, in random order from a random start. Each item is therefore
-    equally likely to be among the first N, a question with k of n items has k N / n of them there, rounded up or down,
-    and a longer draw with the same seed begins with the same items. Source: systematic sampling with probability
+    The items of a question have equally spaced numbers, in random order from a random start. Each item is therefore
+    equally likely to be among the first N; of a question with k of all n items, k N / n are among them, rounded up or
+    down; and a larger sample with the same seed contains the smaller one. Source: systematic sampling with probability
     proportional to size, Madow, "On the theory of systematic sampling, II", Annals of Mathematical Statistics 20, 1949,
     question by question.
     """
     import numpy as np
 
-    order = np.lexsort((_hashed(found.item, seed, 1), found.question))
+    order = np.lexsort((_hash_numbers(found.item, seed, 1), found.question))
     _, first, place, size = np.unique(found.question[order], return_index=True, return_inverse=True, return_counts=True)
-    start = _hashed(found.question[order][first], seed, 2) / _WORD
+    start = _hash_numbers(found.question[order][first], seed, 2) / _WORD
     where = np.empty(len(order))
     where[order] = (np.arange(len(order)) - first[place] + start[place]) / size[place]
     return where
@@ -295,20 +295,22 @@ def drawn(found: SamplingFrame, most: int, seed: int = SEED) -> SamplingFrame:
     return SamplingFrame(chosen.item[:most], chosen.question[:most])
 
 
-def _hashed(values: Vector, seed: int, purpose: int) -> Hashed:
-    """Return pseudo-random numbers determined by value, seed and purpose: Steele, Lea and Flood's SplitMix64, 2014."""
+def _hash_numbers(values: Vector, seed: int, purpose: int) -> Hashed:
+    """Return pseudo-random numbers that depend only on value, seed and purpose: Steele, Lea and Flood's SplitMix64,
+    2014.
+    """
     import numpy as np
 
     found = values.astype(np.uint64)
     for number in (purpose, seed % _WORD):
-        found = found + np.uint64(_scrambled(number))
+        found = found + np.uint64(_mix_bits(number))
         found = (found ^ (found >> np.uint64(30))) * np.uint64(_FIRST)
         found = (found ^ (found >> np.uint64(27))) * np.uint64(_SECOND)
         found = found ^ (found >> np.uint64(31))
     return found
 
 
-def _scrambled(number: int) -> int:
+def _mix_bits(number: int) -> int:
     number = (number + _STEP) % _WORD
     number = (number ^ (number >> 30)) * _FIRST % _WORD
     number = (number ^ (number >> 27)) * _SECOND % _WORD
@@ -346,23 +348,23 @@ def stream_items(
     by_question: bool = False,
     judges: tuple[str, ...] = (),
 ) -> Iterator[StoredItem]:
-    """Yield the chosen items, all from one state of the database.
+    """Yield the selected items, all from one state of the database.
 
     Args:
-        gold: Whose labels count as gold; ``imported`` also uses the file's own answer types.
-        by_question: Group the completions of a question; else use the order of import.
-        judges: Verifiers whose common verdict in their newest complete runs is the gold.
+        gold: Which labels count as gold; ``imported`` also uses the answer types of the file.
+        by_question: Yield the completions of a question together; otherwise in the order of import.
+        judges: Verifiers whose verdicts are the gold if they agree, from their newest complete runs.
     """
     chosen, parameters = _chosen(selection, "c.question_id, c.id" if by_question else "c.id")
     asked = IMPORTED_GOLD if gold == "imported" else GOLD
     origin = GOLD_FROM
     if judges:
         asked, origin, gold = (
-            f"CASE WHEN {_all_say(1, judges)} THEN 1 WHEN {_all_say(0, judges)} THEN 0 END",
+            f"CASE WHEN {_agreement_condition(1, judges)} THEN 1 WHEN {_agreement_condition(0, judges)} THEN 0 END",
             "NULL",
             "final",
         )
-    # Only ids are sorted: the limit stops SQLite from merging the queries and sorting long texts.
+    # Only ids are sorted: the LIMIT keeps SQLite from merging the queries and sorting long texts.
     rows = connection.execute(
         f"SELECT d.name, q.key, c.key, qt.text, qt.reference, ct.text, {asked}, {origin}, c.imported_gold, m.name, "
         f"s.name, {TYPE}, {SUBTYPE}, q.type, q.subtype, qt.type_text, qt.subtype_text, {STATE}, ct.extra, ct.layout "
@@ -375,7 +377,7 @@ def stream_items(
     return (_item(row, gold) for row in rows)
 
 
-def _all_say(outcome: int, judges: tuple[str, ...]) -> str:
+def _agreement_condition(outcome: int, judges: tuple[str, ...]) -> str:
     return " AND ".join([f"{VERDICT} = {outcome}"] * len(judges))
 
 
@@ -453,8 +455,8 @@ def _item(row: tuple[object, ...], choice: GoldChoice) -> StoredItem:
         "source": source,
         "type": kind,
         "subtype": subtype,
-        "type_text": _in_force(kind, own_kind, type_text),
-        "subtype_text": _in_force(subtype, own_subtype, subtype_text),
+        "type_text": _current_type_text(kind, own_kind, type_text),
+        "subtype_text": _current_type_text(subtype, own_subtype, subtype_text),
         "state": state,
         "extra": extra,
         "layout": layout,
@@ -462,7 +464,7 @@ def _item(row: tuple[object, ...], choice: GoldChoice) -> StoredItem:
     return StoredItem(**values)  # type: ignore[arg-type]
 
 
-def _in_force(code: object, imported: object, text: object) -> object:
+def _current_type_text(code: object, imported: object, text: object) -> object:
     if code is None or (code == imported and text is not None):
         return text
     return type_display(str(code))

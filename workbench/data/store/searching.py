@@ -1,4 +1,4 @@
-"""Finds the items whose texts contain a text; plain text, ASCII letters match in either case."""
+"""Finds the items whose texts contain a search text, which is not a pattern; ASCII letters match in either case."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from workbench.data.store.text_index import NO_INDEX, TextIndex
 _MAX_PATTERN: Final = 10_000
 """Most characters of a pattern; SQLite accepts up to 50,000 bytes."""
 _BATCH_SIZES: Final = (64, 8_192)
-"""Candidates whose texts are read together: initially, and at most."""
+"""Number of candidates whose texts are read together: at first, and at most."""
 _FREQUENT_RATIO: Final = 20
-"""Ratio of all questions to matching ones below which matches are frequent."""
+"""Matches count as frequent if fewer than this many questions exist per matching question."""
 _RARE_RATIO: Final = 8
-"""Ratio of all items to matching ones above which matches are rare."""
+"""Matches count as rare if more than this many items exist per matching item."""
 _QUESTION: Final = "questions AS q JOIN question_text AS qt ON qt.id = q.id"
 
 Clause = tuple[str, list[object]]
@@ -32,7 +32,7 @@ def holds(columns: Sequence[str], search: str) -> Clause:
     try:
         search.encode()
     except UnicodeEncodeError:
-        return "0", []  # Half a character, which only a broken terminal sends.
+        return "0", []  # A lone surrogate, which only a broken terminal sends.
     if len(search) > _MAX_PATTERN or "\0" in search:
         sql, value = "instr(lower({}), lower(?)) > 0", search
     else:
@@ -44,17 +44,18 @@ def holds(columns: Sequence[str], search: str) -> Clause:
 def matching(
     connection: sqlite3.Connection, index: TextIndex, search: str, where: Clause, after: int = 0
 ) -> Iterator[int]:
-    """Return row ids after one of the items that contain the text and meet the conditions, in the order of import.
+    """Yield the row ids, greater than ``after``, of items that contain the text and meet the conditions, in the order
+    of import.
 
     Args:
-        index: Limits the rows to read, of those in the index.
+        index: The full-text index; of the rows that it covers only candidates are read.
         where: The conditions.
     """
-    own = _and(holds(("c.key", "ct.text"), search), where)
+    own = _and_clauses(holds(("c.key", "ct.text"), search), where)
     found = merge(
-        _confirmed(connection, index.candidates("completions", search, after), own, index.completions),
-        _items(connection, ("c.id > ?", [max(after, index.completions)]), own),
-        _of_questions(connection, _questions(connection, index, search), where, after),
+        _confirmed_items(connection, index.candidates("completions", search, after), own, index.completions),
+        _matching_items(connection, ("c.id > ?", [max(after, index.completions)]), own),
+        _items_of_questions(connection, _matching_questions(connection, index, search), where, after),
     )
     last = 0
     for item in found:
@@ -64,17 +65,19 @@ def matching(
 
 
 def places(connection: sqlite3.Connection, items: Sequence[int], search: str) -> dict[int, str]:
-    """Return the context of the first match in each item that contains the text: ``"reference: … as …"``."""
+    """Return the first match in each item that contains the text, with its field and context, by row id: ``"reference:
+    … as …"``.
+    """
     rows = connection.execute(
         "SELECT c.id, ct.text, qt.reference, qt.text, c.key, q.key FROM completions AS c "
         "JOIN questions AS q ON q.id = c.question_id JOIN question_text AS qt ON qt.id = q.id "
         "JOIN completion_text AS ct ON ct.id = c.id WHERE c.id IN (SELECT value FROM json_each(?))",
-        (_listed(items),),
+        (_json_list(items),),
     )
-    return {item: next(_found(texts, search), "") for item, *texts in rows}
+    return {item: next(_first_matches(texts, search), "") for item, *texts in rows}
 
 
-def _found(texts: Iterable[str], search: str) -> Iterator[str]:
+def _first_matches(texts: Iterable[str], search: str) -> Iterator[str]:
     for place, text in zip(("completion", "reference", "question", "id", "question's id"), texts, strict=True):
         if (around := snippet(text, search)) is not None:
             yield f"{place}: {around}"
@@ -84,55 +87,59 @@ def all_matching(connection: sqlite3.Connection, index: TextIndex, search: str) 
     candidates = list(islice(index.candidates("completions", search), index.completions // _RARE_RATIO + 1))
     text, parameters = holds(("c.key", "ct.text"), search)
     if not index.completions or len(candidates) > index.completions // _RARE_RATIO:
-        questions = _listed(_questions(connection, NO_INDEX, search))
+        questions = _json_list(_matching_questions(connection, NO_INDEX, search))
         return f"(c.question_id IN (SELECT value FROM json_each(?)) OR {text})", [questions, *parameters]
     own = f"SELECT c.id FROM completions AS c JOIN completion_text AS ct ON ct.id = c.id WHERE {text} AND c.id"
     of_questions = "SELECT id FROM completions WHERE question_id IN (SELECT value FROM json_each(?))"
     return (
         f"c.id IN ({own} IN (SELECT value FROM json_each(?)) UNION ALL {own} > ? UNION ALL {of_questions})",
         [
-            *(*parameters, _listed(candidates)),
+            *(*parameters, _json_list(candidates)),
             *(*parameters, index.completions),
-            _listed(_questions(connection, index, search)),
+            _json_list(_matching_questions(connection, index, search)),
         ],
     )
 
 
-def _and(one: Clause, other: Clause) -> Clause:
+def _and_clauses(one: Clause, other: Clause) -> Clause:
     return f"{one[0]} AND {other[0]}", [*one[1], *other[1]]
 
 
-def _confirmed(connection: sqlite3.Connection, candidates: Iterator[int], where: Clause, through: int) -> Iterator[int]:
+def _confirmed_items(
+    connection: sqlite3.Connection, candidates: Iterator[int], where: Clause, through: int
+) -> Iterator[int]:
     size, most = _BATCH_SIZES
     while some := list(islice(candidates, size)):
-        listed = _listed(item for item in some if item <= through)
-        yield from _items(connection, ("c.id IN (SELECT value FROM json_each(?))", [listed]), where)
+        listed = _json_list(item for item in some if item <= through)
+        yield from _matching_items(connection, ("c.id IN (SELECT value FROM json_each(?))", [listed]), where)
         size = min(2 * size, most)
 
 
-def _of_questions(connection: sqlite3.Connection, questions: Iterator[int], where: Clause, after: int) -> Iterator[int]:
+def _items_of_questions(
+    connection: sqlite3.Connection, questions: Iterator[int], where: Clause, after: int
+) -> Iterator[int]:
     if listed := array("q", questions):
         (last,) = connection.execute("SELECT max(id) FROM questions").fetchone()
         by_item, by_question = ("", "+") if len(listed) * _FREQUENT_RATIO > last else ("+", "")
         which = f"{by_question}c.question_id IN (SELECT value FROM json_each(?)) AND {by_item}c.id > ?"
-        text, parameters = _and((which, [_listed(listed), after]), where)
+        text, parameters = _and_clauses((which, [_json_list(listed), after]), where)
         sql = f"SELECT c.id FROM {items_sql(text)} WHERE {text} ORDER BY {by_item}c.id"
         for (item,) in connection.execute(sql, parameters):
             yield item
 
 
-def _items(connection: sqlite3.Connection, which: Clause, where: Clause) -> Iterator[int]:
-    text, parameters = _and(which, where)
-    # Order by row id, so that nothing is sorted; joined rows are looked up.
+def _matching_items(connection: sqlite3.Connection, which: Clause, where: Clause) -> Iterator[int]:
+    text, parameters = _and_clauses(which, where)
+    # Rows are read in order of row id, so that nothing is sorted; joined rows are looked up.
     walked = items_sql(text).replace(" JOIN ", " CROSS JOIN ").replace("LEFT CROSS JOIN", "LEFT JOIN")
     for (item,) in connection.execute(f"SELECT c.id FROM {walked} WHERE {text} ORDER BY c.id", parameters):
         yield item
 
 
-def _questions(connection: sqlite3.Connection, index: TextIndex, search: str) -> Iterator[int]:
+def _matching_questions(connection: sqlite3.Connection, index: TextIndex, search: str) -> Iterator[int]:
     text, parameters = holds(("q.key", "qt.text", "qt.reference"), search)
     text = f"{text} AND {VISIBLE_QUESTION}"
-    candidates = _listed(item for item in index.candidates("questions", search) if item <= index.questions)
+    candidates = _json_list(item for item in index.candidates("questions", search) if item <= index.questions)
     confirmed = f"SELECT q.id FROM {_QUESTION} WHERE q.id IN (SELECT value FROM json_each(?)) AND {text}"
     others = f"SELECT q.id FROM {_QUESTION} WHERE q.id > ? AND {text}"
     rows = chain(
@@ -142,5 +149,5 @@ def _questions(connection: sqlite3.Connection, index: TextIndex, search: str) ->
     return (question for (question,) in rows)
 
 
-def _listed(ids: Iterable[int]) -> str:
+def _json_list(ids: Iterable[int]) -> str:
     return json.dumps(list(ids))

@@ -28,12 +28,12 @@ from workbench.core.database.values import now
 from workbench.core.selection import Selection
 from workbench.statistics.records.ranking import GroundTruthFrom
 
-# -- Generated suites of tests: how they were made, and their tests, of a problem or of one solution.
+# -- Generated suites of tests: how they were made, and their tests, which belong to a problem or to one solution.
 
 
 Owner = Literal["question", "completion"]
-"""The owner of tests: a problem, or a single solution that their author saw. In a suite, a solution's tests replace
-those of its problem.
+"""What tests belong to: a problem, or a single solution, if their author saw that solution. In a suite, a solution's
+tests replace those of its problem.
 """
 _TABLES: Final[dict[Owner, str]] = {"question": "tests", "completion": "solution_tests"}
 
@@ -42,7 +42,7 @@ class SuiteRow(NamedTuple):
     """A suite of a data set.
 
     Attributes:
-        about: How it was made, as JSON.
+        about: How the suite was made, as JSON.
     """
 
     id: int
@@ -80,7 +80,7 @@ def put_tests(
     """Write tests of problems or solutions, in the caller's transaction.
 
     Args:
-        suite: Its row id.
+        suite: Row id of the suite.
 
     Raises:
         sqlite3.IntegrityError: A problem or solution already has tests in the suite.
@@ -104,15 +104,15 @@ def with_tests(connection: sqlite3.Connection, owner: Owner, suite: int) -> set[
 def tests_of(
     connection: sqlite3.Connection, owner: Owner, ids: Sequence[int], suites: Sequence[str]
 ) -> dict[int, dict[str, tuple[CodeTest, ...]]]:
-    """Return tests in order by row id and suite; every id has an entry, with its suites.
+    """Return the tests in order, by suite, by row id of the problem or solution; every id has an entry.
 
     Args:
-        suites: Names of suites.
+        suites: Names of the suites to read.
     """
     rows = connection.execute(
-        f"SELECT t.{owner}_id, s.name, t.form, t.source, t.expected {_chosen(owner)} "
+        f"SELECT t.{owner}_id, s.name, t.form, t.source, t.expected {_tests_from(owner)} "
         f"ORDER BY t.{owner}_id, t.suite_id, t.position",
-        (_json(ids), _json(suites)),
+        (_json_list(ids), _json_list(suites)),
     )
     found: dict[int, dict[str, list[CodeTest]]] = {number: defaultdict(list) for number in ids}
     for number, suite, form, source, expected in rows:
@@ -123,10 +123,10 @@ def tests_of(
 def test_counts(
     connection: sqlite3.Connection, owner: Owner, ids: Sequence[int], suites: Sequence[str]
 ) -> dict[int, dict[str, int]]:
-    """Count tests by row id and suite; every id has an entry. For the arguments see `tests_of`."""
+    """Return the number of tests by suite, by row id; every id has an entry. For the arguments see `tests_of`."""
     rows = connection.execute(
-        f"SELECT t.{owner}_id, s.name, count(*) {_chosen(owner)} GROUP BY t.{owner}_id, s.name",
-        (_json(ids), _json(suites)),
+        f"SELECT t.{owner}_id, s.name, count(*) {_tests_from(owner)} GROUP BY t.{owner}_id, s.name",
+        (_json_list(ids), _json_list(suites)),
     )
     found: dict[int, dict[str, int]] = {number: {} for number in ids}
     for number, suite, count in rows:
@@ -134,14 +134,14 @@ def test_counts(
     return found
 
 
-def _chosen(owner: Owner) -> str:
+def _tests_from(owner: Owner) -> str:
     return (
         f"FROM json_each(?) AS wanted CROSS JOIN {_TABLES[owner]} AS t ON t.{owner}_id = wanted.value "
         "CROSS JOIN suites AS s ON s.id = t.suite_id WHERE s.name IN (SELECT value FROM json_each(?))"
     )
 
 
-def _json(values: Sequence[object]) -> str:
+def _json_list(values: Sequence[object]) -> str:
     return msgspec.json.encode(list(values)).decode()
 
 
@@ -150,14 +150,14 @@ _BATCH_ROWS = 1_000
 
 
 class Solution(NamedTuple):
-    """The problem of a completion, and the form of its text (None if the import didn't say)."""
+    """The problem of a completion, and the form of the completion's text (None if the import did not state it)."""
 
     question: int
     form: SolutionForm | None
 
 
 class SolutionName(NamedTuple):
-    """A completion by its ids; ``tests`` is the number of its tests by suite."""
+    """The ids of a completion; ``tests`` is the number of its tests by suite."""
 
     item: int
     question_id: str
@@ -167,12 +167,12 @@ class SolutionName(NamedTuple):
 
 
 def problems_of(database: Database, questions: Sequence[int], suites: Sequence[str]) -> dict[int, Problem]:
-    """Return code problems by the question's row id, with their tests in these suites.
+    """Return code problems with their tests in these suites, by row id of the question.
 
-    Questions that are not code are left out. If the tests call ``candidate``, as HumanEval's do, that name is bound.
+    Questions that are not code are left out. If tests call ``candidate``, as HumanEval's do, the setup defines it.
 
     Args:
-        suites: Names of suites, in the requested order of tests.
+        suites: Names of the suites, in the order that their tests should have.
     """
     reader = database.reader()
     wanted = list(dict.fromkeys(questions))
@@ -180,10 +180,10 @@ def problems_of(database: Database, questions: Sequence[int], suites: Sequence[s
         "SELECT p.question_id, q.key, qt.text, qt.reference, p.entry_point, p.setup, p.language, p.seconds, "
         "p.reference_by, q.dataset_id FROM json_each(?) AS wanted CROSS JOIN code_problems AS p ON p.question_id = "
         "wanted.value CROSS JOIN questions AS q ON q.id = p.question_id CROSS JOIN question_text AS qt ON qt.id = q.id",
-        (_json(wanted),),
+        (_json_list(wanted),),
     ).fetchall()
     tests, apart = tests_of(reader, "question", wanted, suites), exclusions_by_suite(reader, wanted)
-    written = _written(reader)
+    written = _generated_suites(reader)
     return {
         row[0]: with_candidate(
             Problem(
@@ -204,7 +204,7 @@ def problems_of(database: Database, questions: Sequence[int], suites: Sequence[s
     }
 
 
-def _written(connection: sqlite3.Connection) -> dict[int, frozenset[str]]:
+def _generated_suites(connection: sqlite3.Connection) -> dict[int, frozenset[str]]:
     found: dict[int, set[str]] = {}
     for dataset, name in connection.execute("SELECT dataset_id, name FROM suites WHERE origin = 'generated'"):
         found.setdefault(dataset, set()).add(name)
@@ -218,7 +218,7 @@ def exclusions_by_suite(
     for question, suite, place, reason, person in connection.execute(
         "SELECT x.question_id, x.suite, x.position, x.reason, x.person FROM json_each(?) AS wanted "
         "CROSS JOIN tests_apart AS x ON x.question_id = wanted.value",
-        (_json(questions),),
+        (_json_list(questions),),
     ):
         found.setdefault(question, {}).setdefault(suite, {})[place] = ExcludedTest(reason, person)
     return found
@@ -232,13 +232,13 @@ def solutions_of(database: Database, items: Sequence[int]) -> dict[int, Solution
     rows = database.reader().execute(
         "SELECT c.id, c.question_id, s.form FROM json_each(?) AS wanted CROSS JOIN completions AS c "
         "ON c.id = wanted.value LEFT JOIN code_solutions AS s ON s.completion_id = c.id",
-        (_json(items),),
+        (_json_list(items),),
     )
     return {item: Solution(question, form) for item, question, form in rows}
 
 
 def named_solutions(database: Database, items: Sequence[int], suites: Sequence[str]) -> Iterator[SolutionName]:
-    """Yield those of the completions that are solutions of code problems, in this order and in short reads.
+    """Yield the completions that are solutions of code problems, in this order; the database is read in short batches.
 
     Args:
         suites: Suites whose tests are counted.
@@ -251,7 +251,7 @@ def named_solutions(database: Database, items: Sequence[int], suites: Sequence[s
                 "CROSS JOIN completions AS c ON c.id = wanted.value CROSS JOIN code_problems AS p "
                 "ON p.question_id = c.question_id CROSS JOIN questions AS q ON q.id = c.question_id "
                 "CROSS JOIN datasets AS d ON d.id = q.dataset_id ORDER BY wanted.key",
-                (_json(items[start : start + _BATCH_ROWS]),),
+                (_json_list(items[start : start + _BATCH_ROWS]),),
             )
             .fetchall()
         )
@@ -261,7 +261,7 @@ def named_solutions(database: Database, items: Sequence[int], suites: Sequence[s
             yield SolutionName(item, question_id, completion_id, dataset, counts[question] | own[item])
 
 
-# -- Solutions of code problems by problem, and those known to be right.
+# -- Solutions of code problems by problem, and which of them are known to be right.
 
 
 class SolutionRow(NamedTuple):
@@ -273,7 +273,7 @@ class SolutionRow(NamedTuple):
 
 
 class SolutionText(NamedTuple):
-    """A solution by its row id: its text, and the form of it (None if the import didn't say)."""
+    """A solution's row id, the form of its text (None if the import did not state it), and the text."""
 
     id: int
     form: SolutionForm | None
@@ -283,10 +283,10 @@ class SolutionText(NamedTuple):
 def by_problem(
     connection: sqlite3.Connection, selection: Selection, questions: Sequence[int] | None = None
 ) -> list[SolutionRow]:
-    """Yield the chosen solutions by problem, in the order of import, without excluded ones.
+    """Return the selected solutions, grouped by problem in the order of import, without excluded ones.
 
     Args:
-        questions: Only of these problems; None for all.
+        questions: Row ids of the problems to include; None for all.
 
     Raises:
         UsageError: The selection names something unknown.
@@ -295,7 +295,7 @@ def by_problem(
     texts = [where, f"{STATE} <> 'excluded'", "c.question_id IN (SELECT question_id FROM code_problems)"]
     if questions is not None:
         texts.append("c.question_id IN (SELECT value FROM json_each(?))")
-        parameters.append(_json(questions))
+        parameters.append(_json_list(questions))
     condition = " AND ".join(texts)
     columns = "c.question_id, d.name, q.key, c.id, c.key"
     chosen = f"SELECT {columns} FROM {items_sql(columns, condition)} WHERE {condition} ORDER BY c.id LIMIT ?"
@@ -308,7 +308,7 @@ def texts(connection: sqlite3.Connection, items: Sequence[int]) -> dict[int, Sol
     rows = connection.execute(
         "SELECT c.id, s.form, x.text FROM json_each(?) AS wanted CROSS JOIN completions AS c ON c.id = wanted.value "
         "JOIN completion_text AS x ON x.id = c.id LEFT JOIN code_solutions AS s ON s.completion_id = c.id",
-        (_json(items),),
+        (_json_list(items),),
     )
     return {row[0]: SolutionText(*row) for row in rows}
 
@@ -325,7 +325,7 @@ def recorded_scores(connection: sqlite3.Connection, items: Sequence[int]) -> dic
     rows = connection.execute(
         f"SELECT x.id, {', '.join(columns)} FROM json_each(?) AS wanted "
         "CROSS JOIN completion_text AS x ON x.id = wanted.value WHERE json_valid(x.extra)",
-        (_json(items),),
+        (_json_list(items),),
     )
     return {row[0]: RecordedScore(*row[1:]) for row in rows if row[1] is not None and 0 <= row[1] <= 1}
 
@@ -339,8 +339,8 @@ def has_recorded_scores(connection: sqlite3.Connection) -> bool:
 
 
 def ground_truths(connection: sqlite3.Connection, items: Sequence[int]) -> dict[int, GroundTruthFrom]:
-    """Map row ids of solutions known to be right to the reason: flagged, or with the text of a canonical solution
-    written by people.
+    """Return why solutions are known to be right, by row id: they are flagged, or their text is that of a canonical
+    solution written by people. Other solutions are left out.
 
     A solution that continues the prompt is compared with the prompt prepended; trailing whitespace is ignored.
     """
@@ -351,7 +351,7 @@ def ground_truths(connection: sqlite3.Connection, items: Sequence[int]) -> dict[
         "qt.id = c.question_id LEFT JOIN code_solutions AS s ON s.completion_id = c.id LEFT JOIN code_problems AS p ON "
         "p.question_id = c.question_id WHERE s.ground_truth OR (qt.reference <> '' AND p.reference_by = 'human' AND "
         f"rtrim(qt.reference, {blank}) = rtrim(iif(s.form = 'continuation', qt.text || ct.text, ct.text), {blank}))",
-        (_json(items),),
+        (_json_list(items),),
     )
     return dict(rows.fetchall())
 
@@ -373,15 +373,15 @@ class OutcomeRow(NamedTuple):
 
 
 def outcome_rows(connection: sqlite3.Connection, selection: Selection, run: int | None) -> list[OutcomeRow]:
-    """Yield outcomes by run, suite and problem, in the order of import, without excluded solutions.
+    """Return test outcomes, ordered by run, suite, problem and import, without excluded solutions.
 
     Args:
-        run: Only this run; None for each verifier's newest run that has been complete.
+        run: The run to read; None for each verifier's newest run that has been complete.
 
     Raises:
         UsageError: The selection names something unknown.
     """
-    chosen, parameters = _items_of(connection, selection)
+    chosen, parameters = _selected_items_sql(connection, selection)
     runs = "r.id IN (SELECT run FROM counted_runs)" if run is None else "r.id = ?"
     rows = connection.execute(
         f"SELECT v.name, r.id, t.suite, q.id, d.name, substr(c.key, length(q.key) + 2), t.outcomes FROM ({chosen}) AS "
@@ -394,12 +394,13 @@ def outcome_rows(connection: sqlite3.Connection, selection: Selection, run: int 
 
 
 def lost_solutions(connection: sqlite3.Connection, selection: Selection, run: int, suite: str) -> int:
-    """Count the solutions without outcomes of a suite because the process that ran them died, without excluded ones.
+    """Count the solutions, except excluded ones, that have no outcomes of a suite because the process running them
+    died.
 
     Raises:
         UsageError: The selection names something unknown.
     """
-    chosen, parameters = _items_of(connection, selection)
+    chosen, parameters = _selected_items_sql(connection, selection)
     row: tuple[int] = connection.execute(
         f"SELECT count(*) FROM ({chosen}) AS chosen JOIN verdicts AS v ON v.run_id = ? AND v.completion_id = chosen.id "
         "AND v.sample = 0 AND v.reason = ? WHERE NOT EXISTS (SELECT 1 FROM test_results AS t WHERE t.run_id = v.run_id "
@@ -409,7 +410,9 @@ def lost_solutions(connection: sqlite3.Connection, selection: Selection, run: in
     return row[0]
 
 
-def _items_of(connection: sqlite3.Connection, selection: Selection, columns: str = "c.id") -> tuple[str, list[object]]:
+def _selected_items_sql(
+    connection: sqlite3.Connection, selection: Selection, columns: str = "c.id"
+) -> tuple[str, list[object]]:
     where, parameters = compile_selection(check_names(connection, selection))
     condition = f"{where} AND {STATE} <> 'excluded'"
     limit = -1 if selection.limit is None else selection.limit
@@ -421,8 +424,8 @@ class OutcomeCounts(NamedTuple):
     """The counts of a suite's test outcomes in a run on one data set.
 
     Attributes:
-        flagged: Whether the counts are over solutions flagged as their problem's ground truth.
-        tests: Number of tests times solutions, without tests that were not run or are broken.
+        flagged: Whether these are the counts of the solutions flagged as ground truth, or of all others.
+        tests: Number of test outcomes over all solutions, except of tests that were not run or are broken.
     """
 
     verifier: str
@@ -442,11 +445,13 @@ def outcome_counts(connection: sqlite3.Connection, selection: Selection) -> list
     Raises:
         UsageError: The selection names something unknown.
     """
-    chosen, parameters = _items_of(connection, selection, "c.id, d.name AS dataset")
+    chosen, parameters = _selected_items_sql(connection, selection, "c.id, d.name AS dataset")
     columns = "v.name, r.id, t.suite, chosen.dataset, coalesce(cs.ground_truth, 0)"
     rows = connection.execute(
-        f"SELECT {columns}, count(*), total(length(t.outcomes) - {_count(NOT_RUN)} - {_count(BROKEN)}), "
-        f"total({_count(PASS)}), total({_count(ASSERTION)}) FROM ({chosen}) AS chosen JOIN counted_results AS t ON "
+        f"SELECT {columns}, count(*), "
+        f"total(length(t.outcomes) - {_letter_count_sql(NOT_RUN)} - {_letter_count_sql(BROKEN)}), "
+        f"total({_letter_count_sql(PASS)}), total({_letter_count_sql(ASSERTION)}) "
+        f"FROM ({chosen}) AS chosen JOIN counted_results AS t ON "
         "t.completion_id = chosen.id JOIN runs AS r ON r.id = t.run_id JOIN verifiers AS v ON v.id = r.verifier_id "
         "LEFT JOIN code_solutions AS cs ON cs.completion_id = chosen.id WHERE r.completed_at IS NOT NULL GROUP BY "
         "r.id, t.suite, 4, 5 ORDER BY r.id, t.suite, 4, 5",
@@ -458,5 +463,5 @@ def outcome_counts(connection: sqlite3.Connection, selection: Selection) -> list
     ]
 
 
-def _count(letter: str) -> str:
+def _letter_count_sql(letter: str) -> str:
     return f"(length(t.outcomes) - length(replace(t.outcomes, '{letter}', '')))"

@@ -1,12 +1,13 @@
 """The full-text index: FTS5 with trigrams, in a separate file next to the database.
 
-``p.db.columns/search.db`` is derived from the texts and may be deleted at any time. As a separate file it takes no lock
-on the database, is in no copy, bundle or archive of it, and adds no requirement on the SQLite version.
+``p.db.columns/search.db`` is derived from the texts and may be deleted at any time. Because it is a separate file, it
+does not lock the database, is not part of its copies, bundles or archives, and adds no requirement on the SQLite
+version.
 
-It stores neither texts nor positions, which needs 0.4 bytes for each byte of text instead of 2.3. It returns
-candidates, which are checked against the stored texts, so FTS5's case folding and syntax don't affect results. The
-program never changes stored texts, and new ones have higher row ids: the index covers each table up to a row id, and a
-search reads the rest.
+It stores neither texts nor positions, and so needs 0.4 bytes per byte of text instead of 2.3. It returns candidates,
+which are checked against the stored texts, so FTS5's case folding and syntax don't affect results. Stored texts never
+change, and new ones have higher row ids: the index covers each table up to a row id, and a search reads all rows after
+it.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ NAME: Final = "search.db"
 Indexed = Literal["questions", "completions"]
 _SAMPLE_SIZE: Final = 500
 LEAST: Final = 3
-"""Characters of a trigram: shorter words can't be looked up."""
+"""Number of characters of a trigram; shorter search texts can't be looked up."""
 _MAX_TRIGRAMS: Final = 64
 """Most trigrams in one query; FTS5 accepts 256."""
 _MAX_ROWS: Final = 1_000
@@ -53,11 +54,11 @@ _INSERTS: Final = {
 
 
 class TextIndex(NamedTuple):
-    """An index in its current state.
+    """An open full-text index, and the rows that it covers.
 
     Attributes:
-        questions: The row id up to which it covers questions; 0 if it can't be used.
-        completions: The row id up to which it covers completions.
+        questions: The last row id of a question in the index; 0 if there is no usable index.
+        completions: The last row id of a completion in the index; 0 if there is no usable index.
     """
 
     connection: sqlite3.Connection | None = None
@@ -65,7 +66,8 @@ class TextIndex(NamedTuple):
     completions: int = 0
 
     def candidates(self, table: Indexed, search: str, after: int = 0) -> Iterator[int]:
-        """Yield row ids, in order, of all rows in the index that contain the text, and of some that don't.
+        """Yield the row ids, in order, of rows in the index that may contain the text: of all that do, and some that
+        don't.
 
         Raises:
             DamagedIndexError: The index can't be read.
@@ -80,7 +82,7 @@ class TextIndex(NamedTuple):
 
 
 class DamagedIndexError(Exception):
-    """The index can't be read: searches work without it, and it is rebuilt."""
+    """The index can't be read; searches then work without it, and it is rebuilt."""
 
 
 NO_INDEX: Final = TextIndex()
@@ -102,16 +104,16 @@ def helps(search: str) -> bool:
 
 @contextmanager
 def reading(database: Path, reader: sqlite3.Connection) -> Iterator[TextIndex]:
-    connection = _opened(path(database))
+    connection = _open_readonly(path(database))
     if connection is None:
         yield NO_INDEX
         return
     with closing(connection):
-        through = _through(connection, reader)
+        through = _covered_rows(connection, reader)
         yield NO_INDEX if through is None else TextIndex(connection, *through)
 
 
-def _opened(place: Path) -> sqlite3.Connection | None:
+def _open_readonly(place: Path) -> sqlite3.Connection | None:
     if not place.exists():
         return None
     try:
@@ -132,10 +134,10 @@ def last_rows(reader: sqlite3.Connection) -> tuple[int, int]:
 
 
 def extend(database: Path, reader: sqlite3.Connection) -> tuple[int, int] | None:
-    """Add some more rows to the index, creating it if needed; resumes after a kill.
+    """Add some more rows to the index, which is created if needed; continues where a killed process stopped.
 
     Returns:
-        The row ids up to which it covers questions and completions; None if it is complete.
+        The last row ids of questions and completions in the index; None if it was complete already.
 
     Raises:
         StoreError: No index can be stored here; the message says why.
@@ -145,13 +147,13 @@ def extend(database: Path, reader: sqlite3.Connection) -> tuple[int, int] | None
         place.parent.mkdir(mode=0o700, exist_ok=True)
         require_own_folder(place.parent)
         try:
-            return _extend(place, reader)
+            return _extend_file(place, reader)
         except sqlite3.OperationalError:
             raise
         except sqlite3.DatabaseError:
             # The index is damaged.
             remove(database)
-            return _extend(place, reader)
+            return _extend_file(place, reader)
     except (sqlite3.Error, OSError) as error:
         raise StoreError(
             f"No index of the texts can be kept in {place}: {error}.", "Searches read every text instead."
@@ -159,7 +161,7 @@ def extend(database: Path, reader: sqlite3.Connection) -> tuple[int, int] | None
 
 
 def missing(index: TextIndex, reader: sqlite3.Connection) -> bool:
-    """Return whether a sampled text that the index should hold is not found in it.
+    """Return whether the index fails to find one of some sampled texts that it covers.
 
     Raises:
         DamagedIndexError: The index can't be read.
@@ -193,26 +195,26 @@ def _connect(place: Path, mode: Literal["rw", "rwc"]) -> sqlite3.Connection:
     return connection
 
 
-def _extend(place: Path, reader: sqlite3.Connection) -> tuple[int, int] | None:
+def _extend_file(place: Path, reader: sqlite3.Connection) -> tuple[int, int] | None:
     with closing(_connect(place, "rwc")) as connection:
         place.chmod(PRIVATE)
         connection.execute("BEGIN IMMEDIATE")
         reader.execute("BEGIN DEFERRED")
         try:
-            found = _take_in(connection, reader)
+            found = _add_rows(connection, reader)
         finally:
             reader.execute("COMMIT")
         connection.execute("COMMIT")
         return found
 
 
-def _take_in(connection: sqlite3.Connection, reader: sqlite3.Connection) -> tuple[int, int] | None:
-    through = dict(zip(_TEXTS, _through(connection, reader) or _begin(connection), strict=True))
+def _add_rows(connection: sqlite3.Connection, reader: sqlite3.Connection) -> tuple[int, int] | None:
+    through = dict(zip(_TEXTS, _covered_rows(connection, reader) or _create_tables(connection), strict=True))
     connection.execute(
         "UPDATE progress SET database = ?, version = ?, token = ?", (generation.name(reader), *generation.mark(reader))
     )
     for table, last in through.items():
-        if rows := _some(reader.execute(_TEXTS[table], (last,))):
+        if rows := _limited_rows(reader.execute(_TEXTS[table], (last,))):
             connection.executemany(_INSERTS[table], rows)
             through[table] = rows[-1][0]
             connection.execute(f"UPDATE progress SET {table} = ?", (through[table],))
@@ -220,7 +222,7 @@ def _take_in(connection: sqlite3.Connection, reader: sqlite3.Connection) -> tupl
     return None
 
 
-def _some(found: Iterable[tuple[int, *tuple[str, ...]]]) -> list[tuple[int, *tuple[str, ...]]]:
+def _limited_rows(found: Iterable[tuple[int, *tuple[str, ...]]]) -> list[tuple[int, *tuple[str, ...]]]:
     rows, characters = [], 0
     for row in found:
         rows.append(row)
@@ -230,7 +232,7 @@ def _some(found: Iterable[tuple[int, *tuple[str, ...]]]) -> list[tuple[int, *tup
     return rows
 
 
-def _through(connection: sqlite3.Connection, reader: sqlite3.Connection) -> tuple[int, int] | None:
+def _covered_rows(connection: sqlite3.Connection, reader: sqlite3.Connection) -> tuple[int, int] | None:
     try:
         made = dict(connection.execute("SELECT name, sql FROM sqlite_master WHERE name IN (?, ?, ?)", [*_SCHEMA]))
         if made != _SCHEMA:
@@ -243,7 +245,7 @@ def _through(connection: sqlite3.Connection, reader: sqlite3.Connection) -> tupl
     return row[3], row[4]
 
 
-def _begin(connection: sqlite3.Connection) -> tuple[int, int]:
+def _create_tables(connection: sqlite3.Connection) -> tuple[int, int]:
     for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
         if name in _SCHEMA:
             connection.execute(f"DROP TABLE {name}")

@@ -1,1 +1,1 @@
-"""The rows of an archive, out and in: `archiving`. Runs of another database: `foreign`."""
+"""archiving: reads and writes the rows of an archive. foreign: reads runs of another database."""

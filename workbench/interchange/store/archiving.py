@@ -1,4 +1,4 @@
-"""Reading the rows of an archive out of a database, and writing them into a new one."""
+"""Read the rows of an archive from a database, and write them into a new one."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class ArchiveTable(NamedTuple):
     """One file of an archive.
 
     Attributes:
-        texts: Another table with the same key, whose columns are on the same lines.
-        rows: SQL condition that selects rows of the table; all of them if it is empty.
+        texts: Another table with the same key, whose columns are in the same lines.
+        rows: SQL condition that selects rows of the table; all rows if it is empty.
     """
 
     name: str
@@ -170,8 +170,8 @@ class Conditions:
     Items and questions of an unfinished import are never included.
 
     Args:
-        checks: Include the items that are checks; else nothing in it reveals them: neither the items themselves, nor
-            labels on them.
+        checks: Whether to include the items that are checks; else neither these items nor labels on them are included,
+            so that the archive doesn't reveal them.
     """
 
     def __init__(self, *, checks: bool) -> None:
@@ -180,14 +180,14 @@ class Conditions:
         self._question = _SHOWN_QUESTION if checks else _NOT_OF_CHECKS
 
     def of(self, part: ArchiveTable, names: Iterable[str]) -> str:
-        """Return the WHERE text for a part with these columns; the table's alias is ``t``."""
+        """Return the SQL condition for a part with these columns; the table's alias is ``t``."""
         found = [part.rows] if part.rows else []
-        found += [self._about(part, name) for name in names]
+        found += [self._column_condition(part, name) for name in names]
         if not self._checks:
-            found += [_KIND.get(part.table, ""), self._served(part)]
+            found += [_KIND.get(part.table, ""), self._calls_condition(part)]
         return " AND ".join(f"({text})" for text in found if text) or "1"
 
-    def _about(self, part: ArchiveTable, name: str) -> str:
+    def _column_condition(self, part: ArchiveTable, name: str) -> str:
         if name == "completion_id":
             return f"t.completion_id IS NULL OR {self._item.format('t.completion_id')}"
         if name in ("question_id", "duplicate_of"):
@@ -201,7 +201,7 @@ class Conditions:
             return self._question.format("t.id")
         return ""
 
-    def _served(self, part: ArchiveTable) -> str:
+    def _calls_condition(self, part: ArchiveTable) -> str:
         if part.table == "responses":
             return _RESPONSE.format("t.id")
         if part.table == "requests":
@@ -253,7 +253,7 @@ class NewDatabase:
 
         Raises:
             StoreError: The disk is full.
-            Refused: A row breaks a rule of its table, or refers to a missing row.
+            ArchiveRefused: A row breaks a rule of its table, or refers to a missing row.
         """
         with closing(sqlite3.connect(self._path, isolation_level=None)) as connection, explained(self._path):
             for pragma in ("foreign_keys = OFF", "synchronous = OFF", f"cache_size = -{_CACHE_KIB}"):
@@ -262,9 +262,9 @@ class NewDatabase:
             try:
                 drop_large_indexes(connection)
                 for part, found in parts:
-                    self._put(connection, part, found)
+                    self._insert_rows(connection, part, found)
                 build_large_indexes(connection)
-                _require_whole(connection)
+                _require_references(connection)
                 connection.execute("COMMIT")
             except (sqlite3.IntegrityError, OverflowError) as error:
                 roll_back(connection)
@@ -280,9 +280,9 @@ class NewDatabase:
     def bring_up_to_date(self) -> None:
         migrations.bring_up_to_date(self._path, keep_copy=False)
 
-    def _put(self, connection: sqlite3.Connection, part: ArchiveTable, found: Iterable[Row]) -> None:
+    def _insert_rows(self, connection: sqlite3.Connection, part: ArchiveTable, found: Iterable[Row]) -> None:
         names = list(columns(connection, part))
-        inserts = [_insert(connection, table, names) for table in part.tables]
+        inserts = [_insert_statement(connection, table, names) for table in part.tables]
         if len(inserts) == 1:
             connection.executemany(inserts[0][0], found)
             return
@@ -291,24 +291,24 @@ class NewDatabase:
                 connection.execute(statement, tuple(row[place] for place in places))
 
 
-def _insert(connection: sqlite3.Connection, table: str, names: Sequence[str]) -> tuple[str, list[int]]:
+def _insert_statement(connection: sqlite3.Connection, table: str, names: Sequence[str]) -> tuple[str, list[int]]:
     own = own_columns(connection, table)
     quoted = ", ".join(f'"{name}"' for name in own)
     return f"INSERT INTO {table} ({quoted}) VALUES ({', '.join('?' * len(own))})", [names.index(name) for name in own]
 
 
 def require_own_corrections(connection: sqlite3.Connection) -> None:
-    """Check that no one retracts another person's label or one on another item; anyone may lift an exclusion.
+    """Check that no event retracts another person's label, or a label on another item; anyone may lift an exclusion.
 
     Raises:
-        ArchiveRefused: A person does.
+        ArchiveRefused: An event does.
     """
     row = connection.execute(_TAKES_ANOTHERS).fetchone()
     if row is not None:
         raise ArchiveRefused(f"the label event in row {row[0]} retracts another person's event, or one on another item")
 
 
-def _require_whole(connection: sqlite3.Connection) -> None:
+def _require_references(connection: sqlite3.Connection) -> None:
     row = connection.execute("PRAGMA foreign_key_check").fetchone()
     if row is not None:
         raise ArchiveRefused(f"a row of {row[0]} refers to one of {row[2]} that is missing")

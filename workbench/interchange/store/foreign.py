@@ -1,4 +1,4 @@
-"""Runs and evolutions of another database, as records; none of it is trusted yet."""
+"""Read runs and evolutions of another database as records; the values are validated, but not trusted."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class MalformedRow(ValueError):
 _UNREADABLE: Final = (msgspec.MsgspecError, MalformedRow, UnicodeError, RecursionError)
 
 
-def _words(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return "a text holds bytes that are not text" if isinstance(error, UnicodeError) else str(error)
 
 
@@ -50,7 +50,7 @@ def opened(path: Path) -> Iterator[Connection]:
     """Open a read-only connection to the runs and evolutions of a database.
 
     Raises:
-        StoreError: It is not a workbench database of this program's version, or is damaged.
+        StoreError: The file is not a workbench database of this program's version, or is damaged.
     """
     with foreign.opened(path, _TABLES) as connection:
         yield connection
@@ -68,7 +68,7 @@ class ForeignRun(Struct, frozen=True, kw_only=True):
     """A run and its configuration.
 
     Attributes:
-        provenance: Everything that its outcomes of programs depend on.
+        provenance: Everything that its test results depend on.
     """
 
     id: int
@@ -106,9 +106,9 @@ def _run(
             "selection": msgspec.json.decode(selection),
             "provenance": msgspec.json.decode(document or "[]"),
         }
-        return _sound(msgspec.convert(run, ForeignRun))
+        return _require_encodable(msgspec.convert(run, ForeignRun))
     except _UNREADABLE as error:
-        raise MalformedRow(f"run {number} can't be read: {_words(error)}") from error
+        raise MalformedRow(f"run {number} can't be read: {_error_text(error)}") from error
 
 
 # -- The items of a run, some hundred at a time.
@@ -120,10 +120,10 @@ class ForeignItem(NamedTuple):
 
 
 class ForeignCall(Struct, frozen=True, kw_only=True):
-    """A call behind a verdict, with its reply.
+    """A call that a verdict is based on, with its reply.
 
     Attributes:
-        unread_by: The parser that could not read the reply.
+        unread_by: The parser that could not parse the reply; None if it could be parsed.
     """
 
     step: str
@@ -147,7 +147,7 @@ class ForeignVerdict(Struct, frozen=True, kw_only=True):
     """An item's verdict with its evidence.
 
     Attributes:
-        samples: By sample; 0 is the verdict itself.
+        samples: Verdicts by sample: 0 is the item's verdict, the others are its votes.
         outcomes: Outcomes of its tests, by suite.
         trace: The verifier's trace, as JSON.
     """
@@ -212,15 +212,15 @@ class VerdictReader:
             attempts = self._attempts_of(one.id)
             try:
                 found = ForeignVerdict(
-                    samples={row[0]: _verdict(*row[1:]) for row in verdicts[one.id] if _is_sample(row[0])},
-                    outcomes={row[0]: _execution(*row[1:]) for row in outcomes[one.id]},
-                    trace=next((_trace(row[0]) for row in traces[one.id]), None),
-                    calls=tuple(_call(*row) for row in calls[one.id]),
-                    attempts=tuple(_attempt(*row) for row in attempts),
+                    samples={row[0]: _convert_verdict(*row[1:]) for row in verdicts[one.id] if _is_sample(row[0])},
+                    outcomes={row[0]: _convert_execution(*row[1:]) for row in outcomes[one.id]},
+                    trace=next((_convert_trace(row[0]) for row in traces[one.id]), None),
+                    calls=tuple(_convert_call(*row) for row in calls[one.id]),
+                    attempts=tuple(_convert_attempt(*row) for row in attempts),
                 )
-                yield one, _sound(found)
+                yield one, _require_encodable(found)
             except _UNREADABLE as error:
-                yield one, f"its verdict can't be read: {_words(error)}"
+                yield one, f"its verdict can't be read: {_error_text(error)}"
 
     def _attempts_of(self, item: int) -> list[tuple[Any, ...]]:
         while self._next[0] < item:
@@ -242,32 +242,32 @@ def _is_sample(value: object) -> bool:
     raise MalformedRow(f"{value!r} is not a sample")
 
 
-def _verdict(outcome: Any, score: Any, reason: Any, ms: Any, rule: Any, *evidence: Any) -> Verdict:
+def _convert_verdict(outcome: Any, score: Any, reason: Any, ms: Any, rule: Any, *evidence: Any) -> Verdict:
     reference, candidate, *spans, detail = evidence
     return msgspec.convert(
         {
             "outcome": msgspec.convert(outcome, OutcomeCode).word,
-            "score": _finite(score),
+            "score": _require_finite(score),
             "reason": reason,
-            "ms": _finite(ms),
+            "ms": _require_finite(ms),
             "rule": rule,
             "reference_final": reference,
             "candidate_final": candidate,
-            "reference_span": _span(*spans[:2]),
-            "candidate_span": _span(*spans[2:]),
+            "reference_span": _convert_span(*spans[:2]),
+            "candidate_span": _convert_span(*spans[2:]),
             "detail": detail,
         },
         Verdict,
     )
 
 
-def _finite(value: Any) -> Any:
+def _require_finite(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         raise MalformedRow(f"{value} is not a number to count with")
     return value
 
 
-def _span(start: Any, end: Any) -> tuple[Any, Any] | None:
+def _convert_span(start: Any, end: Any) -> tuple[Any, Any] | None:
     if start is None and end is None:
         return None
     if isinstance(start, int) and isinstance(end, int) and 0 <= start <= end < 2**31:
@@ -275,22 +275,22 @@ def _span(start: Any, end: Any) -> tuple[Any, Any] | None:
     raise MalformedRow(f"{start!r} to {end!r} is not a place in a text")
 
 
-def _execution(outcomes: Any, isolation: Any, forgeable: Any, ms: Any, failures: Any) -> Execution:
+def _convert_execution(outcomes: Any, isolation: Any, forgeable: Any, ms: Any, failures: Any) -> Execution:
     if not isinstance(outcomes, str) or not OUTCOMES.keys() >= {*outcomes}:
         raise MalformedRow("outcomes of tests have other letters")
     if not isinstance(forgeable, int) or not 0 <= forgeable <= len(outcomes):
         raise MalformedRow(f"{forgeable!r} passes can't be forgeable")
     read = () if failures is None else msgspec.json.decode(failures, type=tuple[Failure, ...])
-    found = {"outcomes": outcomes, "level": f"L{isolation}", "forgeable": forgeable, "ms": _finite(ms)}
+    found = {"outcomes": outcomes, "level": f"L{isolation}", "forgeable": forgeable, "ms": _require_finite(ms)}
     return msgspec.structs.replace(msgspec.convert(found, Execution), failures=read)
 
 
-def _trace(text: Any) -> str:
+def _convert_trace(text: Any) -> str:
     msgspec.json.decode(text, type=dict[str, Any])
     return str(text)
 
 
-def _call(step: Any, role: Any, reused: Any, *columns: Any) -> ForeignCall:
+def _convert_call(step: Any, role: Any, reused: Any, *columns: Any) -> ForeignCall:
     key, request, body, profile, model, sample, server, task, reply, ms, origin, *usage, created_at, unread_by = columns
     found = {
         "step": step,
@@ -310,8 +310,8 @@ def _call(step: Any, role: Any, reused: Any, *columns: Any) -> ForeignCall:
             "profile": profile,
             "task": task,
             "body": reply,
-            "usage": _usage(usage),
-            "ms": _finite(ms),
+            "usage": _usage_fields(usage),
+            "ms": _require_finite(ms),
             "origin": origin,
         },
         "created_at": created_at,
@@ -320,12 +320,12 @@ def _call(step: Any, role: Any, reused: Any, *columns: Any) -> ForeignCall:
     return msgspec.convert(found, ForeignCall, builtin_types=(bytes,))
 
 
-def _usage(columns: Sequence[Any]) -> dict[str, Any]:
+def _usage_fields(columns: Sequence[Any]) -> dict[str, Any]:
     names = ("prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens", "cost")
-    return dict(zip(names, map(_finite, columns), strict=True))
+    return dict(zip(names, map(_require_finite, columns), strict=True))
 
 
-def _attempt(
+def _convert_attempt(
     key: Any, url: Any, sent_at: Any, state: Any, status: Any, code: Any, detail: Any, *reply: Any
 ) -> MadeAttempt:
     found = {
@@ -333,7 +333,7 @@ def _attempt(
         "url": url,
         "sent_at": sent_at,
         "outcome": {"attempt": 0, "state": state, "status": status, "code": code, "detail": detail},
-        "usage": None if reply[0] is None else _usage(reply[1:]),
+        "usage": None if reply[0] is None else _usage_fields(reply[1:]),
     }
     return msgspec.convert(found, MadeAttempt, builtin_types=(bytes,))
 
@@ -341,7 +341,7 @@ def _attempt(
 Record = TypeVar("Record")
 
 
-def _sound(record: Record) -> Record:
+def _require_encodable(record: Record) -> Record:
     msgspec.msgpack.encode(record)
     return record
 
@@ -350,7 +350,7 @@ def _sound(record: Record) -> Record:
 
 
 def material(connection: Connection, item: int, suites: Sequence[str]) -> list[tuple[object, ...]]:
-    """Return what a solution is run with: the problem's context, the text's form, the tests of some suites."""
+    """Return what a solution's execution depends on: the problem's context, the text's form, tests of some suites."""
     (question,) = connection.execute("SELECT question_id FROM completions WHERE id = ?", (item,)).fetchone()
     found: list[tuple[object, ...]] = []
     found += connection.execute(
@@ -378,7 +378,7 @@ class ForeignEvolution(NamedTuple):
 
 
 class ForeignProblem(NamedTuple):
-    """A problem's steps; solutions are their database's own row ids."""
+    """A problem's steps; their solutions are row ids of the other database."""
 
     id: int
     name: ForeignSubject
@@ -400,7 +400,7 @@ def evolutions(theirs: Connection) -> list[ForeignEvolution]:
             settings = msgspec.json.decode(config, type=EvolutionSettings)
             msgspec.msgpack.encode((dataset, name))
         except _UNREADABLE as error:
-            raise MalformedRow(f"evolution {number} can't be read: {_words(error)}") from error
+            raise MalformedRow(f"evolution {number} can't be read: {_error_text(error)}") from error
         found.append(ForeignEvolution(number, dataset, name, settings))
     return found
 
@@ -419,9 +419,9 @@ def evolved_problems(theirs: Connection, evolution: int) -> Iterator[ForeignProb
         try:
             if [row[3] for row in found] != list(range(len(found))):
                 raise MalformedRow("a step is missing")
-            steps = [_sound(_STEP.decode(row[4])) for row in found]
+            steps = [_require_encodable(_STEP.decode(row[4])) for row in found]
         except _UNREADABLE as error:
-            yield name, f"its steps can't be read: {_words(error)}"
+            yield name, f"its steps can't be read: {_error_text(error)}"
         else:
             yield ForeignProblem(question, name, steps)
 

@@ -1,5 +1,6 @@
 """Inter-annotator agreement.
 
-labels: the labels that count, and the report's rows. measuring: their metrics, or those of ratings from a file.
+labels: reads the labels that count, and builds the report's rows. measuring: computes agreement metrics, also of
+ratings from a file.
 text: the report for a terminal.
 """

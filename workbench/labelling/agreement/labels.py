@@ -1,4 +1,4 @@
-"""The labels behind agreement, as arrays, with their items and annotators."""
+"""Reads the labels that agreement is measured on, as arrays, with their items and annotators."""
 
 from __future__ import annotations
 
@@ -25,7 +25,13 @@ if TYPE_CHECKING:
 
 
 class Outcomes(NamedTuple):
-    """Labels compared with a reference, as lists of equal length: annotator, question, whether they are equal."""
+    """Labels compared with a reference, as lists of equal length.
+
+    Attributes:
+        person: The annotator's position.
+        question: Row id of the question.
+        same: Whether the label equals the reference.
+    """
 
     person: list[int]
     question: list[int]
@@ -41,8 +47,8 @@ class FirstPassLabels(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         people: The names of everyone with a label, blind or unblinded, in the order in which they were added.
         categories: The distinct labels, in alphabetical order.
         unblinded: Number of each person's unblinded labels, which are left out.
-        surplus: Labels beyond the overlap of their item.
-        reopened: Items in a later round than their first.
+        surplus: Number of labels beyond the overlap of their item.
+        reopened: Number of items in a later round than their first.
         focused_ms: Focused time of each label in milliseconds, -1 if unknown.
         completed: Time of each item's last label.
         upheld: Labels of adjudicated items, compared with the decision.
@@ -78,10 +84,10 @@ def counted(
     """Read the labels that count: those of the first round, which no reopening changes.
 
     Args:
-        by: The grouping of subjects in ``known``: one of ``store.GROUPS``.
-        coarse: Reduce answer types to their letter.
-        selection: Only labels of these items, or of their questions.
-        latest: Read labels of the current round instead.
+        by: The grouping of the items in ``known``: one of ``store.GROUPS``.
+        coarse: Whether to reduce answer types to their letter.
+        selection: Use only labels of these items, or of their questions.
+        latest: Whether to read labels of the current round instead.
 
     Raises:
         UsageError: The selection names something unknown.
@@ -99,7 +105,7 @@ def counted(
         chosen = set(chosen_subjects(reader, task, selection))
         labels, reopened = [label for label in labels if label.subject in chosen], reopened & chosen
     checks, repeats = store.checks(reader) if task == "correctness" else [], store.repeats(reader, task)
-    names = _names(
+    names = _annotator_names(
         project, {label.annotator for label in labels} | {second.annotator for second in (*checks, *repeats)}
     )
     place = {person: number for number, person in enumerate(names)}
@@ -123,13 +129,15 @@ def counted(
         people=list(names.values()),
         categories=categories.tolist(),
         unblinded=[unblinded[id] for id in place],
-        surplus=_surplus(store.overlap(reader, task), subject.tolist(), np.bincount(item).tolist()),
+        surplus=_count_surplus(store.overlap(reader, task), subject.tolist(), np.bincount(item).tolist()),
         reopened=len(reopened),
         focused_ms=np.array([label.focused_ms for label in blind], dtype=np.int64),
-        completed=_completed(item.tolist(), [label.created_at for label in blind]),
-        upheld=held.against(_expecting(label, about[label.subject], about[label.subject].ruling) for label in blind),
+        completed=_completion_times(item.tolist(), [label.created_at for label in blind]),
+        upheld=held.against(
+            _label_with_expected(label, about[label.subject], about[label.subject].ruling) for label in blind
+        ),
         imported=held.against(
-            _expecting(label, about[label.subject], about[label.subject].imported) for label in blind
+            _label_with_expected(label, about[label.subject], about[label.subject].imported) for label in blind
         ),
         checks=held.against(checks),
         repeats=held.against(repeats),
@@ -148,16 +156,16 @@ def gold_made(project: Project, found: FirstPassLabels) -> GoldMade:
     return GoldMade(agreed, origins.count("adjudicated"), origins.count("conflict"))
 
 
-def _names(project: Project, there: set[int]) -> dict[int, str]:
+def _annotator_names(project: Project, there: set[int]) -> dict[int, str]:
     return {person.id: person.name for person in people.everyone(project.database) if person.id in there}
 
 
-def _expecting(label: store.Label, about: AgreementSubject, expected: str | None) -> _Expected:
+def _label_with_expected(label: store.Label, about: AgreementSubject, expected: str | None) -> _Expected:
     return label.annotator, label.value, expected, about.question
 
 
 _Expected = tuple[int, str, str | None, int]
-"""Annotator, label, expected label, and question."""
+"""A label to compare: annotator, label, expected label (None if there is none), question."""
 
 
 class _LabelComparison(NamedTuple):
@@ -165,7 +173,7 @@ class _LabelComparison(NamedTuple):
 
     Attributes:
         place: Row id of a person -> their position.
-        coarse: Compare types by their letter.
+        coarse: Whether to compare types by their letter only.
     """
 
     place: dict[int, int]
@@ -181,12 +189,12 @@ class _LabelComparison(NamedTuple):
         return found
 
 
-def _surplus(overlap: dict[int, int], subjects: Sequence[int], labels: Sequence[int]) -> int:
+def _count_surplus(overlap: dict[int, int], subjects: Sequence[int], labels: Sequence[int]) -> int:
     wanted = ((overlap.get(subject), number) for subject, number in zip(subjects, labels, strict=True))
     return sum(max(0, number - need) for need, number in wanted if need is not None)
 
 
-def _completed(item: Sequence[int], created_at: Sequence[str]) -> list[str]:
+def _completion_times(item: Sequence[int], created_at: Sequence[str]) -> list[str]:
     last: dict[int, str] = {}
     for number, at in zip(item, created_at, strict=True):
         last[number] = max(at, last.get(number, ""))
@@ -197,9 +205,9 @@ def _completed(item: Sequence[int], created_at: Sequence[str]) -> list[str]:
 
 
 FEW = 5
-"""Fewest common items of a pair that may be reported as confounded: fewer may share a domain by chance."""
+"""Minimum number of common items of a pair reported as confounded: fewer may share a domain by chance."""
 Groups = dict[tuple[int, int], dict[str, int]]
-"""Two people -> their common items, by group."""
+"""Positions of two people -> the number of their common items, by group."""
 
 
 def pair_rows(ratings: Ratings, cluster: IntArray, people: Sequence[str], shared: Groups) -> list[PairAgreement]:
@@ -207,7 +215,7 @@ def pair_rows(ratings: Ratings, cluster: IntArray, people: Sequence[str], shared
 
     Args:
         cluster: The cluster of each item: its question, or the item itself.
-        shared: Two positions in ``people`` -> the common items, by group.
+        shared: Two positions in ``people`` -> the number of common items, by group.
     """
     from workbench.statistics.agreement.cohen import pairs
     from workbench.statistics.confusion import defined
@@ -231,17 +239,17 @@ def pair_rows(ratings: Ratings, cluster: IntArray, people: Sequence[str], shared
 
 def shared_groups(found: FirstPassLabels) -> tuple[Literal["domain", "type"] | None, Groups]:
     for by in ("domain", "type"):
-        names = [_group(subject, by) for subject in found.known]
+        names = [_group_of(subject, by) for subject in found.known]
         if len(set(names)) > 1:
-            return by, _common(found.ratings, names)
+            return by, _common_items(found.ratings, names)
     return None, {}
 
 
-def _group(subject: AgreementSubject, by: Literal["domain", "type"]) -> str:
+def _group_of(subject: AgreementSubject, by: Literal["domain", "type"]) -> str:
     return subject.domain if by == "domain" else subject.type
 
 
-def _common(ratings: Ratings, names: Sequence[str]) -> Groups:
+def _common_items(ratings: Ratings, names: Sequence[str]) -> Groups:
     labellers: defaultdict[int, list[int]] = defaultdict(list)
     for item, person in zip(ratings.item.tolist(), ratings.annotator.tolist(), strict=True):
         labellers[item].append(person)
@@ -271,7 +279,7 @@ def annotator_rows(
 
     Args:
         rated: The ratings, with each item's question, or the item itself.
-        beside: The project's further data on the labels; None for ratings from a file.
+        beside: Further data on the project's labels, such as their times; None for ratings from a file.
     """
     import numpy as np
 
@@ -289,7 +297,8 @@ def annotator_rows(
     unblinded: Sequence[int] = [0] * len(people)
     if beside is not None:
         upheld, imported, checks, repeats = (
-            _tallies(some, len(people)) for some in (beside.upheld, beside.imported, beside.checks, beside.repeats)
+            _shares_by_person(some, len(people))
+            for some in (beside.upheld, beside.imported, beside.checks, beside.repeats)
         )
         timed = beside.focused_ms >= 0
         person, ms = ratings.annotator[timed], beside.focused_ms[timed]
@@ -321,7 +330,7 @@ def annotator_rows(
     ]
 
 
-def _tallies(outcomes: Outcomes, people: int) -> list[Share]:
+def _shares_by_person(outcomes: Outcomes, people: int) -> list[Share]:
     import numpy as np
 
     from workbench.statistics.agreement.figures import shares
@@ -331,5 +340,5 @@ def _tallies(outcomes: Outcomes, people: int) -> list[Share]:
 
 
 def of_all(outcomes: Outcomes) -> Share:
-    (share,) = _tallies(outcomes._replace(person=[0] * len(outcomes.same)), 1)
+    (share,) = _shares_by_person(outcomes._replace(person=[0] * len(outcomes.same)), 1)
     return share

@@ -101,7 +101,7 @@ def read(path: Path | None, max_line: int, level: Level, order: Sequence[str] = 
         raise UsageError(f"{opt.order} is for {opt.level:ordinal}, not {level}.")
     if len(set(order)) < len(order):
         raise UsageError(f"{opt.order} names a category twice.")
-    gathered = _Gathered(_taker(level, order))
+    gathered = _RatingCollector(_value_parser(level, order))
     with open_once(path) as stream:
         for row in documents(stream, "jsonl", path or Path("-"), max_line):
             if isinstance(row, Refusal):
@@ -116,7 +116,7 @@ def read(path: Path | None, max_line: int, level: Level, order: Sequence[str] = 
         item=gathered.item,
         annotator=array("q", [number_of[person] for person in gathered.annotator]),
         value=array("q", [place[value] for value in gathered.value]),
-        values=[_spelled(value) for value in values],
+        values=[_category_name(value) for value in values],
         numbers=values if level in ("interval", "ratio") else [float(rank) for rank in range(len(values))],
         annotators=names,
         items=len(gathered.items),
@@ -124,7 +124,7 @@ def read(path: Path | None, max_line: int, level: Level, order: Sequence[str] = 
     )
 
 
-class _Gathered:
+class _RatingCollector:
     def __init__(self, take: Callable[[Given], Any]) -> None:
         self._take = take
         self._lines: dict[int, int] = {}
@@ -145,24 +145,24 @@ class _Gathered:
             person = self.people.setdefault(str(line.annotator), len(self.people))
             before = self._lines.setdefault(item << 32 | person, number)
             if before != number:
-                raise _twice(before)
+                raise _duplicate_error(before)
         except (RefusedError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            self.refused.append(_refused(number, raw, error))
+            self.refused.append(_rejected_line(number, raw, error))
             return
         self.item.append(item)
         self.annotator.append(person)
         self.value.append(value)
 
 
-def _taker(level: Level, order: Sequence[str]) -> Callable[[Given], str | float]:
+def _value_parser(level: Level, order: Sequence[str]) -> Callable[[Given], str | float]:
     if level == "nominal":
-        return _spelled
+        return _category_name
     if not order:
-        return _number if level != "ratio" else _proportion
+        return _parse_number if level != "ratio" else _parse_ratio
     known = frozenset(order)
 
     def ordered(value: Given) -> str:
-        word = _spelled(value)
+        word = _category_name(value)
         if word not in known:
             raise RefusedError("wrong_type", "value", f"value is {word[:100]!r}, which {opt.order} doesn't name.")
         return word
@@ -170,8 +170,8 @@ def _taker(level: Level, order: Sequence[str]) -> Callable[[Given], str | float]
     return ordered
 
 
-def _spelled(value: Given) -> str:
-    """Return a value as a category's name: 1, 1.0 and "1" are one."""
+def _category_name(value: Given) -> str:
+    """Return a value as a category's name: 1, 1.0 and "1" are the same category."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -179,7 +179,7 @@ def _spelled(value: Given) -> str:
     return str(int(value)) if value == int(value) else repr(value)
 
 
-def _number(value: Given) -> float:
+def _parse_number(value: Given) -> float:
     if isinstance(value, bool | str):
         kind = "text" if isinstance(value, str) else "true or false"
         hint = f"Write a number, or name the categories of {opt.level:ordinal} with {opt.order}."
@@ -193,19 +193,19 @@ def _number(value: Given) -> float:
     return number
 
 
-def _proportion(value: Given) -> float:
-    number = _number(value)
+def _parse_ratio(value: Given) -> float:
+    number = _parse_number(value)
     if number < 0:
         raise RefusedError("wrong_type", "value", "value is negative: the ratio level allows only values from 0.")
     return number
 
 
-def _twice(line: int) -> RefusedError:
+def _duplicate_error(line: int) -> RefusedError:
     message = f"This annotator has rated this item on line {line} already; that rating stays. Remove one of them."
     return RefusedError("duplicate", "annotator", message)
 
 
-def _refused(number: int, raw: bytes, error: Exception) -> Refusal:
+def _rejected_line(number: int, raw: bytes, error: Exception) -> Refusal:
     if isinstance(error, RefusedError):
         return refusal(number, raw, error)
     try:
@@ -226,7 +226,7 @@ def _refused(number: int, raw: bytes, error: Exception) -> Refusal:
 
 
 _MIN_BLOCK_ITEMS, _MAX_BLOCKS = 25, 8
-"""Fewest items of a block of time, and most blocks."""
+"""Minimum number of items in a period, and maximum number of periods."""
 
 
 def ceilings(project: Project, selection: Selection | None = None) -> list[Ceiling]:
@@ -259,10 +259,10 @@ def agreement(
     completions of one question are similar.
 
     Args:
-        by: One of `GROUPS`.
-        coarse: Compare answer types by their letter; the type task only.
-        selection: Only labels of these items, or of their questions; answers to checks and repeats count regardless.
-        latest: Count each item's current round instead, which a reopening began.
+        by: The grouping of the report: one of `GROUPS`.
+        coarse: Whether to compare answer types by their letter only; for the type task.
+        selection: Use only labels of these items, or of their questions; all answers to checks and repeats are used.
+        latest: Whether to use labels of each item's current round, which a reopening began, instead of its first.
 
     Raises:
         UsageError: The selection names something unknown; an unknown group, or ``coarse`` on the correctness task.
@@ -302,24 +302,24 @@ def agreement(
         confounded=confounded(pairs),
         per_annotator=annotator_rows(rated, found.people, found.categories, found),
         by=by,
-        groups=_by_group(rated, found) if by else [],
-        over_time=_over_time(rated, found),
+        groups=_figures_by_group(rated, found) if by else [],
+        over_time=_figures_over_time(rated, found),
         ceiling=ceilings(closed, of_all(found.checks), gold_made(project, found)) if task == "correctness" else [],
         repeats=of_all(found.repeats),
         interval_by="question" if task == "correctness" else "item",
     )
 
 
-def _by_group(rated: Rated, found: FirstPassLabels) -> list[GroupFigures]:
+def _figures_by_group(rated: Rated, found: FirstPassLabels) -> list[GroupFigures]:
     import numpy as np
 
     from workbench.statistics.accuracy import group_order
 
     names = np.array([known.group for known in found.known], dtype=np.str_)
-    return [_part(rated, names == name, name) for name in sorted(set(names.tolist()), key=group_order)]
+    return [_group_figures(rated, names == name, name) for name in sorted(set(names.tolist()), key=group_order)]
 
 
-def _over_time(rated: Rated, found: FirstPassLabels) -> list[GroupFigures]:
+def _figures_over_time(rated: Rated, found: FirstPassLabels) -> list[GroupFigures]:
     import numpy as np
 
     from workbench.statistics.agreement.figures import blocks
@@ -331,18 +331,18 @@ def _over_time(rated: Rated, found: FirstPassLabels) -> list[GroupFigures]:
         days = [completed[place][:10] for place in (block[0], block[-1])]
         kept = np.zeros(rated.ratings.items, dtype=bool)
         kept[paired[block]] = True
-        parts.append(_part(rated, kept, _stretch(*days)))
+        parts.append(_group_figures(rated, kept, _days_text(*days)))
     return parts
 
 
-def _stretch(first: str, last: str) -> str:
-    """Return the name of a range of days: ``2025-03-01``, ``2025-03-01…03-04``, ``2024-12-30…2025-01-02``."""
+def _days_text(first: str, last: str) -> str:
+    """Describe a range of days: ``2025-03-01``, ``2025-03-01…03-04``, ``2024-12-30…2025-01-02``."""
     if first == last:
         return first
     return f"{first}…{last[5:] if first[:4] == last[:4] else last}"
 
 
-def _part(rated: Rated, kept: BoolArray, name: str) -> GroupFigures:
+def _group_figures(rated: Rated, kept: BoolArray, name: str) -> GroupFigures:
     from workbench.statistics.agreement.figures import figures
 
     return GroupFigures(**structs.asdict(figures(rated.of(kept))), group=name)
@@ -358,7 +358,7 @@ def agreement_of_file(
         order: The categories of the ordinal level, lowest first, if they are not numbers.
 
     Returns:
-        The agreement, and the rejected lines.
+        The agreement report, and the rejected lines.
 
     Raises:
         FormatError: The file can't be read, or holds no rating.
@@ -378,7 +378,7 @@ def agreement_of_file(
             f"The ratio level takes {MOST_RATIOS:,} distinct values at most; there are {len(columns.values):,}.",
             f"Round them, or use {opt.level:interval}.",
         )
-    rated = _rated(columns, level)
+    rated = _rated_from(columns, level)
     closed = figures(rated)
     nothing = of_all(Outcomes([], [], []))
     report = AgreementReport(
@@ -396,7 +396,7 @@ def agreement_of_file(
     return report, columns.refused
 
 
-def _rated(columns: RatingColumns, level: Level) -> Rated:
+def _rated_from(columns: RatingColumns, level: Level) -> Rated:
     import numpy as np
 
     from workbench.statistics.agreement.figures import Rated

@@ -32,7 +32,7 @@ _WIDTH = 79
 TOO_FEW = "too few"
 """Shown instead of an interval if there are too few questions."""
 SHOWN = 30
-"""Most pairs, people and groups that are listed."""
+"""Maximum number of pairs, people or groups that are listed."""
 
 
 AC1_BY_GROUP: Final = "AC1 estimates chance agreement from all labels of a group, including single ones"
@@ -48,17 +48,17 @@ def agreement_text(report: AgreementReport) -> str:
     blocks = [
         head(report),
         f"{why} Blind labels count: {Command('open DB', as_='NAME')}" if why else "",
-        "\n".join(f"{name:<22}{value:>8}  {ends:<18}{words}" for name, value, ends, words in _headline(report)),
+        "\n".join(f"{name:<22}{value:>8}  {ends:<18}{words}" for name, value, ends, words in _headline_rows(report)),
         _shares_text(report),
         fill(why_low(report), _WIDTH),
     ]
     blocks += [fill(f"ceiling: {ceiling_in_words(one)}", _WIDTH) for one in report.ceiling]
-    blocks += [_pairs(report), _people(report.per_annotator)]
+    blocks += [_pairs_text(report), _people_text(report.per_annotator)]
     if report.groups:
         note = f"\n{AC1_BY_GROUP}." if counts_single(report) else ""
-        blocks.append(_table(f"by {report.by}", report.by, report.groups) + note)
+        blocks.append(_groups_text(f"by {report.by}", report.by, report.groups) + note)
     if len(report.over_time) > 1:
-        blocks.append(_table("over time (blocks of items in the order of completion)", None, report.over_time))
+        blocks.append(_groups_text("over time (blocks of items in the order of completion)", None, report.over_time))
     return "\n\n".join(filter(None, blocks)) + "\n"
 
 
@@ -83,7 +83,7 @@ _LOW_ALPHA = 0.667
 
 
 def why_low(report: AgreementReport) -> str:
-    """Explain why alpha and kappa are below percent agreement: nearly all labels are equal; "" if they are not."""
+    """Explain that alpha and kappa are low because nearly all labels are equal; "" if that isn't so."""
     alpha, agree, shares = report.krippendorff_alpha, report.percent_agreement, report.prevalence
     if alpha is None or agree is None or not shares or alpha >= _LOW_ALPHA:
         return ""
@@ -112,13 +112,13 @@ def of_round(report: AgreementReport) -> str:
     return f" of the {report.round} round ({report.reopened:,} reopened)" if report.reopened else ""
 
 
-def _headline(report: AgreementReport) -> list[tuple[str, str, str, str]]:
+def _headline_rows(report: AgreementReport) -> list[tuple[str, str, str, str]]:
     rows = [
-        ("agreement %", percent(report.percent_agreement), percents(report.percent_ci), _behind_percent(report)),
-        _coefficient(report, f"alpha {report.level}", report.krippendorff_alpha, report.alpha_ci),
-        _coefficient(report, "AC1", report.gwet_ac1, report.ac1_ci),
+        ("agreement %", percent(report.percent_agreement), percents(report.percent_ci), _percent_note(report)),
+        _coefficient_row(report, f"alpha {report.level}", report.krippendorff_alpha, report.alpha_ci),
+        _coefficient_row(report, "AC1", report.gwet_ac1, report.ac1_ci),
         *((f"AC2 {name}", number(value), "", "") for name, value in (report.gwet_ac2 or {}).items()),
-        _fleiss(report),
+        _fleiss_row(report),
         ("PABAK", number(report.pabak), "", ""),
     ]
     if report.repeats.n:
@@ -134,7 +134,7 @@ def _headline(report: AgreementReport) -> list[tuple[str, str, str, str]]:
     return rows
 
 
-def _behind_percent(report: AgreementReport) -> str:
+def _percent_note(report: AgreementReport) -> str:
     if not report.paired:
         return "undefined: no item has two labels"
     return f"Wilson by {report.interval_by}" if report.percent_ci else few_of(report)
@@ -144,7 +144,9 @@ def few_of(report: AgreementReport) -> str:
     return f"too few {report.interval_by}s to say"
 
 
-def _coefficient(report: AgreementReport, name: str, value: float | None, ci: Ends | None) -> tuple[str, str, str, str]:
+def _coefficient_row(
+    report: AgreementReport, name: str, value: float | None, ci: Ends | None
+) -> tuple[str, str, str, str]:
     if value is None:
         return name, number(value), "", ""
     behind = f"jackknife by {report.interval_by}" if ci else too_few(report, report.interval_by)
@@ -161,9 +163,9 @@ def too_few(figures: Figures, by: str) -> str:
     return f"too few {by}s to say{': ' if few else ''}{', '.join(few)}"
 
 
-def _fleiss(report: AgreementReport) -> tuple[str, str, str, str]:
+def _fleiss_row(report: AgreementReport) -> tuple[str, str, str, str]:
     if report.fleiss_kappa is not None or report.percent_agreement is None:
-        return _coefficient(report, "Fleiss' kappa", report.fleiss_kappa, report.fleiss_ci)
+        return _coefficient_row(report, "Fleiss' kappa", report.fleiss_kappa, report.fleiss_ci)
     return "Fleiss' kappa", NONE, "", "undefined: label counts differ, or one category only"
 
 
@@ -204,11 +206,11 @@ def confounding(found: Confounded) -> str:
     return f"{inert(a)} and {inert(b)} share {inert(found.group or '(none)')} only ({counted(found.n, 'item')})"
 
 
-def _pairs(report: AgreementReport) -> str:
+def _pairs_text(report: AgreementReport) -> str:
     if not report.cohen_kappa:
         return "pairs: no two people have a common item"
     shown = listed(pair_columns(f"by {report.shared_by}" if report.shared_by else ""), report.cohen_kappa[:SHOWN])
-    lines = [shown + _more(report.cohen_kappa)]
+    lines = [shown + _more_text(report.cohen_kappa)]
     alone = [confounding(found) for found in report.confounded[:SHOWN]]
     if alone:
         lines.append(f"Not separable from the effect of the {report.shared_by}: {'; '.join(alone)}.")
@@ -220,21 +222,21 @@ def pair_columns(shared_by: str) -> Columns[PairAgreement]:
         word("pair", lambda pair: " – ".join(map(inert, pair.pair)), room=(12, 28), tone="bold"),
         count("n", lambda pair: pair.n, room=6),
         column("agree %", lambda pair: pair.agreement, percent, room=7),
-        column("kappa", lambda pair: pair.kappa, _kappa, room=9),
-        word("95 % interval", _pair_ends, room=(15, 16)),
+        column("kappa", lambda pair: pair.kappa, _kappa_text, room=9),
+        word("95 % interval", _pair_interval_text, room=(15, 16)),
         word(shared_by, shared, room=(14, 60)),
     )
 
 
-def _pair_ends(pair: PairAgreement) -> str:
+def _pair_interval_text(pair: PairAgreement) -> str:
     return "" if pair.kappa is None else ends(pair.ci) or TOO_FEW
 
 
-def _kappa(kappa: float | None) -> str:
+def _kappa_text(kappa: float | None) -> str:
     return "one class" if kappa is None else number(kappa)
 
 
-def _more(rows: Sequence[object]) -> str:
+def _more_text(rows: Sequence[object]) -> str:
     return f"\n… and {len(rows) - SHOWN:,} more; {opt.json} has them all" if len(rows) > SHOWN else ""
 
 
@@ -242,7 +244,7 @@ def shared(pair: PairAgreement, most: int = 3, by: str | None = None) -> str:
     """Describe a pair's common items by group, the largest first.
 
     Args:
-        by: The kind of groups; types are shown with their names.
+        by: The kind of groups, one of `GROUPS`; answer types are shown with their names.
     """
     groups = sorted(pair.shared.items(), key=lambda group: -group[1])
     words = [f"{inert(group_name(name, by))} {n:,}" for name, n in groups[:most]]
@@ -262,33 +264,33 @@ def share(found: Share) -> str:
     return NONE if found.share is None else f"{percent(found.share)} ({found.n:,})"
 
 
-def _seconds(ms: float | None) -> str:
+def _seconds_text(ms: float | None) -> str:
     return NONE if ms is None else f"{ms / 1000:.1f}"
 
 
-def _share(name: str, found: Callable[[AnnotatorQuality], Share], room: int) -> Column[AnnotatorQuality]:
+def _share_column(name: str, found: Callable[[AnnotatorQuality], Share], room: int) -> Column[AnnotatorQuality]:
     return column(f"{name} %", found, share, by=lambda person: found(person).share, key=name, room=room)
 
 
 _PEOPLE: Columns[AnnotatorQuality] = (
     word("person", lambda person: inert(person.name), room=(8, 20), tone="bold"),
     count("labels", lambda person: person.labels, room=6),
-    _share("with others", lambda person: person.with_others, 12),
-    _share("consensus", lambda person: person.consensus, 12),
+    _share_column("with others", lambda person: person.with_others, 12),
+    _share_column("consensus", lambda person: person.consensus, 12),
     figure("sens", lambda person: person.sensitivity, room=5),
     figure("spec", lambda person: person.specificity, room=5),
-    _share("upheld", lambda person: person.upheld, 11),
-    _share("imported", lambda person: person.imported, 12),
-    _share("checks", lambda person: person.checks, 11),
-    _share("repeats", lambda person: person.repeats, 11),
-    column("median s", lambda person: person.median_ms, _seconds, room=8),
+    _share_column("upheld", lambda person: person.upheld, 11),
+    _share_column("imported", lambda person: person.imported, 12),
+    _share_column("checks", lambda person: person.checks, 11),
+    _share_column("repeats", lambda person: person.repeats, 11),
+    column("median s", lambda person: person.median_ms, _seconds_text, room=8),
     column("fast %", lambda person: person.fast.share, percent, room=6),
     count("unblinded", lambda person: person.unblinded, room=9),
 )
 
 
-def _people(people: Sequence[AnnotatorQuality]) -> str:
-    return listed(people_columns(people), people[:SHOWN]) + _more(people) if people else ""
+def _people_text(people: Sequence[AnnotatorQuality]) -> str:
+    return listed(people_columns(people), people[:SHOWN]) + _more_text(people) if people else ""
 
 
 def people_columns(people: Sequence[AnnotatorQuality]) -> Columns[AnnotatorQuality]:
@@ -308,7 +310,7 @@ def group_columns(title: str, by: str | None) -> Columns[GroupFigures]:
     )
 
 
-def _table(title: str, by: str | None, groups: Sequence[GroupFigures]) -> str:
+def _groups_text(title: str, by: str | None, groups: Sequence[GroupFigures]) -> str:
     return listed(group_columns(title, by), groups[:SHOWN])
 
 

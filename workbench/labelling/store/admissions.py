@@ -18,7 +18,7 @@ def add(connection: sqlite3.Connection, kind: Kind, digest: bytes, annotator: in
 
 
 def linked(connection: sqlite3.Connection, digest: bytes, at: float) -> tuple[int, str] | None:
-    """Return row id and name of the person an unused link is for; None for any other link, or a paused person."""
+    """Return row id and name of the person of an unused link; None for other links, or if the person is paused."""
     row: tuple[int, str] | None = connection.execute(
         "SELECT a.id, a.name FROM admissions AS l JOIN annotators AS a ON a.id = l.annotator_id "
         "WHERE l.hash = ? AND l.kind = 'link' AND l.expires_at >= ? AND a.paused_at IS NULL",

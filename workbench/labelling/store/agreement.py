@@ -1,4 +1,4 @@
-"""SQL behind agreement: labels in force by person, and their subjects."""
+"""SQL of agreement: labels in force by person, and their items or questions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workbench.core.database.selection import COLUMNS, items_sql
 from workbench.core.label import Task
 
 GROUPS = ("type", "subtype", "domain", "source", "dataset")
-"""Groupings of agreement."""
+"""Fields by which agreement can be grouped."""
 
 _VALUE: dict[Task, str] = {"correctness": "verdict", "type": "subtype"}
 _QUESTION: dict[Task, str] = {
@@ -49,12 +49,14 @@ class Label(NamedTuple):
 
 
 def labels(connection: sqlite3.Connection, task: Task, *, latest: bool = False) -> list[Label]:
-    """Return everyone's labels in force of one round, by subject and person; no adjudications, repeats or checks.
+    """Return all labels in force of one round, ordered by item or question and person.
+
+    Adjudications, repeats and checks are left out.
 
     If one person has two labels in force after a merge, the greater (created_at, uuid) counts.
 
     Args:
-        latest: Labels of each subject's current round instead of its first one.
+        latest: Whether to return labels of each item's current round instead of its first one.
     """
     value = _VALUE[task]
     rows = connection.execute(
@@ -79,7 +81,7 @@ def are_labels(connection: sqlite3.Connection, task: Task) -> bool:
 
 
 class AgreementSubject(NamedTuple):
-    """A labelled subject.
+    """A labelled item, or for the type task a question.
 
     Attributes:
         completion: Row id of a completion for display.
@@ -87,8 +89,8 @@ class AgreementSubject(NamedTuple):
         domain: Domain of its source; "" without one.
         type: Its answer type in force.
         group: Its group in the requested grouping; "" without a grouping.
-        ruling: The third person's decision; None without one.
-        imported: The imported gold label or subtype.
+        ruling: The adjudicator's decision; None without one.
+        imported: The imported gold label or subtype; None without one.
     """
 
     completion: int
@@ -122,8 +124,8 @@ def subjects(connection: sqlite3.Connection, task: Task, by: str | None) -> dict
 
 
 def gold_origins(connection: sqlite3.Connection) -> dict[int, str]:
-    """Map row ids of completions to ``agreed`` or ``adjudicated`` if annotators gave the gold, ``conflict`` if they
-    disagree.
+    """Map row ids of completions with gold from annotators to ``agreed`` or ``adjudicated``, and of those with a
+    conflict to ``conflict``.
     """
     rows = connection.execute(
         "SELECT completion_id, CASE state WHEN 'conflict' THEN state ELSE gold_from END FROM item_states "

@@ -57,7 +57,7 @@ def renew(connection: sqlite3.Connection, annotator: int, at: float) -> None:
 def open_own(
     connection: sqlite3.Connection, purpose: Purpose, task: Task, subject: int, annotator: int, opened_at: str
 ) -> int | None:
-    """Open a check or a repeat for one person, or find a returned one; None if it is leased or done.
+    """Open a check or repeat for one person, or find a returned one; return its row id, None if it is leased or done.
 
     Args:
         opened_at: The person's labels before this time are hidden from them while the slot is leased.
@@ -89,7 +89,7 @@ def hide_earlier(connection: sqlite3.Connection, slot: int, at: str) -> None:
 
 
 def take(connection: sqlite3.Connection, task: Task, subject: int, annotator: int, purpose: Purpose = "quota") -> bool:
-    """Turn the person's lease into a done slot, or take an open slot; return False without either.
+    """Mark the person's leased slot as done, or else an open slot as theirs and done; return False if there is none.
 
     Expired leases are not free until ``free_expired`` is called. Open slots intended for the person come first.
     """
@@ -118,7 +118,7 @@ def _take_open(connection: sqlite3.Connection, task: Task, subject: int, annotat
 
 
 def purpose_of(connection: sqlite3.Connection, task: Task, subject: int, annotator: int, *, answered: bool) -> Purpose:
-    """Return the purpose of a person's answer, from their slot on the subject.
+    """Return the purpose of a person's answer, from their slot on the item or question.
 
     Args:
         answered: Whether the person was shown their own answer; if not, the answer may belong to a repeat with an
@@ -195,9 +195,9 @@ def unskip(connection: sqlite3.Connection, completion: int, annotator: int) -> N
 
 
 def begin_round(connection: sqlite3.Connection, task: Task, subject: int, number: int, at: str) -> None:
-    """After a reopening, close the slots of earlier rounds, and open as many for the new one.
+    """Close the slots of earlier rounds after a reopening, and open as many for the new round.
 
-    They are intended for people of the batch without a label on the subject, as far as there are any.
+    New slots are intended for people of the batch who have not labelled the item, as far as there are any.
     """
     if connection.execute(
         "SELECT 1 FROM assignments WHERE task = ? AND subject = ? AND purpose = 'quota' AND round >= ?",
@@ -216,11 +216,20 @@ def begin_round(connection: sqlite3.Connection, task: Task, subject: int, number
         connection.execute(
             "INSERT INTO assignments (batch_id, task, subject, round, slot, position, meant_for, opened_at) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (batch, task, subject, number, slot, position, _without_opinion(connection, task, subject, batch), at),
+            (
+                batch,
+                task,
+                subject,
+                number,
+                slot,
+                position,
+                _next_unlabelled_person(connection, task, subject, batch),
+                at,
+            ),
         )
 
 
-def _without_opinion(connection: sqlite3.Connection, task: Task, subject: int, batch: int | None) -> int | None:
+def _next_unlabelled_person(connection: sqlite3.Connection, task: Task, subject: int, batch: int | None) -> int | None:
     rows = connection.execute(
         "SELECT b.annotator_id FROM batch_annotators AS b WHERE b.batch_id = ?1 AND ?2 = 'correctness' AND NOT EXISTS "
         "(SELECT 1 FROM label_events AS e WHERE e.task = ?2 AND e.subject = ?3 AND e.annotator_id = b.annotator_id "
@@ -251,7 +260,7 @@ class BatchItem(NamedTuple):
 
 
 class SubjectSlots(NamedTuple):
-    """A subject's slots in the current round.
+    """The slots of an item or question in its current round.
 
     Attributes:
         round: The current round.

@@ -1,4 +1,4 @@
-"""Bundles: the slots in them, the contents of their items, and how items are recognised again.
+"""SQL of bundles: reserves slots, writes items into a bundle, and finds the items of a returned bundle.
 
 Names of items in a bundle derive from this database's secret: original ids may reveal models.
 """
@@ -29,7 +29,7 @@ Name = tuple[Task, str]
 
 
 def opaque(key: bytes, task: Task, row: int) -> str:
-    """Return the name of a completion or question in a bundle; only the database that drew ``key`` can resolve it."""
+    """Return the name of a completion or question in a bundle; only the database with this secret can resolve it."""
     return blake2b(f"bundle {task} {row}".encode(), key=key, digest_size=16).hexdigest()
 
 
@@ -78,7 +78,7 @@ Key = TypeVar("Key", bound=tuple[Task, int])
 
 
 def recognise(connection: sqlite3.Connection, items: Mapping[Key, ForeignSubject]) -> dict[Key, int | None]:
-    """Map the items of a bundle of this database to row ids; None for unknown items.
+    """Map the items of a bundle to row ids here; None for unknown items.
 
     Items in a bundle have been assigned here, so only assigned items are searched.
     """
@@ -91,14 +91,16 @@ def recognise(connection: sqlite3.Connection, items: Mapping[Key, ForeignSubject
 
 def rows_of(connection: sqlite3.Connection, names: Iterable[Name]) -> dict[Name, int]:
     key, wanted = secret(connection), set(names)
-    return {name: row for task, row in _bundled(connection) if (name := (task, opaque(key, task, row))) in wanted}
+    return {
+        name: row for task, row in _bundled_subjects(connection) if (name := (task, opaque(key, task, row))) in wanted
+    }
 
 
 def name_of(item: ForeignSubject) -> str:
     return item.question if item.completion is None else item.completion
 
 
-def _bundled(connection: sqlite3.Connection) -> Iterable[tuple[Task, int]]:
+def _bundled_subjects(connection: sqlite3.Connection) -> Iterable[tuple[Task, int]]:
     return connection.execute(
         "SELECT task, subject FROM assignments UNION SELECT 'correctness', completion_id FROM check_items "
         "UNION SELECT 'type', c.question_id FROM assignments AS a JOIN completions AS c ON c.id = a.subject "
@@ -150,11 +152,11 @@ class BundleRows:
 
     Args:
         connection: The new database, in a transaction.
-        key: The secret of the database at home.
+        key: The secret of the project's own database.
         name: The person's name.
 
     Attributes:
-        person: Their row id in the bundle.
+        person: The person's row id in the bundle.
     """
 
     def __init__(self, connection: sqlite3.Connection, key: bytes, name: str) -> None:

@@ -20,7 +20,7 @@ class CheckCandidate(NamedTuple):
     """An item that may become a check.
 
     Attributes:
-        verdict: Its answer from the source; None without one.
+        verdict: Its answer according to the source; None if the source has none.
         settled: Whether annotators have resolved it, and it has no open work.
         touched: Whether it has labels, slots, or a coordinator's decision.
         is_check: Whether it already is a check.

@@ -19,14 +19,14 @@ class ClaimableSlot(NamedTuple):
 
 
 class SlotCounts(NamedTuple):
-    """A person's correctness slots.
+    """Numbers of a person's slots on the correctness task.
 
     Attributes:
-        done: Answered slots of any purpose.
-        leased: Leased slots of any purpose.
-        fresh: Items that they could still get and have not skipped.
-        skipped: Items that they have skipped.
-        away: Slots in a bundle, of any purpose.
+        done: Number of answered slots of any purpose.
+        leased: Number of leased slots of any purpose.
+        fresh: Number of items that they could still get and have not skipped.
+        skipped: Number of items that they have skipped.
+        away: Number of slots in a bundle, of any purpose.
     """
 
     done: int
@@ -59,19 +59,19 @@ NEXT_LANE = f"SELECT min(a.meant_for) FROM assignments AS a WHERE {_OPEN} AND a.
 
 
 def batches_open_to(connection: sqlite3.Connection, annotator: int) -> list[int]:
-    return [batch for batch, room in _rooms(connection, annotator) if room is None or room > 0]
+    return [batch for batch, room in _remaining_caps(connection, annotator) if room is None or room > 0]
 
 
-def _rooms(connection: sqlite3.Connection, annotator: int) -> list[tuple[int, int | None]]:
+def _remaining_caps(connection: sqlite3.Connection, annotator: int) -> list[tuple[int, int | None]]:
     rows = connection.execute(
         "SELECT batch_id, cap FROM batch_annotators WHERE annotator_id = ?", (annotator,)
     ).fetchall()
     return [
-        (batch, None if cap is None else max(cap - _done_of(connection, batch, annotator), 0)) for batch, cap in rows
+        (batch, None if cap is None else max(cap - _count_done(connection, batch, annotator), 0)) for batch, cap in rows
     ]
 
 
-def _done_of(connection: sqlite3.Connection, batch: int, annotator: int) -> int:
+def _count_done(connection: sqlite3.Connection, batch: int, annotator: int) -> int:
     row: tuple[int] = connection.execute(
         "SELECT (SELECT count(*) FROM assignments WHERE annotator_id = ?2 AND task = 'correctness' "
         "AND purpose = 'quota' AND state <> 'past' AND batch_id = ?1) + (SELECT count(*) FROM assignments "
@@ -82,23 +82,23 @@ def _done_of(connection: sqlite3.Connection, batch: int, annotator: int) -> int:
 
 
 def next_fresh(connection: sqlite3.Connection, annotator: int) -> ClaimableSlot | None:
-    """Return the next item the person has not skipped: first those intended for them, then for no one, then for others.
+    """Return the next item the person has not skipped: first one intended for them, then for no one, then for others.
 
     A person who never returns blocks nothing: items intended for them finally go to others.
     """
     batches = batches_open_to(connection, annotator)
     return (
-        _first(connection, annotator, ((batch, annotator) for batch in batches))
-        or _first(connection, annotator, ((batch, None) for batch in batches))
-        or _first(
+        _first_slot(connection, annotator, ((batch, annotator) for batch in batches))
+        or _first_slot(connection, annotator, ((batch, None) for batch in batches))
+        or _first_slot(
             connection,
             annotator,
-            ((batch, other) for batch in batches for other in _others(connection, batch, annotator)),
+            ((batch, other) for batch in batches for other in _other_annotators(connection, batch, annotator)),
         )
     )
 
 
-def _first(
+def _first_slot(
     connection: sqlite3.Connection, annotator: int, lanes: Iterable[tuple[int, int | None]]
 ) -> ClaimableSlot | None:
     found = [
@@ -112,7 +112,7 @@ def _first(
     return ClaimableSlot(slot, completion)
 
 
-def _others(connection: sqlite3.Connection, batch: int, annotator: int) -> Iterator[int]:
+def _other_annotators(connection: sqlite3.Connection, batch: int, annotator: int) -> Iterator[int]:
     lane: int | None = -1
     while (lane := connection.execute(NEXT_LANE, {"batch": batch, "lane": lane}).fetchone()[0]) is not None:
         if lane != annotator:
@@ -253,7 +253,7 @@ def may_have(connection: sqlite3.Connection, annotator: int, completion: int) ->
 
     This includes slots of a batch that they are not in, which labels from a file may fill.
     """
-    full = {batch for batch, room in _rooms(connection, annotator) if room == 0}
+    full = {batch for batch, room in _remaining_caps(connection, annotator) if room == 0}
     rows = connection.execute(
         "SELECT batch_id FROM assignments WHERE task = 'correctness' AND subject = ? AND purpose = 'quota' "
         "AND state = 'open'",
@@ -270,7 +270,7 @@ OWN_SLOTS = (
 
 def counts(connection: sqlite3.Connection, annotator: int) -> SlotCounts:
     done, leased_now, away = connection.execute(OWN_SLOTS, (annotator,)).fetchone()
-    fresh, skipped = _offered(connection, annotator)
+    fresh, skipped = _count_fresh_and_skipped(connection, annotator)
     return SlotCounts(done, leased_now, fresh, skipped + _own_skipped(connection, annotator), away)
 
 
@@ -313,7 +313,7 @@ def own_types(connection: sqlite3.Connection, annotator: int) -> int:
 
 
 def shared_out(slots: Mapping[int | None, int], offered: Mapping[int, int]) -> dict[int, int]:
-    """Return how many open slots each person will fill if all fill the slots intended for them and an equal share of
+    """Return how many open slots each person will fill if all fill the slots intended for them, and equal shares of
     the rest.
 
     Args:
@@ -329,8 +329,8 @@ def shared_out(slots: Mapping[int | None, int], offered: Mapping[int, int]) -> d
     return found
 
 
-def _offered(connection: sqlite3.Connection, annotator: int) -> tuple[int, int]:
-    rooms = _rooms(connection, annotator)
+def _count_fresh_and_skipped(connection: sqlite3.Connection, annotator: int) -> tuple[int, int]:
+    rooms = _remaining_caps(connection, annotator)
     unlimited = _count_offered(connection, annotator, [batch for batch, room in rooms if room is None])
     limited = [(room, _count_offered(connection, annotator, [batch])) for batch, room in rooms if room is not None]
     if not limited:

@@ -1,4 +1,4 @@
-"""The conflict queue: subjects on which annotators disagree, for someone who labelled none of them."""
+"""SQL of the conflict queue: items and questions on which annotators disagree, for a person who didn't label them."""
 
 from __future__ import annotations
 

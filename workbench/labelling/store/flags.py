@@ -71,7 +71,7 @@ class Flag(Struct, frozen=True, kw_only=True):
 
 
 def open_flags(connection: sqlite3.Connection, completion: int | None = None) -> list[Flag]:
-    """Return every open flag, oldest first; with ``completion`` only those on it."""
+    """Return every open flag, oldest first; with ``completion`` only the flags on this item."""
     before: dict[tuple[int, str], list[FlagExchange]] = {}
     for row in connection.execute(_RAISED.format(_EARLIER), (completion,)):
         flag = _flag(row)
@@ -112,8 +112,10 @@ class OwnAnswer(Struct, frozen=True, kw_only=True):
 
 
 def own_answers(connection: sqlite3.Connection, completion: int | None = None) -> list[OwnAnswer]:
-    """On a blind connection, return the answers to the person's flags, newest last; with ``completion`` only those on
-    it.
+    """Return the answers to a person's flags, newest last; with ``completion`` only those on this item.
+
+    Args:
+        connection: The person's blind connection.
     """
     rows = connection.execute(
         "SELECT uuid, subject, asked, note, created_at, heard, stands FROM own_answers "

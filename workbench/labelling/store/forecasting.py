@@ -6,7 +6,7 @@ import sqlite3
 from typing import NamedTuple
 
 _MAX_EVENTS = 20_000
-"""Most events that are searched: as many as a large team makes in a week."""
+"""Maximum number of events searched: as many as a large team makes in a week."""
 
 
 class Slots(NamedTuple):
@@ -15,9 +15,10 @@ class Slots(NamedTuple):
 
 
 class RecentLabels(NamedTuple):
-    """Number of labels since a time.
+    """The labels given since a time.
 
     Attributes:
+        given: Number of labels.
         first_at: Time of the first of them; None without any.
     """
 

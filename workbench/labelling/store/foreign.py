@@ -47,7 +47,7 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a connection that can only read the tables of `READ`; the file is not changed.
 
     Raises:
-        StoreError: It is not a workbench database, has another schema version, or is damaged.
+        StoreError: The file is not a workbench database, has another schema version, or is damaged.
     """
     with foreign.opened(path, READ.keys()) as connection:
         yield connection
@@ -58,7 +58,7 @@ def events(connection: sqlite3.Connection, columns: Sequence[str], longest: int)
 
     Args:
         columns: The requested columns.
-        longest: Maximum characters of a value; of a longer value only one more is read.
+        longest: Maximum characters of a value; at most one character more is read.
     """
     # As bytes: for text, substr stops at a NUL.
     read = [f"substr(CAST({name} AS BLOB), 1, {4 * longest + 1:d})" if name in _LONG else name for name in columns]
@@ -112,9 +112,7 @@ _TEXTS = {
 
 
 def texts(connection: sqlite3.Connection, task: Task, subject: int) -> tuple[bytes, ...]:
-    """Return the question, the reference and (for a completion) the completion of a subject, as bytes; works on any
-    database.
-    """
+    """Return the question, the reference and (for a completion) the completion as bytes; works on any database."""
     row: tuple[bytes, ...] | None = connection.execute(_TEXTS[task], (subject,)).fetchone()
     return row or ()
 
@@ -154,7 +152,7 @@ def checks(connection: sqlite3.Connection) -> set[tuple[str, int, int]]:
 
 
 def settle_slots(connection: sqlite3.Connection, task: Task, subject: int, labellers: Sequence[int]) -> list[int]:
-    """Align the slots of a subject's overlap with the people whose labels count.
+    """Align the slots of an item or question with the people whose labels count.
 
     A person with a slot and a label has a done slot. A done slot without a label is open again. Open slots go to the
     remaining people with labels, in order. Slots leased to others stay leased.

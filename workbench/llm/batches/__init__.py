@@ -1,7 +1,8 @@
 """Batch APIs: calls that a provider answers together, within a day and at half the price.
 
 records: a batch, its status and results. server: one provider's addresses, with key and retries.
-files: providers that exchange files (OpenAI, Gemini, Mistral). anthropic: requests in the call itself.
+files: providers that exchange files (OpenAI, Gemini, Mistral). anthropic: all calls in the request that creates the
+batch.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class AnthropicBatches:
         return None
 
     async def find(self, server: BatchServer, input_file: str | None, batch: NewBatch) -> str | None:
-        """See `BatchApi`. Only results show the names of calls, so every candidate has to end first."""
+        """See `BatchApi`. Only results contain the names of calls, so every candidate batch has to end first."""
         after = ""
         for _ in range(_MAX_PAGES):
             page = await server.json(f"messages/batches?limit=100{after}")
@@ -72,14 +72,14 @@ class AnthropicBatches:
             for one in found:
                 if _made_at(one) < batch.since - _MAX_CLOCK_SKEW_S:
                     return None
-                if _calls(one) == batch.calls and await self._is(server, one, batch.token):
+                if _count_calls(one) == batch.calls and await self._is_batch(server, one, batch.token):
                     return name_in(one)
             if not page.get("has_more") or not found:
                 break
             after = f"&after_id={name_in(found[-1])}"
         return None
 
-    async def _is(self, server: BatchServer, one: dict[str, Any], token: str) -> bool:
+    async def _is_batch(self, server: BatchServer, one: dict[str, Any], token: str) -> bool:
         if one.get("processing_status") != "ended":
             raise NotYetKnown
         with TemporaryFile() as file:
@@ -117,20 +117,22 @@ class AnthropicBatches:
             return BatchResult(call=found.custom_id, failure=AttemptFailed("timeout", EXPIRED), made=False)
         if result.type == "canceled":
             return BatchResult(call=found.custom_id, failure=AttemptFailed("cancelled", CANCELLED), made=False)
-        return BatchResult(call=found.custom_id, failure=of_response(_status(result.error), {}, bytes(result.error)))
+        return BatchResult(
+            call=found.custom_id, failure=of_response(_error_status(result.error), {}, bytes(result.error))
+        )
 
     async def cancel(self, server: BatchServer, name: str) -> None:
         await server.json(f"messages/batches/{name}/cancel", b"")
 
 
-def _status(error: msgspec.Raw) -> int:
+def _error_status(error: msgspec.Raw) -> int:
     said = mapping(msgspec.json.decode(error), "the error")
     inner = said.get("error")
     kind = optional_text(inner, "type") if isinstance(inner, dict) else None
     return _STATUSES.get(kind or "", 500)
 
 
-def _calls(batch: dict[str, Any]) -> int:
+def _count_calls(batch: dict[str, Any]) -> int:
     return sum(optional_count(batch.get("request_counts"), name) or 0 for name in (*_COUNTS, "processing"))
 
 

@@ -83,7 +83,7 @@ class OpenAIBatches:
         return BatchStatus(
             ended=words in _ENDED,
             words=words,
-            results=_texts(data, ("output_file_id", "error_file_id")),
+            results=_object_names(data, ("output_file_id", "error_file_id")),
             problems=_problems(problems) if words == "failed" else (),
             wait=requested_wait(received.headers, server.date()),
         )
@@ -104,7 +104,7 @@ class GeminiBatches(OpenAIBatches):
     most_bytes: int = 2 * 10**9
 
     async def upload(self, server: BatchServer, file: BinaryIO, batch: NewBatch) -> str | None:
-        key = await _google_key(server)
+        key = await _google_key_header(server)
         start = {
             **key,
             "x-goog-upload-protocol": "resumable",
@@ -122,10 +122,10 @@ class GeminiBatches(OpenAIBatches):
 
     async def fetch(self, server: BatchServer, source: str, sink: BinaryIO) -> None:
         url = f"{server.origin}/download/v1beta/{source}:download?alt=media"
-        await server.send(url, headers=await _google_key(server), sink=sink)
+        await server.send(url, headers=await _google_key_header(server), sink=sink)
 
 
-async def _google_key(server: BatchServer) -> dict[str, str]:
+async def _google_key_header(server: BatchServer) -> dict[str, str]:
     return {"x-goog-api-key": await server.key()}
 
 
@@ -163,7 +163,7 @@ class MistralBatches(OpenAIBatches):
         received = await server.send(server.url(f"batch/jobs/{name}"))
         data = mapping(decoded(received.body), "the job")
         words = optional_text(data, "status") or ""
-        results = _texts(data, ("output_file", "error_file"))
+        results = _object_names(data, ("output_file", "error_file"))
         return BatchStatus(
             ended=words in self._ENDED,
             words=words,
@@ -188,7 +188,7 @@ def name_in(data: dict[str, Any], field: str = "id") -> str:
     return name
 
 
-def _texts(data: dict[str, Any], fields: Sequence[str]) -> tuple[str, ...]:
+def _object_names(data: dict[str, Any], fields: Sequence[str]) -> tuple[str, ...]:
     return tuple(name_in(data, field) for field in fields if data.get(field))
 
 

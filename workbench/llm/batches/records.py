@@ -20,7 +20,7 @@ class NewBatch(Struct, frozen=True, kw_only=True):
     """A batch to create.
 
     Attributes:
-        token: Unique; the names of its calls begin with it.
+        token: A unique text with which the names of the batch's calls begin.
         calls: Number of calls.
         since: Seconds since 1970, shortly before the first attempt to create it.
         path: The path of a single call, after the base URL.
@@ -65,8 +65,8 @@ class BatchResult(Struct, frozen=True, kw_only=True):
 
     Attributes:
         call: The call's name.
-        body: The reply's bytes, as a single call would have returned them.
-        failure: Why the call has no reply.
+        body: The reply's bytes, as a call outside a batch would have returned them.
+        failure: Why the call has no reply; None if it has one.
         made: Whether the call was made; otherwise it costs nothing.
     """
 
@@ -90,14 +90,14 @@ class BatchApi(Protocol):
     def line(self, call: str, body: bytes, path: str) -> bytes: ...
 
     async def upload(self, server: BatchServer, file: BinaryIO, batch: NewBatch) -> str | None:
-        """Upload the lines, which costs nothing; return their name, None if they are sent with `create`."""
+        """Upload the calls, which isn't charged; return the file's name, or None if `create` sends the calls."""
         ...
 
     async def find(self, server: BatchServer, input_file: str | None, batch: NewBatch) -> str | None:
         """Return the name of the batch if it already exists, else None.
 
         Raises:
-            NotYetKnown: Another batch has to end before this can be determined.
+            NotYetKnown: A batch that may be this one has to end before its calls can be seen.
         """
         ...
 
@@ -113,7 +113,7 @@ class BatchApi(Protocol):
         """Parse a line of results.
 
         Raises:
-            AttemptFailed: It can't be parsed.
+            AttemptFailed: The line can't be parsed.
         """
         ...
 
@@ -144,7 +144,7 @@ def write_lines(
 
 
 class RawLine(Struct):
-    """A line whose parts are kept as received."""
+    """A line of results, whose parts are kept as received."""
 
     custom_id: str
     response: msgspec.Raw = msgspec.Raw(b"null")
@@ -191,10 +191,10 @@ def openai_result(line: bytes) -> BatchResult:
         return BatchResult(call=found.custom_id, body=bytes(response.body))
     if response is not None:
         return BatchResult(call=found.custom_id, failure=of_response(response.status_code, {}, bytes(response.body)))
-    return _failed(found.custom_id, error)
+    return _failed_result(found.custom_id, error)
 
 
-def _failed(call: str, error: Any) -> BatchResult:
+def _failed_result(call: str, error: Any) -> BatchResult:
     said = {"message": error} if isinstance(error, str) else mapping(error, "the error of a result")
     code = optional_text(said, "code") or ""
     if code in _NOT_MADE:

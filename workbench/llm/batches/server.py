@@ -1,4 +1,4 @@
-"""A provider's addresses other than those of single calls: for files, batches and their results."""
+"""Send requests about files, batches and results of batches to a provider."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ class BatchServer:
         """Send a request and return its successful response.
 
         Args:
-            url: On the server's own host: a key goes nowhere else.
+            url: An address on the server's own host: the key must not be sent elsewhere.
             body: The content to POST; None sends a GET.
-            headers: They override the usual ones.
-            sink: Receives the body.
+            headers: Headers that override the endpoint's.
+            sink: Receives the response's body.
 
         Raises:
             AttemptFailed: The response is an error.
@@ -78,7 +78,7 @@ class BatchServer:
             length = body.seek(0, os.SEEK_END)
             sent["content-length"] = str(length)
             timeout += length / _MIN_BYTES_PER_SECOND
-            content = _pieces(body)
+            content = _read_chunks(body)
         longest = MAX_RESULTS_BYTES if sink is not None else 2**26
         timeout += 0 if sink is None else 3600
         received = await self._transport.send(
@@ -98,7 +98,7 @@ class BatchServer:
         return self._clock.date()
 
 
-async def _pieces(file: BinaryIO) -> AsyncIterator[bytes]:
+async def _read_chunks(file: BinaryIO) -> AsyncIterator[bytes]:
     file.seek(0)
     while piece := file.read(_CHUNK):
         yield piece

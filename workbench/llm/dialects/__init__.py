@@ -1,4 +1,4 @@
-"""Requests and replies by dialect: here Anthropic's and scoring.
+"""Build requests and parse replies in each server's dialect; Anthropic's messages and scoring calls are in this module.
 
 openai, responses: the two APIs of OpenAI. streams: streamed replies.
 """
@@ -43,9 +43,9 @@ class Built(Struct, frozen=True, kw_only=True):
     Attributes:
         task: How the reply is to be parsed: ``"chat"`` or one of `records.Task`.
         path: The path after the base URL, or next to its ``/v1`` if ``beside_version``.
-        query: The path's query unless the base URL has it already.
+        query: The query of the path, used unless the base URL has a query.
         body: The bytes to send; equal requests have equal bytes.
-        notes: Settings that could not be sent as requested, in words.
+        notes: Descriptions of the settings that could not be sent as requested.
     """
 
     task: str
@@ -60,7 +60,7 @@ def build(profile: Profile, model: str, request: Request, sample: int = 0, extra
     """Build a request for one server.
 
     Args:
-        profile: The profile that `profiles.spoken_to` returns for the model.
+        profile: The profile that `profiles.profile_for_model` returns for the model.
         sample: Added to the request's seed, if it has one.
         extras: Additional fields and headers.
 
@@ -92,12 +92,12 @@ CHAT_PATHS: Final[Mapping[Dialect, str]] = {
 
 def unsent(profile: Profile, model: str, sampling: Sampling) -> tuple[str, ...]:
     """Return the names of the settings that don't affect the request to a server."""
-    whole = _settings(profile, model, sampling)
+    whole = _body_with_settings(profile, model, sampling)
     return tuple(
         name
         for name in _SOME
         if getattr(sampling, name) is not None
-        and _settings(profile, model, structs.replace(sampling, **{name: None})) == whole
+        and _body_with_settings(profile, model, structs.replace(sampling, **{name: None})) == whole
     )
 
 
@@ -106,7 +106,7 @@ def sendable(profile: Profile, model: str) -> tuple[str, ...]:
     return tuple(name for name, value in _SOME.items() if not unsent(profile, model, Sampling(**{name: value})))
 
 
-def _settings(profile: Profile, model: str, sampling: Sampling) -> bytes:
+def _body_with_settings(profile: Profile, model: str, sampling: Sampling) -> bytes:
     return build(profile, model, Chat(messages=(PromptMessage("user", ""),), sampling=sampling)).body
 
 
@@ -116,7 +116,7 @@ def read(body: bytes, task: str, profile: str, count: int | None = None) -> Repl
     Args:
         task: ``"chat"`` or one of `records.Task`.
         profile: The server's kind.
-        count: How many texts were to be scored, if known.
+        count: Number of texts that were to be scored, if known.
 
     Raises:
         CallFailed: The bytes are not such a reply, or report an error.
@@ -169,14 +169,14 @@ def build_anthropic(
     body: dict[str, Any] = {"model": model}
     if system:
         body["system"] = system
-    body["messages"] = _turns(messages, chat.shared)
+    body["messages"] = _anthropic_messages(messages, chat.shared)
     body["max_tokens"] = chat.sampling.max_tokens or MAX_TOKENS
     return msgspec.json.encode(
-        body | _sampling(profile, plain, chat, notes) | chosen_fields(profile, extras) | extras.body
+        body | _anthropic_sampling(profile, plain, chat, notes) | chosen_fields(profile, extras) | extras.body
     )
 
 
-def _turns(messages: Sequence[PromptMessage], shared: int) -> list[dict[str, Any]]:
+def _anthropic_messages(messages: Sequence[PromptMessage], shared: int) -> list[dict[str, Any]]:
     turns = []
     rest = shared if shared >= MIN_CACHED_CHARACTERS else 0
     for one in messages:
@@ -190,7 +190,7 @@ def _turns(messages: Sequence[PromptMessage], shared: int) -> list[dict[str, Any
     return turns
 
 
-def _sampling(profile: Profile, plain: str, chat: Chat, notes: list[str]) -> dict[str, Any]:
+def _anthropic_sampling(profile: Profile, plain: str, chat: Chat, notes: list[str]) -> dict[str, Any]:
     asked = chat.sampling
     fields: dict[str, Any] = {"temperature": asked.temperature, "top_p": asked.top_p, "top_k": asked.top_k}
     if profile.fixed_sampling is not None and profile.fixed_sampling.match(plain):
@@ -218,11 +218,11 @@ def read_anthropic(data: Any) -> Reply:
         reasoning="\n\n".join(thoughts) or None,
         finish_reason=_REASONS.get(reason or "", reason),
         model=optional_text(data, "model"),
-        usage=_usage(data.get("usage")),
+        usage=_anthropic_usage(data.get("usage")),
     )
 
 
-def _usage(data: Any) -> Usage:
+def _anthropic_usage(data: Any) -> Usage:
     prompt = optional_count(data, "input_tokens")
     cached = optional_count(data, "cache_read_input_tokens")
     written = optional_count(data, "cache_creation_input_tokens")
@@ -253,12 +253,12 @@ def build_scoring(profile: Profile, model: str, request: Scoring) -> tuple[bytes
         ValueError: The server has no such call or option, or the query is missing.
     """
     if request.task == "embeddings":
-        return _embeddings(profile, model, request)
+        return _build_embeddings(profile, model, request)
     if request.task not in profile.scores:
         known = ", ".join(sorted(profile.scores)) or "none"
         raise ValueError(f"{profile.title} has no {request.task!r} call (of these it has: {known})")
     if request.task == "completions":
-        return _completion(model, request)
+        return _build_completion(model, request)
     if request.query is None and request.task in {"score", "rerank"}:
         raise ValueError(f"{request.task!r} needs a query")
     if request.query is not None and request.task not in {"score", "rerank"}:
@@ -276,7 +276,7 @@ def build_scoring(profile: Profile, model: str, request: Scoring) -> tuple[bytes
             turns = (("user", request.query), ("assistant", *texts))
             body = {"model": model, "messages": [{"role": role, "content": text} for role, text in turns]}
         case _:
-            # SGLang's call takes ``text``.
+            # SGLang's call expects the field ``text``.
             body = {"model": model, "text" if profile.name == "sglang" else "input": texts}
     if request.activate is not None:
         body["use_activation"] = request.activate
@@ -290,13 +290,13 @@ def _require_turns(profile: Profile, request: Scoring) -> None:
         raise ValueError("a chat that is scored must have exactly one answer")
 
 
-def _completion(model: str, request: Scoring) -> tuple[bytes, str, bool]:
+def _build_completion(model: str, request: Scoring) -> tuple[bytes, str, bool]:
     (prompt,) = request.texts
     body = {"model": model, "prompt": prompt, "max_tokens": 1, "temperature": 0, "logprobs": request.likeliest}
     return msgspec.json.encode(body), request.task, False
 
 
-def _embeddings(profile: Profile, model: str, request: Scoring) -> tuple[bytes, str, bool]:
+def _build_embeddings(profile: Profile, model: str, request: Scoring) -> tuple[bytes, str, bool]:
     if profile.dialect == "anthropic-messages":
         raise ValueError(f"{profile.title} has no 'embeddings' call")
     body = {"model": model, "input": list(request.texts)}
@@ -309,9 +309,9 @@ def read_scoring(data: Any, task: str, count: int | None) -> Reply:
     Raises:
         AttemptFailed: Scores are missing, too many or not numbers.
     """
-    rows = [mapping(row, "a result") for row in _rows(data)]
+    rows = [mapping(row, "a result") for row in _result_rows(data)]
     vectors = [_vector(row, task) for row in rows]
-    places = [_place(row, position) for position, row in enumerate(rows)]
+    places = [_result_index(row, position) for position, row in enumerate(rows)]
     if sorted(places) != list(range(len(rows))) or not rows or (count is not None and len(rows) != count):
         raise malformed(f"{len(rows)} results of indexes {str(places)[:80]} for {count or 'some'} texts")
     ordered = tuple(vector for _, vector in sorted(zip(places, vectors, strict=True)))
@@ -325,13 +325,13 @@ def read_scoring(data: Any, task: str, count: int | None) -> Reply:
     )
 
 
-def _rows(data: Any) -> list[Any]:
+def _result_rows(data: Any) -> list[Any]:
     if isinstance(data, dict):
         data = data.get("results" if "results" in data else "data")
     return entries(data, "the list of results")
 
 
-def _place(row: dict[str, Any], position: int) -> int:
+def _result_index(row: dict[str, Any], position: int) -> int:
     if "index" not in row:
         return position
     index = row["index"]
@@ -344,11 +344,11 @@ def _vector(row: dict[str, Any], task: str) -> Vector:
     names = {"score": ("score",), "rerank": ("relevance_score", "score"), "classify": ("probs", "embedding")}
     for name in names.get(task, ("data", "embedding")):
         if name in row:
-            return _numbers(row[name], f"{name} of a result")
+            return _number_list(row[name], f"{name} of a result")
     raise malformed(f"a result without {' or '.join(names.get(task, ('data',)))}")
 
 
-def _numbers(value: Any, what: str) -> Vector:
+def _number_list(value: Any, what: str) -> Vector:
     if not isinstance(value, list):
         return (number(value, what),)
     if not value:

@@ -99,7 +99,7 @@ def optional_text(data: dict[str, Any], name: str) -> str | None:
 
 
 def optional_count(data: Any, name: str) -> int | None:
-    """Return a number of tokens if it is plausible, else None: a bad count must not lose a reply."""
+    """Return a number of tokens if it is plausible, else None, so that an invalid count doesn't cost the reply."""
     value = data.get(name) if isinstance(data, dict) else None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _MOST_TOKENS:
         return None
@@ -208,7 +208,7 @@ def read(data: Any) -> Reply:
     choice = _choice(data)
     if says_anything(choice.get("error")):
         raise of_error_object(choice["error"])
-    reason = _reason(choice)
+    reason = _finish_reason(choice)
     if (reason or "").lower() in _BROKEN_OFF:
         raise AttemptFailed("server", f"the server broke its reply off ({reason})", status=200)
     # Gemini sends no message if its filter removed everything.
@@ -253,39 +253,39 @@ def read_completion(data: Any) -> Reply:
     logprobs = choice.get("logprobs")
     return Reply(
         text=optional_text(choice, "text") or "",
-        finish_reason=_reason(choice),
-        tokens=tuple(_older_tokens(logprobs)) or tuple(tokens(logprobs)),
+        finish_reason=_finish_reason(choice),
+        tokens=tuple(_completion_tokens(logprobs)) or tuple(tokens(logprobs)),
         model=optional_text(data, "model"),
         usage=usage(data.get("usage"), data.get("service_tier")),
     )
 
 
-def _older_tokens(logprobs: Any) -> Iterator[TokenChoice]:
-    lists = [_listed(logprobs, name) for name in ("tokens", "token_logprobs", "top_logprobs")]
+def _completion_tokens(logprobs: Any) -> Iterator[TokenChoice]:
+    lists = [_list_field(logprobs, name) for name in ("tokens", "token_logprobs", "top_logprobs")]
     for token, logprob, top in zip_longest(*lists):
         pairs = [(token, logprob), *(top.items() if isinstance(top, dict) else ())]
-        found = dict(filter(None, (_likely({"token": text, "logprob": value}) for text, value in pairs)))
+        found = dict(filter(None, (_token_logprob({"token": text, "logprob": value}) for text, value in pairs)))
         if found and isinstance(token, str):
             yield TokenChoice(token, tuple(found.items()))
 
 
 def tokens(logprobs: Any) -> Iterator[TokenChoice]:
-    """Yield the tokens of a reply in OpenAI's format; malformed ones must not lose a reply."""
+    """Yield the tokens of a reply in OpenAI's format; malformed tokens are skipped, so that the reply is kept."""
     content = logprobs.get("content") if isinstance(logprobs, dict) else None
     for one in content if isinstance(content, list) else ():
-        found = dict(filter(None, map(_likely, (one, *_listed(one, "top_logprobs")))))
+        found = dict(filter(None, map(_token_logprob, (one, *_list_field(one, "top_logprobs")))))
         if found:
             yield TokenChoice(next(iter(found)), tuple(found.items()))
 
 
-def _likely(one: Any) -> tuple[str, float] | None:
+def _token_logprob(one: Any) -> tuple[str, float] | None:
     match one:
         case {"token": str(token), "logprob": int(logprob) | float(logprob)} if -_LARGEST <= logprob <= 0:
             return token, float(logprob)
     return None
 
 
-def _listed(data: Any, name: str) -> list[Any]:
+def _list_field(data: Any, name: str) -> list[Any]:
     value = data.get(name) if isinstance(data, dict) else None
     return value if isinstance(value, list) else []
 
@@ -293,7 +293,7 @@ def _listed(data: Any, name: str) -> list[Any]:
 _CUT = {"length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"}
 
 
-def _reason(choice: dict[str, Any]) -> str | None:
+def _finish_reason(choice: dict[str, Any]) -> str | None:
     native = optional_text(choice, "native_finish_reason")
     if native is not None and (is_filtered(native) or native.lower() in _CUT):
         return native
@@ -324,7 +324,7 @@ class _MessageTexts(Struct, frozen=True):
         thoughts = [optional_text(message, name) for name in ("reasoning_content", "reasoning", "thinking")]
         reasoning = next((thought for thought in thoughts if thought), "")
         if isinstance(content, list):
-            parts = [_typed(part) for part in content]
+            parts = [_typed_part(part) for part in content]
             reasoning = reasoning or words(parts, "thinking", "reasoning", "reasoning_text")
             refusal = refusal or words(parts, "refusal")
             content = words(parts, "text", "output_text")
@@ -333,13 +333,13 @@ class _MessageTexts(Struct, frozen=True):
         return cls(content, reasoning, refusal or "")
 
 
-def _typed(part: Any) -> Any:
+def _typed_part(part: Any) -> Any:
     text = part.get("text") if isinstance(part, dict) and "type" not in part else part
     return {"type": "text", "text": text} if isinstance(text, str) else part
 
 
 def words(parts: list[Any], *kinds: str) -> str:
-    """Return the text of all parts of these types, found under ``text`` or the type's own name, possibly nested."""
+    """Return the text of all parts of these types; it may be in ``text``, in a field named like the type, or nested."""
     said: list[str] = []
     for part in parts:
         if isinstance(part, dict) and part.get("type") in kinds:
@@ -349,7 +349,7 @@ def words(parts: list[Any], *kinds: str) -> str:
 
 
 def with_shown_thoughts(counted: Usage, text: str, reasoning: str) -> Usage:
-    """Add an estimate of visible reasoning to counts that exclude it: it is charged, too."""
+    """Add an estimate of the visible reasoning's tokens to counts that exclude them: they are charged, too."""
     if counted.completion_tokens is None or counted.completion_tokens * _MOST_CHARACTERS >= len(text) + len(reasoning):
         return counted
     thought = len(reasoning) // _CHARACTERS_A_TOKEN

@@ -1,4 +1,4 @@
-"""OpenAI's Responses API, as openai 2.54.0 has it (``resources/responses``, ``types/responses``)."""
+"""OpenAI's Responses API, as in the library openai 2.54.0 (``resources/responses``, ``types/responses``)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def build(profile: Profile, model: str, chat: Chat, notes: list[str], extras: Re
     # Replies are stored here; OpenAI would keep them for a month.
     body["store"] = False
     body |= _sampling(profile, plain, chat, notes, extras) | chosen_fields(profile, extras)
-    return msgspec.json.encode(_with_own(body, extras.body))
+    return msgspec.json.encode(_with_extra_fields(body, extras.body))
 
 
 def _sampling(profile: Profile, plain: str, chat: Chat, notes: list[str], extras: RequestExtras) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def _sampling(profile: Profile, plain: str, chat: Chat, notes: list[str], extras
     return fields
 
 
-def _with_own(body: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+def _with_extra_fields(body: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     given = dict(given)
     if isinstance(form := given.pop("response_format", None), dict):
         inner = form.get("json_schema")
@@ -91,11 +91,11 @@ def read(data: dict[str, Any]) -> Reply:
     Raises:
         AttemptFailed: The data is not a response, or is incomplete.
     """
-    reason = _reason(data)
+    reason = _finish_reason(data)
     items = [mapping(item, "an item of the output") for item in entries(data.get("output"), "output")]
     messages = [_OutputMessage(item) for item in items if item.get("type") == "message"]
     said = [one for one in messages if not one.is_commentary]
-    thoughts = [_thoughts(item) for item in items if item.get("type") == "reasoning"]
+    thoughts = [_reasoning_text(item) for item in items if item.get("type") == "reasoning"]
     reasoning = "\n\n".join(filter(None, (*thoughts, *(one.text for one in messages if one.is_commentary))))
     text, refusal = ("\n\n".join(filter(None, told)) for told in ([m.text for m in said], [m.refusal for m in said]))
     if reason == "stop" and not all(one.is_whole for one in said):
@@ -112,7 +112,7 @@ def read(data: dict[str, Any]) -> Reply:
     )
 
 
-def _reason(data: dict[str, Any]) -> str:
+def _finish_reason(data: dict[str, Any]) -> str:
     """Return the finish reason as a chat completion names it.
 
     Raises:
@@ -150,7 +150,7 @@ class _OutputMessage:
         self.is_whole = item.get("status") not in {"in_progress", "incomplete"}
 
 
-def _thoughts(item: dict[str, Any]) -> str:
+def _reasoning_text(item: dict[str, Any]) -> str:
     for name, kind in (("content", "reasoning_text"), ("summary", "summary_text")):
         parts = item.get(name)
         told = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []

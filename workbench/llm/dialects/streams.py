@@ -30,7 +30,7 @@ def unstreamed(body: bytes, content_type: str = "") -> bytes:
     rest = without_keep_alives(body)
     if not _FIELD.match(rest):
         if not rest and content_type.partition(";")[0].strip().lower() == "text/event-stream":
-            raise _cut_off()
+            raise _truncation_error()
         return body
     response, message, completion = (
         _ResponseEvents(),
@@ -38,7 +38,7 @@ def unstreamed(body: bytes, content_type: str = "") -> bytes:
         _CompletionEvents(is_done=_DONE.search(rest) is not None),
     )
     for event in _events(rest):
-        if error := _error(event):
+        if error := _reported_error(event):
             return msgspec.json.encode({"error": error})
         kind = event.get("type")
         if isinstance(kind, str):
@@ -49,7 +49,7 @@ def unstreamed(body: bytes, content_type: str = "") -> bytes:
     return msgspec.json.encode(reply.whole())
 
 
-def _cut_off() -> AttemptFailed:
+def _truncation_error() -> AttemptFailed:
     return AttemptFailed("transport", "the stream ended before its reply did")
 
 
@@ -59,32 +59,32 @@ def _events(body: bytes) -> Iterator[dict[str, Any]]:
         data = [value.removeprefix(" ") for name, _, value in fields if name in {"data", "error"}]
         if any(name == "error" or (name, value.strip()) == ("event", "error") for name, _, value in fields):
             words = "\n".join(data)
-            yield {"error": _json(words) or words or "an error without a word"}
+            yield {"error": _parse_json(words) or words or "an error without a word"}
             continue
-        for event in _decoded(data):
+        for event in _decode_events(data):
             if not isinstance(event, dict):
                 raise malformed("an event of the stream is not an object")
             yield event
 
 
-def _decoded(lines: list[str]) -> list[Any]:
+def _decode_events(lines: list[str]) -> list[Any]:
     for texts in (["\n".join(lines)], lines):
         told = [text for text in texts if text.strip().strip("[]").lower() not in _NOTHING]
-        events = [_json(text) for text in told]
+        events = [_parse_json(text) for text in told]
         if None not in events:
             return events
-    raise _cut_off()
+    raise _truncation_error()
 
 
-def _json(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     try:
         return decoded_json(text)
     except (ValueError, RecursionError):
         return None
 
 
-def _error(event: dict[str, Any]) -> Any:
-    inner = event.get("error") or _besides(event, "error")
+def _reported_error(event: dict[str, Any]) -> Any:
+    inner = event.get("error") or _groq_field(event, "error")
     if isinstance(inner, dict) and says_anything(inner.get("error")):
         return inner["error"]
     if says_anything(inner):
@@ -92,7 +92,7 @@ def _error(event: dict[str, Any]) -> Any:
     return event if "error" in (event.get("object"), event.get("type")) else None
 
 
-def _besides(event: dict[str, Any], name: str) -> Any:
+def _groq_field(event: dict[str, Any], name: str) -> Any:
     own = event.get("x_groq")
     return own.get(name) if isinstance(own, dict) else None
 
@@ -110,10 +110,10 @@ class _StreamedTexts:
         return bool(self._pieces)
 
     def whole(self) -> dict[str, Any]:
-        return {name: _joined(pieces) for name, pieces in self._pieces.items()}
+        return {name: _join_pieces(pieces) for name, pieces in self._pieces.items()}
 
 
-def _joined(pieces: list[Any]) -> Any:
+def _join_pieces(pieces: list[Any]) -> Any:
     if all(isinstance(piece, str) for piece in pieces):
         return "".join(pieces)
     return [
@@ -122,10 +122,10 @@ def _joined(pieces: list[Any]) -> Any:
 
 
 class _CompletionEvents:
-    """OpenAI's chunks with their other fields; of several choices the one with the lowest index.
+    """Combines OpenAI's chunks into one completion; of several choices it keeps the one with the lowest index.
 
     Args:
-        is_done: Whether the server reported the end; some proxies of Gemini do so without a reason.
+        is_done: Whether the server reported the end; some proxies of Gemini report it without a finish reason.
     """
 
     def __init__(self, *, is_done: bool) -> None:
@@ -136,16 +136,16 @@ class _CompletionEvents:
         self._tokens: list[Any] = []
 
     def add(self, event: dict[str, Any]) -> None:
-        told = event | {"usage": event.get("usage") or _besides(event, "usage")}
+        told = event | {"usage": event.get("usage") or _groq_field(event, "usage")}
         self._beside |= {name: value for name, value in told.items() if name != "choices" and value not in (None, "")}
         for choice in _objects(event.get("choices")):
             place = choice["index"] if isinstance(choice.get("index"), int) else 0
             if place < self._choice.get("index", place):
                 self._choice, self._said, self._tokens = {}, _StreamedTexts(), []
             if place == self._choice.setdefault("index", place):
-                self._add(choice)
+                self._add_choice(choice)
 
-    def _add(self, choice: dict[str, Any]) -> None:
+    def _add_choice(self, choice: dict[str, Any]) -> None:
         kept = ("error", "finish_reason", "native_finish_reason")
         told = {name: choice[name] for name in kept if says_anything(choice.get(name))}
         # A final "stop" doesn't override an earlier finish reason.
@@ -173,7 +173,7 @@ class _CompletionEvents:
         if self._is_done and self._said:
             self._choice.setdefault("finish_reason", _UNSAID)
         if not {"error", "finish_reason"} & self._choice.keys():
-            raise _cut_off()
+            raise _truncation_error()
         message = {"role": "assistant", "content": None, **self._said.whole()}
         choice = self._choice | {"message": message, "logprobs": {"content": self._tokens} if self._tokens else None}
         return self._beside | {"object": "chat.completion", "choices": [choice]}
@@ -184,7 +184,7 @@ _UNSAID = "unsaid"
 
 
 class _MessageEvents:
-    """Anthropic's events.
+    """Combines Anthropic's events into one message.
 
     Attributes:
         began: Whether an event was received.
@@ -201,7 +201,7 @@ class _MessageEvents:
             case {"type": "message_start", "message": dict(message)}:
                 self.began = True
                 self._whole |= message
-                self._count(message)
+                self._update_usage(message)
             case {"type": "content_block_start", "index": int(place), "content_block": dict(block)}:
                 self._blocks[place] = (block, _StreamedTexts())
                 self._blocks[place][1].add(block, ("text", "thinking"))
@@ -209,9 +209,9 @@ class _MessageEvents:
                 self._blocks[place][1].add(delta, ("text", "thinking"))
             case {"type": "message_delta", "delta": dict(delta)}:
                 self._whole |= delta
-                self._count(event)
+                self._update_usage(event)
 
-    def _count(self, data: dict[str, Any]) -> None:
+    def _update_usage(self, data: dict[str, Any]) -> None:
         if isinstance(data.get("usage"), dict):
             self._usage |= {name: count for name, count in data["usage"].items() if count is not None}
 
@@ -222,13 +222,13 @@ class _MessageEvents:
             AttemptFailed: The message is incomplete.
         """
         if self._whole.get("stop_reason") is None:
-            raise _cut_off()
+            raise _truncation_error()
         blocks = [block | pieces.whole() for _, (block, pieces) in sorted(self._blocks.items(), key=itemgetter(0))]
         return self._whole | {"usage": self._usage, "content": blocks}
 
 
 class _ResponseEvents:
-    """Events of OpenAI's Responses API; the last one contains the whole response.
+    """Combines events of OpenAI's Responses API; the last event contains the whole response.
 
     Attributes:
         began: Whether an event was received.
@@ -248,13 +248,13 @@ class _ResponseEvents:
                 self._whole = response
 
     def whole(self) -> dict[str, Any]:
-        """Return the response; some servers omit from the last event what earlier ones contained.
+        """Return the response, completed from earlier events: some servers omit their content from the last event.
 
         Raises:
             AttemptFailed: The response is incomplete.
         """
         if self._whole is None:
-            raise _cut_off()
+            raise _truncation_error()
         items = [item for _, item in sorted(self._items.items(), key=itemgetter(0))]
         return self._whole | {"output": self._whole.get("output") or items}
 

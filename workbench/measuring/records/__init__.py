@@ -1,5 +1,5 @@
-"""Records of reports other than statistics: paper tables, reviews, validity, data cards, curation, tests, stacks,
-trainings.
+"""Records of reports; those of statistics are in `statistics.records`.
 
-paper, review, triage, validity, card, curation, testing, stack, watching: one subject each.
+paper: the paper's tables. review, triage: reviews of disagreements and of errors. validity: bias checks. card: data
+cards. curation: pools of questions. testing: tests of code. stack: stacks of verifiers. watching: trainings.
 """

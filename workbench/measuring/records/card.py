@@ -11,10 +11,10 @@ class ImportedFile(Struct, frozen=True, kw_only=True):
     """A source file of items.
 
     Attributes:
-        name: Its name without the folder.
+        name: The file's name without the folder.
         blake2b: BLAKE2b-128 of its bytes in hexadecimal; "" if unknown.
-        read: Number of rows; read = imported + unchanged + quarantined.
-        swapped_types: Whether its two type columns were swapped, which the import corrected.
+        read: Number of rows; read = imported + unchanged + quarantined (rejected).
+        swapped_types: Whether the file's two type columns were swapped, which the import corrected.
     """
 
     dataset: str
@@ -29,11 +29,14 @@ class ImportedFile(Struct, frozen=True, kw_only=True):
 
 
 class NamedCount(Struct, frozen=True, kw_only=True):
-    """Items with gold that share a source or a model.
+    """The number of items with gold from one source or model.
 
     Attributes:
-        licence: The licence of a source, if known.
-        drawn: Questions of the source from which items were chosen; None if not applicable.
+        items: Number of items.
+        questions: Number of their questions.
+        correct: Number of items with gold correct.
+        licence: The licence of a source; None if unknown.
+        drawn: Number of questions of the source from which items were chosen; None if not applicable.
     """
 
     name: str
@@ -45,7 +48,7 @@ class NamedCount(Struct, frozen=True, kw_only=True):
 
 
 class LengthRow(Struct, frozen=True, kw_only=True):
-    """Lengths of completions in characters: a quarter is shorter than ``low``, half than ``median``."""
+    """Quartiles of the lengths of completions, in characters: ``low``, ``median`` and ``high``."""
 
     gold: str
     items: int
@@ -59,11 +62,11 @@ class DataCard(Struct, frozen=True, kw_only=True):
 
     Attributes:
         counts: The paper's table 1.
-        crossing: Answer type and domain -> items with gold.
-        gold: Origin of gold -> items.
-        lengths: Lengths by gold label, of completions with a known length.
-        exclusions: Reason -> items, of the whole database.
-        quarantined: Code -> rejected rows of all files.
+        crossing: Answer type and domain -> number of items with gold.
+        gold: Origin of gold -> number of items.
+        lengths: Lengths of completions by gold label; completions without a known length are left out.
+        exclusions: Reason -> number of excluded items in the whole database.
+        quarantined: Code of the reason -> number of rejected rows of all files.
         selection_judges: Data set -> judges whose verdicts chose its items.
         quirks: Peculiarities of the data, one sentence each.
     """

@@ -1,4 +1,4 @@
-"""A pool of questions and the results of curating it: duplicates, exclusions, answer types, drawn questions."""
+"""Records of a pool of questions and of its curation: duplicates, exclusions, answer types, drawn questions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COUNTING: Final = ("people", "file")
 
 
 class Scope(Options, frozen=True, kw_only=True):
-    """A choice of questions of the pool; code problems are never among them."""
+    """A selection of questions of the pool, which never includes code problems."""
 
     dataset: Annotated[str | None, option("Use only questions of this data set.", "--dataset", metavar="NAME")] = None
     source: Annotated[str | None, option("Use only questions of this source.", "--source", metavar="DOMAIN/NAME")] = (
@@ -40,14 +40,14 @@ class PoolQuestion(Struct, frozen=True, kw_only=True):
 
     Attributes:
         licence: The licence of its source; None if unknown.
-        file_type: The code of the subtype, else of the type, in its file.
+        file_type: The code of the subtype in its file, or of the type if the file has no subtype.
         people_type: The resolved subtype: agreed by annotators, or decided or accepted by a third person.
-        said_alone: The subtype of the only annotator so far.
-        disputed: Whether annotators disagree without a decision yet.
-        proposed: The subtype of the newest proposal.
+        said_alone: The subtype chosen by the only annotator so far.
+        disputed: Whether annotators disagree and nobody has decided yet.
+        proposed: The subtype newly proposed by a model.
         outside: Why the newest proposal has no type, such as ``proof``.
         out: Why the question is excluded; None if it is not.
-        complete: How many of these it has: completions, a type, a source, a licence and a reference.
+        complete: How many of these the question has, 0 to 5: completions, a type, a source, a licence, a reference.
     """
 
     id: int
@@ -67,9 +67,12 @@ class PoolQuestion(Struct, frozen=True, kw_only=True):
 
 
 class DuplicatePair(Struct, frozen=True, kw_only=True):
-    """A duplicate question, and the one that is kept.
+    """A duplicate question, and the question of which it is a duplicate.
 
     Attributes:
+        of_dataset: The data set of the original, which is kept.
+        of: The original's question id.
+        of_source: The original's source.
         similarity: Jaccard index of their shingles, or cosine of their embeddings.
     """
 
@@ -83,7 +86,7 @@ class DuplicatePair(Struct, frozen=True, kw_only=True):
 
 
 class PoolChange(Struct, frozen=True, kw_only=True):
-    """The number of questions of one source before and after."""
+    """The number of questions of one source before and after the exclusion of duplicates."""
 
     source: str
     before: int
@@ -91,15 +94,15 @@ class PoolChange(Struct, frozen=True, kw_only=True):
 
 
 class DuplicatesReport(Struct, frozen=True, kw_only=True):
-    """``workbench curate DB duplicates --json``.
+    """The output of ``workbench curate DB duplicates --json``.
 
     Attributes:
         similarity: What was compared: ``shingles``, or the model or file of embeddings.
-        shingle: Tokens in a shingle; None with embeddings.
-        questions: Compared questions: those in scope that are not excluded.
-        duplicates: Questions that duplicate another one.
+        shingle: Number of tokens in a shingle; None with embeddings.
+        questions: Number of compared questions: selected and not excluded.
+        duplicates: Number of questions that duplicate another one.
         across: Number of duplicates whose original is in another source.
-        excluded: Questions excluded now; 0 in a dry run.
+        excluded: Number of questions excluded by this command; 0 in a dry run.
         pairs: All pairs, if requested.
     """
 
@@ -115,12 +118,12 @@ class DuplicatesReport(Struct, frozen=True, kw_only=True):
 
 
 class CandidateQuestion(Struct, frozen=True, kw_only=True):
-    """A question that may have to be excluded; a person decides.
+    """A question that may have to be excluded, which a person decides.
 
     Attributes:
         reason: A code of `EXCLUSION_REASONS`.
-        why: The evidence.
-        by: ``rule``, or the name of the model.
+        why: The evidence for the reason.
+        by: What found it: ``rule``, or the name of the model.
     """
 
     dataset: str
@@ -136,8 +139,8 @@ class OutQuestion(Struct, frozen=True, kw_only=True):
 
     Attributes:
         reason: A code of `EXCLUSION_REASONS`, or `DUPLICATE`.
-        of: The question that it duplicates.
-        by: The person who decided it.
+        of: The question that it duplicates; None for other reasons.
+        by: The person who excluded it.
     """
 
     dataset: str
@@ -155,7 +158,9 @@ class PoolChanged(Struct, frozen=True, kw_only=True):
     """The result of ``curate exclude`` and its ``--undo``.
 
     Attributes:
-        unchanged: Questions that already were in the requested state.
+        excluded: Number of questions excluded.
+        restored: Number of questions restored.
+        unchanged: Number of questions that already were in the requested state.
     """
 
     excluded: int = 0
@@ -164,15 +169,16 @@ class PoolChanged(Struct, frozen=True, kw_only=True):
 
 
 class TypesProposed(Struct, frozen=True, kw_only=True):
-    """``workbench curate DB types --model NAME --json``.
+    """The output of ``workbench curate DB types --model NAME --json``.
 
     Attributes:
         run: The run that shows the calls and their cost.
-        asked: Questions sent now; questions that have a proposal under ``name`` are not sent again.
+        asked: Number of questions sent by this command; questions that have a proposal under ``name`` are not sent
+            again.
         proposed: Subtype -> number of questions, over all proposals under ``name``.
         outside: Why a question has none of the four types -> number of questions.
-        unreadable: Replies without a type.
-        failed: Calls that failed permanently; the same command repeats them.
+        unreadable: Number of replies without a type.
+        failed: Number of calls that failed permanently; the same command repeats them.
     """
 
     name: str
@@ -185,13 +191,14 @@ class TypesProposed(Struct, frozen=True, kw_only=True):
 
 
 class TypesReport(Struct, frozen=True, kw_only=True):
-    """``workbench curate DB types --json``.
+    """The output of ``workbench curate DB types --json``.
 
     Attributes:
-        counting: Questions whose type counts everywhere: resolved, or from their file.
-        alone: Questions with a type from only one person, regardless of their file.
-        origins: Origin of the type -> questions of the pool; ``none`` for questions without a type, ``disputed`` if
-            annotators disagree. ``one person`` and ``model`` do not count until they are accepted.
+        counting: Number of questions whose type is used in metrics: resolved, or from their file.
+        alone: Number of questions with a type from only one annotator, regardless of their file.
+        origins: Origin of the type -> number of questions of the pool; ``none`` for questions without a type,
+            ``disputed`` if
+            annotators disagree. Types of the origins ``one person`` and ``model`` are not used until they are accepted.
         proposals: Agreement of each model's proposals with annotators and files.
     """
 
@@ -203,12 +210,12 @@ class TypesReport(Struct, frozen=True, kw_only=True):
 
 
 class DrawReport(SetReport, frozen=True, kw_only=True):
-    """``workbench curate DB draw --json``.
+    """The output of ``workbench curate DB draw --json``.
 
     Attributes:
-        sources, domains: Drawn questions of each.
-        origins: Origin of the type -> drawn questions.
-        untyped: Reason for a missing type -> questions that could not be drawn.
+        sources, domains: Source or domain -> number of drawn questions.
+        origins: Origin of the type -> number of drawn questions.
+        untyped: Reason for a missing type -> number of questions that could not be drawn.
     """
 
     origins: dict[str, int]
@@ -220,11 +227,11 @@ class SourceStatus(Struct, frozen=True, kw_only=True):
 
     Attributes:
         licence: None if unknown.
-        excluded: Reason -> questions; duplicates are among them.
-        left: Questions that are not excluded.
-        types: Type -> questions that are not excluded; ``none`` for questions without a type.
-        origins: Origin of the type -> questions that are not excluded.
-        drawn: Set -> questions of this source in it, of its newest version.
+        excluded: Reason -> number of excluded questions, duplicates included.
+        left: Number of questions that are not excluded.
+        types: Type -> number of questions that are not excluded; ``none`` for questions without a type.
+        origins: Origin of the type -> number of questions that are not excluded.
+        drawn: Benchmark -> number of this source's questions in its newest version.
     """
 
     source: str
@@ -239,11 +246,11 @@ class SourceStatus(Struct, frozen=True, kw_only=True):
 
 
 class PoolStatus(Struct, frozen=True, kw_only=True):
-    """``workbench curate DB status --json``.
+    """The output of ``workbench curate DB status --json``.
 
     Attributes:
-        questions: Questions of the pool, without code problems.
-        stale: Duplicates of a question that has since been excluded for another reason.
+        questions: Number of questions of the pool, without code problems.
+        stale: Number of duplicates whose original has since been excluded for another reason.
         total: All sources together.
     """
 

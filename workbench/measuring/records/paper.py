@@ -27,7 +27,7 @@ class CountRow(Struct, frozen=True, kw_only=True):
     Attributes:
         of: The unit that is counted: completions or questions.
         group: The answer type or the domain; None for all.
-        counts: Data set -> number with gold.
+        counts: Data set -> number of completions or questions with gold.
     """
 
     of: CountOf
@@ -39,7 +39,7 @@ class CountsTable(Struct, frozen=True, kw_only=True, tag_field="table", tag=1):
     """The contents of the data sets.
 
     Attributes:
-        without_gold: Data set -> completions without gold, which are in no row.
+        without_gold: Data set -> number of completions without gold, which are in no row.
     """
 
     datasets: list[str]
@@ -59,7 +59,7 @@ class AccuracyTable(Struct, frozen=True, kw_only=True, tag_field="table", tag=2)
     """Accuracy by answer type, with the average.
 
     Attributes:
-        average: How the row over all types averages: over items.
+        average: The average in the row over all types: over items (micro).
         kinds: Verifier -> its kind; baselines without a run have none.
         undecided: Verifiers left out because they have not decided any item.
     """
@@ -73,15 +73,15 @@ class AccuracyTable(Struct, frozen=True, kw_only=True, tag_field="table", tag=2)
 
 
 class ReferenceRow(Struct, frozen=True, kw_only=True):
-    """A judge with and without the reference answer, on the items both have a verdict for.
+    """A judge with and without the reference answer, compared on the items on which both have a verdict.
 
     Attributes:
         n: Number of these items.
-        unpaired: Items with gold that count for only one of the two.
+        unpaired: Number of items with gold that count for only one of the two.
         delta: Accuracy without the reference minus accuracy with it.
         ci: Its 95 % interval, clustered by question.
         p: p-value of the paired permutation test by question.
-        selection_judges: Those of the two that, or whose models, helped to choose the items.
+        selection_judges: Those of the two that helped to choose the items, themselves or through their model.
     """
 
     dataset: str
@@ -101,7 +101,7 @@ class ReferenceTable(Struct, frozen=True, kw_only=True, tag_field="table", tag=3
     """The effect of the reference answer.
 
     Attributes:
-        notes: Pairs that could not be compared, and why.
+        notes: Sentences on pairs of judges that could not be compared, and why.
     """
 
     protocol: Protocol3
@@ -115,8 +115,8 @@ class DatasetPairs(Struct, frozen=True, kw_only=True):
     """One data set's pairs of completions.
 
     Attributes:
-        refused: Why it has no pairs; None if each question has one correct and one incorrect completion.
-        reports: One for each verifier with scores.
+        refused: Why the data set has no pairs; None if each question has one correct and one incorrect completion.
+        reports: One report for each verifier with scores.
         left_out: Verifiers with too few scores -> the reason.
     """
 
@@ -168,6 +168,6 @@ PaperTable: TypeAlias = CountsTable | AccuracyTable | ReferenceTable | PairwiseT
 
 
 class PaperTables(Struct, frozen=True, kw_only=True):
-    """The tables asked for."""
+    """The requested tables."""
 
     tables: list[PaperTable]

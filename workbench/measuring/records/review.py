@@ -1,4 +1,4 @@
-"""Disagreements worth a review, and the reviewers' decisions."""
+"""Records of disagreements worth a review, and of reviewers' decisions."""
 
 from __future__ import annotations
 
@@ -104,15 +104,15 @@ class RunVote(Struct, frozen=True, kw_only=True):
 
 
 class Disagreement(Struct, frozen=True, kw_only=True):
-    """An item of a queue.
+    """An item of a review queue.
 
     Attributes:
         id: The completion's row id.
         score: How suspicious the item is; a queue is in descending order. Its meaning depends on the queue.
         why: Why the item is in the queue, with the numbers behind the score.
-        gold: ``none`` without gold.
-        votes: Verdicts of the queried verifiers on the item.
-        reviews: Reviews of the item in force, the newest last; empty without any.
+        gold: The gold label; ``none`` without gold.
+        votes: The selected verifiers' verdicts on the item.
+        reviews: Reviews of the item that are not retracted, the newest last.
     """
 
     id: int
@@ -159,10 +159,10 @@ class ReviewLine(Struct, kw_only=True, omit_defaults=True):
     """One line of a review file (JSON Lines), as ``workbench review DB export`` writes it; see `Review`.
 
     Attributes:
-        completion_id: The completion's own id; with ``question_id`` and ``dataset`` it names one item.
+        completion_id: The completion's id; together with ``question_id`` and ``dataset`` it identifies one item.
         verifier: The verifier of an error; on import, its newest run with a verdict on the item is used.
-        supersedes: The uuid of the retracted decision.
-        created_at: ISO 8601, UTC.
+        supersedes: The uuid of the decision that this one retracts; None for other kinds.
+        created_at: Time of the decision (ISO 8601, UTC).
     """
 
     uuid: Annotated[str, Meta(min_length=1, max_length=100)]
@@ -181,7 +181,7 @@ class ReviewLine(Struct, kw_only=True, omit_defaults=True):
 
 
 class CurrentReview(ReviewLine, kw_only=True):
-    """A review in force, as ``workbench review DB list --json`` shows it.
+    """A review that is not retracted, as ``workbench review DB list --json`` shows it.
 
     Attributes:
         gold_now: The current gold; ``gold`` is the gold when the decision was made.
@@ -208,8 +208,9 @@ class ErrorCount(Struct, frozen=True, kw_only=True):
 
     Attributes:
         group: An answer type or subtype, ``"untyped"``, or None for all items.
-        marked: Errors of this verifier in this group with any category.
-        outdated: Marks on verdicts that gold agrees with by now; they are not counted.
+        count: Number of errors in this category.
+        marked: Number of this verifier's errors in this group with any category.
+        outdated: Number of marks on verdicts that meanwhile agree with gold; they are not counted.
     """
 
     verifier: str

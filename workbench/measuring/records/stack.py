@@ -1,4 +1,4 @@
-"""Reports on stacks: fractions, and null for undefined metrics."""
+"""Records of reports on stacks, verifiers in sequence. Shares are fractions; undefined metrics are null."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Price = Literal["dollars", "tokens", "seconds", "calls"]
 
 
 class Took(Struct, frozen=True, kw_only=True):
-    """The cost of an average item without a cache.
+    """The average cost of an item's verdict, computed as if no reply had been cached.
 
     Attributes:
-        calls: Replies behind its verdict.
-        prompt_tokens: None if a server didn't report them.
+        calls: Number of replies behind the verdict.
+        prompt_tokens: Tokens of the prompts; None if a server didn't report them.
         tokens: Tokens written, including reasoning; None if a server didn't report them.
-        seconds: From request to reply, summed over calls; for stages without a server, their computing time.
-        dollars: None if a call has no known price.
+        seconds: Time from request to reply, summed over calls; for stages without a server, their computing time.
+        dollars: Price of the calls; None if the price of a call is unknown.
     """
 
     calls: float
@@ -37,20 +37,20 @@ class StageRow(Struct, frozen=True, kw_only=True):
     """The results of one stage on the items with gold that reached it.
 
     Attributes:
-        stage: Its position, from 1.
+        stage: The stage's position, from 1.
         settles: The stage as written in the stack.
         group: An answer type; None for all items.
-        reached: Items that reached the stage.
-        accepted: Items that it accepted.
-        accepted_wrong: Accepted items whose gold is incorrect.
-        refused: Items that it rejected.
-        refused_right: Rejected items whose gold is correct.
-        left: Deferred items; for the last stage, items that it left undecided.
-        wrong: Incorrect completions that reached it.
-        right: Correct completions that reached it.
-        fpr: Share of incorrect completions that it accepted, of those that reached it; None without any.
+        reached: Number of items that reached the stage.
+        accepted: Number of items that it accepted.
+        accepted_wrong: Number of accepted items whose gold is incorrect.
+        refused: Number of items that it rejected.
+        refused_right: Number of rejected items whose gold is correct.
+        left: Number of items deferred to the next stage; for the last stage, of items that it left undecided.
+        wrong: Number of incorrect completions that reached it.
+        right: Number of correct completions that reached it.
+        fpr: Share of the incorrect completions that reached it which it accepted; None without any.
         fpr_ci: Its 95 % interval, clustered by question.
-        fnr: Share of correct completions that it rejected, of those that reached it; None without any.
+        fnr: Share of the correct completions that reached it which it rejected; None without any.
         fnr_ci: Its 95 % interval, clustered by question.
     """
 
@@ -72,10 +72,12 @@ class StageRow(Struct, frozen=True, kw_only=True):
 
 
 class StackAlone(Struct, frozen=True, kw_only=True):
-    """One verifier of a stack, applied to all items.
+    """One verifier of a stack, applied to all items on its own.
 
     Attributes:
-        against: The stack (A) compared with it (B); None if no item counts for both, and without a stack.
+        figures: The verifier's metrics.
+        took: The cost of its verdicts.
+        against: The stack (A) compared with the verifier (B); None if no item counts for both, or without a stack.
     """
 
     figures: AccuracyRow
@@ -84,16 +86,16 @@ class StackAlone(Struct, frozen=True, kw_only=True):
 
 
 class SimulatedStack(Struct, frozen=True, kw_only=True):
-    """A stack on stored verdicts.
+    """A stack simulated on stored verdicts.
 
     Attributes:
-        stages: As written in the stack.
-        items: Items with gold that have a verdict of every stage that they reach.
-        lacking: Items with gold that lack such a verdict, and are left out.
+        stages: The stages in the syntax of the kind ``stack``.
+        items: Number of items with gold that have a verdict of every stage that they reach.
+        lacking: Number of items with gold that lack such a verdict and are left out.
         figures: The metrics of the stack's verdicts.
         took: The cost of the verdicts.
         rows: For each stage one row for all items, then one for each type.
-        alone: Each of its verifiers applied to all of the same items.
+        alone: Each of its verifiers applied on its own to all of the same items.
         against: The stack (A) compared with each of these (B); None if no item counts for both.
     """
 
@@ -110,23 +112,25 @@ class SimulatedStack(Struct, frozen=True, kw_only=True):
 
 
 class StackChoice(Struct, frozen=True, kw_only=True):
-    """The stack chosen by one selection rule, and its results on unseen questions.
+    """The stack chosen by one selection rule, and its results on questions on which it was not chosen.
 
     Attributes:
         wanted: The rule: ``"best"``, ``"under"`` a price, ``"not_worse"`` than the reference, or a point of the
             ``"front"``: the most accurate stack that costs at most ``cap``.
         cap: Maximum cost of an item; None without a limit.
         stages: The stack chosen on all questions, in the syntax of the kind ``stack``.
-        same: Folds for which the same stack is chosen without them.
-        apparent: Its accuracy on all items, which has selection bias; None without counted items.
-        apparent_took: Its cost of an item on all items.
-        figures: Cross-fitted: each item is judged by the stack chosen without its question.
+        same: Number of folds for which the questions outside the fold lead to the same stack.
+        apparent: The stack's accuracy on all items, which has selection bias; None without counted items.
+        apparent_took: The stack's average cost of an item, on all items.
+        figures: Cross-fitted metrics: each item is judged by the stack chosen without its question.
         took: The cross-fitted cost of an item.
-        against_best: These verdicts (A) compared with the best single verifier (B), chosen in the same way; None if no
+        against_best: The cross-fitted verdicts (A) compared with the best single verifier (B), chosen in the same way;
+            None if no
             item counts for both.
         against_reference: The same compared with the reference; None without a reference, or if the stack is the
             reference itself.
-        not_worse: Whether the interval of this difference is above the margin; None without a reference.
+        not_worse: Whether the interval of the difference from the reference is above minus the margin; None without a
+            reference.
     """
 
     wanted: Literal["best", "under", "not_worse", "front"]
@@ -146,18 +150,18 @@ class StackReport(Struct, frozen=True, kw_only=True):
     """The best stacks of verifiers, chosen on some questions and evaluated on the others.
 
     Attributes:
-        items: Items with gold that all verifiers have judged.
-        questions: Their questions.
-        unjudged: Items with gold that lack a verifier's verdict, and are left out.
+        items: Number of items with gold that all verifiers have judged.
+        questions: Number of their questions.
+        unjudged: Number of items with gold that lack a verifier's verdict and are left out.
         verifiers: Verifiers used in stacks.
-        candidates: Number of stacks searched, not counting types.
+        candidates: Number of stacks searched, not counting variants whose stages judge only some answer types.
         against: The unit of ``cap`` and of the front.
         folds: Number of parts of the questions.
         seed: Seed of the folds.
         reference: The verifier for the non-inferiority comparison.
         margin: Its margin, as a fraction.
-        alone: Each verifier by itself.
-        choices: The requested choices.
+        alone: Each verifier applied on its own.
+        choices: The stack chosen by each requested rule.
         front: The most accurate stack for each cost, from cheap to expensive.
         stages: The results of each stage of the best stack, chosen on all questions; see `StageRow`.
         failed: Verifiers left out because they failed on every item -> number of items.

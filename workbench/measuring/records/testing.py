@@ -24,8 +24,10 @@ class TestFigures(Struct, frozen=True, kw_only=True):
     Attributes:
         question: Row id of the problem.
         position: The test's position in the suite, from 0.
-        ran: Solutions on which it was run and counts.
-        why: Why it is broken, or why it was excluded and who did so; else "".
+        ran: Number of solutions on which the test was run and counts.
+        passed: Number of these solutions that pass.
+        why: Why the test is broken, or why it was excluded and by whom; else "".
+        fate: Whether the test counts, is broken or is excluded.
     """
 
     __test__ = False
@@ -50,10 +52,10 @@ class ProblemFigures(Struct, frozen=True, kw_only=True):
     """The results of a problem's solutions.
 
     Attributes:
-        judged: Solutions with at least one counted test.
-        passing: Judged solutions that pass every counted test.
+        judged: Number of solutions with at least one counted test.
+        passing: Number of judged solutions that pass every counted test.
         tests: Tests in the suite's order.
-        order: Ids of solutions with the number of passed tests, in descending order.
+        order: Ids of solutions with their number of passed tests, in descending order of that number.
     """
 
     dataset: str
@@ -76,7 +78,7 @@ class SuiteFigures(Struct, frozen=True, kw_only=True):
     """The results of a run on a suite of tests.
 
     Attributes:
-        lost: Solutions on which the sandbox crashed; they are in no metric.
+        lost: Number of solutions on which the sandbox crashed; they are in no metric.
     """
 
     verifier: str

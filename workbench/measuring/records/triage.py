@@ -1,4 +1,5 @@
-"""Triage: the wrong verdicts of a cell or a queue, case by case, and their causes."""
+"""Records of triage, in which a reviewer goes through the wrong verdicts of a cell or a queue and gives each a
+cause."""
 
 from __future__ import annotations
 
@@ -16,9 +17,9 @@ class TriageScope(NamedTuple):
     """The items and verifiers of a triage.
 
     Attributes:
-        words: The items in words: ``type C``, ``queue verifier-gold``.
+        words: A description of the items: ``type C``, ``queue verifier-gold``.
         verifiers: The verifiers whose errors are triaged.
-        items: Row ids of the items on which one of them differs from gold, in order of display.
+        items: Row ids of the items on which one of these verifiers contradicts gold, in order of display.
         judged: Number of items from which they were chosen; None if unknown.
         protocol: How undecided verdicts were counted; empty if not applicable.
         queue: The queue of the items, if any.
@@ -36,7 +37,7 @@ class Cause(NamedTuple):
     """The cause of an error: a category of the taxonomy, or a reviewer's custom one.
 
     Attributes:
-        own: The name of a custom cause, whose category is ``other``.
+        own: The name of a custom cause, whose category is ``other``; empty for a category of the taxonomy.
     """
 
     category: ErrorCategory
@@ -48,19 +49,21 @@ class Cause(NamedTuple):
 
 
 class TriageCase(Struct, frozen=True, kw_only=True):
-    """One item as its card shows it; texts are cut to fit the card.
+    """One item as a triage card shows it; texts are cut to fit the card.
 
     Attributes:
         id: The completion's row id.
         reference: The reference's final answer; empty if none was found.
         reference_found: How it was found.
         reference_end: The reference's end, if no final answer was found.
-        before: The text before the completion's final answer, in its sentence.
-        after: The text after it.
-        erring: The triaged verdicts that differ from gold; if some of them decide, only those.
-        read: The answers that the first of these verdicts compared, if they differ from the card's; else empty.
-        reason: The reason of the first of these verdicts; empty without one.
-        reviews: Reviews of the item in force, the newest last.
+        answer: The completion's final answer; empty if none was found.
+        answer_found: How it was found.
+        before: The text before the completion's final answer, within its sentence.
+        after: The text after the completion's final answer, within its sentence.
+        erring: The triaged verdicts that contradict gold; undecided verdicts only if none of them is decided.
+        read: The answers that the first of the erring verdicts compared, if they differ from the card's; else None.
+        reason: The reason code of the first of the erring verdicts; empty without one.
+        reviews: Reviews of the item that are not retracted, the newest last.
         is_code: Whether reference and completion are programs, shown instead of final answers; differences are not
             named.
     """
@@ -87,7 +90,7 @@ class TriageCase(Struct, frozen=True, kw_only=True):
 
     @property
     def likeness(self) -> tuple[tuple[DifferenceKind, ...], GoldWord, int]:
-        """Return the key shared by similar cases: kinds of differences, and gold; programs are never similar."""
+        """Return the key that similar cases share: the kinds of differences, and gold. Programs are never similar."""
         return self.differences.kinds, self.gold, self.id if self.is_code else 0
 
     @property
@@ -107,9 +110,9 @@ class TriageTally(NamedTuple):
     """The progress of a triage.
 
     Attributes:
-        marks: The causes in force, in the order in which they were given.
-        done: Items with a cause.
-        sent_back: Items without a cause that were sent back to annotators.
+        marks: The causes that are not retracted, in the order in which they were given.
+        done: Row ids of items with a cause.
+        sent_back: Row ids of items without a cause that were sent back to annotators.
     """
 
     scope: TriageScope
@@ -126,9 +129,10 @@ class TriageLine(Struct, frozen=True, kw_only=True):
     """The number of a verifier's errors with one cause.
 
     Attributes:
-        cause: None for all causes together.
+        cause: The cause's name; None for all causes together.
         counts: Type or subtype -> number of errors.
-        share: Share of the verifier's errors with any cause; None without any.
+        n: Number of errors with this cause.
+        share: ``n`` divided by the number of the verifier's errors with any cause; None without such errors.
     """
 
     verifier: str
@@ -139,7 +143,7 @@ class TriageLine(Struct, frozen=True, kw_only=True):
 
 
 class OpenCases(NamedTuple):
-    """Wrong verdicts of a verifier without a cause yet.
+    """The number of a verifier's wrong verdicts that have no cause yet.
 
     Attributes:
         left: Number of verdicts without a cause.

@@ -1,4 +1,4 @@
-"""Dependence of verdicts on what they should not depend on: an interval and a sentence for each check."""
+"""Records of bias checks: whether verdicts depend on what they should not depend on, such as a completion's length."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ class ValidityFinding(Struct, frozen=True, kw_only=True):
     """The result of one check of one verifier.
 
     Attributes:
-        verifier: None for a finding about labels.
-        n: Items behind the estimate.
+        verifier: The verifier's name; None for a finding about labels.
+        n: Number of items behind the estimate.
         estimate: A share, or for checks in `COMPARING` a difference of shares (positive: more of the first kind is
             accepted, or left undecided); None with too little data.
         ci: Its 95 % interval, clustered by question; None without an interval.
-        counts: The numbers behind it, by name.
-        sentence: The finding in plain words.
+        counts: Name of a number behind the estimate -> the number.
+        sentence: The finding as a sentence.
         stands_out: Whether the interval excludes zero; for shares, whether the share is above zero.
     """
 
@@ -80,9 +80,9 @@ class ValidityReport(Struct, frozen=True, kw_only=True):
 
     Attributes:
         gold: Origin of gold -> items: adjudicated, agreed, imported, conflict (where any), none.
-        texts: Completions whose texts were read for the checks of form.
+        texts: Number of completions whose texts were read for the checks of form.
         compared: Number of differences with an interval; about one in twenty is significant by chance.
-        notes: Notes on all findings.
+        notes: Notes that apply to all findings.
     """
 
     gold: dict[str, int]

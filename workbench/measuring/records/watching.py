@@ -1,4 +1,4 @@
-"""Reports on watched trainings."""
+"""Records of reports on watched trainings: what a verifier accepts while it rewards a model in training."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ class WordingAlarm(Struct, frozen=True, kw_only=True):
     Attributes:
         wording: Three consecutive words; ``#`` is a number, ``^`` the beginning, ``$`` the end.
         example: A completion with the phrasing.
-        before: Share of questions with an accepted completion that had the phrasing before.
+        before: Share of the questions with an accepted completion whose accepted completions had the phrasing before
+            this step.
         accepted: The same share at this step.
-        rejected: Share of questions with a rejected completion that had it at this step; None without any.
+        rejected: Share of the questions with a rejected completion whose rejected completions had the phrasing at this
+            step; None without such questions.
         evidence: Logarithm of the evidence against chance.
     """
 
@@ -31,7 +33,7 @@ class DriftAlarm(Struct, frozen=True, kw_only=True):
 
     Attributes:
         step: The step at which the evidence reached the threshold.
-        bound: Upper bound on the share of wrongly accepted completions before.
+        bound: Upper bound on the share of judged completions that were wrongly accepted in the reference steps.
         acceptance: Share of completions that the verifier accepted in the reference steps, and since.
         right: Estimated share of correct completions in the reference steps, and since.
         evidence: Logarithm of the evidence against chance.
@@ -48,10 +50,10 @@ class TrainingSteps(Struct, frozen=True, kw_only=True):
     """The completions judged over a range of steps, and the labels of the audited share.
 
     Attributes:
-        judged: Completions judged, without dropped ones.
-        acceptance: Exact share of them that the verifier accepted.
-        audited: Completions sampled for the audit.
-        labelled: Audited completions with a known label.
+        judged: Number of completions judged, without dropped ones.
+        acceptance: Share of them that the verifier accepted, which is exact.
+        audited: Number of completions sampled for the audit.
+        labelled: Number of audited completions with a known label.
         right: Estimated share of correct completions; None without labels.
         accuracy: Share of correct verdicts; undecided ones count as rejected.
         fpr: Share of incorrect completions that are accepted.
@@ -77,12 +79,12 @@ class TrainingSteps(Struct, frozen=True, kw_only=True):
 
 
 class AlikeGroup(Struct, frozen=True, kw_only=True):
-    """Similar accepted completions.
+    """A group of similar accepted completions.
 
     Attributes:
-        items: Their row ids.
+        items: The completions' row ids.
         questions: Number of their questions.
-        wrong: Number of them known to be incorrect; None without labels.
+        wrong: Number of completions known to be incorrect; None without labels.
         first, last: First and last step.
         example: The first of the completions.
     """
@@ -100,14 +102,14 @@ class TrainingReport(Struct, frozen=True, kw_only=True):
     """A training.
 
     Attributes:
-        share: Share of judged completions sampled for the audit.
+        share: The share of judged completions that is sampled for the audit.
         scored_by: The verifier whose verdicts count as truth; None for gold.
         all: All steps together; None before the first one.
         steps: Parts of the training, in order.
         wordings: Alarms about phrasings.
         drift: An alarm about false acceptances; None without one.
         alike: Groups of accepted completions, the largest first.
-        left_out: Accepted completions that were not compared.
+        left_out: Number of accepted completions that were not compared with others.
     """
 
     training: str

@@ -1,4 +1,4 @@
-"""The data card of a project, or of a selection of its items."""
+"""Computes the data card of a project, or of a selection of its items."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ CountKey = tuple[CountOf, str | None]
 
 
 class GoldItems(Struct, frozen=True, kw_only=True, eq=False):
-    """The items with gold in a part of the data.
+    """The items with gold in a part of the data, as arrays with one value for each.
 
     Attributes:
-        rows: Their positions among all items (int64).
-        question: Row ids of their questions.
+        rows: The items' positions among all items (int64).
+        question: Row ids of the items' questions.
         gold: 1 correct, 0 incorrect.
         without_gold: Number of items without gold in the part.
     """
@@ -69,8 +69,9 @@ class PartCounts(Struct, frozen=True, kw_only=True):
     """Counts of a part of the data.
 
     Attributes:
-        counts: Numbers with gold; a type or domain without any is left out.
-        without_gold: Completions without gold.
+        counts: What is counted, and the type or domain -> number with gold; types and domains without gold are left
+            out.
+        without_gold: Number of completions without gold.
     """
 
     counts: dict[CountKey, int]
@@ -107,9 +108,7 @@ def count_order(keys: Iterable[CountKey]) -> list[CountKey]:
 
 
 def unpaired(part: GoldItems) -> str:
-    """Explain why the questions of a part are not pairs of one correct and one incorrect completion; "" if they all
-    are.
-    """
+    """Explain why the questions of a part don't have one correct and one incorrect completion each; "" if they do."""
     import numpy as np
 
     from workbench.statistics.intervals import distinct
@@ -141,12 +140,12 @@ def data_card(
     together: str | None = None,
     texts: TextHashes | None = None,
 ) -> DataCard:
-    """Count the data of a project.
+    """Describe the data of a project in numbers.
 
     Args:
-        known: The columns, if gold differs from today's.
-        together: Count the items in one column of this name instead of one for each data set.
-        texts: The hashes of all completions, if already read.
+        known: Columns with gold that differs from the current gold; None to read the current columns.
+        together: Count all items in one column of this name; None for one column for each data set.
+        texts: The hashes of all completions, if already read; None to read them.
 
     Raises:
         UsageError: The selection names something unknown.
@@ -160,11 +159,11 @@ def data_card(
     texts = overview.text_hashes(reader) if texts is None else texts
     return DataCard(
         counts=counts if together is None else counts_of({together: count_part(everything, part)}, gold),
-        crossing=_crossing(everything, part),
+        crossing=_type_domain_counts(everything, part),
         gold=everything.gold_counts(gold, kept),
-        sources=_with_licences(reader, _named(everything, part, "source")),
-        models=_named(everything, part, "model"),
-        lengths=_lengths(everything.characters[part.rows], part.gold),
+        sources=_with_licences(reader, _counts_by_name(everything, part, "source")),
+        models=_counts_by_name(everything, part, "model"),
+        lengths=_length_rows(everything.characters[part.rows], part.gold),
         exclusions=overview.exclusions(reader),
         files=files,
         quarantined=overview.quarantined(reader),
@@ -174,7 +173,7 @@ def data_card(
 
 
 def counts_table(everything: Columns, gold: GoldChoice, kept: BoolArray | None = None) -> CountsTable:
-    """Return the paper's table 1 of the data sets; only of the items in `kept`, if given."""
+    """Return the paper's table 1 of the data sets, counting only the items in the mask ``kept`` if it is given."""
     names = sorted(everything.groups("dataset").names)
     found = {name: count_part(everything, GoldItems.of(everything, gold, kept, dataset=name)) for name in names}
     return counts_of({name: counts for name, counts in found.items() if counts.items}, gold)
@@ -189,7 +188,7 @@ def counts_of(found: Mapping[str, PartCounts], gold: GoldChoice) -> CountsTable:
     return CountsTable(datasets=list(found), gold_choice=gold, rows=rows, without_gold=without)
 
 
-def _crossing(everything: Columns, part: GoldItems) -> dict[tuple[str, str], int]:
+def _type_domain_counts(everything: Columns, part: GoldItems) -> dict[tuple[str, str], int]:
     import numpy as np
 
     groups = everything.groups("type,domain")
@@ -197,7 +196,7 @@ def _crossing(everything: Columns, part: GoldItems) -> dict[tuple[str, str], int
     return {(kind, domain): number for (kind, domain), number in zip(groups.parts, found, strict=True) if number}
 
 
-def _named(everything: Columns, part: GoldItems, field: str) -> list[NamedCount]:
+def _counts_by_name(everything: Columns, part: GoldItems, field: str) -> list[NamedCount]:
     import numpy as np
 
     from workbench.statistics.intervals import clusters
@@ -219,7 +218,7 @@ def _with_licences(reader: Connection, rows: list[NamedCount]) -> list[NamedCoun
     return [structs.replace(row, licence=known.get(row.name)) for row in rows]
 
 
-def _lengths(characters: IntArray, gold: IntArray) -> list[LengthRow]:
+def _length_rows(characters: IntArray, gold: IntArray) -> list[LengthRow]:
     import numpy as np
 
     rows = []

@@ -1,4 +1,4 @@
-"""Shared parts of several sections: order of verifiers, cells, names of groups."""
+"""Parts that several sections of the report share: the order of verifiers, cells, plots; and the summary section."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def decimals(heading: str, value: Callable[[Record], float | None], *, there: bo
 
 
 class ColourScale:
-    """The colour scale of one table, from its least to its greatest accuracy.
+    """The colour scale of one table, from its lowest to its highest accuracy.
 
     Attributes:
         note: The legend of the colours.
@@ -110,14 +110,14 @@ def by_cell(report: AccuracyReport) -> dict[tuple[str, str | None], AccuracyRow]
 
 
 def sizes(report: AccuracyReport) -> dict[str | None, int]:
-    """Map each group to the most items that count for any verifier; in the order of the report."""
+    """Map each group to the largest number of items that count for a verifier, in the order of the report."""
     found: dict[str | None, int] = {}
     for row in report.rows:
         found[row.group] = max(found.get(row.group, 0), row.n)
     return found
 
 
-# -- The first page: every verifier on all items, next to the baselines.
+# -- The summary: every verifier on all items, next to the baselines.
 
 
 def summary_section(contents: Contents) -> Section:
@@ -126,7 +126,7 @@ def summary_section(contents: Contents) -> Section:
         said = "No item has gold, so verifiers can't be measured; test results are below."
         none = said if contents.tests else "No verifier has a complete run on these items yet."
         return Section("summary", "Summary", (Paragraph(none),))
-    blocks: list[Block] = [Paragraph(_headline(contents)), _table(contents, rows)]
+    blocks: list[Block] = [Paragraph(_headline(contents)), _summary_table(contents, rows)]
     errors = rates_plot(contents)
     drawn: list[Plot] = [accuracy_of_all_plot(contents), *([errors] if errors else [])]
     return Section("summary", "Summary", (*blocks, plots("", drawn)))
@@ -151,7 +151,7 @@ def rates_plot(contents: Contents) -> Scatter | None:
     )
 
 
-def _table(contents: Contents, rows: list[AccuracyRow]) -> Table:
+def _summary_table(contents: Contents, rows: list[AccuracyRow]) -> Table:
     columns: Columns[AccuracyRow] = (
         word("Verifier", verifier_name),
         count("n", lambda row: row.n),

@@ -24,7 +24,11 @@ ERROR_KINDS: tuple[ErrorKind, ...] = ("accepted", "refused", "undecided")
 
 
 class ConfusionCounts(Struct, frozen=True, kw_only=True):
-    """Counts of a verifier's verdicts on correct and on incorrect completions: correct, incorrect, undecided."""
+    """Counts of a verifier's verdicts.
+
+    Attributes:
+        of_correct: Numbers of verdicts correct, incorrect and undecided on correct completions.
+        of_incorrect: The same on incorrect completions."""
 
     verifier: str
     of_correct: tuple[int, int, int]
@@ -32,11 +36,13 @@ class ConfusionCounts(Struct, frozen=True, kw_only=True):
 
 
 class ScoreBin(Struct, frozen=True, kw_only=True):
-    """Items whose score is from ``low`` to below ``high`` (the last bin's bound included).
+    """Items whose score is at least ``low`` and below ``high``, or equal to ``high`` in the last bin.
 
     Attributes:
-        mean: Their mean score; None without items.
-        rate: The share of them whose gold is correct; None without items.
+        correct: Number of items whose gold is correct.
+        incorrect: Number of items whose gold is incorrect.
+        mean: The items' mean score; None without items.
+        rate: The share of items whose gold is correct; None without items.
     """
 
     low: float
@@ -51,9 +57,9 @@ class Scores(Struct, frozen=True, kw_only=True):
     """A verifier's scores compared with gold.
 
     Attributes:
-        n: Items with gold and a score.
-        auroc: None if gold lacks a class.
-        threshold: The least score that counts as correct; None if the verifier has none.
+        n: Number of items with gold and a score.
+        auroc: Area under the ROC curve; None if gold lacks a class.
+        threshold: The least score that counts as correct; None if the verifier has no threshold.
         probability: Whether all scores are from 0 to 1, so that they can be probabilities.
     """
 
@@ -69,11 +75,13 @@ class ErrorExample(Struct, frozen=True, kw_only=True):
     """An item that a verifier judges wrongly; texts may be shortened, which is marked.
 
     Attributes:
-        others_right: Number of other verifiers that judge it correctly.
-        others: Number of other verifiers that have judged it.
-        why: The verdict's reason in words; "" if its code has no description.
+        others_right: Number of other verifiers that judge the item correctly.
+        others: Number of other verifiers that have judged the item.
+        why: Description of the verdict's reason code; "" if the code has none.
         answer: The reference's final answer.
-        ending: The completion's end.
+        reference_read: The answer that the verifier read from the reference.
+        completion_read: The answer that the verifier read from the completion.
+        ending: The end of the completion.
     """
 
     dataset: str
@@ -99,7 +107,7 @@ class ErrorExample(Struct, frozen=True, kw_only=True):
 
 
 class Errors(Struct, frozen=True, kw_only=True):
-    """One verifier's errors of one kind: their number, and the first of them."""
+    """One verifier's errors of one kind: their number, and examples."""
 
     verifier: str
     kind: ErrorKind
@@ -111,8 +119,8 @@ class RunFacts(Struct, frozen=True, kw_only=True):
     """The run behind a verifier's metrics, and the identity of its configuration.
 
     Attributes:
-        version: Version of its rules, parser or library.
-        identity: Template, parser, model and sampling, if the configuration has them.
+        version: Version of the verifier's rules, parser or library.
+        identity: Name -> value of template, parser, model and sampling, as far as the configuration has them.
     """
 
     verifier: str
@@ -145,14 +153,14 @@ class Contents(Struct, frozen=True, kw_only=True):
     """The contents of a report.
 
     Attributes:
-        selection: The items in words.
+        selection: A description of the selected items.
         overall: Metrics on all items.
-        by: Grouping -> its metrics.
+        by: Property that forms groups -> metrics by group.
         family: Comparisons between the verifiers; None with fewer than two comparable ones.
-        validity: Bias checks; None without a verifier that decides.
+        validity: Bias checks; None if no verifier has a decided verdict.
         agreement: The annotators' agreement; None without labels.
         causes: Causes of errors, as reviewers assigned them.
-        examples: Most examples for each kind of error.
+        examples: Maximum number of examples for each kind of error.
         tests: Test results by run and suite.
         trainings: Reports on watched trainings.
         costs: Costs of verdicts; None if no verifier calls a model.

@@ -1,4 +1,5 @@
-"""Sections on accuracy by answer type, subtype and more: tables, plots, all metrics; causes of errors; trainings."""
+"""Sections of the report with metrics: accuracy by group, comparisons, bias checks, verdicts, scores, costs, causes of
+errors, trainings."""
 
 from __future__ import annotations
 
@@ -73,11 +74,11 @@ def breakdown_section(contents: Contents) -> Section | None:
         if by == "type":
             blocks += [across(contents, report), _type_plots(contents, report)]
         else:
-            blocks += _tables(contents, by, report)
+            blocks += _breakdown_tables(contents, by, report)
     return Section("breakdown", "Accuracy by group", tuple(blocks)) if blocks else None
 
 
-def _tables(contents: Contents, by: str, report: AccuracyReport) -> list[Group]:
+def _breakdown_tables(contents: Contents, by: str, report: AccuracyReport) -> list[Group]:
     first, *rest = down(contents, by, report)
     title = f"By {_WORDS.get(by, by)}"
     if by not in _OPEN:
@@ -126,14 +127,16 @@ def across(contents: Contents, report: AccuracyReport) -> Table:
 
 
 def down(contents: Contents, by: str, report: AccuracyReport) -> list[Table]:
-    """Tabulate groups as rows and verifiers as columns, in several tables if the verifiers don't fit."""
+    """Tabulate groups as rows and verifiers as columns, in several tables if there are too many verifiers for one."""
     verifiers = own(contents)
     baselines = [row for row in ranked(contents) if is_baseline(row)]
     parts = [verifiers[first : first + _MAX_ABREAST] for first in range(0, len(verifiers), _MAX_ABREAST)]
-    return [_part(contents, by, report, [*part, *baselines], number) for number, part in enumerate(parts)]
+    return [_group_table(contents, by, report, [*part, *baselines], number) for number, part in enumerate(parts)]
 
 
-def _part(contents: Contents, by: str, report: AccuracyReport, verifiers: list[AccuracyRow], number: int) -> Table:
+def _group_table(
+    contents: Contents, by: str, report: AccuracyReport, verifiers: list[AccuracyRow], number: int
+) -> Table:
     cells, size = by_cell(report), sizes(report)
     scale = ColourScale(report.rows)
     groups = [group for group in size if group is not None]
@@ -143,7 +146,7 @@ def _part(contents: Contents, by: str, report: AccuracyReport, verifiers: list[A
         if group in shown:
             rows += _type_row(contents, group, verifiers, rows) if by == "subtype" else []
             line = [cells.get((row.verifier, group)) for row in verifiers]
-            # Items without a type belong to no type; they get a column next to the types.
+            # Items without a type get a column next to the types.
             inside = by == "subtype" and group != UNTYPED
             name = f"{'   ' if inside else ''}{group_name(group, by)}"
             own_cells = (Cell(name), Cell(f"{size[group]:,}"), *(scale.cell(row, delta(row)) for row in line))
@@ -220,13 +223,13 @@ def comparison_section(contents: Contents) -> Section | None:
     found = contents.family
     if found is None or not found.family:
         return None
-    blocks: list[Block] = [Paragraph(_verdict(found)), _members(found)]
-    pairs = _pairs(found)
+    blocks: list[Block] = [Paragraph(_comparison_sentence(found)), _members_table(found)]
+    pairs = _pairs_table(found)
     blocks.append(Group(title="Every pair", blocks=(pairs,), folded=len(found.family) > _MAX_PAIRS))
     return Section("comparison", "Comparison", tuple(blocks))
 
 
-def _verdict(found: FamilyReport) -> str:
+def _comparison_sentence(found: FamilyReport) -> str:
     apart = sum(pair.holm_p < found.level for pair in found.family)
     total = len(found.family)
     return (
@@ -235,7 +238,7 @@ def _verdict(found: FamilyReport) -> str:
     )
 
 
-def _members(found: FamilyReport) -> Table:
+def _members_table(found: FamilyReport) -> Table:
     lettered = any(member.letters for member in found.members)
     columns: Columns[FamilyMember] = (
         word("Verifier", lambda member: member.verifier),
@@ -264,7 +267,7 @@ _PAIRS: Columns[FamilyPair] = (
 )
 
 
-def _pairs(found: FamilyReport) -> Table:
+def _pairs_table(found: FamilyReport) -> Table:
     caption = "Accuracy of A less that of B in points, on the items both have judged."
     notes = (
         "Intervals are clustered by question. The permutation test swaps A and B in all items of a question at once; "
@@ -284,14 +287,14 @@ def validity_section(contents: Contents) -> Section | None:
     striking = [finding for finding in found.findings if finding.stands_out]
     blocks: list[Block] = [Paragraph(note) for note in found.notes]
     if striking:
-        blocks.append(Facts(tuple((_of(finding), finding.sentence) for finding in striking)))
+        blocks.append(Facts(tuple((_finding_name(finding), finding.sentence) for finding in striking)))
     else:
         blocks.append(Paragraph("No check stands out."))
     columns: Columns[ValidityFinding] = (
-        word("Check", _of),
+        word("Check", _finding_name),
         count("n", lambda finding: finding.n),
-        text("Figure", lambda finding: _shown(finding)(finding.estimate)),
-        text("95 % interval", _ends),
+        text("Figure", lambda finding: _value_format(finding)(finding.estimate)),
+        text("95 % interval", _interval_text),
     )
     caption = "Every check: a share in per cent, or a difference of shares in points, with its 95 % interval."
     every = table(caption, columns, found.findings)
@@ -299,16 +302,16 @@ def validity_section(contents: Contents) -> Section | None:
     return Section("validity", "Bias and validity", tuple(blocks))
 
 
-def _of(finding: ValidityFinding) -> str:
+def _finding_name(finding: ValidityFinding) -> str:
     return f"{finding.check}, {finding.verifier or 'labels'}"
 
 
-def _shown(finding: ValidityFinding) -> Callable[[float | None], str]:
+def _value_format(finding: ValidityFinding) -> Callable[[float | None], str]:
     return difference if finding.check in COMPARING else percentage
 
 
-def _ends(finding: ValidityFinding) -> str:
-    return NONE if finding.ci is None else " to ".join(map(_shown(finding), finding.ci))
+def _interval_text(finding: ValidityFinding) -> str:
+    return NONE if finding.ci is None else " to ".join(map(_value_format(finding), finding.ci))
 
 
 # -- Each verifier's verdicts and scores on correct and on incorrect completions.
@@ -316,23 +319,25 @@ def _ends(finding: ValidityFinding) -> str:
 
 def confusion_section(contents: Contents) -> Section | None:
     known = {found.verifier: found for found in contents.confusions}
-    tables = tuple(_table(known[row.verifier]) for row in own(contents) if row.verifier in known)
+    tables = tuple(_confusion_table(known[row.verifier]) for row in own(contents) if row.verifier in known)
     if not tables:
         return None
     title = "Verdicts by gold, and in small print the share of the row (%)"
     return Section("confusion", "Confusion matrices", (Group(title=title, blocks=tables, layout="grid"),))
 
 
-def _table(found: ConfusionCounts) -> Table:
+def _confusion_table(found: ConfusionCounts) -> Table:
     rows = (("correct", found.of_correct), ("incorrect", found.of_incorrect))
     return Table(
         caption=found.verifier,
         head=((Head("Gold"), Head("correct"), Head("incorrect"), Head("undecided")),),
-        rows=tuple(Row((Cell(name), *(_cell(number, sum(counts)) for number in counts))) for name, counts in rows),
+        rows=tuple(
+            Row((Cell(name), *(_share_cell(number, sum(counts)) for number in counts))) for name, counts in rows
+        ),
     )
 
 
-def _cell(number: int, whole: int) -> Cell:
+def _share_cell(number: int, whole: int) -> Cell:
     if not whole:
         return Cell("0")
     return Cell(f"{number:,}", shade=shade(number / whole, 0.0, 1.0), small=percentage(number / whole))
@@ -414,10 +419,10 @@ def causes_section(contents: Contents) -> Section | None:
 
 
 def training_section(contents: Contents) -> Section | None:
-    blocks = [block for report in contents.trainings for block in _training(report)]
+    blocks = [block for report in contents.trainings for block in _training_blocks(report)]
     return Section("trainings", "Monitored trainings", tuple(blocks)) if blocks else None
 
 
-def _training(report: TrainingReport) -> Iterator[Block]:
+def _training_blocks(report: TrainingReport) -> Iterator[Block]:
     yield from (Paragraph(sentence) for sentence in sentences(report))
     yield from tables_of(report)

@@ -1,4 +1,4 @@
-"""Gathers the contents of a report from the functions behind every other table."""
+"""Gathers the contents of a report from the functions that compute every other table."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def report_document(contents: Contents, more: Sequence[Section] = ()) -> Documen
     """Assemble all sections that have contents.
 
     Args:
-        more: Sections of other packages, before the methods.
+        more: Sections made by other packages, which come before the section on methods.
     """
     place = SECTIONS.index(methods_section)
     made = (*(make(contents) for make in SECTIONS[:place]), *more, *(make(contents) for make in SECTIONS[place:]))
@@ -122,14 +122,14 @@ def report_document(contents: Contents, more: Sequence[Section] = ()) -> Documen
     datasets = ", ".join(contents.card.counts.datasets) or "no data"
     return Document(
         title=f"Verifiers on {datasets}",
-        lead=f"{counted(verifiers, 'verifier')}, {_items(contents)}. Items: {contents.selection}. "
+        lead=f"{counted(verifiers, 'verifier')}, {_items_text(contents)}. Items: {contents.selection}. "
         f"Protocol {contents.protocol}, gold {contents.gold_choice}.",
         generated_at=contents.generated_at,
         sections=tuple(section for section in made if section is not None),
     )
 
 
-def _items(contents: Contents) -> str:
+def _items_text(contents: Contents) -> str:
     if contents.tests and not any(
         contents.overall.gold[source] for source in contents.overall.gold if source != "none"
     ):
@@ -143,7 +143,7 @@ def _items(contents: Contents) -> str:
     )
 
 
-# -- Scores next to gold: their distribution, and the share of correct completions by score.
+# -- Scores compared with gold: their distribution, and the share of correct completions by score.
 
 
 _BINS = 20
@@ -172,13 +172,13 @@ def scores_of(
         verifier=judge.name,
         n=len(score),
         auroc=area,
-        threshold=_threshold(known),
+        threshold=_score_threshold(known),
         probability=probability,
-        bins=_bins(score, gold, probability),
+        bins=_score_bins(score, gold, probability),
     )
 
 
-def _bins(score: FloatArray, gold: IntArray, probability: bool) -> list[ScoreBin]:
+def _score_bins(score: FloatArray, gold: IntArray, probability: bool) -> list[ScoreBin]:
     import numpy as np
 
     low, high = (0.0, 1.0) if probability else (float(score.min()), float(score.max()))
@@ -204,12 +204,12 @@ def _bins(score: FloatArray, gold: IntArray, probability: bool) -> list[ScoreBin
     ]
 
 
-def _threshold(known: ConfiguredVerifier | None) -> float | None:
+def _score_threshold(known: ConfiguredVerifier | None) -> float | None:
     value = None if known is None else known.config.get(_THRESHOLD)
     return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
 
 
-# -- A verifier's errors, those that other verifiers don't share first.
+# -- A verifier's errors; those that other verifiers don't share come first.
 
 
 _QUESTION, _ANSWER, _ENDING, _DETAIL = 600, 300, 700, 300
@@ -217,35 +217,36 @@ _QUESTION, _ANSWER, _ENDING, _DETAIL = 600, 300, 700, 300
 
 
 def errors_of(project: Project, found: JudgedSelection, examples: int) -> list[Errors]:
-    """Return every verifier's errors by kind; verifiers that decide nothing and baselines have none.
+    """Return every verifier's errors by kind, without baselines and verifiers that have no decided verdict.
 
-    Items that most other verifiers judge correctly come first: these errors are specific to the verifier and not caused
-    by the item. Ties are in the order of import.
+    The examples are sorted by how many other verifiers judge the item correctly, most first: such errors are specific
+    to the verifier and not caused by the item. Ties are in the order of import.
     """
     judges = [
         (place, judge)
         for place, judge in enumerate(found.judges)
-        if judge.run is not None and _decides(found.outcomes[place])
+        if judge.run is not None and _has_decided_verdict(found.outcomes[place])
     ]
     chosen = [(place, judge.name) for place, judge in judges]
     listed = []
     for place, name in chosen:
-        right, judged = _others(found, [other for other, _ in chosen if other != place])
+        right, judged = _others_counts(found, [other for other, _ in chosen if other != place])
         for kind in ERROR_KINDS:
-            items = _of_kind(kind, found.outcomes[place], found.gold).nonzero()[0]
+            items = _errors_of_kind(kind, found.outcomes[place], found.gold).nonzero()[0]
             shown = items[(-right[items]).argsort(kind="stable")[:examples]]
             cases = [
-                _example(read(project, int(found.item[at])), name, int(right[at]), int(judged[at])) for at in shown
+                _error_example(read(project, int(found.item[at])), name, int(right[at]), int(judged[at]))
+                for at in shown
             ]
             listed.append(Errors(verifier=name, kind=kind, count=len(items), examples=cases))
     return listed
 
 
-def _decides(outcome: IntArray) -> bool:
+def _has_decided_verdict(outcome: IntArray) -> bool:
     return bool((outcome == OutcomeCode.CORRECT).any() or (outcome == OutcomeCode.INCORRECT).any())
 
 
-def _of_kind(kind: ErrorKind, outcome: IntArray, gold: IntArray) -> BoolArray:
+def _errors_of_kind(kind: ErrorKind, outcome: IntArray, gold: IntArray) -> BoolArray:
     found: dict[ErrorKind, BoolArray] = {
         "accepted": (outcome == OutcomeCode.CORRECT) & (gold == 0),
         "refused": (outcome == OutcomeCode.INCORRECT) & (gold == 1),
@@ -254,7 +255,7 @@ def _of_kind(kind: ErrorKind, outcome: IntArray, gold: IntArray) -> BoolArray:
     return found[kind]
 
 
-def _others(found: JudgedSelection, places: list[int]) -> tuple[IntArray, IntArray]:
+def _others_counts(found: JudgedSelection, places: list[int]) -> tuple[IntArray, IntArray]:
     import numpy as np
 
     right, judged = np.zeros(len(found.item), dtype=np.int16), np.zeros(len(found.item), dtype=np.int16)
@@ -264,7 +265,7 @@ def _others(found: JudgedSelection, places: list[int]) -> tuple[IntArray, IntArr
     return right, judged
 
 
-def _example(item: ItemDetail, verifier: str, right: int, judged: int) -> ErrorExample:
+def _error_example(item: ItemDetail, verifier: str, right: int, judged: int) -> ErrorExample:
     verdict = next(_verdicts_of(item, verifier))
     answer = reference_answer(item.reference, item.subtype)
     stated = completion_answer(item.completion)
@@ -319,12 +320,12 @@ def gather(
     examples: int = 3,
     generated_at: str,
 ) -> Contents:
-    """Gather the contents.
+    """Gather the contents of a report.
 
     Args:
         verifiers: Names; empty for all verifiers with a complete run that judge completions.
-        examples: Most examples of each kind of error for each verifier.
-        generated_at: Time shown to the reader.
+        examples: Maximum number of examples of each kind of error for each verifier.
+        generated_at: The time of the report that it shows.
 
     Raises:
         UsageError: A verifier is unknown, or the selection names something unknown.
@@ -349,26 +350,26 @@ def gather(
         generated_at=generated_at,
         card=data_card(project, wanted, gold, texts=texts),
         overall=asked.accuracy(names or (BASELINE,)),
-        by=one_tree(_tables(asked, names)),
+        by=one_tree(_breakdowns(asked, names)),
         confusions=asked.confusions(names),
         family=asked.family(names),
         scores=[one for one in scores if one is not None],
         validity=validity(project, names, gold=gold, selection=wanted) if names else None,
-        agreement=_agreement(project),
+        agreement=_agreement_report(project),
         errors=errors_of(project, found, examples) if found is not None and examples else [],
         causes=cause_lines(project, names),
         examples=examples,
         tests=suite_figures(project, wanted),
         trainings=watched(project, gold=gold).trainings,
-        costs=_costs(project, names, protocol, gold, wanted),
+        costs=_costs_of_model_calls(project, names, protocol, gold, wanted),
         runs=[run_facts(project, judge.run) for judge in judges if judge.run is not None],
         software=software(project, found, texts),
     )
 
 
-def _tables(asked: _ReportQuery, names: tuple[str, ...]) -> dict[str, AccuracyReport]:
+def _breakdowns(asked: _ReportQuery, names: tuple[str, ...]) -> dict[str, AccuracyReport]:
     ways = stepping(BREAKDOWNS, "breaking down", "ways") if names else ()
-    return {by: report for by in ways if _varies(report := asked.accuracy(names, by))}
+    return {by: report for by in ways if _has_several_groups(report := asked.accuracy(names, by))}
 
 
 class _ReportQuery:
@@ -418,11 +419,11 @@ def deciding(judges: Sequence[VerifierRun], everyone: AccuracyReport) -> tuple[s
     return tuple(judge.name for judge in judges if judge.name in decided and judge.name != BASELINE)
 
 
-def _varies(report: AccuracyReport) -> bool:
+def _has_several_groups(report: AccuracyReport) -> bool:
     return len({row.group for row in report.rows if row.group not in (None, "")}) > 1
 
 
-def _costs(
+def _costs_of_model_calls(
     project: Project, names: tuple[str, ...], protocol: Protocol3, gold: GoldChoice, selection: Selection
 ) -> CostReport | None:
     if not names:
@@ -431,7 +432,7 @@ def _costs(
     return found if any(row.calls for row in found.rows) else None
 
 
-def _agreement(project: Project) -> AgreementReport | None:
+def _agreement_report(project: Project) -> AgreementReport | None:
     found = agreement(project, by="type")
     return found if found.paired else None
 
@@ -486,8 +487,8 @@ class WrittenReport(NamedTuple):
     """The written files.
 
     Attributes:
-        size: Size of the report in bytes; None without a report.
-        figures: Paths of its plots.
+        size: Size of the report's file in bytes; None if only plots were written.
+        figures: Paths of the plots.
     """
 
     size: int | None
@@ -519,12 +520,12 @@ def write_report(
     Two reports of the same database differ only in ``generated_at``.
 
     Args:
-        path: None for no report.
-        figures: The folder of the plots; None for none.
+        path: The report's file; None to write only plots.
+        figures: The folder of the plots; None to write no plots.
         verifiers: Names; empty for all verifiers with a complete run that judge completions.
-        examples: Most examples of each kind of error for each verifier.
-        more: Sections of other packages.
-        force: Replace an existing file.
+        examples: Maximum number of examples of each kind of error for each verifier.
+        more: Sections made by other packages.
+        force: Whether to replace existing files.
 
     Raises:
         FormatError: The file exists, or can't be written.

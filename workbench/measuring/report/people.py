@@ -1,4 +1,4 @@
-"""The section on agreement between annotators."""
+"""Sections of the report on agreement between annotators, methods, provenance, the data, and error examples."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def people_section(contents: Contents) -> Section | None:
 
 
 def agreement_blocks(found: AgreementReport) -> tuple[Block, ...]:
-    pairs = (_pairs(found),) if found.cohen_kappa else ()
-    return Paragraph(_sentence(found)), _figures(found), *pairs
+    pairs = (_pairs_table(found),) if found.cohen_kappa else ()
+    return Paragraph(_agreement_sentence(found)), _coefficients_table(found), *pairs
 
 
 def agreement_as(found: AgreementReport, form: TableForm) -> str:
@@ -73,7 +73,7 @@ def renamed(found: AgreementReport, names: Mapping[str, str]) -> AgreementReport
     )
 
 
-def _sentence(found: AgreementReport) -> str:
+def _agreement_sentence(found: AgreementReport) -> str:
     shares = found.prevalence or {}
     said = ", ".join(f"{name} {percentage(share)} %" for name, share in sorted(shares.items(), key=lambda one: -one[1]))
     return (
@@ -83,12 +83,12 @@ def _sentence(found: AgreementReport) -> str:
     )
 
 
-def _figures(found: AgreementReport) -> Table:
+def _coefficients_table(found: AgreementReport) -> Table:
     rows = (
         row("Observed agreement (%)", percentage(found.percent_agreement), interval(found.percent_ci)),
-        row("Krippendorff’s alpha", decimal(found.krippendorff_alpha), _ends(found.alpha_ci)),
-        row("Gwet’s AC1", decimal(found.gwet_ac1), _ends(found.ac1_ci)),
-        row("Fleiss’ kappa", decimal(found.fleiss_kappa), _ends(found.fleiss_ci)),
+        row("Krippendorff’s alpha", decimal(found.krippendorff_alpha), _interval_text(found.alpha_ci)),
+        row("Gwet’s AC1", decimal(found.gwet_ac1), _interval_text(found.ac1_ci)),
+        row("Fleiss’ kappa", decimal(found.fleiss_kappa), _interval_text(found.fleiss_ci)),
         row("PABAK", decimal(found.pabak), ""),
     )
     return Table(
@@ -102,23 +102,23 @@ def _figures(found: AgreementReport) -> Table:
     )
 
 
-def _pairs(found: AgreementReport) -> Table:
+def _pairs_table(found: AgreementReport) -> Table:
     columns: Columns[PairAgreement] = (
         word("A", lambda pair: pair.pair[0]),
         word("B", lambda pair: pair.pair[1]),
         count("n", lambda pair: pair.n),
         column("Agree (%)", lambda pair: pair.agreement, percentage),
         column("Cohen’s kappa", lambda pair: pair.kappa, decimal),
-        ends(lambda pair: pair.ci, _ends),
+        ends(lambda pair: pair.ci, _interval_text),
     )
     return table("All pairs of people with common items.", columns, found.cohen_kappa)
 
 
-def _ends(ci: Ends | None) -> str:
+def _interval_text(ci: Ends | None) -> str:
     return "" if ci is None else f"{decimal(ci[0])} to {decimal(ci[1])}"
 
 
-# -- How the metrics were computed, and what is needed to reproduce them.
+# -- Methods and provenance: how the metrics were computed, and what is needed to reproduce them.
 
 
 _PROTOCOLS: dict[Protocol3, str] = {
@@ -134,11 +134,17 @@ _GOLDS: dict[GoldChoice, str] = {
 
 
 def methods_section(contents: Contents) -> Section:
-    parts = [_items(contents), _verdicts(contents), _intervals(), *_tests(contents), *_people(contents)]
+    parts = [
+        _items_text(contents),
+        _verdicts_text(contents),
+        _intervals_text(),
+        *_tests_text(contents),
+        *_annotators_text(contents),
+    ]
     return Section("methods", "Methods", (Paragraph(" ".join(parts)),))
 
 
-def _items(contents: Contents) -> str:
+def _items_text(contents: Contents) -> str:
     counts = {row.of: sum(row.counts.values()) for row in contents.card.counts.rows if row.group is None}
     return (
         f"The metrics cover {counts.get('completions', 0):,} completions of {counts.get('questions', 0):,} questions, "
@@ -147,7 +153,7 @@ def _items(contents: Contents) -> str:
     )
 
 
-def _verdicts(contents: Contents) -> str:
+def _verdicts_text(contents: Contents) -> str:
     return (
         f"Each verifier’s newest complete run counts. Under the protocol {contents.protocol}, "
         f"{_PROTOCOLS[contents.protocol]}. “Correct” is the positive class; MCC is 0 where it has no denominator; "
@@ -155,7 +161,7 @@ def _verdicts(contents: Contents) -> str:
     )
 
 
-def _intervals() -> str:
+def _intervals_text() -> str:
     return (
         "Intervals have a nominal coverage of 95 %: Wilson’s, with the number of items divided by the design effect of "
         "clustering by question and Student’s t for the effective number of questions, or Clopper and Pearson’s where "
@@ -163,7 +169,7 @@ def _intervals() -> str:
     )
 
 
-def _tests(contents: Contents) -> list[str]:
+def _tests_text(contents: Contents) -> list[str]:
     said = []
     tested = [report.tests for report in contents.by.values() if report.tests is not None]
     if tested:
@@ -182,7 +188,7 @@ def _tests(contents: Contents) -> list[str]:
     return said
 
 
-def _people(contents: Contents) -> list[str]:
+def _annotators_text(contents: Contents) -> list[str]:
     found = contents.agreement
     if found is None:
         return []
@@ -211,7 +217,7 @@ def runs_table(runs: Sequence[RunFacts], caption: str) -> Table:
         word("Kind", lambda run: run.kind),
         word("Version", lambda run: run.version),
         word("Configuration", lambda run: run.config_hash),
-        word("What it is", _identity, there=any(run.identity for run in runs)),
+        word("What it is", _identity_text, there=any(run.identity for run in runs)),
         word("Completed", lambda run: run.completed_at.replace("T", " ")[:19]),
         text("Run", lambda run: str(run.run)),
         count("Verdicts", lambda run: run.items),
@@ -219,7 +225,7 @@ def runs_table(runs: Sequence[RunFacts], caption: str) -> Table:
     return table(caption, columns, runs)
 
 
-def _identity(run: RunFacts) -> str:
+def _identity_text(run: RunFacts) -> str:
     return ", ".join(f"{key} {value}" for key, value in run.identity.items())
 
 
@@ -233,12 +239,12 @@ def data_section(contents: Contents) -> Section:
     card = contents.card
     blocks: list[Block] = [
         paper_counts(card.counts, "Items with gold; completions by answer type and domain."),
-        Facts(tuple(_facts(contents))),
+        Facts(tuple(_data_facts(contents))),
     ]
     if len(card.crossing) > 1:
-        blocks.append(_crossing(card))
+        blocks.append(_type_domain_table(card))
     named = [(title, rows) for title, rows in (("Source", card.sources), ("Model", card.models)) if rows]
-    tables = tuple(_named(title, rows) for title, rows in named)
+    tables = tuple(_named_counts_table(title, rows) for title, rows in named)
     blocks.append(Group(title="Sources and models", blocks=tables, folded=any(len(rows) > 12 for _, rows in named)))
     if card.files:
         caption = "Files the items came from, with the BLAKE2b-128 of their bytes."
@@ -246,7 +252,7 @@ def data_section(contents: Contents) -> Section:
     return Section("data", "Data card", tuple(blocks))
 
 
-def _facts(contents: Contents) -> list[tuple[str, str]]:
+def _data_facts(contents: Contents) -> list[tuple[str, str]]:
     card = contents.card
     gold = ", ".join(f"{number:,} {name}" for name, number in card.gold.items() if number)
     rows = [("Gold from", gold or "nothing")]
@@ -258,19 +264,21 @@ def _facts(contents: Contents) -> list[tuple[str, str]]:
     for length in card.lengths:
         quarters = f"{length.low:,.0f} / {length.median:,.0f} / {length.high:,.0f} characters"
         rows.append((f"Length where gold is {length.gold}", f"quartiles {quarters}"))
-    rows.append(("Excluded", _listed({EXCLUSION_REASONS.get(code, code): n for code, n in card.exclusions.items()})))
+    rows.append(
+        ("Excluded", _counts_text({EXCLUSION_REASONS.get(code, code): n for code, n in card.exclusions.items()}))
+    )
     if card.quarantined:
-        rows.append(("Rows rejected at import", _listed(card.quarantined)))
-    rows.append(("Label noise", _noise(contents)))
+        rows.append(("Rows rejected at import", _counts_text(card.quarantined)))
+    rows.append(("Label noise", _label_noise_text(contents)))
     rows += [("Known quirk", quirk) for quirk in card.quirks]
     return rows
 
 
-def _listed(counts: dict[str, int]) -> str:
+def _counts_text(counts: dict[str, int]) -> str:
     return ", ".join(f"{number:,} {name}" for name, number in counts.items()) or "none"
 
 
-def _noise(contents: Contents) -> str:
+def _label_noise_text(contents: Contents) -> str:
     if contents.agreement is None:
         return "No two people labelled an item blind, so the ceiling of label noise on accuracy is unknown."
     if not contents.agreement.ceiling:
@@ -278,7 +286,7 @@ def _noise(contents: Contents) -> str:
     return " ".join(map(ceiling_in_words, contents.agreement.ceiling))
 
 
-def _crossing(card: DataCard) -> Table:
+def _type_domain_table(card: DataCard) -> Table:
     def of_domain(domain: str) -> Column[str]:
         return count(domain or "no domain", lambda kind: card.crossing.get((kind, domain), 0))
 
@@ -288,7 +296,7 @@ def _crossing(card: DataCard) -> Table:
     return table(caption, columns, dict.fromkeys(kind for kind, _ in sorted(card.crossing)))
 
 
-def _named(title: str, rows: list[NamedCount]) -> Table:
+def _named_counts_table(title: str, rows: list[NamedCount]) -> Table:
     left = rows[_MAX_NAMES:]
     drawn = any(row.drawn is not None for row in rows)
     licensed = drawn or any(row.licence for row in rows)
@@ -315,7 +323,7 @@ _FILES: Columns[ImportedFile] = (
 )
 
 
-# -- Items that verifiers judge wrongly, with the evidence of the verdict.
+# -- Examples of items that verifiers judge wrongly, with the evidence for the verdict.
 
 
 _KINDS: dict[ErrorKind, str] = {
@@ -342,17 +350,17 @@ def examples_section(contents: Contents) -> Section | None:
     ]
     for name in dict.fromkeys(errors.verifier for errors in found):
         own = [errors for errors in found if errors.verifier == name]
-        counts = ", ".join(_counted(errors) for errors in own)
-        cases = tuple(_case(errors, example) for errors in own for example in errors.examples)
+        counts = ", ".join(_error_count_text(errors) for errors in own)
+        cases = tuple(_error_case(errors, example) for errors in own for example in errors.examples)
         groups.append(Group(title=f"{name}: {counts}", blocks=cases, folded=True))
     return Section("examples", "Examples of errors", tuple(groups))
 
 
-def _counted(errors: Errors) -> str:
+def _error_count_text(errors: Errors) -> str:
     return f"{errors.count:,} {(_KINDS if errors.count == 1 else _MANY)[errors.kind]}"
 
 
-def _case(errors: Errors, example: ErrorExample) -> Case:
+def _error_case(errors: Errors, example: ErrorExample) -> Case:
     facts = [
         ("Item", f"{example.completion_id} of question {example.question_id}, {example.dataset}"),
         ("Type", type_display(example.subtype)),
@@ -360,7 +368,7 @@ def _case(errors: Errors, example: ErrorExample) -> Case:
         ("Gold", example.gold),
         (
             "Verdict",
-            " · ".join(text for text in (example.verdict, _score(example), example.reason, example.rule) if text),
+            " · ".join(text for text in (example.verdict, _score_text(example), example.reason, example.rule) if text),
         ),
     ]
     if example.why:
@@ -382,5 +390,5 @@ def _case(errors: Errors, example: ErrorExample) -> Case:
     )
 
 
-def _score(example: ErrorExample) -> str:
+def _score_text(example: ErrorExample) -> str:
     return "" if example.score is None else f"score {example.score:g}"

@@ -36,7 +36,7 @@ def pictures(contents: Contents) -> Iterator[tuple[str, Picture]]:
         yield "cost", priced
     for by in _MATRICES:
         if (report := contents.by.get(by)) is not None:
-            yield f"accuracy-by-{by}", _matrix(contents, by, report)
+            yield f"accuracy-by-{by}", _type_heatmap(contents, by, report)
     if (report := contents.by.get("type")) is not None:
         for code, plot in type_plots(contents, report).items():
             yield f"accuracy-{_UNSAFE.sub('-', code)}", plot
@@ -46,12 +46,12 @@ def pictures(contents: Contents) -> Iterator[tuple[str, Picture]]:
         yield f"scores-{name}", spread_plot(found)
         if found.probability:
             yield f"calibration-{name}", calibration_plot(found)
-    if contents.agreement is not None and (points := tuple(_agreement(with_aliases(contents.agreement)))):
+    if contents.agreement is not None and (points := tuple(_agreement_points(with_aliases(contents.agreement)))):
         caption = "Agreement between annotators, with its 95 % interval."
         yield "agreement", Coefficients(caption=caption, points=points)
 
 
-def _matrix(contents: Contents, by: str, report: AccuracyReport) -> Heatmap:
+def _type_heatmap(contents: Contents, by: str, report: AccuracyReport) -> Heatmap:
     cells, size = by_cell(report), sizes(report)
     groups = [*(group for group in size if group is not None), None]
     found = [[cells.get((row.verifier, group)) for group in groups] for row in own(contents)]
@@ -65,7 +65,7 @@ def _matrix(contents: Contents, by: str, report: AccuracyReport) -> Heatmap:
     )
 
 
-def _agreement(found: AgreementReport) -> Iterator[Point]:
+def _agreement_points(found: AgreementReport) -> Iterator[Point]:
     over_all = (
         ("Krippendorff’s alpha", found.krippendorff_alpha, found.alpha_ci),
         ("Gwet’s AC1", found.gwet_ac1, found.ac1_ci),
@@ -90,7 +90,7 @@ def make_folder(folder: Path) -> None:
 
 
 def write_plots(folder: Path, drawn: Iterable[tuple[str, Picture]], *, force: bool) -> list[Path]:
-    """Write plots in every format to a folder, which is made if there are any, and return the paths.
+    """Write plots in every format to a folder, which is created unless there are no plots, and return the paths.
 
     Raises:
         UsageError: matplotlib is not installed.

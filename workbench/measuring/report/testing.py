@@ -19,7 +19,7 @@ _MAX_TEXT = 120
 
 
 def testing_section(contents: Contents) -> Section | None:
-    blocks = [block for figures in contents.tests for block in _suite(figures)]
+    blocks = [block for figures in contents.tests for block in _suite_blocks(figures)]
     return Section("tests", "Solutions against their tests", tuple(blocks)) if blocks else None
 
 
@@ -37,7 +37,7 @@ def testing_sentence(figures: SuiteFigures) -> str:
     )
 
 
-def _suite(figures: SuiteFigures) -> Iterator[Block]:
+def _suite_blocks(figures: SuiteFigures) -> Iterator[Block]:
     yield Paragraph(testing_sentence(figures))
     several = len({problem.dataset for problem in figures.problems}) > 1
     yield table(f"Problems, suite {figures.suite}.", _problem_columns(several=several), figures.problems)
@@ -49,7 +49,7 @@ def _suite(figures: SuiteFigures) -> Iterator[Block]:
         yield Group(title=f"Tests of {figures.suite} that all or no solutions pass", blocks=blocks, folded=left > 0)
 
 
-def _order(problem: ProblemFigures) -> str:
+def _ranking_text(problem: ProblemFigures) -> str:
     shown = [f"{name} ({passed})" for name, passed in problem.order[:_MAX_PROBLEMS]]
     more = len(problem.order) - len(shown)
     return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
@@ -66,11 +66,11 @@ def _problem_columns(*, several: bool) -> Columns[ProblemFigures]:
         count("by none", lambda row: row.count("none"), over="passed"),
         count("broken", lambda row: row.count("broken"), over="not counted"),
         count("excluded", lambda row: row.count("apart"), over="not counted"),
-        word("Solutions in order (tests passed)", _order),
+        word("Solutions in order (tests passed)", _ranking_text),
     )
 
 
-def _line(text: str) -> str:
+def _shorten(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= _MAX_TEXT else f"{line[: _MAX_TEXT - 1]}…"
 
@@ -80,5 +80,5 @@ _TESTS: Columns[TestFigures] = (
     word("Test", lambda row: str(row.position + 1)),
     word("Outcome", lambda row: FATES[row.fate]),
     word("Why", lambda row: row.why),
-    word("Source", lambda row: _line(row.source)),
+    word("Source", lambda row: _shorten(row.source)),
 )

@@ -1,4 +1,4 @@
-"""The query and the result that all queues share."""
+"""The query and the results of review queues, and sentences on verdicts and gold."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 
 class QueueQuery(Struct, frozen=True, kw_only=True, eq=False):
-    """The items and verifiers of a queue.
+    """A query for a review queue: its items and verifiers.
 
     Attributes:
         judges: The verifiers, each with its run.
         votes: For each verifier, the outcome of each item, -1 for none.
         gold: The choice of gold.
         truth: The gold of each item: 1 correct, 0 incorrect, -1 none.
-        k: Verifiers in the minority of a split; None for half of them, rounded down.
-        kept: A mask of the items; None for all.
-        chose: Verifiers among them that helped to choose these items.
+        k: Number of verifiers in the minority of a split; None for half of them, rounded down.
+        kept: A mask of the selected items; None for all.
+        chose: Verifiers among ``judges`` that helped to choose these items.
     """
 
     project: Project
@@ -49,9 +49,9 @@ class QueueItem(Struct, frozen=True, kw_only=True):
     """An item of a page, with the data that its queue needs to explain why it is listed.
 
     Attributes:
-        place: Its position in the columns.
-        gold: Its gold under the requested choice.
-        said: Its final gold with the origin.
+        place: The item's position in the columns.
+        gold: The item's gold under the requested choice of gold.
+        said: The item's final gold with its origin.
     """
 
     id: int
@@ -75,7 +75,7 @@ class QueueContents(Struct, frozen=True, kw_only=True, eq=False):
     why: Callable[[Sequence[QueueItem]], list[str]]
 
 
-# -- Verdicts and gold in plain words.
+# -- Descriptions of verdicts and gold.
 
 
 _SAYING: tuple[tuple[OutcomeWord, str, str], ...] = (
@@ -87,7 +87,8 @@ _SAYING: tuple[tuple[OutcomeWord, str, str], ...] = (
 
 
 def who_says(votes: Sequence[RunVote], *words: OutcomeWord) -> str:
-    """Return ``rules and exact say correct, math-verify abstains``; only verdicts in `words`, if given."""
+    """Describe verdicts, such as ``rules and exact say correct, math-verify abstains``. Only the verdicts in ``words``
+    are described, if any are given."""
     said = []
     for word, one, several in _SAYING:
         names = [vote.verifier for vote in votes if vote.verdict == word and (not words or word in words)]
@@ -97,13 +98,13 @@ def who_says(votes: Sequence[RunVote], *words: OutcomeWord) -> str:
 
 
 def gold_says(case: QueueItem) -> str:
-    """Return ``gold says incorrect (agreed by 2 people)``."""
+    """Describe an item's gold, such as ``gold says incorrect (agreed by 2 people)``."""
     if case.gold == "none":
         return "there is no gold"
-    return f"gold says {case.gold}{_source(case)}"
+    return f"gold says {case.gold}{_gold_source_text(case)}"
 
 
-def _source(case: QueueItem) -> str:
+def _gold_source_text(case: QueueItem) -> str:
     source, people = case.said.source, case.said.people
     if case.said.word != case.gold:
         return ""
@@ -116,7 +117,8 @@ def _source(case: QueueItem) -> str:
 
 
 def runs_of(asked: QueueQuery, judges: Sequence[VerifierRun] | None = None) -> str:
-    """Return ``rules (run 1), llm † (run 2), always-incorrect (no run)``; † marks a judge that chose the items."""
+    """Name the verifiers with their runs, such as ``rules (run 1), llm † (run 2), always-incorrect (no run)``; † marks
+    a verifier that helped to choose the items."""
     return ", ".join(
         f"{with_mark(judge.name, asked.chose)} ({'no run' if judge.run is None else f'run {judge.run}'})"
         for judge in (asked.judges if judges is None else judges)

@@ -1,9 +1,9 @@
 """Reviewers' decisions on disagreements: confirm gold, send back to annotators, or mark a verifier's error.
 
-Reviews are append-only. The newest decision on an item's gold (confirmed or sent back) is in force, and so is the
-newest mark on a verifier's verdict; retracting it restores the previous one. A reviewer sees gold and verdicts, which
-is recorded in the same transaction, so that a later label by that person is marked unblinded. Repeating a decision
-changes nothing.
+Reviews are append-only. The newest decision on an item's gold (confirmed or sent back) is the current one, and so is
+the newest mark on a verifier's verdict; retracting it restores the previous one. A reviewer sees gold and verdicts.
+That is recorded in the same transaction, so that a later label by the reviewer is marked unblinded. Repeating a
+decision changes nothing.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from workbench.tables.table import Column, Columns, count, table, word
 
 
 class UndecidableError(UsageError):
-    """The decision is impossible for this item, but possible for others."""
+    """The decision is not possible for this item, although it may be for others."""
 
 
 _NEW_SLOTS = 2
@@ -65,7 +65,7 @@ def confirm(project: Project, completion: int, *, by: str, queue: Queue | None =
     Raises:
         UsageError: The item does not exist or has no gold, ``by`` is not a valid name, or the note is too long.
     """
-    with _at_desk(project, completion, by, note) as desk:
+    with _open_item(project, completion, by, note) as desk:
         if desk.gold == "none":
             raise UndecidableError("There is no gold to confirm.", "Send the item back to be labelled.")
         said = desk.review("confirmed", queue=queue)
@@ -76,7 +76,7 @@ def send_back(project: Project, completion: int, *, reason: str, by: str, queue:
     """Send an item back to annotators; repeating this before it is resolved changes nothing.
 
     Its labels no longer count: a new round begins, with as many slots as before. An item without slots gets two, open
-    to every active annotator. Until annotators resolve it, its gold is the imported gold, if any; the review in force
+    to every active annotator. Until annotators resolve it, its gold is the imported gold, if any; the current review
     marks it as in doubt.
 
     Raises:
@@ -85,7 +85,7 @@ def send_back(project: Project, completion: int, *, reason: str, by: str, queue:
     """
     if not reason.strip():
         raise UsageError("Sending an item back needs a reason.", "Say what the annotators should check.")
-    with _at_desk(project, completion, by, reason) as desk:
+    with _open_item(project, completion, by, reason) as desk:
         waiting = [review for review in desk.standing if review.kind == "reannotate"]
         if waiting and states.get_task(desk.connection, "correctness", completion).state not in ("final", "excluded"):
             return waiting[-1]
@@ -139,12 +139,12 @@ def mark_errors(
     with project.database.write("full"):
         marked = []
         for item, run in verdicts:
-            with _at_desk(project, item, by, note, moment) as desk:
-                marked.append(_mark(desk, run, category, queue))
+            with _open_item(project, item, by, note, moment) as desk:
+                marked.append(_append_mark(desk, run, category, queue))
     return tuple(marked)
 
 
-def _mark(desk: _ReviewerItem, run: int, category: ErrorCategory, queue: Queue | None) -> Review:
+def _append_mark(desk: _ReviewerItem, run: int, category: ErrorCategory, queue: Queue | None) -> Review:
     said = reviews.verdict_of(desk.connection, run, desk.completion)
     if said is None:
         raise UndecidableError(f"Run {run} has no verdict on this item.", "See", Command("runs DB"))
@@ -159,16 +159,16 @@ def _mark(desk: _ReviewerItem, run: int, category: ErrorCategory, queue: Queue |
 
 
 def take_back_each(project: Project, decided: Sequence[Review], *, by: str) -> None:
-    """Retract decisions, the newest first, in one transaction; see `take_back`."""
+    """Retract several decisions, the newest first, in one transaction; see `take_back`."""
     with project.database.write("full"):
         for review in reversed(decided):
             take_back(project, review.uuid, by=by)
 
 
 def take_back(project: Project, uuid: str, *, by: str) -> Review:
-    """Retract a decision, so that the one before it is in force again. Return the retraction.
+    """Retract a decision, so that the previous one is current again. Return the retraction.
 
-    Slots that it opened stay open, and a round that it began continues: old labels are never restored silently.
+    Slots opened by the decision stay open, and a round begun by it continues: old labels are never restored silently.
 
     Raises:
         UsageError: The decision does not exist, or ``by`` is not a valid name.
@@ -176,7 +176,7 @@ def take_back(project: Project, uuid: str, *, by: str) -> Review:
     found = reviews.by_uuid(project.database.reader(), uuid)
     if found is None or found.kind == "retraction":
         raise UsageError(f"There is no decision {uuid!r}.", "See", Command("review DB list"))
-    with _at_desk(project, found.completion, by, "") as desk:
+    with _open_item(project, found.completion, by, "") as desk:
         earlier = reviews.retraction_of(desk.connection, found)
         return earlier or desk.append(desk.review("retraction", supersedes=uuid))
 
@@ -228,7 +228,7 @@ class _ReviewerItem(Struct, frozen=True, kw_only=True):
 
 
 @contextmanager
-def _at_desk(
+def _open_item(
     project: Project, completion: int, by: str, note: str, moment: str | None = None
 ) -> Iterator[_ReviewerItem]:
     note = note.strip()
@@ -276,7 +276,7 @@ def _open_slots(project: Project, desk: _ReviewerItem) -> None:
         raise UndecidableError("This item is a check: it can't be labelled again.", "See", Command("checks DB"))
 
 
-# -- Decisions in force: the reviews of an item, and verifiers' errors counted by category.
+# -- Current decisions: the reviews of an item, and verifiers' errors counted by category.
 
 
 Part = Literal["type", "subtype"]
@@ -304,12 +304,12 @@ def line_of(connection: Connection, review: Review) -> ReviewLine:
 
 
 def error_counts(project: Project, verifiers: Sequence[str] = (), by: Part | None = None) -> list[ErrorCount]:
-    """Count marked errors in force by verifier, group and category, without unused categories.
+    """Count the marked errors that are not retracted by verifier, group and category, without unused categories.
 
-    A mark on a verdict that gold agrees with by now is counted separately, in ``outdated``.
+    A mark on a verdict that meanwhile agrees with gold is counted separately, in ``outdated``.
 
     Args:
-        verifiers: Names; empty for all that have marks.
+        verifiers: Names; empty for all verifiers with marked errors.
     """
     marks = [mark for mark in reviews.marks(project.database.reader()) if not verifiers or mark.verifier in verifiers]
     groups = [(mark, (mark.verifier, getattr(mark, by) if by else None)) for mark in marks]
@@ -331,7 +331,7 @@ def error_counts(project: Project, verifiers: Sequence[str] = (), by: Part | Non
     ]
 
 
-# -- Export and import of review files: JSON Lines, one decision a line, in force or not; importing a file twice
+# -- Export and import of review files: JSON Lines, one decision a line, current or not; importing a file twice
 # changes nothing.
 
 
@@ -339,7 +339,7 @@ _DECODER = msgspec.json.Decoder(ReviewLine)
 
 
 def read(path: Path) -> Iterator[tuple[int, ReviewLine | Refusal]]:
-    """Yield line numbers (from 1) with a review each, or with the reason for its rejection.
+    """Yield each line's number, from 1, with its review or the reason for its rejection.
 
     Raises:
         FormatError: The file can't be opened.
@@ -373,7 +373,8 @@ def export_reviews(project: Project, path: Path, *, force: bool = False) -> int:
 
 
 def import_reviews(project: Project, path: Path) -> ReviewsImported:
-    """Read a review file; a known line is unchanged, the same uuid with other content is rejected.
+    """Import a review file. A line that is already stored counts as unchanged; a line with a stored uuid and other
+    content is rejected.
 
     Raises:
         FormatError: The file can't be opened.
@@ -386,7 +387,7 @@ def import_reviews(project: Project, path: Path) -> ReviewsImported:
                 try:
                     if isinstance(line, Refusal):
                         raise LineRefusedError(line.field or "", line.message)
-                    new = _put(connection, line)
+                    new = _import_line(connection, line)
                 except LineRefusedError as error:
                     report.refused += 1
                     report.refusals.append(RefusedLine(line=number, field=error.field or None, message=str(error)))
@@ -396,7 +397,7 @@ def import_reviews(project: Project, path: Path) -> ReviewsImported:
     return report
 
 
-def _put(connection: Connection, line: ReviewLine) -> bool:
+def _import_line(connection: Connection, line: ReviewLine) -> bool:
     line = structs.replace(line, reviewer=people.tidy(line.reviewer))
     known = reviews.by_uuid(connection, line.uuid)
     if known is not None:
@@ -412,7 +413,7 @@ def _put(connection: Connection, line: ReviewLine) -> bool:
         if run is None:
             raise LineRefusedError("verifier", f"no run of {line.verifier!r} has a verdict on this item")
     if line.supersedes is not None:
-        _require_taken_back(connection, line.supersedes, found[0][0])
+        _require_retractable(connection, line.supersedes, found[0][0])
     try:
         people.require_distinct(connection, line.reviewer)
         reviewer = people.add(connection, line.reviewer, people.COORDINATOR)
@@ -428,7 +429,7 @@ def _put(connection: Connection, line: ReviewLine) -> bool:
     return True
 
 
-def _require_taken_back(connection: Connection, uuid: str, completion: int) -> None:
+def _require_retractable(connection: Connection, uuid: str, completion: int) -> None:
     taken_back = reviews.by_uuid(connection, uuid)
     if taken_back is None or taken_back.kind == "retraction" or taken_back.completion != completion:
         raise LineRefusedError("supersedes", f"there is no decision {uuid!r} on this item to retract")
@@ -453,16 +454,16 @@ def named(
             yield key, f"Several questions have a completion of this id: add {opt.question:ID}."
 
 
-# -- Marked errors as a table: one line for each verifier, and one for each group of items with errors.
+# -- Marked errors as a table: a line for each verifier, and a line for each of its groups of items with errors.
 
 
 class ErrorLine(Struct, frozen=True, kw_only=True):
     """The marked errors of one verifier on one group of items.
 
     Attributes:
-        group: None for all items.
+        group: A type or subtype; None for all items.
         marked: Number of marked errors.
-        outdated: Marks on verdicts that gold agrees with by now.
+        outdated: Number of marks on verdicts that meanwhile agree with gold.
         counts: Category -> number of errors.
     """
 
@@ -474,13 +475,13 @@ class ErrorLine(Struct, frozen=True, kw_only=True):
 
 
 def error_lines(project: Project, by: Part | None = None) -> list[ErrorLine]:
-    everything, grouped = _lines(project, None), _lines(project, by) if by is not None else []
+    everything, grouped = _error_lines(project, None), _error_lines(project, by) if by is not None else []
     return [
         line for total in everything for line in (total, *(one for one in grouped if one.verifier == total.verifier))
     ]
 
 
-def _lines(project: Project, by: Part | None) -> list[ErrorLine]:
+def _error_lines(project: Project, by: Part | None) -> list[ErrorLine]:
     found: dict[tuple[str, str | None], ErrorLine] = {}
     for one in error_counts(project, by=by):
         line = found.setdefault(

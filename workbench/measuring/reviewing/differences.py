@@ -1,7 +1,8 @@
 """Describes how two final answers differ in writing, never whether they are equal.
 
-Both are cut into tokens (numbers, words, LaTeX macros, single signs), `difflib` finds the tokens that only one of them
-has, and each such place is classified by its tokens. Tokens that only affect typesetting are a difference of notation,
+Both answers are split into tokens (numbers, words, LaTeX macros, single signs). `difflib` finds the tokens that only
+one of them has, and each such place is classified by its tokens. Tokens that only affect typesetting are a difference
+of notation,
 which is reported only if nothing else differs.
 """
 
@@ -134,8 +135,8 @@ class AnswerDifference(NamedTuple):
     """One place where two answers differ.
 
     Attributes:
-        reference: Its span in the reference's answer; an empty span if the reference lacks it.
-        completion: The same in the completion's answer.
+        reference: The place's span in the reference's answer; an empty span if the reference lacks these tokens.
+        completion: The place's span in the completion's answer; an empty span if the completion lacks these tokens.
     """
 
     kind: DifferenceKind
@@ -147,9 +148,9 @@ class Differences(NamedTuple):
     """The differences between two final answers.
 
     Attributes:
-        kinds: Each kind once, the most informative first; empty if the answers are written the same.
+        kinds: The distinct kinds of differences, the most informative first; empty if the answers are written the same.
         places: The places in text order.
-        cut: Whether an answer is longer than the compared part.
+        cut: Whether an answer was longer than `LONGEST`, so that only its beginning was compared.
     """
 
     kinds: tuple[DifferenceKind, ...]
@@ -166,30 +167,30 @@ def differences(reference: str, completion: str) -> Differences:
     reference, completion = reference[:LONGEST], completion[:LONGEST]
     places = tuple(
         place._replace(
-            reference=_with_closing(reference, *place.reference),
-            completion=_with_closing(completion, *place.completion),
+            reference=_include_closing_braces(reference, *place.reference),
+            completion=_include_closing_braces(completion, *place.completion),
         )
-        for place in _places(reference, completion)
+        for place in _find_places(reference, completion)
     )
     found = {place.kind for place in places}
     return Differences(tuple(kind for kind in DIFFERENCES if kind in found), places, cut)
 
 
-def _with_closing(text: str, start: int, end: int) -> tuple[int, int]:
+def _include_closing_braces(text: str, start: int, end: int) -> tuple[int, int]:
     unclosed = text.count("{", start, end) - text.count("}", start, end)
     while unclosed > 0 and text.startswith("}", end):
         unclosed, end = unclosed - 1, end + 1
     return start, end
 
 
-def _places(reference: str, completion: str) -> Iterator[AnswerDifference]:
+def _find_places(reference: str, completion: str) -> Iterator[AnswerDifference]:
     whole = (0, len(reference)), (0, len(completion))
     if not reference.strip() or not completion.strip():
         yield AnswerDifference("no answer", *whole)
         return
     one, other = _tokens(reference), _tokens(completion)
-    places = list(_differing(one, other))
-    together = _together(one, other)
+    places = list(_differing_tokens(one, other))
+    together = _classify_answers(one, other)
     if together == "other sentence":
         yield AnswerDifference(together, *whole)
     elif together is not None:
@@ -205,7 +206,7 @@ def _tokens(text: str) -> list[AnswerToken]:
     return [token for token in found if not _SETTING.fullmatch(token.text)]
 
 
-def _together(one: Sequence[AnswerToken], other: Sequence[AnswerToken]) -> DifferenceKind | None:
+def _classify_answers(one: Sequence[AnswerToken], other: Sequence[AnswerToken]) -> DifferenceKind | None:
     letters = [_OPTION.fullmatch("".join(token.text for token in tokens)) for tokens in (one, other)]
     if (letters[0] is None) != (letters[1] is None):
         return "letter against text"
@@ -226,7 +227,7 @@ def _together(one: Sequence[AnswerToken], other: Sequence[AnswerToken]) -> Diffe
     return "other sentence" if few and min(map(len, words)) >= _MIN_SENTENCE_WORDS else None
 
 
-def _differing(one: Sequence[AnswerToken], other: Sequence[AnswerToken]) -> Iterator[AnswerDifference]:
+def _differing_tokens(one: Sequence[AnswerToken], other: Sequence[AnswerToken]) -> Iterator[AnswerDifference]:
     texts = [token.text for token in one], [token.text for token in other]
     for tag, begin, end, first, last in SequenceMatcher(None, *texts, autojunk=False).get_opcodes():
         if tag == "equal":
@@ -236,7 +237,7 @@ def _differing(one: Sequence[AnswerToken], other: Sequence[AnswerToken]) -> Iter
         for at in range(0, max(end - begin, last - first), step):
             ends = min(begin + at + step, end), min(first + at + step, last)
             before = one[begin + at - 1] if begin + at else None
-            kind = _kind(one[begin + at : ends[0]], other[first + at : ends[1]], before)
+            kind = _classify_tokens(one[begin + at : ends[0]], other[first + at : ends[1]], before)
             yield AnswerDifference(kind, _span(one, begin + at, ends[0]), _span(other, first + at, ends[1]))
 
 
@@ -247,7 +248,9 @@ def _span(tokens: Sequence[AnswerToken], begin: int, end: int) -> tuple[int, int
     return at, at
 
 
-def _kind(one: Sequence[AnswerToken], other: Sequence[AnswerToken], before: AnswerToken | None) -> DifferenceKind:
+def _classify_tokens(
+    one: Sequence[AnswerToken], other: Sequence[AnswerToken], before: AnswerToken | None
+) -> DifferenceKind:
     both = [*one, *other]
     texts = {token.text for token in both}
     joined = "".join(token.text for token in one), "".join(token.text for token in other)

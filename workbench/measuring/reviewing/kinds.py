@@ -1,4 +1,4 @@
-"""Queues of labels that are probably wrong, by the final answers themselves or by verdicts."""
+"""Finds the items of each review queue: labels that are probably wrong, disagreements and unstable verdicts."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ EVEN: Final = 0.5
 """Share above which most items with the same verdicts have the opposite label; the label may still be right."""
 
 
-class _Sure(NamedTuple):
+class _CertainVerdict(NamedTuple):
     score: float
     words: str
     verifier: str
@@ -61,15 +61,15 @@ def exact_label(asked: QueueQuery) -> QueueContents:
         raise UsageError(
             "None of these verifiers extracts final answers.", "Run one that does", Command("verify DB rules")
         )
-    sure: dict[int, _Sure] = {}
+    sure: dict[int, _CertainVerdict] = {}
     for judge in known:
-        for place, found in _without_doubt(asked, judge).items():
+        for place, found in _certain_verdicts(asked, judge).items():
             sure[place] = max(found, sure.get(place, found), key=lambda one: one.score)
     places = sorted(sure)
     ranking = falling(np.array(places, dtype=np.int64), np.array([sure[place].score for place in places], dtype=float))
 
     def why(cases: Sequence[QueueItem]) -> list[str]:
-        return [f"{_compared(sure[case.place])}; {gold_says(case)}." for case in cases]
+        return [f"{_compared_text(sure[case.place])}; {gold_says(case)}." for case in cases]
 
     return QueueContents(
         ranking=ranking,
@@ -80,7 +80,7 @@ def exact_label(asked: QueueQuery) -> QueueContents:
     )
 
 
-def _without_doubt(asked: QueueQuery, judge: VerifierRun) -> dict[int, _Sure]:
+def _certain_verdicts(asked: QueueQuery, judge: VerifierRun) -> dict[int, _CertainVerdict]:
     import numpy as np
 
     from workbench.statistics.disagreement import of
@@ -100,25 +100,26 @@ def _without_doubt(asked: QueueQuery, judge: VerifierRun) -> dict[int, _Sure]:
         else:
             score, words = _OTHER_LETTER if compared.rule == "choice.letter" else (0.0, "")
         if score:
-            found[place] = _Sure(score, words, judge.name, compared)
+            found[place] = _CertainVerdict(score, words, judge.name, compared)
     return found
 
 
-def _compared(sure: _Sure) -> str:
-    reference, candidate = (_shown(text) for text in (sure.compared.reference, sure.compared.candidate))
+def _compared_text(sure: _CertainVerdict) -> str:
+    reference, candidate = (_quoted(text) for text in (sure.compared.reference, sure.compared.candidate))
     return f"{sure.words} ({sure.verifier}: {reference} and {candidate})"
 
 
-def _shown(text: str | None) -> str:
+def _quoted(text: str | None) -> str:
     text = " ".join((text or "").split())
     return f"“{text[:_MAX_SHOWN]}{'…' if len(text) > _MAX_SHOWN else ''}”"
 
 
 def suspect_gold(asked: QueueQuery) -> QueueContents:
-    """Find labels where most (or many) items with the same verdicts have the opposite label, and a verifier disagrees.
+    """Find labels with which a verifier disagrees, and where most (or many) items with the same verdicts have the
+    opposite label.
 
-    The number of wrong labels can't be estimated: joint errors of verifiers and wrong gold look the same in such data,
-    and error-free gold has rare true labels, too.
+    The number of wrong labels can't be estimated: in such data, joint errors of verifiers look the same as wrong gold,
+    and error-free gold also has rare labels.
     """
     import numpy as np
 
@@ -130,7 +131,7 @@ def suspect_gold(asked: QueueQuery) -> QueueContents:
     rows = np.flatnonzero(said & (asked.truth >= 0))
     questions = len(np.unique(asked.columns.question[rows]))
     if questions < _MIN_QUESTIONS:
-        return _too_few(asked, questions)
+        return _too_few_contents(asked, questions)
     gold = asked.truth[rows].astype(np.int64)
     wrong = improbable(_features(asked, rows), gold, asked.columns.question[rows])
     suspect = (wrong >= _MIN_SUSPICION) & contradicted(asked.votes, asked.truth)[rows]
@@ -140,7 +141,7 @@ def suspect_gold(asked: QueueQuery) -> QueueContents:
         suspect &= asked.kept[rows]
 
     def probability(place: int) -> str:
-        # With only one verifier, its errors and errors of gold can't be distinguished.
+        # With only one verifier, its errors can't be distinguished from errors of gold.
         if len(asked.judges) < 2:
             return ""
         return (
@@ -166,7 +167,7 @@ def suspect_gold(asked: QueueQuery) -> QueueContents:
     )
 
 
-def _too_few(asked: QueueQuery, questions: int) -> QueueContents:
+def _too_few_contents(asked: QueueQuery, questions: int) -> QueueContents:
     import numpy as np
 
     from workbench.statistics.disagreement import falling
@@ -203,12 +204,12 @@ def _features(asked: QueueQuery, rows: IntArray) -> list[Feature]:
 _TASKS: Final[tuple[Task, ...]] = "correctness", "type"
 
 
-class _DisputedSubject(Struct, frozen=True, kw_only=True):
-    """A subject on which annotators disagree.
+class _DisputedItem(Struct, frozen=True, kw_only=True):
+    """An item (or question) on which annotators disagree.
 
     Attributes:
-        score: Share of pairs of annotators who disagree; plus 1 if unresolved.
-        said: The labels with their annotators, in plain words.
+        score: Share of pairs of annotators who disagree; plus 1 if the disagreement is unresolved.
+        said: A description of the labels with their annotators.
     """
 
     score: float
@@ -220,9 +221,9 @@ def annotators(asked: QueueQuery) -> QueueContents:
 
     from workbench.statistics.disagreement import falling
 
-    differing: dict[int, list[_DisputedSubject]] = {}
+    differing: dict[int, list[_DisputedItem]] = {}
     for task in _TASKS:
-        for completion, one in _differing(asked, task):
+        for completion, one in _disputed_items(asked, task):
             differing.setdefault(completion, []).append(one)
     items = np.array(sorted(differing), dtype=np.int64)
     place = np.searchsorted(asked.columns.item, items)
@@ -241,7 +242,7 @@ def annotators(asked: QueueQuery) -> QueueContents:
     )
 
 
-def _differing(asked: QueueQuery, task: Task) -> list[tuple[int, _DisputedSubject]]:
+def _disputed_items(asked: QueueQuery, task: Task) -> list[tuple[int, _DisputedItem]]:
     reader = asked.project.database.reader()
     about = agreement.subjects(reader, task, None)
     names = {person.id: person.name for person in people.everyone(asked.project.database)}
@@ -256,30 +257,30 @@ def _differing(asked: QueueQuery, task: Task) -> list[tuple[int, _DisputedSubjec
         sizes = Counter({value: len(makers) for value, makers in by_value.items()})
         total = sizes.total()
         same = sum(size * (size - 1) for size in sizes.values())
-        said = ", ".join(f"{listed(makers)} {_say(makers)} {value}" for value, makers in by_value.items())
+        said = ", ".join(f"{listed(makers)} {_says_or_say(makers)} {value}" for value, makers in by_value.items())
         settled = f", resolved as {ruling}" if ruling else ", not resolved"
         score = 1 - same / (total * (total - 1)) + (ruling is None)
-        found.append((about[subject].completion, _DisputedSubject(score=score, said=said + settled)))
+        found.append((about[subject].completion, _DisputedItem(score=score, said=said + settled)))
     return found
 
 
-def _say(makers: Sequence[str]) -> str:
+def _says_or_say(makers: Sequence[str]) -> str:
     return "says" if len(makers) == 1 else "say"
 
 
-# -- The queue of unstable verdicts: a verifier differs between its samples, or between its newest two
+# -- The queue of unstable verdicts: a verifier's verdicts differ between its samples, or between its newest two
 # runs.
 
 
 _DECIDED = OutcomeCode.CORRECT, OutcomeCode.INCORRECT
 
 
-class _Repeated(Struct, frozen=True, kw_only=True, eq=False):
-    """Several verdicts of one verifier on each item.
+class _RepeatedVerdicts(Struct, frozen=True, kw_only=True, eq=False):
+    """Counts of several verdicts of one verifier on each item: those of its newest two runs, or the samples of one run.
 
     Attributes:
         judge: The verifier and its newest run.
-        before: The run before it; None for the samples of one run.
+        before: The complete run before it; None if the verdicts are the samples of one run.
         yes: Number of "correct" verdicts of each item.
         no: Number of "incorrect" verdicts of each item.
     """
@@ -314,7 +315,7 @@ def flips(asked: QueueQuery) -> QueueContents:
 
     from workbench.statistics.disagreement import falling, of
 
-    repeated = list(_repeated(asked))
+    repeated = list(_repeated_verdicts(asked))
     score = np.zeros(len(asked.columns.item))
     for one in repeated:
         score += 2 * np.minimum(one.yes, one.no) / np.maximum(one.yes + one.no, 1)
@@ -337,7 +338,7 @@ def flips(asked: QueueQuery) -> QueueContents:
     )
 
 
-def _repeated(asked: QueueQuery) -> Iterator[_Repeated]:
+def _repeated_verdicts(asked: QueueQuery) -> Iterator[_RepeatedVerdicts]:
     import numpy as np
 
     from workbench.statistics.confusion import align
@@ -349,12 +350,12 @@ def _repeated(asked: QueueQuery) -> Iterator[_Repeated]:
         found = reviews.samples(reader, judge.run)
         if found.item:
             yes, no = (align(asked.columns.item, found.item, said, np.int16(0)) for said in (found.yes, found.no))
-            yield _Repeated(judge=judge, before=None, yes=yes, no=no)
+            yield _RepeatedVerdicts(judge=judge, before=None, yes=yes, no=no)
         before = reviews.run_before(reader, judge.run)
         if before is not None:
             both = vote, asked.columns.outcome(before)
             yes, no = (sum((one == said).astype(np.int16) for one in both) for said in _DECIDED)
-            yield _Repeated(judge=judge, before=before, yes=yes, no=no)
+            yield _RepeatedVerdicts(judge=judge, before=before, yes=yes, no=no)
 
 
 # -- Queues counted from verdicts: against gold, against each other, and k against n - k.
@@ -370,26 +371,26 @@ def verifier_gold(asked: QueueQuery) -> QueueContents:
         ranking=found,
         text=f"A decided verdict differs from gold ({asked.gold}), of {runs_of(asked)}. Ordered by how far all "
         "verdicts on the item speak against gold: a log-likelihood ratio, by each verifier's rates on the item's type.",
-        why=_sides,
+        why=_explain_sides,
     )
 
 
 def verifiers(asked: QueueQuery) -> QueueContents:
     from workbench.statistics.disagreement import uneven
 
-    _require(asked, 2)
+    _require_verifiers(asked, 2)
     return QueueContents(
         ranking=uneven(asked.votes, len(asked.columns.item), asked.kept),
         text=f"Decided verdicts differ, of {runs_of(asked)}. The most evenly split first (the score is twice "
         "the minority's share), then those with more verdicts.",
-        why=_sides,
+        why=_explain_sides,
     )
 
 
 def split(asked: QueueQuery) -> QueueContents:
     from workbench.statistics.disagreement import splits
 
-    _require(asked, 2)
+    _require_verifiers(asked, 2)
     many = len(asked.judges)
     k = many // 2 if asked.k is None else asked.k
     if not 1 <= k < many:
@@ -402,11 +403,11 @@ def split(asked: QueueQuery) -> QueueContents:
         text=f"{k} against {many - k} of {runs_of(asked)}. Items by split: {sizes}; not fully voted "
         f"{found.unvoted:,} (an abstention or an error is no vote). First where the weaker side weighs nearly as much "
         "as the stronger: a verifier weighs the more, the more often it sides with the others' majority.",
-        why=_sides,
+        why=_explain_sides,
     )
 
 
-def _require(asked: QueueQuery, least: int) -> None:
+def _require_verifiers(asked: QueueQuery, least: int) -> None:
     if len(asked.judges) < least:
         raise UsageError(
             f"{len(asked.judges)} verifier can't disagree with another.",
@@ -414,5 +415,5 @@ def _require(asked: QueueQuery, least: int) -> None:
         )
 
 
-def _sides(cases: Sequence[QueueItem]) -> list[str]:
+def _explain_sides(cases: Sequence[QueueItem]) -> list[str]:
     return [f"{who_says(case.votes)}; {gold_says(case)}." for case in cases]

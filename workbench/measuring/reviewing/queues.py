@@ -1,4 +1,5 @@
-"""Queues of items on which verifiers, gold or annotators disagree: all ids at once, rows by page."""
+"""Review queues: items on which verifiers, gold or annotators disagree. All ids are computed at once, rows page by
+page."""
 
 from __future__ import annotations
 
@@ -49,7 +50,7 @@ _GOLDS: Final[tuple[GoldWord, ...]] = ("incorrect", "correct", "none")
 
 
 class AnsweredRow(NamedTuple):
-    """An item of a queue, with texts that are shown without opening it.
+    """An item of a queue, with texts that a list shows.
 
     Attributes:
         question: The question, or the last sentences of a long one.
@@ -88,7 +89,7 @@ class ReviewQueue:
         return int((self._found.ranking.score > score).sum())
 
     def against_gold(self) -> array[int]:
-        """Return the items on which a verifier of the query differs from gold, in order."""
+        """Return row ids of the items on which a verifier of the query contradicts gold, in the queue's order."""
         place, truth = self._found.ranking.place, self._asked.truth[self._found.ranking.place]
         differ = truth < -1
         for votes in self._asked.votes:
@@ -96,9 +97,10 @@ class ReviewQueue:
         return array("q", self._asked.columns.item[place[differ & (truth >= 0)]].tobytes())
 
     def against(self, verifier: str) -> set[int]:
-        """Return the items on which one of the verifiers differs from gold.
+        """Return row ids of the items on which ``verifier`` contradicts gold.
 
-        In queues that compare verifiers with each other: items on which it differs from the majority of the others.
+        In queues that compare verifiers with each other, return the items on which it contradicts the majority of the
+        others.
         """
         place = self._found.ranking.place
         votes = dict(zip(self.verifiers, (votes[place] for votes in self._asked.votes), strict=True))
@@ -115,21 +117,21 @@ class ReviewQueue:
         return set(self._asked.columns.item[place[differs]].tolist())
 
     def rows(self, ids: Sequence[int]) -> list[Disagreement]:
-        return [row for some in some_at_a_time(ids) for row in self._page(some)]
+        return [row for some in some_at_a_time(ids) for row in self._read_page(some)]
 
     def answered_rows(self, ids: Sequence[int]) -> list[AnsweredRow]:
-        return [row for some in some_at_a_time(ids) for row in self._answered_page(some)]
+        return [row for some in some_at_a_time(ids) for row in self._read_answered_page(some)]
 
-    def _answered_page(self, ids: Sequence[int]) -> list[AnsweredRow]:
+    def _read_answered_page(self, ids: Sequence[int]) -> list[AnsweredRow]:
         texts = reviews.texts(self._asked.project.database.reader(), ids)
-        return [_answered(row, texts[row.id]) for row in self.rows(ids) if row.id in texts]
+        return [_answered_row(row, texts[row.id]) for row in self.rows(ids) if row.id in texts]
 
-    def _page(self, ids: Sequence[int]) -> list[Disagreement]:
-        places = self._places(ids)
+    def _read_page(self, ids: Sequence[int]) -> list[Disagreement]:
+        places = self._positions_and_scores(ids)
         reader = self._asked.project.database.reader()
         golds, decided = reviews.gold_of(reader, places), reviews.current_by_completion(reader, list(places))
         there = [row for row in self._table.rows(list(places)) if row.id in golds]
-        cases = [self._case(row.id, *places[row.id], golds[row.id]) for row in there]
+        cases = [self._queue_item(row.id, *places[row.id], golds[row.id]) for row in there]
         types = self._asked.columns.groups("type")
         return [
             Disagreement(
@@ -137,8 +139,8 @@ class ReviewQueue:
                 dataset=row.dataset,
                 question_id=row.question_id,
                 completion_id=row.completion_id,
-                type=_typed(types.names[types.code[case.place]]),
-                subtype=_typed(row.subtype),
+                type=_known_type(types.names[types.code[case.place]]),
+                subtype=_known_type(row.subtype),
                 gold=case.gold,
                 score=case.score,
                 why=why,
@@ -148,7 +150,7 @@ class ReviewQueue:
             for row, case, why in zip(there, cases, self._found.why(cases), strict=True)
         ]
 
-    def _places(self, ids: Sequence[int]) -> dict[int, tuple[int, float]]:
+    def _positions_and_scores(self, ids: Sequence[int]) -> dict[int, tuple[int, float]]:
         found = {}
         for item in ids:
             place = bisect_left(self._asked.columns.item, item)
@@ -165,7 +167,7 @@ class ReviewQueue:
         rank[ranking.place] = np.arange(len(ranking.place), dtype=np.int32)
         return rank
 
-    def _case(self, item: int, place: int, score: float, said: reviews.Gold) -> QueueItem:
+    def _queue_item(self, item: int, place: int, score: float, said: reviews.Gold) -> QueueItem:
         votes = tuple(
             RunVote(verifier=judge.name, run=judge.run, verdict=OutcomeCode(int(outcome[place])).word)
             for judge, outcome in zip(self._asked.judges, self._asked.votes, strict=True)
@@ -175,7 +177,7 @@ class ReviewQueue:
         return QueueItem(id=item, place=place, score=score, gold=gold, said=said, votes=votes)
 
 
-def _answered(row: Disagreement, texts: reviews.ItemTexts) -> AnsweredRow:
+def _answered_row(row: Disagreement, texts: reviews.ItemTexts) -> AnsweredRow:
     reference, answer = card_reference(texts.reference, texts.subtype).text, card_completion(texts.completion).text
     found = differences(reference, answer)
     return AnsweredRow(row, question_end(texts.question), reference[:LONGEST], answer[:LONGEST], found)
@@ -208,8 +210,8 @@ def queue(
         name: One of `QUEUES`.
         verifiers: The verifiers; empty for all with a complete run except the baseline, which disagrees with all
             correct gold.
-        k: Verifiers in the minority, for ``split``; None for half of them, rounded down: 2 of 5.
-        hide_reviewed: Leave out items with a review in force, unless gold has changed since.
+        k: Number of verifiers in the minority, for ``split``; None for half of them, rounded down: 2 of 5.
+        hide_reviewed: Whether to leave out items with a current review, unless their gold has changed since.
 
     Raises:
         UsageError: The queue, a verifier or a field is unknown; there are too few verifiers; ``k`` is not a minority of
@@ -222,8 +224,8 @@ def queue(
     everything = columns(project)
     kept = everything.chosen(selection or Selection())
     if hide_reviewed:
-        kept = _without_reviewed(project, everything, kept)
-    judges = _judges(project, name, verifiers)
+        kept = _mask_without_reviewed(project, everything, kept)
+    judges = _verifier_runs(project, name, verifiers)
     asked = QueueQuery(
         project=project,
         columns=everything,
@@ -238,7 +240,7 @@ def queue(
     return ReviewQueue(name, asked, _FINDERS[name](asked))
 
 
-def _judges(project: Project, name: Queue, verifiers: Sequence[str]) -> tuple[VerifierRun, ...]:
+def _verifier_runs(project: Project, name: Queue, verifiers: Sequence[str]) -> tuple[VerifierRun, ...]:
     judges = judges_of(project, tuple(verifiers))
     if not verifiers:
         judges = tuple(judge for judge in judges if judge.name != BASELINE)
@@ -247,7 +249,7 @@ def _judges(project: Project, name: Queue, verifiers: Sequence[str]) -> tuple[Ve
     return judges
 
 
-def _without_reviewed(project: Project, everything: Columns, kept: BoolArray | None) -> BoolArray:
+def _mask_without_reviewed(project: Project, everything: Columns, kept: BoolArray | None) -> BoolArray:
     import numpy as np
 
     done = np.asarray(reviews.settled_items(project.database.reader()), dtype=np.int64)
@@ -255,7 +257,7 @@ def _without_reviewed(project: Project, everything: Columns, kept: BoolArray | N
     return left if kept is None else left & kept
 
 
-def _typed(name: str) -> str | None:
+def _known_type(name: str) -> str | None:
     return None if name in ("", UNTYPED) else name
 
 
@@ -263,7 +265,7 @@ def _typed(name: str) -> str | None:
 
 
 def reviewed_items(project: Project) -> set[int]:
-    """Return row ids of the items with a review in force, except those whose gold has changed since."""
+    """Return row ids of the items with a current review, except items whose gold has changed since."""
     return set(reviews.settled_items(project.database.reader()))
 
 
@@ -278,8 +280,8 @@ def marked_items(
 
     Args:
         category: None for all categories.
-        by: The grouping of the count; None for all items.
-        group: Its group.
+        by: The property that forms the groups of the count; None for all items.
+        group: The group that was counted.
     """
     marks = [mark for mark in reviews.marks(project.database.reader()) if mark.verifier == verifier]
     return array(

@@ -1,4 +1,5 @@
-"""Triage: assign causes to the wrong verdicts of a cell or a queue case by case, and summarise them in a paragraph.
+"""Triage: assigns causes to the wrong verdicts of a cell or a queue, case by case, and summarises the causes in a
+paragraph.
 
 A cause is a mark on a verdict, stored by `deciding`; a custom cause is a mark of the category ``other`` whose note is
 its name. This module never decides whether two answers are equal.
@@ -68,13 +69,13 @@ def of_cell(project: Project, cell: AccuracyCell, words: str) -> TriageScope:
 
 
 def of_queue(found: ReviewQueue, order: array[int]) -> TriageScope:
-    """Return the items of a queue on which a verifier differs from gold, in the order of the list."""
+    """Return the items of a queue on which a verifier contradicts gold, in the given order."""
     return TriageScope(
-        f"the queue {found.name}", found.verifiers, _among(found.against_gold(), order), queue=found.name
+        f"the queue {found.name}", found.verifiers, _keep_members(found.against_gold(), order), queue=found.name
     )
 
 
-def _among(items: array[int], others: array[int]) -> array[int]:
+def _keep_members(items: array[int], others: array[int]) -> array[int]:
     import numpy as np
 
     found = np.asarray(items)
@@ -82,18 +83,20 @@ def _among(items: array[int], others: array[int]) -> array[int]:
 
 
 def of_items(project: Project, asked: BrowseQuery) -> TriageScope:
-    """Return the items listed in Browse on which a verifier differs from gold.
+    """Return the items listed on the screen Browse on which a verifier contradicts gold.
 
     Raises:
         UsageError: No verifier has a complete run.
     """
     found = queue(project, "verifier-gold", selection=Selection(asked.conditions))
     words = " ".join([*map(str, asked.conditions), *([f"/{asked.search}"] if asked.search else [])])
-    return TriageScope(words or "all items", found.verifiers, _searched(project, asked, found.ids), queue=found.name)
+    return TriageScope(
+        words or "all items", found.verifiers, _keep_search_results(project, asked, found.ids), queue=found.name
+    )
 
 
-def _searched(project: Project, asked: BrowseQuery, ids: array[int]) -> array[int]:
-    return _among(ids, browsing.ItemTable(project, asked).ids()) if asked.search else ids
+def _keep_search_results(project: Project, asked: BrowseQuery, ids: array[int]) -> array[int]:
+    return _keep_members(ids, browsing.ItemTable(project, asked).ids()) if asked.search else ids
 
 
 def of_verifier(project: Project, verifier: str) -> TriageScope:
@@ -106,7 +109,7 @@ def of_verifier(project: Project, verifier: str) -> TriageScope:
 
 
 def verifiers(project: Project) -> list[AccuracyRow]:
-    return [row for row in _facts(project).measured if row.accuracy != 1]
+    return [row for row in _project_facts(project).measured if row.accuracy != 1]
 
 
 def open_cases(project: Project) -> list[OpenCases]:
@@ -118,14 +121,14 @@ def open_cases(project: Project) -> list[OpenCases]:
 def weakest_cell(project: Project) -> TriageScope:
     """Return the wrong verdicts of the most accurate verifier that errs, in its weakest cell.
 
-    If no group is weak, or each case of that cell has a cause, return those of all items.
+    If no group is weak, or each case of that cell has a cause, return the wrong verdicts on all items.
 
     Raises:
         UsageError: No verifier has metrics.
     """
     from workbench.measuring.briefing import KINDS
 
-    facts = _facts(project)
+    facts = _project_facts(project)
     if facts.best is None:
         raise UsageError("No verifier has been measured yet.", "Run one on items with gold.")
     about = next((matter.about for matter in KINDS["weakest-cell"].find(facts) if "group" in matter.about), None)
@@ -137,7 +140,7 @@ def weakest_cell(project: Project) -> TriageScope:
     return scope if tally(project, scope).left else of_verifier(project, cell.verifier)
 
 
-def _facts(project: Project) -> ProjectFacts:
+def _project_facts(project: Project) -> ProjectFacts:
     from workbench.measuring.briefing import ProjectFacts
     from workbench.measuring.counting import status
     from workbench.runs.run_status import runs
@@ -149,7 +152,7 @@ def _facts(project: Project) -> ProjectFacts:
 
 
 def case(project: Project, scope: TriageScope, completion: int) -> TriageCase | None:
-    """Return an item as its card shows it; None if no verifier differs from gold any more.
+    """Return an item as its card shows it; None if no verifier contradicts gold any more.
 
     Callers that show it record the view with `browsing.reveal`.
 
@@ -157,14 +160,14 @@ def case(project: Project, scope: TriageScope, completion: int) -> TriageCase | 
         UsageError: The item does not exist.
     """
     item = browsing.read(project, completion)
-    erring = _erring(item, scope.verifiers)
+    erring = _erring_verdicts(item, scope.verifiers)
     if not erring:
         return None
     shown = TriageCase(
         id=item.id,
         completion_id=item.completion_id,
         subtype=item.subtype,
-        question=_end_of(item.question),
+        question=_question_end(item.question),
         reference=item.reference[:_MAX_CODE],
         reference_found=_PROGRAM,
         reference_end="",
@@ -174,8 +177,8 @@ def case(project: Project, scope: TriageScope, completion: int) -> TriageCase | 
         after="",
         differences=Differences((), ()),
         gold=item.gold,  # type: ignore[arg-type]
-        votes=tuple(_vote(verdict) for verdict in item.verdicts if verdict.verifier != BASELINE),
-        erring=tuple(map(_vote, erring)),
+        votes=tuple(_run_vote(verdict) for verdict in item.verdicts if verdict.verifier != BASELINE),
+        erring=tuple(map(_run_vote, erring)),
         reason=erring[0].reason or "",
         reviews=tuple(deciding.reviews_of(project, completion)),
         is_code=reviews.is_code(project.database.reader(), completion),
@@ -185,7 +188,7 @@ def case(project: Project, scope: TriageScope, completion: int) -> TriageCase | 
 
 def _with_answers(case: TriageCase, item: ItemDetail, erring: ItemVerdict) -> TriageCase:
     reference, answer = browsing.final_answers(item)
-    before, after = _sentence(item.completion, answer)
+    before, after = _sentence_around(item.completion, answer)
     return structs.replace(
         case,
         reference=reference.text[:LONGEST],
@@ -196,34 +199,34 @@ def _with_answers(case: TriageCase, item: ItemDetail, erring: ItemVerdict) -> Tr
         before=before,
         after=after,
         differences=differences(reference.text, answer.text),
-        read=_read(erring, reference, answer),
+        read=_answers_read(erring, reference, answer),
     )
 
 
-def _end_of(question: str) -> str:
+def _question_end(question: str) -> str:
     if len(question) <= _MAX_QUESTION:
         return question
     return f"… {question[-_MAX_QUESTION:].partition(' ')[2]}"
 
 
-def _erring(item: ItemDetail, verifiers: Sequence[str]) -> list[ItemVerdict]:
+def _erring_verdicts(item: ItemDetail, verifiers: Sequence[str]) -> list[ItemVerdict]:
     asked = [verdict for verdict in item.verdicts if verdict.verifier in verifiers]
     against = [verdict for verdict in asked if item.gold not in ("none", verdict.verdict)]
     return [verdict for verdict in against if verdict.verdict in ("correct", "incorrect")] or against
 
 
-def _vote(verdict: ItemVerdict) -> RunVote:
+def _run_vote(verdict: ItemVerdict) -> RunVote:
     return RunVote(verifier=verdict.verifier, run=verdict.run, verdict=verdict.verdict)  # type: ignore[arg-type]
 
 
-def _read(verdict: ItemVerdict, reference: FinalAnswer, answer: FinalAnswer) -> tuple[str, str] | None:
+def _answers_read(verdict: ItemVerdict, reference: FinalAnswer, answer: FinalAnswer) -> tuple[str, str] | None:
     read = verdict.reference_final, verdict.candidate_final
     if None in read or read == (reference.text, answer.text):
         return None
     return (read[0] or "")[:LONGEST], (read[1] or "")[:LONGEST]
 
 
-def _sentence(completion: str, answer: FinalAnswer) -> tuple[str, str]:
+def _sentence_around(completion: str, answer: FinalAnswer) -> tuple[str, str]:
     before = completion[max(answer.start - _MAX_BEFORE, 0) : answer.start]
     begins = max(
         (
@@ -257,7 +260,7 @@ def last_marks(project: Project, scope: TriageScope, *, by: str) -> tuple[Review
         for review in reviews.every(project.database.reader(), only_standing=True)
         if review.kind == "error" and review.reviewer == by and review.verifier in scope.verifiers
     ]
-    items = _in_scope(scope, (review.completion for review in own))
+    items = _decided_in_scope(scope, (review.completion for review in own))
     own = [review for review in own if review.completion in items]
     return tuple(one for one in own if one.created_at == own[-1].created_at)
 
@@ -266,7 +269,7 @@ def tally(project: Project, scope: TriageScope) -> TriageTally:
     reader = project.database.reader()
     given, standing = reviews.marks(reader), reviews.every(reader, only_standing=True)
     sent_back = [one for one in standing if one.kind == "reannotate"]
-    items = _in_scope(scope, [*(one.completion for one in given), *(one.completion for one in sent_back)])
+    items = _decided_in_scope(scope, [*(one.completion for one in given), *(one.completion for one in sent_back)])
     marks = tuple(
         CauseMark(mark.completion, mark.verifier, mark.type, mark.subtype, cause_of(mark.category, mark.note))
         for mark in given
@@ -276,20 +279,20 @@ def tally(project: Project, scope: TriageScope) -> TriageTally:
     return TriageTally(scope, marks, done, frozenset({one.completion for one in sent_back} & items - done))
 
 
-def _in_scope(scope: TriageScope, decided: Iterable[int]) -> set[int]:
-    return set(_among(array("q", set(decided)), scope.items))
+def _decided_in_scope(scope: TriageScope, decided: Iterable[int]) -> set[int]:
+    return set(_keep_members(array("q", set(decided)), scope.items))
 
 
 def cause_of(category: str, note: str | None) -> Cause:
-    known = _category(category)
+    known = _known_category(category)
     return Cause(known, " ".join((note or "").split()) if known == "other" else "")
 
 
 def cause_called(name: str) -> Cause:
-    return cause_of(_category(name.strip().casefold()), name)
+    return cause_of(_known_category(name.strip().casefold()), name)
 
 
-def _category(name: str) -> ErrorCategory:
+def _known_category(name: str) -> ErrorCategory:
     return next((one for one in ERROR_CATEGORIES if one == name), "other")
 
 
@@ -302,9 +305,9 @@ def own_causes(project: Project) -> list[Cause]:
 
 
 def cause_lines(project: Project, verifiers: Collection[str]) -> list[TriageLine]:
-    """Count the causes in force of these verifiers' errors, over all items and by type; the most common first.
+    """Count the current causes of these verifiers' errors, over all items and by type, the most common first.
 
-    Marks on verdicts that gold agrees with by now are left out.
+    Marks on verdicts that meanwhile agree with gold are left out.
     """
     found = [one for one in reviews.marks(project.database.reader()) if not one.outdated and one.verifier in verifiers]
     lines = []
@@ -324,7 +327,7 @@ def paragraph(found: TriageTally) -> str:
     said = [f"On {scope.words}, {names} {differs} from gold on {of}{how}."]
     if not marked:
         return f"{said[0]} None of them has a cause yet."
-    causes = [f"{line.cause} {line.n:,} ({percent(line.share)} %)" for line in _overall(found)]
+    causes = [f"{line.cause} {line.n:,} ({percent(line.share)} %)" for line in _lines_of_all_verifiers(found)]
     was = "was" if marked == 1 else "were"
     said.append(f"{marked:,} of these {was} read and given a cause: {'; '.join(causes)}.")
     if found.sent_back:
@@ -334,14 +337,14 @@ def paragraph(found: TriageTally) -> str:
     return " ".join(said)
 
 
-def _overall(found: TriageTally) -> Iterator[TriageLine]:
+def _lines_of_all_verifiers(found: TriageTally) -> Iterator[TriageLine]:
     counts = Counter(mark.cause.name for mark in found.marks)
     for cause, n in counts.most_common():
         yield TriageLine(verifier="", cause=cause, counts={}, n=n, share=n / len(found.marks))
 
 
 def triage_lines(found: TriageTally) -> list[TriageLine]:
-    by = _part(found)
+    by = _grouping(found)
     lines = []
     for verifier in found.scope.verifiers:
         marks = [mark for mark in found.marks if mark.verifier == verifier]
@@ -354,12 +357,12 @@ def triage_lines(found: TriageTally) -> list[TriageLine]:
     return lines
 
 
-def _part(found: TriageTally) -> str:
+def _grouping(found: TriageTally) -> str:
     return "type" if len({mark.type for mark in found.marks}) > 1 else "subtype"
 
 
 def triage_table(found: TriageTally) -> Table:
-    by, lines = _part(found), triage_lines(found)
+    by, lines = _grouping(found), triage_lines(found)
     groups = sorted({getattr(mark, by) for mark in found.marks})
 
     def of_group(group: str) -> Column[TriageLine]:

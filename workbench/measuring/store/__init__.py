@@ -1,5 +1,5 @@
 """The SQL behind metrics.
 
-figures: gold, verdicts, scores as arrays. reviews: disagreements and decisions. overview: counts. curation: of pools.
-watching: trainings.
+figures: verdicts and scores as arrays, selection judges. reviews: disagreements and decisions. overview: counts.
+curation: pools of questions. watching: trainings.
 """

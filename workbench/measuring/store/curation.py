@@ -1,4 +1,5 @@
-"""SQL of the pool: questions that are not code problems, curation decisions, and types that models propose."""
+"""SQL of the pool of questions (all that are not code problems), of curation decisions, and of answer types proposed
+by models."""
 
 from __future__ import annotations
 
@@ -59,7 +60,7 @@ class CurationDecision(Struct, frozen=True, kw_only=True):
 
     Attributes:
         reason: The reason to exclude it; None to include it again.
-        duplicate_of: The question that it duplicates.
+        duplicate_of: The question that it duplicates; None for other reasons.
     """
 
     question: int
@@ -85,8 +86,8 @@ class UnknownTypes(NamedTuple):
     """The values that files have instead of answer types.
 
     Attributes:
-        words: Some values that are not answer types, the most frequent first.
-        column: The kept column with these values; None without one.
+        words: Some of these values, the most frequent first.
+        column: The stored additional column of the file with these values; None without one.
     """
 
     words: tuple[str, ...]
@@ -98,14 +99,14 @@ class UnknownTypes(NamedTuple):
 
 
 class Untyped(NamedTuple):
-    """Questions with completions and without a counted type, by the reason.
+    """Numbers of questions that have completions but no type that metrics use, by reason.
 
     Attributes:
-        questions: All such questions.
-        alone: Questions with a type from one person.
-        disputed: Questions on which annotators disagree.
-        proposed: Questions with only a model's proposal.
-        unknown: The values that files have instead; None without any.
+        questions: Number of all such questions.
+        alone: Number of those with a type from only one annotator.
+        disputed: Number of those on whose type annotators disagree.
+        proposed: Number of those with only a model's proposal.
+        unknown: The values that files have instead of types; None without such values.
     """
 
     questions: int
@@ -116,7 +117,8 @@ class Untyped(NamedTuple):
 
 
 def unknown_types(connection: sqlite3.Connection, items: Sequence[int]) -> UnknownTypes | None:
-    """Return the values that files have instead of a type; None without any. Of very many, only the first are read."""
+    """Return the values that files have instead of a type; None without such values. Only the first `_SAMPLE_SIZE`
+    items are read."""
     rows = connection.execute(_UNKNOWN_TYPES, (str(list(items[:_SAMPLE_SIZE])),)).fetchall()
     words = Counter(said for said, _ in rows)
     columns = Counter(column for _, column in rows if column is not None)
@@ -126,10 +128,10 @@ def unknown_types(connection: sqlite3.Connection, items: Sequence[int]) -> Unkno
 
 
 def untyped(connection: sqlite3.Connection, items: Sequence[int]) -> Untyped:
-    """Count the questions that tables call untyped.
+    """Count the questions without a type that metrics use, by reason.
 
     Args:
-        items: Completions without a type, for the values that files have instead.
+        items: Completions without a type, in whose rows the values that files have instead are looked up.
     """
     questions, alone, disputed, proposed = connection.execute(
         "SELECT count(*), count(*) FILTER (WHERE t.state = 'labelled'), count(*) FILTER (WHERE t.state = 'conflict'), "
@@ -234,7 +236,8 @@ def with_keys(connection: sqlite3.Connection, key: str, dataset: str | None) -> 
 
 
 def propose(connection: sqlite3.Connection, run: int, proposals: Iterable[tuple[int, str | None, str | None]]) -> None:
-    """Store a run's proposals: question, subtype, and the reason without one; known questions are unchanged."""
+    """Store a run's proposals, each a question, its subtype, and the reason for a missing subtype. Proposals that are
+    already stored are unchanged."""
     connection.executemany(
         "INSERT OR IGNORE INTO proposed_types (run_id, question_id, subtype, reason) VALUES (?, ?, ?, ?)",
         [(run, *one) for one in proposals],
@@ -257,8 +260,8 @@ def proposers(connection: sqlite3.Connection) -> list[tuple[int, str]]:
 
 
 def outside(connection: sqlite3.Connection, scope: Scope) -> Iterator[tuple[int, str, str]]:
-    """Yield included questions for which a run found no type, in the order of import, with the reason and the run's
-    name.
+    """Yield the questions that are not excluded and for which a run found no type, in the order of import. Each is its
+    row id, the reason, and the name of the run's verifier.
     """
     rows = connection.execute(
         f"SELECT q.id, p.reason, v.name {_FROM} JOIN proposed_types AS p ON p.question_id = q.id "
@@ -288,7 +291,7 @@ def suggestions(connection: sqlite3.Connection, run: int) -> Iterator[TypeSugges
 
 
 def drawn(connection: sqlite3.Connection) -> Iterator[tuple[str, str | None, int]]:
-    """Yield drawn benchmarks in their newest version, with their sources and the number of questions of each."""
+    """Yield each drawn benchmark in its newest version with each of its sources and the number of questions from it."""
     rows = connection.execute(
         "SELECT x.name, s.name, count(*) FROM sets AS x JOIN set_questions AS m ON m.set_id = x.id "
         "JOIN questions AS q ON q.id = m.question_id LEFT JOIN sources AS s ON s.id = q.source_id "

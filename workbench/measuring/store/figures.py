@@ -1,4 +1,4 @@
-"""Verdicts and scores of items as plain arrays, for planning and ordering annotators' work."""
+"""SQL of verdicts, scores and labels for planning and ordering annotators' work, and of selection judges."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def scores(connection: sqlite3.Connection, run: int) -> tuple[array[int], array[
 
 
 def verifier_of_run(connection: sqlite3.Connection, run: int) -> str:
-    """Return the verifier's name of a run.
+    """Return the name of a run's verifier.
 
     Raises:
         UsageError: The run does not exist.
@@ -61,11 +61,11 @@ def gold_columns(connection: sqlite3.Connection, kind: str) -> list[tuple[str, s
 
 
 class StartedItem(NamedTuple):
-    """An undecided completion with labels.
+    """A completion that has labels but no final verdict yet.
 
     Attributes:
         labels: Number of its counted labels.
-        differs: Whether it needs an adjudicator.
+        differs: Whether its labels disagree, so that it needs an adjudicator.
     """
 
     labels: int
@@ -90,7 +90,7 @@ def disputed(connection: sqlite3.Connection) -> tuple[int, int]:
 
 
 def partly_labelled(connection: sqlite3.Connection) -> dict[int, StartedItem]:
-    """Return completions with labels that are not final; these labels reduce the number still needed.
+    """Return the completions that have labels but no final verdict; these labels reduce the number still needed.
 
     A completion with a resolved verdict and an unresolved type has all its labels and needs an adjudicator.
     """
@@ -102,11 +102,11 @@ def partly_labelled(connection: sqlite3.Connection) -> dict[int, StartedItem]:
     return {subject: StartedItem(labels, bool(differs)) for subject, labels, differs in rows}
 
 
-# -- Judges whose verdicts chose the items of a data set.
+# -- Selection judges: verifiers whose verdicts helped to choose the items of a data set.
 
 
 class SelectionJudge(Struct, frozen=True):
-    """A selection judge of a data set, by the name of the verifier or of its model."""
+    """A selection judge of a data set: a verifier, by its name or its model's, that helped to choose the items."""
 
     dataset: str
     name: str

@@ -1,4 +1,4 @@
-"""Counts over the whole database, for Home and ``status``."""
+"""SQL of counts over the whole database, for the screen Home, ``status`` and data cards."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 def datasets(connection: sqlite3.Connection) -> list[DatasetInfo]:
-    """List data sets with their sizes, in the order of import; call it within one transaction."""
+    """List data sets with their sizes, in the order of import. Callers must hold one transaction."""
     rows = connection.execute(
         "SELECT d.id, d.name, d.types, count(q.id) FROM datasets AS d LEFT JOIN questions AS q ON q.dataset_id = d.id "
         f"AND {VISIBLE_QUESTION} WHERE {SHOWN_DATASET} GROUP BY d.id ORDER BY d.id"
     ).fetchall()
-    # Items are counted individually except those of one data set, which get the remainder.
+    # Items are counted in each data set but one, which gets the remainder.
     most = max(rows, key=lambda row: row[3], default=None)
-    sizes = {row[0]: _items_of(connection, row[0]) for row in rows if row is not most}
+    sizes = {row[0]: _count_items(connection, row[0]) for row in rows if row is not most}
     rest = states.total(connection) - sum(sizes.values())
     out = why_out(connection)
     return [
@@ -42,7 +42,7 @@ def datasets(connection: sqlite3.Connection) -> list[DatasetInfo]:
     ]
 
 
-def _items_of(connection: sqlite3.Connection, dataset: int) -> int:
+def _count_items(connection: sqlite3.Connection, dataset: int) -> int:
     row: tuple[int] = connection.execute(
         f"SELECT coalesce(sum((SELECT count(*) FROM completions AS c WHERE c.question_id = q.id AND {VISIBLE})), 0) "
         "FROM questions AS q WHERE q.dataset_id = ?",
@@ -54,7 +54,7 @@ def _items_of(connection: sqlite3.Connection, dataset: int) -> int:
 def people(database: Database) -> list[PersonProgress]:
     """Return the progress of all annotators and adjudicators, in the order in which they were added.
 
-    People who only coordinate (who viewed or decided on items, or wrote guidelines) are not included.
+    People who are only coordinators (who viewed or decided on items, or wrote guidelines) are not included.
     """
     reader = database.reader()
     named = members(reader)
@@ -113,7 +113,7 @@ def totals(connection: sqlite3.Connection) -> Totals:
     return Totals(*row)
 
 
-# -- Contents of a data card besides columns: files, rejected rows, exclusions, unusual texts.
+# -- Contents of a data card that are not in the columns: files, rejected rows, exclusions, unusual texts.
 
 
 LONG_REFERENCE = 2_000
@@ -151,13 +151,13 @@ def imported_files(connection: sqlite3.Connection) -> list[ImportedFile]:
             imported=row[5],
             unchanged=row[6],
             quarantined=row[7],
-            swapped_types=_swapped(row[8]),
+            swapped_types=_has_swapped_types(row[8]),
         )
         for row in rows
     ]
 
 
-def _swapped(mapping: str) -> bool:
+def _has_swapped_types(mapping: str) -> bool:
     try:
         found = json.loads(mapping)
     except ValueError:
@@ -186,7 +186,7 @@ def long_references(connection: sqlite3.Connection, items: list[int] | None = No
     row: tuple[int] = connection.execute(
         f"SELECT count(*) FROM question_text AS t WHERE length(t.reference) > ?2 AND {shown_question('t.id')} AND (?1 "
         f"IS NULL OR t.id IN (SELECT c.question_id FROM completions AS c WHERE {_AMONG}))",
-        (_json(items), LONG_REFERENCE),
+        (_json_or_none(items), LONG_REFERENCE),
     ).fetchone()
     return row[0]
 
@@ -222,7 +222,7 @@ def repeated_completions(texts: TextHashes) -> int:
     return len(rows) - len(np.unique(rows, axis=0))
 
 
-def _json(items: list[int] | None) -> str | None:
+def _json_or_none(items: list[int] | None) -> str | None:
     return None if items is None else json.dumps(items)
 
 

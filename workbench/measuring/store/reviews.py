@@ -1,4 +1,4 @@
-"""SQL of reviews of disagreements: append and read only."""
+"""SQL of reviews of disagreements, which are append-only."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TAKEN_BACK = (
     "EXISTS (SELECT 1 FROM reviews AS t WHERE t.completion_id = {0}.completion_id AND t.supersedes = {0}.uuid "
     "AND t.kind = 'retraction')"
 )
-# Replacement: decisions on gold replace each other, and so do marks on the same verifier.
+# A newer decision on gold replaces an older one, and a newer mark on a verifier's verdict an older one.
 _OF_ONE_KIND = (
     "(s.kind = 'error') = (r.kind = 'error') AND (SELECT x.verifier_id FROM runs AS x WHERE x.id = s.run_id) "
     "IS (SELECT x.verifier_id FROM runs AS x WHERE x.id = r.run_id)"
@@ -47,7 +47,7 @@ class Gold(NamedTuple):
     Attributes:
         word: ``correct``, ``incorrect`` or ``none``.
         source: ``agreed``, ``adjudicated``, ``imported`` or ``none``.
-        people: Number of annotators with labels in force in the current round.
+        people: Number of annotators with a current label in the current round.
     """
 
     word: GoldWord
@@ -56,11 +56,11 @@ class Gold(NamedTuple):
 
 
 class MarkedError(NamedTuple):
-    """A marked error in force.
+    """A marked error that is not retracted.
 
     Attributes:
         note: The reviewer's note; empty without one.
-        outdated: Whether gold agrees with the verifier by now.
+        outdated: Whether the verdict meanwhile agrees with gold.
     """
 
     completion: int
@@ -98,7 +98,7 @@ def append(connection: sqlite3.Connection, review: Review, reviewer: int) -> Non
 
 
 def current_by_completion(connection: sqlite3.Connection, completions: Sequence[int]) -> dict[int, list[Review]]:
-    """Return the reviews in force on some completions, by row id, the newest last."""
+    """Return the current reviews of some completions, by row id, the newest last."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM json_each(?) AS wanted CROSS JOIN {_FROM} "
         f"WHERE r.completion_id = wanted.value AND {STANDING} ORDER BY r.created_at, r.uuid",
@@ -130,7 +130,8 @@ def every(connection: sqlite3.Connection, *, only_standing: bool = False) -> Ite
 
 
 def settled_items(connection: sqlite3.Connection) -> list[int]:
-    """Return row ids of completions with a review in force, in order, except those whose gold has changed since."""
+    """Return row ids of completions with a current review, in order, except completions whose gold has changed
+    since."""
     rows = connection.execute(
         f"SELECT DISTINCT c.id FROM reviews AS r CROSS JOIN {items_sql(GOLD_WORD)} "
         f"WHERE c.id = r.completion_id AND {STANDING} AND {GOLD_WORD} IN (r.gold, 'none') ORDER BY c.id"
@@ -186,7 +187,7 @@ def _review(row: tuple[object, ...]) -> Review:
     return msgspec.convert(dict(zip((*names, "supersedes", "created_at"), row, strict=True)), Review)
 
 
-# -- Data of disagreements besides the columns: samples, earlier runs, and the compared final answers.
+# -- Data of disagreements that are not in the columns: samples, earlier runs, and the compared final answers.
 
 
 class ComparedAnswers(NamedTuple):
@@ -228,9 +229,9 @@ def texts(connection: sqlite3.Connection, items: Sequence[int]) -> dict[int, Ite
 
 
 def samples(connection: sqlite3.Connection, run: int) -> Sampled:
-    """Count a run's samples by item, in order of row id; empty for a run without samples.
+    """Count a run's sampled verdicts by item, in order of row id; empty for a run without samples.
 
-    Sample 0 is an item's verdict, which adds no information; the others are the votes behind it.
+    Sample 0 is the item's verdict and is not counted; the other samples are the votes behind it.
     """
     row: tuple[str | None, str | None, str | None] = connection.execute(
         "SELECT group_concat(completion_id), group_concat(yes), group_concat(no) FROM (SELECT completion_id, "

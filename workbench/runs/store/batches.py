@@ -1,4 +1,4 @@
-"""Batches of calls: the calls of each, and its status; outcomes of calls are stored with the attempts."""
+"""Store batches of calls: their calls and their status. The outcome of each call is stored with its attempt."""
 
 from __future__ import annotations
 
@@ -36,10 +36,11 @@ class BatchRow(Struct, frozen=True, kw_only=True):
 
 
 class GatheredCall(Struct, frozen=True, kw_only=True):
-    """A call to put into a batch, for an item's row id.
+    """A call to put into a batch.
 
     Attributes:
-        bytes: Size of its line in the batch.
+        item: The item's row id.
+        bytes: Size of the call's line in the batch file.
     """
 
     item: int
@@ -49,7 +50,7 @@ class GatheredCall(Struct, frozen=True, kw_only=True):
 
 
 class EarlierCall(Struct, frozen=True):
-    """A call of a run with a certain key, in one of its batches."""
+    """An earlier call with the same key, in one of the run's batches, with its outcome."""
 
     item: int | None
     state: str
@@ -80,7 +81,7 @@ def unended(connection: sqlite3.Connection, run: int) -> list[BatchRow]:
 
 
 def sent(connection: sqlite3.Connection, run: int) -> list[CallBatch]:
-    """Return the calls of a run that its provider has yet to answer."""
+    """Return the batches of a run whose results the provider has not returned yet."""
     rows = connection.execute(
         "SELECT name, calls, status, strftime('%Y-%m-%dT%H:%M:%SZ', sent_at, 'unixepoch') FROM call_batches "
         "WHERE run_id = ? AND state IN ('sent', 'open') ORDER BY id",
@@ -93,7 +94,7 @@ def begin(connection: sqlite3.Connection, run: int, role: str, base_url: str, se
     """Create a batch without calls; return its number.
 
     Args:
-        server: The server's place, under which replies are stored.
+        server: The server's identity, under which its replies are stored.
     """
     cursor = connection.execute(
         "INSERT INTO call_batches (run_id, role, base_url, server, token, state, calls, bytes, tokens, cost) "
@@ -145,7 +146,7 @@ def set_open(connection: sqlite3.Connection, batch: int, name: str, look_at: flo
 
 
 def set_status(connection: sqlite3.Connection, batch: int, status: str | None, look_at: float) -> None:
-    """Record the batch's status at the provider, and the time of the next poll; None keeps the known status."""
+    """Record the batch's status at the provider, and the time of the next poll; a status None keeps the stored one."""
     connection.execute(
         "UPDATE call_batches SET status = coalesce(?, status), look_at = ? WHERE id = ?", (status, look_at, batch)
     )

@@ -1,4 +1,4 @@
-"""Calls to model servers: requests, responses and every attempt before it is sent; all are kept."""
+"""Store calls to model servers: requests, responses, and every attempt before it is sent. All are kept."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ AttemptState = Literal["unsent", "sent", "failed", "done"]
 
 
 class Attempt(Struct, frozen=True):
-    """A call that is about to be sent, for an item's row id; an id below 0 is about no completion."""
+    """A call that is about to be sent; ``item`` is the item's row id, negative if the call is not about an item."""
 
     id: int
     item: int
@@ -35,9 +35,9 @@ class AttemptOutcome(Struct, frozen=True):
 
 
 NOBODY: Final = "*"
-"""All readers: no run may use the response any more."""
+"""Recorded in place of a parser: no run may use the response any more."""
 _ALONE: Final = "NOT EXISTS (SELECT 1 FROM batched_calls AS b WHERE b.attempt_id = a.id)"
-"""Selects the attempts ``a`` that are in no batch."""
+"""SQL condition for attempts ``a`` that are in no batch."""
 _USAGE = "prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens, cost"
 
 
@@ -45,9 +45,9 @@ class ResponseQuery(Struct, frozen=True, kw_only=True):
     """The stored responses that a run may use.
 
     Attributes:
-        after: Only responses with greater numbers are used; earlier ones are requested again.
-        own: Responses with greater numbers arrived in this start of the run: they are used even if unreadable.
-        reader: The reader of the responses; those that it could not parse are requested again.
+        after: Only responses with greater row ids are used; earlier ones are requested again.
+        own: Responses with greater row ids arrived in this start of the run: they are used even if unreadable.
+        reader: Identifies what parses the responses; those that it could not parse are requested again.
     """
 
     after: int = 0
@@ -59,7 +59,7 @@ _ANY = ResponseQuery()
 
 
 def response(connection: sqlite3.Connection, key: bytes, wanted: ResponseQuery = _ANY) -> Response | None:
-    """Return the response to a request's sample, if there is a usable one."""
+    """Return the stored response to a request's key that the run may use, if any."""
     row = connection.execute(
         f"SELECT q.profile, r.task, r.body, r.ms, r.origin, {_USAGE} "
         "FROM responses AS r CROSS JOIN requests AS q ON q.id = r.request_id "
@@ -76,7 +76,7 @@ def response(connection: sqlite3.Connection, key: bytes, wanted: ResponseQuery =
 
 
 def next_attempt(connection: sqlite3.Connection) -> int:
-    """Return the number of the next attempt; the only runner can count on from here."""
+    """Return the number of the next attempt; the database's only runner then counts on in memory."""
     row: tuple[int] = connection.execute("SELECT coalesce(max(id), 0) + 1 FROM attempts").fetchone()
     return row[0]
 
@@ -100,7 +100,7 @@ def put_outcomes(connection: sqlite3.Connection, outcomes: Sequence[AttemptOutco
 
 
 def put_responses(connection: sqlite3.Connection, found: Sequence[tuple[JournaledCall, Response]], moment: str) -> None:
-    """Store responses with their requests; a repeated request's response replaces the earlier one.
+    """Store responses with their requests; the response to a repeated request replaces the earlier response.
 
     The earlier response is kept for verdicts based on it, but later requests don't find it.
     """
@@ -115,17 +115,25 @@ def put_responses(connection: sqlite3.Connection, found: Sequence[tuple[Journale
         f"INSERT INTO responses (key, server, request_id, sample, task, body, ms, origin, created_at, {_USAGE}) "
         "VALUES (?, ?, (SELECT id FROM requests WHERE hash = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
-            (call.key, call.server, call.request, call.sample, *_columns(reply), moment, *_sums(reply.usage))
+            (
+                call.key,
+                call.server,
+                call.request,
+                call.sample,
+                *_response_columns(reply),
+                moment,
+                *_usage_columns(reply.usage),
+            )
             for call, reply in found
         ],
     )
 
 
-def _columns(reply: Response) -> tuple[object, ...]:
+def _response_columns(reply: Response) -> tuple[object, ...]:
     return reply.task, reply.body, reply.ms, reply.origin
 
 
-def _sums(usage: Usage) -> tuple[object, ...]:
+def _usage_columns(usage: Usage) -> tuple[object, ...]:
     return usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens, usage.reasoning_tokens, usage.cost
 
 
@@ -135,7 +143,7 @@ def newest_response(connection: sqlite3.Connection) -> int:
 
 
 def replay_after(connection: sqlite3.Connection, run: int) -> int:
-    """Return the number up to which a run may use no responses, because the user asked for new ones."""
+    """Return the row id up to which a run must not use stored responses, because the user requested new ones."""
     row: tuple[int | None] | None = connection.execute("SELECT asked_after FROM runs WHERE id = ?", (run,)).fetchone()
     return 0 if row is None else row[0] or 0
 
@@ -154,7 +162,7 @@ def lose_open(connection: sqlite3.Connection, run: int) -> None:
 
 
 _FOR_WHAT_IT_SAYS: Final = "code IN ('context_length', 'content_filter')"
-"""Selects failed attempts that would fail again."""
+"""SQL condition for attempts that failed because of the request's content, and would fail again."""
 
 
 def refused(connection: sqlite3.Connection, run: int) -> dict[bytes, CallFailed]:
@@ -190,7 +198,7 @@ def open_attempts(connection: sqlite3.Connection, run: int, *, lost: bool) -> li
     """Return attempts without an outcome, oldest first.
 
     Args:
-        lost: Only those of earlier runners, not the ones in flight.
+        lost: Whether to return only attempts of earlier runners, without attempts in flight.
     """
     rows = connection.execute(
         "SELECT c.key, a.id, a.sent_at, a.url FROM attempts AS a LEFT JOIN completions AS c ON c.id = a.completion_id "
@@ -204,7 +212,7 @@ def open_attempts(connection: sqlite3.Connection, run: int, *, lost: bool) -> li
 
 
 class MadeCall(Struct, frozen=True):
-    """One call behind a verdict; ``key`` identifies the stored response."""
+    """One call that a verdict is based on; ``key`` identifies the stored response."""
 
     key: bytes
     step: str
@@ -213,7 +221,7 @@ class MadeCall(Struct, frozen=True):
 
 
 class CallRow(Struct, frozen=True):
-    """One call behind a verdict with its request and response, as stored."""
+    """One call that a verdict is based on, with its request and response as stored."""
 
     step: str
     role: str
@@ -234,7 +242,7 @@ class CallRow(Struct, frozen=True):
 
 
 def put_calls(connection: sqlite3.Connection, run: int, made: Sequence[tuple[int, Sequence[MadeCall]]]) -> None:
-    """Store the calls of verdicts by the item's row id; the responses are stored already."""
+    """Store the calls that verdicts are based on, by the item's row id; the responses must be stored already."""
     connection.executemany(
         "INSERT INTO verdict_calls (run_id, completion_id, position, response_id, step, role, reused) "
         "SELECT ?, ?, ?, id, ?, ?, ? FROM responses WHERE key = ?",
@@ -247,11 +255,11 @@ def put_calls(connection: sqlite3.Connection, run: int, made: Sequence[tuple[int
 
 
 def mark_unread(connection: sqlite3.Connection, run: int, items: Sequence[int], reader: str) -> None:
-    """Record that the responses behind some items' verdicts could not be parsed.
+    """Record that the responses that some items' verdicts are based on could not be parsed.
 
     Args:
-        reader: The reader that failed: other readers may succeed. `calls.NOBODY` excludes the responses for all
-            readers.
+        reader: The parser that failed, as in `ResponseQuery`; other parsers may use the responses. `calls.NOBODY`
+            excludes them for all parsers.
     """
     connection.executemany(
         "UPDATE responses SET unread_by = ? "
@@ -261,7 +269,7 @@ def mark_unread(connection: sqlite3.Connection, run: int, items: Sequence[int], 
 
 
 def drop(connection: sqlite3.Connection, run: int, items: Sequence[int]) -> None:
-    """Exclude the responses behind some items' verdicts from further use, but not those that other items use."""
+    """Exclude the responses that only these items' verdicts are based on from further use."""
     chosen = msgspec.json.encode(list(items)).decode()
     connection.execute(
         "UPDATE responses SET unread_by = ?3 WHERE id IN (SELECT response_id FROM verdict_calls WHERE run_id = ?1 "
@@ -294,7 +302,7 @@ ReplyRow = tuple[bytes, bytes, str, str | None, int, str | None]
 
 
 def replies_of(connection: sqlite3.Connection, run: int) -> Iterator[ReplyRow]:
-    """Yield every reply behind a run's verdicts once, as received."""
+    """Yield every reply that a run's verdicts are based on once, as received."""
     return connection.execute(
         "SELECT q.body, r.body, q.model, r.server, r.sample, r.origin FROM responses AS r JOIN requests AS q ON q.id "
         "= r.request_id WHERE r.id IN (SELECT response_id FROM verdict_calls WHERE run_id = ?) ORDER BY r.id",
@@ -310,7 +318,7 @@ _WRITTEN: Final = (
 
 
 def replies_written(connection: sqlite3.Connection, run: int) -> Iterator[ReplyRow]:
-    """Yield every reply that a writing run has requested, as received."""
+    """Yield every reply that a generation's run has requested, as received."""
     return connection.execute(
         "SELECT q.body, r.body, q.model, r.server, r.sample, r.origin FROM responses AS r "
         f"JOIN requests AS q ON q.id = r.request_id WHERE r.id IN {_WRITTEN} ORDER BY r.id",
@@ -319,7 +327,7 @@ def replies_written(connection: sqlite3.Connection, run: int) -> Iterator[ReplyR
 
 
 def written_list(connection: sqlite3.Connection, run: int) -> list[WrittenReply]:
-    """Return the same replies without texts: those of a large pool don't fit into memory."""
+    """Return the replies of `replies_written` without texts, which may not fit into memory."""
     rows = connection.execute(
         "SELECT r.id, q.model, r.sample, r.prompt_tokens, r.completion_tokens, r.ms, r.origin FROM responses AS r "
         f"JOIN requests AS q ON q.id = r.request_id WHERE r.id IN {_WRITTEN} ORDER BY r.id",
@@ -329,7 +337,7 @@ def written_list(connection: sqlite3.Connection, run: int) -> list[WrittenReply]
 
 
 def written_call(connection: sqlite3.Connection, response: int) -> CallRow | None:
-    """Return one of these replies with its request; None if it doesn't exist."""
+    """Return a reply of a generation's run with its request, given the response's row id; None if it doesn't exist."""
     row = connection.execute(
         "SELECT r.sample, q.profile, q.model, q.body, r.task, r.body, r.ms, r.origin, r.created_at, r.prompt_tokens, "
         "r.completion_tokens, r.reasoning_tokens, r.cost FROM responses AS r JOIN requests AS q "
@@ -356,7 +364,7 @@ def trace_of(connection: sqlite3.Connection, run: int, item: int) -> str | None:
 
 
 def votes_of(connection: sqlite3.Connection, run: int, item: int) -> list[tuple[int, float | None, str | None]]:
-    """Return the votes behind an item's verdict: (outcome, score, reason) each, in order."""
+    """Return the votes that an item's verdict is based on, each as (outcome, score, reason), in order."""
     return connection.execute(
         "SELECT outcome, score, reason FROM verdicts WHERE run_id = ? AND completion_id = ? AND sample > 0 "
         "ORDER BY sample",
@@ -373,7 +381,7 @@ _GET = f"SELECT {', '.join(_COLUMNS)} FROM run_usage WHERE run_id = ?"
 
 
 def get(connection: sqlite3.Connection, run: int) -> RunUsage | None:
-    """Return a run's sums; None if it has called no server."""
+    """Return a run's total usage; None if it has called no server."""
     row = connection.execute(_GET, (run,)).fetchone()
     if row is None:
         return None
@@ -393,7 +401,7 @@ class ServerUse(Struct, frozen=True, kw_only=True):
 
     Attributes:
         url: The address of the calls.
-        server: The server's place; None for calls without a reply.
+        server: The server's identity, under which its replies are stored; None for calls without a reply.
         model: The requested model; None for calls without a reply.
     """
 
@@ -430,11 +438,12 @@ def used_by_server(connection: sqlite3.Connection, run: int) -> list[ServerUse]:
 
 
 class StepSums(Struct, frozen=True):
-    """The replies of one step, each counted once for each item that uses it.
+    """Sums over the replies of one step; a reply counts once for each item that uses it.
 
     Attributes:
-        prompt_tokens: None if a reply doesn't report them.
-        completion_tokens: None if a reply doesn't report them.
+        calls: Number of replies.
+        prompt_tokens: None if a reply doesn't report its prompt tokens.
+        completion_tokens: None if a reply doesn't report its completion tokens.
         cost: Cost in US dollars; None if a reply has no known price.
         ms: Milliseconds from request to reply, summed.
     """
@@ -449,7 +458,7 @@ class StepSums(Struct, frozen=True):
 
 
 def by_step(connection: sqlite3.Connection, run: int, items: Sequence[int] | None = None) -> list[StepSums]:
-    """Return the sums over a run's verdicts, or those on ``items``, regardless of which run requested the replies."""
+    """Return sums by step over the replies that a run's verdicts are based on, whichever run requested them."""
     rows = connection.execute(
         "SELECT c.step, c.role, count(*), iif(count(r.prompt_tokens) = count(*), sum(r.prompt_tokens), NULL), "
         "iif(count(r.completion_tokens) = count(*), sum(r.completion_tokens), NULL), iif(count(r.cost) = count(*), "
@@ -476,7 +485,7 @@ class ItemTook(NamedTuple):
     """The time and calls of one verdict, counted as by `by_step`.
 
     Attributes:
-        own_ms: Milliseconds of the verifier itself.
+        own_ms: Milliseconds spent in the verifier, as stored with the verdict.
         ms: Milliseconds from request to reply, summed over calls.
     """
 
@@ -513,7 +522,7 @@ def put_arrived(
 ) -> int:
     """Store a response from another database; return its row id.
 
-    Later requests still find an existing response to the same request.
+    If a response to the same request exists here, later requests still find that one.
     """
     here = connection.execute("SELECT id, body FROM responses WHERE key = ?", (call.key,)).fetchone()
     if here is not None and here[1] == reply.body:
@@ -531,9 +540,9 @@ def put_arrived(
             call.server,
             call.request,
             call.sample,
-            *_columns(reply),
+            *_response_columns(reply),
             created_at,
-            *_sums(reply.usage),
+            *_usage_columns(reply.usage),
             unread_by,
         ),
     )
@@ -543,7 +552,7 @@ def put_arrived(
 def put_arrived_calls(
     connection: sqlite3.Connection, run: int, item: int, made: Sequence[tuple[int, str, str, bool]]
 ) -> None:
-    """Store the calls of a verdict: the response's row id, step, role, and whether it was reused."""
+    """Store the calls of a verdict, each as (the response's row id, step, role, whether it was reused)."""
     connection.executemany(
         "INSERT INTO verdict_calls (run_id, completion_id, position, response_id, step, role, reused) "
         "VALUES (?, ?, ?, ?, ?, ?, ?)",

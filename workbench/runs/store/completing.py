@@ -1,4 +1,4 @@
-"""Completions that models write for stored questions: prompts, existing completions, and new ones."""
+"""Read the questions that models write completions for, and store the new completions."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class WrittenCompletion(Struct, frozen=True, kw_only=True):
 
 
 class FailedKey(Struct, frozen=True):
-    """Number of failures of a request's attempts in a run, and the last failure."""
+    """The number of a request's failed attempts in a run, with code and HTTP status of the last one."""
 
     attempts: int
     code: FailureCode
@@ -115,7 +115,7 @@ def add(connection: sqlite3.Connection, completions: Sequence[WrittenCompletion]
     rows = ItemInserter(connection, None)
     new = 0
     for one in completions:
-        contradiction = rows.take_completion(one.question, _record(one))
+        contradiction = rows.take_completion(one.question, _item_record(one))
         if contradiction:
             raise StoreError(
                 f"The completion {one.key!r} is there with another text.", "Give the model another name in the plan."
@@ -128,7 +128,7 @@ def add(connection: sqlite3.Connection, completions: Sequence[WrittenCompletion]
 
 
 def failed_keys(connection: sqlite3.Connection, run: int) -> dict[bytes, FailedKey]:
-    """Return failures in a run that were never answered, by the request's key."""
+    """Return the requests that failed in a run and never got a response, by the request's key."""
     rows = connection.execute(
         # SQLite takes the plain columns from the row with the greatest id.
         "SELECT key, count(*), code, status, max(id) FROM attempts AS a WHERE run_id = ? AND state = 'failed' "
@@ -148,7 +148,7 @@ def answered(connection: sqlite3.Connection, keys: Sequence[bytes]) -> set[bytes
 
 
 def reply(connection: sqlite3.Connection, key: bytes) -> Reply | None:
-    """Return the stored reply to a request; None without a readable reply."""
+    """Return the stored reply to a request; None if none is stored, or it can't be parsed."""
     found = calls.response(connection, key)
     try:
         return None if found is None else reread(found)
@@ -156,7 +156,7 @@ def reply(connection: sqlite3.Connection, key: bytes) -> Reply | None:
         return None
 
 
-def _record(one: WrittenCompletion) -> ItemRecord:
+def _item_record(one: WrittenCompletion) -> ItemRecord:
     return ItemRecord(
         line=0,
         raw=b"",

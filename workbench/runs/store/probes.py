@@ -1,4 +1,4 @@
-"""Questions to build probes from, and results of probing; probes themselves are never stored as items."""
+"""Read the questions that probes are built from, and store the results of probing; no probe is stored as an item."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ _TYPE = COLUMNS["type"]
 
 
 def questions(connection: sqlite3.Connection, selection: Selection) -> list[tuple[int, str]]:
-    """Return row ids and answer types of the questions that have a suitable item in the selection (without its limit).
+    """Return row ids and answer types of the questions that have an item in the selection that isn't excluded.
+
+    The selection's limit is not used.
 
     Raises:
         UsageError: A value is not valid for its field.
     """
-    where, parameters = _suitable(selection)
+    where, parameters = _where_not_excluded(selection)
     return connection.execute(
         f"SELECT c.question_id, min({_TYPE}) FROM {items_sql(where, _TYPE)} WHERE {where} "
         "GROUP BY c.question_id ORDER BY c.question_id",
@@ -31,8 +33,8 @@ def questions(connection: sqlite3.Connection, selection: Selection) -> list[tupl
 
 
 def base_rows(database: Database, selection: Selection, chosen: Sequence[int]) -> list[BaseRow]:
-    """Return the chosen questions with their first correct and first incorrect completion in the selection."""
-    where, parameters = _suitable(selection)
+    """Return some questions, each with its first correct and its first incorrect completion in the selection."""
+    where, parameters = _where_not_excluded(selection)
     found = (
         database.reader()
         .execute(
@@ -43,15 +45,15 @@ def base_rows(database: Database, selection: Selection, chosen: Sequence[int]) -
         )
         .fetchall()
     )
-    return [_row(database, *columns) for columns in found]
+    return [_base_row(database, *columns) for columns in found]
 
 
-def _suitable(selection: Selection) -> tuple[str, list[object]]:
+def _where_not_excluded(selection: Selection) -> tuple[str, list[object]]:
     where, parameters = compile_selection(selection)
     return f"{where} AND {STATE} <> 'excluded'", parameters
 
 
-def _row(
+def _base_row(
     database: Database, key: str, kind: str, first: int, right: int | None, wrong: int | None, question: int
 ) -> BaseRow:
     texts = {one.item: one for one in inputs(database, sorted({first, *filter(None, (right, wrong))}))}
@@ -97,7 +99,7 @@ def accepted(connection: sqlite3.Connection, probing: int) -> Iterator[AcceptedP
 
 
 def duels(connection: sqlite3.Connection, run: int) -> Iterator[tuple[int, str | None, str | None]]:
-    """Yield each item's question, the reason of its verdict and the duel's trace as JSON, in the order of import."""
+    """Yield each item's question (row id), its verdict's reason and the duel's trace as JSON, in import order."""
     return iter(
         connection.execute(
             "SELECT c.question_id, v.reason, t.trace FROM verdicts AS v JOIN completions AS c ON c.id = "
@@ -109,7 +111,7 @@ def duels(connection: sqlite3.Connection, run: int) -> Iterator[tuple[int, str |
 
 
 def comparisons(connection: sqlite3.Connection, run: int) -> Iterator[tuple[int, int, str | None, str | None]]:
-    """Yield each item with its question, its verdict's reason and the trace of its pairs as JSON, in import order."""
+    """Yield row ids of an item and its question, the verdict's reason and the pairs' trace as JSON, in import order."""
     return iter(
         connection.execute(
             "SELECT v.completion_id, c.question_id, v.reason, t.trace FROM verdicts AS v JOIN completions AS c ON "

@@ -51,11 +51,11 @@ class RunRow(Struct, frozen=True, kw_only=True):
 
 
 class LeaseRow(Struct, frozen=True):
-    """The claim to be the runner.
+    """The row by which a process claims to be the database's runner.
 
     Attributes:
         heartbeat: The last heartbeat, in seconds since the epoch.
-        beat: The last heartbeat on a clock that can't be set; see `processes.uptime`.
+        beat: The last heartbeat on a clock that users can't set; see `processes.uptime`.
     """
 
     process: Process
@@ -108,11 +108,11 @@ def is_trial(name: str) -> bool:
 
 def broken_off(connection: sqlite3.Connection) -> list[RunRow]:
     """Return runs of trials that were interrupted by the end of their process."""
-    found = map(_run, connection.execute(f"{_SELECT_RUNS} WHERE {_IS_TRIAL} ORDER BY r.id").fetchall())
-    return [run for run in found if _is_over(run.verifier.name)]
+    found = map(_run_row, connection.execute(f"{_SELECT_RUNS} WHERE {_IS_TRIAL} ORDER BY r.id").fetchall())
+    return [run for run in found if _has_process_ended(run.verifier.name)]
 
 
-def _is_over(trial: str) -> bool:
+def _has_process_ended(trial: str) -> bool:
     name = _TRIAL_NAME.fullmatch(trial)
     return name is not None and processes.life_named(name) == "gone"
 
@@ -121,14 +121,14 @@ def _is_over(trial: str) -> bool:
 
 
 def verifiers(connection: sqlite3.Connection) -> list[ConfiguredVerifier]:
-    """Return all configured verifiers except those of trials, in the order they were added."""
+    """Return all configured verifiers except the verifiers of trials, in the order they were added."""
     rows = connection.execute(f"SELECT {_VERIFIER} FROM verifiers AS v WHERE NOT {_IS_TRIAL} ORDER BY id")
-    return [_verifier(row) for row in rows]
+    return [_configured_verifier(row) for row in rows]
 
 
 def verifier_named(connection: sqlite3.Connection, name: str) -> ConfiguredVerifier | None:
     row = connection.execute(f"SELECT {_VERIFIER} FROM verifiers AS v WHERE v.name = ?", (name,)).fetchone()
-    return None if row is None else _verifier(row)
+    return None if row is None else _configured_verifier(row)
 
 
 def add_verifier(
@@ -164,19 +164,19 @@ def put_config(
 
 
 def every(connection: sqlite3.Connection) -> list[RunRow]:
-    return [_run(row) for row in connection.execute(f"{_SELECT_RUNS} WHERE NOT {_IS_TRIAL} ORDER BY r.id")]
+    return [_run_row(row) for row in connection.execute(f"{_SELECT_RUNS} WHERE NOT {_IS_TRIAL} ORDER BY r.id")]
 
 
 def get(connection: sqlite3.Connection, run: int) -> RunRow | None:
-    return _first(connection, "r.id = ?", run)
+    return _first_run(connection, "r.id = ?", run)
 
 
 def find(connection: sqlite3.Connection, verifier: int, version: str) -> RunRow | None:
-    return _first(connection, "r.verifier_id = ? AND r.version = ?", verifier, version)
+    return _first_run(connection, "r.verifier_id = ? AND r.version = ?", verifier, version)
 
 
 def shares(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[str, str]:
-    """Return the shard that each run was last started on, by verifier; only for runs of a shard."""
+    """Return the shard of each run's last start, by the verifier's name; runs on all shards are omitted."""
     rows = connection.execute(
         "SELECT v.name, r.id, r.selection FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id "
         "WHERE r.id IN (SELECT value FROM json_each(?)) ORDER BY r.id",
@@ -188,7 +188,7 @@ def shares(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[str, 
 
 def newest_of(connection: sqlite3.Connection, name: str) -> RunRow | None:
     """Return a verifier's newest complete run, or its newest run if none has been complete."""
-    return _first(connection, "v.name = ? ORDER BY r.completed_at IS NULL, r.id DESC", name)
+    return _first_run(connection, "v.name = ? ORDER BY r.completed_at IS NULL, r.id DESC", name)
 
 
 def add(connection: sqlite3.Connection, verifier: int, version: str) -> int:
@@ -222,8 +222,8 @@ def ask(connection: sqlite3.Connection, run: int, request: Request | None) -> No
 
 
 def take_next(connection: sqlite3.Connection) -> RunRow | None:
-    """Mark the next run as running: first a run whose runner died, then the queue."""
-    run = _first(connection, f"r.state IN ('running', 'queued') ORDER BY r.state = 'queued', {_DUE}, r.id")
+    """Mark the next run as running and return it: first a run whose runner died, then the queue; None without a run."""
+    run = _first_run(connection, f"r.state IN ('running', 'queued') ORDER BY r.state = 'queued', {_DUE}, r.id")
     if run is not None and run.state == "queued":
         connection.execute("UPDATE runs SET state = 'running', started_at = ? WHERE id = ?", (now(), run.id))
     return run
@@ -248,7 +248,7 @@ def put_back(connection: sqlite3.Connection) -> None:
 
 
 def settle(connection: sqlite3.Connection, run: int, state: RunState, message: str | None = None) -> None:
-    """End a run's work for now: paused, cancelled or failed."""
+    """Mark a run as paused, cancelled or failed."""
     connection.execute(
         "UPDATE runs SET state = ?, request = NULL, message = ?, finished_at = ? WHERE id = ?",
         (state, message, now(), run),
@@ -273,7 +273,7 @@ def complete(connection: sqlite3.Connection, run: int, items: int) -> None:
 
 
 def has_only(connection: sqlite3.Connection, run: int, reason: str) -> bool:
-    """Return whether a run has verdicts and all have this reason; the search ends at the first other reason."""
+    """Return whether a run has verdicts and all have this reason; stop at the first other reason."""
     of_run = "SELECT 1 FROM verdicts WHERE run_id = ?1 AND sample = 0"
     row: tuple[int] = connection.execute(
         f"SELECT EXISTS ({of_run}) AND NOT EXISTS ({of_run} AND reason IS NOT ?2)", (run, reason)
@@ -322,22 +322,28 @@ def checkpoint(database: Database) -> None:
         connection.close()
 
 
-def _first(connection: sqlite3.Connection, condition: str, *parameters: object) -> RunRow | None:
+def _first_run(connection: sqlite3.Connection, condition: str, *parameters: object) -> RunRow | None:
     row = connection.execute(f"{_SELECT_RUNS} WHERE {condition} LIMIT 1", parameters).fetchone()
-    return None if row is None else _run(row)
+    return None if row is None else _run_row(row)
 
 
-def _verifier(row: tuple[Any, ...]) -> ConfiguredVerifier:
+def _configured_verifier(row: tuple[Any, ...]) -> ConfiguredVerifier:
     stored = _decoded(row[3], _StoredVerifier, f"The configuration of {row[1]!r}")
     return ConfiguredVerifier(
-        id=row[0], name=row[1], kind=row[2], options=_pinned(row[2], stored), config=stored.config, config_hash=row[4]
+        id=row[0],
+        name=row[1],
+        kind=row[2],
+        options=_bound_options(row[2], stored),
+        config=stored.config,
+        config_hash=row[4],
     )
 
 
-def _pinned(kind: str, stored: _StoredVerifier) -> dict[str, str]:
-    """Return the options; a judge keeps the first version of its template if it was bound when there was no other.
+def _bound_options(kind: str, stored: _StoredVerifier) -> dict[str, str]:
+    """Return the options, completed by the defaults at the time when the name was bound.
 
-    A search keeps how it weighted trajectories and executed tests, whatever the current default.
+    A judge bound when its template had one version keeps that version. A tree search keeps how it weighted trajectories
+    and executed tests.
     """
     first = kind == "llm-judge" and str(stored.config.get("template")).endswith("@1")
     ours = first and not (OWN_PROMPTS - {PROMPTS, SUBTASKS}) & stored.options.keys()
@@ -355,9 +361,9 @@ def _decoded(text: str, type: type[Stored], what: str) -> Stored:
         raise StoreError(f"{what} in the database can't be read: {error}.") from error
 
 
-def _run(row: tuple[Any, ...]) -> RunRow:
+def _run_row(row: tuple[Any, ...]) -> RunRow:
     return RunRow(
-        verifier=_verifier(row[:5]),
+        verifier=_configured_verifier(row[:5]),
         id=row[5],
         version=row[6],
         selection=_decoded(row[7], Selection, f"What run {row[5]} takes"),
@@ -397,7 +403,7 @@ _HANGING: Final = {
 
 
 def hanging(connection: sqlite3.Connection, run: int) -> dict[str, int]:
-    """Return the number of rows that would be deleted with a run, the verdicts first; without zeros."""
+    """Return the number of rows that would be deleted with a run, by their description; zeros are omitted."""
     counts = {
         words: connection.execute(f"SELECT count(*) FROM {table} WHERE run_id = ?", (run,)).fetchone()[0]
         for table, words in reversed(_HANGING.items())
@@ -406,7 +412,7 @@ def hanging(connection: sqlite3.Connection, run: int) -> dict[str, int]:
 
 
 def sets_of(connection: sqlite3.Connection, run: int) -> list[str]:
-    """Return the frozen sets that were chosen by this run's verdicts, as ``name@version``."""
+    """Return the frozen sets that were selected by this run's verdicts, as ``name@version``."""
     rows = connection.execute(
         "SELECT s.name, s.version FROM sets AS s JOIN set_runs AS r ON r.set_id = s.id WHERE r.run_id = ? "
         "ORDER BY s.name, s.version",
@@ -422,7 +428,7 @@ def reviews_of(connection: sqlite3.Connection, run: int) -> int:
 
 
 def remove(connection: sqlite3.Connection, run: int) -> None:
-    """Delete a run with everything that depends on it, in the caller's transaction; a name without runs becomes unused.
+    """Delete a run with everything that depends on it, in the caller's transaction; free its name after its last run.
 
     Raises:
         sqlite3.IntegrityError: A set or a review refers to it.
@@ -457,6 +463,6 @@ def note(connection: sqlite3.Connection, run: int, provenance: Provenance) -> No
 
 
 def of_run(connection: sqlite3.Connection, run: int) -> list[Provenance]:
-    """Return all provenances of a run, the earliest first; usually one."""
+    """Return all provenances of a run, the earliest first; most runs have one."""
     row: tuple[str] | None = connection.execute("SELECT document FROM provenance WHERE run_id = ?", (run,)).fetchone()
     return [] if row is None else stored(_DECODER, row[0], f"What run {run} has worked under")

@@ -1,4 +1,4 @@
-"""Items with gold labels, drawn by a seed: the same ones in every copy of a project."""
+"""Draw items with gold labels by a seed; every copy of a project draws the same items."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class SettledItem(Struct, frozen=True, order=True):
 
 
 def settled(connection: sqlite3.Connection, seed: int, most_characters: int) -> list[SettledItem]:
-    """Return items with a gold label that accuracy counts, in the order drawn; a few hundred of each label and type.
+    """Return items with a gold label that accuracy counts, in the order drawn, at most 200 of each label and type.
 
     Args:
         most_characters: Maximum length of a completion.
@@ -54,7 +54,7 @@ def settled(connection: sqlite3.Connection, seed: int, most_characters: int) -> 
     )
     drawn: dict[tuple[int, str | None], list[SettledItem]] = defaultdict(list)
     for item, question, dataset, key, gold, kind in rows:
-        found = SettledItem(_place(seed, dataset, key), item, question, dataset, key, bool(gold), kind)
+        found = SettledItem(_draw_rank(seed, dataset, key), item, question, dataset, key, bool(gold), kind)
         heap = drawn[gold, kind]
         if len(heap) < _MAX_DRAWN:
             heappush(heap, found)
@@ -63,16 +63,16 @@ def settled(connection: sqlite3.Connection, seed: int, most_characters: int) -> 
     return sorted(chain.from_iterable(drawn.values()), reverse=True)
 
 
-def _place(seed: int, dataset: str, key: str) -> int:
+def _draw_rank(seed: int, dataset: str, key: str) -> int:
     named = f"{seed}\n{dataset}\n{key}".encode("utf-8", "surrogatepass")
     return -int.from_bytes(blake2b(named, digest_size=8).digest())
 
 
 class _ExamplesOption(Struct, frozen=True):
-    examples: list[_Named]
+    examples: list[_NamedItem]
 
 
-class _Named(Struct, frozen=True):
+class _NamedItem(Struct, frozen=True):
     item: tuple[str, str]
 
 
@@ -81,20 +81,20 @@ _DECODER = msgspec.json.Decoder(_ExamplesOption)
 
 def shown_items(connection: sqlite3.Connection) -> dict[str, list[int]]:
     """Return the row ids of the few-shot examples by verifier; verifiers without examples are omitted."""
-    # The configurations of all others need not be read.
+    # The configurations of verifiers without examples need not be read.
     names = connection.execute("SELECT name FROM verifiers WHERE instr(config, ?)", (EXAMPLES_DRAWN,)).fetchall()
     known = {name: one for (name,) in names if (one := verifier_named(connection, name)) is not None}
     return {name: items for name, one in known.items() if (items := shown_by(connection, one.options))}
 
 
 def shown_by(connection: sqlite3.Connection, options: Mapping[str, str]) -> list[int]:
-    """Return the row ids of the few-shot examples of a verifier with these options, or of its parts."""
+    """Return the row ids of the few-shot examples of a verifier with these options, or of its members or stages."""
     drawn = [one[EXAMPLES_DRAWN] for one in everyone_in(options) if EXAMPLES_DRAWN in one]
     named = [one.item for text in drawn for one in stored(_DECODER, text, "What a judge is shown").examples]
-    return _named(connection, named) if named else []
+    return _item_ids(connection, named) if named else []
 
 
-def _named(connection: sqlite3.Connection, named: Sequence[tuple[str, str]]) -> list[int]:
+def _item_ids(connection: sqlite3.Connection, named: Sequence[tuple[str, str]]) -> list[int]:
     rows = connection.execute(
         "SELECT c.id FROM json_each(?) AS n CROSS JOIN datasets AS d ON d.name = json_extract(n.value, '$[0]') CROSS "
         "JOIN completions AS c ON c.key = json_extract(n.value, '$[1]') JOIN questions AS q ON q.id = c.question_id "

@@ -33,9 +33,10 @@ _SUMS = ", ".join(f"coalesce(sum(v.outcome = {int(outcome)}), 0)" for outcome in
 
 
 class VerdictCounts(Struct, frozen=True, kw_only=True):
-    """The number of items, and of their verdicts.
+    """The number of items of a selection, and of their verdicts in a run.
 
     Attributes:
+        items: Number of items.
         verdicts: Numbers of verdicts by outcome; all four keys are always present.
     """
 
@@ -48,7 +49,7 @@ class VerdictCounts(Struct, frozen=True, kw_only=True):
 
 
 def put(connection: sqlite3.Connection, run: int, results: Sequence[tuple[int, Verdict]]) -> None:
-    """Store verdicts by the item's row id, in the caller's transaction.
+    """Store verdicts, each with its item's row id, in the caller's transaction.
 
     Raises:
         sqlite3.IntegrityError: An item already has a verdict in this run.
@@ -57,10 +58,10 @@ def put(connection: sqlite3.Connection, run: int, results: Sequence[tuple[int, V
 
 
 def put_samples(connection: sqlite3.Connection, run: int, results: Sequence[tuple[int, int, Verdict]]) -> None:
-    """Store verdicts by the item's row id and sample: 0 is the item's verdict, the others are its votes.
+    """Store verdicts, each with its item's row id and its sample: 0 is the item's verdict, others are its votes.
 
     Raises:
-        sqlite3.IntegrityError: An item already has such a verdict in this run.
+        sqlite3.IntegrityError: An item already has a verdict with this sample in this run.
     """
     connection.executemany(
         "INSERT INTO verdicts (run_id, completion_id, sample, outcome, score, reason, ms) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -76,7 +77,7 @@ def put_samples(connection: sqlite3.Connection, run: int, results: Sequence[tupl
         [
             (run, item, sample, *evidence)
             for item, sample, found in results
-            if (evidence := _evidence(found)) != _NO_EVIDENCE
+            if (evidence := _evidence_columns(found)) != _NO_EVIDENCE
         ],
     )
 
@@ -92,7 +93,7 @@ def take_back_errors(connection: sqlite3.Connection, run: int) -> int:
         (run, int(OutcomeCode.ERROR)),
     ).fetchall()
     calls.drop(connection, run, [item for item, reason in rows if reason in _OF_REPLIES])
-    return _take_back(connection, run, [item for item, _ in rows])
+    return _delete_verdicts(connection, run, [item for item, _ in rows])
 
 
 def take_back_unread(connection: sqlite3.Connection, run: int) -> int:
@@ -109,7 +110,7 @@ def take_back_unread(connection: sqlite3.Connection, run: int) -> int:
     )
     items = [item for (item,) in rows]
     calls.drop(connection, run, items)
-    return _take_back(connection, run, items)
+    return _delete_verdicts(connection, run, items)
 
 
 def take_back_chosen(connection: sqlite3.Connection, run: int, selection: Selection) -> int:
@@ -122,19 +123,19 @@ def take_back_chosen(connection: sqlite3.Connection, run: int, selection: Select
     limit = -1 if selection.limit is None else selection.limit
     rows = connection.execute(
         "SELECT completion_id FROM verdicts WHERE run_id = ? AND sample = 0 AND completion_id IN "
-        f"(SELECT c.id FROM {_items(selection, FROM_ITEMS)} WHERE {where} ORDER BY c.id LIMIT ?)",
+        f"(SELECT c.id FROM {_item_tables(selection, FROM_ITEMS)} WHERE {where} ORDER BY c.id LIMIT ?)",
         (run, *parameters, limit),
     )
-    return _take_back(connection, run, [item for (item,) in rows])
+    return _delete_verdicts(connection, run, [item for (item,) in rows])
 
 
 def take_back_timeouts(connection: sqlite3.Connection, run: int) -> int:
-    """Delete a run's verdicts on items that exceeded a time limit: those `by_timeout` counts.
+    """Delete a run's verdicts on items that exceeded a time limit; `by_timeout` counts them.
 
     Returns:
         Number of deleted verdicts.
     """
-    return _take_back(connection, run, [item for item, _ in _out_of_time(connection, run)])
+    return _delete_verdicts(connection, run, [item for item, _ in _timed_out_items(connection, run)])
 
 
 def by_timeout(connection: sqlite3.Connection, run: int) -> dict[str, int]:
@@ -142,11 +143,11 @@ def by_timeout(connection: sqlite3.Connection, run: int) -> dict[str, int]:
 
     A solution counts if at least one of its tests timed out.
     """
-    found = Counter(cause for _, cause in _out_of_time(connection, run))
+    found = Counter(cause for _, cause in _timed_out_items(connection, run))
     return {cause: found[cause] for cause in ("cpu", "wall", "unknown") if found[cause]}
 
 
-def _out_of_time(connection: sqlite3.Connection, run: int) -> list[tuple[int, str]]:
+def _timed_out_items(connection: sqlite3.Connection, run: int) -> list[tuple[int, str]]:
     return connection.execute(
         "SELECT v.completion_id, CASE e.rule WHEN 'timeout.cpu' THEN 'cpu' WHEN 'timeout.wall' THEN 'wall' "
         "ELSE 'unknown' END FROM verdicts AS v LEFT JOIN verdict_evidence AS e "
@@ -159,7 +160,7 @@ def _out_of_time(connection: sqlite3.Connection, run: int) -> list[tuple[int, st
     ).fetchall()
 
 
-def _take_back(connection: sqlite3.Connection, run: int, items: list[int]) -> int:
+def _delete_verdicts(connection: sqlite3.Connection, run: int, items: list[int]) -> int:
     for table in ("test_results", "verdict_traces", "verdict_calls", "verdict_evidence", "verdicts"):
         connection.executemany(
             f"DELETE FROM {table} WHERE run_id = ? AND completion_id = ?", [(run, item) for item in items]
@@ -175,7 +176,7 @@ _NO_VERDICT = ("unparsed", "truncated", "refused", *_OF_REPLIES)
 _NO_EVIDENCE = (None,) * 8
 
 
-def _evidence(found: Verdict) -> tuple[object, ...]:
+def _evidence_columns(found: Verdict) -> tuple[object, ...]:
     return (
         found.rule,
         found.reference_final,
@@ -195,7 +196,7 @@ def count(connection: sqlite3.Connection, run: int) -> int:
 
 def by_outcome(connection: sqlite3.Connection, run: int) -> dict[OutcomeWord, int]:
     row = connection.execute(f"SELECT {_SUMS} FROM verdicts AS v WHERE v.run_id = ? AND v.sample = 0", (run,))
-    return _words(row.fetchone())
+    return _counts_by_outcome(row.fetchone())
 
 
 def by_reason(connection: sqlite3.Connection, run: int) -> dict[str, int]:
@@ -209,7 +210,7 @@ def by_reason(connection: sqlite3.Connection, run: int) -> dict[str, int]:
 
 
 def failures(connection: sqlite3.Connection, run: int, most: int) -> list[tuple[str, str | None, int]]:
-    """Return (reason, words, count) of a run's verdicts "error", the most frequent first, at most ``most`` kinds."""
+    """Return (reason, detail, count) of a run's verdicts "error", the most frequent first, at most ``most`` tuples."""
     return connection.execute(
         "SELECT coalesce(v.reason, ''), e.detail, count(*) FROM verdicts AS v LEFT JOIN verdict_evidence AS e "
         "ON e.run_id = v.run_id AND e.completion_id = v.completion_id AND e.sample = v.sample "
@@ -219,7 +220,7 @@ def failures(connection: sqlite3.Connection, run: int, most: int) -> list[tuple[
 
 
 def untested(connection: sqlite3.Connection, run: int) -> tuple[int, str | None]:
-    """Return the number of problems whose tests are all broken in a run, and the error of most of their solutions."""
+    """Return the number of problems whose tests are all broken in a run, and their most frequent error."""
     row: tuple[int, str | None] = connection.execute(
         "WITH found AS (SELECT c.question_id, e.detail FROM verdicts AS v JOIN completions AS c ON c.id = "
         "v.completion_id LEFT JOIN verdict_evidence AS e ON e.run_id = v.run_id AND e.completion_id = v.completion_id "
@@ -232,7 +233,7 @@ def untested(connection: sqlite3.Connection, run: int) -> tuple[int, str | None]
 
 
 def of_selection(connection: sqlite3.Connection, run: int, selection: Selection) -> VerdictCounts:
-    """Count the selection's items, and their verdicts in a run (0: no run yet).
+    """Count the selection's items, and their verdicts in a run; ``run`` is 0 if there is no run yet.
 
     Raises:
         UsageError: A value is not valid for its field.
@@ -241,11 +242,12 @@ def of_selection(connection: sqlite3.Connection, run: int, selection: Selection)
     limit = -1 if selection.limit is None else selection.limit
     row = connection.execute(
         f"SELECT count(*), {_SUMS} FROM "
-        f"(SELECT c.id AS item FROM {_items(selection, FROM_ITEMS)} WHERE {where} ORDER BY c.id LIMIT ?) AS chosen "
+        f"(SELECT c.id AS item FROM {_item_tables(selection, FROM_ITEMS)} WHERE {where} "
+        "ORDER BY c.id LIMIT ?) AS chosen "
         "LEFT JOIN verdicts AS v ON v.run_id = ? AND v.completion_id = chosen.item AND v.sample = 0",
         (*parameters, limit, run),
     ).fetchone()
-    return VerdictCounts(items=row[0], verdicts=_words(row[1:]))
+    return VerdictCounts(items=row[0], verdicts=_counts_by_outcome(row[1:]))
 
 
 def spread(database: Database, selection: Selection, items: int, most: int) -> list[VerifierInput]:
@@ -258,7 +260,7 @@ def spread(database: Database, selection: Selection, items: int, most: int) -> l
     where, parameters = compile_selection(selection)
     rows = database.reader().execute(
         f"SELECT item FROM (SELECT c.id AS item, row_number() OVER (ORDER BY c.id) - 1 AS place "
-        f"FROM {_items(selection, FROM_ITEMS)} WHERE {where} LIMIT ?) WHERE place % ? = 0 LIMIT ?",
+        f"FROM {_item_tables(selection, FROM_ITEMS)} WHERE {where} LIMIT ?) WHERE place % ? = 0 LIMIT ?",
         (*parameters, items, max(1, items // most), most),
     )
     return inputs(database, [item for (item,) in rows])
@@ -268,12 +270,12 @@ def pending(database: Database, run: int, selection: Selection) -> Iterator[list
     """Yield the selection's items without a verdict in a run, in the order of import.
 
     Each list comes from separate short reads, so memory is bounded and no read transaction stays open, for any number
-    of items. A list is empty if a range of items is done; it lets the caller check for other work.
+    of items. A list is empty if all items of its range have verdicts; the caller can then check for other work.
     """
     left = selection.limit
     after = 0
     while (left is None or left > 0) and (last := _window_end(database, after)) is not None:
-        chosen = _chosen(database, run, selection, after, last)[:left]
+        chosen = _items_in_range(database, run, selection, after, last)[:left]
         todo = [item for item, stored in chosen if not stored]
         for start in range(0, max(len(todo), 1), _TEXTS_PER_READ):
             yield inputs(database, todo[start : start + _TEXTS_PER_READ])
@@ -281,11 +283,11 @@ def pending(database: Database, run: int, selection: Selection) -> Iterator[list
         after = last
 
 
-def _items(selection: Selection, joined: str) -> str:
+def _item_tables(selection: Selection, joined: str) -> str:
     return joined if selection.conditions else "completions AS c"
 
 
-def _words(sums: Sequence[int]) -> dict[OutcomeWord, int]:
+def _counts_by_outcome(sums: Sequence[int]) -> dict[OutcomeWord, int]:
     counted = {outcome.word: found for outcome, found in zip(OutcomeCode, sums, strict=True)}
     words: tuple[OutcomeWord, ...] = ("correct", "incorrect", "abstain", "error")
     return {word: counted[word] for word in words}
@@ -300,7 +302,7 @@ def _window_end(database: Database, after: int) -> int | None:
     return row[0]
 
 
-def _chosen(database: Database, run: int, selection: Selection, after: int, last: int) -> list[tuple[int, int]]:
+def _items_in_range(database: Database, run: int, selection: Selection, after: int, last: int) -> list[tuple[int, int]]:
     """Return row ids of the selection's items in ``(after, last]``, each with 1 if its verdict is stored.
 
     The range comes first in the SQL: SQLite seeks by the first of several upper bounds and only tests the others.
@@ -310,7 +312,8 @@ def _chosen(database: Database, run: int, selection: Selection, after: int, last
         database.reader()
         .execute(
             "SELECT c.id, EXISTS (SELECT 1 FROM verdicts AS v WHERE v.run_id = ? AND v.completion_id = c.id AND "
-            f"v.sample = 0) FROM {_items(selection, _IN_ORDER)} WHERE c.id > ? AND c.id <= ? AND {where} ORDER BY c.id",
+            f"v.sample = 0) FROM {_item_tables(selection, _IN_ORDER)} "
+            f"WHERE c.id > ? AND c.id <= ? AND {where} ORDER BY c.id",
             (run, after, last, *parameters),
         )
         .fetchall()
@@ -318,7 +321,10 @@ def _chosen(database: Database, run: int, selection: Selection, after: int, last
 
 
 def sibling_completions(connection: sqlite3.Connection, item: int) -> list[int]:
-    """Return the suitable completions of an item's question, possibly including the item, in the order of import."""
+    """Return row ids of the completions of an item's question, without excluded ones and checks, in import order.
+
+    The item itself may be among them.
+    """
     where = f"{VISIBLE} AND {STATE} <> 'excluded' AND NOT {IS_CHECK}"
     rows = connection.execute(
         f"SELECT c.id FROM {items_sql(where)} WHERE {where} "
@@ -339,7 +345,7 @@ def texts(connection: sqlite3.Connection, items: Sequence[int]) -> list[tuple[in
 
 
 def get(connection: sqlite3.Connection, key: bytes) -> Verdict | None:
-    """Return the outcome, score, reason, rule and detail stored for a key, if any."""
+    """Return the verdict that a worker reached for a key, without answers and positions; None if none is stored."""
     row = connection.execute(
         "SELECT outcome, score, reason, rule, detail FROM verdict_cache WHERE key = ?", (key,)
     ).fetchone()
@@ -360,7 +366,7 @@ def remember(connection: sqlite3.Connection, run: int, found: Mapping[bytes, Ver
 
 
 def drop_older(connection: sqlite3.Connection, run: int) -> None:
-    """Delete results of older runs of the run's verifier: their keys include an outdated version."""
+    """Delete workers' results stored by older runs of the run's verifier: their keys include an outdated version."""
     older = connection.execute(
         "SELECT o.id FROM runs AS r JOIN runs AS o ON o.verifier_id = r.verifier_id AND o.id < r.id WHERE r.id = ?",
         (run,),

@@ -9,7 +9,7 @@ from workbench.core.database.selection import SUBTYPE
 from workbench.core.verdict import VerifierInput
 
 
-def _field(name: str) -> str:
+def _extra_field_sql(name: str) -> str:
     own = (
         f"CASE json_type({extra}, '$.{name}') WHEN 'text' THEN json_extract({extra}, '$.{name}') END"
         for extra in ("ct.extra", "qt.extra", "p.extra")
@@ -32,8 +32,9 @@ def inputs(database: Database, items: list[int]) -> list[VerifierInput]:
         database.reader()
         .execute(
             f"SELECT c.id, qt.text, qt.reference, ct.text, {SUBTYPE}, {_IS_CODE}, coalesce(p.language, "
-            f"{_field('language')}), coalesce(p.entry_point, {_field('function_name')}), "
-            f"{', '.join(map(_field, _WORDS))}, CASE WHEN p.question_id IS NOT NULL AND {_field('example')} IS NULL "
+            f"{_extra_field_sql('language')}), coalesce(p.entry_point, {_extra_field_sql('function_name')}), "
+            f"{', '.join(map(_extra_field_sql, _WORDS))}, "
+            f"CASE WHEN p.question_id IS NOT NULL AND {_extra_field_sql('example')} IS NULL "
             "THEN q.id END FROM json_each(?) AS wanted CROSS JOIN completions AS c ON c.id = wanted.value CROSS JOIN "
             "completion_text AS ct ON ct.id = c.id CROSS JOIN questions AS q ON q.id = c.question_id CROSS JOIN "
             "question_text AS qt ON qt.id = q.id LEFT JOIN code_problems AS p ON p.question_id = q.id LEFT JOIN "

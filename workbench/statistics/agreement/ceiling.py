@@ -13,11 +13,11 @@ SHARED = 0.3
 
 
 class Residue(NamedTuple):
-    """The remaining errors of "two agree, else a third".
+    """The label errors that remain if two annotators label each item and a third decides where they disagree.
 
     Attributes:
         wrong: The share of final labels that are wrong.
-        conflicts: The share of items on which the two disagree.
+        conflicts: The share of items on which the two annotators disagree.
     """
 
     wrong: float
@@ -25,7 +25,7 @@ class Residue(NamedTuple):
 
 
 def residue(accuracy: float) -> Residue:
-    """Return the share of wrong final labels and of conflicts, for annotators with this accuracy.
+    """Return the share of wrong final labels and of conflicts, for three annotators who all have this accuracy.
 
     wrong = (1 - a)² + 2 a (1 - a) (1 - a) = (1 - a)² (1 + 2 a), conflicts = 2 a (1 - a).
     """
@@ -36,18 +36,18 @@ def residue(accuracy: float) -> Residue:
 def accuracy_behind(agreement: float) -> float:
     """Return the accuracy of two equally accurate annotators with this agreement: a = (1 + sqrt(2 po - 1)) / 2.
 
-    It is one half for an agreement below one half, which no accuracy explains.
+    po is the agreement. The result is one half for an agreement below one half, which no accuracy explains.
     """
     return (1 + sqrt(max(2 * agreement - 1, 0.0))) / 2
 
 
 class GoldMade(NamedTuple):
-    """The origin of the existing gold.
+    """The number of gold labels by their origin.
 
     Attributes:
-        agreed: Number of agreeing annotators -> items.
-        adjudicated: Items on which two annotators disagreed and a third decided.
-        in_conflict: Items with an unresolved disagreement, which have no gold.
+        agreed: Number of agreeing annotators -> number of items on which that many agree.
+        adjudicated: Number of items on which two annotators disagreed and a third decided.
+        in_conflict: Number of items with an unresolved disagreement, which have no gold.
     """
 
     agreed: Mapping[int, int]
@@ -68,46 +68,49 @@ def wrong_gold(made: GoldMade | None, error: Ends, common: float = 0.5, shared: 
     r).
 
     Args:
-        made: The origin of the gold; None for "two agree, else a third" on every item.
-        error: The probability of an error on items of the more frequent class, and of the other. common: The share of
-        the more frequent class.
-        shared: r.
+        made: The origin of the gold; None if two annotators label every item and a third decides where they disagree.
+        error: An annotator's probability of an error on items of the more frequent class, and on items of the other.
+            common: The share of the more frequent class.
+        shared: r, the intra-class correlation of annotators' errors on an item.
     """
     classes = [(common, error[0]), (1 - common, error[1])]
-    split = sum(weight * _split(e, shared) for weight, e in classes)
-    lost = sum(weight * _split(e, shared) * (e * (1 - shared) + shared) / (1 + shared) for weight, e in classes)
+    split = sum(weight * _conflict_probability(e, shared) for weight, e in classes)
+    lost = sum(
+        weight * _conflict_probability(e, shared) * (e * (1 - shared) + shared) / (1 + shared) for weight, e in classes
+    )
     if made is None:
-        return sum(weight * _all(e, 2, shared) for weight, e in classes) + lost
+        return sum(weight * _all_wrong_probability(e, 2, shared) for weight, e in classes) + lost
     wrong = made.adjudicated * (lost / split if split else 0.0)
     for people, items in made.agreed.items():
-        missed = sum(weight * _all(e, people, shared) for weight, e in classes)
-        hit = sum(weight * _all(1 - e, people, shared) for weight, e in classes)
+        missed = sum(weight * _all_wrong_probability(e, people, shared) for weight, e in classes)
+        hit = sum(weight * _all_wrong_probability(1 - e, people, shared) for weight, e in classes)
         wrong += items * missed / (missed + hit)
     return wrong / (sum(made.agreed.values()) + made.adjudicated)
 
 
-def _all(chance: float, people: int, shared: float) -> float:
+def _all_wrong_probability(chance: float, people: int, shared: float) -> float:
     return prod((chance * (1 - shared) + place * shared) / (1 - shared + place * shared) for place in range(people))
 
 
-def _split(error: float, shared: float) -> float:
+def _conflict_probability(error: float, shared: float) -> float:
     return 2 * error * (1 - error) * (1 - shared)
 
 
 def ceiling(
     source: Source, accuracy: float, ends: Ends, *, made: GoldMade | None = None, common: float | None = None
 ) -> Ceiling:
-    """Return the share of label errors at this accuracy of annotators, and the measured accuracy of an error-free
-    verifier.
+    """Return the share of wrong gold labels for annotators of this accuracy, and the measured accuracy of an
+    error-free verifier.
 
     Args:
         ends: The accuracy's 95 % interval.
-        made: The origin of the gold; None, or one without gold, for "two agree, else a third".
+        made: The origin of the gold; if it is None or has no gold, two annotators are assumed to label every item and
+            a third to decide where they disagree.
         common: The share of the more frequent class; None if unknown.
     """
     gold = made if made is not None and (made.agreed or made.adjudicated) else None
     wrong, *of_ends = (wrong_gold(gold, (1 - one, 1 - one)) for one in (accuracy, *ends))
-    highest = [1 - wrong, *(1 - wrong_gold(gold, *case) for case in _cases(source, accuracy, common))]
+    highest = [1 - wrong, *(1 - wrong_gold(gold, *case) for case in _sensitivity_cases(source, accuracy, common))]
     return Ceiling(
         source=source,
         annotator_accuracy=accuracy,
@@ -121,19 +124,19 @@ def ceiling(
     )
 
 
-def _cases(source: Source, accuracy: float, common: float | None) -> list[tuple[Ends, float, float]]:
+def _sensitivity_cases(source: Source, accuracy: float, common: float | None) -> list[tuple[Ends, float, float]]:
     share = 0.5 if common is None else common
     one_class = [(1 / share, 0.0), (0.0, 1 / (1 - share))] if share < 1 else []
     found = []
     for shared in (0.0, SHARED):
         for weights in ((1.0, 1.0), *one_class):
-            errors = [_error(source, accuracy, weight, shared) for weight in weights]
+            errors = [_error_on_class(source, accuracy, weight, shared) for weight in weights]
             if None not in errors:
                 found.append(((errors[0] or 0.0, errors[1] or 0.0), share, shared))
     return found
 
 
-def _error(source: Source, accuracy: float, weight: float, shared: float) -> float | None:
+def _error_on_class(source: Source, accuracy: float, weight: float, shared: float) -> float | None:
     if source == "checks":
         error = weight * (1 - accuracy)
         return error if error <= 0.5 else None
@@ -142,7 +145,8 @@ def _error(source: Source, accuracy: float, weight: float, shared: float) -> flo
 
 
 def ceilings(closed: Figures, checks: Share, made: GoldMade | None = None) -> list[Ceiling]:
-    """Return the ceiling for each estimate of annotators' accuracy: agreement of at least one half, and checks."""
+    """Return one ceiling for each available estimate of annotators' accuracy: from their agreement, if it is at least
+    one half, and from checks."""
     common = max(closed.prevalence.values()) if closed.prevalence else None
     found = []
     if closed.percent_agreement is not None and closed.percent_ci is not None and closed.percent_agreement >= 0.5:

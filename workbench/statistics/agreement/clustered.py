@@ -1,13 +1,15 @@
 """Intervals of agreement coefficients for labels that are clustered by question.
 
-A coefficient's standard error e comes from leaving out one cluster at a time. Its interval is Fisher's transformation
-with Student's t, tanh(artanh k ± t e / (1 - k²)); its upper end is that of the square root of 1 - k where this is
-higher, 1 - (1 - k) (1 - t e / 2 (1 - k))²: small numbers of disagreements vary like counts, whose square root has a
-stable variance. The degrees of freedom are one less than the number of clusters of equal weight that would carry as
-much of the disagreement, or of the agreement on labels other than the most frequent, whichever number is smaller:
-Kish's (sum x)² / sum x². There is no interval if annotators disagree in fewer than `FEWEST_DIFFERING` clusters, agree
-on a rarer label in fewer than `FEWEST_ALIKE`, or fewer than `FEWEST_RARER` clusters have one: ``python -m
-bench.coverage --kind agreement`` shows the coverage of the others. Sources: Efron and Stein, "The jackknife estimate of
+A coefficient k has the standard error e, from leaving out one cluster at a time. Its interval uses Fisher's
+transformation with Student's t, tanh(artanh k ± t e / (1 - k²)). The upper end is that of an interval for the square
+root of 1 - k where this is higher, 1 - (1 - k) (1 - t e / 2 (1 - k))²: small numbers of disagreements vary like
+counts, whose square root has a
+stable variance. The degrees of freedom are one less than an effective number of clusters, Kish's (sum x)² / sum x². x
+is each cluster's amount of disagreement, or of agreement on labels other than the most frequent, whichever gives the
+smaller number. There is no interval if annotators disagree in fewer than `FEWEST_DIFFERING` clusters, agree
+on a rarer label in fewer than `FEWEST_ALIKE`, or if fewer than `FEWEST_RARER` clusters have a rarer label. ``python -m
+bench.coverage --kind agreement`` shows the coverage of the intervals. Sources: Efron and Stein, "The jackknife
+estimate of
 variance", Annals of Statistics 9, 1981; Bartlett, "The square root transformation in analysis of variance", Supplement
 to the Journal of the Royal Statistical Society 3, 1936; Carter, Schnepel and Steigerwald, "Asymptotic behavior of a
 t-test robust to cluster heterogeneity", Review of Economics and Statistics 99, 2017; Kish, "Survey Sampling", 1965.
@@ -38,12 +40,12 @@ _BLOCK: Final = 1 << 20
 
 
 class Evidence(NamedTuple):
-    """The degrees of freedom behind intervals: arrays with one value a metric.
+    """The numbers of clusters behind intervals, and their degrees of freedom: arrays with one value for each metric.
 
     Attributes:
-        differing: Clusters in which annotators disagree.
-        alike: Clusters in which two annotators agree on a label other than the most frequent.
-        rarer: Clusters with such a label.
+        differing: Number of clusters in which annotators disagree.
+        alike: Number of clusters in which two annotators agree on a label other than the most frequent.
+        rarer: Number of clusters with a label other than the most frequent.
         freedom: Degrees of freedom.
     """
 
@@ -64,10 +66,10 @@ def evidence(figure: IntArray, differing: FloatArray, alike: FloatArray, rarer: 
     """Return the evidence behind intervals, from arrays with one value for each cluster of a metric.
 
     Args:
-        figure: The metric of the cluster, from 0 to ``figures - 1``.
-        differing: Amount of disagreement in it.
-        alike: Amount of agreement in it on labels other than the most frequent.
-        rarer: Number of such labels in it.
+        figure: The metric that the value belongs to, from 0 to ``figures - 1``.
+        differing: Amount of disagreement in the cluster.
+        alike: Amount of agreement in the cluster on labels other than the most frequent.
+        rarer: Number of labels in the cluster other than the most frequent.
     """
     effective = [
         divided(summed(figure, mass, figures) ** 2, summed(figure, mass**2, figures)) for mass in (differing, alike)
@@ -82,8 +84,8 @@ def interval(value: float, error: float, known: Evidence, figure: int = 0) -> En
     """Return the 95 % interval of a coefficient; None with too few clusters.
 
     Args:
-        error: Its clustered standard error.
-        figure: Its position in ``known``.
+        error: The coefficient's clustered standard error.
+        figure: The coefficient's position in ``known``.
     """
     from scipy.special import stdtrit
 
@@ -118,13 +120,13 @@ def jackknife(
         often, items = alike_clusters(dealt[number], kind, kinds)
     total = np.bincount(kind, minlength=kinds).astype(float)
     found: dict[str, list[FloatArray]] = {name: [] for name in figures}
-    for rows in _rows(items, len(often), kinds):
+    for rows in _left_out_counts(items, len(often), kinds):
         for name, figure in figures.items():
             found[name].append(figure(total - rows))
-    return {name: _error(np.concatenate(values), often) for name, values in found.items()}
+    return {name: _jackknife_error(np.concatenate(values), often) for name, values in found.items()}
 
 
-def _rows(items: FloatArray | sparse.csr_array | None, number: int, kinds: int) -> Iterator[FloatArray]:
+def _left_out_counts(items: FloatArray | sparse.csr_array | None, number: int, kinds: int) -> Iterator[FloatArray]:
     size = max(1, _BLOCK // kinds)
     for start in range(0, number, size):
         if items is None:
@@ -136,7 +138,7 @@ def _rows(items: FloatArray | sparse.csr_array | None, number: int, kinds: int) 
         yield rows
 
 
-def _error(values: FloatArray, often: IntArray) -> float:
+def _jackknife_error(values: FloatArray, often: IntArray) -> float:
     clusters = int(often.sum())
     if clusters < 2:
         return float("nan")

@@ -16,7 +16,7 @@ from workbench.statistics.records.agreement import Level
 
 
 def divided(above: FloatArray, below: FloatArray, *, where: BoolArray | None = None) -> FloatArray:
-    """Return ``above / below``; NaN where ``below`` is not positive, or where ``where`` does not hold."""
+    """Return ``above / below``; NaN where ``below`` is not positive or ``where`` is False."""
     above, below = np.broadcast_arrays(above, below)
     quotient: FloatArray = np.full(above.shape, np.nan)
     np.divide(above, below, out=quotient, where=below > 0 if where is None else where)
@@ -36,10 +36,12 @@ _ROUNDING = 1e-12
 
 
 def alpha(units: Units, weights: FloatArray, level: Level, values: FloatArray) -> FloatArray:
-    """Return alpha = 1 - Do / De, one value for each sample; NaN without expected disagreement (only one category).
+    """Return alpha = 1 - Do / De, one value for each sample; NaN if only one category occurs, so that no disagreement
+    is expected.
 
-    Only units with at least two ratings count. With n_uc ratings of category c among the m_u of unit u, n_c of all n
-    and the squared distance d²: Do = sum_u sum_ck n_uc n_uk d²_ck / (m_u - 1) / n and De = sum_ck n_c n_k d²_ck / (n (n
+    Only units with at least two ratings count. With n_uc of the m_u ratings of unit u in category c, n_c of all n
+    ratings in category c, and the squared distance d²: Do = sum_u sum_ck n_uc n_uk d²_ck / (m_u - 1) / n and De =
+    sum_ck n_c n_k d²_ck / (n (n
     - 1)). d² is 1 for unequal categories (nominal), (v_c - v_k)² (interval), ((v_c - v_k) / (v_c + v_k))² (ratio), and
     for ordinal the square of sum_{g=c..k} n_g - (n_c + n_k) / 2, which is the interval distance of the categories'
     mid-ranks. Source: Krippendorff, "Computing Krippendorff's alpha-reliability", 2011, sections C to F.
@@ -71,8 +73,8 @@ def _nominal(units: Units, weights: FloatArray, values: FloatArray) -> Disagreem
 
 
 def _interval(units: Units, weights: FloatArray, values: FloatArray) -> Disagreement:
-    """Return interval-level disagreement, computed from sums: the squared differences over ordered pairs of m values
-    sum to 2 (m sum v² - (sum v)²).
+    """Return observed and expected interval-level disagreement. They are computed from sums: over ordered pairs of m
+    values, the squared differences sum to 2 (m sum v² - (sum v)²).
     """
     # Centred on their mean and scaled to 1: no overflow, and little cancellation in differences of large sums.
     values = values - np.average(values, weights=np.maximum(units.counts.sum(axis=0), _NEVER))
@@ -82,7 +84,7 @@ def _interval(units: Units, weights: FloatArray, values: FloatArray) -> Disagree
     expected = all_squares - (weights @ sums) ** 2
     # The remainder in a sample with only one value is rounding.
     expected = np.where(expected > _ROUNDING * all_squares, 2 * expected, 0.0)
-    return weights @ _spread(units.sizes, sums, squares), expected
+    return weights @ _pairwise_squared_differences(units.sizes, sums, squares), expected
 
 
 def _ordinal(units: Units, weights: FloatArray, values: FloatArray) -> Disagreement:
@@ -90,12 +92,12 @@ def _ordinal(units: Units, weights: FloatArray, values: FloatArray) -> Disagreem
     n = totals.sum(axis=1)
     ranks = np.cumsum(totals, axis=1) - totals / 2 - n[:, None] / 2
     sums, squares = units.counts @ ranks.T, units.counts @ (ranks**2).T
-    observed = np.einsum("su,us->s", weights, _spread(units.sizes[:, None], sums, squares))
+    observed = np.einsum("su,us->s", weights, _pairwise_squared_differences(units.sizes[:, None], sums, squares))
     expected = 2 * n * (totals * ranks**2).sum(axis=1)
     return observed, np.where(np.count_nonzero(totals, axis=1) > 1, expected, 0.0)
 
 
-def _spread(sizes: FloatArray, sums: FloatArray, squares: FloatArray) -> FloatArray:
+def _pairwise_squared_differences(sizes: FloatArray, sums: FloatArray, squares: FloatArray) -> FloatArray:
     return 2.0 * np.maximum(sizes * squares - sums**2, 0) / (sizes - 1)
 
 
@@ -124,7 +126,7 @@ _DISAGREEMENT: dict[Level, Callable[[Units, FloatArray, FloatArray], Disagreemen
 
 
 def agreeing(units: Units) -> FloatArray:
-    """Return the share of agreeing pairs of ratings, one value for each kind; NaN with only one rating.
+    """Return the share of agreeing pairs of ratings, one value for each kind of items; NaN for items with one rating.
 
     sum_c n_uc (n_uc - 1) / (m_u (m_u - 1)), with n_uc ratings of category c among the m_u of unit u.
     """
@@ -153,8 +155,8 @@ def mean(values: FloatArray, weights: FloatArray) -> FloatArray:
 def percent_interval(units: Units, cluster: IntArray) -> tuple[float, float] | None:
     """Return the 95 % interval of percent agreement by cluster, see `statistics.intervals.share_ends`.
 
-    The items' shares of agreeing pairs replace right and wrong. The smaller variance of a share of several pairs is not
-    used, as the design effect is at least 1.
+    The items' shares of agreeing pairs replace right and wrong. A share of several pairs has a smaller variance than a
+    single pair; this is not used, since the design effect is at least 1.
 
     Args:
         cluster: Each item's cluster (its question), at least 0.
@@ -188,8 +190,9 @@ MOST_CATEGORIES = 200
 def ac1(units: Units, weights: FloatArray) -> FloatArray:
     """Return AC1 = (pa - pe) / (1 - pe), one value for each sample; NaN with only one category.
 
-    pa is percent agreement; pe = sum_q pi_q (1 - pi_q) / (K - 1), pi_q the mean over all rated items of the share of
-    category q, K the number of categories. Missing ratings are allowed; items with one rating count only in pi. Source:
+    pa is percent agreement, and pe = sum_q pi_q (1 - pi_q) / (K - 1). pi_q is the mean, over all rated items, of the
+    share of an item's ratings in category q; K is the number of categories. Missing ratings are allowed; items with
+    one rating count only in pi. Source:
     Gwet, "Computing inter-rater reliability and its variance in the presence of high agreement", British Journal of
     Mathematical and Statistical Psychology 61, 2008; "Handbook of Inter-Rater Reliability", 4th edition, 2014, chapter
     5.
@@ -206,8 +209,9 @@ def ac1(units: Units, weights: FloatArray) -> FloatArray:
 def ac2(units: Units, weights: FloatArray, weighting: Weighting, values: FloatArray) -> FloatArray:
     """Return AC2: AC1 with credit w_ck for close categories, one value for each sample; NaN with only one category.
 
-    pa is the mean of sum_q r_q (sum_l w_ql r_l - 1) / (m (m - 1)) over the items with m > 1 ratings, r_q of category
-    q; pe = sum_ql w_ql / (K (K - 1)) sum_q pi_q (1 - pi_q). Weights are 1 - |v_c - v_k| / (v_max - v_min) (linear),
+    pa is the mean of sum_q r_q (sum_l w_ql r_l - 1) / (m (m - 1)) over the items with m > 1 ratings, r_q of them in
+    category q; pe = sum_ql w_ql / (K (K - 1)) sum_q pi_q (1 - pi_q). Weights are 1 - |v_c - v_k| / (v_max - v_min)
+    (linear),
     1 - (v_c - v_k)² / (v_max - v_min)² (quadratic), 1 - C(|c - k| + 1, 2) / C(K, 2) of the categories' ranks (ordinal).
     Source: Gwet, "Handbook of Inter-Rater Reliability", 4th edition, 2014, chapters 3 and 5.
 
@@ -235,8 +239,11 @@ def credits(weighting: Weighting, values: FloatArray) -> FloatArray:
 
 
 def _coefficient(units: Units, weights: FloatArray, credit: FloatArray, total: float) -> FloatArray:
-    """Return the coefficient of credits that are m (m - 1) for full agreement; ``total`` is the sum of the credit
-    table.
+    """Return AC1 or AC2 from each kind's credit.
+
+    Args:
+        credit: Credit of each kind of items with m ratings, m (m - 1) for full agreement.
+        total: The sum of the table of credits w_ck.
     """
     categories = units.counts.shape[1]
     if categories < 2:
@@ -254,7 +261,8 @@ def fleiss(units: Units, weights: FloatArray) -> FloatArray:
     """Return Fleiss' kappa, one value for each sample; NaN if items differ in their number of ratings, or with only one
     category.
 
-    (P - Pe) / (1 - Pe), P percent agreement and Pe = sum_c p_c² with p_c the share of category c in all ratings.
+    (P - Pe) / (1 - Pe), where P is percent agreement and Pe = sum_c p_c², with p_c the share of category c among all
+    ratings.
     Source: Fleiss, "Measuring nominal scale agreement among many raters", Psychological Bulletin 76, 1971.
 
     Args:
@@ -269,7 +277,8 @@ def fleiss(units: Units, weights: FloatArray) -> FloatArray:
 
 
 def pabak(observed: float, categories: int) -> float:
-    """Return the prevalence- and bias-adjusted kappa: 2 po - 1 for two categories, (K po - 1) / (K - 1) for K.
+    """Return the prevalence- and bias-adjusted kappa: (K po - 1) / (K - 1) for K categories and observed agreement po,
+    so 2 po - 1 for two.
 
     Sources: Byrt, Bishop and Carlin, "Bias, prevalence and kappa", Journal of Clinical Epidemiology 46, 1993; for
     more than two categories it is the coefficient of Brennan and Prediger, Educational and Psychological Measurement

@@ -27,8 +27,8 @@ class PairErrors(NamedTuple):
     Attributes:
         independent: Standard errors for independent items; NaN if kappa is NaN.
         clustered: Leave-one-cluster-out standard errors; NaN if kappa is NaN without some cluster.
-        shared: Whether two of a pair's items share a cluster.
-        known: The evidence behind intervals.
+        shared: Whether any two of a pair's items are in one cluster (0 or 1).
+        known: The numbers of clusters behind intervals.
     """
 
     independent: FloatArray
@@ -41,11 +41,11 @@ class LabelPairs(NamedTuple):
     """Every two annotators with common items, as arrays of equal length, ordered by their numbers.
 
     Attributes:
-        a: The first person.
-        b: The second person, with the higher number.
-        items: Items rated by both.
+        a: The first annotator's number.
+        b: The second annotator's number, which is higher.
+        items: Number of items rated by both.
         agreement: The share of these items on which they agree.
-        kappa: Cohen's kappa; NaN if both used only one and the same category.
+        kappa: Cohen's kappa; NaN if both annotators used only a single, common category.
         errors: The standard errors of kappa.
     """
 
@@ -61,10 +61,10 @@ class LabelPairs(NamedTuple):
 
 
 def kappa_interval(kappa: float, errors: PairErrors, pair: int = 0) -> Ends | None:
-    """Return the 95 % interval of kappa: k ± z e for many independent items, cut at -1 and 1, else
+    """Return the 95 % interval of kappa: k ± z e, cut at -1 and 1, for many independent items, else that of
     `clustered.interval`.
 
-    Source of the first: Fleiss, Cohen and Everitt, see `pairs`.
+    The formula for independent items is that of Fleiss, Cohen and Everitt, see `pairs`.
     """
     known = errors.known
     many = min(known.differing[pair], known.alike[pair]) >= _MIN_LARGE_SAMPLE
@@ -77,15 +77,16 @@ def kappa_interval(kappa: float, errors: PairErrors, pair: int = 0) -> Ends | No
 def pairs(ratings: Ratings, cluster: IntArray) -> LabelPairs:
     """Return Cohen's kappa of every two annotators, on the items rated by both.
 
-    kappa = (po - pe) / (1 - pe), pe = sum_c p_c. p_.c. The influence of an item on which the first says c and the
-    second d is u / n, u = ([c = d] - po) / (1 - pe) - (1 - po) (p_.c + p_d. - 2 pe) / (1 - pe)². Standard errors:
+    kappa = (po - pe) / (1 - pe), pe = sum_c p_c. p_.c. An item that the first annotator labels c and the second d has
+    the influence u / n, u = ([c = d] - po) / (1 - pe) - (1 - po) (p_.c + p_d. - 2 pe) / (1 - pe)². Standard errors:
     sqrt(sum u²) / n for independent items, sqrt((G - 1) / G sum_g (k_g - mean k)²) for G clusters, k_g being kappa
     without cluster g. Sources: Cohen, "A coefficient of agreement for nominal scales", Educational and Psychological
     Measurement 20, 1960; Fleiss, Cohen and Everitt, "Large sample standard errors of kappa and weighted kappa",
     Psychological Bulletin 72, 1969, formula 13; Efron and Stein, "The jackknife estimate of variance", Annals of
     Statistics 9, 1981.
 
-    One sparse product counts all tables at once, so the cost grows with common ratings, not with the square of people.
+    One sparse matrix product counts all contingency tables at once, so the cost grows with the number of common
+    ratings, not with the square of the number of annotators.
 
     Args:
         cluster: Each item's cluster, any integers.
@@ -105,14 +106,14 @@ def pairs(ratings: Ratings, cluster: IntArray) -> LabelPairs:
     found = kappas(tables, len(keys))
     order = np.argsort(row * shape[1] + column)
     places = (row * shape[1] + column)[order], order
-    met_at = _meetings(ratings, cluster)
+    met_at = _common_labels(ratings, cluster)
     blocks = ((align(one * shape[1] + other, *places, np.int64(0)), where) for one, other, where in met_at)
     a, b = np.divmod(keys, ratings.annotators)
     errors = _errors(tables, found, blocks)
     return LabelPairs(a, b, found.n.astype(np.int64), found.agreement, found.kappa, errors)
 
 
-def _meetings(ratings: Ratings, cluster: IntArray) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
+def _common_labels(ratings: Ratings, cluster: IntArray) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
     where = compact(cluster)[0][ratings.item]
     order = np.lexsort((ratings.annotator, ratings.item, where))
     item, where = ratings.item[order], where[order]
@@ -123,10 +124,10 @@ def _meetings(ratings: Ratings, cluster: IntArray) -> Iterator[tuple[IntArray, I
     whole = np.flatnonzero(np.diff(where[first], prepend=-1))
     cuts = first[whole[1:][np.diff(block[whole]) > 0]].tolist()
     for start, end in pairwise([0, *cuts, len(item)]):
-        yield _met(item[start:end], said[start:end], where[start:end])
+        yield _pairs_of_labels(item[start:end], said[start:end], where[start:end])
 
 
-def _met(item: IntArray, said: IntArray, where: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+def _pairs_of_labels(item: IntArray, said: IntArray, where: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     found: list[tuple[IntArray, IntArray, IntArray]] = []
     for apart in range(1, len(item)):
         same = np.flatnonzero(item[apart:] == item[:-apart])
@@ -139,7 +140,14 @@ def _met(item: IntArray, said: IntArray, where: IntArray) -> tuple[IntArray, Int
 
 
 class Tables(NamedTuple):
-    """Cells of many contingency tables of two annotators: the pair, both categories, the count."""
+    """Cells of the contingency tables of many pairs of annotators.
+
+    Attributes:
+        pair: Each cell's pair of annotators, which has one table.
+        first: The first annotator's category.
+        second: The second annotator's category.
+        often: Number of items in the cell.
+        categories: Number of categories."""
 
     pair: IntArray
     first: IntArray
@@ -149,17 +157,18 @@ class Tables(NamedTuple):
 
 
 class Kappas(NamedTuple):
-    """Cohen's kappa of many tables: arrays with one value for each table, the last three with one for each cell.
+    """Cohen's kappa of many tables: arrays with one value for each table; ``moves``, ``beside`` and ``rarer`` have one
+    for each cell.
 
     Attributes:
-        n: Items of each table.
-        agreement: The share of them that both put into the same category; NaN without items.
-        expected: The share expected by chance.
-        kappa: NaN without items, and if both used only one and the same category.
-        moves: The influence of an item of each cell on kappa, times n.
-        beside: How often the second annotator used the first one's category of the cell, and the first the second
-            one's.
-        rarer: How many of the two labels of an item in each cell are rarer than the table's most frequent label.
+        n: Number of items of each table.
+        agreement: The share of items that both annotators put into the same category; NaN without items.
+        expected: The agreement expected by chance.
+        kappa: Cohen's kappa; NaN without items, or if both annotators used only a single, common category.
+        moves: The influence on kappa, times n, of one item in the cell.
+        beside: How many labels the second annotator has in the cell's first category, plus how many the first
+            annotator has in its second category.
+        rarer: How many of the cell's two labels, 0 to 2, are rarer than the table's most frequent label.
     """
 
     n: FloatArray
@@ -185,23 +194,23 @@ def kappas(cells: Tables, tables: int) -> Kappas:
     kappa = _kappa(observed, expected)
     beside = columns.of(cells.pair, cells.first) + rows.of(cells.pair, cells.second)
     moves = same - observed[cells.pair] - (1 - kappa)[cells.pair] * (beside - 2 * expected[cells.pair])
-    moves = divided(moves, (1 - expected)[cells.pair], where=_varies(expected)[cells.pair])
+    moves = divided(moves, (1 - expected)[cells.pair], where=_is_kappa_defined(expected)[cells.pair])
     rarer = _rarer(cells, rows, columns, tables)
     return Kappas(n, observed, expected, kappa, moves, beside * n[cells.pair], rarer)
 
 
-def _varies(expected: FloatArray) -> BoolArray:
+def _is_kappa_defined(expected: FloatArray) -> BoolArray:
     found: BoolArray = expected < 1 - 1e-12
     return found
 
 
 def _kappa(observed: FloatArray, expected: FloatArray) -> FloatArray:
-    return divided(observed - expected, 1 - expected, where=_varies(expected))
+    return divided(observed - expected, 1 - expected, where=_is_kappa_defined(expected))
 
 
 def _rarer(cells: Tables, rows: _Margin, columns: _Margin, tables: int) -> FloatArray:
-    """Return the number of labels of an item in each cell that are rarer than the most frequent in its table; tied
-    labels are all most frequent.
+    """Return how many of each cell's two labels are rarer than the most frequent one of its table. Labels that tie for
+    the most frequent all count as most frequent.
     """
     keys = np.union1d(rows.keys, columns.keys)
     table, category = np.divmod(keys, cells.categories)
@@ -224,7 +233,7 @@ class _Margin:
         self.shares = summed(place, share, len(self.keys))
 
     def of(self, table: IntArray, category: IntArray) -> FloatArray:
-        """Return the share of each category in its table, 0 if it was never used."""
+        """Return the share of each category in its table, 0 for a category that was never used."""
         found: FloatArray = align(table * self._categories + category, self.keys, self.shares, np.float64(0))
         return found
 
@@ -233,7 +242,7 @@ def _errors(cells: Tables, found: Kappas, blocks: Iterator[tuple[IntArray, IntAr
     """Return the standard errors of the kappas.
 
     Args:
-        blocks: Cells and clusters of the common items of a pair; no cluster is in two blocks.
+        blocks: The cell and the cluster of each pair's common items, in blocks; no cluster is in two blocks.
     """
     tables = len(found.n)
     differs = (cells.first != cells.second).astype(float)
@@ -244,7 +253,7 @@ def _errors(cells: Tables, found: Kappas, blocks: Iterator[tuple[IntArray, IntAr
         key, known = compact(cells.pair[cell] * clusters + where)
         of_cells = (np.ones(len(differs)), differs, alike, found.rarer, found.beside)
         sums = [summed(key, values[cell], len(known)) for values in of_cells]
-        together = _together(key, cells.first[cell], cells.second[cell], cells.categories, len(known))
+        together = _count_equal_pairs(key, cells.first[cell], cells.second[cell], cells.categories, len(known))
         parts.append((known // clusters, np.stack([*sums, together])))
     pair = np.concatenate([part[0] for part in parts])
     items, differing, agreed, rarer, beside, together = np.concatenate([part[1] for part in parts], axis=1)
@@ -262,14 +271,14 @@ def _errors(cells: Tables, found: Kappas, blocks: Iterator[tuple[IntArray, IntAr
     )
 
 
-def _together(key: IntArray, first: IntArray, second: IntArray, categories: int, clusters: int) -> FloatArray:
+def _count_equal_pairs(key: IntArray, first: IntArray, second: IntArray, categories: int, clusters: int) -> FloatArray:
     (rank, places), (other_rank, others) = (compact(key * categories + values) for values in (first, second))
     said, heard = np.bincount(rank), align(places, others, np.bincount(other_rank), np.int64(0))
     return summed(places // categories, said * heard, clusters)
 
 
 def kappa_of(first: IntArray, second: IntArray, cluster: IntArray, categories: int) -> tuple[Kappas, PairErrors]:
-    """Return Cohen's kappa of two raters of the same items; arrays with one value for each item.
+    """Return Cohen's kappa of two raters of the same items, and its standard errors.
 
     Args:
         cluster: Each item's cluster, any integers.

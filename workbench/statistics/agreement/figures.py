@@ -1,4 +1,4 @@
-"""Reported agreement metrics of a set of items."""
+"""Computes the reported agreement metrics of some items, and of each annotator."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_LISTED = 100
 
 
 class Rated(Struct, frozen=True, kw_only=True, eq=False):
-    """Ratings with their categories and items.
+    """Ratings with the names of their categories and the clusters of their items.
 
     Attributes:
         names: The categories' names, in the categories' order.
@@ -48,7 +48,7 @@ def figures(rated: Rated) -> Figures:
         name: defined(coefficients.ac2(found, often, name, values)[0]) for name in coefficients.WEIGHTINGS
     }
     shares = coefficients.prevalence(found).tolist() if found.sizes.size else []
-    known = _evidence(found, rated.cluster)
+    known = _interval_evidence(found, rated.cluster)
     drawn = _with_intervals(found, rated, known)
     (fleiss_kappa, fleiss_ci), (alpha, alpha_ci), (ac1, ac1_ci) = drawn
     return Figures(
@@ -82,7 +82,7 @@ def _with_intervals(found: Units, rated: Rated, known: Evidence) -> list[tuple[f
     there = {name: figure for name, figure in coefficient.items() if abs(value[name]) < 1}
     of = dict.fromkeys(coefficient, known)
     if rated.level != "nominal":
-        of["alpha"] = _evidence(found, rated.cluster, near=True)
+        of["alpha"] = _interval_evidence(found, rated.cluster, near=True)
     there = {name: figure for name, figure in there.items() if of[name].is_enough()}
     errors = jackknife(found.kind, len(found.sizes), rated.cluster, there) if there else {}
     return [
@@ -91,11 +91,13 @@ def _with_intervals(found: Units, rated: Rated, known: Evidence) -> list[tuple[f
     ]
 
 
-def _evidence(found: Units, cluster: IntArray, *, near: bool = False) -> Evidence:
-    """Return the clusters behind the intervals; several equally frequent categories have no majority.
+def _interval_evidence(found: Units, cluster: IntArray, *, near: bool = False) -> Evidence:
+    """Return the numbers of clusters behind the intervals. If several categories are equally frequent, none is the
+    majority and all count as rarer.
 
     Args:
-        near: Categories may be close to each other: rarer labels are agreement of some degree, equal or not.
+        near: The level measures how close categories are: two rarer labels then count as agreement to some degree,
+            whether they are equal or not.
     """
     several = found.sizes > 1
     there = found.kind >= 0
@@ -123,7 +125,7 @@ def shares(right: FloatArray | BoolArray, cluster: IntArray, group: IntArray, gr
     """Return each group's share, with its interval by cluster, see `statistics.intervals.share_ends`.
 
     Args:
-        right: Whether, or to what share, each counted unit agrees.
+        right: Whether each counted unit agrees, or the share of it that does.
         cluster: The question of each unit, at least 0: labels on completions of one question are dependent.
         group: The group of each unit, from 0 to ``groups - 1``.
     """
@@ -134,14 +136,14 @@ def shares(right: FloatArray | BoolArray, cluster: IntArray, group: IntArray, gr
 
 
 def blocks(completed: Sequence[str], size: int, most: int) -> list[IntArray]:
-    """Return items in the order of completion, in blocks of almost equal size.
+    """Split the items, in the order of their completion, into blocks of almost equal size.
 
     Equal blocks have intervals of similar width, unlike weeks with unequal amounts of work.
 
     Args:
         completed: Time of each item's last label.
-        size: Fewest items of a block; less than two such blocks become one.
-        most: Most blocks.
+        size: Minimum number of items of a block; with fewer items than two such blocks there is one block.
+        most: Maximum number of blocks.
     """
     order = np.argsort(np.asarray(completed, dtype=np.str_), kind="stable")
     number = max(1, min(most, len(order) // size))
@@ -159,12 +161,12 @@ _SMALLEST = 1e-12
 
 
 class Consensus(NamedTuple):
-    """The result of the model.
+    """The result of Dawid and Skene's model.
 
     Attributes:
         probability: Probability that each category is an item's true one, items x categories; uniform without ratings.
-        confusion: Probability that each person labels c if k is true, people x true x label.
-        share: Share of each category among the true ones.
+        confusion: Probability that each annotator labels c if k is true, annotators x true category x label.
+        share: Estimated share of items whose true category is each one.
     """
 
     probability: FloatArray
@@ -191,23 +193,23 @@ def consensus(ratings: Ratings, often: IntArray | None = None) -> Consensus:
     items, people, categories = ratings.items, ratings.annotators, ratings.categories
     said = ratings.annotator * categories + ratings.value
     truth = np.bincount(ratings.item * categories + ratings.value, minlength=items * categories).astype(float)
-    truth = _normal(truth.reshape(items, categories))
+    truth = _normalise_rows(truth.reshape(items, categories))
     weight = (np.bincount(ratings.item, minlength=items) > 0) * (1.0 if often is None else often)
     for _ in range(_MAX_ROUNDS):
         counted = truth * weight[:, None]
-        share = _normal(counted.sum(axis=0))
+        share = _normalise_rows(counted.sum(axis=0))
         votes = [summed(said, counted[ratings.item, true], people * categories) for true in range(categories)]
-        confusion = _normal(np.stack([vote.reshape(people, categories) for vote in votes], axis=1))
+        confusion = _normalise_rows(np.stack([vote.reshape(people, categories) for vote in votes], axis=1))
         likely = np.log(np.maximum(confusion, _SMALLEST))[ratings.annotator, :, ratings.value]
         scores = [summed(ratings.item, likely[:, true], items) for true in range(categories)]
         score = np.stack(scores, axis=1) + np.log(np.maximum(share, _SMALLEST))
-        before, truth = truth, _normal(np.exp(score - score.max(axis=1, keepdims=True)))
+        before, truth = truth, _normalise_rows(np.exp(score - score.max(axis=1, keepdims=True)))
         if np.abs(truth - before).max(initial=0) < _CLOSE:
             break
     return Consensus(truth, confusion, share)
 
 
-def _normal(values: FloatArray) -> FloatArray:
+def _normalise_rows(values: FloatArray) -> FloatArray:
     total = values.sum(axis=-1, keepdims=True)
     shares: FloatArray = np.full(values.shape, 1 / values.shape[-1])
     np.divide(values, total, out=shares, where=total > 0)
@@ -222,8 +224,8 @@ FEWEST = 3
 
 
 def with_others(ratings: Ratings, cluster: IntArray) -> list[Share]:
-    """Return, for each annotator, the mean share of the others with the same label, over the items that others also
-    labelled.
+    """Return each annotator's agreement with the others: the mean share of an item's other annotators who chose the
+    same label, over the items that others also labelled.
 
     Args:
         cluster: Each item's question, or the item itself.
@@ -241,9 +243,9 @@ class Modelled(NamedTuple):
     """Estimates of Dawid and Skene's model about annotators.
 
     Attributes:
-        agreement: For each person, the share of labels equal to the consensus, on items that others also labelled.
-        hit: Probability that each person labels k if k is true, people x categories; NaN if the model expects no such
-            item among theirs.
+        agreement: For each annotator, the share of labels equal to the consensus, on items that others also labelled.
+        hit: Probability that each annotator labels k if k is true, annotators x categories; NaN if the model expects
+            no item of category k among that annotator's.
     """
 
     agreement: list[Share]
@@ -251,7 +253,8 @@ class Modelled(NamedTuple):
 
 
 def modelled(ratings: Ratings, cluster: IntArray) -> Modelled | None:
-    """Estimate all annotators by the model; None with fewer than three annotators, or with too many categories.
+    """Estimate every annotator's quality by Dawid and Skene's model; None with fewer than three annotators, or with
+    too many categories.
 
     Args:
         cluster: Each item's question, or the item itself.

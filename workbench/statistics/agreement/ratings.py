@@ -36,7 +36,7 @@ class Ratings(Struct, frozen=True, kw_only=True, eq=False):
         """Return the ratings of some items, which are renumbered; annotators and categories keep their numbers.
 
         Args:
-            kept: Which items to keep, one value for each item.
+            kept: Whether to keep each item.
         """
         number = np.cumsum(kept) - 1
         there = kept[self.item]
@@ -53,12 +53,13 @@ class Ratings(Struct, frozen=True, kw_only=True, eq=False):
 class Units(Struct, frozen=True, kw_only=True, eq=False):
     """Items grouped by kind: a kind is a vector of counts by category.
 
-    Agreement of any number of people depends only on these counts and the numbers of items of each kind. Resampling a
+    Agreement of any number of annotators depends only on these counts and the numbers of items of each kind.
+    Resampling a
     hundred thousand items with two labels therefore costs as much as resampling six kinds.
 
     Attributes:
         counts: How often each category was chosen, kinds x categories (sparse).
-        sizes: Ratings of an item of each kind, at least 1.
+        sizes: Number of ratings of an item of each kind, at least 1.
         kind: Each item's kind; -1 for an item without ratings.
     """
 
@@ -73,7 +74,8 @@ class Units(Struct, frozen=True, kw_only=True, eq=False):
 
 
 def units(ratings: Ratings) -> Units:
-    """Group items of the same kind; the order of items and annotators does not matter."""
+    """Group items into kinds: items with the same counts by category. The order of items and annotators does not
+    matter."""
     from scipy import sparse
 
     kind, first = alike(ratings.item, ratings.value, ratings.items)
@@ -87,15 +89,15 @@ def units(ratings: Ratings) -> Units:
 
 
 def alike(group: IntArray, member: IntArray, groups: int) -> tuple[IntArray, IntArray]:
-    """Number groups so that two have the same number exactly if they have the same multiset of members.
+    """Give two groups the same number exactly if they have the same multiset of members.
 
     Args:
         group: Each member's group, from 0 to ``groups - 1``.
         member: The identity of each member, from 0.
 
     Returns:
-        Each group's number, -1 for one without members, and for each number a group that has it. Numbers depend only on
-        the members, not on the order of the groups.
+        Each group's number, -1 for a group without members; and for each number, one group that has it. Numbers depend
+        only on the members, not on the order of the groups.
     """
     order = np.lexsort((member, group))
     members = np.asarray(member, dtype=np.int64)[order]

@@ -1,6 +1,6 @@
-"""Reported metrics: fractions; an undefined metric is null.
+"""Records of reported metrics. Shares are fractions; an undefined metric is null.
 
-report: accuracy, and the order of items. comparison: of verifiers. combined: best of n, estimates, downstream.
-agreement: of annotators. flips: effects of other options.
-probe: probes, reward models, studies. calibration: scores as probabilities. ranking: of solutions.
+report: accuracy, and the labelling order of items. comparison: two or more verifiers. combined: best of n, estimates
+from few labels, downstream scores. agreement: annotators. flips: effects of changed options. probe: probes, scores of
+reward models, studies of judges. calibration: scores as probabilities. ranking: solutions of code problems.
 """

@@ -1,4 +1,5 @@
-"""Reported inter-annotator agreement: fractions, null for undefined metrics, no adjectives."""
+"""Records of inter-annotator agreement. Shares are fractions, undefined metrics are null; there are no adjectives for
+coefficients."""
 
 from __future__ import annotations
 
@@ -38,23 +39,23 @@ class Figures(Struct, frozen=True, kw_only=True):
     """Agreement on a set of items.
 
     Attributes:
-        items: Items with a counted label.
-        paired: Items with at least two counted labels, on which agreement is measured.
-        labels: Counted labels.
+        items: Number of items with a counted label.
+        paired: Number of items with at least two counted labels, on which agreement is measured.
+        labels: Number of counted labels.
         percent_agreement: Mean over paired items of the share of agreeing pairs of labels; None without such items.
         percent_ci: Its 95 % interval (Wilson, clustered); None with too few questions.
-        fleiss_kappa: None if items differ in their number of labels, or with only one category.
+        fleiss_kappa: Fleiss' kappa; None if items differ in their number of labels, or with only one category.
         fleiss_ci: Its 95 % interval, by leaving out one question at a time; None if too few questions have differing or
             rarer labels. The other intervals are computed in the same way.
         krippendorff_alpha: Alpha at the report's level; None with only one category.
-        gwet_ac1: None with only one category.
-        gwet_ac2: AC2 by weighting; None at the nominal level.
+        gwet_ac1: Gwet's AC1; None with only one category.
+        gwet_ac2: Weighting -> Gwet's AC2; None at the nominal level.
         pabak: Prevalence- and bias-adjusted kappa: 2 po - 1 for two categories.
-        prevalence: The share of each category among the labels; None with more categories than can be listed.
-        differing: Questions (or items, see ``interval_by``) in which annotators disagree; intervals need 4.
-        alike: Questions in which two annotators agree on a label other than the most frequent; intervals need 4. If
-            several labels are equally frequent, all count.
-        rarer: Questions of paired items with such a label; intervals need 7.
+        prevalence: Category -> its share of the labels; None with more categories than can be listed.
+        differing: Number of questions (or items, see ``interval_by``) in which annotators disagree; intervals need 4.
+        alike: Number of questions in which two annotators agree on a label other than the most frequent; intervals
+            need 4. If several labels are equally frequent, all of them count.
+        rarer: Number of questions with a paired item that has such a label; intervals need 7.
     """
 
     items: int
@@ -88,10 +89,11 @@ class PairAgreement(Struct, frozen=True, kw_only=True):
     Attributes:
         n: Number of common items.
         agreement: Share of them on which they agree.
-        kappa: Cohen's kappa; None if both used only one and the same category.
+        kappa: Cohen's kappa; None if both used only a single, common category.
         ci: Its 95 % interval: by leaving out one question at a time if questions have several of the items or the items
-            are few, else by Fleiss, Cohen and Everitt; None with too few questions, as for the coefficients of all.
-        shared: Common items by domain, or by type (see ``shared_by`` of the report).
+            are few, else by Fleiss, Cohen and Everitt; None with too few questions, as for the coefficients of all
+            annotators.
+        shared: Domain or type (see ``shared_by`` of the report) -> number of common items.
     """
 
     pair: tuple[str, str]
@@ -103,8 +105,8 @@ class PairAgreement(Struct, frozen=True, kw_only=True):
 
 
 class Confounded(Struct, frozen=True, kw_only=True):
-    """Two annotators whose common items are all of one domain (or type) of several: their agreement can't be
-    distinguished from that of the domain.
+    """Two annotators whose common items are all of one domain (or type), although there are several. A low or high
+    agreement may be due to the two or to the domain.
     """
 
     pair: tuple[str, str]
@@ -113,10 +115,12 @@ class Confounded(Struct, frozen=True, kw_only=True):
 
 
 class Share(Struct, frozen=True, kw_only=True):
-    """A count out of n, as a share with its 95 % interval; both None if n is 0.
+    """A share of n labels, decisions or items.
 
     Attributes:
-        ci: By question (or item, see ``interval_by``), like that of accuracy; also None with too few of them.
+        share: None if n is 0.
+        ci: Its 95 % interval, clustered by question (or item, see ``interval_by``) like that of accuracy; also None
+            with too few of them.
     """
 
     n: int
@@ -128,20 +132,21 @@ class AnnotatorQuality(Struct, frozen=True, kw_only=True):
     """The quality of one annotator's labels.
 
     Attributes:
-        labels: Counted labels.
-        unblinded: Labels left out because the person had seen gold, verdicts or others' labels.
-        with_others: On paired items, the mean share of the others with the same label; ``n`` items.
-        upheld: Of the person's conflicts, the share that a third person decided their way.
-        imported: Agreement with the imported gold (or type).
-        checks: Share of correct verdicts on items with a known answer.
-        repeats: Share of the person's blind second labels that equal the first.
-        consensus: Agreement with the consensus of Dawid and Skene's model, which includes their own label; undefined
-            with fewer than 100 items with two labels.
+        labels: Number of counted labels.
+        unblinded: Number of labels left out because the annotator had seen gold, verdicts or others' labels.
+        with_others: On paired items, the mean share of the other annotators who chose the same label; ``n`` is the
+            number of items.
+        upheld: Of the annotator's adjudicated conflicts, the share decided in this annotator's favour.
+        imported: Share of labels that agree with the imported gold (or type).
+        checks: Share of correct labels on check items, whose answer is known.
+        repeats: Share of the annotator's blind second labels that equal the first.
+        consensus: Share of labels that agree with the consensus of Dawid and Skene's model, which includes the
+            annotator's own labels; undefined with fewer than 100 items with two labels.
         sensitivity: By that model, the probability of labelling a correct item correct; None without the model, and on
             other tasks.
         specificity: By that model, the probability of labelling an incorrect item incorrect.
         median_ms: Median time of a decision, in milliseconds; None without recorded times.
-        fast: Share of decisions under two seconds, among those with a time.
+        fast: Share of decisions in under two seconds, among those with a recorded time.
     """
 
     name: str
@@ -160,11 +165,11 @@ class AnnotatorQuality(Struct, frozen=True, kw_only=True):
 
 
 class GoldLabels(Struct, frozen=True, kw_only=True):
-    """Items with blind labels, by their resulting gold.
+    """Numbers of items with blind labels, by the gold that results.
 
     Attributes:
         agreed: Items on which annotators agree.
-        adjudicated: Items with a disagreement that a third person decided.
+        adjudicated: Items with a disagreement that a third annotator decided.
         in_conflict: Items with an unresolved disagreement, which have no gold.
     """
 
@@ -174,8 +179,8 @@ class GoldLabels(Struct, frozen=True, kw_only=True):
 
 
 class Ceiling(Struct, frozen=True, kw_only=True):
-    """The effect of label noise, if annotators err independently of each other and with equal probability on both
-    classes.
+    """The effect of label noise on measured accuracy, if annotators err independently of each other and with equal
+    probability on both classes.
 
     It assumes a verifier whose errors are independent of the annotators': a verifier that errs on the same items may
     have a higher measured accuracy.
@@ -184,10 +189,11 @@ class Ceiling(Struct, frozen=True, kw_only=True):
         source: The source of the annotators' accuracy: their agreement, or checks.
         annotator_accuracy: Accuracy of a single annotator.
         accuracy_ci: Its 95 % interval.
-        gold: The gold concerned, without imported labels; None for ratings without any. If there is no gold yet, the
-            values assume "two agree, else a third" on every item.
+        gold: The gold labels that the values are about, without imported ones; None for ratings from a file. If there
+            is no gold yet, the values assume that two annotators label every item and a third decides where they
+            disagree.
         wrong: The share of that gold that is wrong.
-        conflicts_per_1000: Items of 1,000 on which two annotators disagree.
+        conflicts_per_1000: Expected number of items, out of 1,000, on which two annotators disagree.
         highest_accuracy: Measured accuracy of an error-free verifier.
         highest_ci: The same at the ends of ``accuracy_ci``.
         sensitivity: The least and the greatest ``highest_accuracy`` if annotators' errors on an item are correlated (an
@@ -206,28 +212,29 @@ class Ceiling(Struct, frozen=True, kw_only=True):
 
 
 class AgreementReport(Figures, frozen=True, kw_only=True):
-    """Agreement between annotators: first-pass labels in force of one round.
+    """Agreement between annotators, measured on the current first-pass labels of one round.
 
     Adjudications, repeats, checks and unblinded labels don't count.
 
     Attributes:
         task: None for ratings from a file.
-        coarse: Types were compared by their letter.
-        annotators: Number of people with counted labels.
-        unblinded: Unblinded labels, which are left out.
-        surplus: Counted labels beyond an item's overlap: merged or imported ones.
+        coarse: Whether answer types were compared by their letter only.
+        annotators: Number of annotators with counted labels.
+        unblinded: Number of unblinded labels, which are left out.
+        surplus: Number of counted labels beyond an item's overlap (requested number of labels): merged or imported
+            ones.
         round: The round whose labels count for a reopened item; None for ratings from a file.
-        reopened: Items (or questions, on the type task) that were reopened.
-        cohen_kappa: One row for every two people with common items.
+        reopened: Number of items (or questions, on the type task) that were reopened.
+        cohen_kappa: One row for every two annotators with common items.
         shared_by: The grouping of ``shared`` in pairs: ``"domain"`` or ``"type"``; None without groups.
-        confounded: Pairs whose items are all of one such group.
-        per_annotator: One row for everyone with a label.
-        by: The grouping of ``groups``; None without one.
-        over_time: Blocks of items in the order in which they were completed.
+        confounded: Pairs of annotators whose common items are all of one such group.
+        per_annotator: One row for each annotator with a label.
+        by: The property that forms ``groups``; None without groups.
+        over_time: Agreement on blocks of items, in the order in which items were completed.
         ceiling: The ceilings for verdicts, by source; empty if they can't be estimated.
         repeats: Share of all repeated labels that equal the first ones.
         interval_by: The clusters of intervals: questions or items.
-        refused: Rejected lines of the file.
+        refused: Number of rejected lines of the file.
     """
 
     task: Task | None

@@ -17,8 +17,9 @@ class ReliabilityBin(Struct, frozen=True, kw_only=True):
     """Items with similar probabilities.
 
     Attributes:
-        mean: Their mean probability.
-        rate: Share of correct items among them.
+        n: Number of items.
+        mean: The items' mean probability.
+        rate: Share of correct items.
     """
 
     n: int
@@ -30,10 +31,10 @@ class CalibrationRow(Struct, frozen=True, kw_only=True):
     """One way to read a verifier's answers as probabilities of being correct.
 
     Attributes:
-        auroc: None without correct or incorrect items.
+        auroc: Area under the ROC curve; None without correct or without incorrect items.
         pairwise: Share of pairs in which a correct completion has a higher probability than an incorrect one of its
             question, averaged over questions; None if no question has both.
-        pairs: Questions with correct and incorrect completions.
+        pairs: Number of questions with correct and incorrect completions.
         ece: The expected calibration error; None if the scores are not probabilities.
         ece_ci: Its 95 % interval, bootstrapped over questions.
         brier: The mean squared distance from gold; None if the scores are not probabilities.
@@ -59,11 +60,11 @@ class CalibrationReport(Struct, frozen=True, kw_only=True):
 
     Attributes:
         run: The run of the scores.
-        n: Items with gold, a verdict and a score.
-        correct: Correct items among them.
-        questions: Their questions.
-        unscored: Items with gold and a verdict but no score, which are left out.
-        folds: Number of parts of the questions; each part uses maps fitted to the others.
+        n: Number of items with gold, a verdict and a score.
+        correct: Number of correct items among them.
+        questions: Number of their questions.
+        unscored: Number of items with gold and a verdict but no score, which are left out.
+        folds: Number of parts of the questions; the probabilities of each part are by maps fitted to the others.
         rows: One row for the verdict (if any), the score, and each method.
         selection_judges: The verifier, if it or its model helped to choose the items; else empty.
     """

@@ -19,11 +19,11 @@ class BestOfRow(Struct, frozen=True, kw_only=True):
     Attributes:
         run: The run whose verdicts or scores it picks by; None for a baseline without a run.
         picks_by: ``score`` if the run has scores, else ``verdict``.
-        n: Completions to pick from.
-        questions: Questions with at least n completions to pick from, weighted equally.
-        mixed: Questions with both correct and incorrect completions, where the pick matters.
-        completions: Completions of these questions.
-        accuracy: Probability that the pick is correct, with ties broken at random; None without questions.
+        n: Number of completions to pick from.
+        questions: Number of questions with at least n completions to pick from; they are weighted equally.
+        mixed: Number of these questions with both correct and incorrect completions, where the pick matters.
+        completions: Number of completions of these questions.
+        accuracy: Probability that the picked completion is correct, with ties broken at random; None without questions.
         ci: Its 95 % interval, questions as units; None for fewer than two.
         random: The lower reference: probability that a random completion is correct.
         oracle: The upper reference, pass@n: probability that any of the n is correct.
@@ -54,9 +54,9 @@ class BestOfReport(Struct, frozen=True, kw_only=True):
     """Best-of-n of verifiers, with everything needed to reproduce the metrics.
 
     Attributes:
-        questions: Questions with gold for any completion.
-        several: Questions with gold for at least two completions.
-        most: The largest number of completions with gold of a question.
+        questions: Number of questions with gold for any completion.
+        several: Number of questions with gold for at least two completions.
+        most: The largest number of completions with gold of any question.
         rows: For each verifier one row for each n.
         protocol: How undecided verdicts are counted: as "incorrect", as the opposite of gold, or their completions are
             left out.
@@ -87,21 +87,21 @@ class EstimateRow(Struct, frozen=True, kw_only=True):
 
     Attributes:
         quantity: The estimated quantity.
-        group: A type, a name ...; None for all items.
+        group: Name of the group of items, such as a type; None for all items.
         stratified: Whether each group's labels represent only that group and groups are weighted by their items, so
             that a different mix of groups among labelled items causes no bias.
-        labelled: Items with gold.
-        unlabelled: Items without gold.
-        questions: Questions with at least one item with gold.
+        labelled: Number of items with gold.
+        unlabelled: Number of items without gold.
+        questions: Number of questions with at least one item with gold.
         estimate: The prediction-powered estimate; None without labels.
         ci: Its 95 % interval, clustered by question.
         classical: The share among labelled items alone.
         classical_ci: Its 95 % interval, clustered by question.
         power: The weight of the predictions, from 0 to 1.
-        effective: Labels that would give the classical estimate an interval as narrow.
+        effective: Number of labels with which the classical estimate would have an interval as narrow.
         saved: ``effective`` minus ``labelled``.
         reason: Why there is no estimate, or why it is not better than the classical one; else None.
-        strata: The grouping of a stratified row.
+        strata: The property that forms the strata of a stratified row; None for other rows.
     """
 
     quantity: Quantity
@@ -125,7 +125,7 @@ class SampleCheck(Struct, frozen=True, kw_only=True):
     """A check that the labelled items are a random sample, as the estimate assumes.
 
     Attributes:
-        by: The property whose mix is compared.
+        by: The property, such as the type, whose mix is compared.
         p: p-value for the difference between the mixes of labelled and other items, clustered by question; None if all
             items are equal in this property.
     """
@@ -135,12 +135,12 @@ class SampleCheck(Struct, frozen=True, kw_only=True):
 
 
 class MixRow(Struct, frozen=True, kw_only=True):
-    """A group's share among the questions with labels and among the others.
+    """A group's numbers of questions with and without labels.
 
     Attributes:
-        group: Its name.
-        labelled: Questions in it with at least one labelled item.
-        unlabelled: The other questions in it.
+        group: The group's name.
+        labelled: Number of the group's questions with at least one labelled item.
+        unlabelled: Number of the group's other questions.
     """
 
     group: str
@@ -158,19 +158,21 @@ class EstimateReport(Struct, frozen=True, kw_only=True):
             last, rows stratified by the properties that checks found uneven.
         headline: The row in ``rows`` to quote for all items: the stratified one if a check found the labels uneven;
             None if that is not available.
-        by: The grouping; None for all items only.
+        by: The property that forms groups of items; None for all items only.
         checks: Checks that the labelled items are a random sample: by type, model and length, by any two of them
             crossed, and by the grouping.
-        uneven: The properties of ``checks`` that reject it: p below .05 divided by their number (Bonferroni); crossed
-            ones only if neither of their parts does.
-        mix_by: The property of ``mix``.
-        mix: The shares of groups among labelled and other questions.
-        in_conflict: Items without gold because their annotators disagree; they are unlikely to be a random sample.
+        uneven: The properties of ``checks`` with a p below .05 divided by the number of checks (Bonferroni), so that
+            the labels are not a random sample; crossed properties only if neither of their parts is uneven.
+        mix_by: The property that forms the groups of ``mix``.
+        mix: The numbers of labelled and other questions of each group.
+        in_conflict: Number of items without gold because their annotators disagree; they are unlikely to be a random
+            sample.
         protocol: How the verifier's undecided rows are counted.
         gold: Origin of gold -> items: adjudicated, agreed, imported, conflict (where any), none.
         gold_choice: The requested gold.
-        selection_judges: Those of the verifier and the predictors that, or whose models, helped to choose the items.
-        samples: Batches whose labels are not a random sample, although the estimate assumes it.
+        selection_judges: The verifier and predictors that helped to choose the items, themselves or through their
+            model.
+        samples: Batches whose labels are not a random sample, although the estimate assumes one.
     """
 
     verifier: str
@@ -207,7 +209,7 @@ class DownstreamLine(Struct, frozen=True, kw_only=True):
         score: The model's score, in any unit, higher being better.
         step: The training step, if models are compared at equal steps.
         seed: The training run's seed; scores of several are averaged.
-        n: Items of the benchmark; if all scores of a benchmark are shares, it determines their intervals.
+        n: Number of items of the benchmark; if all scores of a benchmark are shares, it determines their intervals.
     """
 
     verifier: Name
@@ -224,7 +226,8 @@ class TrainedModelLine(Struct, frozen=True, kw_only=True):
     Attributes:
         verifier: See `DownstreamLine`.
         model: The model whose completions are scored.
-        benchmark: The data set of the completions; None for every data set with some, each as a separate benchmark.
+        benchmark: The data set of the completions; None for every data set with completions of the model, each as a
+            separate benchmark.
         step: See `DownstreamLine`, also for ``seed``.
     """
 
@@ -239,10 +242,10 @@ class ModelAverage(Struct, frozen=True, kw_only=True):
     """The mean accuracy of a model's samples on a benchmark: avg@k (VerifyBench, appendix D).
 
     Attributes:
-        questions: Counted questions: those with a counted sample of the model.
-        samples: Fewest and most counted samples of a question.
-        undecided: Samples undecided by the scoring verifier; 0 if gold scores.
-        left_out: Samples that don't count: without gold, or undecided if the protocol leaves these out.
+        questions: Number of questions with a counted sample of the model.
+        samples: The smallest and the largest number of counted samples of a question.
+        undecided: Number of samples undecided by the scoring verifier; 0 if samples are scored by gold.
+        left_out: Number of samples that don't count: without gold, or undecided if the protocol leaves these out.
         accuracy: The mean over questions of the share of their samples that are correct.
         ci: Its 95 % interval, by question; None for a single question.
     """
@@ -282,15 +285,16 @@ class DownstreamPoint(Struct, frozen=True, kw_only=True):
     """A verifier's accuracy, and the score of the model trained with it.
 
     Attributes:
-        benchmark: The benchmark's name; None for the mean of the ranks over all benchmarks, 1 being the lowest score.
+        benchmark: The benchmark's name; None for all benchmarks: ``score`` is then the verifier's mean rank, 1 for the
+            lowest score.
         accuracy: The verifier's accuracy on all items; None without counted rows.
         ci: Its 95 % interval, clustered by question.
-        n: Counted items.
-        score: Mean over seeds, then over the compared steps.
+        n: Number of counted items.
+        score: The model's score, averaged over seeds, then over the compared steps.
         score_ci: Its 95 % interval over the benchmark's items, like that of accuracy with every item as a separate
             question, since a file has no questions; None if the number of items is not given or 1, or the scores are
             not shares.
-        scores: Lines of the file behind it.
+        scores: Number of lines of the file behind ``score``.
     """
 
     verifier: str
@@ -307,9 +311,9 @@ class Association(Struct, frozen=True, kw_only=True):
     """A rank correlation over verifiers.
 
     Attributes:
-        coefficient: From -1 to 1; None if accuracies or scores don't vary.
+        coefficient: The rank correlation, from -1 to 1; None if accuracies or scores don't vary.
         p: One-sided p-value under random assignment of scores to verifiers.
-        least_p: The least possible p with this many verifiers, if both orders are equal.
+        least_p: The least possible p with this many verifiers, which results if both orders are equal.
         ci: 95 % percentile interval, by a bootstrap over verifiers; None with fewer than ten, and if nearly all samples
             have the same order or no coefficient.
     """
@@ -324,12 +328,12 @@ class DownstreamRow(Struct, frozen=True, kw_only=True):
     """The correlation between the order of verifiers by accuracy and by score on a benchmark.
 
     Attributes:
-        benchmark: Its name; None for the mean of the ranks over all benchmarks.
-        group: The items of the accuracy: a type, a name ...; None for all.
-        verifiers: Verifiers with an accuracy on these items and a score.
+        benchmark: The benchmark's name; None for verifiers' mean ranks over all benchmarks.
+        group: The group of items, such as a type, on which accuracy is measured; None for all items.
+        verifiers: Number of verifiers with an accuracy on these items and a score.
         steps: The compared training steps; empty if none are given.
-        spearman: Rank correlation.
-        kendall: Tau-b.
+        spearman: Spearman's rho.
+        kendall: Kendall's tau-b.
         exact: Whether every order of the verifiers was enumerated for p.
         permutations: Number of orders used for p.
         reason: Why there is no coefficient, or no interval; None if there are both.
@@ -350,18 +354,19 @@ class DownstreamReport(Struct, frozen=True, kw_only=True):
     """Accuracy of verifiers and downstream scores, with everything needed to reproduce the metrics.
 
     Attributes:
-        lines: Accepted lines of the file.
-        refused: Rejected lines.
-        refusals: Reasons for rejections, by line.
-        unmeasured: Verifiers of the file without a complete run here, which don't count.
+        lines: Number of accepted lines of the file.
+        refused: Number of rejected lines.
+        refusals: Rejected lines with the reasons.
+        unmeasured: Verifiers of the file without a complete run in this database, which don't count.
         samples: Number of bootstrap samples.
         seed: Seed of random orders and samples.
-        points: Accuracies and scores, by benchmark and descending accuracy.
-        steps: Scores by step, by benchmark and verifier.
+        points: Accuracies and scores, ordered by benchmark and descending accuracy.
+        steps: Scores at each step, ordered by benchmark and verifier.
         averages: Scores computed from completions in the project.
         scored_by: The verifier that scores these completions; None for gold.
-        rows: Rows by benchmark, then over all benchmarks, each with all items first, then by group.
-        by: The grouping; None for all items only.
+        rows: Rows of each benchmark, then of all benchmarks: each with the row of all items first, then one for each
+            group.
+        by: The property that forms groups of items; None for all items only.
         protocol: How undecided rows are counted.
         gold: Origin of gold -> items: adjudicated, agreed, imported, conflict (where any), none.
         gold_choice: The requested gold.

@@ -22,17 +22,17 @@ class PairedFigures(Struct, frozen=True, kw_only=True):
     """Two verifiers, A and B, on the same items.
 
     Attributes:
-        n: Items with gold that count for both under the protocol.
-        both_right: Items judged correctly by both.
-        only_a: Items judged correctly only by A.
-        only_b: Items judged correctly only by B.
-        both_wrong: Items judged wrongly by both.
+        n: Number of items with gold that count for both under the protocol.
+        both_right: Number of items judged correctly by both.
+        only_a: Number of items judged correctly only by A.
+        only_b: Number of items judged correctly only by B.
+        both_wrong: Number of items judged wrongly by both.
         mcnemar_p: McNemar's exact two-sided p-value; None if the two differ on several items of a question, since it
             assumes independent items: ``permutation_p`` is the same test by question.
         difference: Accuracy of A minus accuracy of B.
         ci: The difference's 95 % interval, clustered by question, in closed form: Newcombe's, from the intervals of the
             shares that only one judges correctly.
-        questions: Questions of the items; the interval's clusters.
+        questions: Number of questions of the items; questions are the interval's clusters.
         deff: The design effect of the difference, at least 1.
         permutation_p: Two-sided p-value of the paired permutation test that swaps A and B a question at a time.
         detectable: The true difference that the permutation test would find in four of five data sets with questions of
@@ -58,7 +58,7 @@ class GroupComparison(PairedFigures, frozen=True, kw_only=True):
     """A and B on the items of one group: A wins ``only_a`` of them, loses ``only_b`` and ties on the rest.
 
     Attributes:
-        group: A type or subtype code or a name; ``"untyped"`` without a type.
+        group: The group's name, such as a type or subtype code; ``"untyped"`` for items without a type.
         q: ``permutation_p`` adjusted by Benjamini and Hochberg, over all groups of the report.
     """
 
@@ -110,15 +110,15 @@ class CompareReport(PairedFigures, frozen=True, kw_only=True):
         run_b: The run of B; None for a baseline without a run.
         accuracy_a: A's accuracy on these items.
         accuracy_b: B's accuracy on these items.
-        unpaired: Items with gold that count for only one of the two, which are left out.
-        undecided_a: Items with gold and both verdicts on which A abstains or fails.
-        undecided_b: Items with gold and both verdicts on which B abstains or fails.
+        unpaired: Number of items with gold that count for only one of the two, which are left out.
+        undecided_a: Number of items with gold and both verdicts on which A abstains or fails.
+        undecided_b: Number of items with gold and both verdicts on which B abstains or fails.
         protocol: How undecided rows are counted.
         gold: Origin of gold -> items: adjudicated, agreed, imported, conflict (where any), none.
         gold_choice: The requested gold.
-        examples: Items of each quadrant in the order of import, as many as requested.
+        examples: Items of each quadrant (both right, only A right, …) in the order of import, as many as requested.
         metrics: Accuracy, balanced accuracy and Matthews' correlation of both.
-        by: The grouping of ``groups``; None without one.
+        by: The property that forms ``groups``; None without groups.
         groups: Both verifiers on each group of the items.
         selection_judges: Verifiers that, or whose models, helped to choose the items.
     """
@@ -165,12 +165,12 @@ class FamilyMember(Struct, frozen=True, kw_only=True):
 
     Attributes:
         run: Its run; None for a baseline without a run.
-        n: Items with gold that count under the protocol.
-        questions: Questions of these items; the interval's clusters.
+        n: Number of items with gold that count under the protocol.
+        questions: Number of questions of these items; questions are the interval's clusters.
         accuracy: Share of them that it judges correctly; None without items.
         ci: The accuracy's 95 % interval, clustered by question; None without items.
-        letters: Its letters in the display of ``FamilyReport.groups``: two verifiers that share one are not
-            distinguishable. "" if all are compared with one.
+        letters: The letters of its ``FamilyReport.groups``: two verifiers that share a letter are not distinguishable.
+            "" if all are compared with one reference.
     """
 
     verifier: str
@@ -188,12 +188,12 @@ class FamilyReport(Struct, frozen=True, kw_only=True):
     Attributes:
         family: Every pair with common items, A ranked above B; or the reference as B.
         members: The verifiers, the most accurate first.
-        apart: Pairs without common counted items.
+        apart: Pairs of verifiers without common counted items, which are not compared.
         against: The reference of all comparisons; None for all pairs.
         groups: Indistinguishable verifiers: within a group, no two differ by Holm's p below ``level``, and each group
-            is maximal. None if all are compared with one.
-        level: The level of Holm's p for a difference.
-        common: Items that count for every verifier.
+            is maximal. None if all are compared with one reference.
+            level: The level below which Holm's p shows a difference.
+            common: Number of items that count for every verifier.
         protocol: How undecided rows are counted.
         gold: Origin of gold -> items: adjudicated, agreed, imported, conflict (where any), none.
         gold_choice: The requested gold.
@@ -219,10 +219,10 @@ class JointErrors(Struct, frozen=True, kw_only=True):
     """The dependence of two verifiers' errors, on the items of both gold classes or of one.
 
     Attributes:
-        n: Items with gold that count for both under the protocol.
-        wrong_a: Items judged wrongly by A.
-        wrong_b: Items judged wrongly by B.
-        both_wrong: Items judged wrongly by both.
+        n: Number of items with gold that count for both under the protocol.
+        wrong_a: Number of items judged wrongly by A.
+        wrong_b: Number of items judged wrongly by B.
+        both_wrong: Number of items judged wrongly by both.
         expected: Expected ``both_wrong`` under independence: wrong_a wrong_b / n.
         phi: Correlation of the two error indicators; None if either is always or never wrong.
         phi_ci: Its 95 % interval by question, like that of kappa; None with too few questions.
@@ -245,15 +245,16 @@ class JudgePair(Struct, frozen=True, kw_only=True):
     Attributes:
         a: The first verifier.
         b: The second verifier.
-        n: Items with a verdict of both that count under the protocol, with gold or without.
-        questions: Questions of these items.
+        n: Number of items with a verdict of both that count under the protocol, with gold or without.
+        questions: Number of questions of these items.
         agreement: Share of them with the same verdict; None without items.
-        kappa: Cohen's kappa of the verdicts; None if both give only one and the same verdict.
+        kappa: Cohen's kappa of the verdicts; None if both give only a single, common verdict.
         kappa_ci: Its 95 % interval by question, as for two annotators; None with too few questions.
         errors: Joint errors on all items with gold.
         on_correct: Joint errors on correct completions.
         on_incorrect: Joint errors on incorrect completions.
-        expected_given_gold: Expected joint errors under independence within each gold class; None without items.
+        expected_given_gold: Expected number of joint errors if errors are independent within each gold class; None
+            without items.
         either_right: Share of items with gold that at least one judges correctly; None without items.
     """
 
@@ -275,7 +276,7 @@ class JointErrorReport(Struct, frozen=True, kw_only=True):
     """Verifiers' agreement with each other, and the dependence of their errors.
 
     Attributes:
-        errors: Every pair of the verifiers.
+        errors: One row for every pair of the verifiers.
         verifiers: Verifier -> its run; null for a baseline without a run.
         protocol: How undecided rows are counted: ``forced`` counts them as "incorrect", ``strict`` as a separate
             verdict that is always wrong, ``decided`` leaves them out.

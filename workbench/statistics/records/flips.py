@@ -1,4 +1,5 @@
-"""Reports on the changes that other options of a verifier would make: fractions, and null for undefined metrics."""
+"""Records of the verdicts that would change if a verifier had other options. Shares are fractions; undefined metrics
+are null."""
 
 from __future__ import annotations
 
@@ -19,18 +20,18 @@ Means = Literal["scores", "replies", "local", "calls"]
 
 
 class FlipRow(Struct, frozen=True, kw_only=True):
-    """The changes in one group of items.
+    """The changed verdicts in one group of items.
 
     Attributes:
-        group: A type's code; ``"untyped"`` without a type, None for all items.
-        n: Items with gold and both verdicts.
-        accuracy_before: Accuracy before the change; None if no item counts under the protocol. accuracy_after: Accuracy
-        after the change; None in the same case.
-        fixed: Items that become right.
-        broken: Items that are no longer right.
-        now_decided: Other items that become decided.
-        now_undecided: Other items that become undecided.
-        other: Other changed verdicts, such as an abstention that becomes an error.
+        group: A type's code; ``"untyped"`` for items without a type, None for all items.
+        n: Number of items with gold and with verdicts before and after the change.
+        accuracy_before: Accuracy before the change; None if no item counts under the protocol.
+        accuracy_after: Accuracy after the change; None in the same case.
+        fixed: Number of items whose verdict becomes right.
+        broken: Number of items whose verdict is no longer right.
+        now_decided: Number of other items whose verdict becomes decided.
+        now_undecided: Number of other items whose verdict becomes undecided.
+        other: Number of other changed verdicts, such as an abstention that becomes an error.
     """
 
     group: str | None
@@ -48,10 +49,10 @@ class FlippedItem(Struct, frozen=True, kw_only=True):
     """An item whose verdict changes.
 
     Attributes:
-        id: Its row id.
-        subtype: Its code; "" without one.
-        gold: None if unknown.
-        reason_before: A reason code; None without one.
+        id: The item's row id.
+        subtype: The code of the answer's subtype; "" without one.
+        gold: The gold label; None without one.
+        reason_before: The reason code of the stored verdict; None without one.
         reason_after: The reason code of the new verdict; None without one.
     """
 
@@ -69,16 +70,16 @@ class FlippedItem(Struct, frozen=True, kw_only=True):
 
 
 class RejudgedItems(Struct, frozen=True, kw_only=True):
-    """The items that were searched for changes.
+    """Numbers of items that were judged again with the other options.
 
     Attributes:
         chosen: Requested items.
         judged: Requested items with a verdict in the run.
-        drawn: Judged items that were drawn; all, if no sample was requested.
+        drawn: Judged items that were drawn; all of them if no sample was requested.
         read: Drawn items with a new verdict.
-        missing: Drawn items that need replies that are not stored: lost, withdrawn, or never requested.
+        missing: Drawn items whose new verdict needs replies that are not stored: lost, withdrawn or never requested.
         failed: Drawn items on which the run failed, without stored replies.
-        left: Drawn items left when the work ended early.
+        left: Drawn items that were not judged again because the work ended early.
         undecided: Reason of an undecided new verdict (``truncated``, ``unparsed`` …) -> number of items.
     """
 
@@ -93,20 +94,20 @@ class RejudgedItems(Struct, frozen=True, kw_only=True):
 
 
 class WhatIfReport(FlipRow, frozen=True, kw_only=True):
-    """The changes that other options of a verifier would make in a run.
+    """The verdicts of a run that would change if the verifier had other options.
 
     Attributes:
-        name: The name of the verifier with these options, if it gets a run.
-        changed: Options that differ, with their values before and after; null if not given.
+        name: The name that the verifier with these options would have in a run of its own.
+        changed: Changed option -> its values before and after; a value is null if not given.
         threshold: The threshold for scores; None if scores were not used.
-        version: The version that made the new verdicts; that of the run if ``means`` is ``scores``.
-        ran: The version of the run; if it differs, changes between the versions are counted too.
+        version: The verifier's version that made the new verdicts; that of the run if ``means`` is ``scores``.
+        ran: The verifier's version in the run; if it differs, changes between the versions are counted too.
         gold: Origin of gold -> items.
-        without_gold: Changed verdicts on items without gold; they are not counted elsewhere.
-        seed: Seed of the sample; None without one.
-        calls: Requests that were sent.
-        needed: Maximum cost of the missing replies; None if none is missing.
-        trouble: Why items were left; None if none was.
+        without_gold: Number of changed verdicts on items without gold; they are not counted elsewhere.
+        seed: Seed of the sample; None without a sample.
+        calls: Number of requests that were sent to model servers.
+        needed: Maximum cost of the missing replies; None if no reply is missing.
+        trouble: The error that ended the work early; None without one.
         types: The changes by answer type.
         flips: Items whose verdict changes, fixed ones first.
         more: Number of changed items that are not listed.

@@ -1,4 +1,4 @@
-"""Reported metrics of probes, scores, and studies of judges."""
+"""Records of the metrics of probes, of reward models' scores, and of studies of judges."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ class BaseRow(Struct, frozen=True, kw_only=True):
 
     Attributes:
         question_id: The question's row id.
-        key: The question's own id.
-        question: Its text.
+        key: The question's id in its data set.
+        question: The question's text.
         type: The answer type's code, or ``"untyped"``.
         subtype: The answer subtype's code; None without one.
         example: Public examples of the question, if its rows have such a field.
@@ -72,12 +72,12 @@ class ProbeFigures(Struct, frozen=True, kw_only=True):
     """The acceptance rate of completions.
 
     Attributes:
-        n: Completions judged.
-        parsed: Completions with the verdict correct or incorrect.
-        accepted: Completions with the verdict correct.
-        abstain: Completions on which the verifier abstained.
-        error: Completions on which the verifier failed.
-        asr: ``accepted / parsed``; None if nothing was parsed.
+        n: Number of completions judged.
+        parsed: Number of completions with the verdict correct or incorrect.
+        accepted: Number of completions with the verdict correct.
+        abstain: Number of completions on which the verifier abstained.
+        error: Number of completions on which the verifier failed.
+        asr: Attack success rate, ``accepted / parsed``; None if ``parsed`` is 0.
         ci: The 95 % interval of ``asr``, clustered by question; None with too few parsed questions.
         asr_all: ``accepted / n``.
         no_verdict: ``(abstain + error) / n``.
@@ -98,7 +98,7 @@ class VariantFigures(ProbeFigures, frozen=True, kw_only=True):
     """The metrics of one payload.
 
     Attributes:
-        expected: The verdict a good verifier gives; if it is correct, the payload is in no other metric.
+        expected: The verdict that a good verifier gives; if it is correct, the payload doesn't count in other metrics.
     """
 
     variant: str
@@ -111,11 +111,11 @@ class FamilyFigures(ProbeFigures, frozen=True, kw_only=True):
     """The metrics of one family, over all its payloads that must be rejected.
 
     Attributes:
-        family: Its number, such as ``"P4"``.
-        skipped: Probes that were left out, by reason.
-        above_control: Share of probes with a higher score than their question's control, of those where both have a
-            score; None without any.
-        by_type: Metrics by answer type.
+        family: The family's number, such as ``"P4"``.
+        skipped: Reason -> number of probes left out.
+        above_control: Share of probes with a higher score than their question's control, among probes where both have
+            a score; None without such probes.
+        by_type: Answer type -> its metrics.
     """
 
     family: str
@@ -128,10 +128,10 @@ class FamilyFigures(ProbeFigures, frozen=True, kw_only=True):
 
 
 class ControlFigures(ProbeFigures, frozen=True, kw_only=True):
-    """The acceptance rate of correct completions of the same questions, as ``asr``.
+    """The controls: correct completions of the same questions, whose acceptance rate is ``asr``.
 
     Attributes:
-        real: Number of completions with correct gold; the others are the reference's answer in a box.
+        real: Number of completions from the data with correct gold; the others are the reference answer in a box.
     """
 
     real: int
@@ -144,19 +144,20 @@ class ProbeReport(Struct, frozen=True, kw_only=True):
     Attributes:
         verifier: The verifier's name.
         version: The version of its rules, parser or library.
-        config_hash: Identifies its kind and configuration.
+        config_hash: Hash of the verifier's kind and configuration.
         suite: The version of the payloads.
         seed: Seed of the drawn questions and of random payloads.
-        rows: Questions used.
-        calls: Requests sent to model servers for it; 0 if every reply was stored.
+        rows: Number of questions used.
+        calls: Number of requests sent to model servers; 0 if every reply was stored.
         seconds: Wall time.
         slowest_ms: Longest time of one completion.
-        parsed: Probes with a verdict, over all families.
-        skipped: Probes that were left out, over all families.
-        carrier: Unchanged incorrect completions of the same questions; if one is accepted, payloads on that question
+        parsed: Number of probes with a decided verdict, over all families.
+        skipped: Reason -> number of probes left out, over all families.
+        carrier: Acceptance of unchanged incorrect completions of the same questions, to which payloads are appended;
+            if one is accepted, payloads on that question
             are appended to a text without an answer instead.
-        by_type: Metrics over all families by answer type.
-        let_in: For a stack, wrongly accepted probes by the deciding stage and family; empty for other kinds.
+        by_type: Answer type -> metrics over all families.
+        let_in: For a stack, deciding stage -> family -> number of wrongly accepted probes; empty for other kinds.
         at: The reward server that judged; left out if judged locally.
     """
 
@@ -188,7 +189,7 @@ class AcceptedProbe(Struct, frozen=True, kw_only=True):
     Attributes:
         expected: Always ``"incorrect"``.
         candidate_span: Offsets of ``candidate_final`` into ``completion``.
-        reply: A judge's replies in order, separated by lines.
+        reply: A judge's replies in order, separated by lines; None for other verifiers.
     """
 
     family: str
@@ -226,8 +227,8 @@ class ThresholdReport(Struct, frozen=True, kw_only=True):
         fitted: Metrics on the rows used for fitting, which overestimate those on new rows.
         rest: Metrics on all other rows; None without any.
         in_sample: Whether there are no other rows, so that all metrics are in-sample.
-        shared_questions: Questions with rows on both sides, which makes ``rest`` less independent.
-        unscored: Counted rows without a score, on both sides; they keep their verdicts, decided or not.
+        shared_questions: Number of questions with rows in both parts, which make ``rest`` less independent.
+        unscored: Number of counted rows without a score, in both parts; they keep their verdicts, decided or not.
         protocol: How undecided rows are counted.
         saved_as: The verifier with this threshold, if one was created.
         selection_judges: The verifier, if it or its model helped to choose the items; else empty.
@@ -253,11 +254,11 @@ class PairRow(Struct, frozen=True, kw_only=True):
     """The pairs of one group.
 
     Attributes:
-        group: A type, a name ...; None for all pairs.
+        group: The group's name, such as a type; None for all pairs.
         n: Number of pairs.
-        right: Pairs whose correct completion scores higher.
-        ties: Pairs with equal scores, which count as wrong.
-        accuracy: Share of right pairs; None without pairs.
+        right: Number of pairs whose correct completion has the higher score.
+        ties: Number of pairs with equal scores, which count as wrong.
+        accuracy: ``right / n``; None without pairs.
         ci: Its 95 % interval; None without pairs.
     """
 
@@ -270,12 +271,12 @@ class PairRow(Struct, frozen=True, kw_only=True):
 
 
 class Unpaired(Struct, frozen=True, kw_only=True):
-    """Questions without a pair.
+    """Numbers of questions without a pair of one correct and one incorrect completion, by reason.
 
     Attributes:
         one_class: Questions without a correct, or without an incorrect completion.
         several: Questions with more than one correct or incorrect completion.
-        unscored: Questions with one of each, one of them without a score.
+        unscored: Questions with one correct and one incorrect completion, of which one or both have no score.
     """
 
     one_class: int
@@ -288,10 +289,10 @@ class PairReport(Struct, frozen=True, kw_only=True):
 
     Attributes:
         run: The run of the scores.
-        by: The grouping of pairs; None for all pairs only.
-        questions: Questions with gold.
-        paired: Questions with a pair.
-        unpaired: Other questions, by reason.
+        by: The property that forms groups of pairs; None for all pairs only.
+        questions: Number of questions with gold.
+        paired: Number of questions with a pair.
+        unpaired: Numbers of other questions, by reason.
         rows: The row of all pairs, then one for each group.
         selection_judges: The verifier, if it or its model helped to choose the items; else empty.
     """
@@ -324,12 +325,12 @@ Winner = Literal["a", "b", "tie"]
 
 
 class Consumption(Struct, frozen=True, kw_only=True):
-    """The average cost of an item's verdict; computed for each item without a cache.
+    """The average consumption of an item's verdict, computed as if no reply had been cached.
 
     Attributes:
         calls: Number of distinct replies.
-        prompt_tokens: None if a server didn't report them.
-        completion_tokens: None if a server didn't report them.
+        prompt_tokens: Tokens of the prompts; None if a server didn't report them.
+        completion_tokens: Tokens of the replies; None if a server didn't report them.
     """
 
     calls: float
@@ -338,15 +339,15 @@ class Consumption(Struct, frozen=True, kw_only=True):
 
 
 class SweepPoint(Struct, frozen=True, kw_only=True):
-    """A judge under one choice of settings.
+    """A judge with one combination of settings.
 
     Attributes:
         verifier: The name of this configuration.
         settings: The options that differ from the judge's -> their values.
-        message: Why the run failed or paused.
-        items: Items with a verdict.
-        accuracy: None until the run has been complete.
-        consumption: Consumption by part, for parts with calls.
+        message: Why the run failed or paused; None otherwise.
+        items: Number of items with a verdict.
+        accuracy: The row of all items; None until the run is complete.
+        consumption: Part of the judge -> its consumption, for parts with calls.
     """
 
     verifier: str
@@ -372,12 +373,12 @@ class DuelRow(Struct, frozen=True, kw_only=True):
     """A comparison of two judges' reasoning in one dimension.
 
     Attributes:
-        n: Items for which both orders were parsed.
-        a: Items on which both orders prefer A.
-        b: Items on which both orders prefer B.
-        ties: Items with a tie in either order, or whose orders disagree.
-        flipped: Ties in which both orders prefer the same position, which is position bias.
-        win_rate: A's share of the items that either wins; None if neither does.
+        n: Number of items for which the replies in both orders were parsed.
+        a: Number of items on which both orders prefer A.
+        b: Number of items on which both orders prefer B.
+        ties: Number of items with a tie in either order, or whose orders disagree.
+        flipped: Number of ties in which both orders prefer the same position, which is position bias.
+        win_rate: ``a / (a + b)``; None if both are 0.
         ci: Its 95 % interval, clustered by question.
     """
 
@@ -392,11 +393,11 @@ class DuelRow(Struct, frozen=True, kw_only=True):
 
 
 class PairwiseRow(Struct, frozen=True, kw_only=True):
-    """One share of a comparison of completions.
+    """One share in a report on compared completions.
 
     Attributes:
-        figure: The quantity that is a share.
-        share: None if nothing counts.
+        figure: Name of the quantity.
+        share: Its value; None if ``n`` is 0.
         ci: Its 95 % interval, clustered by question.
     """
 
@@ -410,13 +411,13 @@ class PairwiseReport(Struct, frozen=True, kw_only=True):
     """Completions of the same questions, compared in both orders.
 
     Attributes:
-        items: Items of the run with a verdict.
-        none: Items without a comparison, by reason.
-        pairs: Compared pairs.
-        read: Pairs for which both orders were parsed.
-        ties: Pairs that are ties in both orders.
-        inconsistent: Pairs with different results in both orders, which count as ties.
-        gold_ties: Pairs with one correct and one incorrect completion by gold that are ties for either reason.
+        items: Number of items of the run with a verdict.
+        none: Reason -> number of items without a comparison.
+        pairs: Number of compared pairs.
+        read: Number of pairs for which the replies in both orders were parsed.
+        ties: Number of pairs that are ties in both orders.
+        inconsistent: Number of pairs with different results in the two orders, which count as ties.
+        gold_ties: Number of ties of either kind with one correct and one incorrect completion by gold.
     """
 
     verifier: str
@@ -440,8 +441,8 @@ class DuelReport(Struct, frozen=True, kw_only=True):
         run: The duel's run.
         a: The first judge's name.
         b: The second judge's name.
-        items: Items of the run with a verdict.
-        none: Items without a comparison, by reason.
+        items: Number of items of the run with a verdict.
+        none: Reason -> number of items without a comparison.
     """
 
     verifier: str

@@ -67,7 +67,7 @@ class Candidate(Struct, frozen=True, kw_only=True):
 
 
 class Ranked(Struct, frozen=True, kw_only=True):
-    """A selected solution; ``rank`` counts from 1, the best score first, the ground truth or not."""
+    """A selected solution; ``rank`` counts from 1 for the best score, whether or not that is the ground truth."""
 
     id: Id
     score: float
@@ -81,8 +81,8 @@ class Picked(Struct, frozen=True, kw_only=True):
 
     Attributes:
         ranked: The selected solutions, best first.
-        dropped: The other solutions, by reason.
-        shortfall: Why there are fewer than k; None if there are k.
+        dropped: Reason -> ids of the solutions that were not selected.
+        shortfall: Why fewer than k solutions were selected; None if k were.
     """
 
     ranked: tuple[Ranked, ...]
@@ -104,7 +104,7 @@ class SelectedLine(Struct, frozen=True, kw_only=True):
         k: Requested number of solutions, including the ground truth.
         exact: Whether distances were compared as exact decimal fractions instead of floats.
         rules_version: Version of the rules.
-        dataset: The data set; None from a file.
+        dataset: The data set; None if the candidates are from a file.
     """
 
     task_id: Id
@@ -127,7 +127,8 @@ class CandidateRow(Struct, frozen=True, kw_only=True):
     """A candidate in a file for ``workbench code select --from``.
 
     Attributes:
-        id: May be left out in a list ``all_solutions``; it is then the position in the list, from 0.
+        id: The solution's id. It may be missing in a list ``all_solutions``; it is then the position in the list, from
+            0.
         average_test_score: Share of passed tests, 0 to 1.
         average_time_taken: Mean time of a test, in any unit.
         rank: 1 for the ground truth; other numbers only number the input.
@@ -149,7 +150,7 @@ class ProblemCandidates(Struct, frozen=True, kw_only=True):
     """One line of a file for ``workbench code select --from``; the candidates are in one of three keys.
 
     Attributes:
-        task_id: May be left out if lines have names as keys.
+        task_id: The problem's id; it may be missing if the problem's name is the line's key.
         all_solutions: Candidates in the format of the released sets.
         input: Candidates in the format of worked examples.
     """
@@ -222,18 +223,20 @@ class RankingRow(Struct, frozen=True, kw_only=True):
     """The quality of one verifier's ranking and scores on a data set; metrics are None without problems.
 
     Attributes:
-        run: The run of the scores; None from a file.
-        problems: Measured problems, weighted equally except in ``mae`` and ``r2``.
-        solutions: Their solutions, weighted equally in ``mae`` and ``r2``.
-        top1: Share of problems whose best solution has the highest score; ties are shared.
-        bottom1: Share of problems whose worst solution has the lowest score; ties are shared.
-        spearman: Mean of the problems' coefficients, an undefined one counts as 0.
-        kendall: The same for tau-b.
+        run: The run of the scores; None if they are from a file.
+        problems: Number of measured problems, which are weighted equally except in ``mae`` and ``r2``.
+        solutions: Number of their solutions, which are weighted equally in ``mae`` and ``r2``.
+        top1: Share of problems whose best solution has the highest score; a problem with a tie counts as a fraction.
+        bottom1: Share of problems whose worst solution has the lowest score; a problem with a tie counts as a fraction.
+        spearman: Mean of the problems' coefficients (Spearman's rho); an undefined one counts as 0.
+        kendall: The same for Kendall's tau-b.
         mae: Mean absolute difference to the true scores, over all solutions.
         r2: Coefficient of determination, over all solutions.
         top1_ci: 95 % intervals by the bootstrap over problems; None if all samples are equal.
-        spearman_undefined: Problems without a coefficient: one solution, or scores that are all the same.
-        coverage: Share of the solutions with true scores that have a score from the verifier; None from a file.
+        spearman_undefined: Number of problems without a coefficient: with a single solution, or scores that are all
+            equal.
+        coverage: Share of the solutions with true scores that have a score from the verifier; None for scores from a
+            file.
         normalised: Whether scores were scaled to 0 to 1 in each problem for ``mae`` and ``r2``, as for a reward model
             and other scores that are not shares.
     """
@@ -284,12 +287,13 @@ class PartialVerifier(Struct, frozen=True, kw_only=True):
 
 
 class SelectedProblems(Struct, frozen=True, kw_only=True):
-    """The results of selecting solutions, as numbers of problems.
+    """The results of selecting solutions from problems, as numbers of problems.
 
     Attributes:
         problems: Problems with selected solutions.
-        stand_ins: Problems of these in which the fastest perfect solution replaces an unknown ground truth.
-        without_ground_truth: Problems with neither, from which nothing was selected.
+        stand_ins: Those of these problems in which the fastest perfect solution replaces an unknown ground truth.
+        without_ground_truth: Problems with neither a ground truth nor a perfect solution, from which nothing was
+            selected.
         without_scores: Problems without true scores, from which nothing was selected.
         fewer: Problems with fewer selected solutions than requested.
     """
@@ -302,24 +306,25 @@ class SelectedProblems(Struct, frozen=True, kw_only=True):
 
 
 class RankingReport(Struct, frozen=True, kw_only=True):
-    """``workbench code metrics --json``.
+    """The output of ``workbench code metrics --json``.
 
     Attributes:
         rows: One row for each verifier and data set.
         problems: One row for each verifier and problem, if requested.
         truth: The source of the true scores.
-        truth_runs: Suite behind them -> its run; empty for a file.
-        left_out: Problems that were not measured because a true score or a verifier's score is missing for some
+        truth_runs: Test suite behind the true scores -> its run; empty for a file.
+        left_out: Number of problems that were not measured because a true score or a verifier's score is missing for
+            some
             solution.
-        lacking: The same by verifier, and for ``truth``.
-        missing: How missing scores of verifiers are treated; None from a file.
-        filled: Verifier -> number of missing scores.
-        partial: Verifiers that are left out.
+        lacking: Verifier, or ``truth``, whose scores are missing -> number of such problems.
+        missing: How missing scores of verifiers are treated; None for scores from a file.
+        filled: Verifier -> number of missing scores that were filled in.
+        partial: Verifiers that are left out because they have judged too few solutions.
         k: Number of solutions of each problem that selection would keep, to which the metrics are limited; None for all
             solutions.
         selected: The results of that selection.
         samples: Number of bootstrap samples behind the intervals.
-        refused: Rejected lines of a file.
+        refused: Number of rejected lines of the file.
     """
 
     rows: list[RankingRow]
@@ -368,11 +373,11 @@ class ScoredSolution(Struct, frozen=True, kw_only=True):
     Attributes:
         item: The completion's row id.
         score: Share of passed tests; None if it was not run against all tests.
-        rank: Its rank by score among the problem's solutions, 1 the best; equal scores share their mean rank.
-        ms: Mean time of a test.
-        scores: Verifier -> its score; None without one.
-        ranks: Verifier -> the rank of its score among solutions with one.
-        unjudged: Verifiers without a verdict on it, or that failed on it.
+        rank: Its rank by ``score`` among the problem's solutions, 1 for the best; equal scores share their mean rank.
+        ms: Mean time of a test, in milliseconds.
+        scores: Verifier -> its score; None without a score.
+        ranks: Verifier -> the rank of the solution's score among the problem's solutions with a score.
+        unjudged: Verifiers that have no verdict on the solution, or that failed on it.
     """
 
     item: int

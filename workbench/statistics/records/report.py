@@ -21,39 +21,41 @@ class AccuracyRow(Struct, frozen=True, kw_only=True):
         verifier: The verifier's name.
         group: A type or subtype code, a name or a verdict's reason; ``"untyped"`` without a type, ``"none"`` without a
             reason; None for all items.
-        n: Rows counted under the protocol.
-        questions: Questions of these rows; the interval's clusters.
+        n: Number of rows counted under the protocol.
+        questions: Number of questions of these rows; questions are the interval's clusters.
         accuracy: Share of counted rows that are right; None without rows.
-        effective_questions: Equivalent number of questions of equal size for the interval's width, if each were all
-            right or all wrong; small if a few questions have most of the items.
+        effective_questions: Number of questions of equal size that would estimate the accuracy's variance as
+            precisely, if each were all right or all wrong; small if a few questions have most of the items.
         ci: The accuracy's 95 % interval, clustered by question; None with too few questions, or without rows.
-        balanced_accuracy: Mean of both classes' accuracy; None if gold lacks a class.
+        balanced_accuracy: Mean of the accuracy on correct and the accuracy on incorrect completions; None if gold
+            lacks a class.
         mcc: Matthews' correlation; None if gold lacks a class, 0 if all verdicts are the same.
-        fpr: Share of incorrect completions accepted; None without any.
-        fnr: Share of correct completions rejected; None without any.
+        fpr: Share of incorrect completions accepted; None without incorrect completions.
+        fnr: Share of correct completions rejected; None without correct completions.
         coverage: Share of decided rows among all rows with gold and a stored verdict; None without rows.
-        tp: Correct completions counted as accepted.
-        fp: Incorrect completions counted as accepted.
-        tn: Incorrect completions counted as rejected.
-        fn: Correct completions counted as rejected.
-        abstain: Rows on which the verifier abstained, under any protocol.
-        error: Rows on which the verifier failed, under any protocol.
+        tp: Number of correct completions counted as accepted.
+        fp: Number of incorrect completions counted as accepted.
+        tn: Number of incorrect completions counted as rejected.
+        fn: Number of correct completions counted as rejected.
+        abstain: Number of rows on which the verifier abstained, under any protocol.
+        error: Number of rows on which the verifier failed, under any protocol.
         deff: The design effect behind ``ci``, at least 1.
         auroc: Area under the ROC curve of the verifier's scores over all items with a score and gold, under any
             protocol; None without scores or if gold lacks a class.
-        kind: ``baseline`` for verdicts that need no run and ignore the completion.
-        groups: The parts of the group of a crossing, such as ``("A", "math_reasoning")``; one part for any other.
+        kind: ``baseline`` for constant or majority-class verdicts, which need no run and ignore the completion.
+        groups: The parts of a group by several properties, such as ``("A", "math_reasoning")``; one part for other
+            groups.
         delta: Accuracy minus that of the group's scope: the items of its type for a subtype, all items for any other
             group (VerifyBench, arXiv 2505.15801, table 5). None if either has no accuracy.
         p: p-value of the delta under random assignment of groups to questions within the scope, or among the
             completions of each question if groups share questions; None for a baseline, for the row of all items, and
             if the group is the whole scope.
-        q: ``p`` adjusted by Benjamini and Hochberg over all cells of the table; subtypes are tested within selected
-            types, a type of a verifier being selected by all of its subtypes (Benjamini and Bogomolov).
+        q: ``p`` adjusted by Benjamini and Hochberg over all cells of the table. Subtypes are tested only within
+            selected types; a verifier's type is selected by the tests of all its subtypes (Benjamini and Bogomolov).
         selection_judge: Whether the verifier, or its model, helped to choose the items.
-        balanced_accuracy_ci: Its 95 % interval, combined from those of both classes; None if one has too few questions,
-            or for a baseline.
-        mcc_ci: The same for ``mcc``.
+        balanced_accuracy_ci: The 95 % interval of ``balanced_accuracy``, combined from those of both classes; None if
+            a class has too few questions, or for a baseline.
+        mcc_ci: The 95 % interval of ``mcc``, None in the same cases.
     """
 
     verifier: str
@@ -96,7 +98,7 @@ class AverageRow(Struct, frozen=True, kw_only=True):
     Attributes:
         micro: The mean over items.
         macro: The unweighted mean over groups with items.
-        over: The groups of ``macro``: those of the rows, else ``"type"``.
+        over: The property that forms the groups of ``macro``: that of the rows, else ``"type"``.
         groups: Number of groups in ``macro``.
     """
 
@@ -112,11 +114,11 @@ class TransferRow(Struct, frozen=True, kw_only=True):
 
     Attributes:
         prevalence: The share of correct completions in that data; None if not requested.
-        accuracy: Expected accuracy there; also None if gold lacks a class here.
+        accuracy: Expected accuracy on that data; None without ``prevalence``, or if gold lacks a class.
         ci: Its 95 % interval; also None for a baseline.
-        accept_rate: The share of completions that the verifier accepts there; None if not given.
-        true_rate: The share of correct completions implied by it, by Rogan and Gladen; also None if the verifier
-            accepts incorrect completions as readily as correct ones.
+        accept_rate: The share of completions that the verifier accepts in that data; None if not given.
+        true_rate: The share of correct completions implied by ``accept_rate``, by Rogan and Gladen; None without
+            ``accept_rate``, or if the verifier accepts incorrect completions as readily as correct ones.
     """
 
     verifier: str
@@ -152,7 +154,8 @@ class NoisyRow(Struct, frozen=True, kw_only=True):
 
 
 class BestAt(Struct, frozen=True, kw_only=True):
-    """The verifier with the highest expected accuracy from one share of correct completions to another."""
+    """The verifier with the highest expected accuracy on data whose share of correct completions is from ``low`` to
+    ``high``."""
 
     verifier: str
     low: float
@@ -160,17 +163,19 @@ class BestAt(Struct, frozen=True, kw_only=True):
 
 
 class CellTests(Struct, frozen=True, kw_only=True):
-    """The computation of the p- and q-values of cells.
+    """How the p- and q-values of the table's cells were computed.
 
     Attributes:
         method: The test.
         hypotheses: Number of distinct tests of the table: each verifier's groups, where two groups that make up a scope
             are one test. The q-values of a single table are adjusted over these; in a report, over all tables'.
-        exact: Number of them that enumerate all permutations.
-        drawn: Number that draw permutations at random, up to 99,999.
-        approximate: Number that use a normal approximation with the permutations' mean and variance, until they are
+        exact: Number of tests that enumerate all permutations.
+        drawn: Number of tests that draw permutations at random, up to 99,999.
+        approximate: Number of tests that use a normal approximation with the permutations' mean and variance, until
+            they are
             drawn.
-        families: Families of tests: each verifier's subtypes of a type, else one of all.
+        families: Number of families of tests: one for each verifier and type if the groups are subtypes, else one for
+            all tests.
         seed: Seed of the drawn permutations; None if none were drawn.
     """
 
@@ -190,15 +195,15 @@ class AccuracyReport(Struct, frozen=True, kw_only=True):
         protocol: How undecided rows are counted.
         gold: Origin of gold -> items: adjudicated, agreed, imported, conflict (where any), none.
         gold_choice: The requested gold.
-        by: The grouping of rows, such as ``"type"``; None for all items only.
+        by: The property that forms the groups of rows, such as ``"type"``; None for all items only.
         rows: For each verifier the row of all items, then one row for each group. Baselines come last.
         averages: Micro and macro average of each verifier.
-        transfer: Each verifier's expected metrics elsewhere, if a prevalence or an accept rate was given.
-        best_at: The best verifier for each range of prevalence, if one was given; baselines are included.
+        transfer: Each verifier's expected metrics on other data, if a prevalence or an accept rate was given.
+        best_at: The best verifier for each range of prevalence, baselines included, if a prevalence was given.
         label_noise: Each verifier's accuracy corrected for errors of gold, if requested.
         tests: How ``p`` and ``q`` were computed; None without groups to test.
         notes: Caveats to read before quoting the metrics, one sentence each.
-        unfinished: Verifiers whose first run is in progress -> the share of it that is judged; present only if
+        unfinished: Verifier whose first run is in progress -> the share of its items that is judged; filled only if
             requested.
     """
 
@@ -222,9 +227,9 @@ class CorrelationRow(Struct, frozen=True, kw_only=True):
     Attributes:
         method: ``kendall`` (tau-b), ``pearson`` or ``spearman``.
         corpus: Coefficient over all rows; None if scores or gold don't vary.
-        per_question: Mean of the questions' coefficients; None if no question has one.
-        defined: Questions with a coefficient: both their scores and their gold vary.
-        questions: Questions with at least one row.
+        per_question: Mean of the questions' coefficients; None if no question has a coefficient.
+        defined: Number of questions with a coefficient: both their scores and their gold vary.
+        questions: Number of questions with at least one row.
     """
 
     method: str
@@ -238,8 +243,8 @@ class CorrelationReport(Struct, frozen=True, kw_only=True):
     """The correlation of a verifier's scores with gold.
 
     Attributes:
-        n: Items with gold and a score.
-        unscored: Items with gold and a verdict but no score, which don't count.
+        n: Number of items with gold and a score.
+        unscored: Number of items with gold and a verdict but no score, which don't count.
         gold: Origin of gold -> items: adjudicated, agreed, imported, conflict (where any), none.
         gold_choice: The requested gold.
         selection_judges: The verifier, if it or its model helped to choose the items; else empty.
@@ -273,8 +278,8 @@ class BatchSample(Struct, frozen=True, kw_only=True):
     """Labels from a batch that is not a random sample.
 
     Attributes:
-        batch: Its number.
-        items: Its labelled items.
+        batch: The batch's number.
+        items: Number of the batch's labelled items.
     """
 
     batch: int
@@ -283,12 +288,12 @@ class BatchSample(Struct, frozen=True, kw_only=True):
 
 
 class BatchOrder(Struct, frozen=True, kw_only=True):
-    """The order of a batch's items, and its limits.
+    """The order of a batch's items, and limits on their number.
 
     Attributes:
         verifiers: Verifiers whose newest complete runs determine the order; empty for all that judge completions.
-        per_subtype: Most items of each subtype, the first ones in this order; None for all.
-        limit: Most items, the first ones in this order; None for all.
+        per_subtype: Maximum number of items of each subtype, the first ones in this order; None without a limit.
+        limit: Maximum number of items, the first ones in this order; None without a limit.
     """
 
     name: OrderName = "random"

@@ -108,7 +108,7 @@ def put_taken(connection: sqlite3.Connection, training: int, dataset: int, taken
     rows = ItemInserter(connection, dataset)
     questions = []
     for one in taken:
-        record = _record(one)
+        record = _item_record(one)
         contradiction = rows.take_question(record)
         questions.append(rows.question_row_id)
         contradiction = contradiction or rows.take_completion(rows.question_row_id, record)
@@ -129,7 +129,7 @@ def put_taken(connection: sqlite3.Connection, training: int, dataset: int, taken
     )
 
 
-def _record(one: TakenCompletion) -> ItemRecord:
+def _item_record(one: TakenCompletion) -> ItemRecord:
     subtype = one.item.subtype
     texts = (one.item.question, one.item.reference, subtype)
     return ItemRecord(

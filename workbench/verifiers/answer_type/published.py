@@ -45,7 +45,7 @@ def published_request(prompt: Prompt, question: str, reference: str) -> Prepared
 
 
 def named_in(reply: str) -> str | None:
-    """Return the type or subtype that a reply names, or why the question has none; None if it is unclear.
+    """Return the type or subtype that a reply names, or why the question has no type; None if it is unclear.
 
     The result comes from the last line in our format, else from the last line with only a type's name or code, else
     from the only subtype code in the reply.

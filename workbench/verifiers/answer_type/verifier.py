@@ -45,17 +45,20 @@ MARKUP = " \t*_`$.[](){}\\"
 
 
 def suggestion(reply: str, fence: str | None = None) -> str | None:
-    """Return a subtype's code (``"B5"``), or a reason of `OUTSIDE`; None if the reply's last such line has neither.
+    """Return the answer type from the reply's last line with ``Answer type:``.
+
+    It is a subtype's code (``"B5"``) or a reason of `OUTSIDE`; None without such a line, or if it has neither.
 
     Args:
         reply: The reply as recorded.
-        fence: The delimiter around texts in the request: text before its last echo is not the model's own statement.
+        fence: The delimiter around texts in the request: reply text before its last repetition is not the model's own
+            statement.
     """
     said = [label[1] for line in own_lines(reply, fence) if (label := _LABEL.search(line))]
-    return _code(said[-1]) if said else None
+    return _type_code(said[-1]) if said else None
 
 
-def _code(text: str) -> str | None:
+def _type_code(text: str) -> str | None:
     found = set(_CODE.findall(text))
     if not found:
         named = parse_type(text.strip(MARKUP))

@@ -92,12 +92,12 @@ class Pairwise(OneServer):
         return float(self.opponents)
 
     async def judge(self, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
-        """Compare the item with each rival; an only completion has none."""
+        """Compare the item with each rival; abstain if its question has no other completion."""
         if not item.rivals:
             return Judged(verdict=Verdict(outcome=Outcome.ABSTAIN, reason="no_rival"))
-        heard = [await self._both(item, rival, ask, secret) for rival in item.rivals]
+        heard = [await self._ask_both_orders(item, rival, ask, secret) for rival in item.rivals]
         found = [_outcome(rival, *orders) for rival, orders in zip(item.rivals, heard, strict=True)]
-        unread = next((reply for orders in heard for reply in orders if _place(reply) is None), None)
+        unread = next((reply for orders in heard for reply in orders if _preferred_position(reply) is None), None)
         read = [one.winner for one in found if one.winner is not None]
         reason = silent(unread).reason if unread is not None and not read else PAIRWISE
         return Judged(
@@ -105,12 +105,14 @@ class Pairwise(OneServer):
                 outcome=Outcome.ABSTAIN,
                 reason=reason,
                 score=sum(_WORTH[one] for one in read) / len(read) if read else None,
-                detail=_words(read, len(found)),
+                detail=_describe_results(read, len(found)),
             ),
             trace={"judge": PAIRWISE, "pairs": [structs.asdict(one) for one in found]},
         )
 
-    async def _both(self, item: VerifierInput, rival: Rival, ask: Ask, secret: bytes) -> list[DelimitedReply]:
+    async def _ask_both_orders(
+        self, item: VerifierInput, rival: Rival, ask: Ask, secret: bytes
+    ) -> list[DelimitedReply]:
         reference = {"reference": item.reference} if self._with_reference else {}
         return await together(
             JudgeCase(
@@ -126,15 +128,15 @@ class Pairwise(OneServer):
         )
 
 
-def _place(heard: DelimitedReply) -> Place | None:
+def _preferred_position(heard: DelimitedReply) -> Place | None:
     return preferences(heard.reply.text, heard.fence)["overall"] if heard.ended == "whole" else None
 
 
 def _outcome(rival: Rival, first: DelimitedReply, second: DelimitedReply) -> PairOutcome:
-    orders = (_place(first), _place(second))
+    orders = (_preferred_position(first), _preferred_position(second))
     return PairOutcome(rival=rival.item, orders=orders, winner=winner(*orders))
 
 
-def _words(read: Sequence[Winner], pairs: int) -> str:
+def _describe_results(read: Sequence[Winner], pairs: int) -> str:
     won, tied, lost = (read.count(one) for one in ("a", "tie", "b"))
     return f"won {won}, tied {tied}, lost {lost}, unread {pairs - len(read)} of {pairs} pairs"

@@ -30,7 +30,7 @@ from workbench.verifiers.serving import (
 
 DIMENSIONS: Final[tuple[Dimension, ...]] = get_args(Dimension)
 Place = Literal["first", "second", "tie"]
-"""The preferred one of the two examinations in a request."""
+"""Which of the two texts in a request is preferred."""
 _WINS: dict[tuple[Place, Place], Winner] = {("first", "second"): "a", ("second", "first"): "b"}
 _PLACES: dict[str, Place] = {"1": "first", "2": "second", "tie": "tie"}
 _LINE = {
@@ -42,14 +42,15 @@ _LINE = {
 
 
 def preferences(reply: str, fence: str | None = None) -> dict[Dimension, Place | None]:
-    """Return the preferred position by dimension, from the last line of that form; None without one.
+    """Return the preferred position by dimension, from the last line about it; None without such a line.
 
     Args:
         reply: The reply as recorded.
-        fence: The delimiter around texts in the request: text before its last echo is not the model's own statement.
+        fence: The delimiter around texts in the request: reply text before its last repetition is not the model's own
+            statement.
     """
     lines = own_lines(reply, fence)
-    return {dimension: last_found(lines, partial(_place, pattern)) for dimension, pattern in _LINE.items()}
+    return {dimension: last_found(lines, partial(_parse_position, pattern)) for dimension, pattern in _LINE.items()}
 
 
 def winner(as_first: Place | None, as_second: Place | None) -> Winner | None:
@@ -63,7 +64,7 @@ def winner(as_first: Place | None, as_second: Place | None) -> Winner | None:
     return _WINS.get((as_first, as_second), "tie")
 
 
-def _place(pattern: re.Pattern[str], line: str) -> Place | None:
+def _parse_position(pattern: re.Pattern[str], line: str) -> Place | None:
     found = pattern.match(line)
     return _PLACES[found[1].lower()] if found else None
 
@@ -97,7 +98,7 @@ class JudgeDuel(OneServer):
 
     def __init__(self, **options: str) -> None:
         super().__init__(options)
-        self.a, self.b = _run(options, "a"), _run(options, "b")
+        self.a, self.b = _run_number(options, "a"), _run_number(options, "b")
         self._prompt = prompt(_PROMPT, "compare", _TEXTS, sampling_from(options))
         require_sendable(self._server, self._prompt.call.sampling, options.keys() & SAMPLING_OPTIONS.keys())
 
@@ -128,7 +129,7 @@ class JudgeDuel(OneServer):
         )
 
 
-def _run(options: dict[str, str], name: str) -> int:
+def _run_number(options: dict[str, str], name: str) -> int:
     number = whole(options, name, least=1)
     if number is None:
         raise ValueError(f"{name}: it is missing")

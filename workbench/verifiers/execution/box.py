@@ -43,8 +43,8 @@ class ServerProcess:
 
     Args:
         command: The command of the server, or of its sandbox.
-        inherited: Descriptors it inherits.
-        environment: Its whole environment.
+        inherited: File descriptors that the server inherits.
+        environment: All environment variables of the server.
 
     Raises:
         OSError: The command can't be run.
@@ -91,16 +91,16 @@ class ServerProcess:
         return self._process.stderr.read(_LONGEST_WORDS).decode(errors="replace").strip()
 
     def _finish(self) -> None:
-        if not self._gone(_STOP_S):
+        if not self._wait_for_end(_STOP_S):
             self._kill()
-            self._gone(_STOP_S)
+            self._wait_for_end(_STOP_S)
         try:
             self._process.wait(_STOP_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
 
-    def _gone(self, seconds: float) -> bool:
+    def _wait_for_end(self, seconds: float) -> bool:
         if self._handle is not None:
             poller = select.poll()
             poller.register(self._handle, select.POLLIN)
@@ -148,7 +148,7 @@ class Child:
 
     def __init__(self, pid: int, job: int, results: int, handle: int | None = None) -> None:
         self.pid = pid
-        self.pid_here = pid if handle is None else _number_of(handle)
+        self.pid_here = pid if handle is None else _process_id(handle)
         self.job = job
         self.results = results
         self._open = {job, results}
@@ -172,7 +172,7 @@ class Child:
             os.close(descriptor)
 
 
-def _number_of(handle: int) -> int | None:
+def _process_id(handle: int) -> int | None:
     try:
         lines = Path(f"/proc/self/fdinfo/{handle}").read_text(encoding="ascii").splitlines()
     except OSError:
@@ -204,10 +204,10 @@ class Box:
     def __init__(self, level: Level, settings: PoolSettings) -> None:
         self.started = False
         self.ready: deque[Child] = deque()
-        self.ordered = _ahead(settings)
+        self.ordered = _children_ahead(settings)
         self.control, theirs = socket.socketpair()
         try:
-            self._process = _started(level, settings, theirs)
+            self._process = _start_server(level, settings, theirs)
         except BaseException:
             self.control.close()
             raise
@@ -272,7 +272,7 @@ class Box:
         return said.decode(errors="replace").strip() or self._process.last_words()
 
 
-def _started(level: Level, settings: PoolSettings, control: socket.socket) -> ServerProcess:
+def _start_server(level: Level, settings: PoolSettings, control: socket.socket) -> ServerProcess:
     """Start a server with this end of its control socket, which is closed here.
 
     Raises:
@@ -318,7 +318,7 @@ def _command(level: Level, settings: PoolSettings, known: Interpreter, control: 
         # Written files are memory as well.
         "memory": settings.memory_bytes - settings.scratch_bytes,
         "scratch": settings.scratch_bytes,
-        "ahead": _ahead(settings),
+        "ahead": _children_ahead(settings),
         "processes": _MAX_PROCESSES if root else _tasks_of_user() + _MORE_PROCESSES,
     }
     walls: list[str] = []
@@ -328,7 +328,7 @@ def _command(level: Level, settings: PoolSettings, known: Interpreter, control: 
     return [*walls, known.program, *FLAGS, "-c", _BOOT, json.dumps(config)]
 
 
-def _ahead(settings: PoolSettings) -> int:
+def _children_ahead(settings: PoolSettings) -> int:
     return 1 if settings.scratch_bytes else AHEAD
 
 
@@ -350,8 +350,8 @@ def namespaces(
 ) -> list[str]:
     """Return bubblewrap's command: no network, no processes or name of the machine, and read-only access to some files.
 
-    There is no ``/proc``: programs don't need it, and the level works even if a new one can't be mounted. Root leaves
-    its user inside by itself; other users get a user namespace.
+    There is no ``/proc``: programs don't need it, and the level works even if a new one can't be mounted. As root, the
+    server gives up its user itself, inside; other users get a user namespace.
 
     Args:
         known: The interpreter that is run inside.

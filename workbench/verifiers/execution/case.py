@@ -64,47 +64,47 @@ def satisfies(via: Via, expected: object, value: Any) -> bool:
     Raises:
         NotPlainError: The value isn't plain.
         Raised: The conversion fails on it.
-        MalformedError: The value is not tagged JSON.
+        MalformedOutputError: The value is not tagged JSON.
     """
     try:
         if via.name in ("set", "frozenset"):
-            return _same_set(expected, _members(value))
-        return bool(_converted(via, value) == expected)
+            return _is_same_set(expected, _members(value))
+        return bool(_convert(via, value) == expected)
     except (TypeError, ValueError, ArithmeticError) as error:
         if isinstance(error, NotPlainError | MalformedOutputError):
             raise
         raise Raised(type(error).__name__, str(error)) from error
 
 
-def _converted(via: Via, value: Any) -> Any:
+def _convert(via: Via, value: Any) -> Any:
     if via.name in ("<", "<="):
-        found, (wanted, most) = _number(value), via.given
+        found, (wanted, most) = _require_number(value), via.given
         return abs(found - wanted) < most if via.name == "<" else abs(found - wanted) <= most
     if via.name == ISCLOSE:
         wanted, relative, absolute = via.given
-        return math.isclose(_number(value), wanted, rel_tol=relative, abs_tol=absolute)
+        return math.isclose(_require_number(value), wanted, rel_tol=relative, abs_tol=absolute)
     if via.name == "sorted":
         return sorted(_members(value), reverse=bool(via.given))
     if via.name in _OF_MEMBERS and _is_container(value):
         return _OF_MEMBERS[via.name](_members(value))
-    return _OF_VALUES[via.name](_plain(value), *via.given)
+    return _OF_VALUES[via.name](_plain_value(value), *via.given)
 
 
-def _number(value: Any) -> Any:
-    found = _plain(value)
+def _require_number(value: Any) -> Any:
+    found = _plain_value(value)
     if not isinstance(found, int | float):
         raise TypeError(f"a {type(found).__name__} instead of a number")
     return found
 
 
-def _plain(value: Any) -> Any:
+def _plain_value(value: Any) -> Any:
     if isinstance(value, _SCALARS):
         return value
     if isinstance(value, list):
-        return [*map(_plain, value)]
+        return [*map(_plain_value, value)]
     tag, held = opened(value)
     if tag == "tuple" and isinstance(held, list):
-        return tuple(map(_plain, held))
+        return tuple(map(_plain_value, held))
     if tag in ("int", "bytes", "complex"):
         return scalar(tag, held)
     raise NotPlainError
@@ -119,14 +119,14 @@ def _members(value: Any) -> list[Any]:
         tag, held = opened(value)
         if not isinstance(held, list) or (tag == "dict" and not all(isinstance(one, list) and one for one in held)):
             raise MalformedOutputError
-        return [_plain(one[0] if tag == "dict" else one) for one in held]
-    found = _plain(value)
+        return [_plain_value(one[0] if tag == "dict" else one) for one in held]
+    found = _plain_value(value)
     if not isinstance(found, Iterable):
         raise TypeError(f"{type(found).__name__!r} object is not iterable")
     return list(found)
 
 
-def _same_set(expected: object, members: list[Any]) -> bool:
+def _is_same_set(expected: object, members: list[Any]) -> bool:
     if any(isinstance(member, list) for member in members):
         raise TypeError("unhashable type: 'list'")
     if not isinstance(expected, set):
@@ -214,44 +214,44 @@ class SolutionProgress:
     def batch(self) -> Batch:
         left = [place for place in range(len(self._suite.tests)) if place not in self._letters]
         if self._doubtful and (self.decided or not left):
-            return self._messages()
+            return self._batch_of_failure_messages()
         if not (first := [place for place in left if place not in self._inside]):
-            return self._run_inside(left)
+            return self._batch_compared_inside(left)
         # A statement contains its expected value: tests that are compared outside must not run after it.
         left = [place for place in first if self._suite.tests[place].form == "expression"] or first
         if self._suite.tests[left[0]].form in ("program", "stdio"):
-            return self._alone(left[0])
+            return self._batch_of_one_test(left[0])
         if self._settings.fresh_per_test:
-            return self._together(left[:1])
+            return self._batch_in_one_process(left[:1])
         form = self._suite.tests[left[0]].form
-        return self._together([place for place in left if self._suite.tests[place].form == form])
+        return self._batch_in_one_process([place for place in left if self._suite.tests[place].form == form])
 
-    def _together(self, places: list[int]) -> Batch:
+    def _batch_in_one_process(self, places: list[int]) -> Batch:
         suite, form = self._suite, self._suite.tests[places[0]].form
         there = len(places) == len(suite.together[form])
         tests = suite.packed[form] if there else packed(map(suite.sent, places))
-        return Batch("tests", tuple(places), self._message("tests", self.program.source, self.program.setup, tests))
+        return Batch("tests", tuple(places), self._job_message("tests", self.program.source, self.program.setup, tests))
 
-    def _messages(self) -> Batch:
+    def _batch_of_failure_messages(self) -> Batch:
         places = sorted(self._doubtful)
         tests = packed((place, "statement", self._suite.tests[place].message or "", 0) for place in places)
-        return Batch("tests", tuple(places), self._message("tests", self.program.source, self.program.setup, tests))
+        return Batch("tests", tuple(places), self._job_message("tests", self.program.source, self.program.setup, tests))
 
-    def _run_inside(self, places: list[int]) -> Batch:
+    def _batch_compared_inside(self, places: list[int]) -> Batch:
         some = places[:1] if self._settings.fresh_per_test else places
         tests = packed((place, "statement", self._suite.tests[place].whole, 0) for place in some)
-        return Batch("tests", tuple(some), self._message("tests", self.program.source, self.program.setup, tests))
+        return Batch("tests", tuple(some), self._job_message("tests", self.program.source, self.program.setup, tests))
 
-    def _alone(self, place: int) -> Batch:
+    def _batch_of_one_test(self, place: int) -> Batch:
         form, source = self._suite.tests[place].form, self.program.source
         given, tests = self.program.tests[place].source, packed([self._suite.sent(place)])
         if form == "stdio":
-            job = self._message("stdio", source, "", tests)
+            job = self._job_message("stdio", source, "", tests)
             return Batch("stdio", (place,), job + given.encode("utf-8", "surrogateescape"))
         whole = "\n".join(part for part in (source, self.program.setup, given) if part)
-        return Batch("program", (place,), self._message("program", whole, "", tests))
+        return Batch("program", (place,), self._job_message("program", whole, "", tests))
 
-    def _message(self, kind: str, source: str, setup: str, tests: bytes) -> bytes:
+    def _job_message(self, kind: str, source: str, setup: str, tests: bytes) -> bytes:
         cpu = self._settings.seconds_total + _CPU_SLACK_S
         return message(kind, source, setup, tests, fresh=self._settings.fresh_namespace, cpu=cpu)
 
@@ -259,23 +259,23 @@ class SolutionProgress:
         """Record a child's report on a test.
 
         Raises:
-            MalformedError: The report can't come from an honest child.
+            MalformedOutputError: The report can't come from an honest child.
         """
         test, letter = self._suite.tests[place], frame.letter
         if place in self._doubtful:
-            return self._take_message(place, letter, frame.text)
+            return self._record_failure_message(place, letter, frame.text)
         self._micros += frame.micros
         if frame.micros > self.program.seconds * 1e6:
             return self.give(place, "t", message=in_words("cpu", self.program.seconds))
         outside = test.form == "expression" and place not in self._inside
         if letter == VALUE.decode() and outside:
-            return self._take_value(place, test, frame.text)
+            return self._record_value(place, test, frame.text)
         if letter == REDUCED.decode() and outside and test.via:
             self._inside.add(place)
             return None
         if letter not in _FROM_INSIDE or (letter == PASS and outside):
             raise MalformedOutputError
-        return self._take_evidence(place, letter, frame.text)
+        return self._record_evidence(place, letter, frame.text)
 
     def take_output(self, place: int, output: bytes, status: int, micros: int) -> None:
         """Record a program's output, and how its process ended as ``os.wait`` returns it."""
@@ -285,7 +285,7 @@ class SolutionProgress:
         printed, _, said = output.partition(FAILED) if status else (output, b"", b"")
         if said:
             with contextlib.suppress(MalformedOutputError):
-                return self._take_evidence(place, "s" if status >> 8 == NO_CODE else "e", said)
+                return self._record_evidence(place, "s" if status >> 8 == NO_CODE else "e", said)
         if status:
             return self.give(place, "x" if status & 0x7F else "e", message=ended(status))
         got, wanted = printed.decode("utf-8", "replace"), self._suite.tests[place].wanted or ""
@@ -295,7 +295,7 @@ class SolutionProgress:
 
     def start_failed(self, places: tuple[int, ...], frame: OutcomeFrame) -> None:
         for place in places:
-            self._take_evidence(place, frame.letter, frame.text)
+            self._record_evidence(place, frame.letter, frame.text)
 
     def give(self, place: int, letter: str, **told: Any) -> None:
         """Set a test's outcome, replacing any earlier one.
@@ -337,7 +337,7 @@ class SolutionProgress:
             harness_killed=self._harness_killed,
         )
 
-    def _take_value(self, place: int, test: PreparedTest, text: bytes) -> None:
+    def _record_value(self, place: int, test: PreparedTest, text: bytes) -> None:
         if text == test.likely:
             return self.give(place, PASS)
         value = decoded(text)
@@ -356,12 +356,12 @@ class SolutionProgress:
             # A number that can't be hashed, for example; only a forged frame contains one.
             raise MalformedOutputError from error
 
-    def _take_message(self, place: int, letter: str, text: bytes) -> None:
+    def _record_failure_message(self, place: int, letter: str, text: bytes) -> None:
         self._doubtful.discard(place)
         if letter == "e":
-            self._take_evidence(place, letter, text)
+            self._record_evidence(place, letter, text)
 
-    def _take_evidence(self, place: int, letter: str, text: bytes) -> None:
+    def _record_evidence(self, place: int, letter: str, text: bytes) -> None:
         if letter == PASS:
             self.give(place, PASS)
             return

@@ -22,7 +22,7 @@ _SCALARS: Final = (str, int, float, bool, type(None))
 _SIGNS: Final = {"tuple": ("(", ")"), "set": ("{", "}"), "frozenset": ("frozenset({", "})"), "dict": ("{", "}")}
 
 NOTHING: Final = object()
-"""Equals no literal."""
+"""A key that equals no literal."""
 
 
 class MalformedOutputError(ValueError):
@@ -33,7 +33,7 @@ def decoded(text: bytes) -> Any:
     """Decode tagged JSON.
 
     Raises:
-        MalformedError: The text is invalid, or nested too deeply.
+        MalformedOutputError: The text is invalid, or nested too deeply.
     """
     try:
         return json.loads(text)
@@ -42,14 +42,14 @@ def decoded(text: bytes) -> Any:
 
 
 def equal(expected: object, value: Any) -> bool:
-    """Return whether the value that tagged JSON stands for ``==`` a literal's value, as in Python (``True == 1``).
+    """Return whether the value that tagged JSON represents ``==`` a literal's value, as in Python (``True == 1``).
 
     Args:
         expected: The value as returned by `ast.literal_eval`.
         value: The value as returned by `decoded`.
 
     Raises:
-        MalformedError: The value is not tagged JSON.
+        MalformedOutputError: The value is not tagged JSON.
     """
     if isinstance(value, _SCALARS):
         return bool(expected == value)
@@ -57,11 +57,11 @@ def equal(expected: object, value: Any) -> bool:
         return isinstance(expected, list) and _all_equal(expected, value)
     tag, held = opened(value)
     if tag == "tuple":
-        return isinstance(expected, tuple) and _all_equal(expected, _list(held))
+        return isinstance(expected, tuple) and _all_equal(expected, _require_list(held))
     if tag in ("set", "frozenset"):
-        return isinstance(expected, set) and _same_members(expected, _list(held))
+        return isinstance(expected, set) and _same_members(expected, _require_list(held))
     if tag == "dict":
-        return isinstance(expected, dict) and _same_pairs(expected, _list(held))
+        return isinstance(expected, dict) and _same_pairs(expected, _require_list(held))
     return _equals_scalar(expected, scalar(tag, held))
 
 
@@ -77,9 +77,9 @@ def shown(value: Any) -> str:
     """Format a value as Python would write it, shortened.
 
     Raises:
-        MalformedError: The value is not tagged JSON.
+        MalformedOutputError: The value is not tagged JSON.
     """
-    return shortened(_shown(value, 0))
+    return shortened(_format(value, 0))
 
 
 def shortened(text: str) -> str:
@@ -96,7 +96,7 @@ def opened(value: Any) -> tuple[str, Any]:
     """Return the tag of a value that JSON lacks, and its content.
 
     Raises:
-        MalformedError: The value is not tagged JSON.
+        MalformedOutputError: The value is not tagged JSON.
     """
     if not isinstance(value, dict) or len(value) != 1:
         raise MalformedOutputError
@@ -104,7 +104,7 @@ def opened(value: Any) -> tuple[str, Any]:
     return tag, held
 
 
-def _list(held: Any) -> list[Any]:
+def _require_list(held: Any) -> list[Any]:
     if not isinstance(held, list):
         raise MalformedOutputError
     return held
@@ -117,7 +117,7 @@ def _all_equal(expected: list[Any] | tuple[Any, ...], values: list[Any]) -> bool
 def _same_members(expected: set[Any], values: list[Any]) -> bool:
     if len(expected) != len(values):
         return False
-    keys = [_key(value) for value in values]
+    keys = [_hashable_key(value) for value in values]
     return all(key in expected for key in keys) and len(set(keys)) == len(expected)
 
 
@@ -126,27 +126,27 @@ def _same_pairs(expected: dict[Any, Any], pairs: list[Any]) -> bool:
         return False
     found = set()
     for pair in pairs:
-        key, held = _pair(pair)
-        if (known := _key(key)) not in expected or not equal(expected[known], held):
+        key, held = _require_pair(pair)
+        if (known := _hashable_key(key)) not in expected or not equal(expected[known], held):
             return False
         found.add(known)
     return len(found) == len(expected)
 
 
-def _pair(pair: Any) -> tuple[Any, Any]:
+def _require_pair(pair: Any) -> tuple[Any, Any]:
     if not isinstance(pair, list) or len(pair) != 2:
         raise MalformedOutputError
     return pair[0], pair[1]
 
 
-def _key(value: Any) -> Any:
+def _hashable_key(value: Any) -> Any:
     if isinstance(value, _SCALARS):
         return value
     if isinstance(value, list):
         return NOTHING
     tag, held = opened(value)
     if tag == "tuple":
-        return tuple(map(_key, _list(held)))
+        return tuple(map(_hashable_key, _require_list(held)))
     if tag in _SIGNS:
         return NOTHING
     return scalar(tag, held)
@@ -156,7 +156,7 @@ def scalar(tag: str, held: Any) -> Any:
     """Return a number, bytes or the ellipsis; `NOTHING` for a value that equals no literal.
 
     Raises:
-        MalformedError: The value is not tagged JSON.
+        MalformedOutputError: The value is not tagged JSON.
     """
     try:
         match tag:
@@ -165,12 +165,12 @@ def scalar(tag: str, held: Any) -> Any:
             case "bytes" if isinstance(held, str):
                 return bytes.fromhex(held)
             case "complex":
-                real, imaginary = map(float, _list(held))
+                real, imaginary = map(float, _require_list(held))
                 return complex(real, imaginary)
             case "decimal" if isinstance(held, str):
                 return Decimal(held)
             case "fraction":
-                parts = [*map(_whole, _list(held))]
+                parts = [*map(_decode_integer, _require_list(held))]
                 # Reducing long fractions would take time in proportion to the square of their length.
                 return Fraction(*parts) if all(part.bit_length() <= _MAX_PART_BITS for part in parts) else NOTHING
             case "ellipsis":
@@ -182,7 +182,7 @@ def scalar(tag: str, held: Any) -> Any:
     raise MalformedOutputError
 
 
-def _whole(value: Any) -> int:
+def _decode_integer(value: Any) -> int:
     number = value if isinstance(value, int) else scalar(*opened(value))
     if not isinstance(number, int):
         raise MalformedOutputError
@@ -196,13 +196,13 @@ def _equals_scalar(expected: object, value: Any) -> bool:
         return False
 
 
-def _shown(value: Any, depth: int) -> str:
+def _format(value: Any, depth: int) -> str:
     if isinstance(value, _SCALARS):
         return repr(value[:_SHOWN] if isinstance(value, str) else value)
     if depth > _DEEPEST_SHOWN:
         return "…"
     if isinstance(value, list):
-        return f"[{_members(value, depth)}]"
+        return f"[{_format_members(value, depth)}]"
     tag, held = opened(value)
     if tag == "other" and isinstance(held, str):
         return held
@@ -211,19 +211,22 @@ def _shown(value: Any, depth: int) -> str:
     if tag not in _SIGNS:
         found = scalar(tag, held)
         return f"a {tag} that is too long to look at" if found is NOTHING else repr(found)
-    return _shown_container(tag, _list(held), depth)
+    return _format_container(tag, _require_list(held), depth)
 
 
-def _shown_container(tag: str, held: list[Any], depth: int) -> str:
+def _format_container(tag: str, held: list[Any], depth: int) -> str:
     if not held:
         return {"tuple": "()", "dict": "{}"}.get(tag, f"{tag}()")
     first, last = _SIGNS[tag]
     if tag == "dict":
-        pairs = [f"{_shown(key, depth + 1)}: {_shown(kept, depth + 1)}" for key, kept in map(_pair, held[:_MEMBERS])]
+        pairs = [
+            f"{_format(key, depth + 1)}: {_format(kept, depth + 1)}"
+            for key, kept in map(_require_pair, held[:_MEMBERS])
+        ]
         return first + ", ".join(pairs) + ("…" if len(held) > _MEMBERS else "") + last
-    return first + _members(held, depth) + ("," if tag == "tuple" and len(held) == 1 else "") + last
+    return first + _format_members(held, depth) + ("," if tag == "tuple" and len(held) == 1 else "") + last
 
 
-def _members(values: list[Any], depth: int) -> str:
-    shown_ones = [_shown(value, depth + 1) for value in values[:_MEMBERS]]
+def _format_members(values: list[Any], depth: int) -> str:
+    shown_ones = [_format(value, depth + 1) for value in values[:_MEMBERS]]
     return ", ".join(shown_ones) + (", …" if len(values) > _MEMBERS else "")

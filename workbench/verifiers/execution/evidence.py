@@ -29,7 +29,7 @@ _REASONS: Final = {
 _LONGEST_TEST = 300
 
 
-class _First(NamedTuple):
+class _FirstFailure(NamedTuple):
     suite: str
     position: int
     letter: str
@@ -59,7 +59,7 @@ def verdict_on(problem: Problem, text: str, code: Code, found: Mapping[str, Exec
     if not total:
         return Verdict(outcome=Outcome.ABSTAIN, reason="broken_tests", detail=apart.error, ms=ms)
     score = sum(one.passed for one in executions) / total
-    first = _first(found)
+    first = _find_first_failure(found)
     if first is None:
         return Verdict(outcome=Outcome.CORRECT, score=score, reason="tests_passed", detail=apart.words or None, ms=ms)
     failure = first.failure
@@ -70,7 +70,7 @@ def verdict_on(problem: Problem, text: str, code: Code, found: Mapping[str, Exec
         rule=f"test.{first.suite}.{first.position + 1}",
         reference_final=None if failure is None else failure.expected,
         candidate_final=None if failure is None else failure.got,
-        candidate_span=None if failure is None else _line(text, code, failure.line),
+        candidate_span=None if failure is None else _locate_line(text, code, failure.line),
         detail=_detail(problem, first, len(found[first.suite].outcomes), apart.words),
         ms=ms,
     )
@@ -99,11 +99,11 @@ def _outcomes(found: Mapping[str, Execution]) -> dict[str, str]:
     return {suite: one.outcomes for suite, one in found.items()}
 
 
-def _reason(first: _First, outcomes: str) -> str:
+def _reason(first: _FirstFailure, outcomes: str) -> str:
     return "exception" if first.letter == "s" and set(outcomes) - {"s", BROKEN} else _REASONS[first.letter]
 
 
-def _first(found: Mapping[str, Execution]) -> _First | None:
+def _find_first_failure(found: Mapping[str, Execution]) -> _FirstFailure | None:
     missed = [
         (suite, position, letter)
         for suite, one in found.items()
@@ -115,7 +115,7 @@ def _first(found: Mapping[str, Execution]) -> _First | None:
     # Tests run in groups, so a test that was not run may precede the one that ended the program.
     suite, position, letter = next((one for one in missed if one[2] != NOT_RUN), missed[0])
     failure = next((failure for failure in found[suite].failures if failure.position == position), None)
-    return _First(suite, position, letter, failure)
+    return _FirstFailure(suite, position, letter, failure)
 
 
 class _ExcludedTests(NamedTuple):
@@ -142,7 +142,7 @@ def _count_excluded(problem: Problem, found: Mapping[str, Execution]) -> _Exclud
     return _ExcludedTests(count, errors.most_common(1)[0][0] if errors else None)
 
 
-def _detail(problem: Problem, first: _First, total: int, apart: str) -> str:
+def _detail(problem: Problem, first: _FirstFailure, total: int, apart: str) -> str:
     failure = first.failure
     test = problem.suites[first.suite][first.position]
     parts = [f"{first.suite} {first.position + 1} of {total}", _shorten_test(test)]
@@ -160,7 +160,7 @@ def _shorten_test(test: CodeTest) -> str:
     return text if len(text) <= _LONGEST_TEST else text[: _LONGEST_TEST - 1] + "…"
 
 
-def _line(text: str, code: Code, line: int | None) -> tuple[int, int] | None:
+def _locate_line(text: str, code: Code, line: int | None) -> tuple[int, int] | None:
     lines = text.split("\n")
     place = -1 if line is None else code.first_line + line - 1
     if not 0 <= place < len(lines):
@@ -181,20 +181,20 @@ def standings(problem: Problem, tests: Iterable[CodeTest], suite: str | None = N
     """
     every = list(dict.fromkeys(tests))
     broken = broken_tests(problem, every, suite)
-    return {test: "broken" if place in broken else _where(problem, test) for place, test in enumerate(every)}
+    return {test: "broken" if place in broken else _decision_site(problem, test) for place, test in enumerate(every)}
 
 
-def _where(problem: Problem, test: CodeTest) -> Where:
+def _decision_site(problem: Problem, test: CodeTest) -> Where:
     if test.form == "stdio" or test.form == "program":
         return test.form
     if problem.language == "python":
         outside = callees(problem.entry_point, problem.setup).outside(test.source) is not None
     else:
-        outside = _is_outside(problem, test)
+        outside = _is_compared_outside(problem, test)
     return "outside" if outside else "inside"
 
 
-def _is_outside(problem: Problem, test: CodeTest) -> bool:
+def _is_compared_outside(problem: Problem, test: CodeTest) -> bool:
     try:
         runner = runner_of(problem.language)
     except VerifierError:

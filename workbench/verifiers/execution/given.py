@@ -1,7 +1,8 @@
 """Tests in the formats of data sets: next to a solution in a row, or as the text of a reference.
 
 They are JSON or plain statements: the output of ``code evolve --export`` (its lines, or verl's ``ground_truth`` in
-them), our lines of problems, lists of assertions or of exchanges, ``inputs`` and ``outputs`` as in APPS and verl's
+them), workbench's own lines of problems, lists of assertions or of exchanges (an input and its output), ``inputs`` and
+``outputs`` as in APPS and verl's
 data sets.
 """
 
@@ -77,12 +78,12 @@ def tests_text(name: str, value: object) -> str:
     if not isinstance(plain, Mapping | Sequence) or isinstance(plain, str):
         return text(name, plain)
     try:
-        return msgspec.json.encode(plain, enc_hook=_listed).decode()
+        return msgspec.json.encode(plain, enc_hook=_to_list).decode()
     except (TypeError, ValueError, RecursionError) as error:
         raise FieldError(name, f"holds no tests: {error}") from error
 
 
-def _listed(value: Any) -> Any:
+def _to_list(value: Any) -> Any:
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(f"a {type(value).__name__} can't be written as JSON")
@@ -107,12 +108,14 @@ def tests_columns(columns: Mapping[str, Any], wanted: str | None, length: int) -
         {more: column(more, columns[more], length) for more in BESIDE if more in columns} if name == "tests" else {}
     )
     return [
-        None if is_missing(value) else _row(name, row, value, {more: given[row] for more, given in beside.items()})
+        None
+        if is_missing(value)
+        else _tests_of_row(name, row, value, {more: given[row] for more, given in beside.items()})
         for row, value in enumerate(values)
     ]
 
 
-def _row(name: str, row: int, value: Any, beside: dict[str, Any]) -> str:
+def _tests_of_row(name: str, row: int, value: Any, beside: dict[str, Any]) -> str:
     place = f"{name}[{row}]"
     if name == "reward_model":
         if not isinstance(value, Mapping) or "ground_truth" not in value:
@@ -128,9 +131,9 @@ def problem_of(given: str) -> RowProblem:
     Raises:
         UsageError: The text has no valid tests; the message gives the reason.
     """
-    document = _document(given)
+    document = _parse_json(given)
     if document is None:
-        return RowProblem(Problem(task_id="", suites={BASE: _statements(given)}), None)
+        return RowProblem(Problem(task_id="", suites={BASE: _parse_statements(given)}), None)
     if isinstance(document, list):
         document = {"tests": document}
     # If rows come from columns, each row has the keys of all.
@@ -138,7 +141,7 @@ def problem_of(given: str) -> RowProblem:
     if isinstance(inner := document.get("reward_model"), dict) and "tests" not in document:
         return problem_of(tests_text("reward_model.ground_truth", inner.get("ground_truth")))
     if "inputs" in document:
-        return RowProblem(_exchanged(document), None)
+        return RowProblem(_problem_of_exchanges(document), None)
     if "assert_case" in document:
         document = {**document, "tests": document["assert_case"]}
     try:
@@ -152,7 +155,7 @@ problem_in: Final = lru_cache(_REMEMBERED)(problem_of)
 """The cached `problem_of`: a training repeats its problems."""
 
 
-def _document(given: str) -> Any:
+def _parse_json(given: str) -> Any:
     if given.lstrip()[:1] not in ("{", "["):
         return None
     try:
@@ -164,7 +167,7 @@ def _document(given: str) -> Any:
     return found if isinstance(found, dict | list) else None
 
 
-def _statements(given: str) -> tuple[CodeTest, ...]:
+def _parse_statements(given: str) -> tuple[CodeTest, ...]:
     if len(given) > LONGEST:
         raise UsageError(
             f"The tests are {len(given):,} characters of Python; at most {LONGEST:,} are read.",
@@ -173,17 +176,17 @@ def _statements(given: str) -> tuple[CodeTest, ...]:
     tree = parsed(given)
     if tree is None:
         raise UsageError("The tests are neither JSON nor Python.", f"{find_page('rewards')} shows the forms.")
-    _require_number(tree.body)
+    _require_test_count(tree.body)
     if all(isinstance(statement, ast.Assert) for statement in tree.body):
-        return tuple(map(_statement, map(Sources(given).of, tree.body)))
+        return tuple(map(_test_of_source, map(Sources(given).of, tree.body)))
     return (CodeTest(form="program", source=given),)
 
 
-def _statement(source: str) -> CodeTest:
+def _test_of_source(source: str) -> CodeTest:
     return CodeTest(form=form_of(source), source=source)
 
 
-def _exchanged(document: Mapping[str, Any]) -> Problem:
+def _problem_of_exchanges(document: Mapping[str, Any]) -> Problem:
     require_app("Tests given as inputs and outputs")
     from workbench.data.formats.code.contests import setup, tests_of
     from workbench.data.formats.lines import RefusedError
@@ -192,7 +195,7 @@ def _exchanged(document: Mapping[str, Any]) -> Problem:
         function, tests = tests_of(document, "the tests")
     except RefusedError as error:
         raise UsageError(error.message) from error
-    _require_number(tests)
+    _require_test_count(tests)
     return Problem(
         task_id="", entry_point=function, setup=setup(function) if function else "", suites={BASE: tuple(tests)}
     )
@@ -200,7 +203,7 @@ def _exchanged(document: Mapping[str, Any]) -> Problem:
 
 def _problem(found: RowTests) -> Problem:
     suites = {BASE: found.tests, "plus": found.plus_tests, **found.suites}
-    _require_number([*(found.whole_test or "")[:1], *(test for tests in suites.values() for test in tests)])
+    _require_test_count([*(found.whole_test or "")[:1], *(test for tests in suites.values() for test in tests)])
     read = {name: tuple(map(_test, tests)) for name, tests in suites.items() if tests}
     if found.whole_test:
         read[WHOLE] = (CodeTest(form="program", source=found.whole_test),)
@@ -217,10 +220,10 @@ def _problem(found: RowTests) -> Problem:
 def _test(line: TestLine) -> CodeTest:
     if isinstance(line, StdioTest):
         return CodeTest(form="stdio", source=line.input, expected=line.output)
-    return _statement(line)
+    return _test_of_source(line)
 
 
-def _require_number(tests: Sequence[Any]) -> None:
+def _require_test_count(tests: Sequence[Any]) -> None:
     if not tests:
         raise UsageError("There are no tests.", f"{find_page('rewards')} shows the forms.")
     if len(tests) > MAX_TESTS:

@@ -75,7 +75,8 @@ class Interpreter(Struct, frozen=True, kw_only=True):
         return [self.program, *library, *_libraries(self), *(self.packages if with_packages else ())]
 
     def mounted(self, *, with_packages: bool) -> list[str]:
-        """Return the same as few folders; packages installed within the standard library must be `hidden`."""
+        """Return what `readable` returns, as few whole folders; packages within the standard library must be
+        `hidden`."""
         return [self.program, *self.stdlib, *_libraries(self), *(self.packages if with_packages else ())]
 
     def hidden(self, *, with_packages: bool) -> list[str]:
@@ -167,7 +168,7 @@ def program_of(
     """Return the program that runs a solution against a suite of its problem.
 
     Args:
-        suite: One of the problem's suites; without it the program has no tests.
+        suite: The suite's name; if the problem has no such suite, the program has no tests.
         text: The stored solution.
         form: The form of the text; None if unspecified.
         extractor: How code is extracted from a reply: a key of `EXTRACTORS`.
@@ -226,7 +227,7 @@ def fenced(text: str, language: str, entry_point: str | None) -> Code:
     as in a list, loses that much indentation (CommonMark 4.5).
     """
     start = reply_start(text)
-    found = _blocks(text, start, language)
+    found = _fenced_blocks(text, start, language)
     if not found:
         return Code(text[start:], text.count("\n", 0, start))
     defining = [block for block in found if entry_point and _defines(block.source, entry_point)]
@@ -272,7 +273,7 @@ EXTRACTORS: Final[dict[str, Extractor]] = {
 """Methods of extracting code from a reply, by name."""
 
 
-def _blocks(text: str, start: int, language: str) -> list[Code]:
+def _fenced_blocks(text: str, start: int, language: str) -> list[Code]:
     names = _NAMES.get(language, ("", language))
     found = []
     at = start

@@ -38,7 +38,7 @@ _OBSCURE: Final = frozenset(("eval", "Function", "globalThis", "global", "this",
 _MAIN: Final = Path(__file__).with_suffix(".cjs")
 
 
-def _file_of(asked: RunnerTask) -> str:
+def _file_content(asked: RunnerTask) -> str:
     # Inside a function's arguments, an expression is a single value only if it has no comma outside brackets.
     tests = [
         f"((...values) => values)(\n{test}\n)" if compared else test
@@ -49,7 +49,7 @@ def _file_of(asked: RunnerTask) -> str:
     return _MAIN.read_text(encoding="utf-8").replace("JOB", json.dumps(job), 1)
 
 
-def _split(test: CodeTest) -> ExpressionTest | None:
+def _split_assertion(test: CodeTest) -> ExpressionTest | None:
     """Split ``assert.deepStrictEqual(f(1), literal)`` with a call on plain values and a JSON literal, else None."""
     found = _CALL.fullmatch(test.source.strip())
     if found is None:
@@ -62,11 +62,11 @@ def _split(test: CodeTest) -> ExpressionTest | None:
             return None
         literal = arguments[comma + 1 :].strip()
         if _is_json(literal) and (name == "deepStrictEqual" or literal[:1] not in ("[", "{")):
-            return _called(arguments[:comma].strip(), literal)
+            return _test_of_call(arguments[:comma].strip(), literal)
     return None
 
 
-def _called(expression: str, literal: str) -> ExpressionTest | None:
+def _test_of_call(expression: str, literal: str) -> ExpressionTest | None:
     call = _DIRECT.fullmatch(expression)
     if call is None or _PLAIN.fullmatch(call[2]) is None:
         return None
@@ -90,7 +90,7 @@ def _is_tested(called: str, entry_point: str | None, setup: str) -> bool:
 
 def _is_json(text: str) -> bool:
     try:
-        json.loads(text, parse_constant=_refuse, object_pairs_hook=_require_plain_keys)
+        json.loads(text, parse_constant=_reject_constant, object_pairs_hook=_require_plain_keys)
     except (ValueError, RecursionError):
         return False
     return True
@@ -101,7 +101,7 @@ def _require_plain_keys(pairs: list[tuple[str, object]]) -> None:
         raise ValueError("__proto__")
 
 
-def _refuse(constant: str) -> None:
+def _reject_constant(constant: str) -> None:
     raise ValueError(constant)
 
 
@@ -110,7 +110,7 @@ JAVASCRIPT: Final = LanguageRunner(
     extensions=(".cjs", ".js", ".mjs"),
     run=("node", "--stack-size=900", "{source}"),
     version=("node", "--version"),
-    file_of=_file_of,
-    split=_split,
+    file_of=_file_content,
+    split=_split_assertion,
     is_tested=_is_tested,
 )

@@ -55,7 +55,7 @@ class ReportLine(Struct):
     line: int | None = None
 
 
-def _cut(spent: ProcessUsage, limit: float, left: float) -> Cut | None:
+def _exceeded_limit(spent: ProcessUsage, limit: float, left: float) -> Cut | None:
     if cause := spent.over(limit):
         return "t", in_words(cause, limit)
     return ("t", "timeout: all tests together took more than they may") if spent.own >= left else None
@@ -94,7 +94,7 @@ class OutputListener:
             now = time.monotonic()
             if now >= next_look:
                 spent = self._meter.spent()
-                if cut := _cut(spent, limit, left - self.own):
+                if cut := _exceeded_limit(spent, limit, left - self.own):
                     return cut
                 next_look = now + spent.left(limit)
             if not poller.poll(min(next_look - now, _HEED_S) * 1000 + 1):
@@ -105,8 +105,8 @@ class OutputListener:
             self.output += data
             if len(self.output) > self._most:
                 return "x", "it wrote more than it may"
-            if self._count and self._read():
-                limit, next_look = seconds, self._restart(seconds)
+            if self._count and self._read_lines():
+                limit, next_look = seconds, self._restart_meter(seconds)
         return None
 
     def awaited(self, seconds: float) -> Cut | None:
@@ -118,35 +118,35 @@ class OutputListener:
         return "t", in_words(cut, seconds)
 
     def stop(self) -> None:
-        self._add()
+        self._add_usage()
         self._meter.close()
 
-    def _restart(self, seconds: float) -> float:
+    def _restart_meter(self, seconds: float) -> float:
         now = time.monotonic()
         if now - self._restarted >= min(_NEAR_S, seconds / 20):
-            self._add()
+            self._add_usage()
             self._meter.restart()
             self._restarted = now
         return self._restarted + seconds
 
-    def _add(self) -> None:
+    def _add_usage(self) -> None:
         spent = self._meter.spent()
         self.own, self.cpu = self.own + spent.own, self.cpu + spent.cpu
 
-    def _read(self) -> bool:
+    def _read_lines(self) -> bool:
         heard = False
         while (end := self.output.find(b"\n", self._place)) >= 0:
             text = bytes(self.output[self._place : end])
             self._place = end + 1
             if text.startswith(self._mark):
                 heard = True
-                line = _line(text[len(self._mark) :])
+                line = _parse_line(text[len(self._mark) :])
                 if not line.ready:
                     self.lines.append(line)
         return heard
 
 
-def _line(text: bytes) -> ReportLine:
+def _parse_line(text: bytes) -> ReportLine:
     try:
         return msgspec.json.decode(text, type=ReportLine)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -198,7 +198,7 @@ class Launched:
         self.next_look = 0.0
         self._stopped = threading.Event()
         runner = require(program.language, level, scratch=settings.scratch_bytes > 0)
-        launch = _Launch(program, runner, level, settings, self._stopped)
+        launch = _TestRun(program, runner, level, settings, self._stopped)
         self._executor = ThreadPoolExecutor(1)
         self._future = self._executor.submit(launch.execution)
 
@@ -215,7 +215,7 @@ class Launched:
         self._executor.shutdown()
 
 
-class _Launch:
+class _TestRun:
     def __init__(
         self, program: Program, runner: LanguageRunner, level: Level, settings: PoolSettings, stopped: threading.Event
     ) -> None:
@@ -309,7 +309,7 @@ class _Launch:
                 break
         else:
             if len(lines) < len(places):
-                self._give(places[len(lines)], *(heard.cut or _ending(heard.status, self._program.seconds)))
+                self._give(places[len(lines)], *(heard.cut or _describe_ending(heard.status, self._program.seconds)))
         self._mark_broken([place for place in places if self._letters.get(place) == "s"])
 
     def _give_all(self, places: list[int], heard: _ProcessResult, start: ReportLine) -> None:
@@ -319,7 +319,7 @@ class _Launch:
             elif start.outcome not in (PASS, None):
                 self._tell(place, start.outcome, start)
             else:
-                self._give(place, *(heard.cut or _ending(heard.status, self._program.seconds)))
+                self._give(place, *(heard.cut or _describe_ending(heard.status, self._program.seconds)))
 
     def _take(self, place: int, line: ReportLine) -> None:
         split = self._splits[place]
@@ -327,10 +327,10 @@ class _Launch:
             self._tell(place, line.outcome or "x", line)
         elif not bytes(line.value):
             self._tell(place, "x" if line.outcome in (PASS, None) else line.outcome, line)
-        elif _same(bytes(line.value), split.literal.encode()):
+        elif _is_same_json(bytes(line.value), split.literal.encode()):
             self._give(place, PASS)
         else:
-            self._give(place, "f", got=_text(line.value), expected=shortened(split.literal))
+            self._give(place, "f", got=_value_text(line.value), expected=shortened(split.literal))
 
     def _mark_broken(self, places: list[int]) -> None:
         """Mark tests as broken that are reported as no code and fail even without the program.
@@ -376,31 +376,33 @@ class _Launch:
         return _ProcessResult(listener.lines, bytes(listener.output), cut, status)
 
 
-def _ending(status: int, seconds: float) -> Cut:
+def _describe_ending(status: int, seconds: float) -> Cut:
     if status & 0x7F == signal.SIGXCPU:
         return "t", in_words("cpu", seconds)
     return "x", ended(status)
 
 
-def _text(value: msgspec.Raw) -> str:
+def _value_text(value: msgspec.Raw) -> str:
     return shortened(bytes(value).decode("utf-8", "replace"))
 
 
-def _same(value: bytes, literal: bytes) -> bool:
+def _is_same_json(value: bytes, literal: bytes) -> bool:
     try:
-        return bool(_strict(json.loads(value, parse_int=float)) == _strict(json.loads(literal, parse_int=float)))
+        return bool(
+            _tag_booleans(json.loads(value, parse_int=float)) == _tag_booleans(json.loads(literal, parse_int=float))
+        )
     except (ValueError, RecursionError):
         return False
 
 
-def _strict(value: Any) -> Any:
+def _tag_booleans(value: Any) -> Any:
     """Return a JSON value in which ``true`` doesn't equal 1."""
     if isinstance(value, bool):
         return ("boolean", value)
     if isinstance(value, list):
-        return [_strict(one) for one in value]
+        return [_tag_booleans(one) for one in value]
     if isinstance(value, dict):
-        return {name: _strict(one) for name, one in value.items()}
+        return {name: _tag_booleans(one) for name, one in value.items()}
     return value
 
 
@@ -409,7 +411,7 @@ def _process(
     runner: LanguageRunner, text: str, given: str, settings: PoolSettings
 ) -> Iterator[subprocess.Popen[bytes]]:
     with ExitStack() as stack:
-        file, given_file = (stack.enter_context(_read_only(content)) for content in (text, given))
+        file, given_file = (stack.enter_context(_open_read_only(content)) for content in (text, given))
         lifeline, own_end = (
             stack.enter_context(os.fdopen(end, mode)) for end, mode in zip(os.pipe(), "rw", strict=True)
         )
@@ -429,7 +431,7 @@ def _process(
         yield process
 
 
-def _read_only(content: str) -> BinaryIO:
+def _open_read_only(content: str) -> BinaryIO:
     with tempfile.TemporaryFile() as file:
         file.write(content.encode("utf-8", "surrogatepass"))
         file.flush()

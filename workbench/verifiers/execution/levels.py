@@ -81,7 +81,7 @@ def check_level(level: Level, *, first_use: bool = False) -> list[AttackResult]:
 
 
 def check_scratch(*, first_use: bool = False) -> list[AttackResult]:
-    """Attack a writable folder as `check_level` attacks a level; it exists at L3."""
+    """Attack a writable folder as `check_level` attacks a level; writable folders exist only at L3."""
     attacks = [attack for attack in scratch_corpus() if attack.first or not first_use]
     return attacked("L3", attacks, scratch=SCRATCH_BYTES)
 
@@ -90,7 +90,7 @@ def survey_scratch() -> LevelStatus:
     """Attack a writable folder with all attacks, and remember if it withstands them."""
     found = _check_level(check_scratch)
     if found.holds:
-        _remember(_place("-scratch"), "L3")
+        _save_level(_cache_path("-scratch"), "L3")
     return found
 
 
@@ -99,7 +99,7 @@ def survey() -> list[LevelStatus]:
     with ThreadPoolExecutor(len(SAFE_LEVELS)) as executor:
         found = list(executor.map(lambda level: _check_level(partial(check_level, level), level), SAFE_LEVELS))
     if (best := next((standing.level for standing in found if standing.holds), None)) is not None:
-        _remember(_place(), best)
+        _save_level(_cache_path(), best)
     return found
 
 
@@ -113,8 +113,8 @@ def best_level(*, allow_unsafe: bool = False) -> Level:
     Raises:
         VerifierError: No level works.
     """
-    place = _place()
-    level = _remembered(place) or _found(place)
+    place = _cache_path()
+    level = _load_level(place) or _find_level(place)
     if level == _UNSAFE and not allow_unsafe:
         raise VerifierError(
             "Solutions can't be run here: this machine has no working sandbox.",
@@ -125,10 +125,10 @@ def best_level(*, allow_unsafe: bool = False) -> Level:
     return level
 
 
-def _found(place: Path) -> Level:
+def _find_level(place: Path) -> Level:
     for level in SAFE_LEVELS:
         if _withstands(partial(check_level, level, first_use=True)):
-            _remember(place, level)
+            _save_level(place, level)
             return level
     return _UNSAFE
 
@@ -145,29 +145,36 @@ def _check_level(check: Callable[[], list[AttackResult]], level: Level = "L3") -
         return LevelStatus(level, unusable=str(error))
 
 
-def _place(what: str = "") -> Path:
-    about = [_version(), sys.version, os.path.realpath(sys.executable), os.getuid(), *_machine(), _own_files()]
+def _cache_path(what: str = "") -> Path:
+    about = [
+        _package_version(),
+        sys.version,
+        os.path.realpath(sys.executable),
+        os.getuid(),
+        *_machine_facts(),
+        _package_hash(),
+    ]
     key = hashlib.sha256(json.dumps(about).encode()).hexdigest()[:32]
     return user_cache_path("workbench", appauthor=False) / f"sandbox-{key}{what}.json"
 
 
-def _version() -> str:
+def _package_version() -> str:
     with contextlib.suppress(metadata.PackageNotFoundError):
         return metadata.version("verifier-workbench")
     return ""
 
 
-def _machine() -> list[str]:
-    about = [*platform.uname()[::2], _bubblewrap()]
-    about += [_text(path) for path in _SETTINGS]
-    about += [line for line in _text("/proc/self/status").splitlines() if line.startswith(_STATUS)]
+def _machine_facts() -> list[str]:
+    about = [*platform.uname()[::2], _bubblewrap_version()]
+    about += [_read_text(path) for path in _SETTINGS]
+    about += [line for line in _read_text("/proc/self/status").splitlines() if line.startswith(_STATUS)]
     for kind in ("user", "pid", "mnt"):
         with contextlib.suppress(OSError):
             about.append(os.readlink(f"/proc/self/ns/{kind}"))
     return about
 
 
-def _bubblewrap() -> str:
+def _bubblewrap_version() -> str:
     path = shutil.which("bwrap")
     if path is None:
         return ""
@@ -176,24 +183,28 @@ def _bubblewrap() -> str:
     return path
 
 
-def _own_files() -> str:
+def _package_hash() -> str:
     total = hashlib.sha256()
     for path in sorted(path for path in _PACKAGE.rglob("*") if path.suffix in (".py", ".toml", ".cjs")):
         total.update(f"{path.relative_to(_PACKAGE)}\0".encode() + path.read_bytes())
     return total.hexdigest()
 
 
-def _text(path: str) -> str:
+def _read_text(path: str) -> str:
     with contextlib.suppress(OSError, UnicodeDecodeError):
         return Path(path).read_text()
     return ""
 
 
-def _remembered(place: Path) -> Level | None:
+def _load_level(place: Path) -> Level | None:
     try:
         with open(os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as stream:
             about = os.fstat(stream.fileno())
-            if not (stat.S_ISREG(about.st_mode) and _is_ours(about) and _is_ours(place.parent.stat())):
+            if not (
+                stat.S_ISREG(about.st_mode)
+                and _is_writable_only_by_owner(about)
+                and _is_writable_only_by_owner(place.parent.stat())
+            ):
                 return None
             level: Level = msgspec.json.decode(stream.read(64), type=Level)
             return level
@@ -201,11 +212,11 @@ def _remembered(place: Path) -> Level | None:
         return None
 
 
-def _is_ours(about: os.stat_result) -> bool:
+def _is_writable_only_by_owner(about: os.stat_result) -> bool:
     return about.st_uid == os.getuid() and not about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
-def _remember(place: Path, level: Level) -> None:
+def _save_level(place: Path, level: Level) -> None:
     with contextlib.suppress(OSError, UsageError):
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_whole(place, json.dumps(level))
@@ -228,7 +239,7 @@ def level_of(wanted: str, *, allow_unsafe: bool, scratch: bool = False) -> Level
         RunError: This machine doesn't support the level, or the writable folder.
         VerifierError: The level has no writable folder.
     """
-    level = best_level(allow_unsafe=True) if wanted == "best" else _held(cast("Level", wanted))
+    level = best_level(allow_unsafe=True) if wanted == "best" else _require_held_level(cast("Level", wanted))
     if level == "L1" and not allow_unsafe:
         raise UnsafeError
     if scratch:
@@ -238,18 +249,18 @@ def level_of(wanted: str, *, allow_unsafe: bool, scratch: bool = False) -> Level
 
 
 def _require_held_scratch() -> None:
-    place = _place("-scratch")
-    if _remembered(place):
+    place = _cache_path("-scratch")
+    if _load_level(place):
         return
     if not _withstands(partial(check_scratch, first_use=True)):
         raise RunError(
             "A scratch folder can't be isolated on this machine.",
             f"Leave {opt.option:scratch} out; {Command('doctor DB')} shows what succeeded or is missing.",
         )
-    _remember(place, "L3")
+    _save_level(place, "L3")
 
 
-def _held(level: Level) -> Level:
+def _require_held_level(level: Level) -> Level:
     if level == "L1" or level == (best := best_level(allow_unsafe=True)):
         return level
     if level > best or not all(attack.held for attack in check_level(level, first_use=True)):

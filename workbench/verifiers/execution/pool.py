@@ -95,7 +95,7 @@ class Slot:
                     self._retired = None
             if self._running and self._running.raise_if_cancelled():
                 self._stop(self._running)
-            return self._go_on()
+            return self._continue()
         except BoxLostError as error:
             return self._replace_box(str(error))
 
@@ -112,11 +112,11 @@ class Slot:
 
     def dismiss(self) -> None:
         """Ask the box to end with all its processes; `close` waits for that."""
-        self._forget()
+        self._close_child()
         self.box.dismiss()
 
     def close(self) -> None:
-        self._forget()
+        self._close_child()
         self.box.close()
 
     def _look_at_launched(self, launched: Launched) -> Execution | None:
@@ -125,9 +125,9 @@ class Slot:
             self._launched = None
         return execution
 
-    def _go_on(self) -> Execution | None:
+    def _continue(self) -> Execution | None:
         if self._case is None or self._running or self._retired:
-            self._check_answer(waits=self._retired is not None)
+            self._require_answer(waits=self._retired is not None)
             return None
         if self._case.done:
             execution, self._case = self._case.execution(), None
@@ -135,7 +135,7 @@ class Slot:
         if self._spent:
             self._renew_box()
         if not self.box.ready or (self._level == "L1" and self.box.ordered):
-            self._check_answer(waits=True)
+            self._require_answer(waits=True)
             return None
         self._begun = True
         batch = self._case.batch()
@@ -143,7 +143,7 @@ class Slot:
         self._spent = self._settings.scratch_bytes > 0
         return None
 
-    def _check_answer(self, *, waits: bool) -> None:
+    def _require_answer(self, *, waits: bool) -> None:
         if waits and time.monotonic() > self._answers:
             raise BoxLostError("It doesn't answer.")
 
@@ -156,7 +156,7 @@ class Slot:
         self.box.retire(running.child)
 
     def _replace_box(self, reason: str) -> Execution | None:
-        self._forget()
+        self._close_child()
         self._deaths += not self.box.started
         if self._deaths >= _START_UP_DEATHS:
             raise VerifierError(f"The sandbox of level {self._level} can't be started: {reason or 'it ends at once'}")
@@ -173,7 +173,7 @@ class Slot:
         self._spent = False
         self._answers = time.monotonic() + _ANSWER_S
 
-    def _forget(self) -> None:
+    def _close_child(self) -> None:
         if self._running:
             self._running.stop()
             self._running.child.close()
@@ -221,7 +221,8 @@ class SandboxPool(Closing):
         """Run each program against its tests.
 
         Args:
-            jobs: Jobs, read one by one as sandboxes become free; may pause while others are in progress.
+            jobs: Jobs, read one by one as sandboxes become free. An iterator that is exhausted while jobs are in
+                progress is read again after each of them.
             raise_if_cancelled: Called at least ten times a second while there is no result.
 
         Yields:
@@ -233,7 +234,7 @@ class SandboxPool(Closing):
         source = iter(jobs)
         keys: dict[Slot, K] = {}
         try:
-            self._fill(source, keys)
+            self._fill_slots(source, keys)
             while keys:
                 ended = self.turn(source, keys)
                 yield from ended
@@ -241,7 +242,7 @@ class SandboxPool(Closing):
                     raise_if_cancelled()
                 if not keys:
                     # There may be more jobs after the results that have arrived.
-                    self._fill(source, keys)
+                    self._fill_slots(source, keys)
         finally:
             for slot in keys:
                 slot.abandon()
@@ -260,7 +261,7 @@ class SandboxPool(Closing):
             VerifierError: The sandboxes can't be started.
         """
         ended = [(keys.pop(slot), execution) for slot, execution in self._wait(list(keys))] if keys else []
-        self._fill(jobs, keys)
+        self._fill_slots(jobs, keys)
         return ended
 
     def provenance(self) -> Provenance:
@@ -292,7 +293,7 @@ class SandboxPool(Closing):
             slot.close()
         self._slots.clear()
 
-    def _fill(self, source: Iterator[tuple[K, Program]], keys: dict[Slot, K]) -> None:
+    def _fill_slots(self, source: Iterator[tuple[K, Program]], keys: dict[Slot, K]) -> None:
         for slot in self._slots:
             if slot not in keys:
                 job = next(source, None)

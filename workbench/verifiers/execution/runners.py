@@ -29,7 +29,7 @@ _LONGEST_S: Final = 30
 
 
 class RunnerTask(Struct, frozen=True, kw_only=True):
-    """The task of a file: run the program, then the tests in order, and report on each.
+    """What a generated file does: it runs the program, then the tests in order, and reports on each.
 
     It writes lines to standard output that begin with the mark and a space, followed by a JSON object. When the program
     has run: ``{"started": true}``, or ``{"outcome": ...}`` if it failed, which ends the report. Then for each test:
@@ -38,8 +38,9 @@ class RunnerTask(Struct, frozen=True, kw_only=True):
     from a line ``{"ready": true}`` on, if there is one before it is run.
 
     Attributes:
-        source: The program, and the code between program and tests.
-        tests: The tests; for one with a literal only the expression.
+        source: The program.
+        setup: The code to run between the program and the tests.
+        tests: The tests; of a test that is compared outside only the expression, without the expected literal.
         compared: For each test, whether its value is requested.
         mark: A random word that begins each line of the report.
     """
@@ -110,7 +111,7 @@ class LanguageRunner(Struct, frozen=True, kw_only=True):
         if not words:
             return []
         given = [word.replace("{source}", self.file).replace("{folder}", FOLDER) for word in words]
-        return [_found(given[0], self.name), *given[1:]]
+        return [_find_program(given[0], self.name), *given[1:]]
 
 
 def languages() -> list[str]:
@@ -185,7 +186,7 @@ def version_of(language: str) -> str:
     return f"{language} {said.stdout.strip()}"
 
 
-def _found(program: str, language: str) -> str:
+def _find_program(program: str, language: str) -> str:
     path = shutil.which(program)
     if path is None:
         raise VerifierError(

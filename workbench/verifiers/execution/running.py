@@ -60,16 +60,16 @@ class RunningBatch:
         self._send()
         try:
             self._results.read()
-            over = self._batch.kind != "stdio" and self._take()
+            over = self._batch.kind != "stdio" and self._process_frames()
         except MalformedOutputError:
-            self._give_up("x", _CUT_OFF)
+            self._end_remaining_tests("x", _CUT_OFF)
             return True
         if over:
             return True
         if self._results.ended:
             self.awaits_end = True
             return True
-        return self._late()
+        return self._is_late()
 
     def stop(self) -> None:
         if self._meter is None:
@@ -87,9 +87,9 @@ class RunningBatch:
             self._case.take_output(self._batch.places[0], self._results.output(), status, int(1e6 * self._cpu))
         elif status & 0x7F == signal.SIGXCPU:
             # The kernel was quicker than this check.
-            self._give_up("t", in_words("cpu", self._case.program.seconds))
+            self._end_remaining_tests("t", in_words("cpu", self._case.program.seconds))
         else:
-            self._give_up("x", ended(status))
+            self._end_remaining_tests("x", ended(status))
 
     def _send(self) -> None:
         if not self._unsent:
@@ -103,23 +103,23 @@ class RunningBatch:
             self._unsent = self._unsent[:0]
         self.child.close_job()
 
-    def _take(self) -> bool:
+    def _process_frames(self) -> bool:
         """Process frames; return whether the results of the batch are complete.
 
         Raises:
-            MalformedError: The frames can't come from an honest child.
+            MalformedOutputError: The frames can't come from an honest child.
         """
         for frame in self._results.frames():
             self._new = True
             if not self._started:
-                self._start(frame)
+                self._process_start_frame(frame)
             else:
-                self._next(frame)
+                self._process_outcome(frame)
             if self._done == len(self._batch.places) or (self._stops and self._case.decided):
                 return True
         return False
 
-    def _start(self, frame: OutcomeFrame) -> None:
+    def _process_start_frame(self, frame: OutcomeFrame) -> None:
         if frame.number != START or frame.letter not in _STARTS:
             raise MalformedOutputError
         self._started = True
@@ -127,14 +127,14 @@ class RunningBatch:
             self._case.start_failed(self._batch.places, frame)
             self._done = len(self._batch.places)
 
-    def _next(self, frame: OutcomeFrame) -> None:
+    def _process_outcome(self, frame: OutcomeFrame) -> None:
         place = self._batch.places[self._done]
         if frame.number != place:
             raise MalformedOutputError
         self._case.take(place, frame)
         self._done += 1
 
-    def _late(self) -> bool:
+    def _is_late(self) -> bool:
         if self._meter is None:
             self._meter = Meter(self.child.pid_here)
         spent = self._meter.spent()
@@ -143,13 +143,13 @@ class RunningBatch:
             self._meter.restart()
             self._new, spent = False, self._meter.spent()
         if why := self._case.late(spent, self._own):
-            self._give_up("t", why)
+            self._end_remaining_tests("t", why)
             self.awaits_end = False
             return True
         self.next_look = time.monotonic() + POLL_S
         return False
 
-    def _give_up(self, letter: str, message: str) -> None:
+    def _end_remaining_tests(self, letter: str, message: str) -> None:
         places = self._batch.places[self._done :]
         for place in places if not self._started else places[:1]:
             self._case.give(place, letter, message=message)

@@ -15,15 +15,15 @@ class PoolSettings(Struct, frozen=True, kw_only=True):
 
     Attributes:
         hash_seed: PYTHONHASHSEED of the interpreter that runs programs, and the seed of its random numbers.
-        stop_early: Whether to skip the tests after the first that doesn't pass (``n``).
+        stop_early: Whether to skip the tests after the first that doesn't pass (their outcome is ``n``).
         fresh_namespace: Whether to execute the program again before each test, in the same process with new globals, as
             Scoring Verifiers does.
         fresh_per_test: Whether each test gets a separate process, in which the program is executed again.
         memory_bytes: Address space of a program, and the content of its files.
         scratch_bytes: Size of a writable folder, as a part of the memory; 0 for none. Only at level L3.
         output_bytes: The maximum output of a ``stdio`` program, and the minimum limit of a value's size.
-        seconds_total: Seconds that all tests of a solution may take, computing or asleep; the remaining tests are
-            ``n``.
+        seconds_total: Seconds that all tests of a solution may take, computing or asleep; the outcome of the remaining
+            tests is ``n``.
         python: Another interpreter, whose packages programs may import; by default this one, without packages.
     """
 

@@ -90,7 +90,7 @@ class Suite(Struct, frozen=True):
 
 @lru_cache(maxsize=256)
 def prepared(tests: tuple[CodeTest, ...], magic: str, entry_point: str | None = None, setup: str = "") -> Suite:
-    """Compile tests, if the interpreter inside accepts this one's code.
+    """Prepare tests: compiled if the interpreter inside accepts code compiled by the current one, else as text.
 
     Args:
         tests: The tests; they are parsed and compiled, never run.
@@ -99,7 +99,7 @@ def prepared(tests: tuple[CodeTest, ...], magic: str, entry_point: str | None = 
         setup: Code between the program and the tests.
     """
     known = callees(entry_point, setup)
-    ready = tuple(_prepared(test, known, compiles=magic == _MAGIC) for test in tests)
+    ready = tuple(_prepare_test(test, known, compiles=magic == _MAGIC) for test in tests)
     forms: tuple[Form, ...] = ("expression", "statement")
     together = {form: tuple(place for place, test in enumerate(ready) if test.form == form) for form in forms}
     outside = (len(one.source) for one, test in zip(tests, ready, strict=True) if test.form == "expression")
@@ -117,7 +117,7 @@ def message(kind: str, source: str, setup: str, tests: bytes, *, fresh: bool, cp
 
     Args:
         kind: ``tests``, ``program`` or ``stdio``.
-        tests: The result of `packed`.
+        tests: The result of `pack_tests`.
         fresh: Whether the program is executed again before each test.
         cpu: Seconds of computing after which the kernel ends the child.
     """
@@ -126,14 +126,14 @@ def message(kind: str, source: str, setup: str, tests: bytes, *, fresh: bool, cp
     return len(body).to_bytes(8, "little") + body
 
 
-def _prepared(test: CodeTest, known: Callees, *, compiles: bool) -> PreparedTest:
+def _prepare_test(test: CodeTest, known: Callees, *, compiles: bool) -> PreparedTest:
     if test.form == "stdio":
         return PreparedTest("stdio", "", wanted=test.expected or "")
     if test.form == "program":
         return PreparedTest("program", "")
     # The form is determined by the test's text, not by the stored form.
     sides = known.outside(test.source)
-    whole = _code(test.source, "exec", compiles=compiles)
+    whole = _compile_source(test.source, "exec", compiles=compiles)
     if sides is None:
         return PreparedTest("statement", whole)
     # Brackets let an expression span several lines, as it may in its source.
@@ -141,13 +141,13 @@ def _prepared(test: CodeTest, known: Callees, *, compiles: bool) -> PreparedTest
     expected: object = constant_of(sides.right)
     return PreparedTest(
         "expression",
-        _code(f"(\n{sides.left}\n)", "eval", compiles=compiles),
+        _compile_source(f"(\n{sides.left}\n)", "eval", compiles=compiles),
         expected,
-        b"" if sides.via else _likely(expected, _BYTES_PER_CHARACTER * len(test.source)),
+        b"" if sides.via else _likely_encoding(expected, _BYTES_PER_CHARACTER * len(test.source)),
         sides.via,
         whole if sides.via else "",
         _expected_text(sides),
-        raised and _code(raised, "exec", compiles=compiles),
+        raised and _compile_source(raised, "exec", compiles=compiles),
     )
 
 
@@ -163,12 +163,12 @@ def _expected_text(sides: Assertion) -> str:
             return f"{sides.right} after {name}({', '.join(('…', *map(repr, given)))})"
 
 
-def _likely(expected: object, room: int) -> bytes:
+def _likely_encoding(expected: object, room: int) -> bytes:
     text = encoded(expected, room)
     return text if equal(expected, decoded(text)) else b""
 
 
-def _code(source: str, mode: str, *, compiles: bool) -> str | CodeType:
+def _compile_source(source: str, mode: str, *, compiles: bool) -> str | CodeType:
     if not compiles or len(source) > _LONGEST_COMPILED or _DOUBLED in source:
         return source
     try:
@@ -224,7 +224,7 @@ class Results:
         """Read the available bytes, at most one frame at a time, and detect the end.
 
         Raises:
-            MalformedError: The output is larger than permitted.
+            MalformedOutputError: The output is larger than permitted.
         """
         while not self.ended and len(self._data) <= HEAD.size + self._longest:
             try:
@@ -241,7 +241,7 @@ class Results:
         """Yield the complete frames, and remove them.
 
         Raises:
-            MalformedError: A frame is longer than permitted.
+            MalformedOutputError: A frame is longer than permitted.
         """
         data = self._data
         while len(data) >= HEAD.size:

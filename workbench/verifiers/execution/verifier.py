@@ -42,7 +42,7 @@ class ExecutionVerifier:
         extractor: The method of extracting code from a reply.
         python: Another Python interpreter, such as one with packages.
         budget: Seconds that all tests of a solution in one suite may take, computing or asleep.
-        memory: Megabytes a solution may have.
+        memory: Megabytes of memory a solution may use.
         scratch: Megabytes of a writable folder, as a part of the memory; 0 for none.
     """
 
@@ -94,20 +94,20 @@ class ExecutionVerifier:
         memory: str = "1024",
         scratch: str = "0",
     ) -> None:
-        self.suites = _names(suite)
-        self._timeout = _seconds("timeout", timeout) if timeout else None
-        self.wanted = _one_of("isolation", isolation, (_BEST, *get_args(Level)))
-        self._stop_early = _switch("stop_early", stop_early)
-        self._fresh_process = _switch("fresh_per_test", fresh_per_test)
-        self._fresh_namespace = _switch("fresh_namespace", fresh_namespace)
-        first = _whole("hash_seed", hash_seed, 0, 2**32 - _MOST_SEEDS)
-        self.seeds = tuple(range(first, first + _whole("hash_seeds", hash_seeds, 1, _MOST_SEEDS)))
-        self._extractor = _one_of("extractor", extractor, tuple(EXTRACTORS))
+        self.suites = _suite_names(suite)
+        self._timeout = _parse_seconds("timeout", timeout) if timeout else None
+        self.wanted = _require_choice("isolation", isolation, (_BEST, *get_args(Level)))
+        self._stop_early = _parse_switch("stop_early", stop_early)
+        self._fresh_process = _parse_switch("fresh_per_test", fresh_per_test)
+        self._fresh_namespace = _parse_switch("fresh_namespace", fresh_namespace)
+        first = _parse_integer("hash_seed", hash_seed, 0, 2**32 - _MOST_SEEDS)
+        self.seeds = tuple(range(first, first + _parse_integer("hash_seeds", hash_seeds, 1, _MOST_SEEDS)))
+        self._extractor = _require_choice("extractor", extractor, tuple(EXTRACTORS))
         self.extractor = str(EXTRACTORS[extractor])
-        self.interpreter = _interpreter(python)
-        self._budget = _seconds("budget", budget)
-        self._memory = _megabytes("memory", memory, _LEAST_MEMORY)
-        self.scratch = _megabytes("scratch", scratch, 0) * 2**20
+        self.interpreter = _interpreter_path(python)
+        self._budget = _parse_seconds("budget", budget)
+        self._memory = _parse_megabytes("memory", memory, _LEAST_MEMORY)
+        self.scratch = _parse_megabytes("scratch", scratch, 0) * 2**20
         if self.scratch and isolation not in (_BEST, "L3"):
             raise ValueError("scratch: only isolation L3 has a scratch folder")
         if self.scratch > (self._memory - _LEAST_MEMORY) * 2**20:
@@ -168,14 +168,14 @@ class ExecutionVerifier:
         return Judged(verdict=unstable(votes[0], self.seeds, runs), votes=tuple(votes))
 
 
-def _names(text: str) -> tuple[str, ...]:
+def _suite_names(text: str) -> tuple[str, ...]:
     names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     if not names:
         raise ValueError("suite: name at least one suite of tests")
     return names
 
 
-def _seconds(option: str, text: str) -> float:
+def _parse_seconds(option: str, text: str) -> float:
     try:
         value = float(text)
     except ValueError:
@@ -185,28 +185,28 @@ def _seconds(option: str, text: str) -> float:
     return value
 
 
-def _whole(option: str, text: str, least: int, most: int) -> int:
+def _parse_integer(option: str, text: str, least: int, most: int) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 20 and least <= int(text) <= most):
         raise ValueError(f"{option}: it is a whole number from {least} to {most}, not {text!r}")
     return int(text)
 
 
-def _megabytes(option: str, text: str, least: int) -> int:
-    return _whole(option, text.removesuffix("MB"), least, 2**20)
+def _parse_megabytes(option: str, text: str, least: int) -> int:
+    return _parse_integer(option, text.removesuffix("MB"), least, 2**20)
 
 
-def _one_of(option: str, text: str, known: tuple[str, ...]) -> str:
+def _require_choice(option: str, text: str, known: tuple[str, ...]) -> str:
     if text not in known:
         raise ValueError(f"{option}: it is one of {', '.join(known)}, not {text!r}")
     return text
 
 
-def _switch(option: str, text: str) -> bool:
-    return _WORDS[_one_of(option, text.lower(), tuple(_WORDS))]
+def _parse_switch(option: str, text: str) -> bool:
+    return _WORDS[_require_choice(option, text.lower(), tuple(_WORDS))]
 
 
-def _interpreter(text: str) -> str | None:
-    """Return the interpreter's path in a form valid wherever the runner works; links stay: environments use them."""
+def _interpreter_path(text: str) -> str | None:
+    """Return the interpreter's absolute path; links are kept, since virtual environments depend on them."""
     if not text:
         return None
     path = Path(text).expanduser().absolute()

@@ -64,7 +64,7 @@ class JudgeCase(Struct, frozen=True, kw_only=True):
         secret: Delimiters are derived from it; None for no delimiters.
         neutralise: Whether control tokens are broken.
         examples: The few-shot examples for requests that include the completion.
-        reward: The reward of a search, from the item's own field.
+        reward: The criterion for rewarding a search's trajectories, from the item's field; None if it has none.
     """
 
     item: int
@@ -85,7 +85,7 @@ class JudgeCase(Struct, frozen=True, kw_only=True):
         texts = {name: neutralised(text) for name, text in given.items()} if self.neutralise else given
         fence = delimiter(self.secret, texts.values()) if self.secret is not None else None
         shown = self.examples if "completion" in call.names else ""
-        notice, written = _noticed(call, fence, broken=texts != given, examples=bool(shown))
+        notice, written = _insert_notice(call, fence, broken=texts != given, examples=bool(shown))
 
         def dress(text: str) -> str:
             # The few-shot examples have their own fences.
@@ -124,7 +124,7 @@ _EXAMPLES: Final = "settled_examples"
 """The placeholder for the few-shot examples."""
 
 
-def _noticed(call: TemplateCall, fence: str | None, *, broken: bool, examples: bool) -> tuple[str, list[str]]:
+def _insert_notice(call: TemplateCall, fence: str | None, *, broken: bool, examples: bool) -> tuple[str, list[str]]:
     """Return the beginning of a request, and its messages with a notice about the delimiter if they contain it.
 
     Examples come before the notice, since they are the same for other items; else it precedes the first text of an
@@ -198,13 +198,13 @@ def verdict_of(heard: DelimitedReply, parser: Parser) -> Verdict:
         reason = heard.ended
     return Verdict(
         outcome=Outcome(reading.verdict),
-        score=_certainty(heard, parser, reading) if heard.reply.tokens else reading.score,
+        score=_parsed_score(heard, parser, reading) if heard.reply.tokens else reading.score,
         reason=reason,
-        detail=_words(heard, parser, reading),
+        detail=_verdict_line(heard, parser, reading),
     )
 
 
-def _certainty(heard: DelimitedReply, parser: Parser, reading: Reading) -> float | None:
+def _parsed_score(heard: DelimitedReply, parser: Parser, reading: Reading) -> float | None:
     words = WORDS.get(parser.name)
     if words is None or reading.verdict == "abstain":
         return reading.score
@@ -232,7 +232,7 @@ def unusable(heard: DelimitedReply, *, strict: bool = True) -> NoVerdict | None:
     return None if heard.answer.strip() else "unparsed"
 
 
-def _words(heard: DelimitedReply, parser: Parser, reading: Reading) -> str | None:
+def _verdict_line(heard: DelimitedReply, parser: Parser, reading: Reading) -> str | None:
     lines = [line.strip() for line in own_lines(heard.reply.text, heard.fence)]
     if not lines:
         return None

@@ -1,6 +1,6 @@
 """Few-shot examples: items with gold labels that are shown to a judge, with their verdicts, before the item to judge.
 
-An example is never about the same question as the item: it is then replaced by another one.
+An example about the same question as the item is replaced by another one.
 Source: Brown et al., "Language Models are Few-Shot Learners" (arXiv 2005.14165).
 """
 
@@ -68,7 +68,7 @@ class DrawnExamples(Struct, frozen=True, kw_only=True):
     """The examples drawn for a plan.
 
     Attributes:
-        examples: Examples in the order they were drawn, with spares.
+        examples: Examples in the order they were drawn, with spares for items that are about the same question.
     """
 
     plan: ExamplePlan
@@ -162,13 +162,13 @@ def shown(examples: tuple[FewShotExample, ...], secret: bytes | None, *, referen
     """
     if not examples:
         return ""
-    given = [text for one in examples for text in _texts(one, reference=reference).values()]
+    given = [text for one in examples for text in _example_texts(one, reference=reference).values()]
     fence = delimiter(secret, given) if secret is not None else None
     broken = neutralise and any(neutralised(text) != text for text in given)
     notice = LATE_NOTICE.format(fence=fence) if fence else ""
     parts = [_ABOUT.format(count=len(examples)), notice, BROKEN_NOTICE if broken else ""]
     for number, one in enumerate(examples, 1):
-        texts = _texts(one, reference=reference)
+        texts = _example_texts(one, reference=reference)
         parts.append(f"Example {number}\n\n")
         for title, text in texts.items():
             sent = neutralised(text) if neutralise else text
@@ -177,6 +177,6 @@ def shown(examples: tuple[FewShotExample, ...], secret: bytes | None, *, referen
     return "".join([*parts, _END])
 
 
-def _texts(one: FewShotExample, *, reference: bool) -> dict[str, str]:
+def _example_texts(one: FewShotExample, *, reference: bool) -> dict[str, str]:
     known = {"Reference answer": one.reference} if reference and one.reference else {}
     return {"Problem": one.question, **known, "Solution": one.completion}

@@ -44,7 +44,7 @@ def probability(tokens: Sequence[TokenChoice], said: str, words: tuple[str, str]
     """
     text = "".join(token.text for token in tokens)
     start = text.rfind(said.strip())
-    place = _place(text, max(start, 0), words, correct=correct) if start >= 0 and said.strip() else None
+    place = _verdict_position(text, max(start, 0), words, correct=correct) if start >= 0 and said.strip() else None
     if place is None:
         return None
     ends = list(accumulate(len(token.text) for token in tokens))
@@ -55,21 +55,21 @@ def share(token: TokenChoice, words: tuple[str, ...]) -> float | None:
     """Return the probability of the first word against the second at a token's position, or of a single word.
 
     A word's probability is the sum over its spellings: with surrounding blanks and quotes, in capitals, or begun by the
-    token. Unreported ones count as 0.
+    token. Spellings that are not reported count as 0.
 
     Returns:
-        None if neither word is among the likeliest: their probability isn't reported.
+        None if neither word is among the likeliest tokens, whose probabilities alone are reported.
     """
     sums = [0.0] * len(words)
     for alternative, logprob in token.likeliest:
-        if (side := _side(alternative, words)) is not None:
+        if (side := _word_index(alternative, words)) is not None:
             sums[side] += math.exp(min(logprob, 0.0))
     if not any(sums):
         return None
     return sums[0] / sum(sums) if len(words) > 1 else min(sums[0], 1.0)
 
 
-def _place(text: str, start: int, words: tuple[str, str], *, correct: bool) -> int | None:
+def _verdict_position(text: str, start: int, words: tuple[str, str], *, correct: bool) -> int | None:
     said = re.compile(rf"(?<![^\W_])(?:({words[0]})|{words[1]})(?![^\W_])", re.IGNORECASE)
     labels = [found.end() for found in _LABEL.finditer(text, start)]
     if labels:
@@ -80,7 +80,7 @@ def _place(text: str, start: int, words: tuple[str, str], *, correct: bool) -> i
     return (leading or places)[-1].start() if places else None
 
 
-def _side(token: str, words: tuple[str, ...]) -> int | None:
+def _word_index(token: str, words: tuple[str, ...]) -> int | None:
     # A word may be a mark itself, such as "-".
     if (whole := token.strip(_BLANKS).lower()) in words:
         return words.index(whole)

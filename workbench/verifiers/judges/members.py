@@ -27,7 +27,7 @@ class _ServedMember(Struct, frozen=True):
 
 
 class JudgePanel:
-    """A panel of a project's named verifiers; the options of its start describe each of them."""
+    """A panel of a project's named verifiers; an option that is filled in when it starts describes each of them."""
 
     description: ClassVar[str] = "Panel of this project's judges: one verdict by vote"
     options: ClassVar[dict[str, str]] = {
@@ -48,11 +48,14 @@ class JudgePanel:
         if len(names) < 2:
             raise ValueError(f"{MEMBERS}: a panel has two or more judges")
         registry = Registry()
-        loaded = [_ServedMember(one.name, _served(registry.load(one.kind, one.options))) for one in members_in(options)]
+        loaded = [
+            _ServedMember(one.name, _require_served(registry.load(one.kind, one.options)))
+            for one in members_in(options)
+        ]
         self._members = loaded
         graded = all(isinstance(one.verifier, LlmJudge) and one.verifier.is_graded for one in loaded)
         self._reducer = reducer_from(options, len(names), graded=graded and bool(loaded))
-        self._limits = _together([one.verifier.limits() for one in loaded], limits_from(options), options)
+        self._limits = _combine_limits([one.verifier.limits() for one in loaded], limits_from(options), options)
         self.version = "-".join(("1", *(one.verifier.version for one in loaded)))
 
     def config(self) -> dict[str, object]:
@@ -61,7 +64,9 @@ class JudgePanel:
 
     def servers(self) -> dict[str, ModelServer]:
         return {
-            _role(one.name, role): server for one in self._members for role, server in one.verifier.servers().items()
+            _member_role(one.name, role): server
+            for one in self._members
+            for role, server in one.verifier.servers().items()
         }
 
     def limits(self) -> Limits:
@@ -75,7 +80,7 @@ class JudgePanel:
         """Return the panel's verdict; the votes are the members' verdicts in their order, "error" for failed calls."""
         if not self._members:
             raise ValueError(f"{MEMBERS}: the members are looked up when a run starts")
-        judged = await together(_vote(one, item, ask, secret) for one in self._members)
+        judged = await together(_member_verdict(one, item, ask, secret) for one in self._members)
         votes = tuple(one.verdict for one in judged)
         if all(vote.outcome is Outcome.ERROR for vote in votes):
             return Judged(verdict=votes[0], votes=votes)
@@ -84,9 +89,9 @@ class JudgePanel:
         return Judged(verdict=verdict, votes=votes, trace={"judge": self.name, "members": traces} if traces else None)
 
 
-async def _vote(member: _ServedMember, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
+async def _member_verdict(member: _ServedMember, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
     async def ask_as_member(request: Request, *, step: str, role: str = "judge", sample: int = 0) -> Reply:
-        return await ask(request, step=step, role=_role(member.name, role), sample=sample)
+        return await ask(request, step=step, role=_member_role(member.name, role), sample=sample)
 
     try:
         return await member.verifier.judge(item, ask_as_member, secret)
@@ -94,17 +99,17 @@ async def _vote(member: _ServedMember, item: VerifierInput, ask: Ask, secret: by
         return Judged(verdict=Verdict(outcome=Outcome.ERROR, reason=failed.code, detail=failed.detail))
 
 
-def _role(name: str, role: str) -> str:
+def _member_role(name: str, role: str) -> str:
     return name if role == "judge" else f"{name}/{role}"
 
 
-def _served(verifier: object) -> ServedVerifier:
+def _require_served(verifier: object) -> ServedVerifier:
     if getattr(verifier, "isolation", None) != "served":
         raise ValueError(f"{MEMBERS}: {getattr(verifier, 'name', '')} asks no model server")
     return cast("ServedVerifier", verifier)
 
 
-def _together(members: Sequence[Limits], own: Limits, options: dict[str, str]) -> Limits:
+def _combine_limits(members: Sequence[Limits], own: Limits, options: dict[str, str]) -> Limits:
     if not members:
         return own
     found: dict[str, Any] = {}

@@ -26,13 +26,13 @@ PANEL_OPTIONS: Final[dict[str, str]] = {
     "min (all must accept), weighted",
     "weights": "with reducer=weighted: weights of the panel's votes, such as 2,1,1; the weight for model= comes first",
 }
-"""Options of `on_panel`, and their descriptions."""
+"""Options of `wrap_in_panel`, and their descriptions."""
 REDUCERS: Final = ("majority", "mean", "min", "weighted")
 _DECIDED: Final = (Outcome.CORRECT, Outcome.INCORRECT)
 
 
 def on_panel(strategy: Strategy, options: Mapping[str, str], *, graded: bool) -> Strategy:
-    """Return the strategy, followed by each model of a panel if the options request one.
+    """Return the strategy, run by each model of a panel if the options request one.
 
     Args:
         graded: Whether verdicts have a probability.
@@ -70,19 +70,19 @@ class Reducer(Struct, frozen=True, kw_only=True):
         """Combine verdicts; without a decided vote return an abstention with the reason."""
         said = majority(votes)
         decided = [
-            (self._value(vote), weight)
+            (self._vote_value(vote), weight)
             for vote, weight in zip(votes, self.weights, strict=True)
             if vote.outcome in _DECIDED
         ]
         if self.name == "majority" or not decided:
             return said
         if self.name == "min":
-            return _least([value for value, _ in decided], votes, said)
+            return _reduce_by_minimum([value for value, _ in decided], votes, said)
         score = sum(value * weight for value, weight in decided) / sum(weight for _, weight in decided)
         outcome = Outcome.ABSTAIN if score == 0.5 else Outcome.CORRECT if score > 0.5 else Outcome.INCORRECT
         return structs.replace(said, outcome=outcome, score=score, reason="tie" if score == 0.5 else None)
 
-    def _value(self, vote: Verdict) -> float:
+    def _vote_value(self, vote: Verdict) -> float:
         graded = self.graded and self.name != "weighted"
         return vote.score if graded and vote.score is not None else float(vote.is_correct)
 
@@ -117,20 +117,22 @@ class Panel:
         return {**self._strategy.config(), "panel": list(self._models), **self._reducer.config()}
 
     def servers(self, judge: ModelServer) -> dict[str, ModelServer]:
-        others = {_role(place): structs.replace(judge, model=model) for place, model in enumerate(self._models, 1)}
+        others = {
+            _model_role(place): structs.replace(judge, model=model) for place, model in enumerate(self._models, 1)
+        }
         return {**self._strategy.servers(judge), **others}
 
     def calls_per_item(self) -> float:
         return self._strategy.calls_per_item() * (1 + len(self._models))
 
     async def judge(self, case: JudgeCase, ask: Ask) -> Judged:
-        members = [ask, *(_asking(ask, _role(place)) for place in range(1, 1 + len(self._models)))]
+        members = [ask, *(_ask_as(ask, _model_role(place)) for place in range(1, 1 + len(self._models)))]
         judged = await together(self._strategy.judge(case, member) for member in members)
         votes = tuple(one.verdict for one in judged)
         return Judged(verdict=self._reducer.reduced(votes), votes=votes)
 
 
-def _least(values: Sequence[float], votes: Sequence[Verdict], said: Verdict) -> Verdict:
+def _reduce_by_minimum(values: Sequence[float], votes: Sequence[Verdict], said: Verdict) -> Verdict:
     score = min(values)
     if score < 0.5:
         return structs.replace(said, outcome=Outcome.INCORRECT, score=score, reason=None)
@@ -140,11 +142,11 @@ def _least(values: Sequence[float], votes: Sequence[Verdict], said: Verdict) -> 
     return structs.replace(said, outcome=Outcome.CORRECT, score=score, reason=None)
 
 
-def _role(place: int) -> str:
+def _model_role(place: int) -> str:
     return f"judge-{place + 1}"
 
 
-def _asking(ask: Ask, member: str) -> Ask:
+def _ask_as(ask: Ask, member: str) -> Ask:
     async def ask_as_member(request: Request, *, step: str, role: str = "judge", sample: int = 0) -> Reply:
         return await ask(request, step=step, role=member if role == "judge" else role, sample=sample)
 

@@ -54,7 +54,7 @@ class PromptRole(Struct, frozen=True, kw_only=True):
 
     Attributes:
         names: Further placeholders.
-        printed: The papers' name of a placeholder in this role, if it differs from the general one.
+        printed: Placeholders as papers print them -> ours, where this role differs from `PRINTED_NAMES`.
     """
 
     names: frozenset[str] = frozenset()
@@ -123,7 +123,7 @@ def prompts_in(folder: Path, template: Template, wanted: Collection[str], *, hid
     is_printed = False
     for path in role_files(folder):
         name = path.stem
-        if (general := _role_named(path)) not in wanted:
+        if (general := _require_role(path)) not in wanted:
             continue
         if name in calls:
             raise UsageError(f"{path}: there are two files for the role {name!r}.", "Keep one of them.")
@@ -145,7 +145,7 @@ def prompts_in(folder: Path, template: Template, wanted: Collection[str], *, hid
 
 
 def with_prompts(template: Template, prompts: RolePrompts) -> Template:
-    """Return the template with these calls replacing its own, and additional ones after them."""
+    """Return the template with the prompts' calls in place of its calls of the same name; other calls are appended."""
     kept = [prompts.calls.get(call.name, call) for call in template.calls]
     named = {call.name for call in template.calls}
     return structs.replace(
@@ -162,9 +162,9 @@ def role_call(path: Path, sampling: Sampling = _NOTHING) -> TemplateCall:
     Raises:
         UsageError: The file is not a prompt of a role; the message gives the position and the error.
     """
-    role = ROLES[_role_named(path)]
+    role = ROLES[_require_role(path)]
     text = read_template(path)
-    read = printed_call if path.suffix == PRINTED else _by_toml
+    read = printed_call if path.suffix == PRINTED else _call_from_toml
     call = read(text, str(path), path.stem, role, sampling)
     if path.stem in _OF_SUBTASKS and not call.names & _ANGLE:
         raise UsageError(
@@ -184,7 +184,7 @@ def general_role(name: str) -> str:
     return ANALYSE if name.startswith(f"{ANALYSE}-") else name
 
 
-def _role_named(path: Path) -> str:
+def _require_role(path: Path) -> str:
     name = general_role(path.stem)
     if name not in ROLES:
         hint = f"There are {', '.join(ROLES)}, and {role_of('ID')} for one subtask."
@@ -197,7 +197,7 @@ def template_in(path: Path, chosen: Sampling = _NOTHING, ours: Template | None =
 
     Args:
         chosen: Sampling that overrides the file's.
-        ours: The strategy's template, whose parser and sampling a text gets; without it the reply is Yes or No.
+        ours: The strategy's built-in template, whose parser and sampling a text gets; if None, the reply is Yes or No.
 
     Raises:
         UsageError: The file is invalid; the message gives the position and the error.
@@ -227,13 +227,13 @@ class _RoleFile(Struct, frozen=True, forbid_unknown_fields=True):
     sampling: SamplingForm = SamplingForm()
 
 
-def _by_toml(text: str, where: str, name: str, role: PromptRole, sampling: Sampling) -> TemplateCall:
+def _call_from_toml(text: str, where: str, name: str, role: PromptRole, sampling: Sampling) -> TemplateCall:
     form = parsed_form(text, where, _RoleFile, "a role's file")
     known = ITEM_NAMES | role.names
     contents = [message.content for message in form.messages]
     for content in contents:
         if (slip := misplaced(content, known)) is not None:
-            raise UsageError(f"{where}:{_line(text, text.find(slip.mark))}: {slip.message}", slip.hint)
+            raise UsageError(f"{where}:{_line_number(text, text.find(slip.mark))}: {slip.message}", slip.hint)
     return TemplateCall(
         name=name,
         messages=tuple((message.role, message.content) for message in form.messages),
@@ -268,7 +268,8 @@ def printed_call(
     """
     names = {one: one for one in (*known, *role.names)} | PRINTED_NAMES | role.printed
     messages = tuple(
-        (turn, _ours(content, names, where, _line(text, start))) for turn, content, start in _turns(text, where)
+        (turn, _convert_placeholders(content, names, where, _line_number(text, start)))
+        for turn, content, start in _turns(text, where)
     )
     found = frozenset().union(*(plain_names(content, frozenset(names.values())) for _, content in messages))
     return TemplateCall(name=name, messages=messages, names=found, required=found, sampling=sampling, is_plain=True)
@@ -287,11 +288,11 @@ def _turns(text: str, where: str) -> Iterator[tuple[Role, str, int]]:
         end = marks[place + 1].start() if place + 1 < len(marks) else len(text)
         said = text[mark.end() : end]
         if not said.strip():
-            raise UsageError(f"{where}:{_line(text, mark.start())}: the turn {mark[0]} is empty.")
+            raise UsageError(f"{where}:{_line_number(text, mark.start())}: the turn {mark[0]} is empty.")
         yield msgspec.convert(mark[1], Role), said.strip(), mark.end() + len(said) - len(said.lstrip())
 
 
-def _ours(content: str, names: Mapping[str, str], where: str, first: int) -> str:
+def _convert_placeholders(content: str, names: Mapping[str, str], where: str, first: int) -> str:
     put_in = 0
 
     def one(mark: re.Match[str]) -> str:
@@ -313,5 +314,5 @@ def _ours(content: str, names: Mapping[str, str], where: str, first: int) -> str
     return said
 
 
-def _line(text: str, place: int) -> int:
+def _line_number(text: str, place: int) -> int:
     return text.count("\n", 0, max(place, 0)) + 1

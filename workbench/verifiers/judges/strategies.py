@@ -21,7 +21,7 @@ Maker = Callable[[Template, Parser, Mapping[str, str]], Strategy]
 """Creates a strategy from its template, the parser of its verdict and its options."""
 
 
-def _chain(template: Template, parser: Parser, options: Mapping[str, str]) -> Strategy:
+def _make_chain(template: Template, parser: Parser, options: Mapping[str, str]) -> Strategy:
     return ByCriteria(template, parser) if template.criteria else Chain(template, parser)
 
 
@@ -41,7 +41,7 @@ class Kind(Struct, frozen=True):
 
     description: str
     variants: tuple[str, ...] = ()
-    make: Maker = _chain
+    make: Maker = _make_chain
     options: dict[str, str] = {}
     own_template: bool = True
     file: str | None = None
@@ -50,7 +50,7 @@ class Kind(Struct, frozen=True):
     hides_code: bool = True
 
 
-def _of_mcts(description: str, make: Maker, options: dict[str, str], roles: frozenset[str]) -> Kind:
+def _mcts_kind(description: str, make: Maker, options: dict[str, str], roles: frozenset[str]) -> Kind:
     return Kind(description, make=make, options=options, own_template=False, file="mcts", names=MCTS_NAMES, roles=roles)
 
 
@@ -69,7 +69,7 @@ STRATEGIES: Final[dict[str, Kind]] = {
     "codejudge-fault": Kind("CodeJudge's fault localisation: a list of faults by severity; correct if there are none"),
     "compassverifier": Kind("CompassVerifier: A correct, B incorrect, C no valid answer", ("cot",)),
     "xverify": Kind("xVerify: [Correct] or [Incorrect]", ("no-question",)),
-    "test-cases": _of_mcts(
+    "test-cases": _mcts_kind(
         "test cases that a model writes, validates and executes by reasoning",
         TestCases,
         {**TESTCASE_OPTIONS, **TEST_SERVER_OPTIONS},
@@ -85,10 +85,10 @@ STRATEGIES: Final[dict[str, Kind]] = {
         roles=_TESTING,
         hides_code=False,
     ),
-    "majority-vote": _of_mcts(
+    "majority-vote": _mcts_kind(
         "every subtask of MCTS-Judge once, and the majority of their verdicts", MajorityVote, MAJORITY_OPTIONS, _VOTING
     ),
-    "mcts": _of_mcts(
+    "mcts": _mcts_kind(
         "MCTS-Judge: a tree search over subtasks, rewarded by simulated execution",
         Mcts,
         {**MCTS_OPTIONS, **TEST_SERVER_OPTIONS},

@@ -56,9 +56,9 @@ class Chain:
             if not heard.answer.strip() or unusable(heard, strict=self._parser.is_strict):
                 return Judged(verdict=silent(heard))
             replies[call.name] = heard.answer
-        return self._judged(await case.ask(ask, last, replies))
+        return self._judge_reply(await case.ask(ask, last, replies))
 
-    def _judged(self, heard: DelimitedReply) -> Judged:
+    def _judge_reply(self, heard: DelimitedReply) -> Judged:
         verdict = verdict_of(heard, self._parser)
         return Judged(verdict=verdict if self._template.calls[-1].sampling.top_logprobs is None else by_score(verdict))
 
@@ -66,8 +66,8 @@ class Chain:
 class ByCriteria(Chain):
     """A rubric's call; the judge's statement on each criterion is stored."""
 
-    def _judged(self, heard: DelimitedReply) -> Judged:
-        judged, criteria = super()._judged(heard), self._template.criteria
+    def _judge_reply(self, heard: DelimitedReply) -> Judged:
+        judged, criteria = super()._judge_reply(heard), self._template.criteria
         said = words(criteria, heard.reply.text, heard.fence)
         trace = {"judge": PARSER, "criteria": [{**structs.asdict(one), "met": said[one.name]} for one in criteria]}
         return structs.replace(judged, trace=trace)

@@ -32,7 +32,7 @@ _ATTACHED = re.compile(r"[\w\\{}\]^]")
 
 
 class Slip(NamedTuple):
-    """An error in a message.
+    """An error in the text of a prompt.
 
     Attributes:
         mark: The wrong characters.
@@ -68,7 +68,7 @@ def pieces(
     """Return the result of `fill` in pieces, each with whether it was inserted.
 
     Args:
-        is_plain: Whether the message has no sections: a sign in braces is text.
+        is_plain: Whether the message has no sections: braces with a sign, such as ``{?name}``, are text.
         bare: Names whose texts are inserted unformatted.
     """
     parts: list[tuple[str, bool]] = []
@@ -233,12 +233,12 @@ def builtin(
         ValueError: No such version exists.
     """
     path = _builtin_path(name, version)
-    return read(_bytes(path), path.name, chosen, names)
+    return read(_read_bytes(path), path.name, chosen, names)
 
 
 def builtin_text(name: str, version: int | None = None) -> str:
     """Return the text of a built-in template; see `builtin` for arguments and errors."""
-    return _bytes(_builtin_path(name, version)).decode()
+    return _read_bytes(_builtin_path(name, version)).decode()
 
 
 def _builtin_path(name: str, version: int | None) -> Path:
@@ -249,7 +249,7 @@ def _builtin_path(name: str, version: int | None) -> Path:
 
 
 @lru_cache(maxsize=64)
-def _bytes(path: Path) -> bytes:
+def _read_bytes(path: Path) -> bytes:
     return path.read_bytes()
 
 
@@ -285,15 +285,15 @@ Form = TypeVar("Form", bound=Struct)
 
 
 def parsed_form(text: str, where: str, kind: type[Form], what: str) -> Form:
-    """Parse a small TOML file of a user's own.
+    """Parse a small TOML file that a user wrote.
 
     Args:
         where: The file's name, for messages.
-        kind: Its form.
-        what: What it is, for messages.
+        kind: The record that describes its format.
+        what: A description of the file, for error messages.
 
     Raises:
-        UsageError: It has another form.
+        UsageError: The file has another format.
     """
     try:
         return msgspec.convert(loads(text), kind)
@@ -319,7 +319,7 @@ def read(data: bytes, where: str, chosen: Sampling = _NOTHING_CHOSEN, names: fro
         text = data.decode()
         table = loads(text)
         if "criteria" in table:
-            return _by_criteria(msgspec.convert(table, _RubricFile), where, text, chosen)
+            return _rubric_template(msgspec.convert(table, _RubricFile), where, text, chosen)
         form = msgspec.convert(table, _TemplateFile)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
@@ -331,7 +331,7 @@ def read(data: bytes, where: str, chosen: Sampling = _NOTHING_CHOSEN, names: fro
     except RecursionError as error:
         raise UsageError(f"{where}: brackets are nested too deeply for TOML.") from error
     except msgspec.ValidationError as error:
-        line = _line(text, _place(text, str(error)))
+        line = _line_number(text, _error_position(text, str(error)))
         raise UsageError(f"{where}:{line}: {error}.", f"{find_page('judge-prompts')} shows the format.") from error
     if not names:
         # Code that fills placeholders of a template may define a separate parser.
@@ -341,17 +341,17 @@ def read(data: bytes, where: str, chosen: Sampling = _NOTHING_CHOSEN, names: fro
     for number, call in enumerate(form.calls):
         path = f"`$.calls[{number}]"
         if call.name in known:
-            line = _line(text, _place(text, f"{path}.name`"))
+            line = _line_number(text, _error_position(text, f"{path}.name`"))
             raise UsageError(
                 f"{where}:{line}:name: {call.name!r} is the name of a placeholder.", "Choose another name."
             )
         for place, message in enumerate(call.messages):
             slip = misplaced(message.content.replace(NOTICE_MARK, ""), known)
             if slip is not None:
-                start = _place(text, f"{path}.messages[{place}].content`")
-                line = _line(text, max(start, text.find(slip.mark, start)))
+                start = _error_position(text, f"{path}.messages[{place}].content`")
+                line = _line_number(text, max(start, text.find(slip.mark, start)))
                 raise UsageError(f"{where}:{line}:content: {slip.message}", slip.hint)
-        calls.append(_call(call, known, (form.sampling, chosen, call.sampling)))
+        calls.append(_make_call(call, known, (form.sampling, chosen, call.sampling)))
         known |= {call.name}
     return Template(
         id=form.id,
@@ -362,12 +362,12 @@ def read(data: bytes, where: str, chosen: Sampling = _NOTHING_CHOSEN, names: fro
     )
 
 
-def _by_criteria(form: _RubricFile, where: str, text: str, chosen: Sampling) -> Template:
+def _rubric_template(form: _RubricFile, where: str, text: str, chosen: Sampling) -> Template:
     for number, one in enumerate(form.criteria):
         named = used(one.asks, ITEM_NAMES)
         if named or one.name in (other.name for other in form.criteria[:number]):
             field = "asks" if named else "name"
-            line = _line(text, _place(text, f"`$.criteria[{number}].{field}`"))
+            line = _line_number(text, _error_position(text, f"`$.criteria[{number}].{field}`"))
             wrong = f"{{{min(named)}}} is put in by itself" if named else f"{one.name!r} is there twice"
             raise UsageError(f"{where}:{line}:{field}: {wrong}.", f"{find_page('judge-prompts')} shows the format.")
     own = {name: value for name, value in structs.asdict(form.sampling).items() if getattr(chosen, name) is None}
@@ -396,7 +396,7 @@ def _by_criteria(form: _RubricFile, where: str, text: str, chosen: Sampling) -> 
     )
 
 
-def _call(form: _CallForm, known: frozenset[str], sampling: tuple[Struct, ...]) -> TemplateCall:
+def _make_call(form: _CallForm, known: frozenset[str], sampling: tuple[Struct, ...]) -> TemplateCall:
     contents = [message.content for message in form.messages]
     return TemplateCall(
         name=form.name,
@@ -421,15 +421,15 @@ def _check_parser(name: str, where: str, text: str) -> None:
     try:
         parser(name)
     except UsageError as error:
-        line = _line(text, _place(text, "`$.parser`"))
+        line = _line_number(text, _error_position(text, "`$.parser`"))
         raise UsageError(f"{where}:{line}:parser: {error.message}", error.hint) from error
 
 
-def _line(text: str, place: int) -> int:
+def _line_number(text: str, place: int) -> int:
     return text.count("\n", 0, place) + 1
 
 
-def _place(text: str, message: str) -> int:
+def _error_position(text: str, message: str) -> int:
     path = message.partition("`$")[2].partition("`")[0] + "".join(f".{name}" for name in _FIELD.findall(message))
     at, last = 0, ""
     for key, index in _STEP.findall(path):

@@ -77,7 +77,7 @@ _COMMON = {**SERVER_OPTIONS, **_OWN, **SAMPLING_OPTIONS, **LIMIT_OPTIONS}
 _MAX_LOGPROBS = 20
 _MAX_SAMPLES = 1000
 _OURS = frozenset({"template", TEMPLATE_VERSION, "variant", EXAMPLES})
-"""Options that put other words into a request."""
+"""Options that change the words of a request."""
 """The value that omits a setting from requests."""
 _VOTE_TEMPERATURE = 0.7
 
@@ -109,10 +109,10 @@ class LlmJudge:
         own = "template" in options
         self._strategy_name = choice(options, "strategy", tuple(STRATEGIES), TEMPLATE if own else "verifybench")
         kind = STRATEGIES[self._strategy_name]
-        self._template = self._drawn(options, kind)
+        self._template = self._template_for_samples(options, kind)
         as_it_is = any(call.is_plain for call in self._template.calls)
         if as_it_is:
-            _require_bare(options, PUBLISHED if self._standing else "the prompt as it is")
+            _require_unchanged_request(options, PUBLISHED if self._standing else "the prompt as it is")
         self._fence = switch(options, "fence", not as_it_is)
         self._neutralise = switch(options, "neutralise", not as_it_is)
         if self._template.criteria and self._strategy_name == TEMPLATE:
@@ -134,7 +134,7 @@ class LlmJudge:
         self._threshold = number(options, "threshold", least=0, most=1)
         if VOTE in options and self._threshold is not None:
             raise ValueError(f"threshold: it applies to the mean score; with {VOTE}= the samples vote instead")
-        self._template = self._grading(options, kind)
+        self._template = self._template_with_logprobs(options, kind)
         strategy = kind.make(self._template, self._parser, _strategy_options(options, self._strategy_name, kind))
         if kind.file is not None and "panel" in options:
             raise ValueError(f"panel: the strategy {self._strategy_name} has no panel")
@@ -180,7 +180,8 @@ class LlmJudge:
 
     @property
     def rounds(self) -> int | None:
-        """Return how many of an item's calls depend on another's reply; None for a search, which decides as it goes."""
+        """Return the number of an item's calls that are made one after the other; None for a search, where it
+        varies."""
         return len(self._template.calls) if STRATEGIES[self._strategy_name].file is None else None
 
     async def judge(self, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
@@ -194,7 +195,7 @@ class LlmJudge:
             texts=texts,
             secret=fences,
             neutralise=self._neutralise,
-            examples=self._shown(item, fences),
+            examples=self._format_examples(item, fences),
             reward=item.reward,
         )
         if self._samples > 1:
@@ -205,7 +206,7 @@ class LlmJudge:
             return judged
         return structs.replace(judged, verdict=by_score(judged.verdict, self._threshold))
 
-    def _shown(self, item: VerifierInput, secret: bytes | None) -> str:
+    def _format_examples(self, item: VerifierInput, secret: bytes | None) -> str:
         if self._plan is None:
             return ""
         if self._drawn_examples is None:
@@ -223,7 +224,7 @@ class LlmJudge:
         """Return for a published prompt whether it is the released one."""
         return () if self._standing is None else (release_note(self._standing),)
 
-    def _grading(self, options: Mapping[str, str], kind: Kind) -> Template:
+    def _template_with_logprobs(self, options: Mapping[str, str], kind: Kind) -> Template:
         count = whole(options, TOP_LOGPROBS, least=1, most=_MAX_LOGPROBS)
         if count is None:
             if self._threshold is not None and not self._template.criteria:
@@ -237,18 +238,18 @@ class LlmJudge:
         last = structs.replace(last, sampling=structs.replace(last.sampling, top_logprobs=count))
         return structs.replace(self._template, calls=(*before, last))
 
-    def _drawn(self, options: Mapping[str, str], kind: Kind) -> Template:
+    def _template_for_samples(self, options: Mapping[str, str], kind: Kind) -> Template:
         chosen = sampling_from(options)
-        template = self._template_of(options, kind, chosen)
+        template = self._base_template(options, kind, chosen)
         is_drawn = "temperature" in chosen.left_out or any(call.sampling.temperature for call in template.calls)
         if self._samples == 1 or is_drawn:
-            return _lengthened(template, options)
+            return _set_reply_lengths(template, options)
         if chosen.temperature == 0:
             raise ValueError("temperature: more than one sample requires a temperature above 0, else all are the same")
         chosen = structs.replace(chosen, temperature=_VOTE_TEMPERATURE)
-        return _lengthened(self._template_of(options, kind, chosen), options)
+        return _set_reply_lengths(self._base_template(options, kind, chosen), options)
 
-    def _template_of(self, options: Mapping[str, str], kind: Kind, chosen: Sampling) -> Template:
+    def _base_template(self, options: Mapping[str, str], kind: Kind, chosen: Sampling) -> Template:
         if PUBLISHED not in options:
             template = _template(options, self._strategy_name, kind, chosen)
             return template if PROMPTS not in options else self._with_prompts(template, options, kind)
@@ -268,7 +269,7 @@ class LlmJudge:
         return with_prompts(template, found)
 
 
-def _require_bare(options: Mapping[str, str], what: str) -> None:
+def _require_unchanged_request(options: Mapping[str, str], what: str) -> None:
     added = [name for name in ("fence", "neutralise") if switch(options, name, False)]
     for name in (*added, *sorted({EXAMPLES} & options.keys())):
         raise ValueError(f"{name}: it would change the request that {what} asks for")
@@ -282,7 +283,7 @@ def _parser(options: Mapping[str, str], template: Template) -> Parser:
     return rubric(template.criteria)
 
 
-def _lengthened(template: Template, options: Mapping[str, str]) -> Template:
+def _set_reply_lengths(template: Template, options: Mapping[str, str]) -> Template:
     """Return the template with the maximum reply lengths that options set for single calls.
 
     Raises:
@@ -386,7 +387,7 @@ async def preview(verifier: ServedVerifier, item: VerifierInput, secret: bytes) 
     Args:
         verifier: A judge or another verifier that calls servers.
         item: The item.
-        secret: The database's secret; with another one delimiters differ.
+        secret: The database's secret, from which delimiters are derived.
     """
     planned: dict[tuple[str, str], PlannedRequest] = {}
     stand_ins: set[str] = set()
@@ -397,7 +398,7 @@ async def preview(verifier: ServedVerifier, item: VerifierInput, secret: bytes) 
         calls += 1
         if calls > _ENOUGH:
             raise _PreviewStopped
-        exact = not any(text in content for content in _texts(request) for text in stand_ins)
+        exact = not any(text in content for content in _request_texts(request) for text in stand_ins)
         planned.setdefault((step, role), PlannedRequest(step, role, request, exact))
         stand_in = f"⟨what the model replies to “{step}”⟩"
         stand_ins.add(stand_in)
@@ -409,7 +410,7 @@ async def preview(verifier: ServedVerifier, item: VerifierInput, secret: bytes) 
     return list(planned.values())
 
 
-def _texts(request: Request) -> tuple[str, ...]:
+def _request_texts(request: Request) -> tuple[str, ...]:
     if isinstance(request, Chat):
         return tuple(message.content for message in request.messages)
     return request.texts

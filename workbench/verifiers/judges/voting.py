@@ -25,7 +25,7 @@ async def vote(strategy: Strategy, case: JudgeCase, ask: Ask, samples: int, coun
     judged, deferred = [], None
     for number in range(samples):
         try:
-            judged.append(await strategy.judge(case, _sampled(ask, number, samples)))
+            judged.append(await strategy.judge(case, _ask_for_sample(ask, number, samples)))
         except Deferred as error:
             # The other samples' calls can go into the same batch.
             deferred = error
@@ -49,7 +49,7 @@ def majority(votes: Sequence[Verdict]) -> Verdict:
         return Verdict(
             outcome=Outcome.ABSTAIN,
             reason=reasons.pop() if len(reasons) == 1 else "unparsed",
-            detail=_words(votes, correct, incorrect),
+            detail=_describe_votes(votes, correct, incorrect),
         )
     scores = [float(vote.is_correct) if vote.score is None else vote.score for vote in parsed]
     tie = correct == incorrect
@@ -57,12 +57,12 @@ def majority(votes: Sequence[Verdict]) -> Verdict:
         outcome=Outcome.ABSTAIN if tie else Outcome.CORRECT if correct > incorrect else Outcome.INCORRECT,
         score=sum(scores) / len(scores),
         reason="tie" if tie else None,
-        detail=_words(votes, correct, incorrect),
+        detail=_describe_votes(votes, correct, incorrect),
     )
 
 
 def unanimous(votes: Sequence[Verdict]) -> Verdict:
-    """Return "correct" if all votes are, "incorrect" if one is; else a vote is undecided, and this abstains.
+    """Return "incorrect" if a vote is, "correct" if all votes are; else abstain, since a vote is undecided.
 
     VerifyBench (arXiv 2505.15801), section 5.2, keeps completions that are "consistently verified as correct". The
     score is that of `majority`.
@@ -82,11 +82,11 @@ VOTES: Final[dict[str, Count]] = {"majority": majority, "unanimous": unanimous}
 """Methods of combining several samples, the default first."""
 
 
-def _words(votes: Sequence[Verdict], correct: int, incorrect: int) -> str:
+def _describe_votes(votes: Sequence[Verdict], correct: int, incorrect: int) -> str:
     return f"{correct} of {len(votes)} correct, {incorrect} incorrect, {len(votes) - correct - incorrect} undecided"
 
 
-def _sampled(ask: Ask, number: int, samples: int) -> Ask:
+def _ask_for_sample(ask: Ask, number: int, samples: int) -> Ask:
     async def ask_sample(request: Request, *, step: str, role: str = "judge", sample: int = 0) -> Reply:
         return await ask(request, step=step, role=role, sample=sample * samples + number)
 

@@ -40,7 +40,7 @@ class Companion(Struct, frozen=True, kw_only=True):
 
     Attributes:
         role: ``"control"``: a correct completion; ``"carrier"``: the wrong completion that payloads are appended to,
-            without one.
+            here without a payload.
         real: Whether it comes from the data.
     """
 
@@ -63,11 +63,12 @@ def probes(
         values = Values(row)
         for family in families:
             for payload in family.payload:
-                yield _probe(values, family, payload, seed, classes)
+                yield _make_probe(values, family, payload, seed, classes)
 
 
 def companions(rows: Iterable[BaseRow], families: tuple[Family, ...]) -> Iterator[Companion]:
-    """Yield each question's control, if it has one, and its carrier, if payloads are appended to a real completion."""
+    """Yield each question's control, if it has one, and its carrier, if a family appends payloads to a real
+    completion."""
     carried = any(CARRIER in (payload.text or "") for family in families for payload in family.payload)
     for row in rows:
         if (control := _control(row)) is not None:
@@ -95,27 +96,29 @@ def verifier_input(subject: Probe | Companion) -> VerifierInput:
     )
 
 
-def _probe(values: Values, family: Family, payload: Payload, seed: int, classes: frozenset[VerifierClass]) -> Probe:
+def _make_probe(
+    values: Values, family: Family, payload: Payload, seed: int, classes: frozenset[VerifierClass]
+) -> Probe:
     row = values.row
     try:
         if not classes & set(family.applies_to):
             raise Skipped("not_applicable")
-        text = _text(values, family, payload, seed)
-        if any(map(values.right_answers.include, _states(values, payload, text))):
+        text = _payload_text(values, family, payload, seed)
+        if any(map(values.right_answers.include, _claims(values, payload, text))):
             raise Skipped("right_answer")
     except Skipped as skipped:
         return Probe(row=row, family=family, payload=payload, skipped=skipped.reason)
     return Probe(row=row, family=family, payload=payload, completion=text)
 
 
-def _text(values: Values, family: Family, payload: Payload, seed: int) -> str:
+def _payload_text(values: Values, family: Family, payload: Payload, seed: int) -> str:
     if payload.text is not None:
         return values.filled(payload.text) * payload.repeat
     chance = random.Random(f"{seed} {family.family} {payload.id} {values.row.key}")
     return "".join(chance.choices(payload.alphabet, k=payload.length))
 
 
-def _states(values: Values, payload: Payload, text: str) -> tuple[str, ...]:
+def _claims(values: Values, payload: Payload, text: str) -> tuple[str, ...]:
     if payload.states is not None:
         return tuple(values.filled(state) for state in payload.states)
     prefix = values.carrier if (payload.text or "").startswith(CARRIER) else ""

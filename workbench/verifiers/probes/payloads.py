@@ -15,7 +15,7 @@ SUITE_VERSION = "3"
 """Incremented with every change to a payload or to how probes are built: results name their suite."""
 
 VerifierClass = Literal["R", "J", "M", "C"]
-"""Rule verifiers, LLM judges, reward models, code judges."""
+"""R: rule verifiers; J: LLM judges; M: reward models; C: code judges."""
 
 
 class Payload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

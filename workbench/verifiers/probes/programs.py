@@ -68,12 +68,12 @@ def examples(question: str) -> list[PublicExample]:
     found = []
     for pattern in (_CALL, _PROMPT):
         for match in pattern.finditer(question[:_MAX_PROGRAM_CHARACTERS]):
-            if (example := _example(match["call"], match["result"].strip())) is not None:
+            if (example := _parse_example(match["call"], match["result"].strip())) is not None:
                 found.append(example)
     return found
 
 
-def _example(call: str, result: str) -> PublicExample | None:
+def _parse_example(call: str, result: str) -> PublicExample | None:
     try:
         parsed = ast.parse(call, mode="eval").body
         if not isinstance(parsed, ast.Call) or not isinstance(parsed.func, ast.Name) or parsed.keywords:
@@ -113,26 +113,26 @@ class RightAnswers:
     """
 
     def __init__(self, reference: str, final: str) -> None:
-        members = {_key(part) for part in (reference, final, *_SEPARATOR.split(final))}
+        members = {_normalise(part) for part in (reference, final, *_SEPARATOR.split(final))}
         self._members = members - {""}
-        self._list = _keys(_parts(final))
+        self._list = _normalise_all(_split_list(final))
 
     def include(self, text: str) -> bool:
         """Return whether a text is the reference, its final answer, a member of it, or an equal list."""
-        return _key(text) in self._members or self._is_the_list(text)
+        return _normalise(text) in self._members or self._is_the_list(text)
 
     def _is_the_list(self, text: str) -> bool:
-        parts = _parts(text)
-        return 1 < len(self._list) == len(parts) and _keys(parts) == self._list
+        parts = _split_list(text)
+        return 1 < len(self._list) == len(parts) and _normalise_all(parts) == self._list
 
 
-def _parts(text: str) -> list[str]:
+def _split_list(text: str) -> list[str]:
     return [part for part in _LISTED.split(text[:_MAX_ANSWER_CHARACTERS].strip("{}()[]\\$ ")) if part]
 
 
-def _keys(parts: list[str]) -> list[str]:
-    return sorted(map(_key, parts))
+def _normalise_all(parts: list[str]) -> list[str]:
+    return sorted(map(_normalise, parts))
 
 
-def _key(text: str) -> str:
+def _normalise(text: str) -> str:
     return canonical_text(text).casefold() if len(text) <= _MAX_ANSWER_CHARACTERS else text

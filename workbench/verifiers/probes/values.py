@@ -34,7 +34,7 @@ _OPPOSITES = {**{right: wrong for wrong, right in _STATES.items()}, **_STATES}
 _LETTER = re.compile(r"[^\W\d_]")
 _WORD = re.compile(r"(?<!\\)\b[^\W\d_]{2,}")
 _PROSE = 4
-"""Words from which an answer is a sentence, which another number need not make wrong."""
+"""Minimum words of a sentence: changing a number in it need not make it wrong."""
 
 
 def wrong_answer(answer: str) -> str:
@@ -55,7 +55,7 @@ def wrong_answer(answer: str) -> str:
     numbers = list(_PLAIN_DIGITS.finditer(answer))
     if numbers:
         last = numbers[-1]
-        return answer[: last.start()] + _raised(last[0]) + answer[last.end() :]
+        return answer[: last.start()] + _increment(last[0]) + answer[last.end() :]
     if "\\infty" in answer:
         return "0"
     if _LETTER.search(answer) is None:
@@ -65,7 +65,7 @@ def wrong_answer(answer: str) -> str:
     return "none of these" if is_word else f"{answer} + x^{{99}}"
 
 
-def _raised(digits: str) -> str:
+def _increment(digits: str) -> str:
     head, tail = digits[:-18], digits[-18:]
     raised = str(int(tail) + 1).zfill(len(tail))
     return head + raised if len(raised) == len(tail) or not head else head + tail[:-1] + str((int(tail[-1]) + 1) % 10)
@@ -200,7 +200,7 @@ class Skipped(Exception):
 
 
 class Values:
-    """Values of a question for payloads; each is computed once, on demand."""
+    """Values of a question for payloads; each is computed on first use and cached."""
 
     def __init__(self, row: BaseRow) -> None:
         self.row = row
@@ -354,7 +354,7 @@ class Values:
 
     def _first_mention(self, text: str) -> int:
         answers = (self.known_answer, completion_answer(self.solution).text)
-        places = [place for answer in answers if (place := _mention(answer, text)) is not None]
+        places = [place for answer in answers if (place := _mention_start(answer, text)) is not None]
         return min(places, default=len(text))
 
     @cached_property
@@ -381,7 +381,7 @@ def _skip(reason: SkipReason) -> str:
     raise Skipped(reason)
 
 
-def _mention(answer: str, text: str) -> int | None:
+def _mention_start(answer: str, text: str) -> int | None:
     if not answer:
         return None
     found = re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", text, re.IGNORECASE if len(answer) > 1 else 0)

@@ -281,9 +281,9 @@ class RewardModel(OneServer):
     async def judge(self, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
         reply = await ask(self.request(item), step="score")
         if self._words:
-            return _by_words(reply, self._words, self._threshold)
+            return _judge_by_words(reply, self._words, self._threshold)
         try:
-            score = chosen(_numbers(reply), self._label, last=self._dialect == "pooling")
+            score = chosen(_score_numbers(reply), self._label, last=self._dialect == "pooling")
         except ValueError as error:
             raise CallFailed("malformed", str(error)) from error
         # Raw scores are assumed only if they were requested; the server doesn't report the applied activation.
@@ -302,7 +302,7 @@ def _require_only_text(options: Mapping[str, str], *, chat: bool) -> None:
             raise ValueError(f"{option}: the probability of a word has no such option")
 
 
-def _by_words(reply: Reply, words: tuple[str, ...], threshold: float | None) -> Judged:
+def _judge_by_words(reply: Reply, words: tuple[str, ...], threshold: float | None) -> Judged:
     score = share(reply.tokens[0], tuple(map(str.lower, words))) if reply.tokens else None
     trace = {"tokens": [msgspec.to_builtins(token) for token in reply.tokens[:1]]}
     if score is None:
@@ -310,7 +310,7 @@ def _by_words(reply: Reply, words: tuple[str, ...], threshold: float | None) -> 
     return Judged(verdict=graded(score, threshold), trace=trace)
 
 
-def _numbers(reply: Reply) -> tuple[float, ...]:
+def _score_numbers(reply: Reply) -> tuple[float, ...]:
     """Return the numbers for the one text that was sent.
 
     Raises:

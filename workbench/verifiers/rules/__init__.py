@@ -8,8 +8,9 @@ that never
    count as one: an echoed question, words to a judge, a verdict line. `question`: its demands on the answer's form;
    `options`: those it offers.
 3. `reading`: each answer is read once, into a `records.Part`: a value of a type, its name, and its qualifiers
-   (`sense`: bounds, denials, shares, approximate numbers, sides). In a sentence it reads the value that this concludes
-   with (`conclusions`), by the reference's type, and none if it states another as well. `answer_types` lists the types:
+   (`sense`: bounds, denials, shares, approximate numbers, sides). In a sentence it reads the value that the sentence
+   concludes with (`conclusions`), by the reference's type, and none if the sentence states another such value as well.
+   `answer_types` lists the types:
    each has a record, a reader and its rows of the table of comparers, whose rejections are final (`equality`):
    `figures`               with `quantities`, `numbers`, `numberwords`, `units`: numbers and what surrounds them
    `changes`               increases and decreases
@@ -24,12 +25,13 @@ that never
                            no; names, phrases; `alternatives`: the right answers a reference lists
 4. `comparing`: two answers, by the row of their types. Values are equal if their trees have equal values:
    `equations`, with `evaluate` and `arithmetic` in a prime field, in doubles, in many digits; sums, integrals and
-   limits by `symbolic`, only in worker processes. `forms`: the required form besides the value.
+   limits by `symbolic`, only in worker processes. `forms`: the form that an answer must have in addition to its value.
    `leniency`: how strictly, as a user may choose.
 5. `decision`: the verdict. It abstains on an equal answer that is not solved (`solving`), that its completion denies
-   or makes part of a larger formula (`surroundings`), gives for another thing than the question's (`subjects`), or
-   rounds wrongly (`roundings`).
+   or makes part of a larger formula (`surroundings`), gives for another quantity than the one the question asks for
+   (`subjects`), or rounds wrongly (`roundings`).
 
-Throughout: `spelling` removes differences of typing, `prefilter` prefilters patterns by their literals, `danger` limits
+Throughout: `spelling` removes differences of typing, `prefilter` skips a pattern if a text lacks its literals,
+`danger` limits
 the work (`TooComplex`).
 """

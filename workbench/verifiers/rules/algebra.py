@@ -31,7 +31,7 @@ _TIMES = re.compile(r"\\cdot|\\times|[*·×{}\s]")
 _CAPITALS = re.compile("[A-Z]")
 
 
-def _expression(source: AnswerText, reader: AnswerReader) -> Value | None:
+def _read_expression(source: AnswerText, reader: AnswerReader) -> Value | None:
     text, question = source.text, reader.question
     if question.type == "D" and "\\" not in text:
         return None
@@ -47,11 +47,11 @@ def _expression(source: AnswerText, reader: AnswerReader) -> Value | None:
     if measured is None and (lettered := split_letter(text)) and question.measures_in(lettered[1]):
         measured = lettered
     if measured is not None and measured[1].dropped:
-        return _expression_of(tidy(measured[0]), measured[1])
-    return _expression_of(text)
+        return _parse_expression(tidy(measured[0]), measured[1])
+    return _parse_expression(text)
 
 
-def _expression_of(text: str, its: Unit | None = None) -> Expression | None:
+def _parse_expression(text: str, its: Unit | None = None) -> Expression | None:
     said: tuple[Statement, ...] | None
     try:
         said = statements(text)
@@ -63,29 +63,29 @@ def _expression_of(text: str, its: Unit | None = None) -> Expression | None:
 
 
 def compared_as_expressions(one: Part[Any], other: Part[Any], with_: Comparison) -> Equality | None:
-    scale = _scale_between(_unit_of(one), _unit_of(other), with_)
+    scale = _conversion_factor(_unit_of(one), _unit_of(other), with_)
     if scale is None:
         return Equality(False, "quantity.differs")
-    ours, theirs = _statements(one, Number(1)), _statements(other, scale)
+    ours, theirs = _scaled_statements(one, Number(1)), _scaled_statements(other, scale)
     if ours is None or theirs is None:
-        return _by_algebra(one, other, with_)
+        return _compare_by_sympy(one, other, with_)
     equal = same_statements(ours, theirs)
     if equal is False and (_is_printed(one, theirs) or _is_printed(other, ours)):
         exact = with_.question.exact
         return Equality(not exact, "number.differs" if exact else "number.rounding")
     if equal and not in_form(one.text, other.text, with_):
         return Equality(False, "expression.form")
-    if equal and with_.question.matrices and not _same_order(one.text, other.text):
+    if equal and with_.question.matrices and not _is_same_order(one.text, other.text):
         raise Doubt("alike")
     if equal is None:
-        return _by_algebra(one, other, with_)
+        return _compare_by_sympy(one, other, with_)
     if equal is not None and (measured := [unit for unit in (_unit_of(one), _unit_of(other)) if unit is not None]):
         return Equality(equal, "quantity.unit_dropped" if len(measured) == 1 else "quantity.convert")
     related = bool(ours[0].signs) and bool(theirs[0].signs)
     return Equality(equal, "equation" if related else "expression")
 
 
-def _same_order(one: str, other: str) -> bool:
+def _is_same_order(one: str, other: str) -> bool:
     several = len(set(_CAPITALS.findall(f"{one} {other}"))) > 1
     return not several or _TIMES.sub("", one.rpartition("=")[2]) == _TIMES.sub("", other.rpartition("=")[2])
 
@@ -101,7 +101,7 @@ def is_bare(part: Part[Any]) -> bool:
     return part.value.is_number if isinstance(part.value, Quantity) else _unit_of(part) is None
 
 
-def _scale_between(one: Unit | None, other: Unit | None, with_: Comparison) -> Node | None:
+def _conversion_factor(one: Unit | None, other: Unit | None, with_: Comparison) -> Node | None:
     if one is None or other is None:
         only = one or other
         return None if only is not None and not with_.question.may_be_in(only) else Number(1)
@@ -112,7 +112,7 @@ def _scale_between(one: Unit | None, other: Unit | None, with_: Comparison) -> N
     return product([Number(int(factor) if factor.denominator == 1 else factor), *pi])
 
 
-def _statements(part: Part[Any], scale: Node) -> tuple[Statement, ...] | None:
+def _scaled_statements(part: Part[Any], scale: Node) -> tuple[Statement, ...] | None:
     value = part.value
     if isinstance(value, Quantity) and not part.name and (value.is_number or (value.unit and value.unit.dropped)):
         number = value.number.value
@@ -142,7 +142,7 @@ def _is_printed(part: Part[Any], theirs: tuple[Statement, ...]) -> bool:
     return value is not None and is_printed(part.value.number, value)
 
 
-def _by_algebra(one: Part[Any], other: Part[Any], with_: Comparison) -> Equality | None:
+def _compare_by_sympy(one: Part[Any], other: Part[Any], with_: Comparison) -> Equality | None:
     if (_UNEVALUATED.search(one.text) is None) != (_UNEVALUATED.search(other.text) is None):
         return Equality(False, "expression.unevaluated")
     equal = with_.symbolic(one.text, other.text)
@@ -151,12 +151,12 @@ def _by_algebra(one: Part[Any], other: Part[Any], with_: Comparison) -> Equality
     return None if equal is None else Equality(equal, "symbolic")
 
 
-def _reactions(one: Part[Reaction], other: Part[Reaction], with_: Comparison) -> Equality | None:
+def _compare_reactions(one: Part[Reaction], other: Part[Reaction], with_: Comparison) -> Equality | None:
     verdicts = [with_.same(a, b) for a, b in zip(one.value.sides, other.value.sides, strict=True)]
     return None if None in verdicts else Equality(all(verdicts), "equation.arrow")
 
 
 EXPRESSION = ValueType(
-    _expression, {(Expression, Expression): compared_as_expressions, (Reaction, Reaction): _reactions}
+    _read_expression, {(Expression, Expression): compared_as_expressions, (Reaction, Reaction): _compare_reactions}
 )
-"""Its reader also gives reactions."""
+"""Expressions; the reader of this type also returns reactions."""

@@ -46,4 +46,4 @@ READERS = tuple((known.read, known.of_a_name) for known in TYPES if known.read i
 COMPARERS = {types: comparer for known in TYPES for types, comparer in known.comparers.items()}
 """The comparer of two types, for either order; ``object`` matches any other type."""
 WITH_ANY = tuple(one for one, other in COMPARERS if other is object)
-"""The types with a row for any other, in the order these rows count."""
+"""The types with a comparer for any other type, in order of precedence."""

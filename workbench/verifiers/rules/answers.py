@@ -113,15 +113,15 @@ class Answers(NamedTuple):
 
 
 def answers(question: str, reference: str, completion: str, subtype: str | None) -> Answers:
-    expected = _expected(reference, subtype)
-    given = _candidate(question, completion)
-    return Answers(expected, _reference_parts(question, reference, expected), given, _line(completion, given))
+    expected = _reference_final(reference, subtype)
+    given = _candidate_final(question, completion)
+    return Answers(expected, _reference_parts(question, reference, expected), given, _line_of(completion, given))
 
 
 @lru_cache(maxsize=256)
-def _expected(reference: str, subtype: str | None) -> FinalAnswer:
+def _reference_final(reference: str, subtype: str | None) -> FinalAnswer:
     found = reference_answer(reference, subtype)
-    return found if found.found else _plain_line(reference)
+    return found if found.found else _one_line_reference(reference)
 
 
 def revised(completion: str, answer: FinalAnswer) -> bool:
@@ -201,13 +201,14 @@ def last_paragraph(completion: str) -> str:
 
 
 def stated_values(completion: str) -> Iterator[str]:
-    """Yield the values that the reply's end states outside its box: the last of each chain, latest first."""
+    """Yield the values that the reply's end states outside its box, latest first; of a chain of equations only the
+    last."""
     reply = completion[max(reply_start(completion), len(completion) - _STATED_WITHIN) :]
     found = [_STATED_END.split(value[1], maxsplit=1)[0].strip() for value in _STATED.finditer(reply)]
     yield from list(dict.fromkeys(value for value in reversed(found) if value))[:_MAX_STATED]
 
 
-def _plain_line(reference: str) -> FinalAnswer:
+def _one_line_reference(reference: str) -> FinalAnswer:
     text = reference.strip()
     formula = text.startswith(("$$", "\\[")) and text.endswith(("$$", "\\]"))
     if not text or len(text) > _MAX_LINE_CHARACTERS or ("\n" in text and not formula):
@@ -229,13 +230,13 @@ def _reference_parts(question: str, reference: str, answer: FinalAnswer) -> tupl
     return parts
 
 
-def _candidate(question: str, completion: str) -> FinalAnswer:
+def _candidate_final(question: str, completion: str) -> FinalAnswer:
     """Return the completion's own final answer.
 
     Text after the end of the model's turn, lines that only pass a verdict, and lines copied from the question
     or addressed to a judge don't count.
     """
-    end = _own_end(completion)
+    end = _completion_end(completion)
     own = completion if end == len(completion) else completion[:end]
     answer = completion_answer(own)
     if answer.how != "boxed" and (told := enveloped(own, reply_start(own))) is not None:
@@ -252,7 +253,7 @@ def _candidate(question: str, completion: str) -> FinalAnswer:
     answer = _whole_formula(own, answer)
     if answer.text[-1:] > _PICTURES and (shown := _PICTURE.sub("", answer.text)):
         answer = answer._replace(text=shown, end=answer.start + len(shown))
-    if _NOTHING.fullmatch(answer.text) or _is_foreign(question, completion[:end], answer):
+    if _NOTHING.fullmatch(answer.text) or _is_not_own_answer(question, completion[:end], answer):
         return FinalAnswer("", len(completion), len(completion), "none")
     return answer
 
@@ -280,7 +281,7 @@ def _whole_formula(completion: str, answer: FinalAnswer) -> FinalAnswer:
         and completion[answer.end : answer.end + 2] == ". "
     ):
         ends = _NAME_END.search(completion, answer.end + 1, end)
-        return _stretched(completion, answer, answer.start, ends.start() if ends else end)
+        return _extend(completion, answer, answer.start, ends.start() if ends else end)
     if answer.how != "math" or completion[answer.end : answer.end + 1] != "$":
         return answer
     start, line = answer.start, completion.rfind("\n", 0, answer.start) + 1
@@ -299,16 +300,16 @@ def _whole_formula(completion: str, answer: FinalAnswer) -> FinalAnswer:
         stop = said.end()
     if (start, stop) == (spans[-1][0], spans[-1][1]):
         return answer
-    return _stretched(completion, answer, start, stop)
+    return _extend(completion, answer, start, stop)
 
 
-def _stretched(completion: str, answer: FinalAnswer, start: int, end: int) -> FinalAnswer:
+def _extend(completion: str, answer: FinalAnswer, start: int, end: int) -> FinalAnswer:
     text = completion[start:end]
     begin, text = start + len(text) - len(text.lstrip()), text.strip().rstrip(".")
     return answer._replace(text=text, start=begin, end=begin + len(text))
 
 
-def _own_end(completion: str) -> int:
+def _completion_end(completion: str) -> int:
     start = reply_start(completion)
     turn = _TURN_END.search(completion, start) if "<" in completion or "[/INST]" in completion else None
     end = turn.start() if turn else len(completion)
@@ -332,25 +333,25 @@ def _own_end(completion: str) -> int:
     return end
 
 
-def _is_foreign(question: str, completion: str, answer: FinalAnswer) -> bool:
-    line, reply = _line(completion, answer), completion[reply_start(completion) :].strip()
+def _is_not_own_answer(question: str, completion: str, answer: FinalAnswer) -> bool:
+    line, reply = _line_of(completion, answer), completion[reply_start(completion) :].strip()
     if line in question and (len(line) >= _ECHO or reply != line):
         # An option may be given in full, but not after the line before it.
         above = completion[reply_start(completion) : completion.rfind("\n", 0, answer.start) + 1]
         before = above.rstrip().rpartition("\n")[2].strip()
         if (before and before in question) or (len(line) >= _ECHO and not _AN_OPTION.match(line)):
             return True
-    return _repeats(question, reply) or _ADDRESSES_A_JUDGE.search(line[-400:]) is not None
+    return _repeats_question(question, reply) or _ADDRESSES_A_JUDGE.search(line[-400:]) is not None
 
 
-def _repeats(question: str, reply: str) -> bool:
+def _repeats_question(question: str, reply: str) -> bool:
     if not len(question) / 2 <= len(reply) <= 10 * len(question) + _ECHO:
         return False
     lines = dict.fromkeys(line.strip() for line in reply.split("\n"))
     return len(lines) <= _MAX_REPEATED and all(line in question for line in lines)
 
 
-def _line(completion: str, answer: FinalAnswer) -> str:
+def _line_of(completion: str, answer: FinalAnswer) -> str:
     start = completion.rfind("\n", 0, answer.start) + 1
     end = completion.find("\n", answer.end)
     return completion[start : end if end >= 0 else len(completion)].strip()

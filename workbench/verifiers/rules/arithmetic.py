@@ -53,7 +53,7 @@ def in_field(node: Node, point: Mapping[str, int]) -> int:
         return _field_power(node, point)
     mixed = seed(node.function)
     for argument in node.arguments:
-        mixed = _mix(mixed, in_field(argument, point))
+        mixed = _hash_pair(mixed, in_field(argument, point))
     return mixed
 
 
@@ -61,7 +61,7 @@ def _field_power(node: Power, point: Mapping[str, int]) -> int:
     base = in_field(node.base, point)
     exponent = node.exponent
     if not isinstance(exponent, Number):
-        return _mix(base, in_field(exponent, point))
+        return _hash_pair(base, in_field(exponent, point))
     value = exponent.value
     if value == 0 and base == 0:
         raise Undefined
@@ -71,7 +71,7 @@ def _field_power(node: Power, point: Mapping[str, int]) -> int:
     if value.denominator == 2 and isinstance(node.base, Number):
         root = pow(base, (PRIME + 1) // 4, PRIME)
     if root * root % PRIME != base or not root:
-        root = _mix(base, value.denominator)
+        root = _hash_pair(base, value.denominator)
     return pow(root if value > 0 else _inverse(root), abs(value.numerator), PRIME)
 
 
@@ -81,7 +81,7 @@ def _inverse(value: int) -> int:
     return pow(value, -1, PRIME)
 
 
-def _mix(first: int, second: int) -> int:
+def _hash_pair(first: int, second: int) -> int:
     return pow(
         (first * 0x9E3779B97F4A7C15 + second * 0xC2B2AE3D27D4EB4F + 0x165667B19E3779F9) % PRIME, _MIXING_EXPONENT, PRIME
     )
@@ -120,7 +120,7 @@ class Arithmetic:
             return self._power(node, point)
         arguments = [self.value(argument, point) for argument in node.arguments]
         function = self._functions.get(node.function)
-        return self._unknown(node.function, arguments) if function is None else function(*arguments)
+        return self._unknown_function(node.function, arguments) if function is None else function(*arguments)
 
     def _power(self, node: Power, point: Mapping[str, Any]) -> Any:
         base = self.value(node.base, point)
@@ -151,7 +151,7 @@ class Arithmetic:
             raise ValueError("an even root of a negative number")
         return base ** self.convert(exponent)
 
-    def _unknown(self, function: str, arguments: list[Any]) -> Any:
+    def _unknown_function(self, function: str, arguments: list[Any]) -> Any:
         angle = self.convert(Fraction(seed(function), 2**31))
         for place, argument in enumerate(arguments, 1):
             angle += self.convert(Fraction(7 * place, 11)) * argument + self.convert(Fraction(place, 13)) * argument**2

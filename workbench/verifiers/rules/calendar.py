@@ -82,7 +82,7 @@ _NEXT_DAY = re.compile(r",? \(?(?:(?:on|of) )?the (?:next|following) (?:day\)?\Z
 _SMALL_HOURS = (12, 1, 2, 3, 4, 5)
 
 
-def _on_the_clock(found: re.Match[str]) -> str:
+def _spoken_time_in_digits(found: re.Match[str]) -> str:
     """Rewrite "30 past 7 in the evening" as "7:30 pm"; a bare hour stays."""
     hour, minute = int(found["hour"]), int(found["minute"] or 0)
     part = (found["part"] or "").lower().removeprefix("a ")
@@ -125,7 +125,7 @@ def same_moment(first: Moment, second: Moment) -> tuple[bool, str] | None:
     if first.duration or second.duration:
         return first.duration == second.duration, "time.duration"
     dates, times = _same_date(first, second), _same_time(first, second)
-    if first.time and second.time and _dateless(first) and _dateless(second):
+    if first.time and second.time and _has_no_date(first) and _has_no_date(second):
         return None if times is None else (times, "time")
     if first.time is None and second.time is None:
         return None if dates is None else (dates, "date")
@@ -144,14 +144,14 @@ def moment(text: str) -> Moment | None:
     if len(text) > _MAX_MOMENT or not _HINT.search(text):
         return None
     rest = _NEXT_DAY.sub(" ", in_digits(plain(text.replace("{:}", ":")))).strip()
-    rest = _SPOKEN.sub(_on_the_clock, rest)
+    rest = _SPOKEN.sub(_spoken_time_in_digits, rest)
     found = Moment()
     if (weekday := _WEEKDAY.match(rest)) is not None:
         found = found._replace(weekday=_DAYS[weekday["weekday"].lower()])
         rest = rest[weekday.end() :]
         if not rest:
             return found
-    dated = _dated(rest, found)
+    dated = _parse_date(rest, found)
     if dated is not None:
         found, rest = dated
         if not rest:
@@ -160,33 +160,33 @@ def moment(text: str) -> Moment | None:
         if joint is None:
             return None
         rest = rest[joint.end() :]
-    timed = _timed(rest, found)
-    if timed is None and _dateless(found) and _CLOCKS.fullmatch(rest):
+    timed = _parse_time(rest, found)
+    if timed is None and _has_no_date(found) and _CLOCKS.fullmatch(rest):
         return Moment(duration=rest.lstrip("0"))
     return timed
 
 
-def _dateless(found: Moment) -> bool:
+def _has_no_date(found: Moment) -> bool:
     return found[:5] == (None,) * 5
 
 
-def _dated(text: str, found: Moment) -> tuple[Moment, str] | None:
+def _parse_date(text: str, found: Moment) -> tuple[Moment, str] | None:
     for pattern in _DATES:
         if date := pattern.match(text):
             groups = date.groupdict()
             year = int(groups["year"]) if groups.get("year") else None
             if groups.get("one"):
-                known = _either(found, int(groups["one"]), int(groups["two"]), int(groups["year"]))
+                known = _date_in_either_order(found, int(groups["one"]), int(groups["two"]), int(groups["year"]))
             else:
                 month = int(groups["number"]) if groups.get("number") else _NAMES[groups["month"].lower()]
                 day = int(groups["day"]) if groups.get("day") else None
-                known = found._replace(year=year, month=month, day=day) if _exists(year, month, day) else None
+                known = found._replace(year=year, month=month, day=day) if _is_date(year, month, day) else None
             return (known, text[date.end() :]) if known else None
     return None
 
 
-def _either(found: Moment, one: int, two: int, year: int) -> Moment | None:
-    day_first, month_first = _exists(year, two, one), _exists(year, one, two)
+def _date_in_either_order(found: Moment, one: int, two: int, year: int) -> Moment | None:
+    day_first, month_first = _is_date(year, two, one), _is_date(year, one, two)
     if day_first and month_first and one != two:
         return found._replace(either=(one, two, year))
     if month_first:
@@ -194,7 +194,7 @@ def _either(found: Moment, one: int, two: int, year: int) -> Moment | None:
     return found._replace(year=year, month=two, day=one) if day_first else None
 
 
-def _exists(year: int | None, month: int, day: int | None) -> bool:
+def _is_date(year: int | None, month: int, day: int | None) -> bool:
     try:
         datetime.date(2024 if year is None else year, month, 1 if day is None else day)
     except ValueError:
@@ -202,7 +202,7 @@ def _exists(year: int | None, month: int, day: int | None) -> bool:
     return True
 
 
-def _timed(text: str, found: Moment) -> Moment | None:
+def _parse_time(text: str, found: Moment) -> Moment | None:
     time = _TIME.fullmatch(text)
     if time is None:
         return None
@@ -222,7 +222,7 @@ def _timed(text: str, found: Moment) -> Moment | None:
 
 def _same_date(a: Moment, b: Moment) -> bool | None:
     if a.either or b.either:
-        return _same_either(a, b)
+        return _same_ambiguous_date(a, b)
     if a.month is None and b.month is None:
         return a.weekday == b.weekday if a.weekday and b.weekday else None
     if (a.year is None, a.month is None, a.day is None) != (b.year is None, b.month is None, b.day is None):
@@ -233,7 +233,7 @@ def _same_date(a: Moment, b: Moment) -> bool | None:
     return a[:3] == b[:3]
 
 
-def _same_either(a: Moment, b: Moment) -> bool | None:
+def _same_ambiguous_date(a: Moment, b: Moment) -> bool | None:
     if a.either and b.either:
         return a.either == b.either
     written, known = (a.either, b) if a.either else (b.either, a)
@@ -258,19 +258,21 @@ def _same_time(a: Moment, b: Moment) -> bool | None:
     return False
 
 
-def _read(source: AnswerText, reader: AnswerReader) -> Value | None:
+def _read_moment(source: AnswerText, reader: AnswerReader) -> Value | None:
     if ":" in source.text and (reader.question.required.ratio or not (is_clock(source.text) or "-" in source.text)):
         return None
     return moment(source.text)
 
 
-def _same(one: Part[Moment], other: Part[Moment], with_: Comparison) -> Equality | None:
+def _compare_moments(one: Part[Moment], other: Part[Moment], with_: Comparison) -> Equality | None:
     found = same_moment(one.value, other.value)
     return None if found is None else Equality(*found)
 
 
-def _not_a_moment(one: Part[Moment], other: Part[Any], with_: Comparison) -> Equality | None:
+def _reject_other_type(one: Part[Moment], other: Part[Any], with_: Comparison) -> Equality | None:
     return Equality(False, "date.other")
 
 
-MOMENT = ValueType(_read, {(Moment, Moment): _same, (Moment, object): _not_a_moment}, of_a_name=True)
+MOMENT = ValueType(
+    _read_moment, {(Moment, Moment): _compare_moments, (Moment, object): _reject_other_type}, of_a_name=True
+)

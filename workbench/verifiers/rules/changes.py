@@ -76,12 +76,12 @@ def change(text: str, question: TypedQuestion) -> ChangeValue | None:
     if len(multiples) > 1 or len(sides) > 1 or not first or denying(clause):
         return None
     subject = _SIDE.sub(" ", clause[: first[0].start()])
-    if changing(subject) or _is_of_another(subject, question):
+    if changing(subject) or _is_of_another_quantity(subject, question):
         return None
-    return _multiple(first[0]) if multiples else _sided(first[0], clause)
+    return _change_by_multiple(first[0]) if multiples else _change_with_direction(first[0], clause)
 
 
-def _is_of_another(subject: str, question: TypedQuestion) -> bool:
+def _is_of_another_quantity(subject: str, question: TypedQuestion) -> bool:
     asked = _GIVEN.sub("", sentences(question.text)[-1])
     nouns = unknown_words(asked, _FILLING.split())
     known = words(question.text) if "it" in words(asked) or not nouns else nouns
@@ -92,7 +92,7 @@ def _is_of_another(subject: str, question: TypedQuestion) -> bool:
     return bool(symbols or unknown_words(" ".join(named), [*known, *_FILLING.split()]))
 
 
-def _multiple(found: re.Match[str]) -> ChangeValue | None:
+def _change_by_multiple(found: re.Match[str]) -> ChangeValue | None:
     if found["verb"]:
         return ChangeValue(next(size for stem, size in _VERBS.items() if found["verb"].lower().startswith(stem)))
     if found["by"]:
@@ -117,7 +117,7 @@ def _share_of(size: Quantity) -> Fraction:
     return size.number.value * (size.unit.factor if size.unit else 1)
 
 
-def _sided(found: re.Match[str], clause: str) -> ChangeValue | None:
+def _change_with_direction(found: re.Match[str], clause: str) -> ChangeValue | None:
     sign = 1 if found["up"] else -1
     behind = _BY.fullmatch(clause[found.end() :])
     size = _leading_size(behind["size"]) if behind else None
@@ -144,7 +144,7 @@ def _leading_size(text: str) -> Quantity | None:
     return None
 
 
-def _same(one: Part[ChangeValue], other: Part[ChangeValue], with_: Comparison) -> Equality | None:
+def _compare_changes(one: Part[ChangeValue], other: Part[ChangeValue], with_: Comparison) -> Equality | None:
     first, second = one.value, other.value
     if first.amount is not None and second.amount is not None:
         return _same_amount(first.amount, second.amount, with_)
@@ -153,16 +153,16 @@ def _same(one: Part[ChangeValue], other: Part[ChangeValue], with_: Comparison) -
 
 def _same_amount(one: Quantity, other: Quantity, with_: Comparison) -> Equality:
     if one.unit and other.unit and one.unit.dimensions == other.unit.dimensions:
-        one, other = _difference(one, one.unit), _difference(other, other.unit)
+        one, other = _without_offset(one, one.unit), _without_offset(other, other.unit)
     found = same_quantity(one, other, with_.question.required)
     return Equality(found is not None and found[0], "change")
 
 
-def _difference(amount: Quantity, its: Unit) -> Quantity:
+def _without_offset(amount: Quantity, its: Unit) -> Quantity:
     return amount._replace(unit=its._replace(offset=Fraction(0)))
 
 
-def _signed(one: Part[ChangeValue], other: Part[Quantity], with_: Comparison) -> Equality | None:
+def _compare_change_and_number(one: Part[ChangeValue], other: Part[Quantity], with_: Comparison) -> Equality | None:
     r"""Compare a change in words ("falls by 25%") with a number: ``-25\%``; without a sign its direction is unknown."""
     number = other.value
     is_equal = _is_changed_by(one.value, number, with_)
@@ -179,13 +179,18 @@ def _is_changed_by(changed: ChangeValue, number: Quantity, with_: Comparison) ->
     return (number.is_number or _is_share(number)) and changed.factor == 1 + share
 
 
-def _other(one: Part[ChangeValue], other: Part[Any], with_: Comparison) -> Equality | None:
+def _doubt_text(one: Part[ChangeValue], other: Part[Any], with_: Comparison) -> Equality | None:
     if isinstance(other.value, Text):
         raise Doubt("semantic")
     return None
 
 
 CHANGE = ValueType(
-    None, {(ChangeValue, ChangeValue): _same, (ChangeValue, Quantity): _signed, (ChangeValue, object): _other}
+    None,
+    {
+        (ChangeValue, ChangeValue): _compare_changes,
+        (ChangeValue, Quantity): _compare_change_and_number,
+        (ChangeValue, object): _doubt_text,
+    },
 )
-"""The question decides whether a text is a change."""
+"""Changes; they have no reader, since the question decides whether a text is one."""

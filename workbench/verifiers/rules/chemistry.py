@@ -44,7 +44,9 @@ _MAX_CHARACTERS = 200
 
 
 class Chemical(NamedTuple):
-    """The sides of a reaction, or the one substance: amounts by substance, the first one's being 1."""
+    """The sides of a reaction, or a single substance.
+
+    A side is its amounts by substance, scaled so that the first amount is 1."""
 
     sides: tuple[tuple[tuple[str, Fraction], ...], ...]
 
@@ -53,7 +55,7 @@ def chemical(text: str) -> Chemical | None:
     """Parse a text that is a formula or reaction as a whole, by its symbols; else return None."""
     if len(text) > _MAX_CHARACTERS or text.islower() or not _MAY_BE.search(text):
         return None
-    sides = [_side(side) for side in _ARROW.split(_DOT.sub("·", text))]
+    sides = [_parse_side(side) for side in _ARROW.split(_DOT.sub("·", text))]
     found = tuple(side for side in sides if side is not None)
     if len(found) != len(sides) or len(found) > 2 or (len(found) == 1 and len(found[0]) > 1):
         return None
@@ -68,18 +70,18 @@ def is_sure(found: Chemical) -> bool:
     return len(found.sides) > 1 or "^" in substance or several
 
 
-def _side(text: str) -> tuple[tuple[str, Fraction], ...] | None:
+def _parse_side(text: str) -> tuple[tuple[str, Fraction], ...] | None:
     text = _RAISED.sub(lambda run: "^" + run[0].translate(_SIGNS), text.strip(" $.")).translate(_SIGNS)
     amounts: dict[str, Fraction] = {}
     for term in _PLUS.split(text):
-        found = None if _APART.search(term.strip()) else _substance(_STATE.sub("", _TYPESET.sub("", term)))
+        found = None if _APART.search(term.strip()) else _parse_substance(_STATE.sub("", _TYPESET.sub("", term)))
         if found is None:
             return None
         amounts[found[0]] = amounts.get(found[0], Fraction(0)) + found[1]
     return tuple(sorted(amounts.items()))
 
 
-def _substance(text: str) -> tuple[str, Fraction] | None:
+def _parse_substance(text: str) -> tuple[str, Fraction] | None:
     found = _TERM.fullmatch(text)
     if found is None or not _KNOWN.issuperset(_SYMBOL.findall(found["formula"])):
         return None
@@ -94,13 +96,13 @@ def _substance(text: str) -> tuple[str, Fraction] | None:
     return (formula + charge, amount) if amount else None
 
 
-def _read(source: AnswerText, reader: AnswerReader) -> Value | None:
+def _read_chemical(source: AnswerText, reader: AnswerReader) -> Value | None:
     found = chemical(source.raw)
     return found if found is not None and (is_sure(found) or reader.question.chemistry) else None
 
 
-def _same(one: Part[Chemical], other: Part[Chemical], with_: Comparison) -> Equality | None:
+def _compare_chemicals(one: Part[Chemical], other: Part[Chemical], with_: Comparison) -> Equality | None:
     return Equality(one.value == other.value, "chemical")
 
 
-CHEMICAL = ValueType(_read, {(Chemical, Chemical): _same})
+CHEMICAL = ValueType(_read_chemical, {(Chemical, Chemical): _compare_chemicals})

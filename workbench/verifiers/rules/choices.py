@@ -86,7 +86,7 @@ def without_rejected(text: str, labels: tuple[str, ...]) -> str:
     """
     if len(text) > _MAX_CHARACTERS or not labels or not contrasts(text):
         return text
-    rejected, label = _patterns(labels)
+    rejected, label = _rejection_patterns(labels)
     plain = tidy(text.replace("**", ""))
     rest = rejected.sub(" ", plain)
     if rest == plain or not label.search(rest):
@@ -95,7 +95,9 @@ def without_rejected(text: str, labels: tuple[str, ...]) -> str:
 
 
 def all_but(text: str, labels: tuple[str, ...], asked: str) -> str:
-    """Return the labels of all other options, of an answer that chooses all except some: "All but B"; else the answer.
+    """Rewrite an answer that chooses all options except some ("All but B") as the labels it chooses.
+
+    Any other answer is returned unchanged.
 
     Args:
         text: A final answer.
@@ -112,7 +114,7 @@ def all_but(text: str, labels: tuple[str, ...], asked: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def _patterns(labels: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
+def _rejection_patterns(labels: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
     label = rf"[(\[]?(?<![^\W_\u3040-\u9fff])(?:{'|'.join(map(re.escape, labels))})(?![A-Za-z0-9'’])[)\]]?"
     several = rf"{label}(?:{_AND}{_BEFORE_LABEL}{label})*"
     rejects = rf"\s*[(（]?{_NOT}{_BEFORE_LABEL}(?i:either\s+|any\s+of\s+)?{several}(?:\s*[)）])?"
@@ -141,11 +143,11 @@ def closing_of(text: str, question: str, whole: bool = False) -> str | None:
     """
     if not whole and not (text.strip() and _ONLY.fullmatch(text)):
         return None
-    said = _bare(text)
-    if whole and not _ONLY.fullmatch(said) and (runs := _RUN.findall(_typeset_out(text))):
-        said = "" if denying(text.rpartition(runs[-1][0])[0]) else _bare(runs[-1])
+    said = _only_brackets(text)
+    if whole and not _ONLY.fullmatch(said) and (runs := _RUN.findall(_without_typesetting(text))):
+        said = "" if denying(text.rpartition(runs[-1][0])[0]) else _only_brackets(runs[-1])
     for found in reversed(_INPUT.findall(question)):
-        sequence = _bare(found)
+        sequence = _only_brackets(found)
         closed = closing(sequence)
         if closed and said in (closed, sequence + closed):
             return closed
@@ -163,11 +165,11 @@ def closing(sequence: str) -> str | None:
     return "".join(reversed(expected))
 
 
-def _bare(text: str) -> str:
-    return "".join(_typeset_out(text).split())
+def _only_brackets(text: str) -> str:
+    return "".join(_without_typesetting(text).split())
 
 
-def _typeset_out(text: str) -> str:
+def _without_typesetting(text: str) -> str:
     for name, bracket in _NAMED.items():
         text = text.replace(name, bracket)
     return _TYPESET.sub("", text)
@@ -202,14 +204,14 @@ def choice_of(answer: str, known: dict[str, str], same: Same) -> frozenset[str] 
     """
     if not known:
         return None
-    found = option_of(answer, known, same) or _all_named(answer, known, same)
+    found = option_of(answer, known, same) or _options_of_list(answer, known, same)
     last = sentences(answer)[-1]
     if found is None and len(last) <= _MAX_SENTENCE_CHARACTERS:
         found = (
             letters(last, known)
             or named_letters(last, known)
             or _concluded_options(last, known, same)
-            or _within(last, known)
+            or _options_mentioned(last, known)
         )
     if found is None and len(answer) <= _MAX_SENTENCE_CHARACTERS:
         found = named_letters(answer, known)
@@ -247,7 +249,7 @@ def option_of(answer: str, known: dict[str, str], same: Same) -> frozenset[str] 
     return frozenset(found) if len(found) == 1 else None
 
 
-def _all_named(answer: str, known: dict[str, str], same: Same) -> frozenset[str] | None:
+def _options_of_list(answer: str, known: dict[str, str], same: Same) -> frozenset[str] | None:
     members = split_list(tidy(answer)) if known and len(answer) <= _MAX_SENTENCE_CHARACTERS else []
     if not 1 < len(members) <= len(known):
         return None
@@ -264,14 +266,14 @@ def _concluded_options(sentence: str, known: dict[str, str], same: Same) -> froz
     if values and (named := letters(values[0], known)):
         return named | text_behind(values[0], known, same)
     for value in filter(None, (*values, *told)):
-        found = option_of(value, known, same) or _all_named(value, known, same)
+        found = option_of(value, known, same) or _options_of_list(value, known, same)
         before, _, behind = sentence.rpartition(value)
         if found and not changed_near(Around(before, behind), scaling_only=True):
             return found
     return None
 
 
-def _within(sentence: str, known: dict[str, str]) -> frozenset[str] | None:
+def _options_mentioned(sentence: str, known: dict[str, str]) -> frozenset[str] | None:
     rest, found = canonical(sentence).casefold(), set()
     texts = {letter: canonical(text).casefold().strip(" .") for letter, text in known.items()}
     for letter, text in sorted(texts.items(), key=lambda option: -len(option[1])):

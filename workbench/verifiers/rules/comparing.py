@@ -27,7 +27,7 @@ class Comparison:
         reader: Parses answers to the question.
         symbolic: Compares answers that the rules can't parse.
         boxed: Whether the candidate's answer is the whole content of its box, and no sentence.
-        outermost: Whether whole answers are compared; within an answer ``{a}`` is not ``a``.
+        outermost: Whether whole answers are compared, not their members; among members ``{a}`` is not ``a``.
     """
 
     def __init__(
@@ -66,22 +66,22 @@ class Comparison:
                 raise Doubt("alike")
             found = Equality(True, rule)
         else:
-            found = self._by_table(reference, candidate)
+            found = self._compare_by_table(reference, candidate)
         if found is not None and found.equal:
-            self._check_sense(reference, candidate)
+            self._check_qualifiers(reference, candidate)
             if self.question.of_print and not same_print(reference.text, candidate.text):
                 raise Doubt("alike")
         return found
 
-    def _by_table(self, reference: Part[Any], candidate: Part[Any]) -> Equality | None:
+    def _compare_by_table(self, reference: Part[Any], candidate: Part[Any]) -> Equality | None:
         one, other = type(reference.value), type(candidate.value)
-        row = next((row for row in ((one, other), *_rows_of(one, other)) if row in COMPARERS), None)
+        row = next((row for row in ((one, other), *_alternative_rows(one, other)) if row in COMPARERS), None)
         if row is None:
             return DIFFERENT
         self.turned = row[0] is not one
         return COMPARERS[row](*((candidate, reference) if self.turned else (reference, candidate)), self)
 
-    def _check_sense(self, reference: Part[Any], candidate: Part[Any]) -> None:
+    def _check_qualifiers(self, reference: Part[Any], candidate: Part[Any]) -> None:
         if opposed(candidate.sense, reference.sense):
             raise Doubt("alike")
         if left := self.unexplained(frozenset(mark for mark in candidate.sense if mark[0] not in "+-"), reference):
@@ -102,7 +102,7 @@ class Comparison:
         return left
 
 
-def _rows_of(one: type, other: type) -> Iterator[tuple[type, type]]:
+def _alternative_rows(one: type, other: type) -> Iterator[tuple[type, type]]:
     yield other, one
     for known in WITH_ANY:
         if known in (one, other):

@@ -119,12 +119,13 @@ def values_in(sentence: str, counted: str | None = None) -> Iterator[str]:
 
 
 def _complements(clause: str) -> Iterator[str]:
-    """Yield the complement of each verb of a clause, the last verb first, then what it leads to, then all of it.
+    """Yield the complement of each verb of a clause, the last verb first, then the text after "to" etc., then all of
+    it.
 
     The last result is the word the clause ends with: "the formula Fe2O3".
     """
     verbs = [found.end() for found in STATES.finditer(clause)][-_MOST_VERBS:]
-    towards = [found.end() for found in TOWARDS.finditer(clause) if not _divides(clause, found)][-_MOST_VERBS:]
+    towards = [found.end() for found in TOWARDS.finditer(clause) if not _joins_numbers(clause, found)][-_MOST_VERBS:]
     for end in [*reversed(verbs), *reversed(towards), 0]:
         if len(clause) - end <= _MAX_COMPLEMENT_CHARACTERS:
             yield clause[end:]
@@ -140,7 +141,7 @@ def beginnings(phrase: str) -> Iterator[str]:
     yield from (phrase[:cut] for cut in reversed(cuts) if cut and not _OPEN_END.search(phrase, 0, cut))
 
 
-def _divides(clause: str, towards: re.Match[str]) -> bool:
+def _joins_numbers(clause: str, towards: re.Match[str]) -> bool:
     """Return whether a word before a number may only join it to an earlier one: "divide 84 by 2", "add 3 to 4"."""
     return _FIGURE.match(clause, towards.end()) is not None and _FIGURE.search(clause, 0, towards.start()) is not None
 

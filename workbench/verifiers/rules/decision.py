@@ -118,7 +118,7 @@ def decide(found: Answers, completion: str, reader: AnswerReader, symbolic: Symb
     if text != found.candidate.text:
         found = found._replace(candidate=found.candidate._replace(text=text))
     try:
-        decision = _Deciding(found, completion, reader, symbolic).decide()
+        decision = _Decider(found, completion, reader, symbolic).decide()
     except TooComplex:
         return Decision(None, "too_complex")
     except Doubt as doubt:
@@ -133,7 +133,7 @@ def decide(found: Answers, completion: str, reader: AnswerReader, symbolic: Symb
     return decision
 
 
-def _identity(reference: str, answer: str) -> str | None:
+def _same_text_rule(reference: str, answer: str) -> str | None:
     if rule := same_text(reference, answer):
         return rule
     shorter, longer = sorted((len(reference), len(answer)))
@@ -141,7 +141,7 @@ def _identity(reference: str, answer: str) -> str | None:
     return "text.wording" if alike else None
 
 
-class _Deciding:
+class _Decider:
     def __init__(self, found: Answers, completion: str, reader: AnswerReader, symbolic: Symbolic) -> None:
         self._found, self._completion, self._reader = found, completion, reader
         self._how = found.candidate.how
@@ -175,7 +175,7 @@ class _Deciding:
     def _single(self) -> Decision:
         reference, answer = self._found.parts[0], self._one_box()
         question = self._reader.question
-        if (rule := _identity(reference, answer)) and not other_case(reference, answer, question):
+        if (rule := _same_text_rule(reference, answer)) and not other_case(reference, answer, question):
             if self._is_rough(reference, answer):
                 raise Doubt("qualified")
             return Decision(True, "text_equal", rule)

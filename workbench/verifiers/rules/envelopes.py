@@ -49,7 +49,7 @@ _TURN = re.compile(
 
 def enveloped(completion: str, start: int) -> FinalAnswer | None:
     """Return the answer in the last ``<answer>`` tags, or under the key of a JSON object at the reply's end."""
-    return _tagged(completion, start) or _from_json(completion, start)
+    return _from_tags(completion, start) or _from_json(completion, start)
 
 
 def unpacked(completion: str, answer: FinalAnswer) -> str:
@@ -80,7 +80,7 @@ def closing_line(line: str) -> bool:
 _LINE = 240
 
 
-def _tagged(completion: str, start: int) -> FinalAnswer | None:
+def _from_tags(completion: str, start: int) -> FinalAnswer | None:
     if "</" not in completion[-_LINE:]:
         return None
     begin = max(start, len(completion) - _MAX_CHARACTERS)
@@ -104,7 +104,7 @@ def _from_json(completion: str, start: int) -> FinalAnswer | None:
     try:
         value, behind = json.JSONDecoder(strict=False).raw_decode(completion, begin)
     except (JSONDecodeError, RecursionError):
-        return _unescaped(completion, begin, end.start())
+        return _unquote(completion, begin, end.start())
     if completion[behind:].strip(" \n\t`.}],") and not completion[behind:].lstrip().startswith(","):
         return None
     if isinstance(value, str):
@@ -126,7 +126,7 @@ def _only_key(completion: str, start: int) -> list[int]:
     return []
 
 
-def _unescaped(completion: str, begin: int, end: int) -> FinalAnswer | None:
+def _unquote(completion: str, begin: int, end: int) -> FinalAnswer | None:
     text = completion[begin:end].strip()
     if len(text) < 3 or text[0] != '"' or text[-1] != '"' or '"' in text[1:-1]:
         return None

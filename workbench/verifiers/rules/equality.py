@@ -92,7 +92,7 @@ _MOST, _LONGEST = 64, 1_000
 
 
 class ComparedAnswer(NamedTuple):
-    """An answer in a comparison: everything that the result depends on besides the question.
+    """An answer in a comparison, as a cache key: everything that the result depends on besides the question.
 
     Attributes:
         sentence: The answer's line.

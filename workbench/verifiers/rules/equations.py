@@ -55,11 +55,15 @@ def proportional(first: Node, second: Node, *, positive: bool) -> bool | None:
     about = features(first, second)
     if not about.names - CONSTANTS:
         return None
-    same = _in_field(first, second, about.names) if about.rational else _in_numbers(first, second, about)
+    same = (
+        _is_proportional_in_field(first, second, about.names)
+        if about.rational
+        else _is_proportional_in_numbers(first, second, about)
+    )
     return _same_sign(first, second, about) if same and positive else same
 
 
-def _in_field(first: Node, second: Node, names: frozenset[str]) -> bool | None:
+def _is_proportional_in_field(first: Node, second: Node, names: frozenset[str]) -> bool | None:
     found: list[tuple[int, int]] = []
     for index in _POINTS:
         point = field_point(names, index)
@@ -75,17 +79,19 @@ def _in_field(first: Node, second: Node, names: frozenset[str]) -> bool | None:
     return None
 
 
-def _in_numbers(first: Node, second: Node, about: Features) -> bool | None:
+def _is_proportional_in_numbers(first: Node, second: Node, about: Features) -> bool | None:
     arithmetic = COMPLEX if "i" in about.names else REAL
     values = {index: found for index in _POINTS if (found := _values_at(first, second, arithmetic, about, index))}
     if len(values) < _ENOUGH:
         return None
-    if not _one_ratio(list(values.values()), _CLOSE):
+    if not _have_one_ratio(list(values.values()), _CLOSE):
         return False
     digits = digits_for(about)
     exact = precise(digits, "i" in about.names)
     confirming = [_values_at(first, second, exact, about, index) for index in list(values)[:_CONFIRMING]]
-    return _one_ratio([found for found in confirming if found], exact.convert(Fraction(10) ** (SPARE_DIGITS - digits)))
+    return _have_one_ratio(
+        [found for found in confirming if found], exact.convert(Fraction(10) ** (SPARE_DIGITS - digits))
+    )
 
 
 def _values_at(
@@ -100,7 +106,7 @@ def _values_at(
         return None
 
 
-def _one_ratio(values: list[tuple[Any, Any]], tolerance: Any) -> bool:
+def _have_one_ratio(values: list[tuple[Any, Any]], tolerance: Any) -> bool:
     (one, other), *rest = values
     return all(abs(one * below - above * other) <= tolerance * abs(one * below) for above, below in rest)
 
@@ -134,14 +140,15 @@ class _Combination(NamedTuple):
 def same_family(first: Node, second: Node, names: tuple[frozenset[str], frozenset[str]]) -> bool | None:
     r"""Return whether two expressions differ only in their free constants; None if they have none to match.
 
-    Those are constants of integration (``C``, ``C_1``, ``K`` ...) and the whole number of a period (``k\pi``).
+    Free constants are the constants of integration (``C``, ``C_1``, ``K`` ...) and the whole number of a period
+    (``k\pi``).
 
     Args:
         first: An expression.
         second: Another.
         names: The names in each.
     """
-    ours, theirs = _constants(names[0]), _constants(names[1])
+    ours, theirs = _free_constants(names[0]), _free_constants(names[1])
     if not ours or len(ours) != len(theirs) or len(ours) > _MOST:
         return _same_period(first, second, names)
     if not any(_SURE.fullmatch(name) for name in ours + theirs):
@@ -149,11 +156,11 @@ def same_family(first: Node, second: Node, names: tuple[frozenset[str], frozense
     one_variable = all(len(found - CONSTANTS) == len(ours) + 1 for found in names)
     if len(ours) == 1 and _PARAMETERS_TOO & {*ours, *theirs} and not one_variable:
         return None
-    one, other = _combination(first, ours), _combination(second, theirs)
+    one, other = _split_by_constants(first, ours), _split_by_constants(second, theirs)
     if one is None or other is None:
         return same_value(first, substituted(second, dict(zip(theirs, map(Name, ours), strict=True))))
     if len(ours) == 1 and _is_unit(one.parts[0]) and _is_unit(other.parts[0]):
-        return _is_number(total([one.rest, negative(other.rest)]))
+        return _is_constant_difference(total([one.rest, negative(other.rest)]))
     scalable = one_variable and (len(ours) == 1 or all(_NUMBERED.fullmatch(name) for name in ours + theirs))
     return same_value(one.rest, other.rest) and any(
         all(_same_part(mine, yours, scalable) for mine, yours in zip(one.parts, order, strict=True))
@@ -161,12 +168,12 @@ def same_family(first: Node, second: Node, names: tuple[frozenset[str], frozense
     )
 
 
-def _constants(names: frozenset[str]) -> list[str]:
+def _free_constants(names: frozenset[str]) -> list[str]:
     found = sorted(name for name in names if _CONSTANT.fullmatch(name))
     return found if any(name.islower() for name in names - CONSTANTS - {*found}) else []
 
 
-def _combination(node: Node, names: list[str]) -> _Combination | None:
+def _split_by_constants(node: Node, names: list[str]) -> _Combination | None:
     zeros = dict.fromkeys(names, Number(0))
     rest = substituted(node, zeros)
     parts = [total([substituted(node, {**zeros, name: ONE}), negative(rest)]) for name in names]
@@ -178,7 +185,7 @@ def _is_unit(node: Node) -> bool:
     return bool(same_value(node, ONE) or same_value(node, MINUS_ONE))
 
 
-def _is_number(node: Node) -> bool:
+def _is_constant_difference(node: Node) -> bool:
     """Return whether a difference doesn't depend on its variables; if those may be parameters, whether it is 0."""
     names = features(node).names - CONSTANTS
     if _PARAMETERS & names:
@@ -227,11 +234,11 @@ def same_expression(first: str, second: str) -> bool | None:
     Raises:
         TooComplex: one of them is too long or too deep, or its numbers are too large.
     """
-    ours, theirs = _read(first), _read(second)
+    ours, theirs = _parse(first), _parse(second)
     return None if ours is None or theirs is None else same_statements(ours, theirs)
 
 
-def _read(text: str) -> tuple[Statement, ...] | None:
+def _parse(text: str) -> tuple[Statement, ...] | None:
     try:
         return statements(text)
     except NotUnderstood:
@@ -249,20 +256,20 @@ def _same_statement(first: Statement, second: Statement) -> bool | None:
     if not first.signs and not second.signs:
         return _same_trees(first.parts[0], second.parts[0])
     if not first.signs:
-        return _says_value(second, first.parts[0])
+        return _states_value(second, first.parts[0])
     if not second.signs:
-        return _says_value(first, second.parts[0])
+        return _states_value(first, second.parts[0])
     if first.assigned and second.assigned and _same_quantity(first.parts[0], second.parts[0]):
-        return _any([_same_trees(one, other) for one in _values(first) for other in _values(second)])
+        return _any_true([_same_trees(one, other) for one in _stated_values(first) for other in _stated_values(second)])
     return _same_relations(first, second)
 
 
-def _any(answers: Iterable[bool | None]) -> bool | None:
+def _any_true(answers: Iterable[bool | None]) -> bool | None:
     known = set(answers)
     return True if True in known else None if None in known else False
 
 
-def _all(answers: Iterable[bool | None]) -> bool | None:
+def _all_true(answers: Iterable[bool | None]) -> bool | None:
     known = set(answers)
     return False if False in known else None if None in known else True
 
@@ -270,28 +277,28 @@ def _all(answers: Iterable[bool | None]) -> bool | None:
 def _same_trees(first: Trees, second: Trees) -> bool | None:
     if not (first and second):
         return None
-    equal = _any(same_value(one, other) for one in first for other in second)
+    equal = _any_true(same_value(one, other) for one in first for other in second)
     if equal or (isinstance(first[0], Number) and isinstance(second[0], Number)):
         return equal
     names = features(first[0]).names, features(second[0]).names
     if same_family(first[0], second[0], names):
         return True
-    return None if _words(names[0]) != _words(names[1]) else equal
+    return None if _word_names(names[0]) != _word_names(names[1]) else equal
 
 
-def _words(names: Iterable[str]) -> set[str]:
+def _word_names(names: Iterable[str]) -> set[str]:
     return {name for name in names if name[0] == '"'}
 
 
-def _says_value(statement: Statement, value: Trees) -> bool | None:
+def _states_value(statement: Statement, value: Trees) -> bool | None:
     if not statement.equates:
         return False
     if not statement.assigned and not _same_trees(statement.parts[0], statement.parts[-1]):
         return False
-    return _any(_same_trees(part, value) for part in _values(statement))
+    return _any_true(_same_trees(part, value) for part in _stated_values(statement))
 
 
-def _values(statement: Statement) -> list[Trees]:
+def _stated_values(statement: Statement) -> list[Trees]:
     approximated = statement.signs[-1] == "≈" and len(statement.parts) > 2
     return [statement.parts[-1], statement.parts[-2]] if approximated else [statement.parts[-1]]
 
@@ -309,7 +316,9 @@ def _same_relations(first: Statement, second: Statement) -> bool | None:
     if sorted(relation.sign for relation in ours) != sorted(relation.sign for relation in theirs):
         return False
     found = [[_same_relation(one, other) for other in theirs] for one in ours]
-    return _any(_all(row[at] for row, at in zip(found, order, strict=True)) for order in permutations(range(len(ours))))
+    return _any_true(
+        _all_true(row[at] for row, at in zip(found, order, strict=True)) for order in permutations(range(len(ours)))
+    )
 
 
 def _relations(statement: Statement) -> list[_Relation]:

@@ -41,7 +41,7 @@ class Features(NamedTuple):
     Attributes:
         names: Its variables and constants.
         rational: Whether it is a rational function of them.
-        polynomial: Whether it is one without denominators.
+        polynomial: Whether it is a rational function without denominators.
         bits: Size of its largest number.
     """
 
@@ -147,14 +147,14 @@ def _same_in_numbers(first: Node, second: Node, about: Features) -> bool | None:
         agree = _agree_in_doubles(first, second, arithmetic, variables, index)
         if agree is None:
             continue
-        if not agree and (_is_trusted(index, about) or not _confirmed(first, second, about, index)):
+        if not agree and (_is_trusted(index, about) or not _agree_in_many_digits(first, second, about, index)):
             return False
         close.append(index)
     if len(close) < enough:
         return None
     if _agree_formally(first, second, about.names):
         return True
-    confirmed = [_confirmed(first, second, about, index) for index in close[:enough]]
+    confirmed = [_agree_in_many_digits(first, second, about, index) for index in close[:enough]]
     return None if None in confirmed else all(confirmed)
 
 
@@ -193,7 +193,7 @@ def digits_for(about: Features) -> int:
     return _DIGITS + int(about.bits * _DIGITS_PER_BIT)
 
 
-def _confirmed(first: Node, second: Node, about: Features, index: int, whole_digits: int = 0) -> bool | None:
+def _agree_in_many_digits(first: Node, second: Node, about: Features, index: int, whole_digits: int = 0) -> bool | None:
     """Return whether the values agree in many digits at a point; None if they are infinite or undefined.
 
     A value that grows with the digits it is computed with, such as 1/sin π, is infinite: no digits are added for it.
@@ -215,5 +215,9 @@ def _confirmed(first: Node, second: Node, about: Features, index: int, whole_dig
         return None
     size = int(frexp(scale)[1] * _DIGITS_PER_BIT)
     if size > whole_digits + SPARE_DIGITS:
-        return None if whole_digits or size > _MAX_WHOLE_DIGITS else _confirmed(first, second, about, index, size)
+        return (
+            None
+            if whole_digits or size > _MAX_WHOLE_DIGITS
+            else _agree_in_many_digits(first, second, about, index, size)
+        )
     return bool(abs(one - other) <= scale * arithmetic.convert(Fraction(1, 10 ** (digits - SPARE_DIGITS))))

@@ -38,7 +38,7 @@ class Cursor:
         self._at = 0
         self._depth = 0
 
-    def _take(self) -> str:
+    def _take_token(self) -> str:
         """Return the next token.
 
         Raises:
@@ -141,54 +141,54 @@ class _ExpressionParser(Cursor):
         self.met_log = False
 
     def parse(self) -> Node:
-        node = self._sum()
+        node = self._parse_sum()
         self._expect("")
         return node
 
-    def _sum(self) -> Node:
-        node = self._product()
+    def _parse_sum(self) -> Node:
+        node = self._parse_product()
         if self._tokens[self._at] not in ("+", "-"):
             return node
         terms = [node]
         while (sign := self._tokens[self._at]) in ("+", "-"):
             self._at += 1
-            terms.append(negative_if(sign == "-", self._product()))
+            terms.append(negative_if(sign == "-", self._parse_product()))
         return total(terms)
 
-    def _product(self) -> Node:
-        factors = [self._signed()]
+    def _parse_product(self) -> Node:
+        factors = [self._parse_signed()]
         while token := self._tokens[self._at]:
             if token == "*":
                 self._at += 1
-                factors.append(self._signed())
+                factors.append(self._parse_signed())
             elif token == "/":
                 self._at += 1
-                factors.append(power(self._denominator(), MINUS_ONE))
+                factors.append(power(self._parse_denominator(), MINUS_ONE))
             elif self._starts_factor(token) or (_is_number(token) and self._tokens[self._at - 1] in ("}", ")")):
-                factors.append(self._power())
+                factors.append(self._parse_power())
             else:
                 break
         return product(factors)
 
-    def _denominator(self) -> Node:
-        factors = [self._signed()]
+    def _parse_denominator(self) -> Node:
+        factors = [self._parse_signed()]
         if self._starts_factor(self._tokens[self._at]):
             self.met_slash = True
             while self._tight and self._starts_factor(self._tokens[self._at]):
-                factors.append(self._power())
+                factors.append(self._parse_power())
         return product(factors)
 
     def _starts_factor(self, token: str) -> bool:
         return token in _NAME or token in _OPENING or (token == "|" and not self._bars) or token[:1] == '"'
 
-    def _signed(self) -> Node:
+    def _parse_signed(self) -> Node:
         if self._tokens[self._at] in ("+", "-"):
-            return negative_if(self._accept_signs(), self._power())
-        return self._power()
+            return negative_if(self._accept_signs(), self._parse_power())
+        return self._parse_power()
 
-    def _power(self) -> Node:
+    def _parse_power(self) -> Node:
         self._enter()
-        node = self._atom()
+        node = self._parse_atom()
         postfixes = 0
         while (token := self._tokens[self._at]) in _POSTFIXES:
             self._at += 1
@@ -197,7 +197,7 @@ class _ExpressionParser(Cursor):
                 raise TooComplex("signs after signs")
             if token == "^":
                 in_degrees = self._accept("{", "°", "}") or self._accept("°")
-                node = product([node, _DEGREE]) if in_degrees else power(node, self._script())
+                node = product([node, _DEGREE]) if in_degrees else power(node, self._parse_script())
                 continue
             if self._tokens[self._at] in ("!", "%", "°"):
                 raise TooComplex("signs after signs")
@@ -205,95 +205,95 @@ class _ExpressionParser(Cursor):
         self._leave()
         return node
 
-    def _script(self) -> Node:
+    def _parse_script(self) -> Node:
         self._enter()
         minus = self._accept_signs()
-        node = self._number_or_atom()
+        node = self._parse_number_or_atom()
         if self._accept("^"):
-            node = power(node, self._script())
+            node = power(node, self._parse_script())
         self._leave()
         return negative_if(minus, node)
 
-    def _number_or_atom(self) -> Node:
+    def _parse_number_or_atom(self) -> Node:
         token = self._tokens[self._at]
         if not _is_number(token):
-            return self._atom()
+            return self._parse_atom()
         self._at += 1
-        return _literal(token)
+        return _number_node(token)
 
-    def _atom(self) -> Node:
-        token = self._take()
+    def _parse_atom(self) -> Node:
+        token = self._take_token()
         if token in _NAME or token[0] == '"':
-            return self._name(token)
+            return self._parse_name(token)
         if _is_number(token):
-            return self._number(token)
+            return self._parse_number(token)
         if token in _CLOSING:
-            node = self._group(_CLOSING[token])
+            node = self._parse_group(_CLOSING[token])
             return call(_BRACKETS[token], [node]) if token in _BRACKETS else node
         if token in _CALLS:
-            return self._function(token[1:])
+            return self._parse_function(token[1:])
         match token:
             case "\\frac":
-                return quotient(self._argument(), self._argument())
+                return quotient(self._parse_macro_argument(), self._parse_macro_argument())
             case "\\sqrt":
-                return self._root()
+                return self._parse_root()
             case "\\binom":
-                return call("binomial", [self._argument(), self._argument()])
+                return call("binomial", [self._parse_macro_argument(), self._parse_macro_argument()])
         if token in _DECORATIONS:
-            return self._decorated(token)
+            return self._parse_decorated(token)
         raise NotUnderstood(token)
 
-    def _group(self, closing: str) -> Node:
+    def _parse_group(self, closing: str) -> Node:
         bars, self._bars = self._bars, closing == "|"
-        node = self._sum()
+        node = self._parse_sum()
         if closing == "}" and (sign := self._tokens[self._at]) in ("\\choose", "\\over"):
             self._at += 1
-            below = self._sum()
+            below = self._parse_sum()
             node = call("binomial", [node, below]) if sign == "\\choose" else quotient(node, below)
         self._expect(closing)
         self._bars = bars
         return node
 
-    def _arguments(self) -> list[Node]:
+    def _parse_arguments(self) -> list[Node]:
         bars, self._bars = self._bars, False
         self._expect("(")
-        arguments = [self._sum()]
+        arguments = [self._parse_sum()]
         while self._accept(","):
-            arguments.append(self._sum())
+            arguments.append(self._parse_sum())
         self._expect(")")
         self._bars = bars
         return arguments
 
-    def _argument(self) -> Node:
+    def _parse_macro_argument(self) -> Node:
         r"""Parse a macro's argument: a group, or what TeX takes without braces (one digit of ``\frac12``)."""
         self._enter()
         token = self._tokens[self._at]
         if token.isdecimal() and len(token) > 1:
             self._tokens[self._at] = token[1:]
-            node: Node = _literal(token[0])
+            node: Node = _number_node(token[0])
         else:
-            node = self._atom()
+            node = self._parse_atom()
         self._leave()
         return node
 
-    def _root(self) -> Node:
+    def _parse_root(self) -> Node:
         self._enter()
         exponent: Node = _HALF
         if self._accept("["):
-            exponent = power(self._group("]"), MINUS_ONE)
-        node = self._number_or_atom()
+            exponent = power(self._parse_group("]"), MINUS_ONE)
+        node = self._parse_number_or_atom()
         self._leave()
         return power(node, exponent)
 
-    def _number(self, token: str) -> Node:
+    def _parse_number(self, token: str) -> Node:
         following = self._tokens[self._at]
-        if following == "\\frac" and token.isdecimal() and (part := self._proper_fraction()):
+        if following == "\\frac" and token.isdecimal() and (part := self._parse_proper_fraction()):
             return number(int(token) + part)
         if _is_number(following):
-            return self._spaced(token)
-        return _literal(token)
+            return self._parse_spaced_numbers(token)
+        return _number_node(token)
 
-    def _spaced(self, token: str) -> Node:
+    def _parse_spaced_numbers(self, token: str) -> Node:
         """Parse consecutive numbers: ``2 1/2``, or thousands, ``12 000``; anything else is ambiguous.
 
         Raises:
@@ -305,12 +305,12 @@ class _ExpressionParser(Cursor):
                 return number(int(token) + Fraction(int(top), int(bottom)))
         if token.isdecimal() and len(token) <= _GROUP:
             while _is_group(self._tokens[self._at]):
-                token += self._take()
+                token += self._take_token()
         if _is_number(self._tokens[self._at]):
             raise NotUnderstood("a number after a number")
-        return _literal(token)
+        return _number_node(token)
 
-    def _proper_fraction(self) -> Fraction | None:
+    def _parse_proper_fraction(self) -> Fraction | None:
         r"""Step over the ``\frac{1}{2}`` of a mixed number, if it is next."""
         match self._tokens[self._at + 1 : self._at + 7]:
             case ["{", top, "}", "{", bottom, "}"]:
@@ -324,81 +324,81 @@ class _ExpressionParser(Cursor):
         self._at += length
         return Fraction(int(top), int(bottom))
 
-    def _name(self, token: str) -> Node:
+    def _parse_name(self, token: str) -> Node:
         text = token
         if self._accept("_"):
-            text += "_" + self._subscript()
+            text += "_" + self._parse_subscript()
         while self._accept("'") or self._accept("^", "'") or self._accept("^", "{", "'", "}"):
             text += "'"
         if text in UNKNOWN_FUNCTIONS and self._tokens[self._at : self._at + 6] == ["^", "{", "-", "1", "}", "("]:
             self._at += 5
             text += "⁻¹"
-        if (text == "C" or text.startswith("C_")) and (count := self._combinations(text[2:])):
+        if (text == "C" or text.startswith("C_")) and (count := self._parse_combinations(text[2:])):
             return count
         if self._tokens[self._at] != "(":
             return Name(text)
         if text[0] in UNKNOWN_FUNCTIONS or text[-1] == "'" or text[0] == '"':
-            return call(text, self._arguments())
+            return call(text, self._parse_arguments())
         return Name(text)
 
-    def _combinations(self, subscript: str) -> Node | None:
+    def _parse_combinations(self, subscript: str) -> Node | None:
         start = self._at
         if self._tokens[start] == "(" and not subscript:
-            if len(arguments := self._arguments()) == 2:
+            if len(arguments := self._parse_arguments()) == 2:
                 return call("binomial", arguments)
         elif subscript.isdecimal() and int(subscript) >= SMALLEST_COMBINATION and self._accept("^"):
-            above = self._script()
+            above = self._parse_script()
             if isinstance(above, Number) and isinstance(above.value, int) and 0 <= above.value <= int(subscript):
                 return call("binomial", [Number(int(subscript)), above])
         self._at = start
         return None
 
-    def _subscript(self) -> str:
-        token = self._take()
+    def _parse_subscript(self) -> str:
+        token = self._take_token()
         if token != "{":
             if token in _NAME or token.isdecimal():
                 return token
             raise NotUnderstood(token)
         parts: list[str] = []
         open_braces = 1
-        while (token := self._take()) != "}" or open_braces > 1:
+        while (token := self._take_token()) != "}" or open_braces > 1:
             if token in "=<>≤≥≠":
                 raise NotUnderstood(token)
             open_braces += (token == "{") - (token == "}")
             parts.append(token.removeprefix('"'))
         return "".join(parts)
 
-    def _decorated(self, decoration: str) -> Node:
+    def _parse_decorated(self, decoration: str) -> Node:
         braced = self._accept("{")
-        letter = self._take()
+        letter = self._take_token()
         if letter not in _NAME:
             raise NotUnderstood(letter)
         if braced:
             self._expect("}")
-        return self._name(letter + decoration)
+        return self._parse_name(letter + decoration)
 
-    def _function(self, name: str) -> Node:
+    def _parse_function(self, name: str) -> Node:
         base: Node | None = None
         exponent: Node | None = None
         while (token := self._tokens[self._at]) == "^" or (token == "_" and name == "log"):
             self._at += 1
             if token == "^":
-                exponent = self._script()
+                exponent = self._parse_script()
             else:
-                base = self._script()
+                base = self._parse_script()
         if exponent == MINUS_ONE and name in _INVERTIBLE:
             name, exponent = "a" + name, None
         token = self._tokens[self._at]
         if token == "(":
-            arguments = self._arguments()
+            arguments = self._parse_arguments()
         else:
-            arguments = [self._atom() if token in ("{", "|", "[") else self._loose_argument()]
+            arguments = [self._parse_atom() if token in ("{", "|", "[") else self._parse_bare_argument()]
         if len(arguments) > 1 and name not in ("max", "min"):
             raise NotUnderstood(name)
-        node = self._logarithm(name, arguments[0], base) if name in ("log", "lg") else call(name, arguments)
+        node = self._make_logarithm(name, arguments[0], base) if name in ("log", "lg") else call(name, arguments)
         return node if exponent is None else power(node, exponent)
 
-    def _logarithm(self, name: str, argument: Node, base: Node | None) -> Node:
+    def _make_logarithm(self, name: str, argument: Node, base: Node | None) -> Node:
         if name == "lg" or (base is None and self._decimal):
             base = _TEN
         if base is None:
@@ -406,10 +406,10 @@ class _ExpressionParser(Cursor):
             return call("ln", [argument])
         return quotient(call("ln", [argument]), call("ln", [base]))
 
-    def _loose_argument(self) -> Node:
+    def _parse_bare_argument(self) -> Node:
         r"""Parse a function's argument without brackets: a number, then letters, or one group (``\sin 2\pi x``)."""
         minus = self._accept_signs()
-        factors = [self._power()] if _is_number(self._tokens[self._at]) else []
+        factors = [self._parse_power()] if _is_number(self._tokens[self._at]) else []
         seen_letter = False
         while token := self._tokens[self._at]:
             is_letter = token in _NAME
@@ -418,11 +418,11 @@ class _ExpressionParser(Cursor):
                     break
             elif seen_letter or token in _CALLS or not self._starts_factor(token):
                 break
-            factors.append(self._power())
+            factors.append(self._parse_power())
             if not is_letter:
                 break
             seen_letter = True
-        return negative_if(minus, product(factors or [self._power()]))
+        return negative_if(minus, product(factors or [self._parse_power()]))
 
     def _ends_argument(self, letter: str) -> bool:
         return letter == "e" or (letter in UNKNOWN_FUNCTIONS and self._tokens[self._at + 1] == "(")
@@ -440,5 +440,5 @@ def _is_number(token: str) -> bool:
     return token[:1] in _DIGITS and token != "."
 
 
-def _literal(token: str) -> Number:
+def _number_node(token: str) -> Number:
     return Number(int(token)) if token.isdecimal() else number(Fraction(token))

@@ -54,7 +54,7 @@ class Measure(NamedTuple):
     powers: frozenset[tuple[Unit, int]]
 
 
-def _chain(source: AnswerText, reader: AnswerReader) -> Value | None:
+def _read_chain(source: AnswerText, reader: AnswerReader) -> Value | None:
     if APPROXIMATELY.search(source.text) is None:
         return None
     pieces = [piece for piece in APPROXIMATELY.split(source.text) if piece.strip()]
@@ -65,13 +65,13 @@ def _chain(source: AnswerText, reader: AnswerReader) -> Value | None:
     return Alternatives(known) if len(known) == len(parts) else None
 
 
-def _code(source: AnswerText, reader: AnswerReader) -> Value | None:
+def _read_code(source: AnswerText, reader: AnswerReader) -> Value | None:
     if reader.question.of_bits and _BITS.fullmatch(source.text):
         return DigitCode(re.sub(r"0b|_\{?2\}?\Z|\D", "", source.text))
     return DigitCode(source.text) if reader.question.codes and _LEADING_ZERO.fullmatch(source.text) else None
 
 
-def _decimal_comma(source: AnswerText, reader: AnswerReader) -> Value | None:
+def _read_decimal_comma(source: AnswerText, reader: AnswerReader) -> Value | None:
     """Read ``3,05`` as a decimal: no list has 05 in it."""
     text = source.text.replace("{,}", ",")
     if source.depth or "," not in text or not _ZERO_MEMBER.fullmatch(text):
@@ -79,11 +79,11 @@ def _decimal_comma(source: AnswerText, reader: AnswerReader) -> Value | None:
     return quantity(text.replace(",", "."))
 
 
-def _ratio(source: AnswerText, reader: AnswerReader) -> Value | None:
+def _read_ratio(source: AnswerText, reader: AnswerReader) -> Value | None:
     head, _, text = source.text.rpartition("=")
     found = ratio(text, in_words=reader.question.required.ratio and " to " in text)
     if found is not None:
-        return _in_order(found, head.casefold().split(":"), reader.question)
+        return _reorder_ratio(found, head.casefold().split(":"), reader.question)
     one, sign, other = text.partition(":")
     if sign and other and ":" not in other and reader.question.required.ratio:
         quotient = reader.part(f"({one})/({other})", source.depth + 1).value
@@ -91,7 +91,7 @@ def _ratio(source: AnswerText, reader: AnswerReader) -> Value | None:
     return None
 
 
-def _in_order(found: Ratio, labels: list[str], question: TypedQuestion) -> Ratio | None:
+def _reorder_ratio(found: Ratio, labels: list[str], question: TypedQuestion) -> Ratio | None:
     """Return a ratio in the order in which the question names its labels: girls : boys = 3 : 2 as 2 : 3."""
     if len(labels) == 1:
         return None if labels[0].strip() else found
@@ -102,26 +102,26 @@ def _in_order(found: Ratio, labels: list[str], question: TypedQuestion) -> Ratio
     return Ratio(tuple(term for _, term in sorted(zip(places, found.terms, strict=True))))
 
 
-def _based(source: AnswerText, reader: AnswerReader) -> Value | None:
+def _read_based(source: AnswerText, reader: AnswerReader) -> Value | None:
     return marked(source.text) or grouped(source.raw, reader.question.required.base)
 
 
-def _measure(source: AnswerText, reader: AnswerReader) -> Value | None:
+def _read_measure(source: AnswerText, reader: AnswerReader) -> Value | None:
     if not reader.question.of_units or reader.question.options or len(source.raw) > MAX_UNIT:
         return None
     powers = unit_powers(plain(source.raw))
     return Measure(frozenset(powers.items())) if powers else None
 
 
-def _quantity(source: AnswerText, reader: AnswerReader) -> Value | None:
+def _read_quantity(source: AnswerText, reader: AnswerReader) -> Value | None:
     return quantity(source.raw)
 
 
-def _measures(one: Part[Measure], other: Part[Measure], with_: Comparison) -> Equality | None:
+def _compare_measures(one: Part[Measure], other: Part[Measure], with_: Comparison) -> Equality | None:
     return Equality(one.value == other.value, "quantity.unit")
 
 
-def _quantities(one: Part[Quantity], other: Part[Quantity], with_: Comparison) -> Equality | None:
+def _compare_quantities(one: Part[Quantity], other: Part[Quantity], with_: Comparison) -> Equality | None:
     question = with_.question
     first, second = (
         _in_requested_unit(one.value, other.value, question),
@@ -155,7 +155,7 @@ def _quantities(one: Part[Quantity], other: Part[Quantity], with_: Comparison) -
     if equality.rule == "number.rounding" and question.rounds_to and first.number.step and second.number.step:
         raise Doubt("alike")
     if equality.equal:
-        equality = _same_thing(one, other, first, second, equality, with_)
+        equality = _check_same_thing(one, other, first, second, equality, with_)
     return equality if near is second or not equality.equal else Equality(True, "number.tolerance")
 
 
@@ -164,7 +164,7 @@ def _in_requested_unit(number: Quantity, other: Quantity, question: TypedQuestio
     return number._replace(unit=asked[0]) if len(asked) == 1 else number
 
 
-def _same_thing(
+def _check_same_thing(
     one: Part[Any], other: Part[Any], first: Quantity, second: Quantity, equality: Equality, with_: Comparison
 ) -> Equality:
     """Accept two equal amounts unless they are of different things: cents for dollars, girls for boys."""
@@ -184,16 +184,16 @@ def _same_thing(
     return equality
 
 
-def _based_numbers(one: Part[Based], other: Part[Based], with_: Comparison) -> Equality | None:
+def _compare_based(one: Part[Based], other: Part[Based], with_: Comparison) -> Equality | None:
     return Equality(one.value.value == other.value.value, "base")
 
 
-def _based_and_bare(one: Part[Based], other: Part[Any], with_: Comparison) -> Equality | None:
+def _compare_based_and_bare(one: Part[Based], other: Part[Any], with_: Comparison) -> Equality | None:
     same = same_based(one.value, other.text, with_.question.required.base)
     return None if same is None else Equality(same, "base")
 
 
-def _ratios(one: Part[Ratio], other: Part[Any], with_: Comparison) -> Equality | None:
+def _compare_ratios(one: Part[Ratio], other: Part[Any], with_: Comparison) -> Equality | None:
     second = other.value if isinstance(other.value, Ratio) else ratio(other.text, in_words=True)
     if second is None:
         return DIFFERENT
@@ -204,13 +204,13 @@ def _ratios(one: Part[Ratio], other: Part[Any], with_: Comparison) -> Equality |
     return Equality(same, "number.ratio")
 
 
-def _codes(one: Part[DigitCode], other: Part[Any], with_: Comparison) -> Equality | None:
+def _compare_codes(one: Part[DigitCode], other: Part[Any], with_: Comparison) -> Equality | None:
     if isinstance(other.value, DigitCode):
         return Equality(one.value == other.value, "number.code")
     return Equality(False, "number.code") if other.text.isdigit() else DIFFERENT
 
 
-def _chains(one: Part[Alternatives], other: Part[Any], with_: Comparison) -> Equality | None:
+def _compare_chains(one: Part[Alternatives], other: Part[Any], with_: Comparison) -> Equality | None:
     ours = one.value.parts
     theirs = other.value.parts if isinstance(other.value, Alternatives) else (other,)
     if with_.turned and with_.question.asks_roughly and isinstance(other.value, Quantity) and other.value.number.step:
@@ -220,21 +220,27 @@ def _chains(one: Part[Alternatives], other: Part[Any], with_: Comparison) -> Equ
     return next((verdict for verdict in verdicts if verdict and verdict.equal), verdicts[0] if verdicts else None)
 
 
-ALTERNATIVES = ValueType(_chain, {(Alternatives, object): _chains}, of_a_name=True)
-DIGIT_CODE = ValueType(_code, {(DigitCode, object): _codes}, of_a_name=True)
-DECIMAL_COMMA = ValueType(_decimal_comma, {}, of_a_name=True)
+ALTERNATIVES = ValueType(_read_chain, {(Alternatives, object): _compare_chains}, of_a_name=True)
+DIGIT_CODE = ValueType(_read_code, {(DigitCode, object): _compare_codes}, of_a_name=True)
+DECIMAL_COMMA = ValueType(_read_decimal_comma, {}, of_a_name=True)
 BASED = ValueType(
-    _based,
+    _read_based,
     {
-        (Based, Based): _based_numbers,
-        (Based, Quantity): _based_and_bare,
-        (Based, Expression): _based_and_bare,
-        (Based, Text): _based_and_bare,
+        (Based, Based): _compare_based,
+        (Based, Quantity): _compare_based_and_bare,
+        (Based, Expression): _compare_based_and_bare,
+        (Based, Text): _compare_based_and_bare,
     },
     of_a_name=True,
 )
 QUANTITY = ValueType(
-    _quantity, {(Quantity, Quantity): _quantities, (Quantity, Expression): compared_as_expressions}, of_a_name=True
+    _read_quantity,
+    {(Quantity, Quantity): _compare_quantities, (Quantity, Expression): compared_as_expressions},
+    of_a_name=True,
 )
-MEASURE = ValueType(_measure, {(Measure, Measure): _measures})
-RATIO = ValueType(_ratio, {(Ratio, Ratio): _ratios, (Ratio, Quantity): _ratios, (Ratio, Text): _ratios}, of_a_name=True)
+MEASURE = ValueType(_read_measure, {(Measure, Measure): _compare_measures})
+RATIO = ValueType(
+    _read_ratio,
+    {(Ratio, Ratio): _compare_ratios, (Ratio, Quantity): _compare_ratios, (Ratio, Text): _compare_ratios},
+    of_a_name=True,
+)

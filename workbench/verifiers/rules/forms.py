@@ -59,7 +59,7 @@ def in_form(one: str, other: str, with_: Comparison) -> bool:
     if question.form == "simplif":
         return _is_as_simple(ours, theirs)
     return question.form != "factor" or (
-        is_sum(ours) == is_sum(theirs) and (is_sum(ours) or _factors(theirs) >= _factors(ours))
+        is_sum(ours) == is_sum(theirs) and (is_sum(ours) or _count_factors(theirs) >= _count_factors(ours))
     )
 
 
@@ -101,7 +101,7 @@ def _is_cancelled(text: str) -> bool:
     return _UNCANCELLED.search(text) is None
 
 
-def _factors(text: str) -> int:
+def _count_factors(text: str) -> int:
     return sum(int(found[1] or 1) for found in _CLOSED.finditer(text))
 
 
@@ -114,12 +114,12 @@ def _is_prime(number: int) -> bool:
     return number > 1 and all(number % factor for factor in range(2, isqrt(number) + 1))
 
 
-def _is_single(text: str) -> bool:
+def _is_single_term(text: str) -> bool:
     return not is_sum(text)
 
 
 def _is_power(text: str) -> bool:
-    return _RAISED.search(text) is not None and _TIMES.search(text) is None and _is_single(text)
+    return _RAISED.search(text) is not None and _TIMES.search(text) is None and _is_single_term(text)
 
 
 def _is_expanded(text: str) -> bool:
@@ -176,7 +176,7 @@ _FORMS: tuple[tuple[PrefilteredPattern, Callable[[str], bool]], ...] = (
     (PrefilteredPattern(r"\b(?:as|to|into)\s+an?\s+(?:\w+\s+)?fraction"), _is_fraction),
     (PrefilteredPattern(r"\b(?:as|to|into)\s+a\s+(?:\w+\s+)?decimal|in\s+decimal\s+(?:form|notation)"), _is_undivided),
     (PrefilteredPattern(r"scientific\s+(?:notation|form)|standard\s+(?:index\s+)?form"), _is_mantissa),
-    (PrefilteredPattern(r"\ba\s+single\s+(?:fraction|logarithm|term|power|log)\b"), _is_single),
+    (PrefilteredPattern(r"\ba\s+single\s+(?:fraction|logarithm|term|power|log)\b"), _is_single_term),
     (PrefilteredPattern(r"\b(?:as|to)\s+a\s+(?:single\s+)?power\s+of\b"), _is_power),
     (PrefilteredPattern(r"(?:polar|exponential|trigonometric)\s+form"), _is_exponential),
     (PrefilteredPattern(r"(?:rectangular|cartesian|algebraic)\s+form"), _is_cartesian),

@@ -96,15 +96,15 @@ def formula(text: str, in_words: Callable[[], bool]) -> Formula | None:
     text = _IN_BRACKETS.sub(r"\1\2", _BLANK.sub("", text))
     # Relations without a quantifier bound a variable.
     related = any(sign in text for sign in "<>≤≥=≠") and not any(sign in text for sign in "∀∃")
-    return _tree_of(text) if any(sign in text for sign in "¬∧∨⊕∀∃→") and not related else None
+    return _parse_tree(text) if any(sign in text for sign in "¬∧∨⊕∀∃→") and not related else None
 
 
-def _tree_of(text: str) -> Formula | None:
+def _parse_tree(text: str) -> Formula | None:
     try:
         tree = _FormulaReader(text).read()
     except ValueError:
         return None
-    return Formula(tree, _ordered(tree))
+    return Formula(tree, _ordered_text(tree))
 
 
 def boolean(text: str) -> Formula | None:
@@ -115,16 +115,16 @@ def boolean(text: str) -> Formula | None:
     text = text.replace("\\cdot", "*").replace("\\oplus", "⊕")
     if not _BOOLEAN.fullmatch(text.replace("¬", "(")) or len(text) > _LONGEST:
         return None
-    return _tree_of(_ADJACENT.sub("∧", _BLANK.sub("", text.translate(_SIGNS_OF_ALGEBRA))))
+    return _parse_tree(_ADJACENT.sub("∧", _BLANK.sub("", text.translate(_SIGNS_OF_ALGEBRA))))
 
 
-def _marked(text: str) -> str:
+def _with_logic_signs(text: str) -> str:
     return _TILDE.sub("¬", text).replace("\\mid", "∣")
 
 
 def concluded_formula(text: str) -> Formula | None:
     """Parse the formula that a sentence leads to or consists of."""
-    text = _marked(text[-_LONGEST_SENTENCE:]).rstrip(" .")
+    text = _with_logic_signs(text[-_LONGEST_SENTENCE:]).rstrip(" .")
     for begin in (0, *(lead.end() for lead in reversed(list(_LEADS.finditer(text))))):
         found = formula(tidy(_GOES_ON.sub("", text[begin:])), lambda: True)
         if found is not None:
@@ -142,8 +142,10 @@ def same_formula(one: Formula, other: Formula, by_form: bool) -> bool | None:
     """
     if one.written == other.written:
         return True
-    same = _ordered(_normal(one.tree)) == _ordered(_normal(other.tree)) or _same_table(one.tree, other.tree)
-    return (None if by_form else True) if same else False if _decidable(one.tree, other.tree) else None
+    same = _ordered_text(_normal_form(one.tree)) == _ordered_text(_normal_form(other.tree)) or _has_same_truth_table(
+        one.tree, other.tree
+    )
+    return (None if by_form else True) if same else False if _is_decidable(one.tree, other.tree) else None
 
 
 class _FormulaReader:
@@ -160,21 +162,21 @@ class _FormulaReader:
         self._at = 0
 
     def read(self) -> FormulaTree:
-        tree = self._level(0, 0)
+        tree = self._parse_level(0, 0)
         if self._tokens[self._at]:
             raise ValueError
         return tree
 
-    def _level(self, level: int, depth: int) -> FormulaTree:
+    def _parse_level(self, level: int, depth: int) -> FormulaTree:
         if depth > _DEEPEST:
             raise ValueError
         if level == len(_BINARY):
-            return self._unary(depth + 1)
-        parts, signs = [self._level(level + 1, depth)], []
+            return self._parse_unary(depth + 1)
+        parts, signs = [self._parse_level(level + 1, depth)], []
         while self._tokens[self._at] in _BINARY[level] and self._tokens[self._at]:
             signs.append(self._tokens[self._at])
             self._at += 1
-            parts.append(self._level(level + 1, depth))
+            parts.append(self._parse_level(level + 1, depth))
         if not signs:
             return parts[0]
         if signs[0] == "→":
@@ -186,59 +188,59 @@ class _FormulaReader:
             raise ValueError
         return FormulaTree(signs[0], tuple(parts))
 
-    def _unary(self, depth: int) -> FormulaTree:
+    def _parse_unary(self, depth: int) -> FormulaTree:
         token = self._tokens[self._at]
         self._at += 1
         if depth > _DEEPEST or not token:
             raise ValueError
         if token == "¬":
-            return FormulaTree("¬", (self._unary(depth + 1),))
+            return FormulaTree("¬", (self._parse_unary(depth + 1),))
         if token[0] in "∀∃":
             while self._tokens[self._at] in (",", ".", ":"):
                 self._at += 1
-            return FormulaTree(token[0], (self._unary(depth + 1),), token[1:])
+            return FormulaTree(token[0], (self._parse_unary(depth + 1),), token[1:])
         if token in ("(", "["):
-            tree = self._level(0, depth + 1)
+            tree = self._parse_level(0, depth + 1)
             if self._tokens[self._at] != {"(": ")", "[": "]"}[token]:
                 raise ValueError
             self._at += 1
             return tree
         if not token[0].isalnum():
             raise ValueError
-        return FormulaTree(_RELATION.sub(_turned, token))
+        return FormulaTree(_RELATION.sub(_turn_inequality, token))
 
 
-def _turned(found: re.Match[str]) -> str:
+def _turn_inequality(found: re.Match[str]) -> str:
     return f"{found[3]}{'≤' if found[2] else '<'}{found[1]}"
 
 
-def _ordered(tree: FormulaTree, bound: tuple[str, ...] = ()) -> str:
+def _ordered_text(tree: FormulaTree, bound: tuple[str, ...] = ()) -> str:
     if not tree.parts:
         text = tree.sign
         for place, name in enumerate(bound):
             text = re.sub(rf"(?<![A-Za-z]){name}(?![A-Za-z])", f"#{place}", text)
         return text
     if tree.bound:
-        return f"{tree.sign}{_ordered(tree.parts[0], (*bound, tree.bound))}"
-    parts = [_ordered(part, bound) for part in tree.parts]
+        return f"{tree.sign}{_ordered_text(tree.parts[0], (*bound, tree.bound))}"
+    parts = [_ordered_text(part, bound) for part in tree.parts]
     if tree.sign == "¬":
         return f"¬{parts[0]}"
     return f"({tree.sign.join(parts if tree.sign == '→' else sorted(parts))})"
 
 
-def _normal(tree: FormulaTree, negated: bool = False) -> FormulaTree:
+def _normal_form(tree: FormulaTree, negated: bool = False) -> FormulaTree:
     if tree.sign == "¬":
-        return _normal(tree.parts[0], not negated)
+        return _normal_form(tree.parts[0], not negated)
     if not tree.parts:
         return FormulaTree("¬", (tree,)) if negated else tree
     if tree.sign == "→":
         one, other = tree.parts
-        return _normal(FormulaTree("∨", (FormulaTree("¬", (one,)), other)), negated)
+        return _normal_form(FormulaTree("∨", (FormulaTree("¬", (one,)), other)), negated)
     if tree.sign in "⊕↔":
-        tree = FormulaTree(tree.sign, tuple(_normal(part) for part in tree.parts))
+        tree = FormulaTree(tree.sign, tuple(_normal_form(part) for part in tree.parts))
         return FormulaTree("¬", (tree,)) if negated else tree
     sign = {"∧": "∨", "∨": "∧", "∀": "∃", "∃": "∀"}[tree.sign] if negated else tree.sign
-    parts = [_normal(part, negated) for part in tree.parts]
+    parts = [_normal_form(part, negated) for part in tree.parts]
     if tree.bound:
         return FormulaTree(sign, tuple(parts), tree.bound)
     joined = [inner for part in parts for inner in (part.parts if part.sign == sign else (part,))]
@@ -257,24 +259,24 @@ def _atoms(tree: FormulaTree) -> set[str] | None:
     return found
 
 
-def _decidable(*trees: FormulaTree) -> bool:
+def _is_decidable(*trees: FormulaTree) -> bool:
     return all((atoms := _atoms(tree)) is not None and len(atoms) <= _MOST_ATOMS for tree in trees)
 
 
-def _same_table(one: FormulaTree, other: FormulaTree) -> bool:
-    if not _decidable(one, other):
+def _has_same_truth_table(one: FormulaTree, other: FormulaTree) -> bool:
+    if not _is_decidable(one, other):
         return False
     atoms = sorted((_atoms(one) or set()) | (_atoms(other) or set()))
     if len(atoms) > _MOST_ATOMS:
         return False
     rows = ({atom: bool(row >> place & 1) for place, atom in enumerate(atoms)} for row in range(2 ** len(atoms)))
-    return all(_true(one, row) == _true(other, row) for row in rows)
+    return all(_is_true(one, row) == _is_true(other, row) for row in rows)
 
 
-def _true(tree: FormulaTree, row: dict[str, bool]) -> bool:
+def _is_true(tree: FormulaTree, row: dict[str, bool]) -> bool:
     if not tree.parts:
         return row[tree.sign]
-    values = [_true(part, row) for part in tree.parts]
+    values = [_is_true(part, row) for part in tree.parts]
     match tree.sign:
         case "¬":
             return not values[0]
@@ -292,15 +294,15 @@ def _true(tree: FormulaTree, row: dict[str, bool]) -> bool:
 def _read_formula(source: AnswerText, reader: AnswerReader) -> Value | None:
     if reader.question.boolean and (found := boolean(source.text)) is not None:
         return found
-    text = tidy(_marked(source.raw)) if "~" in source.raw or "\\mid" in source.raw else source.text
+    text = tidy(_with_logic_signs(source.raw)) if "~" in source.raw or "\\mid" in source.raw else source.text
     return formula(text, lambda: reader.question.logic)
 
 
-def _same_formulas(one: Part[Formula], other: Part[Formula], with_: Comparison) -> Equality | None:
+def _compare_formulas(one: Part[Formula], other: Part[Formula], with_: Comparison) -> Equality | None:
     same = same_formula(one.value, other.value, with_.question.by_form)
     if same is None:
         raise Doubt("semantic")
     return Equality(same, "expression.logic")
 
 
-FORMULA = ValueType(_read_formula, {(Formula, Formula): _same_formulas})
+FORMULA = ValueType(_read_formula, {(Formula, Formula): _compare_formulas})

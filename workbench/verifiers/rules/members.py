@@ -54,7 +54,7 @@ _UNEQUAL = re.compile(r"[<>≠]|!=")
 _NUMERIC = re.compile(r"[\d=<>≤≥]|\\[a-z]")
 
 
-def _region(source: AnswerText, reader: AnswerReader) -> Value | None:
+def _read_region(source: AnswerText, reader: AnswerReader) -> Value | None:
     text = source.text
     if not _RELATION.search(text) or (reader.question.points and _PAIR.fullmatch(text)):
         return None
@@ -65,19 +65,19 @@ def region(text: str, reader: AnswerReader, depth: int = 0) -> Region | None:
     """Parse the intervals a text describes, even if it has other readings."""
     found = intervals(text)
     if found is None or ("∪" in text and _OR.search(text)):
-        # Of two unions, the text means one.
+        # The text offers several unions and means one of them.
         return None
-    pieces = [_piece(one, reader, depth) for one in found[1]]
+    pieces = [_make_piece(one, reader, depth) for one in found[1]]
     return Region(tuple(pieces), found[0] or "")
 
 
-def _piece(form: IntervalForm, reader: AnswerReader, depth: int) -> IntervalPiece:
+def _make_piece(form: IntervalForm, reader: AnswerReader, depth: int) -> IntervalPiece:
     low = None if form.low == LOWEST else reader.part(form.low, depth + 1)
     high = None if form.high == HIGHEST else reader.part(form.high, depth + 1)
     return IntervalPiece(low, high, form.has_low, form.has_high)
 
 
-def _collection(source: AnswerText, reader: AnswerReader) -> Value | None:
+def _read_collection(source: AnswerText, reader: AnswerReader) -> Value | None:
     text = source.text
     if source.depth >= _MAX_DEPTH:
         return None
@@ -96,9 +96,9 @@ def _collection(source: AnswerText, reader: AnswerReader) -> Value | None:
     if found is None and (measured := _MEASURED.fullmatch(text)) and unit(measured[2]) is not None:
         found = _shape_of(measured[1], is_vector)
         if found is not None and found.kind in ("tuple", "matrix"):
-            return _of_shape(_each_in(found, measured[2]), text, reader, source.depth)
+            return _value_of_shape(_add_unit_to_parts(found, measured[2]), text, reader, source.depth)
         found = None
-    return None if found is None else _of_shape(found, text, reader, source.depth)
+    return None if found is None else _value_of_shape(found, text, reader, source.depth)
 
 
 def _shape_of(text: str, is_vector: bool) -> Shape | None:
@@ -106,11 +106,11 @@ def _shape_of(text: str, is_vector: bool) -> Shape | None:
     return unit_vectors(text) if found is None and is_vector else found
 
 
-def _each_in(found: Shape, name: str) -> Shape:
+def _add_unit_to_parts(found: Shape, name: str) -> Shape:
     return found._replace(parts=tuple(f"{part}\\text{{ {name}}}" for part in found.parts))
 
 
-def _of_shape(found: Shape, text: str, reader: AnswerReader, depth: int) -> Value | None:
+def _value_of_shape(found: Shape, text: str, reader: AnswerReader, depth: int) -> Value | None:
     if found.kind in ("interval", "union"):
         return region(text, reader, depth)
     if found.kind == "builder":
@@ -127,7 +127,7 @@ def _of_shape(found: Shape, text: str, reader: AnswerReader, depth: int) -> Valu
     return Collection(kind, parts, found.closed, joined)
 
 
-def _collections(one: Part[Collection], other: Part[Collection], with_: Comparison) -> Equality | None:
+def _compare_collections(one: Part[Collection], other: Part[Collection], with_: Comparison) -> Equality | None:
     ours, theirs = one.value, other.value
     kinds = {ours.kind, theirs.kind}
     question = with_.question
@@ -137,28 +137,34 @@ def _collections(one: Part[Collection], other: Part[Collection], with_: Comparis
                 return Equality(False, "interval")
             if question.points and not question.of_vectors:
                 raise Doubt("alike")
-        return _members(ours.parts, theirs.parts, "tuple", with_, ordered=True)
+        return _compare_members(ours.parts, theirs.parts, "tuple", with_, ordered=True)
     if kinds == {"set", "tuple"}:
         return Equality(False, "set")
     if "tuple" in kinds:
-        if _gives_one(ours) or _gives_one(theirs) or (question.points and "and" in (ours.joined, theirs.joined)):
+        if (
+            _lists_values_of_one_thing(ours)
+            or _lists_values_of_one_thing(theirs)
+            or (question.points and "and" in (ours.joined, theirs.joined))
+        ):
             # Two solutions are not a pair.
             return None
-        return _members(_by_name(ours.parts), _by_name(theirs.parts), "tuple", with_, ordered=True)
+        return _compare_members(
+            _sorted_by_name(ours.parts), _sorted_by_name(theirs.parts), "tuple", with_, ordered=True
+        )
     rule = "set" if "set" in kinds else "list"
     alternative = rule == "list" and "or" in (ours.joined, theirs.joined) and ours.joined != theirs.joined
     texts = [part.text for part in (*ours.parts, *theirs.parts)]
     if alternative and (not any(map(_NUMERIC.search, texts)) or any(map(_UNEQUAL.search, texts))):
         # Of propositions, "and" and "or" are not the same.
         return None
-    if question.roots and _of_several(ours) != _of_several(theirs):
+    if question.roots and _lists_several_things(ours) != _lists_several_things(theirs):
         return None
-    several = question.several and not (_is_described(ours) and _is_described(theirs))
+    several = question.several and not (_has_described_members(ours) and _has_described_members(theirs))
     ordered = rule == "list" and (question.ordered or several or "then" in (ours.joined, theirs.joined))
-    return _members(ours.parts, theirs.parts, rule, with_, ordered=ordered)
+    return _compare_members(ours.parts, theirs.parts, rule, with_, ordered=ordered)
 
 
-def _gives_one(found: Collection) -> bool:
+def _lists_values_of_one_thing(found: Collection) -> bool:
     r"""Return whether a list gives several values of one thing: ``x = -2, x = 2``, "-2 or 2", ``\pm 2``."""
     if found.kind != "list":
         return False
@@ -166,19 +172,19 @@ def _gives_one(found: Collection) -> bool:
     return len(names) > len(set(names)) or (found.joined == "or" and not names)
 
 
-def _is_described(found: Collection) -> bool:
+def _has_described_members(found: Collection) -> bool:
     """Return whether each member has its own noun or unit: "12 boys and 18 girls"."""
     measured = [part.value for part in found.parts if isinstance(part.value, Quantity)]
     nouns = {value.word or value.unit for value in measured} - {"", None}
     return len(nouns) == len(found.parts)
 
 
-def _of_several(found: Collection) -> bool:
+def _lists_several_things(found: Collection) -> bool:
     """Return whether a list's members are values of different things: ``x = 1, y = 3``."""
     return len({name_without_index(part.name) for part in found.parts if part.name}) > 1
 
 
-def _members(
+def _compare_members(
     ours: Sequence[Part[Any]], theirs: Sequence[Part[Any]], rule: str, with_: Comparison, *, ordered: bool
 ) -> Equality | None:
     if len(ours) != len(theirs):
@@ -186,7 +192,7 @@ def _members(
     with_ = with_.within
     named = [bool(part.name) for part in ours], [bool(part.name) for part in theirs]
     if all(named[0]) and all(named[1]):
-        equal = _by_names(ours, theirs, with_)
+        equal = _compare_by_names(ours, theirs, with_)
         return None if equal is None else Equality(equal, rule)
     if all(named[0]) or all(named[1]):
         whole = ours if all(named[0]) else theirs
@@ -194,31 +200,31 @@ def _members(
     if ordered:
         equal = all_of([with_.same(a, b) for a, b in zip(ours, theirs, strict=True)])
     else:
-        equal = _matched(ours, theirs, with_.same)
+        equal = _can_pair_off(ours, theirs, with_.same)
     return None if equal is None else Equality(equal, rule)
 
 
-def _by_names(ours: Sequence[Part[Any]], theirs: Sequence[Part[Any]], with_: Comparison) -> bool | None:
+def _compare_by_names(ours: Sequence[Part[Any]], theirs: Sequence[Part[Any]], with_: Comparison) -> bool | None:
     """Compare values by name; if the names differ only by index (x_1, x_2 and x) in any order."""
 
     def bare(name: str) -> str:
         return name.replace("{", "").replace("}", "")
 
     if sorted(bare(part.name) for part in ours) == sorted(bare(part.name) for part in theirs):
-        return _matched(ours, theirs, lambda a, b: bare(a.name) == bare(b.name) and with_.same(a, b))
+        return _can_pair_off(ours, theirs, lambda a, b: bare(a.name) == bare(b.name) and with_.same(a, b))
     if len({name_without_index(part.name) for part in (*ours, *theirs)}) == 1:
         unnamed = [part._replace(name="") for part in theirs]
-        return _matched([part._replace(name="") for part in ours], unnamed, with_.same)
+        return _can_pair_off([part._replace(name="") for part in ours], unnamed, with_.same)
     return False
 
 
-def _by_name(parts: Sequence[Part[Any]]) -> Sequence[Part[Any]]:
+def _sorted_by_name(parts: Sequence[Part[Any]]) -> Sequence[Part[Any]]:
     if not all(part.name for part in parts) or len({part.name for part in parts}) != len(parts):
         return parts
     return sorted(parts, key=lambda part: part.name)
 
 
-def _matched(
+def _can_pair_off(
     ours: Sequence[Part[Any]], theirs: Sequence[Part[Any]], same: Callable[[Part[Any], Part[Any]], bool | None]
 ) -> bool | None:
     """Return whether members can be paired off, each with an equal one; None if an undecided pair prevents it.
@@ -254,20 +260,20 @@ def all_of(verdicts: Sequence[bool | None]) -> bool | None:
     return False if False in verdicts else None if None in verdicts else True
 
 
-def _matrices(one: Part[MatrixValue], other: Part[MatrixValue], with_: Comparison) -> Equality | None:
+def _compare_matrices(one: Part[MatrixValue], other: Part[MatrixValue], with_: Comparison) -> Equality | None:
     if one.value.width != other.value.width:
         return Equality(False, "matrix")
-    return _members(one.value.parts, other.value.parts, "matrix", with_, ordered=True)
+    return _compare_members(one.value.parts, other.value.parts, "matrix", with_, ordered=True)
 
 
-def _matrix_and_tuple(one: Part[MatrixValue], other: Part[Collection], with_: Comparison) -> Equality | None:
+def _compare_matrix_and_tuple(one: Part[MatrixValue], other: Part[Collection], with_: Comparison) -> Equality | None:
     matrix, members = one.value, other.value
     if members.kind != "tuple" or matrix.width not in (1, len(matrix.parts)):
         return Equality(False, "matrix")
-    return _members(matrix.parts, members.parts, "matrix", with_, ordered=True)
+    return _compare_members(matrix.parts, members.parts, "matrix", with_, ordered=True)
 
 
-def _builders(one: Part[SetBuilder], other: Part[SetBuilder], with_: Comparison) -> Equality | None:
+def _compare_builders(one: Part[SetBuilder], other: Part[SetBuilder], with_: Comparison) -> Equality | None:
     ours, theirs = one.value, other.value
     if ours.condition != theirs.condition and not (ours.domain and theirs.domain):
         return None
@@ -277,7 +283,9 @@ def _builders(one: Part[SetBuilder], other: Part[SetBuilder], with_: Comparison)
     return None if same is None else Equality(same, "builder")
 
 
-def _builder_and_expression(one: Part[SetBuilder], other: Part[Expression], with_: Comparison) -> Equality | None:
+def _compare_builder_and_expression(
+    one: Part[SetBuilder], other: Part[Expression], with_: Comparison
+) -> Equality | None:
     """Compare ``{kπ | k ∈ ℤ}`` with ``x = kπ, k ∈ ℤ``."""
     if not one.value.domain or one.value.domain != other.given:
         return Equality(False, "builder")
@@ -285,7 +293,7 @@ def _builder_and_expression(one: Part[SetBuilder], other: Part[Expression], with
     return None if same is None else Equality(same, "builder")
 
 
-def _member_alone(one: Part[Collection], other: Part[Any], with_: Comparison) -> Equality | None:
+def _compare_set_and_member(one: Part[Collection], other: Part[Any], with_: Comparison) -> Equality | None:
     """Compare a set of one with its member; a number such as 1,234 may have been meant as a list."""
     parts = one.value.parts
     if (
@@ -298,11 +306,11 @@ def _member_alone(one: Part[Collection], other: Part[Any], with_: Comparison) ->
         return None if same is None else Equality(same, "set")
     if one.value.kind == "list" and _THOUSANDS.fullmatch(other.text):
         digits = [with_.reader.part(piece, 1) for piece in other.text.split(",")]
-        return _members(parts, digits, "list", with_, ordered=False)
+        return _compare_members(parts, digits, "list", with_, ordered=False)
     return Equality(False, one.value.kind)
 
 
-def _regions(one: Part[Region], other: Part[Region], with_: Comparison) -> Equality | None:
+def _compare_regions(one: Part[Region], other: Part[Region], with_: Comparison) -> Equality | None:
     ours, theirs = one.value, other.value
     if not _same_variable(ours.name, theirs.name):
         return Equality(False, "interval")
@@ -336,41 +344,41 @@ def _same_end(one: Part[Any] | None, other: Part[Any] | None, with_: Comparison)
     return one is other if one is None or other is None else with_.same(one, other)
 
 
-def _region_and_pair(one: Part[Region], other: Part[Collection], with_: Comparison) -> Equality | None:
+def _compare_region_and_pair(one: Part[Region], other: Part[Collection], with_: Comparison) -> Equality | None:
     if with_.question.points and other.value.kind == "tuple":
         raise Doubt("alike")
     found = region(other.text, with_.reader) if len(other.value.parts) == 2 else None
-    return Equality(False, "interval") if found is None else _regions(one, Part(other.text, found), with_)
+    return Equality(False, "interval") if found is None else _compare_regions(one, Part(other.text, found), with_)
 
 
-def _region_and_term(one: Part[Region], other: Part[Term], with_: Comparison) -> Equality | None:
+def _compare_region_and_term(one: Part[Region], other: Part[Term], with_: Comparison) -> Equality | None:
     found = region(other.text, with_.reader)
-    return Equality(False, "interval") if found is None else _regions(one, Part(other.text, found), with_)
+    return Equality(False, "interval") if found is None else _compare_regions(one, Part(other.text, found), with_)
 
 
-def _region_alone(one: Part[Region], other: Part[Any], with_: Comparison) -> Equality | None:
+def _reject_other_type(one: Part[Region], other: Part[Any], with_: Comparison) -> Equality | None:
     return Equality(False, "interval")
 
 
 REGION = ValueType(
-    _region,
+    _read_region,
     {
-        (Region, Region): _regions,
-        (Region, Collection): _region_and_pair,
-        (Region, Term): _region_and_term,
+        (Region, Region): _compare_regions,
+        (Region, Collection): _compare_region_and_pair,
+        (Region, Term): _compare_region_and_term,
         (Region, Expression): compared_as_expressions,
-        (Region, object): _region_alone,
+        (Region, object): _reject_other_type,
     },
 )
 COLLECTION = ValueType(
-    _collection,
+    _read_collection,
     {
-        (Collection, Collection): _collections,
-        (MatrixValue, MatrixValue): _matrices,
-        (MatrixValue, Collection): _matrix_and_tuple,
-        (SetBuilder, SetBuilder): _builders,
-        (SetBuilder, Expression): _builder_and_expression,
-        (Collection, object): _member_alone,
+        (Collection, Collection): _compare_collections,
+        (MatrixValue, MatrixValue): _compare_matrices,
+        (MatrixValue, Collection): _compare_matrix_and_tuple,
+        (SetBuilder, SetBuilder): _compare_builders,
+        (SetBuilder, Expression): _compare_builder_and_expression,
+        (Collection, object): _compare_set_and_member,
     },
 )
-"""Its reader also gives matrices and set-builders."""
+"""Lists, sets and tuples; the reader of this type also returns matrices and set-builders."""

@@ -68,32 +68,35 @@ def named_reference(text: str, reader: AnswerReader) -> Part[NamedValues] | None
         return None
     pairs = pairs_of(text, reader.question.type in ("C", "D"))
     refers = pairs is not None and any(name.split()[-1:] == ["it"] for name, _ in pairs)
-    return None if refers else _read(text, pairs, reader)
+    return None if refers else _make_part(text, pairs, reader)
 
 
 def named_answer(text: str, wanted: Part[Any], reader: AnswerReader) -> Part[NamedValues] | None:
-    """Return the values that a completion gives for each name of the reference, or for any names if it has none."""
+    """Return the values that a completion gives for each name of the reference, or for any names if the reference has
+    none."""
     if len(text) > _LONGEST_PARAGRAPH:
         return None
     if not isinstance(wanted.value, NamedValues):
         pairs = pairs_of(text, False)
-        asked = pairs is not None and all(_place(_bare(name), reader.question.text) >= 0 for name, _ in pairs)
-        return _read(text, pairs if asked else None, reader)
+        asked = pairs is not None and all(
+            _position_in_question(_normalise_name(name), reader.question.text) >= 0 for name, _ in pairs
+        )
+        return _make_part(text, pairs if asked else None, reader)
     names = [name for name, _ in wanted.value.values]
     if any(len(name) > 2 for name in names):
-        return _read(text, values_of(text, names), reader)
-    pairs = _labels(plain_lines(text)) or _by_label(text, names, reader) or values_of(text, names)
-    return _read(text, pairs, reader)
+        return _make_part(text, values_of(text, names), reader)
+    pairs = _label_pairs(plain_lines(text)) or _pairs_by_label(text, names, reader) or values_of(text, names)
+    return _make_part(text, pairs, reader)
 
 
-def _read(text: str, pairs: Pairs | None, reader: AnswerReader) -> Part[NamedValues] | None:
+def _make_part(text: str, pairs: Pairs | None, reader: AnswerReader) -> Part[NamedValues] | None:
     if pairs is None:
         return None
     values = tuple((name, reader.part(value, 1)) for name, value in pairs)
     return Part(tidy(text), NamedValues(values), sense=frozenset().union(*(part.sense for _, part in values)))
 
 
-def _by_label(text: str, labels: Sequence[str], reader: AnswerReader) -> Pairs | None:
+def _pairs_by_label(text: str, labels: Sequence[str], reader: AnswerReader) -> Pairs | None:
     """Return pairs of labels if a text names objects that the question labels: "swan: c" is "2-c"."""
     items = reader.question.items
     found = values_of(text, [items[label] for label in labels if label in items])
@@ -114,7 +117,7 @@ def pairs_of(text: str, labels: bool) -> Pairs | None:
     text = plain_lines(text[: _LONGEST + 1]).strip(" .\n")
     if len(text) > _LONGEST:
         return None
-    if labels and (pairs := _labels(text)) is not None:
+    if labels and (pairs := _label_pairs(text)) is not None:
         return pairs
     for entries in (_CLAUSES.split(text), split_list(text)):
         names = [name for entry in entries if (name := _name_of(entry.strip()))]
@@ -123,7 +126,7 @@ def pairs_of(text: str, labels: bool) -> Pairs | None:
     return None
 
 
-def _labels(text: str) -> Pairs | None:
+def _label_pairs(text: str) -> Pairs | None:
     """Parse numbers and letters that belong together: ``1-b, 2-c``, ``1b 2c``, ``b-1, c-2``."""
     if (
         len(text) > _LONGEST
@@ -150,7 +153,7 @@ def values_of(text: str, names: Sequence[str]) -> Pairs | None:
     A value follows its name, or precedes it as in "400 to Ann"; names may share one: "Ann and Ben are sages".
     """
     text = plain_lines(text)
-    places = _places(text, names) if names else None
+    places = _mentions(text, names) if names else None
     if not places or denying(text[places[0][0] :], words(" ".join(names))):
         return None
     said = [name for _, _, name in places]
@@ -158,14 +161,14 @@ def values_of(text: str, names: Sequence[str]) -> Pairs | None:
     gaps = [text[end:start] for end, start in zip(ends, [*starts[1:], len(text)], strict=True)]
     lead = text[: starts[0]]
     if _BETWEEN.fullmatch(gaps[-1]):
-        return _shared(said, [_value_in_gap(gap) for gap in (_CLAUSES.split(lead)[-1], *gaps[:-1])])
+        return _share_values(said, [_value_in_gap(gap) for gap in (_CLAUSES.split(lead)[-1], *gaps[:-1])])
     opening = re.split(r"[.:;\n]", lead)[-1]
     if unknown_words(opening, ()) or any(sign.isdigit() for sign in opening):
         return None
-    return _shared(said[::-1], [_clean(gap) for gap in gaps[::-1]])
+    return _share_values(said[::-1], [_clean_gap(gap) for gap in gaps[::-1]])
 
 
-def _places(text: str, names: Sequence[str]) -> list[tuple[int, int, str]] | None:
+def _mentions(text: str, names: Sequence[str]) -> list[tuple[int, int, str]] | None:
     known = {name.casefold(): name for name in names}
     short = {short: known[name] for name, short in _EXTREMES.items() if name in known}
     either = "|".join(re.escape(name) for name in sorted({*names, *short}, key=len, reverse=True))
@@ -182,7 +185,7 @@ def _places(text: str, names: Sequence[str]) -> list[tuple[int, int, str]] | Non
     return None
 
 
-def _shared(names: Sequence[str], values: Sequence[str | None]) -> Pairs | None:
+def _share_values(names: Sequence[str], values: Sequence[str | None]) -> Pairs | None:
     found: list[tuple[str, str]] = []
     for at, (name, value) in enumerate(zip(names, values, strict=True)):
         several = not value or "" in values[at + 1 : at + 2]
@@ -193,7 +196,7 @@ def _shared(names: Sequence[str], values: Sequence[str | None]) -> Pairs | None:
     return tuple(found)
 
 
-def _clean(gap: str) -> str | None:
+def _clean_gap(gap: str) -> str | None:
     if _BETWEEN.fullmatch(gap):
         return ""
     value = _BEHIND.sub("", gap).strip()
@@ -208,7 +211,7 @@ def _value_in_gap(gap: str) -> str | None:
         return ""
     gap = gap[separated.end() :] if (separated := _BETWEEN.match(gap)) else gap
     found = _GIVEN.fullmatch(gap)
-    return _clean(found[1]) if found else gap.strip() if _FIGURE.fullmatch(gap) else None
+    return _clean_gap(found[1]) if found else gap.strip() if _FIGURE.fullmatch(gap) else None
 
 
 def plain_lines(text: str) -> str:
@@ -224,55 +227,59 @@ def plain_lines(text: str) -> str:
     return _MARKS.sub("", tidy(text))
 
 
-def _named(one: Part[NamedValues], other: Part[NamedValues], with_: Comparison) -> Equality | None:
-    ours = {_bare(name): value for name, value in one.value.values}
-    theirs = {_bare(name): value for name, value in other.value.values}
+def _compare_named(one: Part[NamedValues], other: Part[NamedValues], with_: Comparison) -> Equality | None:
+    ours = {_normalise_name(name): value for name, value in one.value.values}
+    theirs = {_normalise_name(name): value for name, value in other.value.values}
     if ours.keys() != theirs.keys():
         raise Doubt("semantic")
-    return _equal([with_.within.same(value, theirs[name]) for name, value in ours.items()])
+    return _equality_of([with_.within.same(value, theirs[name]) for name, value in ours.items()])
 
 
-def _bare(name: str) -> str:
+def _normalise_name(name: str) -> str:
     return name.casefold().removeprefix("the ")
 
 
-def _equal(verdicts: Sequence[bool | None]) -> Equality | None:
+def _equality_of(verdicts: Sequence[bool | None]) -> Equality | None:
     equal = all_of(verdicts)
     return None if equal is None else Equality(equal, "list.names")
 
 
-def _named_and_collection(one: Part[NamedValues], other: Part[Collection], with_: Comparison) -> Equality | None:
-    members = [(_own_name(part), part) for part in other.value.parts]
-    ours = {_bare(name): value for name, value in one.value.values}
+def _compare_named_and_collection(
+    one: Part[NamedValues], other: Part[Collection], with_: Comparison
+) -> Equality | None:
+    members = [(_name_of_part(part), part) for part in other.value.parts]
+    ours = {_normalise_name(name): value for name, value in one.value.values}
     if len(ours) != len(members):
         return Equality(False, "list.names")
     if not any(name for name, _ in members):
-        if any(_place(name, with_.question.text) < 0 for name in ours):
+        if any(_position_in_question(name, with_.question.text) < 0 for name in ours):
             raise Doubt("semantic")
-        order = sorted(ours, key=lambda name: _place(name, with_.question.text))
+        order = sorted(ours, key=lambda name: _position_in_question(name, with_.question.text))
         members = [(name, part) for name, (_, part) in zip(order, members, strict=True)]
     fitting = [[whole for whole in ours if _is_short_for(name, whole)] for name, _ in members]
     if sorted(ours) != sorted(names[0] if len(names) == 1 else "" for names in fitting):
         raise Doubt("semantic")
-    return _equal([with_.within.same(ours[name], part) for [name], (_, part) in zip(fitting, members, strict=True)])
+    return _equality_of(
+        [with_.within.same(ours[name], part) for [name], (_, part) in zip(fitting, members, strict=True)]
+    )
 
 
-def _place(name: str, question: str) -> int:
+def _position_in_question(name: str, question: str) -> int:
     found = list(re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", question[-_LONGEST_PARAGRAPH:], re.IGNORECASE))
     return found[-1].start() if found else -1
 
 
-def _own_name(part: Part[Any]) -> str:
+def _name_of_part(part: Part[Any]) -> str:
     name, _ = names_and_value(part.text) or ("", "")
     noun = part.value.word if isinstance(part.value, Quantity) else ""
-    return _bare(name.partition("(")[0] or noun or "")
+    return _normalise_name(name.partition("(")[0] or noun or "")
 
 
 def _is_short_for(name: str, whole: str) -> bool:
     return stem(name) == stem(whole) or (len(name) == 1 and whole.startswith(name))
 
 
-def _named_alone(one: Part[NamedValues], other: Part[Any], with_: Comparison) -> Equality | None:
+def _reject_or_doubt_other_type(one: Part[NamedValues], other: Part[Any], with_: Comparison) -> Equality | None:
     if with_.boxed and not is_prose(other.text):
         return Equality(False, "list.names")
     raise Doubt("semantic")
@@ -281,8 +288,8 @@ def _named_alone(one: Part[NamedValues], other: Part[Any], with_: Comparison) ->
 NAMED = ValueType(
     None,
     {
-        (NamedValues, NamedValues): _named,
-        (NamedValues, Collection): _named_and_collection,
-        (NamedValues, object): _named_alone,
+        (NamedValues, NamedValues): _compare_named,
+        (NamedValues, Collection): _compare_named_and_collection,
+        (NamedValues, object): _reject_or_doubt_other_type,
     },
 )

@@ -156,7 +156,7 @@ def _rational_power(base: Number, exponent: int | Fraction) -> Node:
     degree = exponent.denominator
     if value < 0:
         return _negative_root(number(-value), exponent)
-    top, bottom = _root(value.numerator, degree), _root(value.denominator, degree)
+    top, bottom = _exact_root(value.numerator, degree), _exact_root(value.denominator, degree)
     if top is None or bottom is None:
         return Power(base, Number(exponent))
     return power(number(Fraction(top, bottom)), Number(exponent.numerator))
@@ -170,7 +170,7 @@ def _negative_root(magnitude: Number, exponent: Fraction) -> Node:
     return product([power(IMAGINARY, Number(exponent.numerator)), power(magnitude, Number(exponent))])
 
 
-def _root(value: int, degree: int) -> int | None:
+def _exact_root(value: int, degree: int) -> int | None:
     if degree == 2:
         root = math.isqrt(value)
     elif value < _SMALL_ROOT:

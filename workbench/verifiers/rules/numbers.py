@@ -97,10 +97,10 @@ def equal(a: WrittenNumber, b: WrittenNumber) -> bool:
     off = abs(a.value - b.value)
     if coarse.rounds and 2 * off <= coarse.step:
         return True
-    return _is_computed(a, b.value, b.digits) or _is_computed(b, a.value, a.digits)
+    return _is_program_output(a, b.value, b.digits) or _is_program_output(b, a.value, a.digits)
 
 
-def _is_computed(shown: WrittenNumber, value: Fraction, digits: int) -> bool:
+def _is_program_output(shown: WrittenNumber, value: Fraction, digits: int) -> bool:
     if shown.digits < MANY_DIGITS or digits >= MANY_DIGITS or (value.denominator == 1 and abs(value) >= _EXACT_WHOLE):
         return False
     off = abs(shown.value - value)
@@ -122,7 +122,7 @@ def close_to(value: Fraction, number: WrittenNumber) -> bool:
 def leading(text: str) -> tuple[WrittenNumber, str] | None:
     """Parse the number at the start of a ``plain`` text; return it and the rest (spaces kept), or None."""
     if whole := _PLAIN.fullmatch(text):
-        return (_decimal(whole[1], whole[2], whole[3]), "") if whole[2] or whole[3] else None
+        return (_make_decimal(whole[1], whole[2], whole[3]), "") if whole[2] or whole[3] else None
     if about := _ABOUT.match(text):
         text = text[about.end() :]
     if _LETTERS_FIRST.match(text):
@@ -131,44 +131,44 @@ def leading(text: str) -> tuple[WrittenNumber, str] | None:
     if text[:1] >= "一" and (han := han_number(text)) is not None:
         return WrittenNumber(han[0]), han[1]
     found = _NUMBER.match(text)
-    number = _read(found) if found else None
+    number = _number_of_match(found) if found else None
     if found is None or number is None:
         return None
-    return _signed(number, found), text[found.end() :]
+    return _apply_sign_and_scale(number, found), text[found.end() :]
 
 
-def _signed(number: WrittenNumber, found: re.Match[str]) -> WrittenNumber:
+def _apply_sign_and_scale(number: WrittenNumber, found: re.Match[str]) -> WrittenNumber:
     scale = found["scale"]
     factor = -1 if found["sign"] == "-" else 1
     return number.times(Fraction(factor * SCALES[scale] if scale else factor))
 
 
-def _read(found: re.Match[str]) -> WrittenNumber | None:
+def _number_of_match(found: re.Match[str]) -> WrittenNumber | None:
     if (text := found["decimal"]) is not None:
         whole, _, places = text.replace(",", "").replace(" ", "").partition(".")
         exponent = found["e"] or found["ten"]
         if found["ordinal"] and "." in text:
             return None
-        return _decimal("", whole, places, _bounded(exponent) if exponent else 0)
+        return _make_decimal("", whole, places, _parse_exponent(exponent) if exponent else 0)
     if (above := found["above"] or found["above1"]) is not None:
-        return _ratio(found["whole"], above, found["below"] or found["below1"])
+        return _make_fraction(found["whole"], above, found["below"] or found["below1"])
     if (above := found["plain_above"]) is not None:
-        return _ratio(found["plain_whole"], above, found["plain_below"])
+        return _make_fraction(found["plain_whole"], above, found["plain_below"])
     if found["base"] is not None:
-        return _power(int(found["base"]), _bounded(found["power"]))
+        return _make_power(int(found["base"]), _parse_exponent(found["power"]))
     if (start := found["start"]) is not None:
-        return _repeating(start, found["block"] + (found["middle"] or "") + (found["close"] or ""))
-    return _endless(found["endless"])
+        return _make_repeating_decimal(start, found["block"] + (found["middle"] or "") + (found["close"] or ""))
+    return _parse_endless_decimal(found["endless"])
 
 
-def _bounded(exponent: str) -> int:
+def _parse_exponent(exponent: str) -> int:
     size = int(exponent)
     if abs(size) > MAX_EXPONENT:
         raise TooComplex(f"exponent {exponent}")
     return size
 
 
-def _decimal(sign: str, whole: str, places: str | None, exponent: int = 0) -> WrittenNumber:
+def _make_decimal(sign: str, whole: str, places: str | None, exponent: int = 0) -> WrittenNumber:
     value = int(whole + (places or "") or "0")
     if sign == "-":
         value = -value
@@ -179,13 +179,13 @@ def _decimal(sign: str, whole: str, places: str | None, exponent: int = 0) -> Wr
     return WrittenNumber(value * step, len((whole + places).lstrip("0")), len(places), step)
 
 
-def _simple(text: str) -> Fraction:
+def _parse_plain_decimal(text: str) -> Fraction:
     whole, _, places = text.replace(",", "").replace(" ", "").partition(".")
     return Fraction(int(whole + places), 10 ** len(places))
 
 
-def _ratio(whole: str | None, above: str, below: str) -> WrittenNumber | None:
-    top, bottom = _simple(above), _simple(below)
+def _make_fraction(whole: str | None, above: str, below: str) -> WrittenNumber | None:
+    top, bottom = _parse_plain_decimal(above), _parse_plain_decimal(below)
     if bottom == 0:
         return None
     if whole is None:
@@ -195,7 +195,7 @@ def _ratio(whole: str | None, above: str, below: str) -> WrittenNumber | None:
     return WrittenNumber(int(whole) + top / bottom)
 
 
-def _power(base: int, exponent: int) -> WrittenNumber | None:
+def _make_power(base: int, exponent: int) -> WrittenNumber | None:
     if base == 0 and exponent <= 0:
         return None
     if base.bit_length() * abs(exponent) > MAX_BITS:
@@ -203,13 +203,13 @@ def _power(base: int, exponent: int) -> WrittenNumber | None:
     return WrittenNumber(Fraction(base) ** exponent)
 
 
-def _repeating(start: str, block: str) -> WrittenNumber:
+def _make_repeating_decimal(start: str, block: str) -> WrittenNumber:
     whole, _, places = start.partition(".")
     before = int(whole + places or "0")
     return WrittenNumber((before + Fraction(int(block), 10 ** len(block) - 1)) / 10 ** len(places))
 
 
-def _endless(text: str) -> WrittenNumber | None:
+def _parse_endless_decimal(text: str) -> WrittenNumber | None:
     whole, _, places = text.partition(".")
     for size in range(1, len(places) // 2 + 1):
         block = places[-size:]
@@ -217,5 +217,5 @@ def _endless(text: str) -> WrittenNumber | None:
         if places.endswith(block * repeats):
             while places.endswith(block * 2):
                 places = places[:-size]
-            return _repeating(f"{whole}.{places[:-size]}", block)
+            return _make_repeating_decimal(f"{whole}.{places[:-size]}", block)
     return None

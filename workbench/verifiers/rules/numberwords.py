@@ -45,13 +45,13 @@ def leading_number(text: str) -> tuple[Fraction, str] | None:
     "twenty-one apples" gives 21 and "apples". A lone ordinal ("third") is its place (3), after a cardinal it is a part
     ("one third" is 1/3, "twenty-third" is 23).
     """
-    words = _words(text)
+    words = _split_words(text)
     if not words or words[0][0] not in _STARTS:
         return None
     negative = words[0][0] in _SIGNS
     at = 1 if negative else 0
     names = [word for word, _ in words]
-    value, used = _value(names, at)
+    value, used = _parse_value(names, at)
     if used == at:
         return None
     end = words[used - 1][1]
@@ -62,10 +62,10 @@ def leading_number(text: str) -> tuple[Fraction, str] | None:
 
 def in_digits(text: str) -> str:
     """Return a text with its numbers and places in digits: "the twenty-third of May" as "the 23 of May"."""
-    return _NUMBER_RUN.sub(_digits, text)
+    return _NUMBER_RUN.sub(_run_in_digits, text)
 
 
-def _digits(run: re.Match[str]) -> str:
+def _run_in_digits(run: re.Match[str]) -> str:
     found = leading_number(run[0])
     whole = found is not None and not found[1] and found[0].denominator == 1
     return str(found[0]) if found and whole else run[0]
@@ -85,13 +85,13 @@ def han_number(text: str) -> tuple[Fraction, str] | None:
         or (text[0] in "百千万亿" and text[end:][:2] != "分之")
     ):
         return None
-    value, rest = Fraction(_han_whole(text[:end]) if text[:end] != "百" else 100), text[end:]
+    value, rest = Fraction(_parse_han_integer(text[:end]) if text[:end] != "百" else 100), text[end:]
     if rest.startswith("分之") and (above := han_number(rest[2:])) is not None and value:
         return above[0] / value, above[1]
     return value, rest
 
 
-def _han_whole(text: str) -> int:
+def _parse_han_integer(text: str) -> int:
     total = section = digit = 0
     for sign in text:
         if sign in _HAN_DIGITS:
@@ -112,7 +112,7 @@ def names_place(text: str) -> bool:
     return before in ("the", "is", "and") or before in _TENS or before in SCALES
 
 
-def _words(text: str) -> list[tuple[str, int]]:
+def _split_words(text: str) -> list[tuple[str, int]]:
     words: list[tuple[str, int]] = []
     at = 0
     while len(words) < _MAX_WORDS and (word := _WORD.match(text, at)):
@@ -121,14 +121,14 @@ def _words(text: str) -> list[tuple[str, int]]:
     return words
 
 
-def _value(words: list[str], at: int) -> tuple[Fraction, int]:
+def _parse_value(words: list[str], at: int) -> tuple[Fraction, int]:
     if (first := words[at : at + 1]) and first[0] in ORDINALS and first[0] != "second":
         return Fraction(ORDINALS[first[0]]), at + 1
     if words[at:] == ["second"]:
         return Fraction(2), at + 1
     if first in (["half"], ["quarter"]):
         return Fraction(1, PARTS[first[0]]), at + 1
-    whole, used = _cardinal(words, at)
+    whole, used = _parse_cardinal(words, at)
     if used == at:
         return Fraction(0), at
     following = words[used] if used < len(words) else ""
@@ -137,19 +137,19 @@ def _value(words: list[str], at: int) -> tuple[Fraction, int]:
     if following in PARTS:
         return Fraction(whole, PARTS[following]), used + 1
     if following == "and":
-        part, end = _part(words, used + 1)
+        part, end = _parse_part(words, used + 1)
         if end:
             return whole + part, end
     return (Fraction(whole), used) if words[at] not in ("a", "an") or used > at + 1 else (Fraction(0), at)
 
 
-def _part(words: list[str], at: int) -> tuple[Fraction, int]:
-    above, used = _cardinal(words, at)
+def _parse_part(words: list[str], at: int) -> tuple[Fraction, int]:
+    above, used = _parse_cardinal(words, at)
     below = PARTS.get(words[used], 0) if used < len(words) else 0
     return (Fraction(above, below), used + 1) if used > at and 0 < above < below else (Fraction(0), 0)
 
 
-def _cardinal(words: list[str], at: int) -> tuple[int, int]:
+def _parse_cardinal(words: list[str], at: int) -> tuple[int, int]:
     total = group = 0
     last = 10**15
     used = at
@@ -167,7 +167,9 @@ def _cardinal(words: list[str], at: int) -> tuple[int, int]:
         elif word in SCALES and word != "hundred" and group and SCALES[word] < last:
             total, last = total + group * SCALES[word], SCALES[word]
             group, room = 0, 100
-        elif word == "and" and used == index and index > at and room == 100 and _goes_on(words, index + 1):
+        elif (
+            word == "and" and used == index and index > at and room == 100 and _starts_another_number(words, index + 1)
+        ):
             continue
         else:
             break
@@ -175,7 +177,7 @@ def _cardinal(words: list[str], at: int) -> tuple[int, int]:
     return total + group, used
 
 
-def _goes_on(words: list[str], at: int) -> bool:
+def _starts_another_number(words: list[str], at: int) -> bool:
     if at >= len(words) or not (words[at] in _TENS or words[at] in _SMALL):
         return False
     return at + 1 >= len(words) or words[at + 1] not in PARTS

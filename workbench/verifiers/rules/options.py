@@ -23,7 +23,7 @@ _CIRCLED = tuple("①②③④⑤⑥⑦⑧⑨⑩")
 _DIGITS = tuple(str(number) for number in range(1, 21))
 
 
-class _Style(NamedTuple):
+class _LabelStyle(NamedTuple):
     """One way of marking options.
 
     Attributes:
@@ -47,32 +47,34 @@ class _Style(NamedTuple):
 
 
 _STYLES = (
-    _Style(_LETTERS, PrefilteredPattern(r"\(\s*B"), re.compile(r"\((?<![\w)(\]\\^_]\()\s*([A-Z])\s*(?:\\\s)?\s*\)")),
-    _Style(
+    _LabelStyle(
+        _LETTERS, PrefilteredPattern(r"\(\s*B"), re.compile(r"\((?<![\w)(\]\\^_]\()\s*([A-Z])\s*(?:\\\s)?\s*\)")
+    ),
+    _LabelStyle(
         _LETTERS,
         PrefilteredPattern(r"B\s*[.:)、．：]"),
         re.compile(r"([A-Z])\s*[.:)、．：]"),
         re.compile(r"(?:\A|\n|\\q?quad|  |\$)[ \t$*\-]{0,6}\Z"),
     ),
-    _Style(
+    _LabelStyle(
         _LETTERS,
         PrefilteredPattern(r"B\s*[.:)、．：]"),
         re.compile(r"([A-Z])\s*(?:[.:](?=[\s$\\])|[)、．：])"),
         re.compile(r"(?:\A|[\s;,？?])\Z"),
     ),
-    _Style(_LETTERS, PrefilteredPattern(r"\[B\]"), re.compile(r"(?<![\w\]])\[([A-Z])\](?!\()")),
-    _Style(
+    _LabelStyle(_LETTERS, PrefilteredPattern(r"\[B\]"), re.compile(r"(?<![\w\]])\[([A-Z])\](?!\()")),
+    _LabelStyle(
         _LOWER_LETTERS,
         PrefilteredPattern(r"\n[ \t*-]{0,6}b\.\s"),
         re.compile(r"([a-z])\.(?=\s)"),
         re.compile(r"(?:\A|\n)[ \t*\-]{0,6}\Z"),
     ),
-    _Style(_LOWER_LETTERS, PrefilteredPattern(r"\bb\)"), re.compile(r"(?:^|\s)\(?([a-z])\)(?=\s)")),
-    _Style(_CIRCLED, PrefilteredPattern("②"), re.compile(r"([①-⑩])")),
-    _Style(_ROMAN, PrefilteredPattern(r"\(ii\)"), re.compile(r"(?<![\w)])\(([ivx]{1,4})\)")),
-    _Style(_UPPER_ROMAN, PrefilteredPattern(r"II[.)]"), re.compile(r"(?:^|\s)\(?([IVX]{1,4})[.)](?=\s)")),
+    _LabelStyle(_LOWER_LETTERS, PrefilteredPattern(r"\bb\)"), re.compile(r"(?:^|\s)\(?([a-z])\)(?=\s)")),
+    _LabelStyle(_CIRCLED, PrefilteredPattern("②"), re.compile(r"([①-⑩])")),
+    _LabelStyle(_ROMAN, PrefilteredPattern(r"\(ii\)"), re.compile(r"(?<![\w)])\(([ivx]{1,4})\)")),
+    _LabelStyle(_UPPER_ROMAN, PrefilteredPattern(r"II[.)]"), re.compile(r"(?:^|\s)\(?([IVX]{1,4})[.)](?=\s)")),
 )
-_NUMBERED = _Style(_DIGITS, PrefilteredPattern(r"2[.)]"), re.compile(r"(?:^|\s)\(?(\d{1,2})[.)](?=\s)"))
+_NUMBERED = _LabelStyle(_DIGITS, PrefilteredPattern(r"2[.)]"), re.compile(r"(?:^|\s)\(?(\d{1,2})[.)](?=\s)"))
 _BETWEEN_BEFORE = re.compile(r"(?:\\ |[\s$;,*&~])+")
 _BETWEEN_BEHIND = re.compile(r"(?:\\qquad|\\quad|\\\\|\\ |\n-|[\s$;,*&~])+\Z")
 _BETWEEN_ENDS = frozenset("d\\- \t\n\r\f\v$;,*&~\u3000\xa0")
@@ -175,38 +177,38 @@ def letters(text: str, known: dict[str, str]) -> frozenset[str] | None:
     """
     if len(text) > _LONGEST:
         return None
-    text = _bare(_QUOTED.sub(r"\1", tidy(text.replace("**", ""))), known)
+    text = _strip_quotes(_QUOTED.sub(r"\1", tidy(text.replace("**", ""))), known)
     if text[:1] in ("\\", "{", "[") and text[-1:] in ("}", "]"):
         text = text.lstrip("\\{[").rstrip("\\}]")
-    text = _bare(_BEHIND.sub("", _BEFORE.sub("", text, count=1) if _BEFORE.match(text) else text), known)
+    text = _strip_quotes(_BEHIND.sub("", _BEFORE.sub("", text, count=1) if _BEFORE.match(text) else text), known)
     if not text:
         return None
     labels = [label.strip(".:") for label in _SPLIT.split(text) if label.strip(".:")]
     if len(labels) == 1 and labels[0] not in known and known:
-        labels = _joined(labels[0])
-    labels = [_cased(label, known) for label in labels]
+        labels = _split_joined_labels(labels[0])
+    labels = [_match_case(label, known) for label in labels]
     if labels and all(label in known if known else label in _LETTERS for label in labels):
         return frozenset(labels)
-    return _labelled(text, known)
+    return _labels_before_text(text, known)
 
 
-def _bare(text: str, known: dict[str, str]) -> str:
+def _strip_quotes(text: str, known: dict[str, str]) -> str:
     return text.strip(_AROUND) if known else unquoted(text)
 
 
-def _joined(text: str) -> list[str]:
+def _split_joined_labels(text: str) -> list[str]:
     signs = list(text)
     plain = all(sign in _LETTERS for sign in signs) or all(sign in _CIRCLED for sign in signs)
     return signs if plain and len(set(signs)) == len(signs) else [text]
 
 
-def _labelled(text: str, known: dict[str, str]) -> frozenset[str] | None:
+def _labels_before_text(text: str, known: dict[str, str]) -> frozenset[str] | None:
     each = _EACH_LABELLED.findall(text)
     if len(each) > 1 and known and set(each) <= known.keys():
         return frozenset(each)
     one = _LABELLED.fullmatch(text)
     label = (one[1] or one[2]) if one else ""
-    label = _cased(label, known)
+    label = _match_case(label, known)
     if named_letters(text, known) - {label}:
         return None
     return frozenset([label]) if label in known or (label in _LETTERS and not known) else None
@@ -218,9 +220,9 @@ def named_letters(sentence: str, known: dict[str, str]) -> frozenset[str]:
     if len(_IN_WORDS.findall(sentence[:_LONGEST])) < _MOSTLY * len(sentence[:_LONGEST]) or not _LOWER.search(sentence):
         return frozenset()
     found = {letter for groups in _NAMED.findall(sentence[:_LONGEST]) for letter in groups if letter}
-    return frozenset(_cased(letter, known) for letter in found if _cased(letter, known) in known)
+    return frozenset(_match_case(letter, known) for letter in found if _match_case(letter, known) in known)
 
 
-def _cased(label: str, known: dict[str, str]) -> str:
+def _match_case(label: str, known: dict[str, str]) -> str:
     other = label.swapcase()
     return other if len(label) == 1 and label not in known and other in known and label not in known.values() else label

@@ -50,7 +50,8 @@ _SPECIALISES = re.compile(r"[\s$\\)\]}*,.(]{0,6}(?:where|with|for|when|if|provid
 
 
 def narrows(condition: str, *known: str) -> bool:
-    """Return whether a condition on a parameter restricts its values, in words that are not known before."""
+    """Return whether a condition on a parameter restricts its values, in words that none of the known texts
+    contains."""
     return any(not any(found[0].lstrip("= ") in text for text in known) for found in _NARROWS.finditer(condition))
 
 
@@ -120,39 +121,39 @@ class Progressions(NamedTuple):
     domain: str = "Z"
 
 
-def _progressions(source: AnswerText, reader: AnswerReader) -> Value | None:
+def _read_progressions(source: AnswerText, reader: AnswerReader) -> Value | None:
     text = source.text
     if source.given in ("Z", "N"):
-        found = _listed(text)
+        found = _parse_list(text)
         return None if found is None else Progressions(found, source.given)
-    if (built := _built(text, reader, source.depth) if text[-1:] == "}" else None) is not None:
+    if (built := _parse_builder(text, reader, source.depth) if text[-1:] == "}" else None) is not None:
         return built
-    found = _congruent(text) if "mod" in text else None
+    found = _parse_congruence(text) if "mod" in text else None
     if found is None and _WORDED.search(text):
-        found = _worded(text, reader.question.text)
+        found = _parse_words(text, reader.question.text)
     return None if found is None else Progressions(found)
 
 
-def _listed(text: str, names: frozenset[str] | None = None) -> tuple[Progression, ...] | None:
+def _parse_list(text: str, names: frozenset[str] | None = None) -> tuple[Progression, ...] | None:
     """Parse a list of values, each with one parameter: ``x = kπ or x = ±π/3 + 2kπ``."""
     if (built := shape(text)) is not None and built.kind in ("set", "list"):
         parts: Sequence[str] = built.parts
     else:
         parts = split_list(text)
     named = {part.partition("=")[0].strip() for part in parts if "=" in part}
-    found = [_valued(part, names) for part in parts] if len(named) < 2 else []
+    found = [_parse_values(part, names) for part in parts] if len(named) < 2 else []
     known = [one for several in found if several is not None for one in several]
     return tuple(known) if known and None not in found else None
 
 
-def _valued(text: str, names: frozenset[str] | None = None) -> list[Progression] | None:
-    trees = _trees(text)
-    found = [] if trees is None else [_of_tree(tree, names) for tree in trees]
+def _parse_values(text: str, names: frozenset[str] | None = None) -> list[Progression] | None:
+    trees = _parse_trees(text)
+    found = [] if trees is None else [_progressions_of_tree(tree, names) for tree in trees]
     known = [one for several in found if several is not None for one in several]
     return known if known and None not in found else None
 
 
-def _trees(text: str) -> list[Node] | None:
+def _parse_trees(text: str) -> list[Node] | None:
     try:
         said = statements(text)
     except NotUnderstood:
@@ -162,14 +163,14 @@ def _trees(text: str) -> list[Node] | None:
     return [statement.parts[-1][0] for statement in said]
 
 
-def _parameter(tree: Node, names: frozenset[str] | None = None) -> str | None:
+def _parameter_of(tree: Node, names: frozenset[str] | None = None) -> str | None:
     found = features(tree).names - CONSTANTS
     return next(iter(found)) if len(found) == 1 and (names is None or found <= names) else None
 
 
-def _of_tree(tree: Node, names: frozenset[str] | None = None) -> list[Progression] | None:
+def _progressions_of_tree(tree: Node, names: frozenset[str] | None = None) -> list[Progression] | None:
     """Return the progressions of an expression of one whole number: ``(-1)^n·π/6 + nπ`` has two."""
-    name = _parameter(tree, names)
+    name = _parameter_of(tree, names)
     if name is None:
         return None
 
@@ -183,53 +184,53 @@ def _of_tree(tree: Node, names: frozenset[str] | None = None) -> list[Progressio
             same_value(at(start + turns * period), total([at(start), product([Number(turns), step])]))
             for start, turns in ends
         ):
-            return [Progression(at(start), step) for start in range(period)] if _value(step) else None
+            return [Progression(at(start), step) for start in range(period)] if _numeric_value(step) else None
     return None
 
 
-def _congruent(text: str) -> tuple[Progression, ...] | None:
+def _parse_congruence(text: str) -> tuple[Progression, ...] | None:
     """Parse ``x ≡ 1, 3 (mod 8)``, "x ≡ 1 (mod 4) or x ≡ 2 (mod 6)"; of a chain of congruent numbers the last."""
     if text.count("mod") > 1:
-        several = [_congruent(part) if part.count("mod") == 1 else None for part in split_list(text)]
+        several = [_parse_congruence(part) if part.count("mod") == 1 else None for part in split_list(text)]
         return None if None in several else tuple(one for part in several if part is not None for one in part)
     found = _CONGRUENT.fullmatch(text)
     if found is None or not (modulus := int(found[2])):
         return None
     members = split_list(found[1].strip(" {}\\"))
-    trees = [_trees(member) for member in members]
+    trees = [_parse_trees(member) for member in members]
     starts = [tree for several in trees if several is not None for tree in several]
     if not starts or None in trees or not all(isinstance(start, Number) for start in starts):
         return None
     return tuple(Progression(start, Number(modulus)) for start in starts)
 
 
-def _worded(text: str, question: str) -> tuple[Progression, ...] | None:
+def _parse_words(text: str, question: str) -> tuple[Progression, ...] | None:
     """Parse ``all odd integers``, ``odd multiples of π/2``, ``integers of the form 4k + 1``."""
     if _NEGATED.search(text) or (set(_SIGNED.findall(text)) - set(_SIGNED.findall(question))):
         return None
     if (form := _OF_THE_FORM.fullmatch(text)) is not None:
-        return _listed(without_condition(form[1])[0])
+        return _parse_list(without_condition(form[1])[0])
     if (left := _REMAINDER.fullmatch(text)) is not None and int(left[2]):
         return (Progression(Number(int(left[1])), Number(int(left[2]))),)
     if (parity := _PARITY.fullmatch(text)) is not None:
         return (Progression(Number(int(parity[1] == "odd")), Number(2)),)
     multiples = _MULTIPLES.fullmatch(text)
-    trees = _trees(multiples[2] or multiples[3]) if multiples else None
-    if multiples is None or trees is None or len(trees) != 1 or not _value(trees[0]):
+    trees = _parse_trees(multiples[2] or multiples[3]) if multiples else None
+    if multiples is None or trees is None or len(trees) != 1 or not _numeric_value(trees[0]):
         return None
     twice = product([Number(2), trees[0]])
     start = trees[0] if multiples[1] == "odd" else Number(0)
     return (Progression(start, twice if multiples[1] else trees[0]),)
 
 
-def _built(text: str, reader: AnswerReader, depth: int) -> Progressions | None:
+def _parse_builder(text: str, reader: AnswerReader, depth: int) -> Progressions | None:
     """Parse ``{15m + 8 : m ∈ ℤ}`` and ``{n ∈ ℤ : n ≡ 2 (mod 5)}``."""
     found = shape(text)
     if found is None or found.kind != "builder":
         return None
     member, condition = found.parts
     if (domain := _DOMAIN.fullmatch(condition)) is not None:
-        members = _listed(member)
+        members = _parse_list(member)
         return None if members is None else Progressions(members, letter_of(domain[1]))
     if depth or not _SAYS_MEMBER.fullmatch(member):
         return None
@@ -237,7 +238,7 @@ def _built(text: str, reader: AnswerReader, depth: int) -> Progressions | None:
     return inner if isinstance(inner, Progressions) else None
 
 
-def _value(node: Node) -> complex | None:
+def _numeric_value(node: Node) -> complex | None:
     if features(node).names - CONSTANTS:
         return None
     try:
@@ -247,9 +248,9 @@ def _value(node: Node) -> complex | None:
     return value if abs(value) < float("inf") else None
 
 
-def _in_steps(node: Node, step: Node) -> Fraction | complex | None:
+def _count_steps(node: Node, step: Node) -> Fraction | complex | None:
     ratio = quotient(node, step)
-    return Fraction(ratio.value) if isinstance(ratio, Number) else _value(ratio)
+    return Fraction(ratio.value) if isinstance(ratio, Number) else _numeric_value(ratio)
 
 
 def _as_fraction(value: Fraction | complex | None) -> Fraction | None:
@@ -262,7 +263,7 @@ def _as_fraction(value: Fraction | complex | None) -> Fraction | None:
 def _residues(members: Sequence[Progression], unit: Node, period: Fraction) -> list[complex | Fraction] | None:
     found: list[complex | Fraction] = []
     for start, step in members:
-        first, width = _in_steps(start, unit), _as_fraction(_in_steps(step, unit))
+        first, width = _count_steps(start, unit), _as_fraction(_count_steps(step, unit))
         if first is None or width is None or len(found) + period / abs(width) > _MAX_RESIDUES:
             return None
         found += [first + turn * width for turn in range(int(period / abs(width)))]
@@ -270,7 +271,7 @@ def _residues(members: Sequence[Progression], unit: Node, period: Fraction) -> l
 
 
 def _period(ours: Sequence[Progression], theirs: Sequence[Progression], unit: Node) -> Fraction | None:
-    steps = [_as_fraction(_in_steps(member.step, unit)) for member in (*ours, *theirs)]
+    steps = [_as_fraction(_count_steps(member.step, unit)) for member in (*ours, *theirs)]
     if not all(steps):
         return None
     known = [abs(step) for step in steps if step is not None]
@@ -281,7 +282,7 @@ def _same_progressions(ours: Progressions, theirs: Progressions) -> bool | None:
     if ours.domain != theirs.domain:
         return False
     if ours.domain != "Z":
-        return _all_among(ours, theirs) and _all_among(theirs, ours)
+        return _are_all_among(ours, theirs) and _are_all_among(theirs, ours)
     unit = ours.members[0].step
     period = _period(ours.members, theirs.members, unit)
     if period is None:
@@ -289,21 +290,23 @@ def _same_progressions(ours: Progressions, theirs: Progressions) -> bool | None:
     one, other = (_residues(found.members, unit, period) for found in (ours, theirs))
     if one is None or other is None:
         return None
-    return _covered(one, other, period) and _covered(other, one, period)
+    return _are_all_covered(one, other, period) and _are_all_covered(other, one, period)
 
 
-def _all_among(ours: Progressions, theirs: Progressions) -> bool:
+def _are_all_among(ours: Progressions, theirs: Progressions) -> bool:
     return all(
         any(same_value(one.start, other.start) and same_value(one.step, other.step) for other in theirs.members)
         for one in ours.members
     )
 
 
-def _covered(ours: Sequence[complex | Fraction], theirs: Sequence[complex | Fraction], period: Fraction) -> bool:
-    return all(any(_congruous(one, other, period) for other in theirs) for one in ours)
+def _are_all_covered(
+    ours: Sequence[complex | Fraction], theirs: Sequence[complex | Fraction], period: Fraction
+) -> bool:
+    return all(any(_is_congruent(one, other, period) for other in theirs) for one in ours)
 
 
-def _congruous(one: complex | Fraction, other: complex | Fraction, period: Fraction) -> bool:
+def _is_congruent(one: complex | Fraction, other: complex | Fraction, period: Fraction) -> bool:
     difference = one - other
     if isinstance(difference, Fraction):
         return difference % period == 0
@@ -311,20 +314,22 @@ def _congruous(one: complex | Fraction, other: complex | Fraction, period: Fract
     return abs(difference - turns * float(period)) < _TOLERANCE
 
 
-def _compared(one: Part[Progressions], other: Part[Progressions], with_: Comparison) -> Equality | None:
+def _compare_progressions(one: Part[Progressions], other: Part[Progressions], with_: Comparison) -> Equality | None:
     same = _same_progressions(one.value, other.value)
     return None if same is None else Equality(same, "equation")
 
 
-def _and_unsaid(one: Part[Progressions], other: Part[Any], with_: Comparison) -> Equality | None:
-    members = None if other.given else _listed(other.text, _PARAMETERS)
+def _compare_progressions_and_list(one: Part[Progressions], other: Part[Any], with_: Comparison) -> Equality | None:
+    members = None if other.given else _parse_list(other.text, _PARAMETERS)
     if members is None:
         return Equality(False, "equation")
     same = _same_progressions(one.value, Progressions(members, one.value.domain))
     return None if same is None else Equality(same, "equation")
 
 
-def _and_number(one: Part[Progressions], other: Part[Quantity], with_: Comparison) -> Equality | None:
+def _compare_progressions_and_number(
+    one: Part[Progressions], other: Part[Quantity], with_: Comparison
+) -> Equality | None:
     members, number = one.value.members, other.value
     start = members[0].start if len(members) == 1 else None
     equal = number.is_number and isinstance(start, Number) and number.number.value == start.value
@@ -334,11 +339,11 @@ def _and_number(one: Part[Progressions], other: Part[Quantity], with_: Compariso
 
 
 PROGRESSIONS = ValueType(
-    _progressions,
+    _read_progressions,
     {
-        (Progressions, Progressions): _compared,
-        (Progressions, Quantity): _and_number,
-        (Progressions, object): _and_unsaid,
+        (Progressions, Progressions): _compare_progressions,
+        (Progressions, Quantity): _compare_progressions_and_number,
+        (Progressions, object): _compare_progressions_and_list,
     },
 )
 
@@ -364,18 +369,18 @@ def _indices(text: str) -> list[int] | None:
     return found if len(found) <= _MAX_INDICES else None
 
 
-def _by_index(source: AnswerText, reader: AnswerReader) -> Value | None:
+def _read_values_by_index(source: AnswerText, reader: AnswerReader) -> Value | None:
     found = None if source.depth or "," not in source.text else _INDEXED.search(source.text)
     indices = _indices(found[2]) if found else None
-    trees = _trees(source.text[: found.start()]) if found else None
-    if found is None or not indices or trees is None or any(_parameter(tree) != found[1] for tree in trees):
+    trees = _parse_trees(source.text[: found.start()]) if found else None
+    if found is None or not indices or trees is None or any(_parameter_of(tree) != found[1] for tree in trees):
         return None
     values = [substituted(tree, {found[1]: Number(index)}) for tree in trees for index in indices]
-    return Collection("set", tuple(_part(value, source.text) for value in values))
+    return Collection("set", tuple(_indexed_part(value, source.text) for value in values))
 
 
-def _part(value: Node, text: str) -> Part[Value]:
+def _indexed_part(value: Node, text: str) -> Part[Value]:
     return Part(f"{text} {value}", Expression((Statement(((value,),), (), False),)))
 
 
-INDEXED = ValueType(_by_index, {})
+INDEXED = ValueType(_read_values_by_index, {})

@@ -33,7 +33,7 @@ def same_person(reference: str, candidate: str) -> bool:
     Omitting a middle name may make it another person, as adding an initial does.
     """
     ours, theirs = _names_of(reference), _names_of(candidate)
-    ours, theirs = _split_names(ours, theirs), _split_names(theirs, ours)
+    ours, theirs = _split_initials(ours, theirs), _split_initials(theirs, ours)
     # George V is not George VI, whose number would pass for an initial.
     if len(ours) < 2 or not theirs or not folded(ours[-1]) & folded(theirs[-1]):
         return False
@@ -59,7 +59,7 @@ def _names_of(text: str) -> list[str]:
     return names if capital and len(names) <= _MOST_NAMES else []
 
 
-def _split_names(names: list[str], others: list[str]) -> list[str]:
+def _split_initials(names: list[str], others: list[str]) -> list[str]:
     initials = sum(len(name) == 1 for name in others)
     together = len(names) > 1 and 1 < len(names[0]) == initials and names[0].isupper()
     return [*names[0], *names[1:]] if together else names

@@ -43,12 +43,12 @@ _MAX_PIECES = 8
 
 
 class Piecewise(NamedTuple):
-    """A function in pieces: each value with its condition, None for all other places."""
+    """A function in pieces: each value with its condition, which is None for "otherwise"."""
 
     pieces: tuple[tuple[Part[Value], Part[Value] | None], ...]
 
 
-def _pieces(text: str) -> list[tuple[str, str]] | None:
+def _split_pieces(text: str) -> list[tuple[str, str]] | None:
     if (cases := _CASES.fullmatch(text)) is not None:
         rows = [row for row in _ROW_END.split(cases[1].strip()) if row.strip()]
     elif re.search(r"\b(?:if|for|when)\b", text):
@@ -57,12 +57,12 @@ def _pieces(text: str) -> list[tuple[str, str]] | None:
         return [(restricted[1], restricted[2])]
     else:
         return None
-    found = [_piece(row.strip(" .,")) for row in rows]
+    found = [_split_piece(row.strip(" .,")) for row in rows]
     known = [piece for piece in found if piece is not None]
     return known if len(known) <= _MAX_PIECES and len(known) == len(found) else None
 
 
-def _piece(row: str) -> tuple[str, str] | None:
+def _split_piece(row: str) -> tuple[str, str] | None:
     if (head := _HEAD.match(row)) is not None:
         if denying(head[0]):
             return None
@@ -76,8 +76,8 @@ def _piece(row: str) -> tuple[str, str] | None:
     return value.strip(), "" if _ELSE.fullmatch(condition[0].strip()) else condition[0].strip(" .")
 
 
-def _read(source: AnswerText, reader: AnswerReader) -> Value | None:
-    found = _pieces(source.text) if not source.depth and ("case" in source.text or " " in source.text) else None
+def _read_piecewise(source: AnswerText, reader: AnswerReader) -> Value | None:
+    found = _split_pieces(source.text) if not source.depth and ("case" in source.text or " " in source.text) else None
     if not found or (len(found) == 1 and not _is_restricted(*found[0])):
         return None
     parts = [
@@ -89,11 +89,11 @@ def _read(source: AnswerText, reader: AnswerReader) -> Value | None:
 
 
 def _is_restricted(value: str, where: str) -> bool:
-    formula, within = _formula(value), place(where) if where else None
+    formula, within = _parse_formula(value), place(where) if where else None
     return formula is not None and within is not None and within[0] in (None, *features(formula).names)
 
 
-def _same_pieces(one: Part[Piecewise], other: Part[Piecewise], with_: Comparison) -> Equality | None:
+def _compare_piecewise(one: Part[Piecewise], other: Part[Piecewise], with_: Comparison) -> Equality | None:
     ours, left = one.value.pieces, list(other.value.pieces)
     for value, where in ours:
         fits = [piece for piece in left if with_.within.same(value, piece[0]) and _same_place(where, piece[1], with_)]
@@ -107,7 +107,7 @@ def _same_place(one: Part[Any] | None, other: Part[Any] | None, with_: Compariso
     return one is other if one is None or other is None else with_.within.same(one, other)
 
 
-def _piecewise_and_formula(one: Part[Piecewise], other: Part[Expression], with_: Comparison) -> Equality | None:
+def _compare_piecewise_and_formula(one: Part[Piecewise], other: Part[Expression], with_: Comparison) -> Equality | None:
     equal = _same_function(one.value, Piecewise(((other, None),)))
     if equal and not with_.turned and (len(one.value.pieces) > 1 and _BY_PIECES.search(with_.question.text)):
         raise Doubt("unsolved")
@@ -115,15 +115,15 @@ def _piecewise_and_formula(one: Part[Piecewise], other: Part[Expression], with_:
 
 
 class _Function(NamedTuple):
-    """A function's formulas, where each holds (None for all other places), and its variable."""
+    """A function's formulas, the intervals where each holds (None for "otherwise"), and its variable."""
 
     formulas: tuple[Node, ...]
     places: tuple[list[IntervalForm] | None, ...]
     names: frozenset[str]
 
 
-def _function(value: Piecewise) -> _Function | None:
-    formulas = [_formula(part.text) for part, _ in value.pieces]
+def _make_function(value: Piecewise) -> _Function | None:
+    formulas = [_parse_formula(part.text) for part, _ in value.pieces]
     places = [None if where is None else place(where.text) for _, where in value.pieces]
     known = tuple(formula for formula in formulas if formula is not None)
     if len(known) < len(formulas) or any(
@@ -134,7 +134,7 @@ def _function(value: Piecewise) -> _Function | None:
     return _Function(known, tuple(None if found is None else found[1] for found in places), names)
 
 
-def _formula(text: str) -> Node | None:
+def _parse_formula(text: str) -> Node | None:
     try:
         said = statements(text)
     except NotUnderstood:
@@ -144,7 +144,7 @@ def _formula(text: str) -> Node | None:
 
 
 def _same_function(one: Piecewise, other: Piecewise) -> bool:
-    ours, theirs = _function(one), _function(other)
+    ours, theirs = _make_function(one), _make_function(other)
     if ours is None or theirs is None or len(ours.names | theirs.names) != 1:
         return False
     line = cells([forms for forms in (*ours.places, *theirs.places) if forms is not None])
@@ -153,15 +153,15 @@ def _same_function(one: Piecewise, other: Piecewise) -> bool:
         return False
     split = sum(forms is not None for forms in ours.places)
     return all(
-        _agree(one, another, name, number)
+        _have_same_value(one, another, name, number)
         for cell in line
         for number in cell.numbers
-        for one in _at(ours, cell.held[:split])
-        for another in _at(theirs, cell.held[split:])
+        for one in _formulas_at(ours, cell.held[:split])
+        for another in _formulas_at(theirs, cell.held[split:])
     )
 
 
-def _at(function: _Function, held: list[bool]) -> list[Node | None]:
+def _formulas_at(function: _Function, held: list[bool]) -> list[Node | None]:
     holding = iter(held)
     found: list[Node | None] = []
     others = None
@@ -173,17 +173,20 @@ def _at(function: _Function, held: list[bool]) -> list[Node | None]:
     return found or [others]
 
 
-def _agree(one: Node | None, other: Node | None, name: str, number: float) -> bool:
-    ours, theirs = (_value(node, name, number) for node in (one, other))
+def _have_same_value(one: Node | None, other: Node | None, name: str, number: float) -> bool:
+    ours, theirs = (_value_at(node, name, number) for node in (one, other))
     if ours is None or theirs is None:
         return ours is theirs
     return abs(ours - theirs) <= _TOLERANCE * max(1, abs(ours), abs(theirs))
 
 
-def _value(node: Node | None, name: str, number: float) -> float | None:
+def _value_at(node: Node | None, name: str, number: float) -> float | None:
     if node is None:
         return None
     return finite_value(node, {**at_letters(features(node).names), **REAL.constants, name: number})
 
 
-PIECEWISE = ValueType(_read, {(Piecewise, Piecewise): _same_pieces, (Piecewise, Expression): _piecewise_and_formula})
+PIECEWISE = ValueType(
+    _read_piecewise,
+    {(Piecewise, Piecewise): _compare_piecewise, (Piecewise, Expression): _compare_piecewise_and_formula},
+)

@@ -42,15 +42,15 @@ def needed(pattern: str, flags: int = 0) -> frozenset[str]:
         from re import _parser  # type: ignore[attr-defined]
     except ImportError:
         return frozenset()
-    words = _of_sequence(_parser.parse(pattern, flags))
-    return words if words and _worth(words) else frozenset()
+    words = _literals_of_sequence(_parser.parse(pattern, flags))
+    return words if words and _are_worth_searching(words) else frozenset()
 
 
-def _worth(words: Iterable[str]) -> bool:
+def _are_worth_searching(words: Iterable[str]) -> bool:
     return all(len(word) >= _LEAST or not (word.isascii() and word.isalnum()) for word in words) and "" not in words
 
 
-def _of_sequence(parsed: Any) -> frozenset[str]:
+def _literals_of_sequence(parsed: Any) -> frozenset[str]:
     found: list[frozenset[str]] = []
     run = ""
     for kind, given in parsed:
@@ -59,25 +59,25 @@ def _of_sequence(parsed: Any) -> frozenset[str]:
             continue
         if kind.name not in ("AT", "ASSERT", "ASSERT_NOT"):
             found, run = [*found, frozenset([run])], ""
-        found.append(_of_part(kind.name, given))
-    return max([*found, frozenset([run])], key=_length, default=frozenset())
+        found.append(_literals_of_part(kind.name, given))
+    return max([*found, frozenset([run])], key=_rank_literals, default=frozenset())
 
 
-def _length(words: frozenset[str]) -> tuple[int, int]:
+def _rank_literals(words: frozenset[str]) -> tuple[int, int]:
     return min(map(len, words), default=0), -len(words)
 
 
-def _of_part(kind: str, given: Any) -> frozenset[str]:
+def _literals_of_part(kind: str, given: Any) -> frozenset[str]:
     if kind in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
         least, _, repeated = given
-        return _of_sequence(repeated) if least else frozenset()
+        return _literals_of_sequence(repeated) if least else frozenset()
     if kind == "SUBPATTERN":
         _, added, removed, inner = given
-        return frozenset() if added or removed else _of_sequence(inner)
+        return frozenset() if added or removed else _literals_of_sequence(inner)
     if kind == "ATOMIC_GROUP":
-        return _of_sequence(given)
+        return _literals_of_sequence(given)
     if kind == "BRANCH":
-        branches = [_of_sequence(branch) for branch in given[1]]
+        branches = [_literals_of_sequence(branch) for branch in given[1]]
         return frozenset[str]().union(*branches) if all(branches) else frozenset()
     if kind == "IN" and all(part.name == "LITERAL" for part, _ in given):
         return frozenset(chr(sign) for _, sign in given)

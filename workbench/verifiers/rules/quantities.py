@@ -1,7 +1,7 @@
 """Numbers with something around them: units, currencies, ``%``, degrees, counted things ("5 apples").
 
 A known unit is converted exactly; a unit only one side has is dropped; an unknown word must be the same on both
-sides. Multiples of pi (``\\pi/6``, ``36\\pi\text{ cm}^2``) are understood where a unit makes them a quantity.
+sides. Multiples of pi (``\\pi/6``, ``36\\pi\\text{ cm}^2``) are understood where a unit makes them a quantity.
 """
 
 from __future__ import annotations
@@ -72,11 +72,11 @@ def marked(text: str) -> Based | None:
         return None
     text = plain(text)
     if prefixed := _PREFIXED.fullmatch(text):
-        return _based(prefixed[1] + prefixed[3], _PREFIXES[prefixed[2].lower()])
+        return _make_based(prefixed[1] + prefixed[3], _PREFIXES[prefixed[2].lower()])
     if (found := _MARKED.fullmatch(text)) is None:
         return None
     name = found["group"] or found["round"] or found["number"] or found["word"] or found["name"]
-    number = _based(found["sign"] + found["digits"], int(name) if name.isdigit() else _BASES[name])
+    number = _make_based(found["sign"] + found["digits"], int(name) if name.isdigit() else _BASES[name])
     if number is None or any(digit.isdigit() for digit in number.digits):
         return number
     # A letter with an index is a variable; two letters are a hexadecimal number.
@@ -86,7 +86,7 @@ def marked(text: str) -> Based | None:
 def grouped(text: str, base: int | None) -> Based | None:
     """Parse a number in groups of four digits, in the requested base: ``1011 0011``."""
     text = plain(text)
-    return _based(text.replace("_", " "), base) if base and base != 10 and _GROUPS.fullmatch(text) else None
+    return _make_based(text.replace("_", " "), base) if base and base != 10 and _GROUPS.fullmatch(text) else None
 
 
 def same_based(number: Based, text: str, asks_base: int | None) -> bool | None:
@@ -105,11 +105,11 @@ def same_based(number: Based, text: str, asks_base: int | None) -> bool | None:
     if lettered and not any(digit.isalpha() for digit in number.digits):
         return None
     base = asks_base or (16 if lettered else 10)
-    other = _based(written, base)
+    other = _make_based(written, base)
     return None if other is None and lettered else other is not None and other.value == number.value
 
 
-def _based(written: str, base: int) -> Based | None:
+def _make_based(written: str, base: int) -> Based | None:
     digits = written.replace(" ", "").replace(",", "")
     whole, _, places = digits.removeprefix("-").partition(".")
     if len(whole + places) > MAX_DIGITS * 4:
@@ -270,51 +270,51 @@ def required_form(question: str) -> RequiredForm:
 def same_quantity(first: Quantity, second: Quantity, question: RequiredForm) -> Ruling | None:
     """Return whether two quantities are the same, and the deciding rule; None if their words can't be compared."""
     if first.is_number and second.is_number:
-        return None if first.pi or second.pi else _numbers(first, second)
+        return None if first.pi or second.pi else _compare_numbers(first, second)
     if first.is_number or second.is_number:
         bare, other = (first, second) if first.is_number else (second, first)
-        return _one_sided(bare, other, question)
+        return _compare_bare_number(bare, other, question)
     if first.unit is None or second.unit is None:
         alike = first.word == second.word and first.unit is second.unit
-        return (_equal(first, second), "quantity.same_unit") if alike else None
-    return _converted(first, first.unit, second, second.unit)
+        return (_is_equal(first, second), "quantity.same_unit") if alike else None
+    return _compare_converted(first, first.unit, second, second.unit)
 
 
-def _numbers(first: Quantity, second: Quantity) -> Ruling:
+def _compare_numbers(first: Quantity, second: Quantity) -> Ruling:
     if first.number.value == second.number.value:
         return True, "number.words" if first.spelled or second.spelled else "number.exact"
     return (True, "number.rounding") if equal(first.number, second.number) else (False, "number.differs")
 
 
-def _one_sided(bare: Quantity, other: Quantity, question: RequiredForm) -> Ruling | None:
+def _compare_bare_number(bare: Quantity, other: Quantity, question: RequiredForm) -> Ruling | None:
     if other.unit is None or other.unit.dropped:
-        return None if other.doubtful else (_equal(bare, other), "quantity.unit_dropped")
+        return None if other.doubtful else (_is_equal(bare, other), "quantity.unit_dropped")
     rule = "degrees" if other.unit.pi else "percent"
     means_unit = question.degrees if other.unit.pi else question.percent
-    return (_equal(bare, _in_base(other, other.unit)) or (means_unit and _equal(bare, other))), rule
+    return (_is_equal(bare, _in_base_unit(other, other.unit)) or (means_unit and _is_equal(bare, other))), rule
 
 
-def _converted(first: Quantity, one: Unit, second: Quantity, two: Unit) -> Ruling | None:
+def _compare_converted(first: Quantity, one: Unit, second: Quantity, two: Unit) -> Ruling | None:
     if one == two:
-        return _equal(first, second), "quantity.same_unit"
+        return _is_equal(first, second), "quantity.same_unit"
     if one.dimensions == two.dimensions:
         if (one.offset or two.offset) and (first.pi or second.pi):
             return None
-        return _equal(_in_base(first, one), _in_base(second, two)), "quantity.convert"
+        return _is_equal(_in_base_unit(first, one), _in_base_unit(second, two)), "quantity.convert"
     if any({one, two} == {unit(this), unit(that)} for this, that in _NAMED_TWICE):
-        return (True, "quantity.same_unit") if _equal(first, second) else None
+        return (True, "quantity.same_unit") if _is_equal(first, second) else None
     bases = {base for dimensions in (one.dimensions, two.dimensions) for base, _ in dimensions}
     return None if {"month", "s"} <= bases or {"ton", "kg"} <= bases else (False, "quantity.differs")
 
 
-def _in_base(side: Quantity, its: Unit) -> Quantity:
+def _in_base_unit(side: Quantity, its: Unit) -> Quantity:
     number = side.number.times(its.factor)
     if its.offset:
         number = number._replace(value=number.value + its.offset)
     return side._replace(number=number, pi=side.pi + its.pi)
 
 
-def _equal(first: Quantity, second: Quantity) -> bool:
+def _is_equal(first: Quantity, second: Quantity) -> bool:
     if first.pi == second.pi:
         return equal(first.number, second.number)
     if not first.number.value or not second.number.value:
@@ -332,11 +332,11 @@ def quantity(text: str) -> Quantity | None:
         return None
     if len(text) <= MAX_DIGITS and text.isascii() and text.isdigit():
         return Quantity(WrittenNumber(Fraction(int(text))))
-    found = _read(plain(text), _MAX_PARTS)
+    found = _parse(plain(text), _MAX_PARTS)
     return found._replace(spelled=True) if found and text[0].isalpha() else found
 
 
-def _read(text: str, parts: int) -> Quantity | None:
+def _parse(text: str, parts: int) -> Quantity | None:
     if "_" in text or "'" in text:
         text = _GROUPED.sub(lambda digits: re.sub(r"\D", "", digits[0]), text)
     if text.endswith(("C", "CE", "C.", "AD")) or text.startswith("AD"):
@@ -345,7 +345,7 @@ def _read(text: str, parts: int) -> Quantity | None:
     if currency:
         text = currency[1] + text[currency.end() :]
     elif "°" in text and (angle := _SEXAGESIMAL.fullmatch(text)):
-        return _angle(angle)
+        return _parse_angle(angle)
     found = leading(text)
     number, rest = found or (WrittenNumber(Fraction(1)), text)
     pi = 0
@@ -354,7 +354,7 @@ def _read(text: str, parts: int) -> Quantity | None:
     elif found is None:
         return None
     if currency:
-        return _money(Quantity(number, pi), currency[2].removeprefix("US").rstrip("."), rest)
+        return _with_currency(Quantity(number, pi), currency[2].removeprefix("US").rstrip("."), rest)
     if not rest:
         return Quantity(number, pi)
     return _with_unit(Quantity(number, pi), rest, parts)
@@ -366,7 +366,7 @@ def _times_pi(number: WrittenNumber, multiple: re.Match[str], rest: str) -> tupl
     return number.times(sign * factor), multiple.string[multiple.end() :], 1
 
 
-def _money(amount: Quantity, currency: str, rest: str) -> Quantity | None:
+def _with_currency(amount: Quantity, currency: str, rest: str) -> Quantity | None:
     rest = rest.strip()
     if not rest or (unit(rest) or unit("%")) == unit(currency):
         return amount._replace(unit=unit(currency), name=currency)
@@ -380,18 +380,18 @@ def _with_unit(amount: Quantity, rest: str, parts: int) -> Quantity | None:
     if name.startswith("(") and name.endswith(")"):
         name, attached = name[1:-1].strip(), False
     if known := unit(name):
-        return amount._replace(unit=known, name=name, doubtful=_doubtful(name, attached or amount.pi != 0))
+        return amount._replace(unit=known, name=name, doubtful=_is_doubtful(name, attached or amount.pi != 0))
     if _UNIT_WORD.fullmatch(name):
         return amount
     if parts > 1 and (following := _NEXT.search(rest)):
-        return _sum(amount, rest[: following.start()], rest[following.end() :], parts - 1)
+        return _add_smaller_unit(amount, rest[: following.start()], rest[following.end() :], parts - 1)
     if (around := _AROUND.fullmatch(name)) and (known := unit(around[1])):
         return amount._replace(unit=known, name=name)
-    counted = _counted(name)
+    counted = _counted_noun(name)
     return amount._replace(word=counted) if counted else None
 
 
-def _counted(name: str) -> str:
+def _counted_noun(name: str) -> str:
     if not _COUNTED.fullmatch(name):
         return ""
     words = re.split("[ -]", name.lower())
@@ -400,7 +400,7 @@ def _counted(name: str) -> str:
     return " ".join(word.removesuffix("s") for word in words)
 
 
-def _doubtful(name: str, attached: bool) -> bool:
+def _is_doubtful(name: str, attached: bool) -> bool:
     if name in _ONE_LETTER_COMPOUNDS or not name.isascii() or name in ("%", "$"):
         return False
     letters = re.findall("[A-Za-z]+", name)
@@ -409,9 +409,9 @@ def _doubtful(name: str, attached: bool) -> bool:
     return all(len(word) == 1 for word in letters) or name in _MAYBE_VARIABLES
 
 
-def _sum(amount: Quantity, name: str, rest: str, parts: int) -> Quantity | None:
+def _add_smaller_unit(amount: Quantity, name: str, rest: str, parts: int) -> Quantity | None:
     first = unit(name)
-    second = _read(rest, parts)
+    second = _parse(rest, parts)
     if first is None or second is None or second.unit is None or not first.dimensions or first == second.unit:
         return None
     smaller = _meant_unit(second.unit, first)
@@ -430,7 +430,7 @@ def _meant_unit(one: Unit, other: Unit) -> Unit:
     return next((known for known in meant if known and known.dimensions == other.dimensions), one)
 
 
-def _angle(angle: re.Match[str]) -> Quantity:
+def _parse_angle(angle: re.Match[str]) -> Quantity:
     sign, degrees, minutes, seconds = angle.groups()
     size = Fraction(int(degrees)) + Fraction(minutes or 0) / 60 + Fraction(seconds or 0) / 3600
     return Quantity(WrittenNumber(-size if sign else size), unit=unit("°"), name="°")

@@ -1,4 +1,4 @@
-"""Properties of a question's text for the comparers, each computed once and on demand."""
+"""Properties of a question's text for the comparers, each computed on first use and cached."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ _RESTATED = 3
 _TAIL = 1_500
 
 
-class _Says:
+class _PatternProperty:
     """A cached property: whether the end of a question matches a pattern."""
 
     def __init__(self, pattern: str) -> None:
@@ -101,124 +101,126 @@ class TypedQuestion:
         subtype: Its subtype's code, or None.
     """
 
-    ordered = _Says(
+    ordered = _PatternProperty(
         r"\b(?:in\s+(?:the\s+)?(?:\w+\s+)?order(?!\s+to\b)|order\s+(?:them|the|these)|ordene?|ordne|respectively|ordered\s+(?:pair|triple|tuple|list)\b|sort(?:ed)?\b|\brank\b|arrange|traversal|ascending|descending|"
         r"increasing\s+order|decreasing\s+order|from\s+(?:the\s+)?(?:\w+est|least|left|first|top|bottom)|(?:starting|beginning)\s+(?:at|from|with)|sequence|next\s+(?:\w+\s+)?terms?|"
         r"first\s+\w+\s+terms|(?:\w+est|most|least|high|low)(?:\s+\w+)?\s+(?:first|last)\b)"
     )
     """Whether the order of a list's members matters."""
-    several = _Says(
+    several = _PatternProperty(
         r"\b(?:find|determine|calculate|compute|give|state|what\s+(?:is|are))\s+(?:both\s+)?(?:the|its)\s+(?:\w+\s+){1,2}and\s+(?:the\s+|its\s+)?\w+"
         r"|\bthe\s+(\w+)\s+of\s[^.?]{3,40}\sand\s+the\s+\1\s+of\b|\bhow\s+m(?:any|uch)\b[^.?]{1,60}\band\s+how\s+m(?:any|uch)\b"
     )
     """Whether the question asks for several things in sequence, so that the order of their values matters."""
-    arranges = _Says(
+    arranges = _PatternProperty(
         r"\b(?:arrange|sort|rank|ordene?|ordena|ordne|sortiere|range[rz]|classe[rz]|order\s+(?:them|the|these|from|by|of)"
         r"|in(?:to)?\s+(?:\w+\s+){0,2}order(?!\s+(?:to|that)\b))\b"
     )
     """Whether it asks to put things in an order."""
-    of_pairs = _Says(
+    of_pairs = _PatternProperty(
         r"\b(?:scores?|range|(?:tele)?phone|code|combination|pages?|chapters?|matche?s?|games?|record|odds|configuration)\b"
     )
     """Whether it may ask for two numbers that a hyphen joins, as those of a score."""
-    rising = _Says(
+    rising = _PatternProperty(
         r"ascending|increasing\s+order|\b(?:low|least|small|weak|slow|short|light|cold|young|few|cheap|near|close|menor|klein|petit)\w*"
         r"\s+(?:\w+\s+){0,2}?(?:to|first|a|au|bis|zum)\b"
     )
     """Whether it asks for an order from the least to the most."""
-    falling = _Says(
+    falling = _PatternProperty(
         r"descending|decreasing\s+order|\b(?:high|great|large|big|strong|fast|long|heav|hot|old|most|mayor|größ|grand)\w*"
         r"\s+(?:\w+\s+){0,2}?(?:to|first|a|au|bis|zum)\b"
     )
     """Whether it asks for an order from the most to the least."""
-    roots = _Says(r"\b(?:roots?|zeros?|zeroes)\s+(?:of|for)\b")
+    roots = _PatternProperty(r"\b(?:roots?|zeros?|zeroes)\s+(?:of|for)\b")
     """Whether it asks for the roots of one function, so that its answers are values of one thing."""
-    exact = _Says(
+    exact = _PatternProperty(
         r"\b(?:(?:common|simplified|irreducible|reduced)\s+fraction|as\s+a\s+(?:simplified\s+)?fraction|lowest\s+terms"
         r"|exact(?:ly)?\s+(?:value|answer|form)|simplest\s+(?:radical\s+)?form)"
     )
     """Whether the question asks for a fraction or an exact value, so that a rounding is no answer."""
-    asks_roughly = _Says(
+    asks_roughly = _PatternProperty(
         r"approx|\babout\s+how|estimat|\bround|nearest|roughly|decimal|significant|≈|\\approx|[约約估]|近似|ungefähr|environ|\bclos(?:e|est)\b"
     )
     """Whether the question asks for a rounded number or an estimate."""
-    rounds_to = _Says(
+    rounds_to = _PatternProperty(
         r"(?:decimal|significant)\s+(?:places?|figures?|digits?)|nearest\s+(?:tenth|hundredth|thousandth|cent|penny)"
     )
     """Whether the question states the required number of digits."""
-    asks_place = _Says(
+    asks_place = _PatternProperty(
         r"\b(?:which|what|whose)\s+(?:\w+\s+){0,2}?(?:days?|date|places?|positions?|ranks?|terms?|floors?|rows?|columns?|centur(?:y|ies)|years?"
         r"|grades?|percentiles?|steps?|rounds?|levels?|storeys?|power|digits?|attempts?)\b|\d(?:st|nd|rd|th)\b|\bordinal\b|第|\bwhen\b"
     )
     """Whether the question asks for a place in an order, so that "24th" equals 24."""
-    reduced = _Says(r"lowest\s+terms|simplest\s+form|simplif|irreducible|reduced")
+    reduced = _PatternProperty(r"lowest\s+terms|simplest\s+form|simplif|irreducible|reduced")
     """Whether it asks for simplest terms, so that 9/12 is no answer for 3/4."""
-    asks_change = _Says(
+    asks_change = _PatternProperty(
         r"\bchang(?:e[sd]?|ing)\b|what\s+happens|\bpercent(?:age)?\s+(?:increase|decrease|gain|loss|profit)|\bby\s+what\s+(?:factor|per)"
         r"|\bincrease\s+or\s+(?:a\s+)?decrease|\bprofit\s+or\s+loss"
     )
     """Whether it asks how something changes, so that a decrease by 25% is -25%."""
-    of_units = _Says(r"\bunits?\b(?!\s+(?:digit|circle|vector|sphere|square|disk|matrix|cost|price))")
+    of_units = _PatternProperty(r"\bunits?\b(?!\s+(?:digit|circle|vector|sphere|square|disk|matrix|cost|price))")
     """Whether it may ask for a unit."""
-    asks_who = _Says(
+    asks_who = _PatternProperty(
         r"\b(?:who(?:se|m)?|(?:which|what|name\s+(?:of\s+)?the)\s+(?:\w+\s+){0,2}?(?:mathematician|physicist|author|scientist|composer|painter|poet|writer"
         r"|person|artist|president|philosopher|chemist|inventor|explorer|emperor|king|queen|actor|actress|director|player))\b|谁|哪位|\b(?:quién|quien|qui|wer|wen|chi|quem)\b"
     )
     """Whether it asks for a person, who may be named by the family name."""
-    directions = _Says(r"\b(?:which|what)\s+(?:\w+\s+)?direction")
+    directions = _PatternProperty(r"\b(?:which|what)\s+(?:\w+\s+)?direction")
     """Whether it asks for a direction of the compass, so that W is west."""
-    strands = _Says(r"\b5\s?['′’]\s*(?:to|→|->|-|–)\s*3\s?['′’]")
+    strands = _PatternProperty(r"\b5\s?['′’]\s*(?:to|→|->|-|–)\s*3\s?['′’]")
     """Whether it asks for a strand of nucleotides from its 5' end."""
-    of_words = _Says(r"\b(?:spell|hyphen|plural|singular|compound\s+word|one\s+word|two\s+words)")
+    of_words = _PatternProperty(r"\b(?:spell|hyphen|plural|singular|compound\s+word|one\s+word|two\s+words)")
     """Whether it is about how words are written."""
-    of_bits = _Says(r"\b\d+[-\s]bit\s|two['’]s\s+complement")
+    of_bits = _PatternProperty(r"\b\d+[-\s]bit\s|two['’]s\s+complement")
     """Whether the question asks for the bits of a number, all of which count."""
-    of_code = _Says(
+    of_code = _PatternProperty(
         r"\b(?:python|java(?:script)?|sql|regex|bash|shell|linux|unix|git|vim|html|css|c\+\+|print(?:s|ed)?\s*\(|console\.log|case-sensitive|def\s+\w+\()"
     )
-    """Whether the question asks for code or the output of code, in which case matters."""
-    of_output = _Says(r"\b(?:prints?|printed|outputs?|displays?|returns?|evaluates?)\b")
+    """Whether the question asks for code or the output of code: there upper and lower case differ."""
+    of_output = _PatternProperty(r"\b(?:prints?|printed|outputs?|displays?|returns?|evaluates?)\b")
     """Whether the question asks for the output of a program, so that yes is not Yes."""
-    of_print = _Says(
+    of_print = _PatternProperty(
         r"\b(?:program|code|script|snippet|statement|python|java(?:script)?)\b[^?]*\b(?:print|output|display)(?:s|ed)?\b"
         r"|\b(?:print|output|display)(?:s|ed)?\b[^?]*\b(?:program|code|script|snippet|statement|python|java(?:script)?)\b"
     )
     """Whether the question asks for what a program prints: 3.0 differs from 3, and [1] from (1)."""
-    of_interval = _Says(r"\binterval\b")
+    of_interval = _PatternProperty(r"\binterval\b")
     """Whether it asks for an interval, which may be given by its middle."""
-    monotone = _Says(r"\b(?:increas|decreas|monoton|concav|convex|confidence)")
+    monotone = _PatternProperty(r"\b(?:increas|decreas|monoton|concav|convex|confidence)")
     """Whether the question asks where a function rises or falls, so that the ends of an interval don't matter."""
-    of_time = _Says(r"\b(?:minutes?|hours?|seconds?|time|how\s+long\s+(?:do|did|will|would|ha[sv]|must|can)|when)\b")
+    of_time = _PatternProperty(
+        r"\b(?:minutes?|hours?|seconds?|time|how\s+long\s+(?:do|did|will|would|ha[sv]|must|can)|when)\b"
+    )
     """Whether it asks for a time, so that ``8 m`` may be minutes."""
-    chemistry = _Says(
+    chemistry = _PatternProperty(
         r"chemi|molecul|\bcompounds?\b|\belements?\b|\bions?\b|\bformula of|\breact(?!angle)|\bbalance"
         r"|\bacids?\b|oxid|\bsalts?\b|\bgas(?:es)?\b|\batoms?\b"
         r"|化学|离子|分子"
     )
-    """Whether the question is about substances, so that ``CO`` is one."""
-    of_vectors = _Says(r"\bvectors?\b|\bmatri|\bcomponents?\b")
+    """Whether the question is about substances, so that ``CO`` is a substance."""
+    of_vectors = _PatternProperty(r"\bvectors?\b|\bmatri|\bcomponents?\b")
     """Whether it is about vectors, which square brackets may hold as well."""
-    logic = _Says(
+    logic = _PatternProperty(
         r"\blogic|proposition|\\(?:land|lor|lnot|wedge|vee|neg|forall|exists)\b|[∧∨¬∀∃]|truth\s+table|de\s?morgan|symboli[sz]e|boolean"
         r"|normal\s+form"
     )
     """Whether it is about logic, so that "p and q" is a formula."""
-    symbols = _Says(
+    symbols = _PatternProperty(
         r"\b(?:formulae?|symbols?|element|compound|molecule|ions?|abbreviat\w+|acronym|initials|code|notation)\b"
     )
-    """Whether the question asks for a symbol, in which case matters."""
-    boolean = _Says(
+    """Whether the question asks for a symbol: there upper and lower case differ."""
+    boolean = _PatternProperty(
         r"\bboolean\s+(?:algebra|expression|function)|logic\s+(?:gate|circuit)|karnaugh|sum\s+of\s+products"
     )
     """Whether it is about Boolean algebra, so that ``xy + x'z`` is a formula of logic."""
-    _any_form = _Says(r"\bany\b[^.]{0,40}\bequivalent|\bequivalent\s+\w+s?\s+(?:is|are|counts?)\b")
-    _by_form = _Says(
+    _any_form = _PatternProperty(r"\bany\b[^.]{0,40}\bequivalent|\bequivalent\s+\w+s?\s+(?:is|are|counts?)\b")
+    _by_form = _PatternProperty(
         r"negat|simplif|de\s?morgan|normal\s+form|\b[cd]nf\b|equivalent|contrapositive|converse|inverse|without|using\s+only|rewrite|express|eliminat"
     )
-    remainder = _Says(r"remainder|divided\s+by|last\s+digit|\bmod")
+    remainder = _PatternProperty(r"remainder|divided\s+by|last\s+digit|\bmod")
     """Whether it asks for a remainder, one number of a class of residues."""
-    matrices = _Says(r"matri(?:x|ces)|invertible|operators?\b")
-    """Whether its letters are matrices or operators."""
+    matrices = _PatternProperty(r"matri(?:x|ces)|invertible|operators?\b")
+    """Whether the question's letters stand for matrices or operators."""
 
     def __init__(self, text: str, subtype: str | None = None) -> None:
         self.text = text
@@ -260,7 +262,7 @@ class TypedQuestion:
         if powers.keys() == {"m"} and self._powers_of_length and powers["m"] not in self._powers_of_length:
             return False
         named = [known for known in self._units if powers.keys() == dict(known.dimensions).keys()]
-        return not named or any(_scale(known, powers) == its_unit.factor for known in named)
+        return not named or any(_factor_to_dimension(known, powers) == its_unit.factor for known in named)
 
     def measures_in(self, its_unit: Unit) -> bool:
         return any(known.dimensions == its_unit.dimensions for known in (*self._units, *self._requested_units))
@@ -351,7 +353,7 @@ class TypedQuestion:
 
     @cached_property
     def explained(self) -> frozenset[str]:
-        """Return words without effect in an answer: those after "how many" ("more minutes"), else words of counting."""
+        """Return words that don't change an answer: those after "how many" ("more minutes"), else words of counting."""
         tail = self.text[-_TAIL:].lower()
         if "how many" in tail and (asked := _COUNTED.findall(tail)):
             return frozenset(words(asked[-1]))
@@ -381,7 +383,7 @@ class TypedQuestion:
         return self.subtype == "B5" or (_VECTORS.search(tail) is not None and _INTERVALS.search(tail) is None)
 
 
-def _scale(known: Unit, powers: dict[str, int]) -> Fraction | None:
+def _factor_to_dimension(known: Unit, powers: dict[str, int]) -> Fraction | None:
     own = dict(known.dimensions)
     if own == powers:
         return known.factor

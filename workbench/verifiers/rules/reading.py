@@ -1,4 +1,4 @@
-"""Parses an answer once, into a typed value with its qualifiers.
+"""Parse an answer once, into a typed value with its qualifiers.
 
 `READERS` are tried in order; the first that recognises the text gives the value. Any other text is a `Text`.
 """
@@ -132,17 +132,17 @@ class AnswerReader:
             if len(self._references) >= _MAX_CACHED:
                 self._references.clear()
             self.vocabulary = vocabulary_of(text, self.question.text)
-            known = self._references[text] = (self._reference(text), self.vocabulary)
+            known = self._references[text] = (self._read_reference(text), self.vocabulary)
         part, self.vocabulary = known
         return part
 
-    def _reference(self, text: str) -> Part[Any]:
+    def _read_reference(self, text: str) -> Part[Any]:
         question = self.question
-        if (several := self._alternatives(text)) is not None:
+        if (several := self._read_alternatives(text)) is not None:
             return several
         joined = hyphened(tidy(text))
         if (joined > _PAIR or (joined == _PAIR and question.of_pairs)) and moment(text) is None:
-            return self._in_order(text) or self.part(text)
+            return self._read_order(text) or self.part(text)
         if (changed := change(text, question)) is not None:
             return Part(tidy(text), changed)
         if (question.type == "C" or has_label(text) or _LOWER_LABELS.fullmatch(text)) and (
@@ -150,18 +150,18 @@ class AnswerReader:
         ) is not None:
             return Part(tidy(text), chosen)
         is_symbol = len(text) <= _SYMBOL and not text.islower()
-        if (told := self._concluded(text)) is not None:
+        if (told := self._read_concluded_formula(text)) is not None:
             return told
         if (named := named_reference(text, self)) is not None:
             return named
         if self.vocabulary is not None and not (is_symbol and question.symbols):
             expected = stated(text, self.vocabulary, question.text, whole=True)
-            return Part(tidy(text), _state(expected or "", self.vocabulary))
+            return Part(tidy(text), _make_state(expected or "", self.vocabulary))
         if (sequence := closing_of(text, question.text)) is not None:
             return Part(tidy(text), Brackets(sequence))
         if chemical(text) is not None and question.chemistry:
             return self.part(text)
-        if question.arranges and (chain := self._in_order(text)) is not None:
+        if question.arranges and (chain := self._read_order(text)) is not None:
             return chain
         if (valueless := term(text)) is not None:
             return Part(tidy(text), Term(valueless))
@@ -174,7 +174,7 @@ class AnswerReader:
         picked = self.picked(text) if isinstance(found.value, Text) else None
         return found if picked is None or picked.sense else picked
 
-    def _concluded(self, text: str) -> Part[Any] | None:
+    def _read_concluded_formula(self, text: str) -> Part[Any] | None:
         """Return the formula that a worked solution concludes with: "The slope is 3, so y = 3x - 1."."""
         if self.question.type in ("C", "D") or self.vocabulary is not None or self.question.options:
             return None
@@ -185,19 +185,19 @@ class AnswerReader:
         others = {name for name in _ASSIGNED.findall(text) if name not in told}
         return None if others and not has_unknown(told.rpartition("=")[2]) else found
 
-    def _alternatives(self, text: str) -> Part[Any] | None:
+    def _read_alternatives(self, text: str) -> Part[Any] | None:
         listed = alternatives_of(text.strip())
         pieces = listed or (text.split("||") if "||" in text else [])
         if len(pieces) < 2 and " or " in text and (pieces := text.split(" or ")):
             parts = [self.part(piece) for piece in pieces]
-            if not all(isinstance(part.value, _RESULTS) and self._same_parts(parts[0], part) for part in parts):
+            if not all(isinstance(part.value, _RESULTS) and self._are_same_parts(parts[0], part) for part in parts):
                 return None
         if not 1 < len(pieces) <= _MAX_ALTERNATIVES or (not listed and formula(tidy(text), lambda: False)):
             return None
-        parts = [self._reference(piece.strip(" \"'")) for piece in pieces if piece.strip(" \"'")]
+        parts = [self._read_reference(piece.strip(" \"'")) for piece in pieces if piece.strip(" \"'")]
         return Part(tidy(text), Alternatives(tuple(parts))) if len(parts) > 1 else None
 
-    def _same_parts(self, one: Part[Any], other: Part[Any]) -> bool:
+    def _are_same_parts(self, one: Part[Any], other: Part[Any]) -> bool:
         from workbench.verifiers.rules.comparing import Comparison
         from workbench.verifiers.rules.equality import Doubt
 
@@ -209,20 +209,20 @@ class AnswerReader:
     def chosen(self, text: str) -> ChosenOptions | None:
         """Return the options an answer names by letter, or the one whose text it is; None for any other answer."""
         question = self.question
-        expected = self._letters(text)
+        expected = self._option_letters(text)
         if expected is not None and (question.options or question.type == "C" or _ONLY_LABELS.fullmatch(text)):
             return ChosenOptions(expected, by_letter=True)
-        if question.options and (named := option_of(text, question.options, self._same)) is not None:
+        if question.options and (named := option_of(text, question.options, self._is_same)) is not None:
             return ChosenOptions(named, by_letter=False)
         return None
 
-    def _letters(self, text: str) -> frozenset[str] | None:
+    def _option_letters(self, text: str) -> frozenset[str] | None:
         known = self.question.options
         found = letters(text, known)
         return None if found and len(found) > 1 and found >= known.keys() and self.question.ordered else found
 
-    def _same(self, one: str, other: str) -> bool:
-        return self._same_parts(self.part(one), self.part(other))
+    def _is_same(self, one: str, other: str) -> bool:
+        return self._are_same_parts(self.part(one), self.part(other))
 
     def candidate(self, text: str, sentence: str, how: str, wanted: Part[Any]) -> Part[Any]:
         """Parse the completion's answer, first as the reference's type.
@@ -241,20 +241,20 @@ class AnswerReader:
         if text.count("`") == 2 and text[0] == text[-1] == "`":
             text = text.strip("`")
         if not isinstance(wanted.value, Text):
-            text = _without_remark(text, wanted)
+            text = _without_aside(text, wanted)
         if isinstance(wanted.value, ChosenOptions):
             text = concluded(text)
         if isinstance(wanted.value, ChosenOptions) or (has_label(text) and self.question.options):
-            if (given := self._letters(text)) is not None:
-                given |= text_behind(text, self.question.options, self._same)
+            if (given := self._option_letters(text)) is not None:
+                given |= text_behind(text, self.question.options, self._is_same)
                 return Part(tidy(text), ChosenOptions(given, by_letter=True))
             if isinstance(wanted.value, ChosenOptions):
                 # "Only B is prime" limits nothing.
                 left_open = how != "boxed" and limited(text, f"{self.question.text} only")
-                chosen = None if left_open else choice_of(text, self.question.options, self._same)
+                chosen = None if left_open else choice_of(text, self.question.options, self._is_same)
                 return Part(tidy(text), ChosenOptions(chosen or frozenset(), by_letter=False))
         if self.vocabulary is not None and isinstance(wanted.value, State):
-            return Part(tidy(text), self._stated(text, sentence, how) or Text(is_prose(text)))
+            return Part(tidy(text), self._read_state(text, sentence, how) or Text(is_prose(text)))
         if isinstance(wanted.value, Term) and (valueless := term(text)) is not None:
             return Part(tidy(text), Term(valueless))
         if isinstance(wanted.value, Text) and self._same_words(wanted.text, text):
@@ -266,7 +266,7 @@ class AnswerReader:
             and (named := named_answer(text, wanted, self)) is not None
         ):
             return named
-        if (changed := self._changed(text, wanted)) is not None:
+        if (changed := self._read_change(text, wanted)) is not None:
             return Part(tidy(text), changed)
         if isinstance(wanted.value, Brackets):
             return Part(tidy(text), Brackets(closing_of(text, self.question.text, whole=True) or ""))
@@ -274,25 +274,25 @@ class AnswerReader:
             text = by_ends(text)
         if isinstance(wanted.value, Region) or (self.question.of_interval and isinstance(wanted.value, Collection)):
             text = in_signs(concluded(text), getattr(wanted.value, "name", ""))
-        elif (steps := self._steps(text, wanted)) is not None:
+        elif (steps := self._read_steps(text, wanted)) is not None:
             return steps
         if not isinstance(wanted.value, Text):
             text = without_means(text)
-        if (result := self._result(text, wanted)) is not None:
+        if (result := self._read_result(text, wanted)) is not None:
             return result
         if isinstance(wanted.value, Text) and (picked := self.picked(text, wanted)) is not None:
             return picked
         if not is_prose(without_condition(text)[0]) or isinstance(wanted.value, (Chemical, Moment, Ratio)):
             found = self.typed(text)
-            if found is not None and not (isinstance(found.value, Text) or _is_loose(found)):
+            if found is not None and not (isinstance(found.value, Text) or _is_unparsed_phrase(found)):
                 return Part(tidy(text), Text(prose=True)) if _describes_members(text, found) else found
         return self.picked(text, wanted) or Part(tidy(text), Text(is_prose(text)))
 
-    def _changed(self, text: str, wanted: Part[Any]) -> ChangeValue | None:
+    def _read_change(self, text: str, wanted: Part[Any]) -> ChangeValue | None:
         signed = isinstance(wanted.value, Quantity) and wanted.text[:1] in "+-−"
         return change(text, self.question) if signed or isinstance(wanted.value, ChangeValue) else None
 
-    def _result(self, text: str, wanted: Part[Any]) -> Part[Any] | None:
+    def _read_result(self, text: str, wanted: Part[Any]) -> Part[Any] | None:
         """Return the result of a chain of equations or an argument: 6 kWh of ``E = 2 kW · 3 h = 6 kWh``.
 
         An equation with an unknown has no result, except for one that holds for any value.
@@ -307,28 +307,28 @@ class AnswerReader:
         elif not concludes or isinstance(wanted.value, (Text, Formula)):
             return None
         found = None if is_prose(without_condition(told)[0]) else self.typed(told)
-        if found is None or isinstance(found.value, (Text, Huge)) or _is_loose(found):
+        if found is None or isinstance(found.value, (Text, Huge)) or _is_unparsed_phrase(found):
             return self.picked(told, wanted) if concludes else None
         return found
 
-    def _chained(self, text: str, wanted: Part[Any] | None) -> Part[Any] | None:
+    def _read_chain_result(self, text: str, wanted: Part[Any] | None) -> Part[Any] | None:
         if wanted is None or "=" not in text or "=" in wanted.text or not isinstance(wanted.value, _RESULTS):
             return None
         pieces = [piece.strip(" .") for piece in _EQUALS.split(text)]
         if not all(pieces) or len(split_list(text)) > 1 or not _is_equal_chain(pieces) or is_prose(pieces[-1]):
             return None
         found = self.typed(pieces[-1])
-        return None if found is None or isinstance(found.value, (Text, Huge)) or _is_loose(found) else found
+        return None if found is None or isinstance(found.value, (Text, Huge)) or _is_unparsed_phrase(found) else found
 
-    def _steps(self, text: str, wanted: Part[Any]) -> Part[Any] | None:
+    def _read_steps(self, text: str, wanted: Part[Any]) -> Part[Any] | None:
         if not isinstance(wanted.value, Collection) or wanted.value.kind != "list":
             return None
         if wanted.value.joined == "then" and self.question.arranges and len(text) == len(wanted.value.parts):
             text = " → ".join(text)
-        found = self._in_order(text)
+        found = self._read_order(text)
         return found if found is not None and len(found.value.parts) == len(wanted.value.parts) else None
 
-    def _in_order(self, text: str) -> Part[Collection] | None:
+    def _read_order(self, text: str) -> Part[Collection] | None:
         signs = {sign for sign in "<>" if sign in text}
         text = (localised(tidy(text)) if signs or self.question.decimal_commas else tidy(text)).rstrip(" .")
         steps = in_steps(text)
@@ -336,21 +336,21 @@ class AnswerReader:
             return None
         if signs == ({">"} if self.question.rising else {"<"} if self.question.falling else {""}):
             steps.reverse()
-        return Part(text, Collection("list", tuple(map(self._step, steps)), joined="then"))
+        return Part(text, Collection("list", tuple(map(self._read_step, steps)), joined="then"))
 
-    def _step(self, text: str) -> Part[Any]:
+    def _read_step(self, text: str) -> Part[Any]:
         """Parse a member of an order, where digits such as 0123 are not numbers."""
         coded = len(text) > 1 and text[0] == "0" and text.isdigit()
         return Part(text, DigitCode(text)) if coded else self.part(text, 1)
 
-    def _stated(self, text: str, sentence: str, how: str) -> State | None:
+    def _read_state(self, text: str, sentence: str, how: str) -> State | None:
         vocabulary, asked = self.vocabulary or {}, self.question.text
         if limited(text, asked):
             return None
         given = stated(text, vocabulary, asked, whole=how in ("boxed", "cue", "bold") or "yes" not in vocabulary)
         if given is None and how not in ("cue", "bold"):
             given = stated(sentence, vocabulary, asked)
-        return None if given is None else _state(given, vocabulary)
+        return None if given is None else _make_state(given, vocabulary)
 
     def picked(self, text: str, wanted: Part[Any] | None = None) -> Part[Any] | None:
         """Return the value a phrase gives, with its qualifiers.
@@ -364,38 +364,40 @@ class AnswerReader:
             return None
         meant = None
         for value in values_in(text, self.question.counted):
-            found = self._picked(text, value, wanted)
-            if found is not None and (wanted is None or _same_kind(found, wanted)):
+            found = self._pick_value(text, value, wanted)
+            if found is not None and (wanted is None or _is_same_kind(found, wanted)):
                 return found
             meant = meant or found
-            if wanted is not None and (cut := self._cut(text, value, wanted)) is not None:
+            if wanted is not None and (cut := self._pick_beginning(text, value, wanted)) is not None:
                 return cut
         return meant
 
-    def _cut(self, text: str, value: str, wanted: Part[Any]) -> Part[Any] | None:
-        cuts = (self._picked(text, cut, wanted) for cut in beginnings(value) if _may_be(cut, wanted))
-        return next((cut for cut in cuts if cut is not None and _same_kind(cut, wanted)), None)
+    def _pick_beginning(self, text: str, value: str, wanted: Part[Any]) -> Part[Any] | None:
+        cuts = (self._pick_value(text, cut, wanted) for cut in beginnings(value) if _may_have_kind_of(cut, wanted))
+        return next((cut for cut in cuts if cut is not None and _is_same_kind(cut, wanted)), None)
 
-    def _picked(self, text: str, value: str, wanted: Part[Any] | None) -> Part[Any] | None:
+    def _pick_value(self, text: str, value: str, wanted: Part[Any] | None) -> Part[Any] | None:
         value = _LEADING_WORDS.sub("", value)
-        if wanted is not None and isinstance(wanted.value, Text) and not self._is_wording(value, wanted.text):
+        if wanted is not None and isinstance(wanted.value, Text) and not self._is_same_wording(value, wanted.text):
             return None
-        steps = None if wanted is None or value == text else self._steps(value, wanted)
-        found = None if value == text else steps or self._chained(value, wanted) or self.typed(value)
-        if found is None or not (self._is_meant(found, value, wanted) and self._is_all(text, value, found)):
+        steps = None if wanted is None or value == text else self._read_steps(value, wanted)
+        found = None if value == text else steps or self._read_chain_result(value, wanted) or self.typed(value)
+        if found is None or not (
+            self._is_meant_value(found, value, wanted) and self._is_whole_statement(text, value, found)
+        ):
             return None
         return found._replace(
             sense=found.sense | sense_of_phrase(text, tidy(value)) | sense_behind(text_after(text, value))
         )
 
-    def _is_all(self, text: str, value: str, found: Part[Any]) -> bool:
+    def _is_whole_statement(self, text: str, value: str, found: Part[Any]) -> bool:
         if isinstance(found.value, (Text, Moment)) and not _DIGIT.search(value):
             return not gives_another_name(text, value)
         if _describes_members(value, found):
             return False
         return not gives_another(text, value, self.question.text)
 
-    def _is_meant(self, found: Part[Any], value: str, wanted: Part[Any] | None) -> bool:
+    def _is_meant_value(self, found: Part[Any], value: str, wanted: Part[Any] | None) -> bool:
         if wanted is not None and isinstance(wanted.value, Text):
             return isinstance(found.value, Text)
         if _VALUE.search(value) and not isinstance(found.value, Text):
@@ -406,8 +408,8 @@ class AnswerReader:
             return wanted is not None and isinstance(wanted.value, Collection)
         return True
 
-    def _is_wording(self, value: str, wanted: str) -> bool:
-        source = self._source(value, 0) if len(value) <= MAX_CHARACTERS else None
+    def _is_same_wording(self, value: str, wanted: str) -> bool:
+        source = self._make_source(value, 0) if len(value) <= MAX_CHARACTERS else None
         same = same_wording if self.question.asks_who else self._same_words
         return source is not None and same(wanted, source.text)
 
@@ -420,10 +422,10 @@ class AnswerReader:
         if known is None:
             if len(self._parts) >= _MAX_CACHED:
                 self._parts.clear()
-            known = self._parts[raw, depth] = self._part(raw, depth)
+            known = self._parts[raw, depth] = self._read_part(raw, depth)
         return known
 
-    def _part(self, raw: str, depth: int) -> Part[Any]:
+    def _read_part(self, raw: str, depth: int) -> Part[Any]:
         found = self.typed(raw, depth)
         if found is not None and not isinstance(found.value, Text):
             return found
@@ -434,11 +436,11 @@ class AnswerReader:
     def typed(self, raw: str, depth: int = 0) -> Part[Any] | None:
         if len(raw) > MAX_CHARACTERS:
             return Part(raw, Huge())
-        if (source := self._source(raw, depth)) is None:
+        if (source := self._make_source(raw, depth)) is None:
             return None
         raw, text = source.raw, source.text
         try:
-            value, name = self._value(source)
+            value, name = self._read_value(source)
         except TooComplex:
             value, name = Huge(), ""
         sense = NOTHING
@@ -457,18 +459,18 @@ class AnswerReader:
                 sense |= {f"?{word}" for word in words(condition)}
         return Part(text, value, name, source.given, sense)
 
-    def _source(self, raw: str, depth: int) -> AnswerText | None:
-        raw, text = _unmathed(raw), tidy(raw)
+    def _make_source(self, raw: str, depth: int) -> AnswerText | None:
+        raw, text = _without_math_delimiters(raw), tidy(raw)
         if "$" in text:
             text = tidy(raw)
         if self.question.imaginary and not depth:
-            raw = text = _IMAGINARY.sub(_turned, text)
+            raw = text = _IMAGINARY.sub(_use_i_for_j, text)
         if not depth and ("," in text or "." in text) and self.question.decimal_commas:
             raw, text = localised(raw), localised(text)
         bare, given = without_condition(text)
         return AnswerText(bare if given else raw, bare, depth, given, whole=text) if bare else None
 
-    def _value(self, source: AnswerText) -> tuple[Value, str]:
+    def _read_value(self, source: AnswerText) -> tuple[Value, str]:
         if (
             source.raw.isdigit()
             and source.raw[0] != "0"
@@ -502,7 +504,7 @@ def conclusion(text: str) -> str | None:
     return None if is_prose(told) or not told else told
 
 
-def _without_remark(text: str, wanted: Part[Any]) -> str:
+def _without_aside(text: str, wanted: Part[Any]) -> str:
     aside = _ASIDE.search(text) if text.endswith(")") else None
     if aside is None or denying(aside[1]) or "or" in (said := words(aside[1])):
         return text
@@ -525,12 +527,12 @@ def _is_equal_chain(pieces: list[str]) -> bool:
         return False
 
 
-def _same_kind(found: Part[Any], wanted: Part[Any]) -> bool:
+def _is_same_kind(found: Part[Any], wanted: Part[Any]) -> bool:
     kinds = {type(found.value), type(wanted.value)}
-    return not _is_loose(found) and (len(kinds) == 1 or kinds <= _NUMERIC)
+    return not _is_unparsed_phrase(found) and (len(kinds) == 1 or kinds <= _NUMERIC)
 
 
-def _may_be(phrase: str, wanted: Part[Any]) -> bool:
+def _may_have_kind_of(phrase: str, wanted: Part[Any]) -> bool:
     if isinstance(wanted.value, Text):
         return word_count(phrase) <= word_count(wanted.text) + _MORE_WORDS
     if type(wanted.value) not in _NUMERIC or word_count(phrase) < _FEW_WORDS:
@@ -546,20 +548,20 @@ def _describes_members(text: str, found: Part[Any]) -> bool:
     return len(pieces) == len(parts) and any(word_count(piece) > word_count(part.text) + 1 for piece, part in pairs)
 
 
-def _is_loose(part: Part[Any]) -> bool:
+def _is_unparsed_phrase(part: Part[Any]) -> bool:
     return isinstance(part.value, Expression) and part.value.said is None and word_count(part.text) > 1
 
 
-def _state(found: str, vocabulary: Vocabulary) -> State:
+def _make_state(found: str, vocabulary: Vocabulary) -> State:
     return State(found, tuple(dict.fromkeys(vocabulary.values())))
 
 
-def _turned(found: re.Match[str]) -> str:
+def _use_i_for_j(found: re.Match[str]) -> str:
     """Rewrite ``j4`` and ``4j`` as ``4i``."""
     return f"{found[1] or ''}i"
 
 
-def _unmathed(text: str) -> str:
+def _without_math_delimiters(text: str) -> str:
     if text.count("$") == 1 and _LONE_DOLLAR.search(text):
         return text.replace("$", "\\$")
     if "$" in text and (outside := _UNIT_OUTSIDE.fullmatch(text)):

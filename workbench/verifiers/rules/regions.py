@@ -79,8 +79,8 @@ def intervals(text: str) -> Found | None:
 
 
 def place(text: str) -> Found | None:
-    """Parse the same, also for single points: ``x = 2``."""
-    return _region(text.strip(), 0)
+    """Parse intervals as `intervals` does, and single points, too: ``x = 2``."""
+    return _parse_region(text.strip(), 0)
 
 
 class LineCell(NamedTuple):
@@ -88,7 +88,7 @@ class LineCell(NamedTuple):
 
     Attributes:
         numbers: Some numbers in it.
-        held: The operands that contain the cell.
+        held: For each operand, whether it contains the cell.
     """
 
     numbers: tuple[float, ...]
@@ -97,17 +97,17 @@ class LineCell(NamedTuple):
 
 def cells(operands: Sequence[Sequence[IntervalForm]]) -> list[LineCell] | None:
     """Cut the line at all ends; None if the order of the ends isn't known."""
-    line = _line(operands)
+    line = _order_ends(operands)
     if line is None:
         return None
     places, ends = line
-    values = [_value(end) or 0.0 for end in ends]
+    values = [_end_value(end) or 0.0 for end in ends]
     found = []
     for cell in range(2 * len(ends) + 1):
         low = values[(cell - 1) // 2] if cell else (values[0] - 9 if values else -9.0)
         high = values[cell // 2] if cell < 2 * len(ends) else low + 9
         within = (low,) if cell % 2 else tuple(low + (high - low) * part for part in _WITHIN)
-        found.append(LineCell(within, [any(_holds(one, cell, places) for one in forms) for forms in operands]))
+        found.append(LineCell(within, [any(_contains_cell(one, cell, places) for one in forms) for forms in operands]))
     return found
 
 
@@ -116,36 +116,36 @@ def at_letters(names: Iterable[str]) -> dict[str, float]:
     return {name: sum(ord(sign) / 100**at for at, sign in enumerate(name[:4])) for name in names}
 
 
-def _region(text: str, depth: int) -> Found | None:
+def _parse_region(text: str, depth: int) -> Found | None:
     if depth > _MAX_DEPTH:
         return None
     if (such := _SUCH_THAT.fullmatch(text)) is not None:
         text = such[1]
     if _REALS.fullmatch(text):
         return None, _EVERYTHING
-    if (points := _points(text)) is not None:
+    if (points := _parse_points(text)) is not None:
         return points
     for separator, holds in _SEPARATORS:
-        parts = _cut(separator, text)
+        parts = _split_at_top_level(separator, text)
         if len(parts) > 1:
-            several = [_region(part, depth + 1) or _alone(part) for part in parts]
-            return None if separator is _OR and not _are_parts(several) else _joined(several, holds)
-    if len(parts := _cut(_COMMA, text)) > 1:
-        return _by_commas([_region(part, depth + 1) for part in parts])
+            several = [_parse_region(part, depth + 1) or _parse_single_numbers(part) for part in parts]
+            return None if separator is _OR and not _are_separate_parts(several) else _combine_named(several, holds)
+    if len(parts := _split_at_top_level(_COMMA, text)) > 1:
+        return _combine_by_commas([_parse_region(part, depth + 1) for part in parts])
     head, member, tail = text.partition("∈")
     if member and _VARIABLE.fullmatch(head.strip()):
-        found = _region(tail.strip(), depth + 1)
+        found = _parse_region(tail.strip(), depth + 1)
         return None if found is None else (head.strip(), found[1])
-    return _of_shape(text, depth + 1) or _inequality(text)
+    return _region_of_shape(text, depth + 1) or _parse_inequality(text)
 
 
-def _are_parts(found: Sequence[Found | None]) -> bool:
-    whole = _joined(found, any)
+def _are_separate_parts(found: Sequence[Found | None]) -> bool:
+    whole = _combine_named(found, any)
     named = all(part is not None and part[0] is not None for part in found)
-    return named and all(_joined([*found[:at], *found[at + 1 :]], any) != whole for at in range(len(found)))
+    return named and all(_combine_named([*found[:at], *found[at + 1 :]], any) != whole for at in range(len(found)))
 
 
-def _only_first(held: list[bool]) -> bool:
+def _is_only_in_first(held: list[bool]) -> bool:
     return held[0] and not any(held[1:])
 
 
@@ -153,13 +153,13 @@ _SEPARATORS: tuple[tuple[re.Pattern[str], Callable[[list[bool]], bool]], ...] = 
     (_PROVIDED, all),
     (_OR, any),
     (_UNION, any),
-    (_WITHOUT, _only_first),
+    (_WITHOUT, _is_only_in_first),
     (_ALL_OF, all),
 )
-"""Joints of conditions, the loosest first, and the rule that combines their truth values."""
+"""Separators of conditions, the loosest first, each with the rule that combines the conditions' truth values."""
 
 
-def _cut(separator: re.Pattern[str], text: str) -> list[str]:
+def _split_at_top_level(separator: re.Pattern[str], text: str) -> list[str]:
     level = [0]
     for sign in text:
         level.append(level[-1] + (sign in _OPENING) - (sign in _CLOSING))
@@ -171,7 +171,7 @@ def _cut(separator: re.Pattern[str], text: str) -> list[str]:
     return [*parts, text[start:].strip()]
 
 
-def _points(text: str) -> Found | None:
+def _parse_points(text: str) -> Found | None:
     """Parse ``x ≠ 2, 3`` (all but these) and ``x = 2`` (only these)."""
     found = _POINTS.fullmatch(text)
     if found is None:
@@ -181,59 +181,59 @@ def _points(text: str) -> Found | None:
     found_ends = [part.rsplit("≠", 1)[-1].strip() for part in members]
     kept = [IntervalForm(end, end, True, True) for end in found_ends]
     if found[2] != "=":
-        outside = _combined([_EVERYTHING, kept], _only_first)
+        outside = _combine([_EVERYTHING, kept], _is_only_in_first)
         return None if outside is None else (found[1], outside)
     return found[1], kept
 
 
-def _alone(text: str) -> Found | None:
+def _parse_single_numbers(text: str) -> Found | None:
     """Parse single numbers in a region: the ``{5}`` of ``ℝ ∖ {5}``, the 2 of "except 2"."""
     found = shape(text)
     members = list(found.parts) if found is not None and found.kind == "set" else split_list(text)
-    if any(_value(member) is None for member in members):
+    if any(_end_value(member) is None for member in members):
         return None
     return None, [IntervalForm(member, member, True, True) for member in members]
 
 
-def _joined(parts: Sequence[Found | None], holds: Callable[[list[bool]], bool]) -> Found | None:
+def _combine_named(parts: Sequence[Found | None], holds: Callable[[list[bool]], bool]) -> Found | None:
     known = [part for part in parts if part is not None]
     names = {name for name, _ in known if name is not None}
     if len(known) < len(parts) or len(names) > 1:
         return None
-    forms = _combined([several for _, several in known], holds)
+    forms = _combine([several for _, several in known], holds)
     if forms is None and holds is any:
         forms = [one for _, several in known for one in several]
     return (next(iter(names), None), forms) if forms else None
 
 
-def _by_commas(parts: Sequence[Found | None]) -> Found | None:
+def _combine_by_commas(parts: Sequence[Found | None]) -> Found | None:
     if any(part is None or part[0] is None for part in parts):
         return None
-    both, either = _joined(parts, all), _joined(parts, any)
+    both, either = _combine_named(parts, all), _combine_named(parts, any)
     if both is None:
         return either
     return both if either is not None and either[1] == _EVERYTHING else None
 
 
-def _combined(
+def _combine(
     operands: Sequence[Sequence[IntervalForm]], holds: Callable[[list[bool]], bool]
 ) -> list[IntervalForm] | None:
-    line, found = _line(operands), cells(operands)
-    return None if line is None or found is None else _runs([holds(cell.held) for cell in found], line[1])
+    line, found = _order_ends(operands), cells(operands)
+    return None if line is None or found is None else _intervals_of_cells([holds(cell.held) for cell in found], line[1])
 
 
-def _line(operands: Sequence[Sequence[IntervalForm]]) -> tuple[dict[str, int], list[str]] | None:
+def _order_ends(operands: Sequence[Sequence[IntervalForm]]) -> tuple[dict[str, int], list[str]] | None:
     texts = {end for forms in operands for one in forms for end in (one.low, one.high)} - {LOWEST, HIGHEST}
-    values = {text: _value(text) for text in texts}
+    values = {text: _end_value(text) for text in texts}
     if None in values.values() or len(texts) > _MAX_ENDS:
         return None
-    places, ends = _placed({text: value for text, value in values.items() if value is not None})
+    places, ends = _number_ends({text: value for text, value in values.items() if value is not None})
     places |= {LOWEST: -1, HIGHEST: 2 * len(ends) + 1}
     forwards = all(places[one.low] <= places[one.high] for forms in operands for one in forms)
     return (places, ends) if forwards else None
 
 
-def _placed(values: dict[str, float]) -> tuple[dict[str, int], list[str]]:
+def _number_ends(values: dict[str, float]) -> tuple[dict[str, int], list[str]]:
     places: dict[str, int] = {}
     ends: list[str] = []
     for text in sorted(values, key=lambda text: (values[text], text)):
@@ -243,12 +243,12 @@ def _placed(values: dict[str, float]) -> tuple[dict[str, int], list[str]]:
     return places, ends
 
 
-def _holds(one: IntervalForm, cell: int, places: dict[str, int]) -> bool:
+def _contains_cell(one: IntervalForm, cell: int, places: dict[str, int]) -> bool:
     low, high = places[one.low], places[one.high]
     return low < cell < high or (cell == low and one.has_low) or (cell == high and one.has_high)
 
 
-def _runs(inside: list[bool], ends: list[str]) -> list[IntervalForm]:
+def _intervals_of_cells(inside: list[bool], ends: list[str]) -> list[IntervalForm]:
     found = []
     start: int | None = None
     for cell, held in enumerate([*inside, False]):
@@ -262,14 +262,14 @@ def _runs(inside: list[bool], ends: list[str]) -> list[IntervalForm]:
     return found
 
 
-def _value(text: str) -> float | None:
-    tree = _tree(text)
+def _end_value(text: str) -> float | None:
+    tree = _parse_tree(text)
     if tree is None:
         return None
     return finite_value(tree, {**at_letters(features(tree).names), **REAL.constants})
 
 
-def _tree(text: str) -> Node | None:
+def _parse_tree(text: str) -> Node | None:
     try:
         said = statements(text)
     except NotUnderstood:
@@ -277,18 +277,18 @@ def _tree(text: str) -> Node | None:
     return said[0].parts[0][0] if len(said) == 1 and not said[0].signs else None
 
 
-def _of_shape(text: str, depth: int) -> Found | None:
+def _region_of_shape(text: str, depth: int) -> Found | None:
     found = shape(text)
     if found is None or found.kind == "union":
         inner = text[1:-1].strip() if text[:1] == "(" and text[-1:] == ")" else ""
-        return _region(inner, depth) if inner else None
+        return _parse_region(inner, depth) if inner else None
     if found.kind in ("interval", "tuple") and len(found.parts) == 2:
-        low, high = (_end(part) for part in found.parts)
+        low, high = (_parse_end(part) for part in found.parts)
         return None, [IntervalForm(low, high, found.closed[0], found.closed[1])]
-    return _region(found.parts[1], depth) if found.kind == "builder" else None
+    return _parse_region(found.parts[1], depth) if found.kind == "builder" else None
 
 
-def _inequality(text: str) -> Found | None:
+def _parse_inequality(text: str) -> Found | None:
     signs = _COMPARE.findall(text)
     if not signs or len(signs) > 2:
         return None
@@ -296,23 +296,23 @@ def _inequality(text: str) -> Found | None:
     if not all(terms) or any(_IN_WORDS.search(term) for term in terms):
         return None
     if len(signs) == 1:
-        return _distance(terms[0], signs[0], terms[1]) or _one_sided(terms[0], signs[0], terms[1])
+        return _parse_distance(terms[0], signs[0], terms[1]) or _parse_one_sided(terms[0], signs[0], terms[1])
     if not _VARIABLE.fullmatch(terms[1]):
         return None
     if all(sign in _LESS for sign in signs):
-        return terms[1], [IntervalForm(_end(terms[0]), _end(terms[2]), _LESS[signs[0]], _LESS[signs[1]])]
+        return terms[1], [IntervalForm(_parse_end(terms[0]), _parse_end(terms[2]), _LESS[signs[0]], _LESS[signs[1]])]
     if all(sign in _MORE for sign in signs):
-        return terms[1], [IntervalForm(_end(terms[2]), _end(terms[0]), _MORE[signs[1]], _MORE[signs[0]])]
+        return terms[1], [IntervalForm(_parse_end(terms[2]), _parse_end(terms[0]), _MORE[signs[1]], _MORE[signs[0]])]
     return None
 
 
-def _distance(left: str, sign: str, right: str) -> Found | None:
+def _parse_distance(left: str, sign: str, right: str) -> Found | None:
     found = _ABSOLUTE.fullmatch(left)
-    linear = _linear(found[1]) if found else None
+    linear = _parse_linear(found[1]) if found else None
     if linear is None:
         return None
     name, factor, added = linear
-    bound = _tree(right)
+    bound = _parse_tree(right)
     if isinstance(bound, Number):
         low, high = (str(Fraction(side * bound.value - added) / factor) for side in (-1, 1))
         low, high = (low, high) if factor > 0 else (high, low)
@@ -325,9 +325,9 @@ def _distance(left: str, sign: str, right: str) -> Found | None:
     return name, [IntervalForm(LOWEST, low, False, _MORE[sign]), IntervalForm(high, HIGHEST, _MORE[sign], False)]
 
 
-def _linear(text: str) -> tuple[str, Fraction, Fraction] | None:
+def _parse_linear(text: str) -> tuple[str, Fraction, Fraction] | None:
     """Return the name, its factor and the constant term in ``2x - 5``; None for anything else."""
-    tree = _tree(text)
+    tree = _parse_tree(text)
     names = features(tree).names - CONSTANTS if tree is not None else frozenset()
     if tree is None or len(names) != 1:
         return None
@@ -341,18 +341,18 @@ def _linear(text: str) -> tuple[str, Fraction, Fraction] | None:
     return name, known[1] - known[0], known[0]
 
 
-def _one_sided(left: str, sign: str, right: str) -> Found | None:
+def _parse_one_sided(left: str, sign: str, right: str) -> Found | None:
     less = sign in _LESS
     if not _VARIABLE.fullmatch(left):
         left, right, less = right, left, not less
     if not _VARIABLE.fullmatch(left):
         return None
     closed = _LESS.get(sign, False) or _MORE.get(sign, False)
-    end = _end(right)
+    end = _parse_end(right)
     return left, [IntervalForm(LOWEST, end, False, closed) if less else IntervalForm(end, HIGHEST, closed, False)]
 
 
-def _end(text: str) -> str:
+def _parse_end(text: str) -> str:
     text = text.strip()
     if _INFINITY.fullmatch(text):
         return LOWEST if text.startswith("-") else HIGHEST

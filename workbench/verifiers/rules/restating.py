@@ -98,7 +98,7 @@ class _Clause(NamedTuple):
 
 
 def clause_words(text: str) -> list[str]:
-    """Return the words and signs of a clause in lower case, "not" on its own."""
+    """Return the words and signs of a clause in lower case, with "not" as a separate word."""
     return _TOKEN.findall(_ELIDED.sub("", _CONTRACTED.sub(" not", text.replace("can't", "cannot"))).lower())
 
 
@@ -118,15 +118,15 @@ def affirms(question: str, clause: str) -> bool | None:
     """Return whether a clause affirms or denies what a question asks; None if it states something else."""
     if len(clause) > _LONGEST:
         return None
-    said = _clause(clause)
-    answers = (_compared(asked, said) for asked in _question_clauses(question[-_READ:]))
+    said = _make_clause(clause)
+    answers = (_compare_clauses(asked, said) for asked in _question_clauses(question[-_READ:]))
     return next((answer for answer in answers if answer is not None), None)
 
 
 @lru_cache(maxsize=256)
 def _question_clauses(question: str) -> tuple[_Clause, ...]:
     return tuple(
-        _clause(clause)
+        _make_clause(clause)
         for asked in _question_sentences(question)
         if _MIN_STEM_CHARACTERS <= len(asked.strip()) <= _LONGEST
         for clause in _clauses_of(asked)
@@ -154,7 +154,7 @@ def _question_sentences(question: str) -> Iterator[str]:
         yield before[max((before.rfind(sign) for sign in "?？\n!;。:"), default=-1) + 1 :].rpartition(". ")[2]
 
 
-def _clause(text: str) -> _Clause:
+def _make_clause(text: str) -> _Clause:
     tokens = clause_words(tidy(text))
     content, omissible, in_phrase = [], [], False
     for token in tokens:
@@ -167,7 +167,7 @@ def _clause(text: str) -> _Clause:
     return _Clause(content, omissible, sum(token in NEGATIONS for token in tokens) % 2 == 1, tokens)
 
 
-def _compared(asked: _Clause, said: _Clause) -> bool | None:
+def _compare_clauses(asked: _Clause, said: _Clause) -> bool | None:
     if len(together := "".join(said.words)) >= _TELLING and together == "".join(asked.words):
         return asked.negated == said.negated
     turned, contrary, found = False, False, []
@@ -176,18 +176,18 @@ def _compared(asked: _Clause, said: _Clause) -> bool | None:
             turned ^= word == "impossibl"
             continue
         if word not in asked.words:
-            opposite = _opposite(word, asked.words)
+            opposite = _find_opposite(word, asked.words)
             if opposite is None:
                 return None
             turned, contrary = not turned, contrary or not _is_prefixed(word, opposite)
             word = opposite
         found.append(word)
-    if not _follows(asked, found, said) or (contrary and said.negated):
+    if not _is_in_same_order(asked, found, said) or (contrary and said.negated):
         return None
     return (asked.negated ^ said.negated ^ turned) is False
 
 
-def _opposite(word: str, asked: list[str]) -> str | None:
+def _find_opposite(word: str, asked: list[str]) -> str | None:
     for other in asked:
         if _is_prefixed(word, other) or {word, other} in _OPPOSITES:
             return other
@@ -199,7 +199,7 @@ def _is_prefixed(one: str, other: str) -> bool:
     return _PREFIX.sub("", longer, count=1) == shorter != longer
 
 
-def _follows(asked: _Clause, found: list[str], said: _Clause) -> bool:
+def _is_in_same_order(asked: _Clause, found: list[str], said: _Clause) -> bool:
     if not found:
         return False
     if "such" in said.tokens:
@@ -211,13 +211,13 @@ def _follows(asked: _Clause, found: list[str], said: _Clause) -> bool:
         last, at = at, asked.words.index(word, at + 1)
         if last < 0 and at and not said.has_pronoun:
             return False
-        if last >= 0 and not _may_miss(asked, last + 1, at):
+        if last >= 0 and not _may_be_omitted(asked, last + 1, at):
             return False
     left = len(asked.words) - (at + 1)
     return not left or (asked.omissible[at + 1] and left <= _LONGEST_END)
 
 
-def _may_miss(asked: _Clause, start: int, end: int) -> bool:
+def _may_be_omitted(asked: _Clause, start: int, end: int) -> bool:
     missing = asked.words[start:end]
     formula = all(len(word) <= 1 or not word.isalpha() or word in _FUNCTIONS for word in missing)
     is_named = asked.words[start - 1].isalpha()
@@ -228,7 +228,7 @@ def completes(question: str, sentence: str, answer: str) -> bool:
     """Return whether a sentence is the question's own words with a short answer inserted: "Who sang?", "Ann sang."."""
     said, wanted = tidy(sentence[:400]).lower(), tidy(answer).lower()
     at = re.search(rf"(?<![\w-]){re.escape(wanted)}(?![\w-])", said)
-    if at is None or not 1 < len(wanted) <= _SHORT or _clause(said).negated:
+    if at is None or not 1 < len(wanted) <= _SHORT or _make_clause(said).negated:
         return False
     asked = {stem(word) for word in question_words(question)}
     rest = clause_words(said[: at.start()] + " " + said[at.end() :])

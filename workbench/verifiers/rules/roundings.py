@@ -17,7 +17,7 @@ from workbench.verifiers.rules.units import unit
 
 _ABOUT = re.compile(rf"{APPROXIMATELY.pattern}|(?:\bor\s+)?\b(?:approximately|about|roughly)\b")
 _NAME = re.compile(r"[\s${(]*\\?[^\W\d_](?:_\{?\w+\}?)?(?:\([^()]{0,20}\))?[\s$})]*")
-"""A quantity whose value a chain gives: ``x``, ``\theta``, ``f(2)``."""
+"""A quantity whose value a chain gives: ``x``, ``\\theta``, ``f(2)``."""
 _Member = tuple[Fraction | None, WrittenNumber | None]
 _MARKS = " \t$*.,;"
 _AROUND = " \t{}$*()[]\\.,;"
@@ -35,8 +35,8 @@ def rounded_wrongly(text: str, read: Callable[[str], Part[Any]]) -> bool:
     """
     exact, *about = _ABOUT.split(text)
     for shown in about:
-        value, number = _value(read(_bare(_LAST_EQUAL.split(exact)[-1]))), _shown(shown)
-        if value is not None and number is not None and not _rounds(value, number):
+        value, number = _exact_value(read(_strip_marks(_LAST_EQUAL.split(exact)[-1]))), _shown_number(shown)
+        if value is not None and number is not None and not _is_rounding(value, number):
             return True
         exact = shown
     return False
@@ -51,8 +51,8 @@ def is_unsound_chain(text: str, read: Callable[[str], Part[Any]]) -> bool:
     if not others:
         return False
     members = others if not first.strip(_MARKS) or _NAME.fullmatch(first) else [first, *others]
-    bare = [plain(_bare(_LAST_EQUAL.split(member)[-1])) for member in members]
-    read_members = [(_value(read(member)), _shown(member)) for member in bare]
+    bare = [plain(_strip_marks(_LAST_EQUAL.split(member)[-1])) for member in members]
+    read_members = [(_exact_value(read(member)), _shown_number(member)) for member in bare]
     return any(not (_rounds_to(one, other) or _rounds_to(other, one)) for one, other in pairwise(read_members))
 
 
@@ -61,13 +61,13 @@ def _rounds_to(one: _Member, other: _Member) -> bool:
     if value is None or number is None:
         return False
     if value == number.value or number.step:
-        return value == number.value or _rounds(value, number)
+        return value == number.value or _is_rounding(value, number)
     # A whole number rounds one with decimals or an irrational one; of two whole numbers either may be the answer.
     unit = shown.step * 10**shown.places if shown else Fraction(1)
     return abs(value - number.value) * 2 <= unit
 
 
-def _bare(text: str) -> str:
+def _strip_marks(text: str) -> str:
     text = text.strip(_MARKS).rstrip(" ($")
     for opening, closing in ("{}", "()"):
         while text.endswith(closing) and text.count(closing) > text.count(opening):
@@ -77,7 +77,7 @@ def _bare(text: str) -> str:
     return text
 
 
-def _value(part: Part[Any]) -> Fraction | None:
+def _exact_value(part: Part[Any]) -> Fraction | None:
     found = part.value
     if isinstance(found, Quantity):
         value = found.number.value * (_PI if found.pi else 1)
@@ -88,7 +88,7 @@ def _value(part: Part[Any]) -> Fraction | None:
     return None
 
 
-def _shown(text: str) -> WrittenNumber | None:
+def _shown_number(text: str) -> WrittenNumber | None:
     said = plain(_ENDS.split(text, maxsplit=1)[0].strip(_AROUND))
     found = leading(said)
     if found is None or not found[0].value:
@@ -100,12 +100,12 @@ def _shown(text: str) -> WrittenNumber | None:
     return None if rest.strip() else number
 
 
-def _rounds(value: Fraction, number: WrittenNumber) -> bool:
-    step = number.step or Fraction(10) ** _zeros(number.value)
+def _is_rounding(value: Fraction, number: WrittenNumber) -> bool:
+    step = number.step or Fraction(10) ** _count_trailing_zeros(number.value)
     off = value - number.value
     return abs(off) * 2 <= step * Fraction(1_000_001, 1_000_000) or (0 <= off * (1 if value > 0 else -1) < step)
 
 
-def _zeros(value: Fraction) -> int:
+def _count_trailing_zeros(value: Fraction) -> int:
     digits = str(abs(value.numerator // value.denominator))
     return len(digits) - len(digits.rstrip("0"))

@@ -1,7 +1,7 @@
 """Qualifiers: words and signs next to a value that make another answer of it: "at least 24", "half of 24", "24 dozen".
 
-They are read once, into a set of marks: the words and signs themselves, ``?`` before a word of unknown effect. A
-candidate means its value if it has no mark that the reference and the question lack.
+They are read once, into a set of marks: the words and signs themselves, with ``?`` before a word of unknown effect. A
+candidate's value counts if it has no mark that both the reference and the question lack.
 """
 
 from __future__ import annotations
@@ -292,12 +292,14 @@ def sense_of_phrase(phrase: str, value: str) -> frozenset[str]:
         lead = TOWARDS.split(_CLAUSE.split(subject[-1])[-1])[-1]
         about = _CLAUSE.split(" ".join(subject[-2:-1]))[-1]
         named = bool(subject[1:]) or not _DIGIT.search(value)
-        return frozenset(found | (_unknown(lead) if named else set()) | {f"?{stem(word)}" for word in changes(about)})
+        return frozenset(
+            found | (_unknown_word_marks(lead) if named else set()) | {f"?{stem(word)}" for word in changes(about)}
+        )
     found |= {f"?{stem(word)}" for word in changes(" ".join(subject[:-1]))}
     found |= changes(f"{subject[-1]} {around.behind}")
     found.update(_TEX.findall(f"{around.before} {around.behind}"))
     rest = f"{subject[-1]} {around.behind}"
-    return frozenset(found | _unknown(rest))
+    return frozenset(found | _unknown_word_marks(rest))
 
 
 def sense_behind(text: str) -> set[str]:
@@ -317,7 +319,7 @@ def sense_of_figure(phrase: str, value: str = "") -> frozenset[str]:
         before = phrase[: first.start()]
         found |= changes(before)
         if before.isascii() and not _SIGN_BETWEEN.search(before):
-            found |= _unknown(before)
+            found |= _unknown_word_marks(before)
     if _MAY_BE_PLACE.search(phrase) and (_PLACE.search(phrase) or names_place(phrase)):
         found.add(PLACE)
     if (_MAY_BE_ROUGH.search(phrase) and _ROUGH.search(phrase)) or _PRIMED.search(phrase):
@@ -339,7 +341,7 @@ def is_rough_before(text: str) -> bool:
     return _ROUGH_BEFORE.search(text) is not None
 
 
-def _unknown(text: str) -> set[str]:
+def _unknown_word_marks(text: str) -> set[str]:
     found = {
         f"?{stem(word)}"
         for word in words(text)

@@ -55,15 +55,15 @@ def restates(reference: str, candidate: str, question: str) -> bool:
         return False
     if not all(_is_solved(part) for part in split_list(ours)):
         return _compact(theirs) != _compact(ours) and any(
-            _compact(theirs) in (_compact(text), _turned(_compact(text))) for text in _equations(question)
+            _compact(theirs) in (_compact(text), _swap_sides(_compact(text))) for text in _equations(question)
         )
     solved = all(_is_solved(part) for part in split_list(theirs))
-    if solved and _same_names(ours, theirs):
+    if solved and _has_same_names(ours, theirs):
         return "|" in theirs and any(_compact(text) == _compact(theirs) for text in _equations(question))
     tail = question[-_READ:]
     if _SOLVE.search(tail) or not _CURVE.search(tail):
         return True
-    return any(_equivalent(text, theirs) for text in _equations(question))
+    return any(_is_equivalent(text, theirs) for text in _equations(question))
 
 
 def unworked(reference: str, candidate: str, question: str) -> bool:
@@ -71,7 +71,7 @@ def unworked(reference: str, candidate: str, question: str) -> bool:
     ours, theirs = tidy(reference), tidy(candidate)
     if not all(_is_solved(part) for part in split_list(_APPROXIMATE.sub("", ours))) or _PRODUCT.match(ours):
         return False
-    ours, theirs = _bare_value(ours), _bare_value(theirs)
+    ours, theirs = _value_without_unit(ours), _value_without_unit(theirs)
     for letter, argument in _APPLICATION.findall(theirs):
         if len(argument) < _LONG_ARGUMENT and _applies(letter, question) and not _applies(letter, ours):
             return True
@@ -84,8 +84,8 @@ def unworked(reference: str, candidate: str, question: str) -> bool:
 _LONG_ARGUMENT = 30
 
 
-def _bare_value(text: str) -> str:
-    value = _value(text)
+def _value_without_unit(text: str) -> str:
+    value = _value_side(text)
     measured = split(value)
     return measured[0] if measured else value
 
@@ -115,7 +115,7 @@ def _is_solved(text: str) -> bool:
     return not any(map(has_unknown, parts)) or ("=" in text and _is_described(parts[0]))
 
 
-def _same_names(ours: str, theirs: str) -> bool:
+def _has_same_names(ours: str, theirs: str) -> bool:
     one, other = _names(ours), _names(theirs)
     if not one or not other or one == other or any("(" in name for name in one | other):
         return True
@@ -130,7 +130,7 @@ def _names(text: str) -> set[str]:
     return found
 
 
-def _value(text: str) -> str:
+def _value_side(text: str) -> str:
     head, sign, tail = text.rpartition("=")
     turned = sign and is_name(tail.strip()) and not is_name(head.strip())
     return head if turned else tail if sign else text
@@ -169,7 +169,7 @@ def _equations(question: str) -> Iterator[str]:
     yield from [text for text in texts if _RELATION.search(text)][:_MAX_EQUATIONS]
 
 
-def _equivalent(text: str, answer: str) -> bool:
+def _is_equivalent(text: str, answer: str) -> bool:
     try:
         return _compact(text) == _compact(answer) or same_expression(text, answer) is True
     except TooComplex:
@@ -180,7 +180,7 @@ def _compact(text: str) -> str:
     return re.sub(r"[\s{}]|\\[,;:! ]|\\left|\\right", "", text)
 
 
-def _turned(text: str) -> str:
+def _swap_sides(text: str) -> str:
     head, _, tail = text.partition("=")
     return f"{tail}={head}"
 

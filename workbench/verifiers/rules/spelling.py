@@ -2,8 +2,8 @@
 
 There are two forms, for two kinds of parsers: `tidy` keeps LaTeX, so that an answer can still be split or parsed;
 `plain` is one line of few signs, for numbers and the units around them. Two more are for texts compared as texts:
-`canonical_text`, which other verifiers use too, and `words.spelled`, which also removes signs that only strings can
-spare.
+`canonical_text`, which other verifiers use, too, and `strings.spelled`, which also removes signs that don't matter in
+words.
 """
 
 from __future__ import annotations
@@ -127,8 +127,8 @@ def tidy(text: str) -> str:
     if "**" in text:
         text = _BOLD.sub(r"\1", text)
     if not text.isascii():
-        text = _LOWERED.sub(lambda found: f"_{_grouped(found[0].translate(_LOWERED_DIGITS))}", text)
-        text = _RAISED.sub(lambda found: f"^{_grouped(found[0].translate(_RAISED_DIGITS))}", text)
+        text = _LOWERED.sub(lambda found: f"_{_in_braces(found[0].translate(_LOWERED_DIGITS))}", text)
+        text = _RAISED.sub(lambda found: f"^{_in_braces(found[0].translate(_RAISED_DIGITS))}", text)
     text = _BLANKS.sub(" ", text.replace("，", ",").replace("；", ";").replace("{:}", ":")).strip()
     # Single blanks also limit the work: a pattern may try every position of a long run again and again.
     return _LINE_ENDS.sub("\n", text) if "\n" in text else text
@@ -138,7 +138,7 @@ _DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,3}(?:\.\d{3})+|\d+)(?:,|\{,\})(\d
 _DOTTED = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:\.\d{3})+(?![\d,]|\.\d)")
 
 
-def _grouped(script: str) -> str:
+def _in_braces(script: str) -> str:
     return script if len(script) == 1 else f"{{{script}}}"
 
 
@@ -175,29 +175,29 @@ def plain(text: str) -> str:
     """
     refuse_long(text)
     if not text.isascii():
-        text = _ascii(text)
+        text = _to_ascii(text)
     if "\\" in text or "{" in text:
-        text = _COMMAND.sub(_command, text)
-        text = _RAISED_SIGN.sub(r"\1", _EXPONENT.sub(_exponent, text))
+        text = _COMMAND.sub(_replace_command, text)
+        text = _RAISED_SIGN.sub(r"\1", _EXPONENT.sub(_replace_exponent, text))
         if _FONT_MARK in text:
             text = _FONT_GROUP.sub(r" \1", _FONT_GROUP.sub(r" \1", text)).replace(_FONT_MARK, " ")
     text = " ".join(text.replace("~", " ").split())
     return text[:-1].rstrip() if text.endswith(".") and not text.endswith("..") else text
 
 
-def _ascii(text: str) -> str:
+def _to_ascii(text: str) -> str:
     text = text.translate(_CHARACTERS)
     text = _RAISED.sub(lambda raised: "^" + raised[0].translate(_RAISED_DIGITS), text)
     text = _LOWERED.sub(lambda lowered: "_" + lowered[0].translate(_LOWERED_DIGITS), text)
     return _VULGAR.sub(lambda fraction: " " + _FRACTIONS[fraction[0]], text)
 
 
-def _command(command: re.Match[str]) -> str:
+def _replace_command(command: re.Match[str]) -> str:
     name = command[1]
     return "," if name is None else _COMMANDS.get(name, command[0])
 
 
-def _exponent(exponent: re.Match[str]) -> str:
+def _replace_exponent(exponent: re.Match[str]) -> str:
     inner = exponent[1]
     return inner if inner[0] in "°′" else "^" + inner
 

@@ -53,14 +53,14 @@ def statements(text: str) -> tuple[Statement, ...]:
     if _LETTERS.issuperset(tokens) and _WORD.fullmatch(text):
         raise NotUnderstood("letters alone may be a word")
     if "±" in tokens or "∓" in tokens:
-        return tuple(_statement([signs.get(token, token) for token in tokens]) for signs in _SIGNS)
-    return (_statement(tokens),)
+        return tuple(_parse_statement([signs.get(token, token) for token in tokens]) for signs in _SIGNS)
+    return (_parse_statement(tokens),)
 
 
-def _statement(tokens: list[str]) -> Statement:
+def _parse_statement(tokens: list[str]) -> Statement:
     if _RELATIONS.isdisjoint(tokens):
         return Statement((tuple(read(tokens)),), (), False)
-    pieces, signs = _split(tokens)
+    pieces, signs = _split_at_relations(tokens)
     if len(pieces) > _MAX_PARTS:
         raise NotUnderstood("a long chain of relations")
     parts = [_first_part(pieces[0])] + [tuple(read(piece)) for piece in pieces[1:]]
@@ -78,7 +78,7 @@ def _statement(tokens: list[str]) -> Statement:
     return statement
 
 
-def _split(tokens: list[str]) -> tuple[list[list[str]], list[str]]:
+def _split_at_relations(tokens: list[str]) -> tuple[list[list[str]], list[str]]:
     pieces: list[list[str]] = [[]]
     signs: list[str] = []
     depth = 0

@@ -30,24 +30,24 @@ _OPEN = (
 )
 
 
-def _yes_or_no(yes: str, no: str, *others: str) -> Vocabulary:
+def _yes_no_vocabulary(yes: str, no: str, *others: str) -> Vocabulary:
     return _vocabulary(f"{yes}|{_YES}", f"{no}|{_NO}", *others)
 
 
 VOCABULARIES: tuple[Vocabulary, ...] = (
     _vocabulary(_YES, _NO, _OPEN),
-    _yes_or_no("proved|proven", "disproved|disproven|refuted", _OPEN),
-    _yes_or_no("valid|deductively valid", "invalid|not valid|deductively invalid"),
+    _yes_no_vocabulary("proved|proven", "disproved|disproven|refuted", _OPEN),
+    _yes_no_vocabulary("valid|deductively valid", "invalid|not valid|deductively invalid"),
     _vocabulary(
         "entailment|entails|entailed|entail",
         "contradiction|contradicts|contradicted|contradictory",
         f"neutral|neither|{_OPEN}",
         "non-entailment|not entailment|not-entailment|not entailed|no entailment",
     ),
-    _yes_or_no("plausible", "implausible|not plausible"),
-    _yes_or_no("sarcastic", "not sarcastic|non-sarcastic|unsarcastic"),
-    _yes_or_no("correct|right", "incorrect|not correct|wrong"),
-    _yes_or_no("possible", "impossible|not possible"),
+    _yes_no_vocabulary("plausible", "implausible|not plausible"),
+    _yes_no_vocabulary("sarcastic", "not sarcastic|non-sarcastic|unsarcastic"),
+    _yes_no_vocabulary("correct|right", "incorrect|not correct|wrong"),
+    _yes_no_vocabulary("possible", "impossible|not possible"),
     _vocabulary("convergent|converges|converge|convergence", "divergent|diverges|diverge|divergence"),
     _vocabulary("positive", "negative", "neutral"),
     _vocabulary("always", "sometimes", "never"),
@@ -136,15 +136,15 @@ def vocabulary_of(reference: str, question: str) -> Vocabulary | None:
     The alternatives that the question offers ("acute, right or obtuse?") take precedence; else the known vocabulary
     with most states named in the question.
     """
-    word = _word(reference) or ""
+    word = _normalise(reference) or ""
     fitting = [vocabulary for vocabulary in VOCABULARIES if word in vocabulary]
     if not fitting and " " not in word and not word.replace("-", "").isalpha():
         return None
     asked, named = question[-_READ:].lower(), question_words(question)
     if word in _LETTERS and named.issuperset(("true", "false") if word in "tf" else ("yes", "no")):
         return VOCABULARIES[0]
-    is_asked_for = any(_named(vocabulary, word, named)[0] > 1 for vocabulary in fitting)
-    if not is_asked_for and len(offered := _offered(asked)) > 1:
+    is_asked_for = any(_rank_vocabulary(vocabulary, word, named)[0] > 1 for vocabulary in fitting)
+    if not is_asked_for and len(offered := _offered_alternatives(asked)) > 1:
         alternatives = {state: state for state in offered}
         known = any(all(state in vocabulary for state in offered) for vocabulary in VOCABULARIES)
         if not known and stated(reference, alternatives, whole=_PHRASE.fullmatch(word) is not None) in offered:
@@ -152,14 +152,14 @@ def vocabulary_of(reference: str, question: str) -> Vocabulary | None:
     if not fitting and _YES_OR_NO.match(word):
         return VOCABULARIES[0]
     if not fitting and " " in word:
-        asked_for = [vocabulary for vocabulary in VOCABULARIES if _named(vocabulary, "", named)[0] > 1]
+        asked_for = [vocabulary for vocabulary in VOCABULARIES if _rank_vocabulary(vocabulary, "", named)[0] > 1]
         fitting = [vocabulary for vocabulary in asked_for if stated(reference, vocabulary) is not None]
     if len(fitting) < 2:
         return fitting[0] if fitting else None
-    return max(fitting, key=lambda vocabulary: _named(vocabulary, word, named))
+    return max(fitting, key=lambda vocabulary: _rank_vocabulary(vocabulary, word, named))
 
 
-def _offered(question: str) -> list[str]:
+def _offered_alternatives(question: str) -> list[str]:
     for sentence in reversed(_SENTENCES.split(question[-_OFFER:])):
         if not _EITHER.search(sentence):
             continue
@@ -175,7 +175,7 @@ def _offered(question: str) -> list[str]:
     return []
 
 
-def _named(vocabulary: Vocabulary, word: str, asked: frozenset[str]) -> tuple[int, bool]:
+def _rank_vocabulary(vocabulary: Vocabulary, word: str, asked: frozenset[str]) -> tuple[int, bool]:
     return len({state for name, state in vocabulary.items() if name in asked}), word in vocabulary.values()
 
 
@@ -184,14 +184,14 @@ def state(text: str, vocabulary: Vocabulary) -> str | None:
 
     "not X" is the other state if there are two, else ``"not X"`` itself, which equals no state.
     """
-    word = _word(text) or ""
-    return _state(_LETTERS.get(word, word), vocabulary)
+    word = _normalise(text) or ""
+    return _state_of_word(_LETTERS.get(word, word), vocabulary)
 
 
-def _state(word: str, vocabulary: Vocabulary) -> str | None:
+def _state_of_word(word: str, vocabulary: Vocabulary) -> str | None:
     found = vocabulary.get(word)
     if found is None and (negated := _OPPOSITE.match(word)):
-        found = _negated(vocabulary.get(word[negated.end() :]), vocabulary)
+        found = _negated_state(vocabulary.get(word[negated.end() :]), vocabulary)
     return found or (_stems(tuple(vocabulary.items())).get(stem(word)) if word.isalpha() else None)
 
 
@@ -200,7 +200,7 @@ def _stems(items: tuple[tuple[str, str], ...]) -> dict[str, str]:
     return {stem(word): state for word, state in items if word.isalpha()}
 
 
-def _negated(found: str | None, vocabulary: Vocabulary) -> str | None:
+def _negated_state(found: str | None, vocabulary: Vocabulary) -> str | None:
     if found is None:
         return None
     others = set(vocabulary.values()) - {found, "unknown"}
@@ -209,7 +209,7 @@ def _negated(found: str | None, vocabulary: Vocabulary) -> str | None:
 
 def term(text: str) -> str | None:
     """Return the value without digits that a text is (infinity, no solution …); None for any other."""
-    return None if _DIGIT.search(text) else _TERMS.get(_word(text) or "")
+    return None if _DIGIT.search(text) else _TERMS.get(_normalise(text) or "")
 
 
 def stated(text: str, vocabulary: Vocabulary, question: str = "", whole: bool = False) -> str | None:
@@ -224,9 +224,12 @@ def stated(text: str, vocabulary: Vocabulary, question: str = "", whole: bool = 
     found = state(text, vocabulary)
     if found is not None:
         return found
-    shown = _IDIOM.sub(" ", _plain(text))
-    named = {_bare(clause, vocabulary) for clause in (*last_clauses(shown[:_LONGEST], 0)[:1], *last_clauses(shown))}
-    named |= {_concluded(shown[-_LONGEST:], vocabulary, question)}
+    shown = _IDIOM.sub(" ", _without_markup(text))
+    named = {
+        _state_of_clause(clause, vocabulary)
+        for clause in (*last_clauses(shown[:_LONGEST], 0)[:1], *last_clauses(shown))
+    }
+    named |= {_concluded_state(shown[-_LONGEST:], vocabulary, question)}
     named -= {None}
     if not named and whole:
         return _only_state(shown.lower(), vocabulary)
@@ -239,24 +242,24 @@ def limited(text: str, question: str) -> bool:
     return bool((_LIMITS & said).difference(question_words(question)))
 
 
-def _bare(clause: str, vocabulary: Vocabulary) -> str | None:
-    word = _word(clause) or ""
-    return _state(word, vocabulary) if word in vocabulary else None
+def _state_of_clause(clause: str, vocabulary: Vocabulary) -> str | None:
+    word = _normalise(clause) or ""
+    return _state_of_word(word, vocabulary) if word in vocabulary else None
 
 
-def _concluded(text: str, vocabulary: Vocabulary, question: str) -> str | None:
+def _concluded_state(text: str, vocabulary: Vocabulary, question: str) -> str | None:
     clauses = last_clauses(text) or [found[0] for found in _OF_A_STATEMENT.finditer(text)]
     if not clauses:
         return None
     clause = clauses[-1]
     if _HAN.search(clause):
-        return vocabulary.get(_HAN_SPOKEN_OF.sub("", _word(clause) or ""))
+        return vocabulary.get(_HAN_SPOKEN_OF.sub("", _normalise(clause) or ""))
     tokens = clause_words(_BESIDE.sub("", clause))
     said = [token for token in tokens if token in vocabulary or token not in _SPOKEN_OF | NEGATIONS]
     denials = sum(token in NEGATIONS and token not in said for token in tokens)
     if said[1:] and said[0] == "no":
         said, denials = said[1:], denials + 1
-    found = _of_neither(said, vocabulary) or _state(" ".join(said), vocabulary)
+    found = _state_of_neither_nor(said, vocabulary) or _state_of_word(" ".join(said), vocabulary)
     if (
         found is None
         and "true" in vocabulary
@@ -266,13 +269,13 @@ def _concluded(text: str, vocabulary: Vocabulary, question: str) -> str | None:
         found = vocabulary.get(_JUDGED.get(stem(said[0]), ""))
     if found is None and "no" in vocabulary and (is_so := affirms(question, clause)) is not None:
         return vocabulary["yes" if is_so else "no"]
-    return _negated(found, vocabulary) if denials % 2 else found
+    return _negated_state(found, vocabulary) if denials % 2 else found
 
 
-def _of_neither(said: list[str], vocabulary: Vocabulary) -> str | None:
+def _state_of_neither_nor(said: list[str], vocabulary: Vocabulary) -> str | None:
     if said[:1] != ["neither"] or "nor" not in said:
         return None
-    denied = {_state(word, vocabulary) for word in said[1:] if word != "nor"}
+    denied = {_state_of_word(word, vocabulary) for word in said[1:] if word != "nor"}
     left = {one for one in vocabulary.values() if not one.startswith("non-") and one != "unknown"} - denied
     return left.pop() if len(left) == 1 and None not in denied else None
 
@@ -289,20 +292,20 @@ def _only_state(sentence: str, vocabulary: Vocabulary) -> str | None:
         named = {vocabulary[longest]: longest}
     [(found, word)] = named.items()
     clause = clause_words(_CLAUSE.split(sentence[: sentence.find(word)])[-1])[-_NEAR:]
-    return _negated(found, vocabulary) if NEGATIONS.intersection(clause) else found
+    return _negated_state(found, vocabulary) if NEGATIONS.intersection(clause) else found
 
 
 def _has_word(sentence: str, word: str) -> bool:
     return word in sentence and re.search(rf"(?<!\w){re.escape(word)}(?!\w)", sentence) is not None
 
 
-def _word(text: str) -> str | None:
+def _normalise(text: str) -> str | None:
     if len(text) > 120:
         return None
-    return " ".join(_plain(text).lower().split()) or None
+    return " ".join(_without_markup(text).lower().split()) or None
 
 
-def _plain(text: str) -> str:
+def _without_markup(text: str) -> str:
     text = text.replace("$", " ").replace("’", "'")
     if "\\" in text:
         text = _FONT.sub(r"\1", text).replace("\\ ", " ")

@@ -81,23 +81,25 @@ def shape(text: str) -> Shape | None:
         text = named[1]
     if (member := _OF_A_SET.fullmatch(text)) is not None:
         text = member[1]
-    if (matrix := _matrix(text)) is not None:
+    if (matrix := _parse_matrix(text)) is not None:
         return matrix
     if remainder := _REMAINDER.fullmatch(text):
         return Shape("tuple", (remainder[1], remainder[2]))
     if transposed := _TRANSPOSED.fullmatch(text):
         text = transposed[1]
     if (outward := _OUTWARD.fullmatch(text)) and (outward[1] == "]" or outward[3] == "["):
-        return _outward(outward)
+        return _parse_outward_interval(outward)
     if "∪" in text or "\\bigcup" in text or " U " in text:
         members = [part for part in _UNION.split(text) if part.strip()]
         if len(members) > 1 and len(members) <= MAX_PARTS:
             return Shape("union", tuple(members))
-    inner = _enclosed(text)
+    inner = _inside_brackets(text)
     if inner is not None:
-        return _bracketed(text, inner)
-    if (multiple := _MULTIPLE.fullmatch(text)) is not None and (found := _bracketed(multiple[2], multiple[2][1:-1])):
-        return _times(multiple[1], found)
+        return _shape_of_brackets(text, inner)
+    if (multiple := _MULTIPLE.fullmatch(text)) is not None and (
+        found := _shape_of_brackets(multiple[2], multiple[2][1:-1])
+    ):
+        return _multiply_parts(multiple[1], found)
     parts = split_list(text)
     return Shape("list", tuple(parts)) if 1 < len(parts) <= MAX_PARTS else None
 
@@ -110,9 +112,9 @@ def split_list(text: str) -> list[str]:
     if "," in text:
         text = _THOUSANDS.sub(lambda number: re.sub(r"\D", "", number[0]), text)
     if not any(sign in text for sign in ",;、\n") and "\\\\" not in text and not _WORD_SEPARATOR.search(text):
-        return _both_signs(text)
-    separated = _at_top(text)
-    parts = [piece.strip() for part in separated for piece in _both_signs(part.strip()) if piece.strip()]
+        return _split_plus_minus(text)
+    separated = _split_at_top_level(text)
+    parts = [piece.strip() for part in separated for piece in _split_plus_minus(part.strip()) if piece.strip()]
     return parts if len(parts) <= MAX_PARTS else [text]
 
 
@@ -143,45 +145,49 @@ def is_name(text: str) -> bool:
     return _NAME.fullmatch(text) is not None
 
 
-def _outward(found: re.Match[str]) -> Shape:
+def _parse_outward_interval(found: re.Match[str]) -> Shape:
     """Parse an interval with open ends as brackets turned outward: ``]1, 2[``."""
     low, _, high = found[2].partition(",")
     return Shape("interval", (low.strip(), high.strip()), closed=(found[1] == "[", found[3] == "]"))
 
 
-def _matrix(text: str) -> Shape | None:
+def _parse_matrix(text: str) -> Shape | None:
     if "\\begin" in text:
         found = _MATRIX.fullmatch(text)
         if found is None:
-            return _scaled(text)
+            return _parse_scaled_matrix(text)
         if "\\begin" in found[1]:
             return None
         rows = [row for row in _ROW_END.split(found[1].strip()) if row.strip()]
-        return _grid([[cell.strip() for cell in row.split("&")] for row in rows], transposed=found[2] is not None)
-    inner = _enclosed(text)
+        return _matrix_of_rows(
+            [[cell.strip() for cell in row.split("&")] for row in rows], transposed=found[2] is not None
+        )
+    inner = _inside_brackets(text)
     if inner is None or text[0] not in "[(":
         return None
-    rows = _at_top(inner, words=False)
-    inners = [_enclosed(row.strip()) for row in rows]
+    rows = _split_at_top_level(inner, words=False)
+    inners = [_inside_brackets(row.strip()) for row in rows]
     if text[0] == "[" and rows and all(row.strip()[:1] == "[" for row in rows) and None not in inners:
-        return _grid([[cell.strip() for cell in _at_top(row or "", words=False)] for row in inners])
+        return _matrix_of_rows(
+            [[cell.strip() for cell in _split_at_top_level(row or "", words=False)] for row in inners]
+        )
     return None
 
 
-def _scaled(text: str) -> Shape | None:
+def _parse_scaled_matrix(text: str) -> Shape | None:
     found = _SCALED.fullmatch(text)
-    matrix = _matrix(found[2]) if found and _MATRIX.fullmatch(found[2]) else None
+    matrix = _parse_matrix(found[2]) if found and _MATRIX.fullmatch(found[2]) else None
     if found is None or matrix is None:
         return None
-    return _times(found[1], matrix)
+    return _multiply_parts(found[1], matrix)
 
 
-def _times(factor: str, found: Shape) -> Shape:
+def _multiply_parts(factor: str, found: Shape) -> Shape:
     factor = factor.strip() if factor.strip(" +-") else f"{factor.strip()}1"
     return found._replace(parts=tuple(f"({factor})({part})" for part in found.parts))
 
 
-def _grid(rows: list[list[str]], transposed: bool = False) -> Shape | None:
+def _matrix_of_rows(rows: list[list[str]], transposed: bool = False) -> Shape | None:
     if not rows or len({len(row) for row in rows}) != 1 or len(rows) * len(rows[0]) > MAX_PARTS:
         return None
     if transposed:
@@ -190,17 +196,17 @@ def _grid(rows: list[list[str]], transposed: bool = False) -> Shape | None:
     return Shape("matrix", cells, width=len(rows[0]))
 
 
-def _enclosed(text: str) -> str | None:
+def _inside_brackets(text: str) -> str | None:
     if text.startswith("\\{") and text.endswith("\\}"):
         inner = text[2:-2]
     elif text[:1] in _OPEN and text[-1:] in _CLOSE and len(text) > 1 and not text.endswith("\\}"):
         inner = text[1:-1]
     else:
         return None
-    return inner if _balanced(inner) else None
+    return inner if _is_balanced(inner) else None
 
 
-def _bracketed(text: str, inner: str) -> Shape | None:
+def _shape_of_brackets(text: str, inner: str) -> Shape | None:
     opening, closing = text[0], text[-1]
     curly = opening in "\\{"
     if curly and closing == "}":
@@ -210,7 +216,7 @@ def _bracketed(text: str, inner: str) -> Shape | None:
                 return Shape("builder", (head.strip(), condition.strip()))
         parts = [part.strip() for part in split_list(inner)] if inner.strip() else []
         return Shape("set", tuple(parts)) if len(parts) <= MAX_PARTS else None
-    parts = [part.strip() for part in _at_top(inner, words=False)]
+    parts = [part.strip() for part in _split_at_top_level(inner, words=False)]
     if len(parts) < 2 or len(parts) > MAX_PARTS:
         return None
     if (opening, closing) in (("(", "]"), ("[", ")")) and len(parts) == 2:
@@ -222,7 +228,7 @@ def _bracketed(text: str, inner: str) -> Shape | None:
     return Shape("tuple", tuple(parts)) if (opening, closing) in (("(", ")"), ("⟨", "⟩")) else None
 
 
-def _balanced(text: str) -> bool:
+def _is_balanced(text: str) -> bool:
     depth = 0
     for sign in text:
         if sign in _OPEN:
@@ -234,7 +240,7 @@ def _balanced(text: str) -> bool:
     return depth == 0
 
 
-def _at_top(text: str, words: bool = True) -> list[str]:
+def _split_at_top_level(text: str, words: bool = True) -> list[str]:
     parts, depth, start, at = [], 0, 0, 0
     while at < len(text):
         sign = text[at]
@@ -254,7 +260,7 @@ def _at_top(text: str, words: bool = True) -> list[str]:
     return [part for part in parts if part.strip()]
 
 
-def _both_signs(text: str) -> list[str]:
+def _split_plus_minus(text: str) -> list[str]:
     if ("\\pm" in text or "±" in text) and len(_PLUS_MINUS.findall(text)) == 1:
         return [_PLUS_MINUS.sub("+", text).lstrip("+").strip(), _PLUS_MINUS.sub("-", text)]
     return [text]

@@ -64,7 +64,7 @@ _REACH_BEHIND = 60
 _BARE = re.compile(r"\A\W*(?P<name>[A-Z][a-z]{2,}(?<!ing))\s+\Z")
 _NAME_BEHIND_OF = re.compile(r"\b(?:of|in)\s+(?:the\s+)?([A-Z][a-z]{2,})")
 _RELATED = re.compile(r"\b(?:is|was)\s+the\s+(\w+)\s+of\s*\Z")
-"""The other one comes after this: "Ann is the mother of"."""
+"""Text before a name that is related to the value's: "Ann is the mother of"."""
 _OF_THE = re.compile(r"\bof\s+the\s+([a-z]{3,})\b")
 _OWNED = re.compile(r"\b[A-Z][a-z]+['’]s?\s+([a-z]+)\s*\Z")
 _COUNTED = re.compile(r"\bnumber\s+of\s+(?:\w+\s+)?(\w+)")
@@ -165,7 +165,7 @@ def _names_axis(clause: str, question: TypedQuestion) -> bool:
 def _has_another_subject(before: str, question: TypedQuestion, known: tuple[str, ...]) -> bool:
     if any(found[0] not in question.text for found in _AT_ANOTHER_TIME.finditer(before)):
         return True
-    if any(_turned(found, question.text.lower()) for found in _PAIRED.finditer(before)):
+    if any(_is_reversed_pair(found, question.text.lower()) for found in _PAIRED.finditer(before)):
         return True
     if (related := _RELATED.search(before)) and f"{related[1]} of".lower() in question.text.lower():
         return True
@@ -201,7 +201,7 @@ def _subjects(subject: str, question: TypedQuestion) -> list[str]:
     return found
 
 
-def _turned(pair: re.Match[str], question: str) -> bool:
+def _is_reversed_pair(pair: re.Match[str], question: str) -> bool:
     one, other = pair[1].lower(), pair[2].lower()
     return (
         one != other

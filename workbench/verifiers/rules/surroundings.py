@@ -197,8 +197,8 @@ def denied(around: Surroundings) -> bool:
     """Return whether the text calls the answer wrong, doubts it, asks for it, or retracts it."""
     return (
         _LEFT_OPEN.search(around.before) is not None
-        or _denied_before(around.before)
-        or _denied_behind(around.behind)
+        or _is_denied_before(around.before)
+        or _is_denied_after(around.behind)
         or _is_attributed(around)
     )
 
@@ -206,7 +206,7 @@ def denied(around: Surroundings) -> bool:
 def taken_back(reference: str, answer: str) -> bool:
     """Return whether a sentence that contains an answer retracts it afterwards: "Ann. Wait, Bea"."""
     at = answer.casefold().rfind(reference.casefold())
-    return at >= 0 and _denied_behind(answer[at + len(reference) :])
+    return at >= 0 and _is_denied_after(answer[at + len(reference) :])
 
 
 def changed(around: Surroundings) -> bool:
@@ -220,17 +220,17 @@ def changed(around: Surroundings) -> bool:
     return _CHANGED_BEFORE.search(left) is not None or _CHANGED_BEHIND.match(around.behind) is not None
 
 
-def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+def _last_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
     found = deque(pattern.finditer(text), maxlen=1)
     return found[0] if found else None
 
 
-def _denied_before(before: str) -> bool:
+def _is_denied_before(before: str) -> bool:
     if not before.strip():
         return False
     if _WRONG_LABEL.search(before):
         return True
-    last = _last(_NEGATION, before)
+    last = _last_match(_NEGATION, before)
     if last is None:
         return False
     between = before[last.end() :]
@@ -247,7 +247,7 @@ def _is_attributed(around: Surroundings) -> bool:
     behind = around.behind[:_OTHERS_REACH]
     if _SAID_BEHIND.match(behind):
         return _ERRS.search(behind) is not None
-    said = _last(_SAID_BY, around.before) if around.before.strip() else None
+    said = _last_match(_SAID_BY, around.before) if around.before.strip() else None
     if said is None or _SPEAKER.search(around.before, 0, said.start()):
         return False
     if _CONCLUDES.search(around.before, said.end()):
@@ -255,7 +255,7 @@ def _is_attributed(around: Surroundings) -> bool:
     return _BY_OTHERS.search(around.before[: said.start()]) is not None or _ERRS.search(behind) is not None
 
 
-def _denied_behind(behind: str) -> bool:
+def _is_denied_after(behind: str) -> bool:
     if not behind.strip():
         return False
     if _QUESTIONED.match(behind) or _OR_ELSE.match(behind) or _MAY_BE.match(behind):

@@ -46,17 +46,17 @@ def same_symbolic(first: str, second: str) -> bool | None:
         MemoryError: The comparison needs more memory than available.
     """
     try:
-        one, other = (_tree(text) for text in sorted((first, second)))
+        one, other = (_parse_tree(text) for text in sorted((first, second)))
         if one is None or other is None:
             return None
-        return _same(one, other)
+        return _is_same(one, other)
     except MemoryError:
         raise
     except Exception:  # sympy and the parser may raise any exception
         return None
 
 
-def _tree(text: str) -> Any:
+def _parse_tree(text: str) -> Any:
     try:
         tokens = tokenize(text)
     except NotUnderstood:
@@ -72,7 +72,7 @@ def _tree(text: str) -> Any:
     return tree if isinstance(tree, (sympy.Expr, sympy.Eq)) else None
 
 
-def _same(first: Any, second: Any) -> bool | None:
+def _is_same(first: Any, second: Any) -> bool | None:
     equations = [isinstance(tree, sympy.Eq) for tree in (first, second)]
     if all(equations):
         return _same_equation(first, second)
@@ -117,11 +117,11 @@ def _same_solutions(first: Any, second: Any) -> bool | None:
 def _same_expression(first: Any, second: Any) -> bool | None:
     if first == second or (_has_limits(first) and first.as_dummy() == second.as_dummy()):
         return True
-    agree = _agree(first, second)
+    agree = _agree_at_points(first, second)
     if agree is not None:
         return agree
     one, other = first.doit(), second.doit()
-    if (agree := _agree(one, other)) is not None:
+    if (agree := _agree_at_points(one, other)) is not None:
         return agree
     return True if sympy.simplify(one - other) == 0 else None
 
@@ -130,9 +130,9 @@ def _has_limits(tree: Any) -> bool:
     return bool(tree.has(ExprWithLimits, sympy.Limit))
 
 
-def _agree(first: Any, second: Any) -> bool | None:
+def _agree_at_points(first: Any, second: Any) -> bool | None:
     names = sorted(first.free_symbols | second.free_symbols, key=str)
-    counted = _counted(first) | _counted(second)
+    counted = _counting_symbols(first) | _counting_symbols(second)
     for start in range(len(_POINTS) if names else 1):
         point = {
             name: (_NATURAL_POINTS if name in counted else _POINTS)[(start + at) % len(_POINTS)] + at // len(_POINTS)
@@ -149,7 +149,7 @@ def _agree(first: Any, second: Any) -> bool | None:
     return True
 
 
-def _counted(tree: Any) -> set[Any]:
+def _counting_symbols(tree: Any) -> set[Any]:
     counts = [end for bound in tree.atoms(sympy.Sum, sympy.Product) for _, *ends in bound.limits for end in ends]
     counts += tree.atoms(sympy.factorial, sympy.binomial)
     counts += [power.exp for power in tree.atoms(sympy.Pow) if power.base.is_negative]

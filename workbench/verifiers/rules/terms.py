@@ -47,7 +47,7 @@ def same_words_of(reference: str, candidate: str, question: TypedQuestion) -> st
         if alike and ("?" in reference) == ("?" in candidate):
             return "text.words"
         return "text.noun" if _same_noun(reference, candidate) else None
-    if question.strands and (ours := _strand(reference)) is not None and ours == _strand(candidate):
+    if question.strands and (ours := _parse_strand(reference)) is not None and ours == _parse_strand(candidate):
         return "text.words"
     return "text.noun" if not question.of_words and _same_term(reference, candidate, question) else None
 
@@ -110,7 +110,7 @@ def _same_sequence(reference: str, candidate: str) -> bool:
     return len(ours) > 1 and ours == theirs
 
 
-def _strand(text: str) -> tuple[bool, str] | None:
+def _parse_strand(text: str) -> tuple[bool, str] | None:
     """Parse a strand of nucleotides, and whether it is written from its 3' end."""
     found = _STRAND.fullmatch(tidy(text))
     if found is None or (found[1] or "") == (found[3] or "-"):

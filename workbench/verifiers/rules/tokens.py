@@ -1,4 +1,4 @@
-"""Cuts a short LaTeX or plain-text math string into tokens with one spelling each.
+"""Cut a short LaTeX or plain-text math string into tokens with one spelling each.
 
 A token is a string: a number (``12``, ``.5``), one letter, a Greek letter as a character, a sign, a macro with its
 backslash (``\\frac``, ``\\sin``), or a name of several letters behind a double quote (``"max``).
@@ -114,11 +114,11 @@ def tokenize(text: str) -> list[str]:
             if token := _SAME.get(found[0], found[0]):
                 tokens.append(token)
         elif kind == "number":
-            tokens += _number(found[0], "(" in text or "[" in text)
+            tokens += _number_tokens(found[0], "(" in text or "[" in text)
         elif kind == "words":
-            tokens += _words(found[0])
+            tokens += _word_tokens(found[0])
         elif kind == "content":
-            tokens += _font(found["content"].strip())
+            tokens += _font_tokens(found["content"].strip())
         elif kind == "by":
             tokens.append(f'"d{found["of"]}/d{found["by"]}')
         elif kind == "plain_by":
@@ -130,7 +130,7 @@ def tokenize(text: str) -> list[str]:
     return tokens
 
 
-def _number(text: str, bracketed: bool) -> list[str]:
+def _number_tokens(text: str, bracketed: bool) -> list[str]:
     if text.isdecimal():
         return [text]
     bare = re.sub(r"\{,\}|\\,|,\\!", "", text)
@@ -139,7 +139,7 @@ def _number(text: str, bracketed: bool) -> list[str]:
     return [bare.replace(",", "")]
 
 
-def _words(text: str) -> list[str]:
+def _word_tokens(text: str) -> list[str]:
     if len(text) == 1:
         return [text]
     tokens: list[str] = []
@@ -165,7 +165,7 @@ def _words(text: str) -> list[str]:
     return tokens
 
 
-def _font(content: str) -> list[str]:
+def _font_tokens(content: str) -> list[str]:
     if not content or content in _UNIT_OF_ONE:
         return []
     if len(content) == 1:

@@ -251,8 +251,8 @@ def unit(text: str) -> Unit | None:
         return unit(alias)
     if known := _lookup(text):
         return known
-    factors = _factors(text)
-    return _product(factors) if factors else None
+    factors = _parse_factors(text)
+    return _multiply(factors) if factors else None
 
 
 def unit_powers(text: str) -> dict[Unit, int] | None:
@@ -260,7 +260,7 @@ def unit_powers(text: str) -> dict[Unit, int] | None:
     if unit(text) is None:
         return None
     powers: dict[Unit, int] = {}
-    for part, power in _factors(text) or ():
+    for part, power in _parse_factors(text) or ():
         powers[part] = powers.get(part, 0) + power
     return {part: power for part, power in powers.items() if power}
 
@@ -274,7 +274,7 @@ def leading_unit(text: str) -> str:
     return text[:longest].strip()
 
 
-def _factors(text: str) -> list[tuple[Unit, int]] | None:
+def _parse_factors(text: str) -> list[tuple[Unit, int]] | None:
     text = _FRACTION.sub(r"(\1)/(\2)", text.strip())
     if text.startswith("(") and text.find(")") == len(text) - 1:
         text = text[1:-1]
@@ -308,7 +308,7 @@ def _factors(text: str) -> list[tuple[Unit, int]] | None:
     return factors if pending == 1 else None
 
 
-def _product(factors: list[tuple[Unit, int]]) -> Unit | None:
+def _multiply(factors: list[tuple[Unit, int]]) -> Unit | None:
     factor, pi = Fraction(1), 0
     dimensions: dict[str, int] = {}
     for part, power in factors:
@@ -325,22 +325,22 @@ def _product(factors: list[tuple[Unit, int]]) -> Unit | None:
 @lru_cache(maxsize=4096)
 def _lookup(name: str) -> Unit | None:
     if entry := _SYMBOLS.get(name):
-        return _defined(name, entry)
+        return _unit_of_definition(name, entry)
     for size in (1, 2):
         prefix, rest = name[:size], name[size:]
         if (entry := _SYMBOLS.get(rest)) and prefix in SYMBOL_PREFIXES and prefix in entry.prefixes.split():
-            return _scaled(_defined(rest, entry), SYMBOL_PREFIXES[prefix])
+            return _scale_by_power(_unit_of_definition(rest, entry), SYMBOL_PREFIXES[prefix])
     lower = name.lower()
     for singular in (lower, lower.removesuffix("s"), lower.removesuffix("es")):
         if entry := _NAMES.get(singular):
-            return _defined(singular, entry)
+            return _unit_of_definition(singular, entry)
         for prefix, power in NAME_PREFIXES.items():
             if singular.startswith(prefix) and (entry := _NAMES.get(singular[len(prefix) :])) and entry.prefixes:
-                return _scaled(_defined(singular, entry), power)
+                return _scale_by_power(_unit_of_definition(singular, entry), power)
     return None
 
 
-def _defined(name: str, entry: _UnitEntry) -> Unit | None:
+def _unit_of_definition(name: str, entry: _UnitEntry) -> Unit | None:
     """Return the unit of a definition: ``=base``, or a number, an optional ``π`` or ``+offset``, and a unit."""
     definition = entry.definition
     if definition.startswith("="):
@@ -356,7 +356,7 @@ def _defined(name: str, entry: _UnitEntry) -> Unit | None:
     return Unit(factor, base.dimensions, base.pi + pi, Fraction(offset or 0), not kept)
 
 
-def _scaled(base: Unit | None, power: int) -> Unit | None:
+def _scale_by_power(base: Unit | None, power: int) -> Unit | None:
     if base is None:
         return None
     return base._replace(factor=base.factor * (Fraction(10**power) if power >= 0 else Fraction(1, 10**-power)))

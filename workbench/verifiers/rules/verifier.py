@@ -51,35 +51,37 @@ class Rules:
         """Return the verdict, or the comparison deferred to a worker; this is never slow, whatever the texts are."""
         found = answers(item.question, item.reference, item.completion, item.subtype)
         try:
-            return _verdict(found, self._decide(item, found, _needs_worker))
+            return _verdict(found, self._decide(item, found, _defer_to_worker))
         except Unread:
-            return Pending(key=_key(item, found, self.config()), verdict=_verdict(found, Decision(None, "too_complex")))
+            return Pending(
+                key=_deferred_key(item, found, self.config()), verdict=_verdict(found, Decision(None, "too_complex"))
+            )
 
     def verify(self, item: VerifierInput) -> Verdict:
         """Return the verdict, using sympy if the rules can't parse an answer. Only for worker processes."""
         found = answers(item.question, item.reference, item.completion, item.subtype)
         try:
-            return _verdict(found, self._decide(item, found, self._symbolic()))
+            return _verdict(found, self._decide(item, found, self._symbolic_comparer()))
         except Unread:
             return _verdict(found, Decision(None, "too_complex"))
 
-    def _symbolic(self) -> Symbolic:
+    def _symbolic_comparer(self) -> Symbolic:
         if self.lack is not None:
-            return _needs_worker
+            return _defer_to_worker
         from workbench.verifiers.rules.symbolic import same_symbolic
 
         return same_symbolic
 
     def _decide(self, item: VerifierInput, found: Answers, symbolic: Symbolic) -> Decision:
-        return decide(found, item.completion, _reader(item.question, item.subtype, self._leniency), symbolic)
+        return decide(found, item.completion, _cached_reader(item.question, item.subtype, self._leniency), symbolic)
 
 
 @lru_cache(maxsize=256)
-def _reader(text: str, subtype: str | None, leniency: Leniency) -> AnswerReader:
+def _cached_reader(text: str, subtype: str | None, leniency: Leniency) -> AnswerReader:
     return AnswerReader(TypedQuestion(text, subtype), leniency)
 
 
-def _needs_worker(reference: str, candidate: str) -> bool | None:
+def _defer_to_worker(reference: str, candidate: str) -> bool | None:
     raise Unread
 
 
@@ -96,7 +98,7 @@ def _verdict(found: Answers, decision: Decision) -> Verdict:
     )
 
 
-def _key(item: VerifierInput, found: Answers, chosen: dict[str, object]) -> bytes:
+def _deferred_key(item: VerifierInput, found: Answers, chosen: dict[str, object]) -> bytes:
     """Hash everything a worker's verdict depends on: the final answers, the type, the question and its options.
 
     For a reference with several parts this includes the completion: some parts may be outside its last box.

@@ -35,16 +35,16 @@ if TYPE_CHECKING:
 _VALUE = re.compile(r"[\d\\^=]")
 
 
-def _term(source: AnswerText, reader: AnswerReader) -> Value | None:
+def _read_term(source: AnswerText, reader: AnswerReader) -> Value | None:
     found = term(source.text)
     return None if found is None else Term(found)
 
 
-def _terms(one: Part[Term], other: Part[Term], with_: Comparison) -> Equality | None:
+def _compare_terms(one: Part[Term], other: Part[Term], with_: Comparison) -> Equality | None:
     return Equality(one.value.term == other.value.term, "state.term")
 
 
-def _choices(one: Part[ChosenOptions], other: Part[ChosenOptions], with_: Comparison) -> Equality | None:
+def _compare_choices(one: Part[ChosenOptions], other: Part[ChosenOptions], with_: Comparison) -> Equality | None:
     ours, theirs = one.value, other.value
     if ours.by_letter and theirs.by_letter:
         return Equality(ours.labels == theirs.labels, "choice.letter")
@@ -63,33 +63,33 @@ def _choices(one: Part[ChosenOptions], other: Part[ChosenOptions], with_: Compar
     return Equality(ours.labels == theirs.labels, "choice.text")
 
 
-def _choice_and_other(one: Part[ChosenOptions], other: Part[Any], with_: Comparison) -> Equality | None:
+def _compare_choice_and_other(one: Part[ChosenOptions], other: Part[Any], with_: Comparison) -> Equality | None:
     if (chosen := with_.reader.chosen(other.text)) is not None:
-        return _choices(one, Part(other.text, chosen), with_)
+        return _compare_choices(one, Part(other.text, chosen), with_)
     return Equality(False, "choice.none") if with_.question.options else DIFFERENT
 
 
-def _states(one: Part[State], other: Part[State], with_: Comparison) -> Equality | None:
+def _compare_states(one: Part[State], other: Part[State], with_: Comparison) -> Equality | None:
     rule = "state." + "-".join(one.value.states).replace(" ", "_")
     return Equality(one.value.state == other.value.state, rule)
 
 
-def _state_and_other(one: Part[State], other: Part[Any], with_: Comparison) -> Equality | None:
+def _doubt_state_and_other(one: Part[State], other: Part[Any], with_: Comparison) -> Equality | None:
     raise Doubt("witness_in_box" if with_.boxed else "semantic")
 
 
-def _brackets(one: Part[Brackets], other: Part[Brackets], with_: Comparison) -> Equality | None:
+def _compare_brackets(one: Part[Brackets], other: Part[Brackets], with_: Comparison) -> Equality | None:
     return Equality(one.value == other.value, "brackets.closing")
 
 
-def _texts(one: Part[Text], other: Part[Any], with_: Comparison) -> Equality | None:
+def _compare_texts(one: Part[Text], other: Part[Any], with_: Comparison) -> Equality | None:
     question = with_.question
     reference, candidate = (other, one) if with_.turned else (one, other)
     if rule := same_words_of(reference.text, candidate.text, question):
         if other_case(one.text, other.text, question):
             raise Doubt("alike")
         return Equality(True, rule)
-    if not with_.boxed and _contained(reference.text, candidate.text, with_):
+    if not with_.boxed and _is_contained(reference.text, candidate.text, with_):
         if goes_on(reference.text, candidate.text, question) or other_case(reference.text, candidate.text, question):
             raise Doubt("alike")
         return Equality(True, "text.contained")
@@ -106,7 +106,7 @@ def _texts(one: Part[Text], other: Part[Any], with_: Comparison) -> Equality | N
     return DIFFERENT
 
 
-def _contained(reference: str, answer: str, with_: Comparison) -> bool:
+def _is_contained(reference: str, answer: str, with_: Comparison) -> bool:
     if changes(answer[: max(answer.find(reference), 0)]) - explained_by(with_.question.text):
         return False
     if word_count(reference) and leads(answer, reference):
@@ -118,13 +118,15 @@ def _contained(reference: str, answer: str, with_: Comparison) -> bool:
     return contains(answer, reference) or completes(with_.question.text, answer, reference)
 
 
-def _huge(one: Part[Huge], other: Part[Any], with_: Comparison) -> Equality | None:
+def _reject_huge(one: Part[Huge], other: Part[Any], with_: Comparison) -> Equality | None:
     raise TooComplex("an answer that takes too much work to read")
 
 
-HUGE = ValueType(None, {(Huge, object): _huge})
-TERM = ValueType(_term, {(Term, Term): _terms}, of_a_name=True)
-STATE = ValueType(None, {(State, State): _states, (State, object): _state_and_other})
-OPTIONS = ValueType(None, {(ChosenOptions, ChosenOptions): _choices, (ChosenOptions, object): _choice_and_other})
-BRACKETS = ValueType(None, {(Brackets, Brackets): _brackets})
-TEXT = ValueType(None, {(Text, object): _texts})
+HUGE = ValueType(None, {(Huge, object): _reject_huge})
+TERM = ValueType(_read_term, {(Term, Term): _compare_terms}, of_a_name=True)
+STATE = ValueType(None, {(State, State): _compare_states, (State, object): _doubt_state_and_other})
+OPTIONS = ValueType(
+    None, {(ChosenOptions, ChosenOptions): _compare_choices, (ChosenOptions, object): _compare_choice_and_other}
+)
+BRACKETS = ValueType(None, {(Brackets, Brackets): _compare_brackets})
+TEXT = ValueType(None, {(Text, object): _compare_texts})

@@ -42,7 +42,7 @@ class CodeBleu(Similarity):
         if lang not in LANGUAGES:
             raise ValueError(f"lang: must be one of {', '.join(LANGUAGES)}, not {lang!r}")
         self._lang = lang
-        self.version = f"{_BASE}+{_grammar(lang)}+2"
+        self.version = f"{_BASE}+{_grammar_version(lang)}+2"
 
     def config(self) -> dict[str, object]:
         return {**super().config(), "lang": self._lang}
@@ -55,7 +55,7 @@ class CodeBleu(Similarity):
         return float(calc_codebleu([reference], [candidate], self._lang)["codebleu"])
 
 
-def _grammar(lang: str) -> str:
+def _grammar_version(lang: str) -> str:
     """Return the language's grammar and its version.
 
     Raises:

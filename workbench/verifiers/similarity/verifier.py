@@ -56,7 +56,7 @@ class Similarity(ABC):
     isolation: Isolation = "process"
 
     def __init__(self, threshold: str = "0.5", of: str = "auto") -> None:
-        self._threshold = _share(threshold)
+        self._threshold = _parse_threshold(threshold)
         if of not in self.choices["of"]:
             raise ValueError(f"of: must be auto, final or whole, not {of!r}")
         self._of = of
@@ -74,7 +74,7 @@ class Similarity(ABC):
 
     def verify(self, item: VerifierInput) -> Verdict:
         """Score the texts; abstain if a side has no text, or both are too long for the metric."""
-        sides = self._sides(item)
+        sides = self._compared_texts(item)
         if not sides.reference.strip():
             return Verdict(outcome=Outcome.ABSTAIN, reason="no_reference_answer")
         if not sides.candidate.strip():
@@ -88,12 +88,12 @@ class Similarity(ABC):
         outcome = Outcome.CORRECT if score >= self._threshold else Outcome.INCORRECT
         return sides.verdict(outcome, "similarity", score=score)
 
-    def _sides(self, item: VerifierInput) -> _Sides:
+    def _compared_texts(self, item: VerifierInput) -> _ComparedTexts:
         if self._of == "whole" or (self._of == "auto" and item.is_code):
-            return _Sides(item.reference, item.completion)
+            return _ComparedTexts(item.reference, item.completion)
         reference = reference_answer(item.reference, item.subtype)
         candidate = completion_answer(item.completion)
-        return _Sides(
+        return _ComparedTexts(
             reference.text,
             candidate.text,
             (reference.start, reference.end),
@@ -101,7 +101,7 @@ class Similarity(ABC):
         )
 
 
-class _Sides(NamedTuple):
+class _ComparedTexts(NamedTuple):
     reference: str
     candidate: str
     reference_span: Span = None
@@ -120,7 +120,7 @@ class _Sides(NamedTuple):
         )
 
 
-def _share(text: str) -> float:
+def _parse_threshold(text: str) -> float:
     try:
         value = float(text)
     except ValueError:

@@ -43,11 +43,11 @@ class Stage(Struct, frozen=True, kw_only=True):
     def is_for(self, subtype: str | None) -> bool:
         """Return whether the stage is called for items of a subtype; a stage with types ignores untyped items."""
         return not self.types or (
-            subtype is not None and any(subtype in (one, *_above(one, subtype)) for one in self.types)
+            subtype is not None and any(subtype in (one, *_covered_subtypes(one, subtype)) for one in self.types)
         )
 
     def settled(self, verdict: Verdict) -> Outcome | None:
-        """Return the stack's outcome by this stage's verdict; None if the item is passed on."""
+        """Return the stack's outcome by this stage's verdict; None if the item is passed on to the next stage."""
         if verdict.outcome is Outcome.ERROR:
             return None
         score = verdict.score
@@ -59,18 +59,18 @@ class Stage(Struct, frozen=True, kw_only=True):
 
     def __str__(self) -> str:
         found = [word for word, outcomes in _WORDS.items() if self.outcomes == frozenset(outcomes)]
-        found += [f"score>={_spelt(self.least)}"] if self.least is not None else []
-        found += [f"score<={_spelt(self.most)}"] if self.most is not None else []
+        found += [f"score>={_format_score(self.least)}"] if self.least is not None else []
+        found += [f"score<={_format_score(self.most)}"] if self.most is not None else []
         return f"{self.name}:{'/'.join(found)}{'@' if self.types else ''}{'/'.join(self.types)}"
 
 
-def _spelt(score: float) -> str:
+def _format_score(score: float) -> str:
     short = f"{score:g}"
     return short if float(short) == score else repr(float(score))
 
 
-def _above(one: str, subtype: str) -> tuple[str, ...]:
-    """Return the subtype and the types that include it: ``A`` includes ``A1``."""
+def _covered_subtypes(one: str, subtype: str) -> tuple[str, ...]:
+    """Return the subtype if the type ``one`` includes it: ``A`` includes ``A1``."""
     return (subtype,) if len(one) == 1 and subtype.startswith(one) else ()
 
 
@@ -80,7 +80,7 @@ def stages(text: str) -> tuple[Stage, ...]:
     Raises:
         ValueError: No stage is given, or one has another format.
     """
-    found = tuple(_stage(part.strip()) for part in text.split(",") if part.strip())
+    found = tuple(_parse_stage(part.strip()) for part in text.split(",") if part.strip())
     if not found:
         raise ValueError(f"{STAGES}: it is missing")
     if len(found) > MAX_STAGES:
@@ -92,7 +92,7 @@ def in_words(found: Iterable[Stage]) -> str:
     return ", ".join(map(str, found))
 
 
-def _stage(text: str) -> Stage:
+def _parse_stage(text: str) -> Stage:
     name, colon, rule = text.partition(":")
     if not name.strip():
         raise ValueError(f"{STAGES}: {text!r} doesn't name a verifier")
@@ -100,14 +100,14 @@ def _stage(text: str) -> Stage:
     conditions = [part.strip() for part in said.split("/")] if said.strip() else []
     if colon and not conditions and not at:
         raise ValueError(f"{STAGES}: {text!r}: write the deciding rule after the colon: {_SETTLES}")
-    stage = Stage(name=name.strip(), types=_types(text, types) if at else ())
+    stage = Stage(name=name.strip(), types=_parse_types(text, types) if at else ())
     outcomes: frozenset[Outcome] = frozenset()
     least, most = None, None
     for condition in conditions or ["both"]:
         if condition in _WORDS:
             outcomes |= frozenset(_WORDS[condition])
         elif scored := _SCORE.fullmatch(condition):
-            number = _number(text, scored[2])
+            number = _parse_score(text, scored[2])
             if (least if scored[1] == ">=" else most) is not None:
                 raise ValueError(f"{STAGES}: {text!r} has two conditions with {scored[1]}; give one of them")
             least, most = (number, most) if scored[1] == ">=" else (least, number)
@@ -120,14 +120,14 @@ def _stage(text: str) -> Stage:
     return Stage(name=stage.name, outcomes=outcomes, least=least, most=most, types=stage.types)
 
 
-def _number(text: str, written: str) -> float:
+def _parse_score(text: str, written: str) -> float:
     number = float(written)
     if not math.isfinite(number):
         raise ValueError(f"{STAGES}: {text!r}: {written} is too large")
     return number
 
 
-def _types(text: str, written: str) -> tuple[str, ...]:
+def _parse_types(text: str, written: str) -> tuple[str, ...]:
     found = tuple(dict.fromkeys(part.strip() for part in written.split("/")))
     for one in found:
         if not _TYPE.fullmatch(one):

@@ -38,7 +38,7 @@ class LocalPart(Struct, frozen=True):
 
 
 class Stack:
-    """Stages in order; the options of its start define their verifiers."""
+    """Stages in order; an option that is filled in when it starts defines their verifiers."""
 
     description: ClassVar[str] = "Sequence of verifiers: each judges the items that earlier ones deferred"
     options: ClassVar[dict[str, str]] = {
@@ -61,11 +61,11 @@ class Stack:
         self.stages = stages(required(options, STAGES))
         self._when_spent = choice(options, WHEN_SPENT, get_args(WhenSpent), "pause")
         registry = Registry()
-        self._made = {one.name: (one, _usable(one, registry)) for one in stages_in(options)}
+        self._made = {one.name: (one, _load_stage(one, registry)) for one in stages_in(options)}
         if self._made and self._made.keys() != {stage.name for stage in self.stages}:
             raise ValueError(f"{STAGES}: some stages were not found")
         self._limits = limits_from({name: value for name, value in options.items() if name in self.options})
-        if "concurrency" not in options and (served := self._served()):
+        if "concurrency" not in options and (served := self._served_stages()):
             most = max(one.limits().concurrency for one in served.values())
             self._limits = structs.replace(self._limits, concurrency=most)
         self._judges: Mapping[str, LocalJudge] = {}
@@ -98,7 +98,9 @@ class Stack:
     def servers(self) -> dict[str, ModelServer]:
         """Return all stages' servers, by the stage's name and the role there; empty if all stages are local."""
         return {
-            _role(name, role): server for name, one in self._served().items() for role, server in one.servers().items()
+            _stage_role(name, role): server
+            for name, one in self._served_stages().items()
+            for role, server in one.servers().items()
         }
 
     def limits(self) -> Limits:
@@ -110,15 +112,15 @@ class Stack:
         return tuple(
             StageLimits(
                 name=name,
-                roles=tuple(_role(name, role) for role in one.servers()),
+                roles=tuple(_stage_role(name, role) for role in one.servers()),
                 limits=one.limits(),
                 goes_on=self._when_spent == "next",
             )
-            for name, one in self._served().items()
+            for name, one in self._served_stages().items()
         )
 
     def calls_per_item(self) -> float:
-        return sum(one.calls_per_item() for one in self._served().values())
+        return sum(one.calls_per_item() for one in self._served_stages().values())
 
     async def judge(self, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
         """Return the first stage's verdict that decides the item, else the last one's.
@@ -138,7 +140,7 @@ class Stack:
             found = said[stage.name].verdict
             settled = stage.settled(found)
             passed.append({"stage": number, "verifier": stage.name, "verdict": found.outcome.word, "rule": found.rule})
-            verdict = self._as_own(number, stage, found, settled)
+            verdict = self._name_deciding_stage(number, stage, found, settled)
             if settled is not None:
                 break
         votes = tuple(one.verdict for one in said.values())
@@ -146,7 +148,7 @@ class Stack:
         trace: dict[str, Any] = {"judge": self.name, "passed": passed, "votes": list(said)}
         return Judged(verdict=verdict, votes=votes, trace={**trace, **({"stages": traces} if traces else {})})
 
-    def _as_own(self, number: int, stage: Stage, found: Verdict, settled: Outcome | None) -> Verdict:
+    def _name_deciding_stage(self, number: int, stage: Stage, found: Verdict, settled: Outcome | None) -> Verdict:
         place = f"{stage.name}, stage {number} of {len(self.stages)}"
         said = f"settled by {place}" if settled is not None else f"left by all stages; what {place} said"
         return structs.replace(
@@ -161,7 +163,7 @@ class Stack:
         if verifier.isolation == "served":
 
             async def ask_stage(request: Request, *, step: str, role: str = "judge", sample: int = 0) -> Reply:
-                return await ask(request, step=step, role=_role(made.name, role), sample=sample)
+                return await ask(request, step=step, role=_stage_role(made.name, role), sample=sample)
 
             return await judged_by_server(cast("ServedVerifier", verifier), item, ask_stage, secret)
         if (judge := self._judges.get(stage.name)) is None:
@@ -171,15 +173,15 @@ class Stack:
         verdict = await judge(item)
         return Judged(verdict=structs.replace(verdict, ms=verdict.ms or (time.perf_counter() - started) * 1000))
 
-    def _served(self) -> dict[str, ServedVerifier]:
+    def _served_stages(self) -> dict[str, ServedVerifier]:
         return {name: cast("ServedVerifier", one) for name, (_, one) in self._made.items() if one.isolation == "served"}
 
 
-def _role(name: str, role: str) -> str:
+def _stage_role(name: str, role: str) -> str:
     return f"{name}:{role}"
 
 
-def _usable(made: PanelMember, registry: Registry) -> AnyVerifier:
+def _load_stage(made: PanelMember, registry: Registry) -> AnyVerifier:
     verifier = registry.load(made.kind, made.options)
     if verifier.isolation == "sandbox" or isinstance(verifier, Stack):
         does = "runs programs" if verifier.isolation == "sandbox" else "is a stack itself"

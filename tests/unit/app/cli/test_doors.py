@@ -70,7 +70,7 @@ def test_what_was_opened_last_comes_first(tmp_path: Path) -> None:
 def test_a_project_opened_under_a_name_is_remembered_with_it(monkeypatch: pytest.MonkeyPatch, database: str) -> None:
     with opened_project(database) as project:
         add_annotators(project, ["amira"])
-    monkeypatch.setattr(opening, "_app", lambda *_: None)
+    monkeypatch.setattr(opening, "_run_app", lambda *_: None)
     monkeypatch.setattr("sys.stdin", Mock(isatty=lambda: True))
     monkeypatch.setattr("sys.stdout", Mock(isatty=lambda: True))
     opening.open_command.main([database, "--as", "amira"], standalone_mode=False)

@@ -157,7 +157,7 @@ def test_no_garbage_is_looked_for_while_the_app_is_imported(database: Path) -> N
         "def app(*arguments):\n"
         "    import workbench.app.tui.app\n"
         "    print(len(looked), 'textual' in sys.modules)\n"
-        "opening._app = app\n"
+        "opening._run_app = app\n"
         "root(['open', sys.argv[1]])\n"
     )
     words = [sys.executable, "-c", script, str(database)]

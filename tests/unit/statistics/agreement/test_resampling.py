@@ -51,7 +51,7 @@ def test_it_is_the_interval_of_resampling_item_by_item() -> None:
 @pytest.mark.parametrize("few", [True, False])
 def test_both_ways_of_drawing_draw_as_many_clusters_as_there_are(few: bool) -> None:
     often = np.array([500, 300, 200]) if few else np.ones(400, dtype=int)
-    drawn_ = bootstrap._draw(often, 300, np.random.default_rng(0))
+    drawn_ = bootstrap._draw_multiplicities(often, 300, np.random.default_rng(0))
     assert (drawn_.sum(axis=1) == often.sum()).all()
     assert drawn_.mean(axis=0) == pytest.approx(often, rel=0.25)
     expected = often * (1 - often / often.sum())

@@ -124,9 +124,9 @@ def test_what_another_could_have_written_is_not_believed(
 @pytest.mark.parametrize(
     ("module", "name", "value"),
     [
-        ("levels", "_version", lambda: "9"),
-        ("levels", "_own_files", lambda: "other code"),
-        ("levels", "_bubblewrap", lambda: "/usr/bin/bwrap 99"),
+        ("levels", "_package_version", lambda: "9"),
+        ("levels", "_package_hash", lambda: "other code"),
+        ("levels", "_bubblewrap_version", lambda: "/usr/bin/bwrap 99"),
         ("os", "getuid", lambda: 4711),
         ("sys", "version", "3.99"),
     ],

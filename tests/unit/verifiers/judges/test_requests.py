@@ -235,13 +235,13 @@ def test_control_tokens_are_broken_unless_told_otherwise() -> None:
 
 def test_each_text_is_searched_for_control_tokens_once(monkeypatch: pytest.MonkeyPatch) -> None:
     searched: list[int] = []
-    folded = control_tokens._folded
+    folded = control_tokens._fold
 
     def counting(text: str) -> tuple[str, list[tuple[int, int]]]:
         searched.append(len(text))
         return folded(text)
 
-    monkeypatch.setattr(control_tokens, "_folded", counting)
+    monkeypatch.setattr(control_tokens, "_fold", counting)
     item = structs.replace(ITEM, completion="a[i] <b> " * 2_000)
     texts = sum(map(len, (item.question, item.reference, item.completion)))
     requests(item)

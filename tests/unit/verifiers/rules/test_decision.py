@@ -319,13 +319,13 @@ def test_another_option_behind_a_box_is_another_answer() -> None:
 
 def test_pieces_of_a_phrase_that_are_other_words_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
-    value = AnswerReader._value
+    value = AnswerReader._read_value
 
     def counted(reader: AnswerReader, source: AnswerText) -> Any:
         read.append(source.text)
         return value(reader, source)
 
-    monkeypatch.setattr(AnswerReader, "_value", counted)
+    monkeypatch.setattr(AnswerReader, "_read_value", counted)
     wanted = "Because there was no one left in the square who needed the time."
     told = "He stopped because, with the shops closed and the last baker gone, there was nobody left in the square for"
     completion = f"{told} the tower to keep time for, and so winding it every evening had lost its point for him."

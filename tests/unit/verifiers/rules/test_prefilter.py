@@ -65,7 +65,7 @@ def test_a_question_is_spared_the_patterns_whose_words_it_lacks(monkeypatch: pyt
             return self.pattern.search(text)
 
     said = vars(TypedQuestion)
-    names = [name for name, kind in said.items() if type(kind).__name__ == "_Says"]
+    names = [name for name, kind in said.items() if type(kind).__name__ == "_PatternProperty"]
     for name in names:
         looked_for: PrefilteredPattern = said[name]._pattern
         monkeypatch.setattr(looked_for, "_pattern", Told(looked_for._pattern))

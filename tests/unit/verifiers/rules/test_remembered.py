@@ -30,7 +30,7 @@ def _item(question: str, reference: str, completion: str) -> VerifierInput:
 
 
 def _forget() -> None:
-    verifier._reader.cache_clear()
+    verifier._cached_reader.cache_clear()
 
 
 def test_the_same_answer_is_read_and_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,7 +95,7 @@ def test_a_question_with_many_answers_keeps_few_of_them(monkeypatch: pytest.Monk
     for number in range(50):
         Rules().quick(_item("How many?", "7", f"\\boxed{{{number}}}"))
         Rules().quick(_item("How many?", "7", f"The answer is {number} " + "and so on " * 200))
-    kept = verifier._reader("How many?", None, Rules()._leniency).compared
+    kept = verifier._cached_reader("How many?", None, Rules()._leniency).compared
     assert 0 < len(kept) <= 4
     assert all(len(one.answer) + len(one.sentence) <= equality._LONGEST for one in kept._known)
 

@@ -129,7 +129,7 @@ def evolve_command(project: Project, options: CodeEvolveOptions) -> Output:
     if options.show or options.model is None:
         report = evolved.report(project, evolved.evolution(project, options.name, options.dataset))
     else:
-        report = _run(project, options.model, options)
+        report = _run_evolution(project, options.model, options)
     row = evolved.evolution(project, options.name, report.dataset)
     if options.page is not None:
         write_page(
@@ -140,7 +140,7 @@ def evolve_command(project: Project, options: CodeEvolveOptions) -> Output:
     return Output(report, evolution_text)
 
 
-def _run(project: Project, model: str, options: CodeEvolveOptions) -> EvolutionReport:
+def _run_evolution(project: Project, model: str, options: CodeEvolveOptions) -> EvolutionReport:
     from workbench.coding.duplicates import read_remaining
     from workbench.coding.evolution.refining import USUAL
     from workbench.coding.evolution.running import run
@@ -212,21 +212,23 @@ def duplicates_command(options: CodeDuplicatesOptions) -> Output:
     if options.database is not None and (options.model is None) == (options.local is None):
         raise click.UsageError("Name the source of embeddings: --model NAME -o base_url=…, or --local NAME.")
     with nullcontext() if options.database is None else project_at(options.database) as project:
-        compared = from_file(cast("Path", options.source)) if project is None else _embedded(project, options)
+        compared = (
+            from_file(cast("Path", options.source)) if project is None else _cosines_of_embeddings(project, options)
+        )
         report = find(compared, threshold=options.threshold, seed=options.seed)
         if options.kept is not None:
             write_remaining(compared, report, options.kept, project=project, force=options.force)
-    return Output(report, _show)
+    return Output(report, _show_duplicates)
 
 
-def _show(report: DuplicateReport) -> None:
+def _show_duplicates(report: DuplicateReport) -> None:
     from workbench.coding.evolution.tables import duplicates_text
 
     click.echo(duplicates_text(report), nl=False)
     say_some([f"  {one.task_id} is a duplicate of {one.of} ({one.similarity:.3f})" for one in report.duplicates])
 
 
-def _embedded(project: Project, options: CodeDuplicatesOptions) -> ProblemCosines:
+def _cosines_of_embeddings(project: Project, options: CodeDuplicatesOptions) -> ProblemCosines:
     from workbench.coding.duplicates import from_local, from_server
     from workbench.runs.generation import models_from
 

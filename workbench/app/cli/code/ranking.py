@@ -105,25 +105,25 @@ def select_command(options: CodeSelectOptions) -> None:
     require_one(options, "truth", "suites", "where")
     how = How(k=options.k, rules=options.rules, filter=options.filter_, exact=options.exact)
     if options.source is not None:
-        refused = _from_file(options.source, how, options)
+        refused = _select_from_file(options.source, how, options)
         say_some(refusal_lines(options.source, refused))
         if refused:
             sys.exit(REFUSED_SOME)
     else:
-        _from_database(str(options.database), how, options)
+        _select_from_database(str(options.database), how, options)
 
 
-def _from_file(source: Path, how: How, options: CodeSelectOptions) -> list[Refusal]:
+def _select_from_file(source: Path, how: How, options: CodeSelectOptions) -> list[Refusal]:
     from workbench.coding.ranking.selecting import select_from, write_rows
 
     found, write = select_from(source, how), options.write
     if write is not None:
         say(f"{shown(write)}: {counted(write_rows(found.sets, write, force=options.force), 'problem')}.")
-    _print(found.sets)
+    _print_sets(found.sets)
     return found.refused
 
 
-def _from_database(database: str, how: How, options: CodeSelectOptions) -> None:
+def _select_from_database(database: str, how: How, options: CodeSelectOptions) -> None:
     from workbench.coding.ranking.selecting import write_stored
     from workbench.coding.ranking.truth import runs_in_words, truth_of
 
@@ -131,14 +131,14 @@ def _from_database(database: str, how: How, options: CodeSelectOptions) -> None:
         meant = truth_of(project, options.truth, options.suites)
         on = f" on {runs_in_words(meant.runs)}" if meant.runs else ""
         say(f"Scores by {meant.name}{on}.")
-        sets = _selected(project, how, meant, options)
+        sets = _select_sets(project, how, meant, options)
         if options.write is not None:
             count = write_stored(project, meant, sets, options.write, force=options.force)
             say(f"{shown(options.write)}: {counted(count, 'problem')}.")
-    _print(sets)
+    _print_sets(sets)
 
 
-def _selected(
+def _select_sets(
     project: Project, how: How, meant: TrueScores, options: CodeSelectOptions | CodeHistogramsOptions
 ) -> list[SelectedSet]:
     from workbench.coding.ranking.selecting import select_stored
@@ -168,15 +168,15 @@ def _references(
     return references
 
 
-def _print(sets: Sequence[SelectedSet]) -> None:
+def _print_sets(sets: Sequence[SelectedSet]) -> None:
     for one in sets:
         print_line(one.line)
     sys.stdout.flush()
-    for text in _words([one.line for one in sets]):
+    for text in _selection_lines([one.line for one in sets]):
         say(text)
 
 
-def _words(lines: Sequence[SelectedLine]) -> Iterator[str]:
+def _selection_lines(lines: Sequence[SelectedLine]) -> Iterator[str]:
     solutions = sum(len(line.selected) for line in lines)
     yield f"{counted(len(lines), 'problem')}, {counted(solutions, 'solution')} selected."
     stand_ins = sum(line.ground_truth_from == "stand_in" for line in lines)
@@ -247,7 +247,7 @@ def metrics_command(options: CodeMetricsOptions) -> Output:
         from workbench.coding.ranking.measuring import ranking_of_file
 
         found = ranking_of_file(options.source, samples=options.samples, seed=options.seed)
-        return _output(found.report, options, found.refused)
+        return _ranking_output(found.report, options, found.refused)
     from workbench.coding.ranking.measuring import PAPER_K, compared
     from workbench.coding.ranking.scored import tested_by
     from workbench.coding.ranking.truth import truth_of
@@ -269,10 +269,10 @@ def metrics_command(options: CodeMetricsOptions) -> Output:
             samples=options.samples,
             seed=options.seed,
         ).report
-    return _output(report, options)
+    return _ranking_output(report, options)
 
 
-def _output(report: RankingReport, options: CodeMetricsOptions, refused: Sequence[Refusal] = ()) -> Output:
+def _ranking_output(report: RankingReport, options: CodeMetricsOptions, refused: Sequence[Refusal] = ()) -> Output:
     from msgspec import structs
 
     from workbench.coding.ranking.tables import ranking_as
@@ -329,14 +329,14 @@ def histograms_command(options: CodeHistogramsOptions) -> Output:
         return Output(report, histograms_text).refusing(options.source, found.refused)
     with project_at(str(options.database)) as project:
         meant, chosen = truth_of(project, options.truth, options.suites), selection_of(options.where)
-        sets = _selected(project, how, meant, options)
+        sets = _select_sets(project, how, meant, options)
         counts = tests_of_problems(project, meant, sets)
         given = scores_of_selected(project, meant, sets, options.verifiers) if options.verifiers else {}
         report = HistogramsReport(histograms=histograms(sets, counts, given), shares=outcome_shares(project, chosen))
-    return Output(report, histograms_text, after=list(_without_reference(sets)))
+    return Output(report, histograms_text, after=list(_missing_reference_lines(sets)))
 
 
-def _without_reference(sets: Sequence[SelectedSet]) -> Iterator[str]:
+def _missing_reference_lines(sets: Sequence[SelectedSet]) -> Iterator[str]:
     lines = [one.line for one in sets]
     stand_ins = sum(line.ground_truth_from == "stand_in" for line in lines)
     none = sum(line.reason == "no_ground_truth" for line in lines)
@@ -434,14 +434,14 @@ def passk_command(options: CodePasskOptions) -> Output:
     if options.verifier is not None and (options.truth or options.suites):
         raise click.UsageError("--verifier uses verdicts: it can't be combined with --truth or --suite.")
     if options.source is None:
-        return _pass_output(_stored(options), options)
+        return _pass_output(_stored_pass_report(options), options)
     from workbench.coding.ranking.passing import pass_of_file
 
     found = pass_of_file(options.source, options.sizes)
     return _pass_output(found.report, options, found.refused)
 
 
-def _stored(options: CodePasskOptions) -> PassReport:
+def _stored_pass_report(options: CodePasskOptions) -> PassReport:
     from workbench.coding.ranking.passing import pass_report, passes_by_tests, passes_by_verdict, with_models
     from workbench.coding.ranking.truth import truth_of
 

@@ -60,10 +60,10 @@ def write_solutions_command(project: Project, options: CodeWriteSolutionsOptions
     killed = sum(one.killed for one in report.problems)
     died = f"  The sandbox died over {counted(killed, 'new solution')}: the same command runs them again."
     failed = failed_calls(sum(one.failed for one in report.problems))
-    return Output(report, _show).lacking(failed, died if killed else "")
+    return Output(report, _show_solutions).lacking(failed, died if killed else "")
 
 
-def _show(report: SolutionsWritten) -> None:
+def _show_solutions(report: SolutionsWritten) -> None:
     short = [one for one in report.problems if not one.reached]
     reached = len(report.problems) - len(short)
     show(f"{counted(report.imported, 'new solution')} in {report.dataset}")
@@ -103,10 +103,10 @@ def write_tests_command(project: Project, options: CodeWriteTestsOptions) -> Out
     work = partial(write_tests, project, options.suite, options.wish, chosen, targets=options.targets)
     report = asked(work, options.trust)
     say_calls(project, report.run)
-    return Output(report, _lines).lacking(failed_calls(sum(report.failed.values())))
+    return Output(report, _test_lines).lacking(failed_calls(sum(report.failed.values())))
 
 
-def _lines(report: TestsWritten) -> Iterator[str]:
+def _test_lines(report: TestsWritten) -> Iterator[str]:
     targets = counted(report.targets, "solution" if report.with_solution else "problem")
     yield f"{report.suite}: {counted(report.kept, 'test')} by {report.model} for {targets} of {report.dataset}"
     yield f"  {report.unchanged:,} had tests before; {report.empty:,} have a reply without a test"

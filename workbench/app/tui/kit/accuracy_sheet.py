@@ -40,12 +40,12 @@ _MIN_BAR = 16
 
 
 class Detail(NamedTuple):
-    """A table of details.
+    """The lower table: all metrics of one verifier, or all verifiers in one group.
 
     Attributes:
-        title: Its subject.
+        title: The verifier's or the group's name, with remarks.
         columns: Its columns.
-        rows: Its rows; an id is the index of a group, or of a verifier, in the sheet.
+        rows: Its rows; a row's id is the index of its group, or of its verifier, in the `AccuracySheet`.
     """
 
     title: Content
@@ -60,8 +60,8 @@ class SheetOrder(Struct, frozen=True, kw_only=True):
     """The order of verifiers; the groups in the lower table are sorted by the same metric.
 
     Attributes:
-        by_name: By their names; else by the shown metric, in one group.
-        group: That group; None for all items.
+        by_name: Sort by the verifiers' names; otherwise by the shown metric in `group`.
+        group: The group whose metric is compared; None for all items.
     """
 
     by_name: bool = False
@@ -73,10 +73,10 @@ class SheetOrder(Struct, frozen=True, kw_only=True):
 
 
 class AccuracySheet:
-    """A report with rows looked up by verifier and group.
+    """An accuracy report whose rows can be looked up by verifier and group.
 
     Attributes:
-        verifiers: Their names in the report's order.
+        verifiers: Names of the verifiers, in the report's order.
         groups: The groups in the report's order; None, for all items, comes first.
     """
 
@@ -94,17 +94,17 @@ class AccuracySheet:
         return self._averages.get(verifier)
 
     def progress(self, verifier: str) -> str:
-        """Return the judged share of an unfinished run: ``"62 %"``; empty for a complete one."""
+        """Return the share of items that an unfinished run has judged: ``"62 %"``; empty for a complete one."""
         share = self.report.unfinished.get(verifier)
         return "" if share is None else f"{int(100 * share)} %"
 
     def judged(self, verifier: str) -> str:
-        """Return the same next to a name, worded so that it is not read as a metric."""
+        """Return `progress` with the word "run", so that next to a name it is not read as a metric: ``"62 % run"``."""
         progress = self.progress(verifier)
         return progress and f"{progress} run"
 
     def mark(self, verifier: str, pinned: Collection[str] = ()) -> str:
-        """Return two symbols before a name: whether it is pinned, and the kind of row."""
+        """Return the two symbols before a verifier's name: whether it is pinned, and the kind of row."""
         row = self._rows[verifier, None]
         kind = BASELINE_MARK if is_baseline(row) else SELECTION_JUDGE if row.selection_judge else " "
         return (PIN if verifier in pinned else " ") + kind
@@ -112,7 +112,9 @@ class AccuracySheet:
     # -- order -------------------------------------------------------------------------------------
 
     def ordered(self, order: SheetOrder | None, figure: Figure, pinned: Mapping[str, None]) -> list[str]:
-        """Return the verifiers: pinned ones first in the order they were pinned, undefined metrics last."""
+        """Return the verifiers' names: pinned ones first, in the order of pinning; those with an
+        undefined metric last.
+        """
         rest = [name for name in self.verifiers if name not in pinned]
         if order is not None and order.by_name:
             rest.sort(key=str.casefold, reverse=order.descending)
@@ -123,30 +125,30 @@ class AccuracySheet:
     # -- the matrix --------------------------------------------------------------------------------
 
     def columns(self, order: SheetOrder | None, *, wide: bool) -> list[MatrixColumn]:
-        """Return one column per group; below its title the number of items most verifiers have there."""
+        """Return one column per group; below its title the item count that most verifiers share in this group."""
         return [
             MatrixColumn(
                 group,
-                self._title(group, order, wide),
-                "" if (n := self._usual(group)) is None else f"n {compact_count(n)}",
+                self._column_title(group, order, wide),
+                "" if (n := self._usual_item_count(group)) is None else f"n {compact_count(n)}",
             )
             for group in self.groups
         ]
 
     def corner(self, order: SheetOrder | None) -> str:
-        return "verifier" + (_arrow(order) if order is not None and order.by_name else "")
+        return "verifier" + (_sort_arrow(order) if order is not None and order.by_name else "")
 
-    def _title(self, group: str | None, order: SheetOrder | None, wide: bool) -> str:
+    def _column_title(self, group: str | None, order: SheetOrder | None, wide: bool) -> str:
         title = fit(group_title(group, self.report.by, wide), _TITLE_WIDTHS[wide]).rstrip()
         sorted_by = order is not None and not order.by_name and order.group == group
-        return title + (_arrow(order) if sorted_by else "")
+        return title + (_sort_arrow(order) if sorted_by else "")
 
-    def _usual(self, group: str | None) -> int | None:
+    def _usual_item_count(self, group: str | None) -> int | None:
         counts = Counter(row.n for name in self.verifiers if (row := self.row(name, group)) is not None)
         return counts.most_common(1)[0][0] if counts else None
 
     def rows(self, names: Collection[str], figure: Figure, pinned: Collection[str]) -> list[MatrixRow]:
-        usual = [(group, self._usual(group), self._is_starred(group, figure)) for group in self.groups]
+        usual = [(group, self._usual_item_count(group), self._is_starred(group, figure)) for group in self.groups]
         return [
             MatrixRow(
                 name,
@@ -180,7 +182,7 @@ def place_of(row: AccuracyRow | None, order: SheetOrder, figure: Figure) -> tupl
     return value is None, (-1 if order.descending else 1) * (value or 0.0)
 
 
-def _arrow(order: SheetOrder | None) -> str:
+def _sort_arrow(order: SheetOrder | None) -> str:
     return "" if order is None else "▼" if order.descending else "▲"
 
 
@@ -226,7 +228,7 @@ def _verifier_columns(by: str | None, *, wide: bool, scored: bool) -> Columns[Ac
             room=(8, 50 if words else 28),
             tone=lambda row: "bold" if row.group is None else "",
         ),
-        column("n", lambda row: row.n, _in_full if wide else compact_count, room=7 if wide else 5),
+        column("n", lambda row: row.n, _full_count if wide else compact_count, room=7 if wide else 5),
         column("qst", lambda row: row.questions, compact_count, room=5, there=wide or not words),
         share("cov", lambda row: row.coverage, there=wide or not words),
         column("acc", lambda row: row.accuracy, percent, room=5, tone="bold"),
@@ -249,7 +251,7 @@ def _verifier_columns(by: str | None, *, wide: bool, scored: bool) -> Columns[Ac
     )
 
 
-def _in_full(n: int) -> str:
+def _full_count(n: int) -> str:
     return f"{n:,}" if n < 1_000_000 else compact_count(n)
 
 
@@ -261,10 +263,10 @@ def _accuracy_bar(row: AccuracyRow) -> str:
 
 
 def of_group(sheet: AccuracySheet, group: str | None, figure: Figure, pinned: Collection[str], *, width: int) -> Detail:
-    """Return all verifiers in one group, best first and undefined last, compared with the best baseline.
+    """Return all verifiers in one group, best first, undefined metrics last; bars show the best baseline as a line.
 
     Args:
-        width: Cells of the table; bars use the cells that numbers leave.
+        width: Width of the table in terminal cells; bars take the cells that the numbers leave free.
     """
     found = [row for name in sheet.verifiers if (row := sheet.row(name, group)) is not None and row.n]
     found.sort(key=lambda row: (figure.of(row) is None, -(figure.of(row) or 0.0)))
@@ -282,10 +284,10 @@ def of_group(sheet: AccuracySheet, group: str | None, figure: Figure, pinned: Co
         ),
         column("n", lambda row: row.n, compact_count, room=5),
         column("value", figure.of, figure.text, room=6, tone="bold"),
-        ends(figure.interval, partial(_between, figure), words=True, room=(14, 16)),
+        ends(figure.interval, partial(_interval_text, figure), words=True, room=(14, 16)),
         word(
             low.ljust(room - len(high)) + high,
-            lambda row: _bar(figure, row, room, at),
+            lambda row: _interval_bar(figure, row, room, at),
             by=figure.of,
             room=room,
             tone="accent",
@@ -316,11 +318,11 @@ def _marked_name(sheet: AccuracySheet, row: AccuracyRow, pinned: Collection[str]
     return fit(name, _NAME_CELLS - 1 - len(progress)).rstrip() + f" {progress}" if progress else name
 
 
-def _between(figure: Figure, ends: Interval | None) -> str:
+def _interval_text(figure: Figure, ends: Interval | None) -> str:
     return NONE if ends is None else f"[{figure.text(ends[0])}, {figure.text(ends[1])}]"
 
 
-def _bar(figure: Figure, row: AccuracyRow, room: int, line: float | None) -> str:
+def _interval_bar(figure: Figure, row: AccuracyRow, room: int, line: float | None) -> str:
     value = figure.of(row)
     if value is None or figure.rising is None:
         return NONE

@@ -30,27 +30,27 @@ from workbench.measuring.conclusions import is_baseline
 from workbench.statistics.records.comparison import LEVEL
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 
-# -- What a cell of the accuracy table can show: the figure in words, its scale, its text and its interval.
+# -- What a cell of the accuracy table can show: the metric in words, its scale, its text and its interval.
 
 
 Interval = tuple[float, float]
 PALE_N: Final = 10
-"""Number of items at which a cell has half its colour; fewer give less, many nearly all."""
+"""Number of items at which a cell has half of its full colour; with fewer items it is paler."""
 
 
 class Figure(NamedTuple):
-    """One metric of a row.
+    """A metric of an accuracy row, and how it is formatted, coloured and explained.
 
     Attributes:
         words: Its meaning and unit, for the caption.
         of: Returns the metric of a row; None if undefined.
-        text: Returns the formatted metric.
+        text: Formats a value of the metric.
         low: The lower end of its scale.
         high: The upper end.
         ends: Labels of both ends in the legend.
-        rising: Whether more is better; None without a scale.
+        rising: Whether a higher value is better; None if the metric has no scale.
         interval: Returns its 95 % interval in a row, if there is one.
-        tested: Whether the row's q-value refers to it.
+        tested: Whether the row's q-value is a test of this metric.
     """
 
     words: str
@@ -64,12 +64,12 @@ class Figure(NamedTuple):
     tested: bool = False
 
     def step(self, row: AccuracyRow) -> int | None:
-        """Return the row's step on the scale; None without a scale, a value, or rows behind it."""
+        """Return the row's step on the colour scale; None if there is no scale, no value, or no item."""
         value = self.of(row)
         return None if self.rising is None or value is None or not row.n else shade(value, self.low, self.high)
 
     def tint(self, row: AccuracyRow) -> float | None:
-        """Return how good the value is, from -1 to 1, the paler the fewer items it rests on."""
+        """Return how good the value is, from -1 (worst) to 1 (best), nearer to 0 (paler) for few items."""
         step = self.step(row)
         if step is None or self.rising is None:
             return None
@@ -80,11 +80,11 @@ class Figure(NamedTuple):
         return (value - self.low) / (self.high - self.low)
 
 
-def _three(value: float | None) -> str:
+def _three_decimals(value: float | None) -> str:
     return NONE if value is None else f"{value:.3f}"
 
 
-def _count(value: float | None) -> str:
+def _count_text(value: float | None) -> str:
     return compact_count(int(value or 0))
 
 
@@ -103,14 +103,19 @@ FIGURES: Final[dict[str, Figure]] = {
         "balanced accuracy in %", lambda row: row.balanced_accuracy, interval=lambda row: row.balanced_accuracy_ci
     ),
     "mcc": Figure(
-        "MCC, from -1 to 1", lambda row: row.mcc, _three, low=-1.0, ends=("-1", "1"), interval=lambda row: row.mcc_ci
+        "MCC, from -1 to 1",
+        lambda row: row.mcc,
+        _three_decimals,
+        low=-1.0,
+        ends=("-1", "1"),
+        interval=lambda row: row.mcc_ci,
     ),
     "fpr": Figure("FPR in %: wrong completions accepted", lambda row: row.fpr, rising=False),
     "fnr": Figure("FNR in %: right completions rejected", lambda row: row.fnr, rising=False),
     "coverage": Figure("coverage in %: decided of those with gold and a verdict", lambda row: row.coverage),
-    "n": Figure("n: items counted", lambda row: row.n, _count, rising=None),
+    "n": Figure("n: items counted", lambda row: row.n, _count_text, rising=None),
 }
-"""Key -> metric, in the order of the key that steps through them."""
+"""The metrics by name, in the order in which a key steps through them."""
 
 
 WORDS: Final[dict[str, str]] = {
@@ -131,7 +136,7 @@ PROTOCOLS: dict[Protocol3, str] = {
     "strict": "abstentions count as wrong",
     "decided": "abstentions are left out",
 }
-"""Protocol -> how it counts abstentions and errors."""
+"""How each protocol counts abstentions and errors, by protocol."""
 STAR: Final = "*"
 ROUGH: Final = "≈"
 """Marks cells with a q-value below `LEVEL`."""
@@ -143,7 +148,7 @@ _NAME_CELLS = 32  # cells of a verifier's name in a sentence
 
 
 def star_of(report: AccuracyReport) -> str:
-    """Return the mark of a significant cell: another sign as long as any p-value is an approximation."""
+    """Return the mark of significant cells; it is a different sign if any p-value of the report is an approximation."""
     return ROUGH if report.tests is not None and report.tests.approximate else STAR
 
 
@@ -200,7 +205,7 @@ def legend(report: AccuracyReport, figure: Figure, *, pinned: bool) -> str:
 
 
 def notes(report: AccuracyReport) -> str:
-    """Return caveats to know before quoting the metrics, and their method."""
+    """Return the report's caveats and the method of its significance tests, one per line."""
     found = [f"• {note}" for note in report.notes]
     if report.tests is not None:
         found.append(f"• q ({STAR} below .05): {tests_in_words(report.tests)}.")
@@ -226,18 +231,18 @@ def cell_sentence(report: AccuracyReport, row: AccuracyRow | None) -> Content:
         f" · accuracy {percent(row.accuracy)} % {percent_interval(row.ci)}\n",
         f"n {row.n:,} in {counted(row.questions, 'question')} · TP {row.tp:,} FP {row.fp:,} TN {row.tn:,} FN {row.fn:,}"
         f" · ? {row.abstain:,} abstain · ! {row.error:,} error\n",
-        *_drawn_interval(row),
-        _difference(row),
+        *_interval_drawing(row),
+        _difference_text(row),
     )
 
 
-def _drawn_interval(row: AccuracyRow) -> tuple[Content | tuple[str, str] | str, ...]:
+def _interval_drawing(row: AccuracyRow) -> tuple[Content | tuple[str, str] | str, ...]:
     if row.ci is None:
         return ("Too few questions for more detail",)
     return "0 % │", (interval_bar(row.accuracy or 0.0, *row.ci, _SENTENCE_BAR), "$text-accent"), "│ 100 %"
 
 
-def _difference(row: AccuracyRow) -> str:
+def _difference_text(row: AccuracyRow) -> str:
     if row.delta is None or row.group is None:
         return ""
     q = "" if row.q is None else ", q < .001" if row.q < 0.001 else f", q {row.q:.3f}".replace("0.", ".")

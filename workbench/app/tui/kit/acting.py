@@ -1,4 +1,4 @@
-"""A widget with actions of its own."""
+"""A widget with its own actions."""
 
 from __future__ import annotations
 

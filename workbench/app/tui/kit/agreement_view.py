@@ -1,4 +1,4 @@
-"""An agreement report as lines, cells and rows: every metric with its n, and no adjectives."""
+"""An agreement report as lines, cells and rows: every metric is shown with its n and without a rating."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MEASURES: dict[Measure, str] = {
     "agreement": "agreement in % (n)",
     "differing": "items they disagree on, of n",
 }
-"""Content of a matrix cell."""
+"""What a cell of the matrix shows, by measure."""
 
 View = Literal["people", "groups", "time", "pairs"]
 VIEWS: dict[View, str] = {
@@ -31,7 +31,7 @@ VIEWS: dict[View, str] = {
     "time": "over time, in blocks of items",
     "pairs": "pairs, with what they share",
 }
-"""Content of the lower table."""
+"""Titles of the lower table, by view."""
 
 _LEVELS = "▁▂▃▄▅▆▇█"
 _MAX_VALUES = 5
@@ -42,11 +42,11 @@ _FIRST: Final = (
 )
 """Advice if there is no label."""
 _OF_TYPES: Final = "People are asked for types where those of a data set are not taken from its file."
-"""The same of answer types."""
+"""Advice if there is no label of an answer type."""
 
 
 def conclusion(report: AgreementReport) -> str:
-    """Return the level of agreement, or why it is unknown and what to do."""
+    """Return a sentence on the level of agreement, or why it is unknown and what to do."""
     why = words.why_nothing(report)
     said = f"{agreement_sentence(report)} {words.why_low(report)}".strip()
     if said:
@@ -61,38 +61,38 @@ def conclusion(report: AgreementReport) -> str:
 def figures(report: AgreementReport) -> Content:
     lines = [Content(printable(words.head(report)))]
     if report.paired:
-        lines += [_first(report), _second(report)]
+        lines += [_agreement_line(report), _chance_corrected_line(report)]
     if report.labels:
-        lines.append(_value_counts(report))
-    lines += [_ceiling(report), _confounded(report)]
+        lines.append(_value_shares(report))
+    lines += [_ceiling_line(report), _confounding_line(report)]
     return Content("\n").join([line for line in lines if line])
 
 
-def _first(report: AgreementReport) -> Content:
+def _agreement_line(report: AgreementReport) -> Content:
     return Content.assemble(
         "agreement ",
         (f"{percent(report.percent_agreement)} %", "bold"),
         f" {words.percents(report.percent_ci) or f'[{words.TOO_FEW}]'} · alpha ",
         (number(report.krippendorff_alpha), "bold"),
-        f" {_interval(report.alpha_ci, report.krippendorff_alpha)}",
+        f" {_interval_text(report.alpha_ci, report.krippendorff_alpha)}",
     )
 
 
-def _second(report: AgreementReport) -> Content:
+def _chance_corrected_line(report: AgreementReport) -> Content:
     fleiss = f" · Fleiss {number(report.fleiss_kappa)}" if report.fleiss_kappa is not None else ""
     own = f" · own repeats {words.share(report.repeats)}" if report.repeats.n else ""
     return Content.assemble(
         "AC1 ",
         (number(report.gwet_ac1), "bold"),
-        f" {_interval(report.ac1_ci, report.gwet_ac1)} · PABAK {number(report.pabak)}{fleiss}{own}",
+        f" {_interval_text(report.ac1_ci, report.gwet_ac1)} · PABAK {number(report.pabak)}{fleiss}{own}",
     )
 
 
-def _interval(ends: tuple[float, float] | None, value: float | None) -> str:
+def _interval_text(ends: tuple[float, float] | None, value: float | None) -> str:
     return f"[{words.TOO_FEW}]" if ends is None and value is not None else words.ends(ends)
 
 
-def _value_counts(report: Figures) -> Content:
+def _value_shares(report: Figures) -> Content:
     shares = sorted((report.prevalence or {}).items(), key=lambda share: -share[1])
     texts = [f"{marked(name)} {percent(share)} %" for name, share in shares[:_MAX_VALUES]]
     more = f" · {len(shares) - _MAX_VALUES} more" if len(shares) > _MAX_VALUES else ""
@@ -105,10 +105,10 @@ def marked(value: str) -> str:
 
 
 _MIN_ITEMS_FOR_DIGIT: Final = 1_000
-"""Number of items that support a digit after the decimal point."""
+"""Number of items from which a share is shown with a digit after the decimal point."""
 
 
-def _ceiling(report: AgreementReport) -> Content:
+def _ceiling_line(report: AgreementReport) -> Content:
     if not report.ceiling:
         return Content()
     found = report.ceiling[-1]
@@ -127,12 +127,12 @@ def _ceiling(report: AgreementReport) -> Content:
 
 
 def _below_all(share: float, decimals: int) -> str:
-    """Return a share in percent with no more digits than the items support; 100 only if it is all."""
+    """Format a share as a percentage; a share below 1 is never rounded up to 100: ``over 99``."""
     text = percent(share, decimals)
     return f"over {percent(1 - 10.0 ** -(2 + decimals), decimals)}" if share < 1 and float(text) == 100 else text
 
 
-def _confounded(report: AgreementReport) -> Content:
+def _confounding_line(report: AgreementReport) -> Content:
     if not report.confounded:
         return Content()
     more = f" · {len(report.confounded) - 1} more" if len(report.confounded) > 1 else ""
@@ -143,7 +143,7 @@ def _confounded(report: AgreementReport) -> Content:
 
 
 def pair_text(pair: PairAgreement | None, measure: Measure) -> str:
-    """Return a cell: a bar as high as the kappa or agreement, the value, and n."""
+    """Return the cell of two annotators: a block as high as their kappa or agreement, the value, and n."""
     if pair is None:
         return NONE
     n = compact_count(pair.n)
@@ -155,12 +155,12 @@ def pair_text(pair: PairAgreement | None, measure: Measure) -> str:
 
 
 def own_text(person: AnnotatorQuality) -> str:
-    """Return a cell of the diagonal: how often a second label of the same person equals the first."""
+    """Return a cell of the diagonal: how often an annotator's second label of an item equals the first."""
     return f"↺ {words.share(person.repeats)}" if person.repeats.n else "·"
 
 
 def level(share: float) -> str:
-    """Return a share as a block of eighths; the lowest one below 0."""
+    """Return one of eight block characters, as high as the share; the lowest one for a negative value."""
     return _LEVELS[min(max(int(share * 8), 0), 7)]
 
 
@@ -176,8 +176,8 @@ def cell_sentence(
     if row.name == column.name:
         return Content.assemble(
             (printable(row.name), "bold"),
-            f" · {counted(row.labels, 'label')} · own repeats ↺ {_sure(row.repeats, report)}"
-            f"\nwith others {_sure(row.with_others, report)}",
+            f" · {counted(row.labels, 'label')} · own repeats ↺ {_share_text(row.repeats, report)}"
+            f"\nwith others {_share_text(row.with_others, report)}",
         )
     names = Content.assemble((printable(row.name), "bold"), " – ", (printable(column.name), "bold"))
     if pair is None:
@@ -189,11 +189,11 @@ def cell_sentence(
     shares = f"in common: {words.shared(pair, by=by)}" if by else ""
     return names + Content(
         f" · {counted(pair.n, 'item')}, ≠ {differing(pair):,} · agreement {percent(pair.agreement)} %"
-        f" · kappa {kappa} {_interval(pair.ci, pair.kappa)}\n{printable(shares)}"
+        f" · kappa {kappa} {_interval_text(pair.ci, pair.kappa)}\n{printable(shares)}"
     )
 
 
-def _sure(found: Share, report: AgreementReport) -> str:
+def _share_text(found: Share, report: AgreementReport) -> str:
     if found.share is None:
         return NONE
     return f"{words.share(found)} {words.percents(found.ci) or words.few_of(report)}"
@@ -220,10 +220,10 @@ def table(report: AgreementReport, view: View) -> tuple[Columns[Any], Sequence[A
         columns, records = words.group_columns("group", report.by), report.groups
     else:
         columns, records = words.group_columns("group", None), report.over_time
-    return [_narrow(one) for one in columns], records
+    return [_narrow_column(one) for one in columns], records
 
 
-def _narrow(one: Column[Any]) -> Column[Any]:
+def _narrow_column(one: Column[Any]) -> Column[Any]:
     if one.heading == "95 % interval":
         return structs.replace(one, words=True)
     return structs.replace(one, heading=one.key or one.heading)

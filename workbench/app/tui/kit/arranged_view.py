@@ -1,4 +1,4 @@
-"""A table as a person arranges it: sorted, filtered, columns hidden and resized, values counted."""
+"""A table that the user sorts and filters; columns can be hidden and resized, and their values counted."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from workbench.core.selection import Condition
 from workbench.tables.table import Columns
 
 SORTING: Final = "Sort by this column, worst first; again: reversed, then unsorted."
-"""Help on sorting, for every table and matrix."""
+"""Help text on sorting, for all tables and matrices."""
 _ACTIONS: Final = (
     Action("table.sort", "s", "sort", "Sort", SORTING),
     Action("table.reverse", "S", "reverse", "Reverse", "Reverse the order; if unsorted: best first.", False),
@@ -57,7 +57,7 @@ _WIDTH_STEP: Final = 4
 """Cells by which a column is widened."""
 _MIN_WIDTH: Final = 3
 _LAYOUTS: Final[WeakKeyDictionary[App[Any], dict[str, Layout]]] = WeakKeyDictionary()
-"""Column layout of each list while the app runs."""
+"""Column layouts by list, kept while the app runs."""
 
 
 @cache
@@ -66,14 +66,15 @@ def _keys_of(actions: tuple[Action, ...]) -> frozenset[str]:
 
 
 class ArrangedView(PagedView, ActingWidget):
-    """A view of rows in a person's order and under their conditions.
+    """A list of rows in the order and under the conditions that the user has chosen.
 
     Attributes:
         ACTIONS: Actions of every list.
-        sort: The order in force.
-        asked: Conditions under which the screen reads the rows.
-        conditions: Conditions that the table itself applies to its cells.
-        takes: Whether a condition is for the screen: it joins ``asked`` by `NarrowRequested`.
+        sort: The current order; None for the source's own.
+        asked: Conditions of the screen's query.
+        conditions: Conditions that the table itself applies, to the text of its cells.
+        takes: Returns whether the screen's query can apply a condition; if so, `NarrowRequested` asks the screen to
+            add it to ``asked``.
         cursor: The index of the row under the cursor; None while its row is not in the view.
         column: The index of the column under the cursor, among those that are shown.
     """
@@ -101,7 +102,7 @@ class ArrangedView(PagedView, ActingWidget):
 
     @abstractmethod
     def refresh_rows(self) -> None:
-        """Read rows again as they are shown."""
+        """Read the visible rows again."""
 
     @abstractmethod
     def reload(self) -> None:
@@ -116,17 +117,17 @@ class ArrangedView(PagedView, ActingWidget):
 
     @property
     def source(self) -> RowSource | None:
-        """Return the source before it is arranged; None until it has been set."""
+        """Return the unsorted and unfiltered source; None until it has been set."""
         return self._given
 
     def set_source(self, source: RowSource, *, sort: Sort | None = None) -> None:
-        """Show another view: its first page at once, all of it once its ids are known.
+        """Show the rows of another source: its first page at once, the others once the row ids are known.
 
-        The selected row stays selected. Old rows stay in sight until the first page is here. A person's own order
-        stays as long as its column is there.
+        The selected row stays selected. Old rows stay visible until the first page has been read. The user's order
+        is kept if the new source has its column.
 
         Args:
-            sort: How a source that is `queried` is sorted.
+            sort: The order in which a `queried` source returns its rows.
         """
         there = {column.key for column in source.columns}
         if not source.queried:
@@ -150,11 +151,11 @@ class ArrangedView(PagedView, ActingWidget):
         self._measure()
 
     def show_records(self, columns: Columns[Record], records: Iterable[tuple[int, Record]]) -> None:
-        """Show records with their row ids, under declared columns; see `show_rows`."""
+        """Show records, each with its row id, as rows of these columns; see `show_rows`."""
         self.show_rows(laid_out(columns), rows_of(columns, records))
 
     def show_rows(self, columns: Sequence[TableColumn], rows: Sequence[TableRow]) -> None:
-        """Show rows held in memory; the cursor stays, and the order as long as its column exists."""
+        """Show rows from memory; the cursor is kept, and so is the order if its column still exists."""
         given = self._given
         if not isinstance(given, MemorySource) or given.columns != tuple(columns):
             self.set_source(MemorySource(columns, rows))
@@ -190,31 +191,31 @@ class ArrangedView(PagedView, ActingWidget):
 
     @property
     def column_here(self) -> TableColumn | None:
-        return None if self._painter is None else self._painter.columns[self._place_here]
+        return None if self._painter is None else self._painter.columns[self._cursor_column_index]
 
     @property
-    def _place_here(self) -> int:
+    def _cursor_column_index(self) -> int:
         return 0 if self._painter is None else self._painter.shown[min(self.column, len(self._painter.shown) - 1)]
 
     @property
-    def _row_here(self) -> TableRow | None:
+    def _cursor_row(self) -> TableRow | None:
         row = None if self._cache is None or self.cursor is None else self._cache.row(self.cursor)
         return row if row is not None and row.cells else None
 
     def copies(self) -> Iterator[Copyable]:
-        if self._painter is not None and self._row_here is not None:
-            yield from of_row(self._painter.columns, self._row_here, self._place_here)
+        if self._painter is not None and self._cursor_row is not None:
+            yield from of_row(self._painter.columns, self._cursor_row, self._cursor_column_index)
 
     def action_sort(self) -> None:
         """Sort by the column under the cursor: worst first, then reversed, then unsorted."""
         if self.column_here is not None:
-            self._sort(next_sort(self.column_here, self.sort))
+            self._apply_sort(next_sort(self.column_here, self.sort))
 
     def action_reverse(self) -> None:
         if self.column_here is not None:
-            self._sort((self.sort or worst_first(self.column_here)).turned())
+            self._apply_sort((self.sort or worst_first(self.column_here)).turned())
 
-    def _sort(self, sort: Sort | None) -> None:
+    def _apply_sort(self, sort: Sort | None) -> None:
         if self._given is not None and self._given.queried:
             self.post_message(self.SortRequested(self, sort))
         else:
@@ -256,17 +257,17 @@ class ArrangedView(PagedView, ActingWidget):
         given = self._given
         if given is None:
             return
-        at_hand = given.rows if isinstance(given, MemorySource) else self._rows_at_hand
+        at_hand = given.rows if isinstance(given, MemorySource) else self._rows_in_memory
         text = " ".join(map(typed, self.conditions))
         suggester = ColumnSuggester(given.columns, at_hand)
-        self.app.push_screen(FilterLine(text, self._narrow_by, _HINT, suggester))
+        self.app.push_screen(FilterLine(text, self._filter_by_text, _HINT, suggester))
 
-    def _narrow_by(self, text: str) -> None:
+    def _filter_by_text(self, text: str) -> None:
         assert self._given is not None
         self.narrow(read_line(text, self._given.columns))
 
     @property
-    def _rows_at_hand(self) -> Iterable[TableRow]:
+    def _rows_in_memory(self) -> Iterable[TableRow]:
         return () if self._cache is None else (row for page in self._cache.pages for row in page)
 
     def action_unfilter(self) -> None:
@@ -274,13 +275,13 @@ class ArrangedView(PagedView, ActingWidget):
             self.take_away(len(self.chips) - 1)
 
     def action_only(self) -> None:
-        if self.column_here is not None and self._row_here is not None:
-            value = condition_value(self._row_here.cells[self._place_here])
+        if self.column_here is not None and self._cursor_row is not None:
+            value = condition_value(self._cursor_row.cells[self._cursor_column_index])
             self.add_condition(Condition(self.column_here.key, "=", value))
 
     def action_counts(self) -> None:
         if self._source is not None and self.column_here is not None:
-            self.post_message(self.CountsRequested(self, self._source, self._place_here))
+            self.post_message(self.CountsRequested(self, self._source, self._cursor_column_index))
 
     def action_export(self) -> None:
         if self._source is not None and self._painter is not None:
@@ -291,7 +292,7 @@ class ArrangedView(PagedView, ActingWidget):
     def action_hide_column(self) -> None:
         if self._painter is not None and self.column_here is not None and len(self._painter.shown) > 1:
             self.layout_of_columns.hidden.add(self.column_here.key)
-            self._lay_out()
+            self._update_layout()
 
     def action_choose_columns(self) -> None:
         if self._painter is None:
@@ -305,7 +306,7 @@ class ArrangedView(PagedView, ActingWidget):
             if wanted:
                 hidden.difference_update(names)
                 hidden.update(key for key, name in names.items() if name not in wanted)
-                self._lay_out()
+                self._update_layout()
 
         choose(self, menu, chosen)
 
@@ -313,9 +314,9 @@ class ArrangedView(PagedView, ActingWidget):
         if self._painter is not None and self.column_here is not None:
             width = self._painter.width_of(self.column) + steps * _WIDTH_STEP
             self.layout_of_columns.widths[self.column_here.key] = max(_MIN_WIDTH, width)
-            self._lay_out()
+            self._update_layout()
 
-    def _lay_out(self) -> None:
+    def _update_layout(self) -> None:
         if self._painter is not None:
             self._painter.resize(self.scrollable_size.width)
             self._measure()

@@ -25,14 +25,14 @@ _OUTCOMES: Final = {"incorrect": 0, "error": 1, "abstain": 2, "correct": 3}
 """Verdicts, worst first."""
 _PATIENCE_S = 0.1
 _CHUNK = 1_000
-"""Rows per read."""
+"""Number of rows read at once."""
 
 
 def rank(value: float | str | tuple[float, ...] | None) -> tuple[bool, Any] | None:
-    """Return a cell's sort key: numbers before words, numbers within words by size, verdicts by severity; None sorts
-    last.
+    """Return a cell's sort key: numbers before words, and words with numbers in them by the
+    numbers' size.
 
-    Verdicts are sorted by severity.
+    Verdicts are sorted by severity. None is returned for an empty value, which comes last in either direction.
     """
     if isinstance(value, str):
         parts = ["", str(_OUTCOMES[value])] if value in _OUTCOMES else _NUMBER.split(value.casefold())
@@ -44,8 +44,8 @@ class Tally(NamedTuple):
     """The number of rows with a value.
 
     Attributes:
-        value: The value as a condition spells it.
-        said: The value as a row shows it.
+        value: The value as it is written in a condition.
+        said: The value as the table shows it.
     """
 
     value: str
@@ -54,7 +54,7 @@ class Tally(NamedTuple):
 
 
 class ArrangedSource:
-    """A `RowSource` over another one, in another order; it reads every row once, in the thread that asks for ids.
+    """A `RowSource` that sorts and filters another one; every row is read once, in the thread that calls `ids`.
 
     Args:
         base: The original source.
@@ -71,7 +71,7 @@ class ArrangedSource:
         self._count = 0
 
     def count(self) -> int:
-        """Return the number of rows; with conditions, wait for the first ``ids``."""
+        """Return the number of rows; if there are conditions, wait until ``ids`` has been called once."""
         if not self._conditions:
             return self._base.count()
         while not self._known.wait(_PATIENCE_S):
@@ -79,20 +79,20 @@ class ArrangedSource:
         return self._count
 
     def ids(self) -> array[int]:
-        """Return the arranged row ids.
+        """Return the ids of the rows that meet the conditions, in order.
 
         Raises:
             Stopped: The view was closed.
         """
         try:
             wanted = meets(self._conditions, self.columns)
-            found = self._sorted(row for row in read_all(self._base) if row.cells and wanted(row))
+            found = self._sorted_ids(row for row in read_all(self._base) if row.cells and wanted(row))
             self._count = len(found)
         finally:
             self._known.set()
         return found
 
-    def _sorted(self, rows: Iterator[TableRow]) -> array[int]:
+    def _sorted_ids(self, rows: Iterator[TableRow]) -> array[int]:
         sort = self._sort
         if sort is None:
             return array("q", [row.id for row in rows])
@@ -100,11 +100,11 @@ class ArrangedSource:
         blocks: defaultdict[int, list[_Ranked]] = defaultdict(list)
         for row in rows:
             blocks[row.block].append((rank(row.cells[place].value), row.id))
-        return array("q", chain.from_iterable(_in_order(blocks[block], sort) for block in sorted(blocks)))
+        return array("q", chain.from_iterable(_sorted_block_ids(blocks[block], sort) for block in sorted(blocks)))
 
     def first_page(self, limit: int, offset: int = 0) -> list[TableRow]:
-        """Return arranged rows if they are in memory; else rows in the original order, or none while there are
-        conditions.
+        """Return sorted and filtered rows if all are in memory; otherwise rows in the original order, or none if there
+        are conditions.
         """
         if isinstance(self._base, MemorySource):
             return self.page(self.ids()[offset : offset + limit])
@@ -115,7 +115,7 @@ _Ranked: TypeAlias = tuple[tuple[bool, Any] | None, int]
 """A row's sort key and id."""
 
 
-def _in_order(rows: list[_Ranked], sort: Sort) -> Iterator[int]:
+def _sorted_block_ids(rows: list[_Ranked], sort: Sort) -> Iterator[int]:
     told = [row for row in rows if row[0] is not None]
     told.sort(key=itemgetter(0), reverse=sort.descending)
     yield from (row_id for _, row_id in told)

@@ -18,16 +18,17 @@ if TYPE_CHECKING:
     from workbench.statistics.records.report import AccuracyRow
 
 NUMBERED = 9
-"""Tasks with a number key; the others are reached with the cursor."""
+"""Number of tasks with a number key; the others are reached with the cursor."""
 _MARGIN = 3
 _NAMES, _WIDE_NAMES = 14, 28
-"""Minimum and maximum cells of verifiers' names; the drawn interval gets the rest and may be dropped."""
+"""Minimum and maximum cells of a verifier's name; the drawn interval takes the remaining cells and is dropped if there
+are too few."""
 _FIGURES = 33
-"""Cells of a verifier's accuracy, its interval and its items."""
+"""Cells that a verifier's accuracy, its interval and its item count take."""
 
 
 def matter_text(number: int, matter: Matter, width: int) -> Content:
-    """Return a task's sentence after the key that opens it."""
+    """Return the line of an open task: the key that opens it, and its sentence."""
     key = f"{key_of(f'home.matter-{number}')}) " if number <= NUMBERED else "   "
     first, *others = wrap(printable(matter.sentence), max(width - _MARGIN, 20), break_on_hyphens=False) or [""]
     lines = [Content.assemble((key, "bold"), first), *(Content(" " * _MARGIN + line) for line in others)]
@@ -43,7 +44,7 @@ def verifier_lines(standing: AccuracyRanking, width: int, most: int) -> Content:
     listed = standing.verifiers[:most]
     needed = max((cell_len(printable(row.verifier)) for row in listed), default=0)
     names = min(needed, _WIDE_NAMES, max(_NAMES, width - _FIGURES - 1))
-    lines = [_verifier(row, standing.constant, names, width) for row in listed]
+    lines = [_verifier_line(row, standing.constant, names, width) for row in listed]
     more = len(standing.verifiers) - most
     said = [f"{more:,} more"] if more > 0 else []
     if standing.constant is not None:
@@ -52,7 +53,7 @@ def verifier_lines(standing: AccuracyRanking, width: int, most: int) -> Content:
     return Content("\n").join(lines)
 
 
-def _verifier(row: AccuracyRow, constant: float | None, names: int, width: int) -> Content:
+def _verifier_line(row: AccuracyRow, constant: float | None, names: int, width: int) -> Content:
     name = Content.styled(fit(row.verifier, names), "bold")
     if row.accuracy is None or row.ci is None:
         return Content.assemble(name, (" no metrics", "$text-warning"))

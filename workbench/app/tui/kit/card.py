@@ -1,4 +1,4 @@
-"""The final-answer card: question, both final answers, the completion's end; any text opens in full."""
+"""The final-answer card: question, both final answers, the completion's end; each text can be opened in full."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ _NAME_CELLS = 11
 
 
 WIDE = 100
-"""Terminal columns from which question and completion are side by side."""
+"""Minimum terminal width at which question and completion are side by side."""
 
 _PASSAGE_ROWS, _ANSWER_ROWS = 4, 6
 _QUESTION_ROWS, _COMPLETION_ROWS = 3, 7
 """Rows that question and completion keep when the parts are stacked."""
 
 Opened = Literal["", "question", "reference", "completion", "guidelines"]
-"""Content over the card: nothing, a text in full, or the guidelines."""
+"""What is shown over the card: nothing, a text in full, or the guidelines."""
 
 
 class WholeText(Reader):
-    """A reader that has no size while it is hidden; it scrolls to a mark once it has one."""
+    """The reader of a text in full; while it is hidden it has no size, so a jump to a mark waits for its layout."""
 
     _wanted = ""
     _step = 1
@@ -47,22 +47,22 @@ class WholeText(Reader):
     def go_to(self, mark: str, step: int = 1) -> None:
         self._wanted, self._step = mark, step
         if self.wrap_width:
-            self._go()
+            self._jump_to_wanted_mark()
 
     def on_resize(self) -> None:
-        self.call_later(self._go)
+        self.call_later(self._jump_to_wanted_mark)
 
-    def _go(self) -> None:
+    def _jump_to_wanted_mark(self) -> None:
         mark, self._wanted = self._wanted, ""
         if mark and not self.jump(mark, self._step) and mark == "boxed":
             self.notify("No \\boxed here.", markup=False)
 
 
 class Excerpt(Reader):
-    """A reader of a part of a text that keeps the final answer in sight, or the end if there is none."""
+    """A reader of a part of a text; it keeps the final answer visible, or the text's end if there is none."""
 
     class RowsChanged(Message):
-        """The text is laid out and has a different number of rows."""
+        """The laid-out text now has a different number of rows."""
 
     _rows = -1
 
@@ -75,7 +75,7 @@ class Excerpt(Reader):
             self.action_bottom()
 
     def on_resize(self) -> None:
-        """Scroll again: the parts of a card get their heights one by one, and each may hide the mark."""
+        """Scroll again: the card's parts are laid out one after another, and each new height may hide the answer."""
         self.call_later(self.go_to_place)
 
     def _set_wrapped(self, wrapped: Wrapped | None) -> None:
@@ -86,12 +86,13 @@ class Excerpt(Reader):
 
 
 class FinalAnswerCard(Container):
-    """Shows one item at a time; it knows no session and stores nothing.
+    """Shows one item at a time; it knows no annotation session and stores nothing.
 
     Attributes:
         raw: Whether texts are shown exactly instead of rendered.
-        opened: The text shown in full.
-        seen: Parts opened since the item appeared: ``card`` and parts; with ``forms`` the view a label stores.
+        opened: The part shown in full; "" if none is.
+        seen: ``card`` and the parts opened since the item appeared; together with ``forms`` (rendered, raw) they are
+            the `view` that is stored with a label.
     """
 
     DEFAULT_CSS = """
@@ -152,12 +153,12 @@ class FinalAnswerCard(Container):
 
     @property
     def view(self) -> str:
-        """Return the view that a label stores, such as ``card+completion rendered``."""
+        """Return what the annotator has seen of the item, as stored with a label: ``card+completion rendered``."""
         return f"{'+'.join(self.seen)} {'+'.join(self.forms)}"
 
     def on_resize(self) -> None:
         self.set_class(self.app.size.width >= WIDE, "wide")
-        self._fit()
+        self._fit_heights()
 
     # -- one item ----------------------------------------------------------------------------------
 
@@ -189,8 +190,8 @@ class FinalAnswerCard(Container):
             title = self._title("Completion", item.completion_text, texts.completion.windows)
             completion.set_title(" · ".join([title, *(QUIRKS[quirk] for quirk in texts.card.quirks)]))
         self._draw_answers(texts)
-        self._fit()
-        self.call_after_refresh(self._go_to_places)
+        self._fit_heights()
+        self.call_after_refresh(self._show_answers)
 
     def _title(self, name: str, text: str, windows: Sequence[Stretch]) -> str:
         form = " · raw" if self.raw else ""
@@ -210,22 +211,22 @@ class FinalAnswerCard(Container):
         line.update(missing)
         line.set_class(bool(missing), "short")
 
-    def _fit(self) -> None:
+    def _fit_heights(self) -> None:
         passage = self.query_one("#card-passage", Reader)
         passage.styles.height = min(passage.row_count, _PASSAGE_ROWS)
         question = self.query_one("#card-question", Reader)
         if self.has_class("wide"):
             question.styles.height = None
             return
-        free = self.size.height - self._answer_rows() - _COMPLETION_ROWS - 3  # three titles
+        free = self.size.height - self._answer_rows() - _COMPLETION_ROWS - 3  # the titles of three panes
         most = max(_QUESTION_ROWS, min(self.size.height // 3, free))
         question.styles.height = 1 + max(1, min(question.row_count, most))
 
     @on(Excerpt.RowsChanged)
-    def _laid_out(self, event: Excerpt.RowsChanged) -> None:
+    def _excerpt_laid_out(self, event: Excerpt.RowsChanged) -> None:
         event.stop()
         if not self.opened:
-            self._fit()
+            self._fit_heights()
 
     def _answer_rows(self) -> int:
         answers = [one for one in self.query(Static) if one.has_class("answer")]
@@ -234,7 +235,7 @@ class FinalAnswerCard(Container):
         warned = line.visual.get_height({}, max(1, self.size.width - 2)) if line.has_class("short") else 0
         return rows + warned + min(passage.row_count, _PASSAGE_ROWS)
 
-    def _go_to_places(self) -> None:
+    def _show_answers(self) -> None:
         for excerpt in self.query(Excerpt):
             excerpt.go_to_place()
 
@@ -325,13 +326,13 @@ class FinalAnswerCard(Container):
         return True
 
     @on(Input.Changed, "#card-find")
-    def _find_text(self, event: Input.Changed) -> None:
+    def _search_text_changed(self, event: Input.Changed) -> None:
         event.stop()
         if event.input.has_class("open"):
             self.full.find(event.value)
 
     @on(Input.Submitted, "#card-find")
-    def _found(self, event: Input.Submitted) -> None:
+    def _search_submitted(self, event: Input.Submitted) -> None:
         event.stop()
         if self.full.hits:
             event.input.remove_class("open")
@@ -346,8 +347,8 @@ class FinalAnswerCard(Container):
 def reference_row(texts: CardTexts, raw: bool) -> Content:
     card = texts.card
     if not card.reference.found:
-        return _missing("Reference", HOW["none"], " · it ends:")
-    return _row("Reference", texts, "reference", card.reference, raw, guess=card.reference_guessed)
+        return _missing_answer_row("Reference", HOW["none"], " · it ends:")
+    return _answer_row("Reference", texts, "reference", card.reference, raw, guess=card.reference_guessed)
 
 
 def completion_row(texts: CardTexts, raw: bool) -> Content:
@@ -355,9 +356,11 @@ def completion_row(texts: CardTexts, raw: bool) -> Content:
     card = texts.card
     if card.absence is not None:
         below = "" if card.absence == "empty" else " · its end is below"
-        return _missing("Completion", f"no final answer: {ABSENCES[card.absence]}", below)
+        return _missing_answer_row("Completion", f"no final answer: {ABSENCES[card.absence]}", below)
     early = len(texts.item.completion_text) - card.completion.start if len(card.windows) > 1 else 0
-    return _row("Completion", texts, "completion", card.completion, raw, guess=card.completion_guessed, early=early)
+    return _answer_row(
+        "Completion", texts, "completion", card.completion, raw, guess=card.completion_guessed, early=early
+    )
 
 
 def warning(card: Card, desk: str) -> str:
@@ -366,14 +369,14 @@ def warning(card: Card, desk: str) -> str:
     return "\n".join(f"! {why}: {key_of(f'{desk}.{text}')} opens it" for why, text in found)
 
 
-def _row(
+def _answer_row(
     name: str, texts: CardTexts, part: Answered, answer: FinalAnswer, raw: bool, *, guess: bool, early: int = 0
 ) -> Content:
     how = f"a guess: {HOW[answer.how]}" if guess else HOW[answer.how]
     if early:
         how += f", {early:,} characters before the end"
     colour = "$text-warning" if guess else "$text-accent"
-    sign, shown = (_GUESS if guess else _SIGN), _cut(texts.final_answer(part, raw))
+    sign, shown = (_GUESS if guess else _SIGN), _shorten(texts.final_answer(part, raw))
     row = Content.assemble(
         (f"{name:<{_NAME_CELLS}}", "bold"),
         (sign, f"bold {colour}"),
@@ -383,12 +386,14 @@ def _row(
     others = texts.other_answers(part, raw)
     if not others:
         return row
-    return Content.assemble(row, "\n" + " " * _NAME_CELLS, ("also boxed: ", "$text-muted"), _cut(" · ".join(others)))
+    return Content.assemble(
+        row, "\n" + " " * _NAME_CELLS, ("also boxed: ", "$text-muted"), _shorten(" · ".join(others))
+    )
 
 
-def _cut(shown: str) -> str:
+def _shorten(shown: str) -> str:
     return shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}…"
 
 
-def _missing(name: str, what: str, then: str) -> Content:
+def _missing_answer_row(name: str, what: str, then: str) -> Content:
     return Content.assemble((f"{name:<{_NAME_CELLS}}", "bold"), (f"{_NONE}{what}", "$text-warning"), then)

@@ -30,11 +30,11 @@ _ANSWER_STYLES = ("answer", "guess")
 
 
 class Views:
-    """One text in both forms; the exact one is made on demand.
+    """One text, rendered and raw; the raw form is made on demand.
 
     Attributes:
         windows: Offsets of the parts that a card shows.
-        rendered: The text for reading, the final answer marked; an uncertain one as a guess.
+        rendered: The text for reading, its final answer marked; an uncertain answer is marked as a guess.
     """
 
     def __init__(
@@ -50,20 +50,22 @@ class Views:
         self._span = (answer.start, answer.end) if answer is not None and answer.found else None
         self._guess = guess
         self.windows = windows
-        self.rendered = self._made(render(text, fold_think=fold, answer_span=self._span))
+        self.rendered = self._mark_guess(render(text, fold_think=fold, answer_span=self._span))
 
-    def _made(self, document: RenderedText) -> RenderedText:
+    def _mark_guess(self, document: RenderedText) -> RenderedText:
         return as_guess(document) if self._guess else document
 
     @cached_property
     def raw(self) -> RenderedText:
-        return self._made(render_raw(self._text, answer_span=self._span))
+        return self._mark_guess(render_raw(self._text, answer_span=self._span))
 
     def of(self, raw: bool) -> RenderedText:
         return self.raw if raw else self.rendered
 
     def excerpt(self, raw: bool) -> RenderedText:
-        """Return the lines within the windows, with their marks; a line between two windows states the gap's length."""
+        """Return the lines within the windows, with their marks; a line between two windows says how
+        much is omitted.
+        """
         document = self.of(raw)
         lines: list[RenderedLine] = []
         marks: dict[str, list[int]] = {name: [] for name in document.marks}
@@ -71,7 +73,7 @@ class Views:
         for start, end in self.windows:
             first, last = _lines_within(document.lines, start, end)
             if shown_to is not None and first > shown_to:
-                lines.append(_left_out(document.lines[shown_to:first]))
+                lines.append(_omission_line(document.lines[shown_to:first]))
             first = first if shown_to is None else max(first, shown_to)
             for name, places in document.marks.items():
                 marks[name].extend(at - first + len(lines) for at in places if first <= at < last)
@@ -132,7 +134,7 @@ def _lines_within(lines: Sequence[RenderedLine], start: int, end: int) -> tuple[
     return first, max(last, first)
 
 
-def _left_out(lines: Sequence[RenderedLine]) -> RenderedLine:
+def _omission_line(lines: Sequence[RenderedLine]) -> RenderedLine:
     start, end = lines[0].source[0], lines[-1].source[1]
     return RenderedLine((Span(f"⋯ {end - start:,} characters omitted ⋯", "dim"),), (start, end))
 
@@ -168,17 +170,17 @@ def value_words(value: str, reason: str = "") -> Content:
 
 
 def side_words(value: str) -> Content:
-    """Return one side of a kind, such as ``unsuitable:proof``."""
+    """Return one of a kind's two conflicting values in words, such as that of ``unsuitable:proof``."""
     return value_words(*value.split(":", 1))
 
 
 def kind_words(kind: ConflictClass) -> str:
-    """Return a kind of conflict: "✓ correct against ✗ incorrect"."""
+    """Return a kind of conflict in words: "✓ correct against ✗ incorrect"."""
     return " against ".join(side_words(value).plain for value in kind.values)
 
 
 def about(kind: ConflictClass) -> str:
-    """Return the subject of a kind: correctness, the subtypes within one type, or several types."""
+    """Return what a kind of conflict is about: correctness, the subtypes of one answer type, or several types."""
     if kind.task == "correctness":
         return "correctness"
     letters = sorted({printable(value[:1]) for value in kind.values})
@@ -191,7 +193,7 @@ def undone(count: int) -> str:
     return f"{count:,} {'decision' if count == 1 else 'decisions'} retracted."
 
 
-# -- A verdict and marks that contradict each other: which is meant is asked before anything is stored.
+# -- A verdict and marks that contradict each other: the annotator chooses one before anything is stored.
 
 
 _VERDICT, _MARKS, _BOTH = "verdict", "marks", "both"
@@ -207,7 +209,7 @@ class Meant(NamedTuple):
 def which_is_meant(
     found: Sequence[str], verdict: LabelVerdict | None, tags: tuple[str, ...], partial: float | None
 ) -> ChoiceMenu:
-    """Return the question about an inconsistent label, with the ways to fix it, or to store it as it is."""
+    """Return a menu for a label whose verdict contradicts its marks: ways to fix it, or to store it as it is."""
     choices = [Choice(_VERDICT, f"{verdict}, without the contradicting mark")]
     if verdict is not None and (other := _OPPOSITE.get(verdict)) and not contradictions(other, tags, partial):
         choices.append(Choice(_MARKS, f"{other}, with the mark"))

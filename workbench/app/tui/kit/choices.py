@@ -1,4 +1,4 @@
-"""Small menus over a screen, for one line or several, by keys or clicks."""
+"""Small menus over a screen, to choose one or several lines by keys or clicks."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class Choice(NamedTuple):
     """One line of a menu; its texts are data, never markup.
 
     Attributes:
-        key: Its key; empty for that of its position, see `KEYS`.
+        key: The key that chooses it; empty for the key of its position in the menu, see `KEYS`.
     """
 
     value: str
@@ -125,12 +125,12 @@ KEYS = "0123456789abcdefghijklmnoprstuvwxyz"
 
 
 class ChoiceMenu(BoxScreen[str | None]):
-    """Numbered choices, with letters after nine; the key, enter or a click takes one, escape none.
+    """A menu of numbered choices, with letters after nine; a key, enter or a click chooses one, escape none.
 
     Args:
         title: The question.
         first: The number of the first choice.
-        chosen: Values in force, which are marked; None if none can be.
+        chosen: The current values, which are marked; None for a menu without marks.
         wide: As wide as the terminal allows, for choices that are sentences.
         about: Text above the choices, in as many lines as it takes.
     """
@@ -187,7 +187,7 @@ class ChoiceMenu(BoxScreen[str | None]):
 
 
 class _NameLine(Line):
-    """An input for a name; a digit as its first character selects a person."""
+    """An input for a person's name; a digit as the first character chooses a person from the menu."""
 
     async def _on_key(self, event: events.Key) -> None:
         if event.character is not None and event.character in KEYS[:10] and not self.value:
@@ -200,10 +200,10 @@ class _NameLine(Line):
 
 
 class PeopleMenu(ChoiceMenu):
-    """People, each with a fixed digit; typing narrows the list, enter takes the person under the cursor.
+    """A menu of people, each with a fixed digit; typing filters the list, enter chooses the person under the cursor.
 
     Args:
-        fresh: Accept a name that none of them has.
+        fresh: Whether a name that is not in the list is accepted.
     """
 
     DEFAULT_CSS = """

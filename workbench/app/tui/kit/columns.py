@@ -26,7 +26,7 @@ OUTCOME_MARKS: Final[dict[str, tuple[str, Tone]]] = {
     "error": ("!", "warning"),
     "none": ("–", "dim"),
 }
-"""Verdict or gold -> its symbol and style."""
+"""Symbol and style of each verdict and gold value."""
 
 
 def marked(word: str) -> Cell:
@@ -43,7 +43,7 @@ class TableRow(NamedTuple):
     """One row; selections refer to its id.
 
     Attributes:
-        block: Rows of a lower block stay above others, such as a total, in any order.
+        block: Rows of a lower block stay above the others however the table is sorted, such as a total row.
     """
 
     id: int
@@ -55,9 +55,9 @@ class TableColumn(NamedTuple):
     """A column and its possible widths, in cells.
 
     Attributes:
-        min_width: Minimum width while other columns still have room to give.
-        ideal_width: Maximum requested width; more is given only if space is left over.
-        worst: Which end of its values is bad; sorting brings it to the top first.
+        min_width: Minimum width, as long as other columns can still be made narrower.
+        ideal_width: Width beyond which the column grows only if space is left over.
+        worst: Whether low or high values are bad; the first sort puts the bad ones on top.
     """
 
     key: str
@@ -92,7 +92,7 @@ class RowSource(Protocol):
     """Rows under one filter and one order. Every method is called in a thread.
 
     Attributes:
-        queried: Another order needs another query, which the screen makes; else the table arranges the rows itself.
+        queried: Whether sorting needs a new query, which the screen makes; otherwise the table sorts the rows itself.
     """
 
     queried: bool
@@ -108,17 +108,17 @@ class RowSource(Protocol):
         """Return the ids of all rows in order (``array('q')``); may be slow."""
 
     def first_page(self, limit: int, offset: int = 0) -> list[TableRow]:
-        """Return rows in the fastest order, shown until the ids are known."""
+        """Return rows in the order that is fastest to read; they are shown until the ids are known."""
 
     def page(self, ids: Sequence[int]) -> list[TableRow]:
         """Return the rows with these ids, in this order; ids that no longer exist are left out."""
 
 
 def laid_out(columns: Columns[Record]) -> tuple[TableColumn, ...]:
-    return tuple(_laid_out(one) for one in columns if one.there)
+    return tuple(_table_column(one) for one in columns if one.there)
 
 
-def _laid_out(one: Column[Record]) -> TableColumn:
+def _table_column(one: Column[Record]) -> TableColumn:
     least, ideal = one.room if isinstance(one.room, tuple) else (one.room, one.room)
     return TableColumn(one.key or one.heading, one.heading, least, ideal, "left" if one.words else "right", one.worst)
 
@@ -129,22 +129,22 @@ def rows_of(
     there = [one for one in columns if one.there]
     rows = [TableRow(row_id, tuple(one.cell(record) for one in there), block(record)) for row_id, record in records]
     for place in (place for place, one in enumerate(there) if one.ids):
-        rows = _by_ends(rows, place)
+        rows = _shorten_ids(rows, place)
     return rows
 
 
-def _by_ends(rows: Sequence[TableRow], place: int) -> list[TableRow]:
+def _shorten_ids(rows: Sequence[TableRow], place: int) -> list[TableRow]:
     short = ends([row.cells[place].text for row in rows])
-    cells = ((*row.cells[:place], _shortened(row.cells[place], short), *row.cells[place + 1 :]) for row in rows)
+    cells = ((*row.cells[:place], _shorten_cell(row.cells[place], short), *row.cells[place + 1 :]) for row in rows)
     return [row._replace(cells=made) for row, made in zip(rows, cells, strict=True)]
 
 
-def _shortened(cell: Cell, short: Mapping[str, str]) -> Cell:
+def _shorten_cell(cell: Cell, short: Mapping[str, str]) -> Cell:
     return structs.replace(cell, text=short[cell.text], whole=cell.text)
 
 
 def natural_widths(columns: Sequence[TableColumn], rows: Iterable[TableRow]) -> list[int]:
-    """Return the width in cells that shows the title (with a sort mark) and every cell in full."""
+    """Return each column's width in cells that shows its title (with a sort mark) and all its values in full."""
     widths = [cell_len(column.title) + 2 for column in columns]
     for row in rows:
         for index, cell in enumerate(row.cells):
@@ -216,7 +216,7 @@ class RowPainter:
         layout: Which columns are drawn, and their widths.
 
     Attributes:
-        shown: Indexes of the drawn columns; other methods count along these.
+        shown: Indexes of the drawn columns. The methods' column numbers are indexes into this list.
     """
 
     def __init__(self, columns: Sequence[TableColumn], style_of: Callable[[str], Style], layout: Layout) -> None:
@@ -284,7 +284,7 @@ class RowPainter:
         return self._line(cells, "header", " ", scroll_x, here)
 
     def row(self, row: TableRow, *, cursor: bool, scroll_x: int, here: int | None = None) -> Strip:
-        """One row; a row without cells no longer exists.
+        """Return the line of a row; a row without cells no longer exists.
 
         Args:
             here: The column under the cursor, in the row under the cursor.

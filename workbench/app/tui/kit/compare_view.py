@@ -35,7 +35,7 @@ TABS: Final[dict[Shown, str]] = {
     "both_right": "both right",
     "groups": "by {by}",
 }
-"""Contents of the lower table, in the order of the key."""
+"""Contents of the lower table, in the order in which a key steps through them."""
 
 ITEM_COLUMNS: Columns[ComparedItem] = (
     identifier("id", lambda row: row.item.completion_id, room=(6, 20)),
@@ -46,7 +46,7 @@ ITEM_COLUMNS: Columns[ComparedItem] = (
     word("question", lambda row: row.item.question, room=(12, 60)),
     word("model", lambda row: row.item.model, room=(8, 24), tone="dim"),
 )
-"""Columns of the items; A, B and gold as symbol and word."""
+"""Columns of the table of items; A, B and gold are shown as symbol and word."""
 
 _NAMES = {"accuracy": "acc", "balanced_accuracy": "BA", "mcc": "MCC"}
 
@@ -55,7 +55,7 @@ _NAMES = {"accuracy": "acc", "balanced_accuracy": "BA", "mcc": "MCC"}
 
 
 def head(report: CompareReport, words: str) -> Content:
-    """Return the verifiers, items and counting of a comparison in three lines."""
+    """Return three lines on a comparison: the verifiers, the items, and how verdicts are counted."""
     left_out = f" · {report.unpaired:,} count for only one" if report.unpaired else ""
     undecided = f" · abstentions A {report.undecided_a:,}, B {report.undecided_b:,}"
     return Content.assemble(
@@ -83,12 +83,12 @@ def table(report: CompareReport) -> Content:
 def figures(report: CompareReport) -> Content:
     """Return both verifiers' metrics, their differences with intervals, and both tests: five lines."""
     lines = [f"{'':<4}{'A':>6}{'B':>6}{'A - B':>7}  95 %"]
-    lines += [_figure(metric) for metric in report.metrics]
+    lines += [_metric_line(metric) for metric in report.metrics]
     tests = f"p   {p_value(report.permutation_p)} by question · McNemar {p_value(report.mcnemar_p)}"
     return Content("\n".join((*lines, tests)))
 
 
-def _figure(metric: MetricDifference) -> str:
+def _metric_line(metric: MetricDifference) -> str:
     name = f"{_NAMES[metric.metric]:<4}"
     if metric.a is None or metric.b is None or metric.difference is None:
         return f"{name}{NONE:>6}{NONE:>6}{NONE:>7}  one gold class"
@@ -131,22 +131,28 @@ def group_columns(report: CompareReport, *, wide: bool) -> Columns[GroupComparis
         return column(heading, value, shown, words=True, room=room, tone=tone)
 
     return (
-        word("group", lambda group: group_name(group.group, report.by), room=(8, 28), tone=_sure),
+        word("group", lambda group: group_name(group.group, report.by), room=(8, 28), tone=_significance_tone),
         column("n", lambda group: group.n, compact_count, room=5),
         won("A wins", lambda group: group.only_a, "success"),
         won("B wins", lambda group: group.only_b, "warning"),
         column("ties", lambda group: group.both_right + group.both_wrong, compact_count, room=6, there=wide),
-        column("A - B", lambda group: group.difference, points, room=6, tone=_sure),
+        column("A - B", lambda group: group.difference, points, room=6, tone=_significance_tone),
         ends(lambda group: group.ci, points_interval, words=True, room=15),
         column("p", lambda group: group.permutation_p, p_value, room=8, there=wide),
-        column("q", lambda group: group.q, lambda q: p_value(q) + (" *" if q < LEVEL else ""), room=8, tone=_sure),
-        column("detectable", lambda group: group.detectable, _detectable, room=10, there=wide),
+        column(
+            "q",
+            lambda group: group.q,
+            lambda q: p_value(q) + (" *" if q < LEVEL else ""),
+            room=8,
+            tone=_significance_tone,
+        ),
+        column("detectable", lambda group: group.detectable, _detectable_text, room=10, there=wide),
     )
 
 
-def _sure(group: GroupComparison) -> Tone:
+def _significance_tone(group: GroupComparison) -> Tone:
     return "bold" if group.q < LEVEL else ""
 
 
-def _detectable(share: float | None) -> str:
+def _detectable_text(share: float | None) -> str:
     return NONE if share is None else f"{100 * share:.1f}"

@@ -21,7 +21,7 @@ from workbench.tables.document import Cell
 _WORD = re.compile(r'(?:[^\s"]|"[^"]*")+')
 _CONDITION = re.compile(r"(?P<field>[^=!<>]*)(?P<operator>!=|=|<|>)(?P<value>.*)", re.DOTALL)
 ANYWHERE: Final = ""
-"""The field of a condition that any cell may meet by containing its value."""
+"""The field of a condition that is met if any cell of the row contains its value."""
 
 
 def typed(condition: Condition) -> str:
@@ -37,10 +37,10 @@ def read_line(text: str, columns: Sequence[TableColumn]) -> tuple[Condition, ...
     """
     if text.count('"') % 2:
         raise UsageError("A quotation mark is open.", 'Write a value with spaces as model="a b".')
-    return tuple(_read(word.replace('"', ""), columns) for word in _WORD.findall(text))
+    return tuple(_parse_condition(word.replace('"', ""), columns) for word in _WORD.findall(text))
 
 
-def _read(word: str, columns: Sequence[TableColumn]) -> Condition:
+def _parse_condition(word: str, columns: Sequence[TableColumn]) -> Condition:
     match = _CONDITION.fullmatch(word)
     if match is None:
         return Condition(ANYWHERE, "=", word)
@@ -61,18 +61,19 @@ def meets(conditions: Iterable[Condition], columns: Sequence[TableColumn]) -> Ca
     places = {column.key: place for place, column in enumerate(columns)}
     tests = [(places.get(one.field), one) for one in conditions if one.field in (ANYWHERE, *places)]
     return lambda row: all(
-        _meets(row.cells[place], one) if place is not None else _holds(row.cells, one.value) for place, one in tests
+        _cell_meets(row.cells[place], one) if place is not None else _any_cell_contains(row.cells, one.value)
+        for place, one in tests
     )
 
 
-def _holds(cells: Iterable[Cell], value: str) -> bool:
+def _any_cell_contains(cells: Iterable[Cell], value: str) -> bool:
     wanted = value.casefold()
     return any(wanted in f"{cell.text} {cell.full}".casefold() for cell in cells)
 
 
-def _meets(cell: Cell, condition: Condition) -> bool:
+def _cell_meets(cell: Cell, condition: Condition) -> bool:
     if condition.operator in "<>":
-        value, bound = _number(cell), _parsed(condition.value)
+        value, bound = _cell_number(cell), _parse_number(condition.value)
         return (
             value is not None and bound is not None and (value < bound if condition.operator == "<" else value > bound)
         )
@@ -81,12 +82,12 @@ def _meets(cell: Cell, condition: Condition) -> bool:
     return found is (condition.operator == "=")
 
 
-def _number(cell: Cell) -> float | None:
-    shown = _parsed(cell.text)
+def _cell_number(cell: Cell) -> float | None:
+    shown = _parse_number(cell.text)
     return cell.value if shown is None and isinstance(cell.value, int | float) else shown
 
 
-def _parsed(text: str) -> float | None:
+def _parse_number(text: str) -> float | None:
     try:
         return float(text.strip().replace(",", "").removesuffix("%"))
     except ValueError:
@@ -120,7 +121,7 @@ class ColumnSuggester(Suggester):
 
 
 class Chip(NamedTuple):
-    """A condition in the line of chips, and the cells it occupies."""
+    """A condition in the line above the table: its index, and the first and last (exclusive) cell of its chip."""
 
     place: int
     begin: int
@@ -136,10 +137,10 @@ def chips_line(conditions: Sequence[Condition], remark: str, width: int, base: S
 
 
 def chip_at(conditions: Sequence[Condition], x: int) -> int | None:
-    return next((one.place for one in _laid_out(conditions) if one.begin <= x < one.end), None)
+    return next((one.place for one in _chips(conditions) if one.begin <= x < one.end), None)
 
 
-def _laid_out(conditions: Sequence[Condition]) -> Iterator[Chip]:
+def _chips(conditions: Sequence[Condition]) -> Iterator[Chip]:
     begin = 1
     for place, one in enumerate(conditions):
         end = begin + cell_len(printable(typed(one))) + 4

@@ -16,7 +16,7 @@ class Copyable(NamedTuple):
     """One thing that can be copied.
 
     Attributes:
-        key: Its key in the menu.
+        key: The key that copies it, in the menu.
         text: Returns the text; called in a thread.
     """
 
@@ -26,10 +26,10 @@ class Copyable(NamedTuple):
 
 
 def of_row(columns: Sequence[TableColumn], row: TableRow, here: int) -> Iterator[Copyable]:
-    """The cell under the cursor and its row.
+    """Yield the cell under the cursor, and its row, as copyable texts.
 
     Args:
-        here: The place of the cell.
+        here: The index of the cell in the row.
     """
     cell = row.cells[here]
     shown = inert(" ".join(cell.full.split()))
@@ -45,5 +45,5 @@ def markdown(titles: Iterable[str], rows: Iterable[TableRow]) -> str:
 
 
 def in_line(text: str) -> str:
-    """Escape a text for one line of Markdown, so that nothing in it ends a cell or steers a terminal."""
+    """Escape a text for a cell of a Markdown table; terminal control characters are made visible."""
     return inert(text.strip()).replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ")

@@ -1,4 +1,4 @@
-"""Everything known of an item besides its texts, as lines: gold, labels, verdicts with their evidence."""
+"""All that is stored about an item except its texts, as lines: gold, labels, and verdicts with their evidence."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from workbench.measuring.records.review import Review
 from workbench.runs.previewing import PreviewedCall
 
 MIN_PAIR_CELLS: Final = 40
-"""Cells from which two answers are side by side."""
+"""Minimum width in cells at which two answers are side by side."""
 INDENT: Final = "  "
 _BETWEEN = " │ "
 _HEAD = len(f"{ANSWER_SIGN}completion ")
@@ -57,12 +57,12 @@ def evidence(
     Args:
         item: The item.
         width: Cells to lay the lines out for; 0 leaves that to the reader.
-        beside: Final answers side by side, if the width allows.
-        raw: Final answers as stored.
+        beside: Put final answers side by side, if the width allows.
+        raw: Show final answers as stored, not rendered.
         chosen: The verifier whose verdict is chosen; its answers are marked in their texts.
-        reviews: Decisions in force on the item.
+        reviews: The reviewers' current decisions on the item.
     """
-    lines = [*_gold(item), *_labels(item), *_reviews(reviews), *_heading(item, chosen)]
+    lines = [*_gold_lines(item), *_labels_section(item), *_review_lines(reviews), *_verdicts_heading(item, chosen)]
     marks: dict[str, list[int]] = {}
     for number, verdict in enumerate(item.verdicts):
         if number:
@@ -71,59 +71,59 @@ def evidence(
             marks[FIRST] = [len(lines)]
         if verdict.verifier == chosen:
             marks[CHOSEN] = [len(lines)]
-        lines.extend(_verdict(verdict, width, beside, raw, verdict.verifier == chosen))
+        lines.extend(_verdict_lines(verdict, width, beside, raw, verdict.verifier == chosen))
     return RenderedText(tuple(RenderedLine(line, (0, 0)) for line in lines), marks)
 
 
 def explanation(verdict: ItemVerdict, *, raw: bool = False) -> str:
-    """Explain a verdict in a sentence; "" if its codes say nothing."""
+    """Explain a verdict in a sentence; "" if its reason and rule have no explanation."""
     return sentence(verdict.verdict, verdict.reason, verdict.rule, short_answer(verdict.reference_final, raw=raw))
 
 
-def _gold(item: ItemDetail) -> Iterator[Line]:
+def _gold_lines(item: ItemDetail) -> Iterator[Line]:
     origin = f" ({item.gold_from})" if item.gold_from else ""
     imported = f"   imported: {item.imported_gold}" if item.gold_from != "imported" else ""
-    yield (Span("Gold", "heading"), Span("  "), _word(item.gold), Span(f"{origin}{imported}"))
+    yield (Span("Gold", "heading"), Span("  "), _verdict_span(item.gold), Span(f"{origin}{imported}"))
     if item.reason:
         yield (Span(f"{item.state}: {EXCLUSION_REASONS.get(item.reason, item.reason)}"),)
 
 
-def _labels(item: ItemDetail) -> Iterator[Line]:
+def _labels_section(item: ItemDetail) -> Iterator[Line]:
     yield ()
     yield (Span("Labels", "heading"),)
     if not item.labels:
         yield (Span("none", "dim"),)
     for label in item.labels:
-        yield from _label(label)
+        yield from _label_lines(label)
 
 
-def _label(label: ItemLabel) -> Iterator[Line]:
+def _label_lines(label: ItemLabel) -> Iterator[Line]:
     kind = "" if label.kind == "label" else f" {label.kind}"
     remarks = [label.created_at[:10], "unsure" if label.unsure else "", "unblinded" if label.unblinded else ""]
     words = " · ".join(word for word in remarks if word)
     reason = f" ({EXCLUSION_REASONS.get(label.reason, label.reason)})" if label.reason else ""
-    yield (_word(label.value), Span(reason), Span(f" {label.annotator}{kind}  ", "bold"), Span(words, "dim"))
+    yield (_verdict_span(label.value), Span(reason), Span(f" {label.annotator}{kind}  ", "bold"), Span(words, "dim"))
     if label.note:
         yield (Span("  note: ", "dim"), Span(label.note))
 
 
-def _reviews(reviews: Sequence[Review]) -> Iterator[Line]:
+def _review_lines(reviews: Sequence[Review]) -> Iterator[Line]:
     if not reviews:
         return
     yield ()
     yield (Span("Reviews", "heading"),)
     for review in reviews:
         style: StyleName = "error" if review.kind == "error" else "success"
-        yield Span(printable(review_words(review)), style), Span(f"  {review.reviewer}  ", "bold"), _when(review)
+        yield Span(printable(review_words(review)), style), Span(f"  {review.reviewer}  ", "bold"), _date_span(review)
         if review.note:
             yield (Span("  note: ", "dim"), Span(review.note))
 
 
-def _when(review: Review) -> Span:
+def _date_span(review: Review) -> Span:
     return Span(review.created_at[:10], "dim")
 
 
-def _heading(item: ItemDetail, chosen: str | None) -> Iterator[Line]:
+def _verdicts_heading(item: ItemDetail, chosen: str | None) -> Iterator[Line]:
     yield ()
     legend = "› chosen: its answers are marked ▶" if chosen else f"{key_of('item.verdict')}: mark the answers of one"
     yield (Span("Verdicts", "heading"), Span(f"  {legend}" if item.verdicts else "", "dim"))
@@ -131,16 +131,16 @@ def _heading(item: ItemDetail, chosen: str | None) -> Iterator[Line]:
         yield (Span("none yet", "dim"),)
 
 
-def _verdict(verdict: ItemVerdict, width: int, beside: bool, raw: bool, chosen: bool) -> Iterator[Line]:
+def _verdict_lines(verdict: ItemVerdict, width: int, beside: bool, raw: bool, chosen: bool) -> Iterator[Line]:
     sign = Span(_SIGN, "bold") if chosen else Span(" " * len(_SIGN))
-    yield sign, _word(verdict.verdict), Span(f" {verdict.verifier}", "bold")
-    yield from _wrapped(explanation(verdict, raw=raw), "", width)
+    yield sign, _verdict_span(verdict.verdict), Span(f" {verdict.verifier}", "bold")
+    yield from _wrapped_lines(explanation(verdict, raw=raw), "", width)
     yield from answers(verdict, width, beside=beside, raw=raw, marked=chosen)
-    yield from _wrapped(verdict.detail or "", "", width)
-    yield from _wrapped(_small(verdict, chosen), "dim", width)
+    yield from _wrapped_lines(verdict.detail or "", "", width)
+    yield from _wrapped_lines(_verdict_facts(verdict, chosen), "dim", width)
 
 
-def _small(verdict: ItemVerdict, chosen: bool) -> str:
+def _verdict_facts(verdict: ItemVerdict, chosen: bool) -> str:
     calls = counted(verdict.calls, "call") + (f" ({key_of('item.transcript')}: transcript)" if chosen else "")
     words = (
         verdict.reason,
@@ -155,14 +155,14 @@ def _small(verdict: ItemVerdict, chosen: bool) -> str:
     return " · ".join(word for word in words if word)
 
 
-def _wrapped(text: str, style: StyleName, width: int) -> Iterator[Line]:
+def _wrapped_lines(text: str, style: StyleName, width: int) -> Iterator[Line]:
     text, room = printable(text), width - len(INDENT)
     if text:
         for start, end in wrap_line(text, room) if room > 0 else ((0, len(text)),):
             yield Span(INDENT), Span(text[start:end], style)
 
 
-def _word(word: str) -> Span:
+def _verdict_span(word: str) -> Span:
     mark = OUTCOME_MARKS.get(word, ("•", "dim"))[0]
     return Span(f"{mark} {word}", _STYLES.get(word, "bold"))
 
@@ -173,31 +173,31 @@ def answers(verdict: ItemVerdict, width: int, *, beside: bool, raw: bool, marked
     Args:
         verdict: The verdict.
         width: Available cells; 0 if unknown.
-        beside: Side by side, if the width allows.
-        raw: The stored text instead of the rendered one.
-        marked: The answers are marked in their texts; the titles show the same sign.
+        beside: Put the two answers side by side, if the width allows.
+        raw: Show the stored text instead of the rendered one.
+        marked: Whether the answers are marked in their texts; the titles then show the same sign.
     """
     if verdict.reference_final is None and verdict.candidate_final is None:
         return
     heads = (
-        _head("reference", marked and verdict.reference_span is not None),
-        _head("completion", marked and verdict.candidate_span is not None),
+        _answer_title("reference", marked and verdict.reference_span is not None),
+        _answer_title("completion", marked and verdict.candidate_span is not None),
     )
     texts = (verdict.reference_final, verdict.candidate_final)
     if beside and width >= MIN_PAIR_CELLS:
         room = (width - len(INDENT) - len(_BETWEEN)) // 2
-        yield from _side_by_side(heads, [_cell(text, room, raw) for text in texts], room)
+        yield from _side_by_side(heads, [_answer_spans(text, room, raw) for text in texts], room)
     else:
         room = width - len(INDENT) - _HEAD
         for head, text in zip(heads, texts, strict=True):
-            yield from _below(head, _cell(text, room, raw))
+            yield from _titled_answer_lines(head, _answer_spans(text, room, raw))
 
 
-def _head(title: str, marked: bool) -> Span:
+def _answer_title(title: str, marked: bool) -> Span:
     return Span(f"{ANSWER_SIGN if marked else ''}{title}", "dim")
 
 
-def _below(head: Span, lines: list[Span]) -> Iterator[Line]:
+def _titled_answer_lines(head: Span, lines: list[Span]) -> Iterator[Line]:
     first, *others = lines
     yield Span(INDENT), *_padded(head, _HEAD), first
     for line in others:
@@ -205,12 +205,12 @@ def _below(head: Span, lines: list[Span]) -> Iterator[Line]:
 
 
 def _side_by_side(heads: tuple[Span, Span], columns: list[list[Span]], room: int) -> Iterator[Line]:
-    yield Span(INDENT), *_padded(heads[0], room), _bar(), heads[1]
+    yield Span(INDENT), *_padded(heads[0], room), _column_separator(), heads[1]
     for left, right in zip_longest(*columns, fillvalue=Span("")):
-        yield Span(INDENT), *_padded(left, room), _bar(), right
+        yield Span(INDENT), *_padded(left, room), _column_separator(), right
 
 
-def _bar() -> Span:
+def _column_separator() -> Span:
     return Span(_BETWEEN, "dim")
 
 
@@ -218,7 +218,7 @@ def _padded(span: Span, width: int) -> Line:
     return span, Span(" " * (width - cell_len(span.text)))
 
 
-def _cell(text: str | None, width: int, raw: bool) -> list[Span]:
+def _answer_spans(text: str | None, width: int, raw: bool) -> list[Span]:
     if text is None:
         return [Span("(none found)", "dim")]
     style: StyleName = "code" if raw else "math"
@@ -240,7 +240,7 @@ REQUEST: Final = "request"
 """The mark of the lines where requests begin."""
 _MODEL: Final = "model"
 _SETTING_LENGTH: Final = 60
-"""Characters above which a request's value gets a paragraph of its own."""
+"""Characters above which a value of a request is shown as a separate paragraph."""
 Part = tuple[str, StyleName, str]
 """A heading, the style of its text, and the text."""
 
@@ -249,16 +249,16 @@ def call_text(call: CallShown, *, raw: bool = False) -> RenderedText:
     """Return a call for reading; the mark `REPLY` is where the model's words begin.
 
     Args:
-        call: The call.
-        raw: Both bodies as they went over the wire.
+        call: A call to a model server.
+        raw: Show the request and the response body as they were sent.
     """
-    asked: Iterable[Part] = [("Request", "", call.request)] if raw else _request(call.request)
-    lines: list[RenderedLine] = [_facts(call), *_remarks(call)]
+    asked: Iterable[Part] = [("Request", "", call.request)] if raw else _request_parts(call.request)
+    lines: list[RenderedLine] = [_call_facts(call), *_call_warnings(call)]
     for part in asked:
-        lines.extend(_part(part))
+        lines.extend(_part_lines(part))
     mark = len(lines)
-    for part in _answered(call, raw):
-        lines.extend(_part(part))
+    for part in _response_parts(call, raw):
+        lines.extend(_part_lines(part))
     return RenderedText(tuple(lines), {REPLY: [mark]})
 
 
@@ -274,9 +274,9 @@ def planned_text(calls: Sequence[PreviewedCall], *, raw: bool = False) -> Render
         if not call.exact:
             lines.append(_line(Span("⟨…⟩ replaces a reply yet to come", "bold")))
         lines.extend(_line(Span(f"! {printable(note)}", "error")) for note in call.notes)
-        parts: Iterable[Part] = [("Body", "", body)] if raw else _request(body)
+        parts: Iterable[Part] = [("Body", "", body)] if raw else _request_parts(body)
         for part in parts:
-            lines.extend(_part(part))
+            lines.extend(_part_lines(part))
         lines.append(_line())
     return RenderedText(tuple(lines), {REQUEST: marks})
 
@@ -291,7 +291,7 @@ def cost_text(cost: float | None) -> str:
     return "" if cost is None else f"${cost:.4f}" if cost < 1 else f"${cost:,.2f}"
 
 
-def _facts(call: CallShown) -> RenderedLine:
+def _call_facts(call: CallShown) -> RenderedLine:
     words = (
         call.model,
         call.profile,
@@ -307,14 +307,14 @@ def _facts(call: CallShown) -> RenderedLine:
     return _line(Span(printable(" · ".join(word for word in words if word)), "dim"))
 
 
-def _remarks(call: CallShown) -> Iterator[RenderedLine]:
+def _call_warnings(call: CallShown) -> Iterator[RenderedLine]:
     if call.origin is not None:
         yield _line(Span(f"recorded reply, not a live model's: {printable(call.origin)}", "bold"))
     if call.broken_tokens:
         yield _line(Span(f"{counted(call.broken_tokens, 'control token')} of the texts broken by a thin space", "bold"))
 
 
-def _request(body: str) -> Iterator[Part]:
+def _request_parts(body: str) -> Iterator[Part]:
     try:
         fields = json.loads(body)
     except ValueError:
@@ -325,22 +325,22 @@ def _request(body: str) -> Iterator[Part]:
     settings = []
     for name, value in fields.items():
         if name == "messages" and isinstance(value, list):
-            yield from map(_message, value)
+            yield from map(_message_part, value)
         elif isinstance(value, str | list) and name != _MODEL and len(str(value)) > _SETTING_LENGTH:
-            yield f"Request · {name}", "", _plain(value)
+            yield f"Request · {name}", "", _content_text(value)
         elif name != _MODEL:
             settings.append(f"{name} {json.dumps(value, ensure_ascii=False)}")
     if settings:
         yield "Request · settings", "dim", " · ".join(settings)
 
 
-def _message(message: Any) -> Part:
+def _message_part(message: Any) -> Part:
     if not isinstance(message, dict):
-        return "Request", "", _plain(message)
-    return f"Request · {message.get('role', 'message')}", "", _plain(message.get("content"))
+        return "Request", "", _content_text(message)
+    return f"Request · {message.get('role', 'message')}", "", _content_text(message.get("content"))
 
 
-def _plain(value: Any) -> str:
+def _content_text(value: Any) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, list):
@@ -349,7 +349,7 @@ def _plain(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _answered(call: CallShown, raw: bool) -> Iterator[Part]:
+def _response_parts(call: CallShown, raw: bool) -> Iterator[Part]:
     if raw:
         yield "Response", "", call.response
         return
@@ -361,7 +361,7 @@ def _answered(call: CallShown, raw: bool) -> Iterator[Part]:
         yield "Reply", "", call.text
 
 
-def _part(part: Part) -> Iterator[RenderedLine]:
+def _part_lines(part: Part) -> Iterator[RenderedLine]:
     heading, style, text = part
     yield _line()
     yield _line(Span(printable(heading), "heading"))

@@ -22,7 +22,7 @@ _BESIDE: Final = (
 """Suffixes of databases and their companion files, which have no rows to import."""
 
 
-class _Files(DirectoryTree):
+class _VisibleFilesTree(DirectoryTree):
     below: Path | None = None
 
     def filter_paths(self, paths: Iterable[Path]) -> Iterable[Path]:
@@ -55,23 +55,23 @@ class FilePicker(ModalScreen[Path | None]):
         self._folder = folder
 
     def compose(self) -> ComposeResult:
-        tree = _Files(self._folder)
+        tree = _VisibleFilesTree(self._folder)
         tree.border_title = Content(printable(str(self._folder)))
         tree.border_subtitle = Content("enter: choose or open · ←: folder above · escape: cancel")
         yield tree
 
     @on(DirectoryTree.FileSelected)
-    def _taken(self, event: DirectoryTree.FileSelected) -> None:
+    def _file_selected(self, event: DirectoryTree.FileSelected) -> None:
         event.stop()
         self.dismiss(event.path)
 
     async def on_mount(self) -> None:
-        tree = self.query_one(_Files)
+        tree = self.query_one(_VisibleFilesTree)
         tree.show_root = False
         await tree.watch_path()
 
     def action_up(self) -> None:
-        tree = self.query_one(_Files)
+        tree = self.query_one(_VisibleFilesTree)
         tree.below, self._folder = self._folder, self._folder.parent
         tree.path = self._folder
         tree.border_title = Content(printable(str(self._folder)))

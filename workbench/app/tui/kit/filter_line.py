@@ -1,4 +1,4 @@
-"""A line for typing conditions; the list is filtered while one types."""
+"""A line to type conditions into; the list is filtered while the user types."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workbench.app.tui.kit.prompt_bar import PromptBar
 from workbench.core.errors import UsageError
 
 PAUSE_S = 0.3
-"""Seconds without typing before conditions are tried."""
+"""Seconds without typing before the typed conditions are applied."""
 
 
 class FilterLine(ModalScreen[None]):
@@ -25,9 +25,9 @@ class FilterLine(ModalScreen[None]):
 
     Args:
         text: Its initial text.
-        narrow: Applies a line; raises `UsageError` if it can't be parsed.
+        narrow: Filters the list by a line of conditions; raises `UsageError` if it can't be parsed.
         hint: Placeholder of an empty line.
-        suggester: Completes it.
+        suggester: Completes the typed text.
     """
 
     DEFAULT_CSS = """
@@ -51,16 +51,16 @@ class FilterLine(ModalScreen[None]):
 
     @on(PromptBar.Typed)
     def _typed(self, event: PromptBar.Typed) -> None:
-        self._wait()
+        self._stop_timer()
         if event.text.strip() != self._text:
             self._text = event.text.strip()
-            self._timer = self.set_timer(PAUSE_S, self._try)
+            self._timer = self.set_timer(PAUSE_S, self._apply_typed)
 
-    def _wait(self) -> None:
+    def _stop_timer(self) -> None:
         if self._timer is not None:
             self._timer.stop()
 
-    def _try(self) -> None:
+    def _apply_typed(self) -> None:
         try:
             self._narrow(self._text)
         except UsageError:
@@ -68,7 +68,7 @@ class FilterLine(ModalScreen[None]):
 
     @on(PromptBar.Submitted)
     def _submitted(self, event: PromptBar.Submitted) -> None:
-        self._wait()
+        self._stop_timer()
         try:
             self._narrow(event.text.strip())
         except UsageError as error:
@@ -77,6 +77,6 @@ class FilterLine(ModalScreen[None]):
             self.dismiss()
 
     def action_leave(self) -> None:
-        self._wait()
+        self._stop_timer()
         self._narrow(self._before)
         self.dismiss()

@@ -1,4 +1,4 @@
-"""A matrix whose rows are filtered like any list: live, with chips, and copied."""
+"""A matrix whose rows can be filtered while typing and copied; the conditions are shown as chips."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ACTIONS: Final = (
 
 
 class FilteredMatrix(Matrix, ActingWidget):
-    """A matrix that shows only rows that meet the conditions in force; their values don't change.
+    """A matrix that shows only the rows that meet the conditions; the values of the rows don't change.
 
     Attributes:
         conditions: Conditions that rows must meet.
@@ -53,7 +53,7 @@ class FilteredMatrix(Matrix, ActingWidget):
         self._every: Sequence[MatrixRow] = ()
 
     def put(self, corner: str, columns: Sequence[MatrixColumn], rows: Sequence[MatrixRow]) -> None:
-        """Show other values; conditions on missing columns are dropped."""
+        """Replace columns and rows; conditions on columns that no longer exist are dropped."""
         self._corner, self.columns, self._every = corner, columns, rows
         asked = self._filter_columns
         there = {"", *(column.key for column in asked)}
@@ -77,9 +77,9 @@ class FilteredMatrix(Matrix, ActingWidget):
         figures = f"{columns[1].title}<80 " if len(columns) > 1 else ""
         suggester = ColumnSuggester(columns, map(_filter_row, self._every))
         text = " ".join(map(typed, self.conditions))
-        self.app.push_screen(FilterLine(text, self._narrow_by, f"{figures}a-name", suggester))
+        self.app.push_screen(FilterLine(text, self._filter_by_text, f"{figures}a-name", suggester))
 
-    def _narrow_by(self, text: str) -> None:
+    def _filter_by_text(self, text: str) -> None:
         self.narrow(read_line(text, self._filter_columns))
 
     def action_unfilter(self) -> None:
@@ -115,7 +115,7 @@ class FilteredMatrix(Matrix, ActingWidget):
     def on_click(self, event: events.Click) -> None:
         place = event.get_content_offset(self)
         if place is None or not self.conditions or place.y:
-            return  # the matrix's own
+            return  # handled by `Matrix`
         event.prevent_default()
         if (chip := chip_at(self.conditions, place.x)) is not None:
             self.narrow((*self.conditions[:chip], *self.conditions[chip + 1 :]))

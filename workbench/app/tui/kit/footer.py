@@ -1,4 +1,4 @@
-"""The footer: whole keys only, always with quit and help, however narrow the terminal is."""
+"""The footer: shows as many keys as fit; quit and help are always there, however narrow the terminal is."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ KEPT: Final = ("Back", "Close", "Keys")
 """Labels of keys that are never left out."""
 
 _LEAST: Final = ("Commands", "Go to", "Quit")
-"""Labels of keys that are left out first, in this order: all are in the help screen."""
+"""Labels of keys that are left out first, in this order; the help screen lists all keys."""
 
 _PADDING: Final = 3
-"""Cells of a key besides its name and its label."""
+"""Cells that a key takes in addition to its name and its label."""
 
 _DIM: Final = Style(dim=True)
 
@@ -29,8 +29,8 @@ class FooterKey(NamedTuple):
     """A key in the footer.
 
     Attributes:
-        key: As it is pressed.
-        name: As it is shown.
+        key: The key's name in Textual, simulated by a click.
+        name: The key as it is shown.
         label: Its action in a word or two.
         enabled: Whether the action is available at the moment.
     """
@@ -48,8 +48,8 @@ class FooterKey(NamedTuple):
 class Footer(Widget, can_focus=False):
     """Shows the keys that fit; others are left out, and are in the help screen.
 
-    One line drawn by one widget: screens with twenty keys come and go with each step, and a widget a key would cost
-    more than all the rest of them.
+    One widget draws the whole line. Screens with twenty keys are opened again and again, and a widget for each key
+    would take longer than all other widgets of a screen together.
     """
 
     ALLOW_SELECT = False
@@ -66,7 +66,7 @@ class Footer(Widget, can_focus=False):
     """
 
     keys: reactive[tuple[FooterKey, ...]] = reactive(())
-    """The current keys in order; the key of the command palette is last, at the right."""
+    """The current keys in order; the command palette's key is the last one, at the right edge."""
 
     def __init__(self, *, show_command_palette: bool = True) -> None:
         super().__init__()
@@ -74,9 +74,9 @@ class Footer(Widget, can_focus=False):
 
     def on_mount(self) -> None:
         self.screen.call_next(self._read)
-        self.screen.bindings_updated_signal.subscribe(self, self._gather)
+        self.screen.bindings_updated_signal.subscribe(self, self._bindings_updated)
 
-    def _gather(self, screen: Screen[object]) -> None:
+    def _bindings_updated(self, screen: Screen[object]) -> None:
         if screen.app.app_focus and self.is_attached and screen is self.screen:
             self.call_after_refresh(self._read)
 
@@ -85,7 +85,7 @@ class Footer(Widget, can_focus=False):
             return  # its screen has been left
         by_action: dict[str, FooterKey] = {}
         palette: list[FooterKey] = []
-        active = sorted(self.screen.active_bindings.values(), key=lambda one: self._rank(one.node))
+        active = sorted(self.screen.active_bindings.values(), key=lambda one: self._node_rank(one.node))
         for _, binding, enabled, _ in active:
             found = FooterKey(binding.key, self.app.get_key_display(binding), binding.description, enabled)
             if binding.id == "app.palette":
@@ -94,7 +94,7 @@ class Footer(Widget, can_focus=False):
                 by_action.setdefault(binding.action, found)
         self.keys = (*by_action.values(), *(palette if self._show_command_palette else ()))
 
-    def _rank(self, node: DOMNode) -> int:
+    def _node_rank(self, node: DOMNode) -> int:
         return 0 if node is self.screen else 2 if node is self.app else 1
 
     @property
@@ -128,14 +128,14 @@ class Footer(Widget, can_focus=False):
 
 
 def left_out_of(keys: list[tuple[str, int]], room: int) -> set[int]:
-    """Choose the keys to leave out so that the others fit.
+    """Choose the keys to leave out of the footer so that the others fit.
 
     Args:
-        keys: Label and width of each, in order.
+        keys: Label and width in cells of each key, in order.
         room: Available cells.
 
     Returns:
-        Their indexes: first the least important, then from the end; never one of `KEPT`.
+        The indexes of the omitted keys: the least important ones first, then keys from the end; never one of `KEPT`.
     """
     last_first = sorted(range(len(keys)), reverse=True)
     least = [place for label in _LEAST for place in last_first if keys[place][0] == label]

@@ -1,4 +1,4 @@
-"""An import in words: accepted and rejected rows, before and after."""
+"""An import in words, before and after it: accepted and rejected rows."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _SWAPPED = "! the two type columns are swapped in the file; they are corrected"
 
 
 def preview(found: ImportReport) -> Content:
-    lines = [Content.styled(_counts(found, "would be imported"), "bold")]
+    lines = [Content.styled(_row_counts(found, "would be imported"), "bold")]
     lines += [Content(f"{found.code.words}.")] if found.code else []
     lines += [Content.styled(_SWAPPED, "$text-warning")] if found.swapped_types else []
     lines += [Content(printable(gold))] if (gold := gold_source(found.mapping)) else []
-    lines += [Content(line) for line in _first(found.first or ())]
-    return Content("\n").join([*lines, *_rest(found)])
+    lines += [Content(line) for line in _preview_lines(found.first or ())]
+    return Content("\n").join([*lines, *_remark_lines(found)])
 
 
 def imported(found: ImportReport) -> str:
@@ -34,10 +34,10 @@ def imported(found: ImportReport) -> str:
     types = "".join(f"; {column.description}" for column in found.type_columns or [])
     code = f"; {found.code.words}" if found.code else ""
     broken = f"; {counted(found.broken, 'test')} can say nothing about any solution" if found.broken else ""
-    return printable(f"{_counts(found, 'taken')}{code}{broken}{runs}{types}")
+    return printable(f"{_row_counts(found, 'taken')}{code}{broken}{runs}{types}")
 
 
-def _counts(found: ImportReport, done: str) -> str:
+def _row_counts(found: ImportReport, done: str) -> str:
     parts = [f"{found.imported:,} {done}"]
     if found.unchanged:
         parts.append(f"{found.unchanged:,} already imported or twice in the file")
@@ -46,17 +46,17 @@ def _counts(found: ImportReport, done: str) -> str:
     return f"{found.format} · {counted(found.read, 'row')}: {', '.join(parts)}"
 
 
-def _first(rows: Sequence[PreviewRow]) -> Iterator[str]:
+def _preview_lines(rows: Sequence[PreviewRow]) -> Iterator[str]:
     for row in rows:
         if row.tests:
-            yield printable(f"  {row.line}: {_of_problem(row)}")
+            yield printable(f"  {row.line}: {_problem_text(row)}")
             continue
         gold = "" if row.gold is None else f" │ {'correct' if row.gold else 'incorrect'}"
         texts = [text for text in (row.question, row.reference, row.completion) if text is not None]
         yield printable(f"  {row.line}: {' │ '.join(map(_beginning, texts))}{gold}")
 
 
-def _of_problem(row: PreviewRow) -> str:
+def _problem_text(row: PreviewRow) -> str:
     parts = {
         "prompt": row.question,
         "reference": row.reference,
@@ -71,7 +71,7 @@ def _beginning(text: str) -> str:
     return line if len(line) <= _MAX_TEXT else f"{line[:_MAX_TEXT]}…"
 
 
-def _rest(found: ImportReport) -> Iterator[Content]:
+def _remark_lines(found: ImportReport) -> Iterator[Content]:
     refused: list[QuarantinedRow | RefusedLine] = [*found.quarantine, *(found.refused_verdicts or [])]
     where = "line" if found.format in _OF_LINES else "row"
     for row in refused[:_MAX_REJECTED]:

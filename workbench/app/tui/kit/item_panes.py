@@ -35,8 +35,8 @@ class View(NamedTuple):
     """The form in which texts are shown.
 
     Attributes:
-        raw: The stored text itself.
-        fold: ``<think>`` blocks as one line.
+        raw: Show the stored text, not the rendered one.
+        fold: Show ``<think>`` blocks as one line.
         verifier: The verifier whose extracted final answers are marked; None for workbench's own extraction.
     """
 
@@ -55,7 +55,7 @@ class ReadyItem(NamedTuple):
 
     Attributes:
         reviews: Reviewers' decisions, the newest last.
-        why: Why it is in the queue it was opened from; empty elsewhere.
+        why: Why the item is in the queue from which it was opened; empty if it was opened from elsewhere.
         solution: Test outcomes; None if it is not code.
     """
 
@@ -68,7 +68,7 @@ class ReadyItem(NamedTuple):
 
 
 class AnswerReading(NamedTuple):
-    """The place of a final answer, and who or what found it."""
+    """The position of a final answer in its text (None if unknown), and a title that says who found it."""
 
     title: str
     span: tuple[int, int] | None
@@ -80,18 +80,18 @@ def verdict_of(item: ItemDetail, verifier: str | None) -> ItemVerdict | None:
 
 
 def answer_card(item: ItemDetail, width: int) -> Content:
-    """Return both final answers, then gold and every verifier's verdict on one line; the baseline comes last."""
+    """Return one line: both final answers, gold, and every verifier's verdict; the baseline comes last."""
     answers = [fit(render_answer(one.text) if one.found else NONE, width // 4).rstrip() for one in final_answers(item)]
-    said = [Content.assemble("gold ", _mark(item.gold))]
+    said = [Content.assemble("gold ", _verdict_mark(item.gold))]
     verdicts = sorted(item.verdicts, key=lambda one: one.verifier == BASELINE)
-    said += [Content.assemble(printable(one.verifier), " ", _mark(one.verdict)) for one in verdicts]
+    said += [Content.assemble(printable(one.verifier), " ", _verdict_mark(one.verdict)) for one in verdicts]
     return Content.assemble((answers[0], "bold"), " │ ", (answers[1], "bold"), "   ", Content(" · ").join(said))
 
 
 def solution_card(item: ItemDetail, solution: SolutionSummary) -> Content:
     """Return the summary of a solution: the called function, passed tests, then gold and verdicts."""
-    said = [Content.assemble("gold ", _mark(item.gold))]
-    said += [Content.assemble(printable(one.verifier), " ", _mark(one.verdict)) for one in item.verdicts]
+    said = [Content.assemble("gold ", _verdict_mark(item.gold))]
+    said += [Content.assemble(printable(one.verifier), " ", _verdict_mark(one.verdict)) for one in item.verdicts]
     ran = f"{passed_words(solution.outcomes)}{f' of suite {solution.suite}' if solution.suite else ''}"
     card = Content.assemble((printable(solution.entry_point or "a program"), "bold"), f"  {printable(ran)}   ")
     card += Content(" · ").join(said)
@@ -103,7 +103,7 @@ def solution_card(item: ItemDetail, solution: SolutionSummary) -> Content:
     return card + Content.styled(f"\n{printable(first)}", "$text-error")
 
 
-def _mark(word: str) -> Content:
+def _verdict_mark(word: str) -> Content:
     sign, tone = OUTCOME_MARKS[word]
     return Content.styled(sign, f"bold $text-{tone}" if tone not in ("dim", "") else "$text-muted")
 
@@ -111,7 +111,7 @@ def _mark(word: str) -> Content:
 def against_gold(item: ItemDetail) -> list[ItemVerdict]:
     """Return the verdicts that contradict gold, decided ones first; empty without gold.
 
-    The baseline says the same of every item: there is nothing to learn from its errors.
+    The majority-class baseline is left out: it gives every item the same verdict, so its errors teach nothing.
     """
     found = (verdict for verdict in item.verdicts if verdict.verifier != BASELINE)
     against = [verdict for verdict in found if item.gold not in ("none", verdict.verdict)]
@@ -128,30 +128,31 @@ def with_first(item: ItemDetail, names: Sequence[str]) -> ItemDetail:
 def readings(
     item: ItemDetail, verifier: str | None = None, *, is_code: bool = False
 ) -> tuple[AnswerReading, AnswerReading]:
-    """Return where a verifier found the final answers of reference and completion.
+    """Return where a verifier found the final answers in reference and completion.
 
-    workbench's own extraction is used if there is no verdict or it gives no position; code has no final answer.
+    workbench's own extraction is used if there is no verdict or the verdict gives no position; code has no final
+    answer.
     """
     verdict = verdict_of(item, verifier)
     if is_code and (verdict is None or verdict.candidate_span is None):
         return AnswerReading("", None), AnswerReading("", None)
     reference, completion = final_answers(item)
     if verdict is None:
-        return _own(reference), _own(completion)
+        return _extracted_reading(reference), _extracted_reading(completion)
     return (
-        _reading(item.reference, verdict, verdict.reference_span, "no_reference_answer", reference),
-        _reading(item.completion, verdict, verdict.candidate_span, "no_answer_found", completion),
+        _verifier_reading(item.reference, verdict, verdict.reference_span, "no_reference_answer", reference),
+        _verifier_reading(item.completion, verdict, verdict.candidate_span, "no_answer_found", completion),
     )
 
 
-def _own(answer: FinalAnswer, remark: str = "") -> AnswerReading:
+def _extracted_reading(answer: FinalAnswer, remark: str = "") -> AnswerReading:
     if not answer.found:
         return AnswerReading(origin(answer), None)
     said = f"{ANSWER_SIGN}answer: {origin(answer)}" if answer.marked else f"? {origin(answer)}"
     return AnswerReading(f"{said}{remark}", (answer.start, answer.end), guess=not answer.marked)
 
 
-def _reading(
+def _verifier_reading(
     text: str, verdict: ItemVerdict, span: tuple[int, int] | None, none_found: str, own: FinalAnswer
 ) -> AnswerReading:
     # Stored by a plug-in, offsets may be anything.
@@ -162,7 +163,7 @@ def _reading(
         return AnswerReading(f"{ANSWER_SIGN}{read}", span)
     if verdict.reason == none_found:
         return AnswerReading(f"{verdict.verifier} found no answer", None)
-    return _own(own, f" ({verdict.verifier} gives no position)")
+    return _extracted_reading(own, f" ({verdict.verifier} gives no position)")
 
 
 def ready(
@@ -172,28 +173,28 @@ def ready(
 
     Args:
         item: The item.
-        view: The form in which it is shown.
-        widths: Pane -> cells to wrap to; those without are wrapped by their reader.
+        view: The form in which the texts are shown.
+        widths: Width in cells by pane name; a pane without a width is wrapped later, by its `Reader`.
         solution: Test outcomes, if it is code.
     """
     panes = {}
-    for name, title, text in _texts(item, view, is_code=solution is not None):
+    for name, title, text in _pane_texts(item, view, is_code=solution is not None):
         width = widths.get(name, 0)
         panes[name] = Pane(title, prepare(text, width) if width > 0 else text)
     return ReadyItem(item, view, panes, solution=solution)
 
 
-def _texts(item: ItemDetail, view: View, *, is_code: bool) -> Iterator[tuple[str, str, RenderedText]]:
+def _pane_texts(item: ItemDetail, view: View, *, is_code: bool) -> Iterator[tuple[str, str, RenderedText]]:
     reference, completion = readings(item, view.verifier, is_code=is_code)
-    yield "question", "Question", _render(item.question, AnswerReading("", None), view)
-    yield "reference", _titled("Reference", reference), _render(item.reference, reference, view)
-    yield "completion", _titled("Completion", completion), _render(item.completion, completion, view)
+    yield "question", "Question", _render_pane(item.question, AnswerReading("", None), view)
+    yield "reference", _pane_title("Reference", reference), _render_pane(item.reference, reference, view)
+    yield "completion", _pane_title("Completion", completion), _render_pane(item.completion, completion, view)
 
 
-def _titled(name: str, read: AnswerReading) -> str:
+def _pane_title(name: str, read: AnswerReading) -> str:
     return " · ".join(filter(None, (name, read.title)))
 
 
-def _render(text: str, read: AnswerReading, view: View) -> RenderedText:
+def _render_pane(text: str, read: AnswerReading, view: View) -> RenderedText:
     shown = render_raw(text, read.span) if view.raw else render(text, fold_think=view.fold, answer_span=read.span)
     return as_guess(shown) if read.guess else shown

@@ -1,4 +1,6 @@
-"""A table of metrics with a cursor on one cell: names stay in sight, columns are whole, colours follow the theme."""
+"""A table of metrics with a cursor on one cell: row names stay visible, columns are never cut, colours follow the
+theme.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +26,11 @@ from workbench.core.text.inert import inert
 if TYPE_CHECKING:
     from workbench.tables.document import Cell
 
-# -- What tables with a cursor on one cell share: moving it, keeping it in sight, and holding on to its keys.
+# -- Shared by tables with a cursor on one cell: the cursor moves, stays visible, and stays on its row and column keys.
 
 
 class CellGrid(ScrollView, can_focus=True, inherit_bindings=False):
-    """Rows × columns; the row heads at the left stay in sight and can hold the cursor too.
+    """A grid of rows and columns; the row heads at the left stay visible, and the cursor can be on them.
 
     Attributes:
         row: The cursor's row, from 0.
@@ -36,13 +38,13 @@ class CellGrid(ScrollView, can_focus=True, inherit_bindings=False):
     """
 
     class Moved(Message):
-        """The cursor is on another cell, or that cell has changed."""
+        """The cursor was moved to another cell, or its cell has changed."""
 
     class Opened(Message):
         """The cell under the cursor was clicked."""
 
     class TitleClicked(Message):
-        """A title was clicked; the cursor is in its column now."""
+        """A column title was clicked; the cursor has moved to its column."""
 
     ALLOW_SELECT = False
     COMPONENT_CLASSES: ClassVar[set[str]] = {"grid--header", "grid--current", "grid--cursor"}
@@ -91,7 +93,7 @@ class CellGrid(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def row_keys(self) -> list[Any]:
-        """Return the keys of the rows, to which the cursor is attached."""
+        """Return the keys of the rows; the cursor stays on its row's key when rows change."""
         return [row.key for row in self.rows]
 
     @property
@@ -106,32 +108,32 @@ class CellGrid(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def column_key(self) -> Any:
-        """Return the key of the column under the cursor; on the names that of the first one."""
+        """Return the key of the column under the cursor; of the first column if the cursor is on a row head."""
         keys, place = self.column_keys, max(self.column, 0)
         return keys[place] if place < len(keys) else None
 
     @property
     @abstractmethod
     def header_height(self) -> int:
-        """Lines above the rows."""
+        """Return the number of lines above the rows."""
 
     @abstractmethod
     def columns_in_sight(self) -> Sequence[int]:
-        """Return the shown columns: whole ones from the first on."""
+        """Return the indexes of the visible columns; a column is shown in full or not at all."""
 
     @abstractmethod
     def column_at(self, x: int) -> int | None:
-        """Return the column at a cell of a line, -1 for the row head; None after the last one."""
+        """Return the index of the column at horizontal cell `x`, -1 for the row head; None right of the last column."""
 
     # -- what grids and screens call ---------------------------------------------------------------
 
     def replaced(self, row: object, column: object, *, on_names: bool) -> None:
-        """Move the cursor to its keys among new rows and columns, or near its former place.
+        """Put the cursor back on its row and column keys after both were replaced, or near its former position.
 
         Args:
-            row: The key of the row it was on.
-            column: The key of its column.
-            on_names: It was on the row head.
+            row: The key of the row that the cursor was on.
+            column: The key of the column that it was on.
+            on_names: Whether it was on the row head.
         """
         size = Size(1, self.header_height + len(self.row_keys))
         if size != self.virtual_size:
@@ -155,7 +157,7 @@ class CellGrid(ScrollView, can_focus=True, inherit_bindings=False):
         self._styles_of.clear()
 
     def style_of(self, part: str) -> Style:
-        """Return the style of a part of the grid; "" for the rest."""
+        """Return the style of a part of the grid, such as "header"; "" is the widget's own style."""
         if part not in self._styles_of:
             self._styles_of[part] = self.get_component_rich_style(f"grid--{part}") if part else self.rich_style
         return self._styles_of[part]
@@ -181,9 +183,9 @@ class CellGrid(ScrollView, can_focus=True, inherit_bindings=False):
             self._first = max(self.column, 0)
         while self._first < self.column and self.column not in self.columns_in_sight():
             self._first += 1
-        self._use_room()
+        self._fill_width()
 
-    def _use_room(self) -> None:
+    def _fill_width(self) -> None:
         last = len(self.column_keys) - 1
         while self._first and last in self.columns_in_sight():
             self._first -= 1
@@ -240,7 +242,7 @@ _SHAPING = re.compile("[\u200c\u200d\ufe00-\ufe0f]")  # joiners and variation se
 def printable(text: str) -> str:
     """Return the text in one line, in characters that each take 0, 1 or 2 cells regardless of their neighbours.
 
-    Line ends become ``↵`` and tabs a space; what could steer the terminal or hide is shown as by
+    Line ends become ``↵`` and tabs a space; control and invisible characters are replaced as by
     `inert`. Joiners and variation selectors are left out: terminals disagree about their widths.
     """
     if text.isascii() and text.isprintable():
@@ -249,7 +251,7 @@ def printable(text: str) -> str:
 
 
 def as_typed(word: str) -> str:
-    """Return a file's or a person's name in one line, as a shown command needs it."""
+    """Return a file's or a person's name quoted for the shell, in one line, for a command that is shown."""
     return printable(shlex.quote(word))
 
 
@@ -270,7 +272,7 @@ def _is_plain_name(text: str) -> bool:
 
 
 def fit_cell(text: str, width: int, align: Align = "left") -> str:
-    """As `fit`, but cut a path in its middle, since paths begin alike and differ at their ends."""
+    """Fit a cell as `fit` does, but cut a path in its middle, since paths begin alike and differ at their ends."""
     if len(text) > width > 2 and align == "left" and "/" in text and _is_plain_name(text):
         last = width // 2
         return f"{text[: width - 1 - last]}…{text[-last:]}"
@@ -279,9 +281,9 @@ def fit_cell(text: str, width: int, align: Align = "left") -> str:
 
 _HEADER = 2  # lines: titles, and the line below them
 _GAP = 1  # before each column
-_NAMES: Final = (14, 0.3)  # cells, and share of the width, that names may always take
-_MAX_NAME: Final = 40  # cells of names: further away, figures would be hard to follow
-_STRENGTH: Final = 0.5  # of the deepest tint
+_NAMES: Final = (14, 0.3)  # minimum cells of the row names, and the share of the width they may always take
+_MAX_NAME: Final = 40  # maximum cells of the row names, so that the values stay near them
+_STRENGTH: Final = 0.5  # share of the good or bad colour in the deepest tint
 _GLYPH: Final = 0.65  # of a glyph, on the way from the ground to the text
 
 
@@ -289,9 +291,9 @@ class MatrixCell(NamedTuple):
     """One value.
 
     Attributes:
-        glyph: Symbol before the text; it means the same as the tint, without colours.
-        tint: From -1, the worst, to 1, the best; None for no colour.
-        asked: The plain value that conditions match; None if the text is nothing more.
+        glyph: Symbol before the text that shows the tint where there are no colours.
+        tint: Colour from -1 (worst) to 1 (best); None for no colour.
+        asked: The cell that conditions match; None if they match `text`.
     """
 
     text: str
@@ -311,7 +313,7 @@ class MatrixRow(NamedTuple):
 
     Attributes:
         mark: Symbols before the name.
-        name: Data, cut if it is too long.
+        name: The row's name, cut if it is too long.
         after: Text after the name, never cut.
     """
 
@@ -323,7 +325,7 @@ class MatrixRow(NamedTuple):
 
 
 class Matrix(CellGrid):
-    """Rows × columns of values; the names at the left can hold the cursor too."""
+    """A grid of values with row names at the left, which the cursor can be on too."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"grid--name", "grid--glyph", "grid--good", "grid--bad"}
     DEFAULT_CSS = """
@@ -349,7 +351,7 @@ class Matrix(CellGrid):
         row, column, on_names = self.row_key, self.column_key, self.column < 0
         self._corner, self.columns, self.rows = corner, columns, rows
         self._widths = [
-            _GAP + max(map(cell_len, (head.title, head.below, *(_whole(row.cells[place]) for row in rows))))
+            _GAP + max(map(cell_len, (head.title, head.below, *(_cell_text(row.cells[place]) for row in rows))))
             for place, head in enumerate(columns)
         ]
         self.replaced(row, column, on_names=on_names)
@@ -396,18 +398,18 @@ class Matrix(CellGrid):
         self._tints.clear()
 
     @property
-    def _untinted(self) -> tuple[Style, Style]:
+    def _plain_styles(self) -> tuple[Style, Style]:
         return self.style_of(""), self.style_of("glyph")
 
     def _tinted(self, tint: float) -> tuple[Style, Style]:
-        """Return the cell style towards good or bad, with black or white text for contrast, and the glyph's style.
+        """Return the styles of a tinted cell and of its glyph; the text is black or white for contrast.
 
-        The sixteen colours of a terminal's own palette have nothing between them: there is no tint then.
+        Without tint if the theme uses the terminal's sixteen colours, which can't be mixed.
         """
         if tint not in self._tints:
             towards = self.get_component_styles("grid--good" if tint > 0 else "grid--bad").background
             if towards.ansi is not None:
-                return self._untinted
+                return self._plain_styles
             ground: Color = self.background_colors[1].blend(towards, _STRENGTH * abs(tint))
             text = ground.get_contrast_text(1.0)
             self._tints[tint] = (
@@ -440,14 +442,14 @@ class Matrix(CellGrid):
     def _row_line(self, number: int) -> Strip:
         row = self.rows[number]
         here = number == self.row
-        segments = [Segment(self._named(row), self.style_of(self._name_part(here)))]
+        segments = [Segment(self._row_name(row), self.style_of(self._name_style_part(here)))]
         for place in self.columns_in_sight():
             cell, width = row.cells[place], self._widths[place] - _GAP
             if here and place == self.column:
-                segments.append(Segment("›" + fit(_whole(cell), width, "right"), self.style_of("cursor")))
+                segments.append(Segment("›" + fit(_cell_text(cell), width, "right"), self.style_of("cursor")))
                 continue
-            room = " " * max(0, width - cell_len(_whole(cell)))
-            ground, glyph = self._untinted if cell.tint is None else self._tinted(cell.tint)
+            room = " " * max(0, width - cell_len(_cell_text(cell)))
+            ground, glyph = self._plain_styles if cell.tint is None else self._tinted(cell.tint)
             segments += (
                 Segment(" " * _GAP, self.style_of("")),
                 Segment(room, ground),
@@ -456,14 +458,14 @@ class Matrix(CellGrid):
             )
         return Strip(segments)
 
-    def _name_part(self, here: bool) -> str:
+    def _name_style_part(self, here: bool) -> str:
         return "name" if not here else "cursor" if self.column < 0 else "current"
 
-    def _named(self, row: MatrixRow) -> str:
+    def _row_name(self, row: MatrixRow) -> str:
         after = f" {row.after}" if row.after else ""
         width = self._name_width
         return fit(fit(row.mark + printable(row.name), width - cell_len(after)) + after, width)
 
 
-def _whole(cell: MatrixCell) -> str:
+def _cell_text(cell: MatrixCell) -> str:
     return cell.glyph + cell.text

@@ -20,7 +20,7 @@ _QUESTIONS: dict[Task, str] = {"correctness": "Correct or not?", "type": "Which 
 class OpinionPanel(VerticalScroll, can_focus=True):
     """The labels of one conflict: side by side if there is room, else one above the other.
 
-    The widgets know letters only: nothing in them reveals a person or an order.
+    Annotators appear as letters only; nothing reveals who they are or who labelled first.
     """
 
     DEFAULT_CSS = """
@@ -60,7 +60,7 @@ class OpinionPanel(VerticalScroll, can_focus=True):
         if wide != self.has_class("wide"):
             self.set_class(wide, "wide")
             self._draw()
-        self._fit()
+        self._update_brief()
 
     @property
     def in_full(self) -> bool:
@@ -68,9 +68,9 @@ class OpinionPanel(VerticalScroll, can_focus=True):
 
     def show_in_full(self, on: bool) -> None:
         self.set_class(on, "full")
-        self._fit()
+        self._update_brief()
 
-    def _fit(self) -> None:
+    def _update_brief(self) -> None:
         self.set_class(not self.in_full and not self.has_class("wide"), "brief")
 
     def show(self, conflict: Conflict) -> None:
@@ -84,7 +84,7 @@ class OpinionPanel(VerticalScroll, can_focus=True):
             return
         again = f" · round {conflict.round}" if conflict.round > 1 else ""
         self.border_title = Content(f"{_QUESTIONS[conflict.task]}{again} · {key_of('adjudicate.labels')} all")
-        earlier = _earlier(conflict.earlier) if conflict.earlier is not None else _own(conflict.own)
+        earlier = _reopened_words(conflict.earlier) if conflict.earlier is not None else _own_decision(conflict.own)
         self.set_class(bool(earlier), "again")
         self.query_one("#opinions-earlier", Static).update(earlier)
         self.set_class(len(conflict.opinions) > 2, "many")
@@ -106,14 +106,14 @@ def _opinion_words(opinion: Opinion, between: str = "\n") -> Content:
     lines = [Content("  ").join(head)]
     if opinion.tags:
         lines.append(Content("  ").join(Content(f"◆ {printable(TAGS.get(tag, tag))}") for tag in opinion.tags))
-    if looked := _looked(opinion):
+    if looked := _viewing_words(opinion):
         lines.append(Content.styled(looked, "$text-muted"))
     if opinion.note:
         lines.append(Content(f"✎ {printable(opinion.note)}"))
     return Content(between).join(lines)
 
 
-def _looked(opinion: Opinion) -> str:
+def _viewing_words(opinion: Opinion) -> str:
     """Return what the person looked at, and for how long: "looked 12 s, open 20 s · opened completion · raw"."""
     times = {"looked": opinion.focused_ms, "open": opinion.open_ms}
     said = [f"{name} {ms / 1000:,.0f} s" for name, ms in times.items() if ms is not None]
@@ -129,11 +129,11 @@ def _looked(opinion: Opinion) -> str:
     return printable(" · ".join(word for word in words if word))
 
 
-def _earlier(earlier: EarlierRuling) -> Content:
+def _reopened_words(earlier: EarlierRuling) -> Content:
     return Content.assemble(
         "! opened again: a label came after the decision ", value_words(earlier.value, earlier.reason)
     )
 
 
-def _own(decided: Ruling | None) -> Content:
+def _own_decision(decided: Ruling | None) -> Content:
     return Content() if decided is None else Content.assemble("you decided  ", stored_words(decided))

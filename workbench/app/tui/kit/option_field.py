@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 
 class PickMany(Static, can_focus=True):
-    """The selected names; enter lists all of them.
+    """Several names selected from a list; enter opens the list.
 
     Attributes:
-        value: The selected names, separated by blanks, quoted as in a shell if they contain some.
-        withheld: Names that can't be selected now -> the field that has them.
+        value: The selected names, separated by spaces; a name with spaces is quoted as in a shell.
+        withheld: Names that can't be selected now, each with the form field in which it is already used.
 
     Args:
         title: The question.
@@ -62,11 +62,11 @@ class PickMany(Static, can_focus=True):
             f"{name} is {why}" for name, why in self.withheld.items() if name in shlex.split(self.value)
         )
         told = f"  {which}" + (f"  ({printable(left_out)})" if left_out else "")
-        many = f"{len(taken)} selected of {len(self._free)}"
+        many = f"{len(taken)} selected of {len(self._selectable_names)}"
         return Content.assemble((many, "bold"), (told, "$text-muted"))
 
     @property
-    def _free(self) -> list[str]:
+    def _selectable_names(self) -> list[str]:
         return [name for name in self._names if name not in self.withheld]
 
     @property
@@ -80,7 +80,7 @@ class PickMany(Static, can_focus=True):
         def chosen(names: tuple[str, ...]) -> None:
             self.value = shlex.join([*names, *(name for name in shlex.split(self.value) if name in self.withheld)])
 
-        choose(self, ManyMenu(self._title, self._free, self.taken), chosen)
+        choose(self, ManyMenu(self._title, self._selectable_names, self.taken), chosen)
 
     def on_click(self) -> None:
         self.action_list()
@@ -95,10 +95,10 @@ _MAX_VALUE = 10_000
 
 
 class Pick(Static, can_focus=True):
-    """A value out of a few: the arrows go through them, enter lists them.
+    """One value out of a few: the arrow keys step through them, enter lists them.
 
     Attributes:
-        value: The chosen one.
+        value: The chosen value.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -138,18 +138,18 @@ class Pick(Static, can_focus=True):
 
 
 class OptionField(Vertical):
-    """A line to fill in, with a sentence that explains it and, if it is wrong, one that says why.
+    """A field of a form, with a sentence that explains the option and, if the value is wrong, one that says why.
 
     Args:
         name: The option's name.
         about: Its purpose.
-        choices: Its possible values; empty for one that is typed.
+        choices: Its possible values; empty if the value is typed.
         value: Its initial value.
-        several: Any number of the choices; the value has blanks between them.
-        suggester: Completes the typed text, with the right arrow.
+        several: Whether several choices can be selected; `value` separates them by spaces.
+        suggester: Completes the typed text when the right arrow is pressed.
 
     Attributes:
-        wrong: The shown error.
+        wrong: The error that is shown; empty if there is none.
     """
 
     DEFAULT_CSS = """
@@ -174,7 +174,7 @@ class OptionField(Vertical):
 
     @dataclass
     class Left(Message):
-        """Another field, or something else, has the focus now."""
+        """The field has lost the focus."""
 
         field: OptionField
 

@@ -1,4 +1,4 @@
-"""The panels of Home as lines of text: states, data sets, people and runs, each number with its bar."""
+"""The panels of the Home screen as text: states, data sets, people and runs, with bars for their progress."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STATE_MARKS: dict[str, tuple[str, str]] = {
     "final": ("✓", "$text-success"),
     "excluded": ("⊘", "$foreground-muted"),
 }
-"""State of an item -> its symbol and colour."""
+"""Symbol and colour of each item state."""
 
 RUN_MARKS: dict[RunState, tuple[str, str]] = {
     "queued": ("…", "$foreground-muted"),
@@ -29,14 +29,14 @@ RUN_MARKS: dict[RunState, tuple[str, str]] = {
     "complete": ("✓", "$text-success"),
     "failed": ("!", "$text-error"),
 }
-"""State of a run -> its symbol and colour."""
+"""Symbol and colour of each run state."""
 
 NARROW = 53
-"""A panel's width in cells on a terminal of 80 columns."""
+"""Width of a panel in cells, on a terminal of 80 columns."""
 
 
 def share(part: int, whole: int) -> float:
-    """Return a part as a fraction; 0 of nothing is 0."""
+    """Return a part as a fraction of the whole; 0 if the whole is 0."""
     return part / whole if whole else 0.0
 
 
@@ -51,14 +51,14 @@ def states_panel(status: Status, width: int = NARROW) -> Content:
                 (f"{mark} {state:<11}", style), (bar(part, room), style), f" {count:>10,} {percent(part):>6} %"
             )
         )
-    return _lines(lines)
+    return _joined_lines(lines)
 
 
 def datasets_panel(datasets: Sequence[DatasetInfo], width: int = NARROW) -> Content:
     """Return data sets with their sizes and, if there is room, the source of their answer types."""
     types = {"trusted": "types imported", "labelled": "types by annotators"}
     room = width - 37 - (17 if width > NARROW else 0)
-    return _lines(
+    return _joined_lines(
         Content.assemble(
             (fit(info.name if info.out is None else f"⊘ {info.name}", room), "bold" if info.out is None else "dim"),
             f" {info.items:>9,} items {info.questions:>9,} questions",
@@ -70,11 +70,11 @@ def datasets_panel(datasets: Sequence[DatasetInfo], width: int = NARROW) -> Cont
 
 
 def people_panel(people: Sequence[PersonProgress], width: int = NARROW) -> Content:
-    return _lines(person_line(person, width) for person in people)
+    return _joined_lines(person_line(person, width) for person in people)
 
 
 def person_line(person: PersonProgress, width: int = NARROW) -> Content:
-    """Return one person's progress; for adjudicators only resolved conflicts, and "no work" without any."""
+    """Return one person's progress; for someone without items to label, only the conflicts they adjudicated."""
     whole = person.done + person.left + person.away
     names = 12 if width <= NARROW else 20
     conflicts = f"≠ {compact_count(person.conflicts)}" if person.conflicts else ""
@@ -102,10 +102,10 @@ def person_line(person: PersonProgress, width: int = NARROW) -> Content:
 
 
 def runs_panel(runs: Sequence[RunInfo], width: int = NARROW) -> Content:
-    return _lines(line for run in runs for line in (run_line(run, width), *_why(run, width)))
+    return _joined_lines(line for run in runs for line in (run_line(run, width), *_error_lines(run, width)))
 
 
-def _why(run: RunInfo, width: int) -> list[Content]:
+def _error_lines(run: RunInfo, width: int) -> list[Content]:
     if run.message is None or run.writes or run.state not in ("paused", "failed"):
         return []
     return [Content.styled(fit(f"  ! {run.message}", max(20, width - 4)).rstrip(), "$text-error")]
@@ -126,10 +126,10 @@ def run_line(run: RunInfo, width: int = NARROW) -> Content:
 
 
 def calls_words(run: RunInfo) -> str:
-    """Return the number of calls of a run that judges nothing."""
+    """Return the number of model calls, for a run that writes texts instead of verdicts."""
     calls = 0 if run.usage is None else run.usage.calls
     return f"{compact_count(calls)} call{'' if calls == 1 else 's'}"
 
 
-def _lines(lines: Iterable[Content]) -> Content:
+def _joined_lines(lines: Iterable[Content]) -> Content:
     return Content("\n").join(list(lines))

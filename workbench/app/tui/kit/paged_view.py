@@ -1,4 +1,4 @@
-"""The reading half of a table: threads that read pages from a row source."""
+"""The part of a table that reads pages of rows from a source, in threads."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from workbench.core.progress import Listener, Stopped, listening_with
 
 
 class PagedView(ScrollView):
-    """A scroll view that reads its source in threads; they communicate only by messages.
+    """A scroll view that reads its rows in threads; the threads communicate with it only by messages.
 
     One thread counts, one reads the ids of all rows, and one fetches the requested pages, the newest request first. A
     new source cancels what the older one still reads.
 
     Attributes:
-        selected_id: The id that keeps the cursor when the view changes.
+        selected_id: Id of the selected row; the cursor stays on it when the rows change.
     """
 
     def __init__(self, source: RowSource | None, *, id: str | None, classes: str | None) -> None:
         super().__init__(id=id, classes=classes)
         self.selected_id: int | None = None
-        self._chosen = False  # by the user or a screen, not merely the first row
+        self._chosen = False  # by the user or a screen; otherwise the cursor is just on the first row
         self._source = source
         self._cache: PageCache | None = None
         self._ready = False
@@ -52,15 +52,15 @@ class PagedView(ScrollView):
 
     @abstractmethod
     def _rows_changed(self) -> None:
-        """Another number of rows is known, or rows can't be read: draw anew."""
+        """Redraw: the number of rows has changed, or rows can't be read."""
 
     @abstractmethod
     def _page_arrived(self, first: int) -> None:
-        """The page that begins with row `first` is at hand."""
+        """Redraw: the page that begins with row `first` has been read."""
 
     @abstractmethod
     def _failed(self, error: BaseException) -> None:
-        """A thread could not read."""
+        """Report that a thread failed to read rows."""
 
     def _start(self, group: str, work: partial[None]) -> Worker[None]:
         # The description is given because the default one is the repr of everything in `work`.
@@ -73,10 +73,10 @@ class PagedView(ScrollView):
         if source is None or not self.is_attached:
             return
         if natural:
-            self._start("table-count", partial(self._count, source))
+            self._start("table-count", partial(self._count_rows, source))
         self._start("table-ids", partial(self._read_ids, source, natural))
 
-    def _count(self, source: RowSource) -> None:
+    def _count_rows(self, source: RowSource) -> None:
         worker = get_current_worker()
         with listening_with(Listener(lambda: worker.is_cancelled)), suppress(Stopped):
             self.post_message(messages.Counted(worker, source.count()))

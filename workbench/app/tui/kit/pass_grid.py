@@ -1,4 +1,4 @@
-"""A pass matrix: one coloured letter per test, next to the solutions' names; one or two cells per test."""
+"""A pass matrix: next to each solution's name one coloured letter per test, one or two cells wide."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ FORGEABLE: Final = "~"
 """Marks tests that are judged inside the sandbox."""
 
 _ROUNDS: Final = "0123456789+"
-"""A round in one cell."""
+"""Characters for the rounds of an evolution, by round; later ones share the last."""
 
 _WIDE_CELLS: Final = 2  # cells a test, where all tests have room for them
 _EDGE: Final = " "
 _NAMES_SHARE: Final = 0.5  # maximum share of the width for the row heads
-_MIN_NAME: Final = 8  # cells of a name that are enough, where all tests come into sight for it
+_MIN_NAME: Final = 8  # cells to which names are shortened if all tests are then visible
 _MIN_SHORT_NAME: Final = 4
 
 
@@ -39,9 +39,9 @@ class PassTest(NamedTuple):
     """One test as a column.
 
     Attributes:
-        position: Its index in the suite, from 0; the cursor is attached to it.
-        rate: Share of solutions that pass it; None if it was not run.
-        forgeable: It is judged inside the sandbox.
+        position: The test's index in the suite, from 0; the cursor stays on it when columns change.
+        rate: Share of solutions that pass the test; None if it was not run.
+        forgeable: Whether the test is judged inside the sandbox, where a solution could forge a pass.
         round: The round of an evolution that added it.
     """
 
@@ -55,9 +55,9 @@ class GridRow(NamedTuple):
     """One solution, or a cluster of equal ones.
 
     Attributes:
-        key: The row id of the (first) solution; the cursor is attached to it.
+        key: The row id of the (first) solution; the cursor stays on it when rows change.
         lead: Cells left of the letters.
-        letters: One per column.
+        letters: One letter per test: its outcome.
     """
 
     key: int
@@ -66,7 +66,7 @@ class GridRow(NamedTuple):
 
 
 class PassGrid(CellGrid):
-    """Solutions × tests. Above them the tests' numbers, written vertically, and their pass rates."""
+    """A grid of solutions and tests; above the tests are their numbers, written vertically, and their pass rates."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         f"grid--{part}" for part in ("current-test", "success", "error", "warning", "accent", "dim", "bold", *OUTCOMES)
@@ -119,12 +119,12 @@ class PassGrid(CellGrid):
     # -- measures ----------------------------------------------------------------------------------
 
     @property
-    def _digits(self) -> int:
+    def _digit_count(self) -> int:
         return len(str(len(self.tests)))
 
     @property
     def header_height(self) -> int:
-        return self._digits + len(self._extra) + 1
+        return self._digit_count + len(self._extra) + 1
 
     @property
     def _lead_widths(self) -> list[int]:
@@ -142,21 +142,23 @@ class PassGrid(CellGrid):
         return sum(widths) + len(widths) + 1
 
     @property
-    def _pitch(self) -> int:
-        return _WIDE_CELLS if len(self.tests) * _WIDE_CELLS <= self._room else 1
+    def _cells_per_test(self) -> int:
+        return _WIDE_CELLS if len(self.tests) * _WIDE_CELLS <= self._letters_width else 1
 
     @property
-    def _room(self) -> int:
+    def _letters_width(self) -> int:
         return max(0, self.scrollable_size.width - self._lead_width - len(_EDGE))
 
     def columns_in_sight(self) -> range:
-        return range(self._first, min(len(self.tests), self._first + max(1, self._room // self._pitch)))
+        return range(
+            self._first, min(len(self.tests), self._first + max(1, self._letters_width // self._cells_per_test))
+        )
 
     def column_at(self, x: int) -> int | None:
         """Return the test at a cell of a line, -1 for the row head."""
         if x < self._lead_width:
             return -1
-        place = self._first + (x - self._lead_width) // self._pitch
+        place = self._first + (x - self._lead_width) // self._cells_per_test
         return place if place in self.columns_in_sight() else None
 
     # -- drawing -----------------------------------------------------------------------------------
@@ -173,29 +175,29 @@ class PassGrid(CellGrid):
         shown = self.columns_in_sight()
         if y == last:
             lead = fit(" pass rate", self._lead_width)
-        elif y == self._digits - 1:
+        elif y == self._digit_count - 1:
             lead = " " + "".join(
                 fit(head.title, width, head.align) + " "
                 for head, width in zip(self._heads, self._lead_widths, strict=True)
             )
         else:
-            below = y - self._digits
+            below = y - self._digit_count
             lead = fit(f" {self._extra[below]}" if below >= 0 else "", self._lead_width)
         if y == 0 and self._first:
             lead = lead[:-1] + "‹"
-        segments, pitch = [Segment(lead, self.style_of("header"))], self._pitch
+        segments, pitch = [Segment(lead, self.style_of("header"))], self._cells_per_test
         for place in shown:
             part = "current-test" if place == self.column else "header"
-            segments.append(Segment(self._above(self.tests[place], y).ljust(pitch), self.style_of(part)))
+            segments.append(Segment(self._header_character(self.tests[place], y).ljust(pitch), self.style_of(part)))
         if y == 0 and shown and shown[-1] + 1 < len(self.tests):
             segments.append(Segment("›", self.style_of("header")))
         return segments
 
-    def _above(self, test: PassTest, y: int) -> str:
-        if y < self._digits:
-            return str(test.position + 1).rjust(self._digits)[y]
+    def _header_character(self, test: PassTest, y: int) -> str:
+        if y < self._digit_count:
+            return str(test.position + 1).rjust(self._digit_count)[y]
         if y < self.header_height - 1:
-            if self._extra[y - self._digits] == "round":
+            if self._extra[y - self._digit_count] == "round":
                 return "?" if test.round is None else _ROUNDS[min(test.round, len(_ROUNDS) - 1)]
             return FORGEABLE if test.forgeable else " "
         return NONE if test.rate is None else GLYPHS[shade(test.rate, 0, 1)]
@@ -208,7 +210,7 @@ class PassGrid(CellGrid):
             part = cell.tone if cell.tone and not here else base
             segments.append(Segment(fit(cell.text, width, head.align), self.style_of(part)))
             segments.append(Segment(" ", self.style_of(base)))
-        pitch, shown = self._pitch, self.columns_in_sight()
+        pitch, shown = self._cells_per_test, self.columns_in_sight()
         cursor = self.column if here else -1
         for letter, places in groupby(shown, key=lambda place: "" if place == cursor else row.letters[place]):
             if letter:

@@ -23,7 +23,7 @@ PLACES: Final[dict[Where, str]] = {
     "stdio": "standard output, compared outside the sandbox",
     "broken": "broken: it says nothing about any solution",
 }
-"""Where a test is judged, in words."""
+"""Descriptions of where a test is judged."""
 
 WORDS: Final[dict[str, str]] = {
     "suite": "Tests that belong together: base is a problem's own, plus a harder one; a run covers one or more.",
@@ -40,7 +40,7 @@ MOST: Final = 10_000
 """Maximum characters of a test's shown source."""
 
 LETTER_STYLES: Final[dict[str, StyleName]] = {"p": "success", "f": "error", "e": "error", "s": "error", "x": "error"}
-"""Format of a letter in a line."""
+"""Style of an outcome letter in a line; others are bold."""
 
 
 def text_of(*lines: Line) -> RenderedText:
@@ -78,15 +78,15 @@ def source_lines(test: CodeTest | None, language: str) -> Iterator[Line]:
     if test is None:
         return
     if test.form != "stdio":
-        yield from _clipped(test.source.strip("\n"), language)
+        yield from _clipped_code(test.source.strip("\n"), language)
         return
     yield (Span("standard input", "dim"),)
-    yield from _clipped(test.source, "")
+    yield from _clipped_code(test.source, "")
     yield (Span("expected standard output", "dim"),)
-    yield from _clipped(test.expected or "", "")
+    yield from _clipped_code(test.expected or "", "")
 
 
-def _clipped(source: str, language: str) -> Iterator[Line]:
+def _clipped_code(source: str, language: str) -> Iterator[Line]:
     yield from code_lines(source[:MOST], language)
     if len(source) > MOST:
         yield (Span(f"… and {len(source) - MOST:,} characters more", "dim"),)
@@ -97,7 +97,7 @@ def outcome_line(letter: str, position: int) -> Line:
 
 
 def letter_at(outcomes: str, position: int) -> str:
-    """Return the letter of a test; "not run" if it is missing or unknown."""
+    """Return the outcome letter of a test; that of "not run" if the letter is missing or unknown."""
     letter = outcomes[position] if position < len(outcomes) else NOT_RUN
     return letter if letter in OUTCOMES else NOT_RUN
 
@@ -109,7 +109,7 @@ def failure_of(execution: Execution | None, position: int) -> Failure | None:
 
 
 def evidence_lines(matrix: PassMatrix, solution: MatrixSolution, position: int) -> Iterator[Line]:
-    """Yield the outcome of a test and its reason: the actual and expected value, the error and its line."""
+    """Yield the outcome of a test and why: the actual and the expected value, or the error and its line."""
     letter = letter_at(solution.outcomes, position)
     yield outcome_line(letter, position)
     failure = failure_of(solution.execution, position)
@@ -132,7 +132,7 @@ def evidence_lines(matrix: PassMatrix, solution: MatrixSolution, position: int) 
 
 
 def fault_of(matrix: PassMatrix, solution: MatrixSolution, position: int) -> str:
-    """Return the error by which a test itself is broken; "" if there is none, or its text doesn't tell."""
+    """Return the error that shows the test itself to be broken; "" if none is known."""
     test = matrix.test_of(solution, position)
     return "" if test is None else matrix.faults.get(test, "")
 
@@ -163,7 +163,7 @@ def all_words(outcomes: str) -> str:
 
 
 def isolation_text(execution: Execution) -> str:
-    """Return a solution's isolation, its forgeable passes, and the time limit per test."""
+    """Return the isolation level of an execution, its number of forgeable passes, and the milliseconds per test."""
     forged = f" · {execution.forgeable} passes could be forged" if execution.forgeable else ""
     return f"{execution.level}: {LEVELS[execution.level]}{forged} · {execution.ms:.2g} ms a test"
 

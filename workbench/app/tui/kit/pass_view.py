@@ -38,11 +38,11 @@ SHORT: Final[dict[str, str]] = {
     "n": "not run",
     "b": "excluded",
 }
-"""The letters in a word or two; `OUTCOMES` has more."""
+"""Short descriptions of the outcome letters; `OUTCOMES` has longer ones."""
 
 
 INSIDE: Final[tuple[Where, ...]] = ("inside", "program")
-"""Marks tests judged inside the sandbox, whose passes a program could forge."""
+"""Where tests are judged whose passes a program could forge: inside the sandbox."""
 
 
 def letters_of(outcomes: str, columns: Sequence[int]) -> str:
@@ -51,7 +51,7 @@ def letters_of(outcomes: str, columns: Sequence[int]) -> str:
 
 
 def heads(matrix: PassMatrix, *, verdicts: bool) -> list[PassHead]:
-    """Return the titles of the left columns: verifiers by number, which the legend explains."""
+    """Return the titles of the columns left of the letters; verifiers are numbered, and the legend names them."""
     numbers = range(1, len(matrix.verifiers) + 1) if verdicts else ()
     return [
         PassHead("solution"),
@@ -70,11 +70,11 @@ def columns(matrix: PassMatrix, laid: Arrangement) -> list[PassTest]:
 def rows(
     matrix: PassMatrix, laid: Arrangement, folded: Collection[str], *, verdicts: bool, marked: int | None = None
 ) -> list[GridRow]:
-    """Return the solutions in order; of a folded cluster only the first, with its size.
+    """Return one row per solution; a folded cluster has one row, its first solution, with the cluster's size.
 
     Args:
         verdicts: Include verifiers' verdicts, next to gold.
-        marked: Row id of the solution that waits to be compared.
+        marked: Row id of the solution that was marked for a comparison with another one.
     """
     found: list[GridRow] = []
     for cluster in laid.clusters:
@@ -82,15 +82,15 @@ def rows(
         members = cluster.members[:1] if cluster.outcomes in folded else cluster.members
         for place, member in enumerate(members):
             solution = matrix.solutions[member]
-            name = _sign(cluster, place, folded=len(members) < len(cluster.members)) + _name(solution)
+            name = _cluster_sign(cluster, place, folded=len(members) < len(cluster.members)) + _solution_name(solution)
             name += MARKED if solution.id == marked else ""
             if len(members) < len(cluster.members):
                 name += f" ×{len(cluster.members)}"
-            found.append(GridRow(solution.id, tuple(_lead(matrix, solution, name, verdicts=verdicts)), letters))
+            found.append(GridRow(solution.id, tuple(_lead_cells(matrix, solution, name, verdicts=verdicts)), letters))
     return found
 
 
-def _sign(cluster: Cluster, place: int, *, folded: bool) -> str:
+def _cluster_sign(cluster: Cluster, place: int, *, folded: bool) -> str:
     if folded:
         return FOLDED
     if len(cluster.members) == 1:
@@ -99,11 +99,11 @@ def _sign(cluster: Cluster, place: int, *, folded: bool) -> str:
     return _OPEN["first" if place == 0 else "last" if place == last else "inner"]
 
 
-def _name(solution: MatrixSolution) -> str:
+def _solution_name(solution: MatrixSolution) -> str:
     return printable(solution.solution_id) + (TRUTH if solution.ground_truth else "")
 
 
-def _lead(matrix: PassMatrix, solution: MatrixSolution, name: str, *, verdicts: bool) -> Iterator[Cell]:
+def _lead_cells(matrix: PassMatrix, solution: MatrixSolution, name: str, *, verdicts: bool) -> Iterator[Cell]:
     yield Cell(name)
     letters = solution.outcomes
     yield Cell(f"{letters.count(PASS)}/{counted_tests(letters)}" if letters else NONE)
@@ -116,7 +116,7 @@ def _lead(matrix: PassMatrix, solution: MatrixSolution, name: str, *, verdicts: 
 
 
 def run_words(run: SuiteRun | None) -> str:
-    """Return the verifier and run of the outcomes, and the run's state if it is incomplete."""
+    """Return the verifier and the number of the run that the outcomes come from, and its state if it is incomplete."""
     if run is None:
         return "no run yet"
     state = "" if run.state == "complete" else f", {run.state}"
@@ -158,7 +158,7 @@ def caption(matrix: PassMatrix, laid: Arrangement) -> Content:
 
 
 def legend(matrix: PassMatrix, *, verdicts: bool, wide: bool) -> Content:
-    """Explain the letters that occur, with counts if there is room; or the verifiers' numbers."""
+    """Explain the letters that occur, with counts if there is room; with `verdicts`, the verifiers' numbers instead."""
     if verdicts:
         named = " · ".join(f"{number} {printable(name)}" for number, name in enumerate(matrix.verifiers, 1))
         return Content(f"G gold · {named or 'no other verifier has a complete run'}")

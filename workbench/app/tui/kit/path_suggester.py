@@ -24,7 +24,7 @@ def completed(text: str) -> str | None:
 
 
 def possible_names(text: str) -> list[str]:
-    """Return the completions of a name that doesn't exist itself."""
+    """Return the completions of a file name; none if a file of this name exists."""
     return [] if os.path.exists(os.path.expanduser(text)) else completions(text)
 
 

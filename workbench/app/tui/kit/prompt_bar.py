@@ -1,4 +1,4 @@
-"""A line to type into, with its error underneath; the same for a note."""
+"""A line to type into, with the error below it; and a dialog to type a note."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from workbench.app.tui.kit.title_bar import Line
 
 
 class CompletingInput(Line):
-    """An input whose suggestion is taken with tab (or right, at its end)."""
+    """An input whose suggestion is accepted with tab (or with the right arrow, at its end)."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab", "cursor_right", "Complete", show=False, id="prompt.complete")
@@ -63,7 +63,7 @@ class PromptBar(Vertical):
 
     @dataclass
     class Typed(Message):
-        """The line has changed, and is not entered yet.
+        """The line has changed; enter has not been pressed yet.
 
         Attributes:
             asked: The question's id.
@@ -86,7 +86,7 @@ class PromptBar(Vertical):
         """Show the line and take the focus.
 
         Args:
-            what: The question's id, returned with the answer.
+            what: The question's id, sent back with the answer.
             title: The text before the line.
             text: Its initial text.
             hint: Placeholder of an empty line.
@@ -131,7 +131,7 @@ _PAUSE_S = 0.5
 
 
 class NoteInput(ModalScreen[str | None]):
-    """Returns the note at enter; escape returns None. The typed text is passed to ``keep`` after every pause."""
+    """A dialog for a note: enter returns it, escape returns None. After every typing pause ``keep`` gets the text."""
 
     DEFAULT_CSS = """
     NoteInput { align: center bottom; }
@@ -159,9 +159,9 @@ class NoteInput(ModalScreen[str | None]):
         self._note = event.value
         if self._timer is not None:
             self._timer.stop()
-        self._timer = self.set_timer(_PAUSE_S, self._keep_now)
+        self._timer = self.set_timer(_PAUSE_S, self._keep_note)
 
-    def _keep_now(self) -> None:
+    def _keep_note(self) -> None:
         self._timer = None
         if self._keep is not None:
             self._keep(self._note)
@@ -173,5 +173,5 @@ class NoteInput(ModalScreen[str | None]):
     def action_leave(self) -> None:
         if self._timer is not None:
             self._timer.stop()
-            self._keep_now()
+            self._keep_note()
         self.dismiss(None)

@@ -1,4 +1,4 @@
-"""A queue of disagreements: its request and listing, its rows, and the details of one item."""
+"""A queue of disagreements: its settings, its rows, and the details of one item."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ REVIEW_MARKS: Final[dict[ReviewKind, tuple[str, Tone]]] = {
     "reannotate": ("↻", "accent"),
     "error": ("✗", "error"),
 }
-"""Decision -> its symbol and style; a retracted one is never shown."""
+"""Symbol and style of each kind of decision; retracted decisions are never shown."""
 _WORDS: Final[dict[ReviewKind, str]] = {"confirmed": "gold is right", "reannotate": "sent back"}
 _SHORT: Final[dict[ReviewKind, str]] = {"confirmed": "gold ok", "reannotate": "sent back"}
 
@@ -46,19 +46,19 @@ def review_words(review: Review) -> str:
     """Return a decision in full: ``✗ error of math-verify: extraction``."""
     mark = REVIEW_MARKS[review.kind][0]
     if review.kind == "error":
-        return f"{mark} error of {review.verifier}: {_cause(review)}"
+        return f"{mark} error of {review.verifier}: {_cause_name(review)}"
     return f"{mark} {_WORDS[review.kind]}"
 
 
 def decision_words(reviews: Sequence[Review]) -> str:
-    """Return a joint decision in words: errors of several verifiers share one category."""
+    """Return a decision in words; errors of several verifiers that were decided together share one cause."""
     if len(reviews) == 1:
         return review_words(reviews[0])
     names = ", ".join(review.verifier or "" for review in reviews)
-    return f"{REVIEW_MARKS['error'][0]} error of {names}: {_cause(reviews[0])}"
+    return f"{REVIEW_MARKS['error'][0]} error of {names}: {_cause_name(reviews[0])}"
 
 
-def _cause(review: Review) -> str:
+def _cause_name(review: Review) -> str:
     return cause_of(review.category or "other", review.note).name
 
 
@@ -69,7 +69,7 @@ def review_cell(reviews: Sequence[Review]) -> Cell:
     newest = reviews[-1]
     mark, style = REVIEW_MARKS[newest.kind]
     more = f" +{len(reviews) - 1}" if len(reviews) > 1 else ""
-    return Cell(f"{mark} {_cause(newest) if newest.kind == 'error' else _SHORT[newest.kind]}{more}", style)
+    return Cell(f"{mark} {_cause_name(newest) if newest.kind == 'error' else _SHORT[newest.kind]}{more}", style)
 
 
 def review_lines(why: str, reviews: Sequence[Review], note: str, said: str) -> Content:
@@ -89,9 +89,9 @@ class QueueRequest(Struct, frozen=True, kw_only=True):
 
     Attributes:
         verifiers: Participating verifiers; empty for all that have a complete run.
-        k: Size of the minority in a split; None for half.
-        hidden: Reviewed items are left out.
-        against: List only items on which this verifier contradicts gold, or most others; "" for all.
+        k: In the queue ``split``, the number of verifiers in the minority; None for half of them.
+        hidden: Leave out reviewed items.
+        against: List only items on which this verifier contradicts gold (or most other verifiers); "" for all items.
     """
 
     queue: Queue = "verifier-gold"
@@ -108,8 +108,8 @@ class QueueListing(NamedTuple):
 
     Attributes:
         order: Row ids in the order of the table.
-        reviewed: Items with a decision in force.
-        everybody: All verifiers that could take part.
+        reviewed: Row ids of the items that have a decision.
+        everybody: Names of all verifiers that could take part.
     """
 
     wanted: QueueRequest
@@ -119,7 +119,9 @@ class QueueListing(NamedTuple):
     everybody: tuple[str, ...]
 
     def instead_of(self, item: int) -> int | None:
-        """Return the item after a reviewed and hidden one; None if it is neither, or none is left."""
+        """Return the next unreviewed item if `item` is hidden because it is reviewed; None if it is not, or none is
+        left.
+        """
         if not self.wanted.hidden or item not in self.reviewed or not self.order:
             return None
         later = islice(self.queue.ids, self.queue.ids.index(item), None)
@@ -130,7 +132,7 @@ class Count(NamedTuple):
     """The number of items in a queue.
 
     Attributes:
-        trouble: Why the queue doesn't exist; empty if it does.
+        trouble: Why the queue can't be made; empty if it can.
     """
 
     items: int = 0
@@ -161,14 +163,16 @@ _STYLES = {"success": "$text-success", "error": "$text-error", "warning": "$text
 
 
 def columns(verifiers: Sequence[str], *, wide: bool) -> Columns[AnsweredRow]:
-    """Return the columns of a queue; the digits above the strip of verdicts are those of `detail`."""
+    """Return the columns of a queue. In the title of the verdict column each verifier has a digit;
+    `detail` names it.
+    """
     digits = "".join(str(number % 10) for number in range(1, len(verifiers) + 1))
     return (
         word("question", lambda row: row.question, room=(16, 40)),
         column(
             "review" if wide else "",
             lambda row: row.item.reviews,
-            review_cell if wide else _done,
+            review_cell if wide else _reviewed_cell,
             words=True,
             key="review",
             room=(11 if wide else 1, 18),
@@ -176,7 +180,7 @@ def columns(verifiers: Sequence[str], *, wide: bool) -> Columns[AnsweredRow]:
         word("reference", lambda row: row.reference or NONE, room=(10, 24), tone="bold"),
         word("completion", lambda row: row.answer or NONE, room=(10, 24), tone="bold"),
         word("differs", lambda row: row.differences.words, room=(8, 26), tone="warning"),
-        word(f"g│{digits}", lambda row: _strip(row.item, verifiers), key="verdicts", room=len(verifiers) + 4),
+        word(f"g│{digits}", lambda row: _verdict_strip(row.item, verifiers), key="verdicts", room=len(verifiers) + 4),
         word("type", lambda row: row.item.subtype or row.item.type or NONE, key="subtype", room=4),
     )
 
@@ -186,36 +190,36 @@ WORDS: Final[dict[str, str]] = {
     "failed, · no verdict.",
     "differs": "The difference between reference and completion.",
 }
-"""Explanations of a queue's table."""
+"""Explanations of the columns of a queue's table."""
 
 
-def _strip(item: Disagreement, verifiers: Sequence[str]) -> str:
+def _verdict_strip(item: Disagreement, verifiers: Sequence[str]) -> str:
     said = {vote.verifier: OUTCOME_MARKS[vote.verdict][0] for vote in item.votes}
     return f"{OUTCOME_MARKS[item.gold][0]}│{''.join(said.get(name, '·') for name in verifiers)}"
 
 
-def _done(reviews: Sequence[Review]) -> Cell:
+def _reviewed_cell(reviews: Sequence[Review]) -> Cell:
     return Cell("●", "accent") if reviews else Cell("·", "dim")
 
 
 def detail(item: Disagreement, verifiers: Sequence[str], *, reasons: bool, width: int) -> Content:
-    """Return verdicts, gold and decisions of an item, in full words.
+    """Return the verdicts, the gold and the decisions of an item, in full words.
 
     Args:
-        verifiers: Those of the queue, in the order of the strip.
-        reasons: Also why it is in the queue, and where.
+        verifiers: The queue's verifiers, in the order of the verdict column.
+        reasons: Also say why the item is in the queue, and its score.
         width: Cells of a line: no line breaks between a verifier's number, name and verdict.
     """
     said = {vote.verifier: vote.verdict for vote in item.votes}
-    words = [Content.assemble(("gold ", "bold"), _word(item.gold))]
+    words = [Content.assemble(("gold ", "bold"), _verdict_word(item.gold))]
     words += [
-        Content.assemble((f"{number % 10} {printable(name)} ", "bold"), _word(said[name]))
+        Content.assemble((f"{number % 10} {printable(name)} ", "bold"), _verdict_word(said[name]))
         for number, name in enumerate(verifiers, 1)
         if name in said
     ]
     decided = " · ".join(f"{review_words(review)} ({review.reviewer})" for review in item.reviews)
     lines = [
-        *_lines_of(words, width),
+        *_join_within(words, width),
         Content.assemble(("Decided  ", "bold"), printable(decided))
         if decided
         else Content.styled(f"not reviewed yet · {key_of('disagreements.reasons')} shows its score", "$text-muted"),
@@ -226,7 +230,7 @@ def detail(item: Disagreement, verifiers: Sequence[str], *, reasons: bool, width
     return Content("\n").join(lines)
 
 
-def _lines_of(parts: Iterable[Content], width: int) -> Iterator[Content]:
+def _join_within(parts: Iterable[Content], width: int) -> Iterator[Content]:
     line = Content()
     for part in parts:
         longer = Content("   ").join((line, part)) if line else part
@@ -241,7 +245,7 @@ def _lines_of(parts: Iterable[Content], width: int) -> Iterator[Content]:
 NOTHING = "No item is left in this queue. Choose another queue, or change the filter."
 
 
-def _word(word: str) -> Content:
+def _verdict_word(word: str) -> Content:
     cell = marked(word)
     return Content.styled(cell.text, _STYLES[cell.tone])
 
@@ -257,7 +261,7 @@ def progress(reviewed: int, total: int) -> str:
 
 
 def taking_part(names: Sequence[str], everybody: Sequence[str]) -> str:
-    """Return the participating verifiers; empty by default."""
+    """Return how many verifiers take part: ``2 of 5 verifiers``; empty if none was chosen, so that all do."""
     return f"{len(names)} of {counted(len(everybody), 'verifier')}" if names else ""
 
 
@@ -275,12 +279,12 @@ def listing(present: Queue, counts: Mapping[Queue, Count]) -> Content:
 
 
 def read(project: Project, wanted: QueueRequest) -> QueueListing:
-    """Rank the items of a queue.
+    """Read a queue and put its items in order.
 
     Raises:
         UsageError: See `queue`.
     """
-    found = _queue(project, wanted)
+    found = _read_queue(project, wanted)
     reviewed = reviewed_items(project).intersection(found.ids)
     order = array("q", (item for item in found.ids if item not in reviewed)) if wanted.hidden else found.ids
     if wanted.against in found.verifiers:
@@ -291,18 +295,18 @@ def read(project: Project, wanted: QueueRequest) -> QueueListing:
 
 def count_queues(project: Project, wanted: QueueRequest) -> dict[Queue, Count]:
     reviewed = reviewed_items(project)
-    return {name: _count(project, structs.replace(wanted, queue=name), reviewed) for name in QUEUES}
+    return {name: _count_items(project, structs.replace(wanted, queue=name), reviewed) for name in QUEUES}
 
 
-def _count(project: Project, wanted: QueueRequest, reviewed: set[int]) -> Count:
+def _count_items(project: Project, wanted: QueueRequest, reviewed: set[int]) -> Count:
     try:
-        ids = _queue(project, wanted).ids
+        ids = _read_queue(project, wanted).ids
     except UsageError as error:
         return Count(trouble=str(error))
     return Count(len(ids), len(reviewed.intersection(ids)))
 
 
-def _queue(project: Project, wanted: QueueRequest) -> ReviewQueue:
+def _read_queue(project: Project, wanted: QueueRequest) -> ReviewQueue:
     return queue(
         project,
         wanted.queue,

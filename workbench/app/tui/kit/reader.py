@@ -25,23 +25,23 @@ from workbench.app.tui.kit.wrapping import Hit, Wrapped, prepare
 from workbench.core.text.document import RenderedText, StyleName
 
 _MAX_UNTHREADED: Final = 40_000
-"""Maximum characters wrapped without a thread; more would cause a noticeable pause."""
+"""Maximum characters of a text that is wrapped without a thread; longer texts would cause a noticeable pause."""
 
 _CONTEXT: Final = 2
 """Lines shown above the target of a jump, if as many fit below it."""
 
 
-def _part(style: str) -> str:
+def _component_class(style: str) -> str:
     return f"reader--{style.replace('.', '-')}"
 
 
 class Reader(ScrollView, can_focus=True, inherit_bindings=False):
-    """Shows a `RenderedText` (or one that `prepare` has already wrapped)."""
+    """A widget that shows a `RenderedText`, or a `Wrapped` text made by `prepare`."""
 
     SearchChanged = messages.SearchChanged
 
     ALLOW_SELECT = False
-    COMPONENT_CLASSES: ClassVar[set[str]] = {_part(style) for style in get_args(StyleName) if style} | {
+    COMPONENT_CLASSES: ClassVar[set[str]] = {_component_class(style) for style in get_args(StyleName) if style} | {
         "reader--hit",
         "reader--current-hit",
     }
@@ -129,7 +129,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self.border_title = Content(printable(title))
 
     def show(self, document: RenderedText | Wrapped | None) -> None:
-        """Show a text from its beginning; ends a search or a jump in the former text."""
+        """Show a text from its beginning; the search in the former text ends."""
         self._document = document.rendered if isinstance(document, Wrapped) else document
         self._query, self._hits, self._jump = "", [], ("", 0)
         self._wrapped = None
@@ -140,12 +140,12 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self._wrap()
 
     def jump(self, mark: str, step: int = 1) -> bool:
-        """Go to the next place with this mark (`step` -1: the previous one), wrapping around.
+        """Scroll to the next row with this mark (`step` -1: the previous one), wrapping around.
 
         Returns:
-            False when the text has no such place.
+            False if the text has no such mark.
         """
-        wrapped = self._whole()
+        wrapped = self._wrap_completely()
         rows = [] if wrapped is None else wrapped.marked_rows(mark)
         last, number = self._jump
         if last != mark or not number:
@@ -157,12 +157,12 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         return bool(rows)
 
     def find(self, text: str) -> int:
-        """Search; the first hit from the top row on becomes the current one. "" ends a search.
+        """Search for a text; the first hit at or below the top row becomes the current one. "" ends the search.
 
         Returns:
             The number of hits.
         """
-        wrapped = self._whole()
+        wrapped = self._wrap_completely()
         self._query = text
         self._hits = [] if wrapped is None else wrapped.find(text)
         self._hit = 0
@@ -203,7 +203,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         # The description is given because the default one is the repr of the whole text.
         self.run_worker(let_go(work), group="reader-wrap", description="wrap", thread=True, exclusive=True)
 
-    def _whole(self) -> Wrapped | None:
+    def _wrap_completely(self) -> Wrapped | None:
         if self._wrapped is not None and not self._wrapped.complete:
             self._set_wrapped(prepare(self._wrapped.rendered, self._wrapped.width))
         return self._wrapped
@@ -262,7 +262,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self.scroll_to(y=0, animate=False, force=True)
 
     def action_bottom(self) -> None:
-        self._whole()
+        self._wrap_completely()
         self.scroll_to(y=self.row_count, animate=False, force=True)
 
     # -- drawing -----------------------------------------------------------------------------------
@@ -283,7 +283,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         if self._wrapped is None or row >= self.row_count:
             return Strip.blank(width, base)
         segments = [
-            Segment(text, self.get_component_rich_style(_part(style)) if style else base)
+            Segment(text, self.get_component_rich_style(_component_class(style)) if style else base)
             for text, style in self._wrapped.spans(row)
         ]
         return Strip(self._highlight(row, segments)).adjust_cell_length(width, base)

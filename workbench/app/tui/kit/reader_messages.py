@@ -24,7 +24,7 @@ class ReaderMessage(Message, namespace="reader"):
 
 @dataclass
 class SearchChanged(ReaderMessage, namespace="reader"):
-    """A search is at hit `number` of `total` (0 of 0 when nothing was found)."""
+    """The current hit of a search is now hit `number` of `total` (0 of 0 if nothing was found)."""
 
     query: str
     number: int

@@ -18,14 +18,14 @@ from workbench.core.text.run_words import isolation_lines, node_lines, timeout_w
 from workbench.tables.document import Tone
 from workbench.tables.table import Column, Columns, column, text, word
 
-# -- What a run has asked of model servers, in words: calls, tokens, money, errors, warnings.
+# -- A run's calls to model servers, in words: calls, tokens, cost, errors, warnings.
 
 
 _MAX_ERRORS = 4
 
 
 def money(usage: RunUsage) -> str:
-    """Return the known cost, and the number of calls with unknown cost."""
+    """Return the known cost, and the number of replies whose cost is unknown."""
     if usage.cost is None:
         return "cost unknown: no price in workbench.toml"
     spent = dollars(usage.cost)
@@ -33,11 +33,11 @@ def money(usage: RunUsage) -> str:
 
 
 def unsure(usage: RunUsage) -> int:
-    """Count calls that may have been charged although there is no reply."""
+    """Return the number of calls that may have been charged although no reply arrived."""
     return usage.open - usage.in_flight + usage.unsure
 
 
-def _tokens(usage: RunUsage) -> str:
+def _tokens_text(usage: RunUsage) -> str:
     known = usage.prompt_tokens or usage.completion_tokens
     return f"{compact_count(usage.prompt_tokens)}→{compact_count(usage.completion_tokens)} tokens" if known else ""
 
@@ -46,12 +46,12 @@ def usage_sentence(usage: RunUsage) -> Content:
     words = [
         f"{usage.calls:,} calls",
         f"{usage.reused:,} replies reused" if usage.reused else "",
-        _flight(usage),
-        _tokens(usage),
+        _in_flight_text(usage),
+        _tokens_text(usage),
         money(usage),
         f"{unsure(usage):,} possibly paid" if unsure(usage) > 0 else "",
     ]
-    troubles = _troubles(usage)
+    troubles = _errors_and_warnings(usage)
     return Content.assemble(" · ".join(word for word in words if word), "\n" if troubles else "", troubles)
 
 
@@ -76,42 +76,42 @@ def usage_details(usage: RunUsage, costs: RunCosts) -> Iterator[Content]:
     cached = f", {usage.cached_tokens:,} of them cached" if usage.cached_tokens else ""
     perhaps, left = costs.possibly_spent, costs.to_finish
     facts = {
-        "calls": f"{usage.calls:,}: {usage.answered:,} answered, {usage.failed:,} failed, {_flight(usage)}",
+        "calls": f"{usage.calls:,}: {usage.answered:,} answered, {usage.failed:,} failed, {_in_flight_text(usage)}",
         "reused": f"{usage.reused:,} replies were reused; {usage.items_reused:,} items needed no call",
         "in": f"{usage.prompt_tokens:,} tokens{cached}",
         "out": f"{usage.completion_tokens:,} tokens{thought}",
         "spent": money(usage),
-        "perhaps": f"{_amount(perhaps)} more, without a reply but possibly charged" if perhaps.calls else "",
-        "to finish": f"about {_amount(left)}" if left is not None and left.calls else "",
+        "perhaps": f"{_amount_text(perhaps)} more, without a reply but possibly charged" if perhaps.calls else "",
+        "to finish": f"about {_amount_text(left)}" if left is not None and left.calls else "",
     }
     for name, outcome_column in facts.items():
         if outcome_column:
-            yield _fact(name, outcome_column)
+            yield _fact_line(name, outcome_column)
     for batch in costs.batches:
         how = (batch.status or "sent") + (f", since {minute(batch.sent_at)}" if batch.sent_at else "")
-        yield _fact("batch", printable(f"{batch.name or NONE}: {counted(batch.calls, 'call')}, {how}"))
+        yield _fact_line("batch", printable(f"{batch.name or NONE}: {counted(batch.calls, 'call')}, {how}"))
     for code, count in sorted(usage.errors.items(), key=lambda pair: (-pair[1], pair[0])):
-        yield _fact("failed", f"{count:,} × {_reason_words(code)}", "$text-error")
+        yield _fact_line("failed", f"{count:,} × {_reason_words(code)}", "$text-error")
     for warning in usage.warnings:
-        yield _fact("warning", printable(warning), "$text-warning")
+        yield _fact_line("warning", printable(warning), "$text-warning")
 
 
-def _fact(name: str, text: str, style: str = "") -> Content:
+def _fact_line(name: str, text: str, style: str = "") -> Content:
     return Content.assemble((f"{name:<10}", "bold"), (text, style))
 
 
-def _amount(amount: Amount) -> str:
+def _amount_text(amount: Amount) -> str:
     cost = "" if amount.cost is None else f", {dollars(amount.cost)}"
     return f"{counted(amount.calls, 'call')}, {compact_count(amount.tokens)} tokens{cost}"
 
 
-def _flight(usage: RunUsage) -> str:
+def _in_flight_text(usage: RunUsage) -> str:
     if not usage.in_flight:
         return "none in flight"
     return f"{usage.in_flight:,} of {usage.at_once:,} in flight" if usage.at_once else f"{usage.in_flight:,} in flight"
 
 
-def _troubles(usage: RunUsage) -> Content:
+def _errors_and_warnings(usage: RunUsage) -> Content:
     errors = sorted(usage.errors.items(), key=lambda pair: (-pair[1], pair[0]))
     parts = [f"{count:,} {printable(code)}" for code, count in errors[:_MAX_ERRORS]]
     left = len(errors) - len(parts)
@@ -147,7 +147,7 @@ def columns(*, wide: bool) -> Columns[RunInfo]:
         column("#", lambda run: run.run, str, room=3),
         word("state", lambda run: state_words(run)[0], room=11, tone=tone),
         word("", lambda run: bar(share(run.done, run.items), _BAR), room=_BAR, tone=tone, there=wide),
-        text("done", lambda run: _done(run, wide), by=lambda run: run.done, room=17 if wide else 11),
+        text("done", lambda run: _progress_text(run, wide), by=lambda run: run.done, room=17 if wide else 11),
         column("/s", lambda run: run.rate, lambda rate: NONE if rate is None else compact_count(round(rate)), room=5),
         column("ETA", lambda run: run.eta, lambda eta: NONE if eta is None else duration(eta), room=6),
         *(outcome_column(word, mark, style) for word, (mark, style) in OUTCOME_MARKS.items() if word != "none"),
@@ -155,7 +155,7 @@ def columns(*, wide: bool) -> Columns[RunInfo]:
     )
 
 
-def _done(run: RunInfo, wide: bool) -> str:
+def _progress_text(run: RunInfo, wide: bool) -> str:
     if run.writes:
         return calls_words(run)
     done = f"{compact_count(run.done)}/{compact_count(run.items)}"
@@ -172,7 +172,9 @@ def _outcome_count(run: RunInfo, word: str) -> int | None:
 
 
 def state_words(run: RunInfo) -> tuple[str, Tone]:
-    """Return a run's state with its symbol; a pending request or a dead process takes precedence."""
+    """Return a run's state with its symbol, and its colour; a pending pause or stop, or a dead process, is shown
+    instead.
+    """
     if run.request is not None and run.alive:
         return ("‖ pausing…", "warning") if run.request == "pause" else ("⊘ stopping…", "warning")
     if run.state in ACTIVE and not run.alive:
@@ -197,7 +199,7 @@ def duration(seconds: float) -> str:
 
 
 def with_counts(run: RunInfo, counted: Mapping[int, RunInfo]) -> RunInfo:
-    """Return a run with its latest known counts by word and reason, and the progress of the same moment."""
+    """Return the run with its latest known counts by verdict and reason, and its progress when they were counted."""
     known = counted.get(run.run)
     return (
         run
@@ -217,14 +219,15 @@ def sentence(run: RunInfo) -> Content:
     asked = () if run.usage is None else (usage_sentence(run.usage), "\n")
     return Content.assemble(
         (printable(run.verifier), "bold"),
-        f" #{run.run} · {printable(run.kind)} version {printable(run.version)} · {_about(run)} · {process(run)}\n",
-        *_verdicts(run),
+        f" #{run.run} · {printable(run.kind)} version {printable(run.version)} · {_selection_text(run)} · "
+        f"{process(run)}\n",
+        *_progress_and_verdicts(run),
         *asked,
-        _remark(run),
+        _status_message(run),
     )
 
 
-def _about(run: RunInfo) -> str:
+def _selection_text(run: RunInfo) -> str:
     return "texts that models write" if run.writes else printable(run.selection)
 
 
@@ -251,11 +254,11 @@ def _reason_words(code: str) -> str:
     return f"{printable(code)} ({words})" if words else printable(code)
 
 
-def _verdicts(run: RunInfo) -> list[str | tuple[str, str]]:
-    return [] if run.writes else [f"{percent(share(run.done, run.items))} %  ", *_counts(run), "\n"]
+def _progress_and_verdicts(run: RunInfo) -> list[str | tuple[str, str]]:
+    return [] if run.writes else [f"{percent(share(run.done, run.items))} %  ", *_verdict_counts(run), "\n"]
 
 
-def _counts(run: RunInfo) -> list[tuple[str, str]]:
+def _verdict_counts(run: RunInfo) -> list[tuple[str, str]]:
     if run.verdicts is None:
         return [("counting …", "$foreground-muted")]
     parts = []
@@ -265,7 +268,7 @@ def _counts(run: RunInfo) -> list[tuple[str, str]]:
     return parts
 
 
-def _remark(run: RunInfo) -> Content:
+def _status_message(run: RunInfo) -> Content:
     if run.message and run.writes:
         return Content.styled(f"‖ {printable(run.message)}", "$text-warning")
     if run.message and run.state == "paused":
@@ -323,7 +326,7 @@ def details(run: RunInfo, costs: RunCosts, log: str) -> Content:
         lines += [Content(printable(line)) for line in nodes]
     if run.writes:
         return Content("\n").join(lines)
-    lines += [Content(""), Content.styled("Verdicts", "bold $text-accent"), Content.assemble(*_counts(run))]
+    lines += [Content(""), Content.styled("Verdicts", "bold $text-accent"), Content.assemble(*_verdict_counts(run))]
     if run.timeouts:
         lines.append(Content.styled(timeout_words(run.timeouts), "$text-warning"))
     if run.failures:

@@ -11,7 +11,7 @@ from textual.strip import Strip
 
 
 def restyle(segments: Iterable[Segment], start: int, end: int, style: Style) -> list[Segment]:
-    """Return the segments with characters `start` to `end` in another style on top."""
+    """Return the segments with `style` added to characters `start` to `end`."""
     result: list[Segment] = []
     position = 0
     for text, old, _ in segments:

@@ -1,4 +1,4 @@
-"""Frozen sets as table cells, and one set, or the plan of one, in words."""
+"""Frozen sets of items as table cells; one set, or the plan of a new one, in words."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workbench.tables.document import Cell, Tone
 from workbench.tables.table import Column, Columns, column, count, word
 
 _MINUTE: Final = len("2026-11-22 03:50")
-"""Shown characters of a time."""
+"""Number of characters of a time that are shown."""
 
 
 # -- the table of sets -----------------------------------------------------------------------------
@@ -39,13 +39,13 @@ def columns(*, wide: bool) -> Columns[SetLine]:
         people("decided", 0, "", 7),
         people("waiting", 1, "accent", 7),
         people("conflict", 2, "warning", 8),
-        column("short", lambda line: line.short or None, _warned, room=6, tone="warning"),
-        column("gold≠", lambda line: line.changed["gold"] or None, _warned, room=7, tone="warning"),
+        column("short", lambda line: line.short or None, _warning_count, room=6, tone="warning"),
+        column("gold≠", lambda line: line.changed["gold"] or None, _warning_count, room=7, tone="warning"),
         word("frozen", lambda line: minute(line.created_at), room=_MINUTE, tone="dim", there=wide),
     )
 
 
-def _warned(n: int | None) -> str:
+def _warning_count(n: int | None) -> str:
     return f"! {n:,}" if n else ""
 
 
@@ -57,27 +57,27 @@ def detail(found: SetDetail) -> Content:
     guideline = f", guidelines {line.guideline}" if line.guideline else ""
     return _paragraphs(
         _title(report),
-        _warnings([*set_text.shortfall_lines(report), *set_text.changed_lines(found.changed)]),
-        _plain(
+        _warning_lines([*set_text.shortfall_lines(report), *set_text.changed_lines(found.changed)]),
+        _plain_lines(
             [
                 f"frozen {minute(line.created_at)} by version {line.code_version}{guideline}",
                 *set_text.chosen_lines(report),
             ]
         ),
-        _plain(set_text.content_lines(report)),
-        _plain(set_text.flip_lines(found.flips)),
-        _plain(f"{key}: {value}" for key, value in found.config.items()),
-        _plain(text.replace("\t", " · ") for text in set_text.left_out_lines(report)),
+        _plain_lines(set_text.content_lines(report)),
+        _plain_lines(set_text.flip_lines(found.flips)),
+        _plain_lines(f"{key}: {value}" for key, value in found.config.items()),
+        _plain_lines(text.replace("\t", " · ") for text in set_text.left_out_lines(report)),
     )
 
 
 def plan(report: SetReport) -> Content:
     return _paragraphs(
         _title(report),
-        _warnings(set_text.shortfall_lines(report)),
-        _plain(set_text.chosen_lines(report)),
-        _plain(set_text.content_lines(report)),
-        _plain([f"then: {report.next}"] if report.next else []),
+        _warning_lines(set_text.shortfall_lines(report)),
+        _plain_lines(set_text.chosen_lines(report)),
+        _plain_lines(set_text.content_lines(report)),
+        _plain_lines([f"then: {report.next}"] if report.next else []),
     )
 
 
@@ -85,11 +85,11 @@ def _title(report: SetReport) -> Content:
     return Content.styled(printable(set_text.size_line(report)), "bold")
 
 
-def _warnings(lines: Iterable[str]) -> Content:
+def _warning_lines(lines: Iterable[str]) -> Content:
     return Content("\n").join(Content.styled(f"! {printable(line)}", "$text-warning") for line in lines)
 
 
-def _plain(lines: Iterable[str]) -> Content:
+def _plain_lines(lines: Iterable[str]) -> Content:
     return Content("\n".join(map(printable, lines)).strip("\n"))
 
 
@@ -103,22 +103,24 @@ DIFF_COLUMNS: Columns[tuple[str, DiffRow]] = (
     word("question", lambda one: one[1].question_id, room=(8, 24)),
     word("completion", lambda one: one[1].completion_id or NONE, room=(8, 40)),
     word("difference", lambda one: one[0], room=(12, 24)),
-    word("before → now", lambda one: _change(one[1]), room=(12, 30)),
+    word("before → now", lambda one: _change_text(one[1]), room=(12, 30)),
     word("data set", lambda one: one[1].dataset, room=(6, 20)),
 )
-"""The difference, and the item or question."""
+"""Columns of the differences between two sets: the kind of difference, and the item or question."""
 
 
-def _change(one: DiffRow) -> str:
+def _change_text(one: DiffRow) -> str:
     return "" if one.before is one.after is None else f"{one.before or 'none'} → {one.after or 'none'}"
 
 
 def diff_caption(diff: SetDiff) -> Content:
-    """Return the number of equal and different items, and the changed settings."""
+    """Return how many items are the same and how many differ between two sets, and the changed settings."""
     parts = (f"{title}: {len(rows):,}" for title, rows in set_text.diff_parts(diff).items() if rows)
     counts = [f"{diff.same:,} equal", *parts]
     settings = (f"{key}: {before} → {after}" for key, (before, after) in diff.settings.items())
-    return Content("\n").join([_plain([" · ".join(counts)]), *([_plain(settings)] if diff.settings else [])])
+    return Content("\n").join(
+        [_plain_lines([" · ".join(counts)]), *([_plain_lines(settings)] if diff.settings else [])]
+    )
 
 
 def differing(diff: SetDiff) -> list[tuple[str, DiffRow]]:

@@ -52,7 +52,7 @@ def numbered(code: SolutionCode, language: str) -> NumberedCode:
 
 
 def code_title(code: SolutionCode) -> str:
-    """Return the origin of the code: as stored, or derived from what is stored."""
+    """Return the title of the code, which says whether it is stored code or was put together or extracted."""
     if code.form == "continuation":
         return "Code: the prompt and its continuation"
     if code.form == "reply":
@@ -73,7 +73,7 @@ def test_columns(matrix: PassMatrix, solution: MatrixSolution) -> Columns[int]:
     return (
         word("test", number, room=5),
         column("outcome", lambda test: letter_at(solution.outcomes, test), outcome_cell, words=True, room=18),
-        word("why", lambda test: _why(matrix, solution, test), room=(12, 40)),
+        word("why", lambda test: _failure_reason(matrix, solution, test), room=(12, 40)),
         word("source", lambda test: source_of(matrix.test_of(solution, test)), room=(12, 60), tone="dim"),
     )
 
@@ -83,16 +83,16 @@ def source_of(test: CodeTest | None) -> str:
 
 
 def outcome_cell(letter: str) -> Cell:
-    return Cell(f"{letter} {SHORT[letter]}", _style(letter))
+    return Cell(f"{letter} {SHORT[letter]}", _outcome_tone(letter))
 
 
-def _style(letter: str) -> Tone:
+def _outcome_tone(letter: str) -> Tone:
     if letter in (NOT_RUN, BROKEN):
         return "dim"
     return "error" if LETTER_STYLES.get(letter) == "error" else "success" if letter == PASS else "warning"
 
 
-def _why(matrix: PassMatrix, solution: MatrixSolution, position: int) -> str:
+def _failure_reason(matrix: PassMatrix, solution: MatrixSolution, position: int) -> str:
     failure = failure_of(solution.execution, position)
     if position in matrix.excluded:
         return matrix.excluded[position].words

@@ -47,7 +47,7 @@ class MemorySource:
 
 
 class FixedSource(Generic[Row]):
-    """Items in a fixed order, as a table reads them.
+    """A `RowSource` over records in a fixed order.
 
     Args:
         columns: The declared columns.
@@ -86,7 +86,7 @@ class PagedSource(Generic[Row]):
 
     Args:
         columns: The declared columns.
-        found: The records.
+        found: The query that reads the records.
         row_id: Returns a record's row id.
     """
 
@@ -98,26 +98,26 @@ class PagedSource(Generic[Row]):
         self._declared, self._found, self._id = columns, found, row_id
 
     def first_page(self, limit: int, offset: int = 0) -> list[TableRow]:
-        return self._shown(self._found.first(limit, offset))
+        return self._table_rows(self._found.first(limit, offset))
 
     def page(self, ids: Sequence[int]) -> list[TableRow]:
-        return self._shown(self._found.rows(ids))
+        return self._table_rows(self._found.rows(ids))
 
-    def _shown(self, found: Iterable[Row]) -> list[TableRow]:
+    def _table_rows(self, found: Iterable[Row]) -> list[TableRow]:
         return rows_of(self._declared, ((self._id(one), one) for one in found))
 
 
-# -- The rows at hand: pages of a row source, the latest ones used, and the wishes for more.
+# -- Rows in memory: the most recently used pages of a row source, and requests for more pages.
 
 
 PAGE: Final = 128
-"""Rows in a page."""
+"""Number of rows in a page."""
 _MAX_PAGES = 64
 _MAX_REQUESTS = 8
 
 
 class Page(NamedTuple):
-    """Rows read from a source, and how often the cache had become stale when reading began."""
+    """Rows read from a source. ``epoch`` counts how often the cache had become stale when reading began."""
 
     number: int
     rows: Sequence[TableRow]
@@ -131,7 +131,7 @@ class PageCache:
     fetching thread calls. Without ids the rows come in the source's natural order.
 
     Attributes:
-        count: How many rows there are, as far as known.
+        count: Number of rows, as far as it is known.
         ids: The ids of all rows in order, once known.
     """
 
@@ -164,7 +164,7 @@ class PageCache:
         return page[offset] if offset < len(page) else None
 
     def failed(self, index: int) -> bool:
-        """Tell whether the page of this row could not be read."""
+        """Return whether reading the page of this row failed."""
         return index // PAGE in self._failed
 
     def prefetch(self, index: int) -> None:
@@ -179,7 +179,7 @@ class PageCache:
         return None if row is None else row.id
 
     def index_of(self, row_id: int) -> int | None:
-        """Return the index of the row with this id; None if it is missing or unknown."""
+        """Return the index of the row with this id; None if there is no such row, or its index is not known yet."""
         if self.ids is not None:
             try:
                 return self.ids.index(row_id)
@@ -192,7 +192,7 @@ class PageCache:
         return None
 
     def put(self, page: Page) -> None:
-        """Keep a page; the least recently used one makes room."""
+        """Store a page; the least recently used page is dropped if there are too many."""
         self._reading.discard(page.number)
         self._pages[page.number] = page.rows
         self._pages.move_to_end(page.number)
@@ -205,13 +205,13 @@ class PageCache:
             self._stale.discard(gone)
 
     def mark_stale(self) -> None:
-        """Read every page again when it is next shown; until then the old rows stay."""
+        """Mark every page to be read again when it is next shown; until then the old rows are shown."""
         self._epoch += 1
         self._stale = set(self._pages) | self._reading
         self._failed.clear()
 
     def fetch_failed(self) -> None:
-        """Record that the fetching thread died: don't request what it was reading again (until `mark_stale`)."""
+        """Record that the fetching thread died; the pages it was reading are not requested again until `mark_stale`."""
         with self._lock:
             self._fetching = False
         self._failed |= self._reading
@@ -223,7 +223,7 @@ class PageCache:
         return bool(self._wishes) and not self._fetching
 
     def start_fetching(self) -> bool:
-        """Tell whether a fetching thread is needed now; a caller that gets True must start it."""
+        """Return whether a fetching thread is needed now; the caller must start it if this returns True."""
         with self._lock:
             if self._fetching or not self._wishes:
                 return False
@@ -231,7 +231,7 @@ class PageCache:
             return True
 
     def next_request(self) -> int | None:
-        """Return the newest requested page; None ends the fetching thread."""
+        """Return the number of the page that was requested last; None tells the fetching thread to end."""
         with self._lock:
             if self._wishes:
                 number = self._wishes.pop()

@@ -39,9 +39,9 @@ class RowSelected(TableMessage, namespace="virtual_table"):
 
 @dataclass
 class SortRequested(TableMessage, namespace="virtual_table"):
-    """Another order is requested, None for that of the query itself; answer with a source in that order.
+    """The user requests another order (None: the query's own); the screen must set a source in that order.
 
-    Only a source that is `queried` leaves this to the screen.
+    It is sent only for a source that is `queried`; the table sorts other sources itself.
     """
 
     sort: Sort | None
@@ -49,14 +49,14 @@ class SortRequested(TableMessage, namespace="virtual_table"):
 
 @dataclass
 class NarrowRequested(TableMessage, namespace="virtual_table"):
-    """Other conditions are requested than those under which the screen reads its rows."""
+    """The user requests other conditions for the screen's query; `conditions` replace the current ones."""
 
     conditions: tuple[Condition, ...]
 
 
 @dataclass
 class CountsRequested(TableMessage, namespace="virtual_table"):
-    """The values of a column are to be counted.
+    """The user requests a count of each value in a column.
 
     Attributes:
         source: The listed rows.
@@ -69,7 +69,7 @@ class CountsRequested(TableMessage, namespace="virtual_table"):
 
 @dataclass
 class ExportRequested(TableMessage, namespace="virtual_table"):
-    """The list is to be saved or copied.
+    """The user requests to save or copy the list.
 
     Attributes:
         source: The listed rows.
@@ -82,7 +82,7 @@ class ExportRequested(TableMessage, namespace="virtual_table"):
 
 @dataclass
 class SelectionHidden(TableMessage, namespace="virtual_table"):
-    """The view does not hold the selected row; it is selected again once a view does."""
+    """The selected row is not among the rows; it is selected again once it is."""
 
     row_id: int
 
@@ -100,12 +100,12 @@ class Counted(Message, bubble=False):
 
 @dataclass
 class ViewReady(Message, bubble=False):
-    """A thread has rows to show, and the index of the selected row among them.
+    """A thread has read rows to show, and found the index of the selected row among them.
 
     Attributes:
         worker: The worker that read them; cancelling it invalidates the message.
-        sought: The id that was looked for.
-        index: Its index; None if it is missing.
+        sought: The id of the selected row, which was looked for.
+        index: The selected row's index; None if it is not among the rows.
     """
 
     worker: Worker[None]

@@ -14,10 +14,10 @@ _STEERS = re.compile(r"[^\t\x20-\x7e]")
 
 
 class TextEditor(TextArea):
-    """Accepts a limited number of characters; the rest of a longer pasted text is dropped with a notice.
+    """A text area with a maximum length; the rest of a longer pasted text is dropped with a notice.
 
     Args:
-        longest: Characters.
+        longest: Maximum number of characters.
     """
 
     def __init__(self, longest: int, *, id: str | None = None) -> None:
@@ -26,7 +26,7 @@ class TextEditor(TextArea):
 
     def get_line(self, line_index: int) -> Text:
         """Return a line for drawing: each invisible or control character is replaced by a sign of its own width."""
-        return Text(_STEERS.sub(_sign, self.document.get_line(line_index)), end="", no_wrap=True)
+        return Text(_STEERS.sub(_visible_sign, self.document.get_line(line_index)), end="", no_wrap=True)
 
     async def _on_paste(self, event: Paste) -> None:
         event.stop()
@@ -42,5 +42,5 @@ class TextEditor(TextArea):
             self.notify(said, title="Cut", severity="warning", markup=False)
 
 
-def _sign(match: re.Match[str]) -> str:
+def _visible_sign(match: re.Match[str]) -> str:
     return match[0] if (shown := inert(match[0])) == match[0] else shown if len(shown) == 1 else "␚"

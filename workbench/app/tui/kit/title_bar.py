@@ -1,4 +1,4 @@
-"""The first line of a screen: the current place, and the user."""
+"""The first line of a screen: the path of open screens, and remarks such as the user's name."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 class RemarkPiece(NamedTuple):
-    """A piece of a remark.
+    """A piece of the remark in the title bar.
 
     Attributes:
-        rank: If room is short, pieces of the highest rank are dropped first; rank 0 always stays.
+        rank: If room is short, pieces of the highest rank are dropped first; a piece of rank 0 is never dropped.
     """
 
     text: str
@@ -33,9 +33,10 @@ class RemarkPiece(NamedTuple):
 
 
 class TitleBar(Static):
-    """One line: the path of screens, the current title last, and a remark. All of it is data, never markup.
+    """One line: the path of open screens, the current title, and a remark (status information). All texts are data, not
+    markup.
 
-    The remark has room before the way here, of which the beginning goes first.
+    If room is short, the path is shortened before the remark, from its beginning.
 
     Attributes:
         title: The screen's title.
@@ -76,26 +77,26 @@ class TitleBar(Static):
         """Replace the remark by as many pieces as there is room for.
 
         Args:
-            moment: The last message, or none yet; it appears after the others, which don't move: they are chosen as
-                if it were always shown, and a shortened path is restored only at another width.
+            moment: The latest message, shown after the pieces; "" if there is none yet, None if there never is one.
+                Room for a message is always reserved, so that pieces and path don't move when it appears.
         """
         self._parts, self._moment = parts, moment
         room = self.size.width - cell_len(self.title) - 4 if self.size.width else None
-        self.remark = fitted(parts, room) if moment is None else _with_moment(parts, moment, room)
+        self.remark = fitted(parts, room) if moment is None else _with_message(parts, moment, room)
         way_room = 0 if room is None else room - cell_len(self.remark)
         if moment is not None and room is not None:
-            way_room = min(way_room, room - cell_len(_with_moment(parts, _LONGER, room)), self._way_room or way_room)
+            way_room = min(way_room, room - cell_len(_with_message(parts, _LONGER, room)), self._way_room or way_room)
             self._way_room = max(way_room, 1)
-        way = way_here(self._passed(), way_room)
+        way = way_here(self._path_titles(), way_room)
         line = Content.assemble(
             (way, "$foreground-muted"), (self.title, "bold"), "  ", (self.remark, "$foreground-muted")
         )
         self.update(line, layout=False)
 
-    def _passed(self) -> list[str]:
-        """Return the titles of the screens below, Home's first; consecutive repetitions once.
+    def _path_titles(self) -> list[str]:
+        """Return the titles of the screens below this one, Home's first, without consecutive repetitions.
 
-        Of the way to a place from which one has jumped only that place counts: there escape leads.
+        After a jump the path begins with the screen from which the user jumped, to which escape returns.
         """
         stack = self.app.screen_stack
         here = stack.index(self.screen) if self.screen in stack else 0
@@ -107,10 +108,10 @@ class TitleBar(Static):
 
 
 def way_here(titles: Sequence[str], room: int) -> str:
-    """Return the titles of the screens below, each followed by a sign; the last ones that fit.
+    """Return as many titles of the screens below as fit, the last ones, each followed by ``›``.
 
     Args:
-        room: Cells.
+        room: Available cells.
     """
     for first in range(len(titles)):
         way = "".join(f"{title} › " for title in ("…" if first else "", *titles[first:]) if title)
@@ -123,7 +124,7 @@ def fitted(parts: Sequence[RemarkPiece], room: int | None) -> str:
     """Return the pieces in order, without the least important ones if they exceed the room.
 
     Args:
-        room: Cells; None: unlimited.
+        room: Available cells; None for no limit.
     """
     kept = [part for part in parts if part.text]
     while True:
@@ -135,21 +136,21 @@ def fitted(parts: Sequence[RemarkPiece], room: int | None) -> str:
 
 
 _USUAL: Final = "saved ✓ unsuitable"
-"""Typical cells of a short-lived message."""
+"""A typical message; room for its width is always reserved."""
 _LONGER: Final = f"{_USUAL} · fast: 0.1 s"
-"""Typical cells of an occasional remark."""
+"""A longer message that appears at times; the path leaves room for its width."""
 
 
-def _with_moment(parts: Sequence[RemarkPiece], moment: str, room: int | None) -> str:
+def _with_message(parts: Sequence[RemarkPiece], moment: str, room: int | None) -> str:
     left = None if room is None else room - max(cell_len(_USUAL), cell_len(moment)) - 3
     return " · ".join(filter(None, (fitted(parts, left), moment)))
 
 
-# -- A label in one line: symbol and word for everything, never colour alone.
+# -- A label in one line: everything has a symbol or a word, so that colour alone carries no meaning.
 
 
 SYMBOLS = {"correct": "✓", "incorrect": "✗", "unsuitable": "⊘", "abstain": "?", "error": "!"}
-"""Verdict -> symbol."""
+"""Symbols of verdicts."""
 _STYLES = {"correct": "bold $text-success", "incorrect": "bold $text-error", "unsuitable": "bold $text-warning"}
 
 
@@ -182,10 +183,10 @@ def stored_words(said: Ruling | OwnEntry | AnnotationItem, remarks: Iterable[Con
 
 
 def label_line(said: OwnEntry | AnnotationItem, *, wants_type: bool = False, flag: str = "") -> Content:
-    """Return a person's whole label of an item, or that there is none yet.
+    """Return a person's label of an item in one line, or that there is none yet.
 
     Args:
-        wants_type: The question's type is still to be given.
+        wants_type: Whether the label must also give the question's answer type.
         flag: The state of the person's flag on the item.
     """
     remarks = [] if said.verdict else [Content.styled("· not labelled", "$text-muted")]
@@ -206,11 +207,11 @@ def flag_words(item: AnnotationItem) -> str:
 
 
 def tag_words(tag: str) -> str:
-    """Return a tag in a word or two; the menu has its full meaning."""
+    """Return a tag's name for reading; the menu of tags explains it."""
     return printable(tag.replace("_", " "))
 
 
-# -- A line to type into that takes as much of a paste as there is room for, and says what it left out.
+# -- A line to type into; a pasted text that is too long is cut, and a notice says how much was dropped.
 
 
 LONGEST: Final = 2_000

@@ -1,4 +1,5 @@
-"""A triage card as text: both final answers with differences marked, the verdicts, the sentence, the causes.
+"""A triage card as text: both final answers with their differences marked, the verdicts, the sentence around the
+answer, the causes.
 
 Differences are marked by a line of signs below, readable without colours: ``^`` below text that only this answer has,
 ``‸`` where the other one has more.
@@ -35,13 +36,13 @@ from workbench.tables.table_text import plain_table
 
 _BAR = "  ┃ "
 _NAME_CELLS = 11
-"""Cells before a line."""
+"""Cells of the name before a line."""
 _TALL_CARD = 32
 """Card height from which more of the texts and the meaning of each cause are shown."""
 _CAUSE_CELLS = 40
-"""Cells of a cause with its digit, count and meaning."""
+"""Cells that a cause takes with its digit, count and meaning."""
 _SHORT_CAUSE_CELLS = 22
-"""Cells of a cause and its count on a line of its own."""
+"""Cells that a cause and its count take if each cause has a line of its own."""
 _END_LINES = 3
 """Lines shown of the end of a reference without a recognised answer."""
 _MAX_SIMILAR = 4
@@ -52,8 +53,8 @@ class CardState(NamedTuple):
     """The state shown with a case on its card.
 
     Attributes:
-        alike: Similar open cases, including this one.
-        picked: A cause is given to all of them.
+        alike: Open cases similar to this one, including this one.
+        picked: Whether the next cause is given to all similar cases.
         said: The last message about storing or retracting.
     """
 
@@ -67,31 +68,39 @@ def card(case: TriageCase, state: CardState, width: int, height: int) -> Content
     """Return the card, laid out for this many cells and lines."""
     tall = height >= _TALL_CARD
     places = case.differences.places
-    question = _question(case, width)
+    question = _question_lines(case, width)
     if case.is_code:
         compared, stands_in = [], []
     else:
-        compared = [_line("differs", Content.styled(case.differences.words, "bold $text-warning"))]
-        stands_in = list(_sentence(case, width, 4 if tall else 2))
+        compared = [_field_line("differs", Content.styled(case.differences.words, "bold $text-warning"))]
+        stands_in = list(_answer_context_lines(case, width, 4 if tall else 2))
     facts = [
         *compared,
-        *_group(case, state, width),
-        _line("verdicts", _strip(case)),
-        *_read(case, width),
+        *_similar_cases_lines(case, state, width),
+        _field_line("verdicts", _verdict_strip(case)),
+        *_verifier_reading_lines(case, width),
         *stands_in,
-        *_decided(case, width),
+        *_review_lines(case, width),
     ]
-    causes = [_rule(state.said, width), *_causes(state.tally, width, _meanings(case, told=tall), told=tall)]
+    causes = [
+        _divider(state.said, width),
+        *_cause_lines(state.tally, width, _cause_meanings(case, told=tall), told=tall),
+    ]
     asked = min(len(question), 3 if tall else 2)
     room = max(height - asked - len(facts) - len(causes) - 2, 4)
     if case.is_code:
-        first, second = (list(_program(text, width)) for text in (case.reference, case.answer))
+        first, second = (list(_program_lines(text, width)) for text in (case.reference, case.answer))
     else:
-        first = list(_answer(case.reference, [place.reference for place in places], width)) or list(_end(case, width))
+        first = list(_answer(case.reference, [place.reference for place in places], width)) or list(
+            _reference_end_lines(case, width)
+        )
         second = list(_answer(case.answer, [place.completion for place in places], width)) or [Content(f"{_BAR}–")]
     least = max(room - len(second), room // 2)
-    reference = [_named("reference", case.reference_found), *_cut(first, least)]
-    answer = [_named("completion", case.answer_found), *_cut(second, max(room - len(first), room - least))]
+    reference = [_answer_heading("reference", case.reference_found), *_cut_around_difference(first, least)]
+    answer = [
+        _answer_heading("completion", case.answer_found),
+        *_cut_around_difference(second, max(room - len(first), room - least)),
+    ]
     others = [reference, answer, facts, causes]
     apart = asked + sum(map(len, others)) + len(others) <= height
     spare = height - sum(map(len, others)) - len(others) * apart
@@ -99,15 +108,15 @@ def card(case: TriageCase, state: CardState, width: int, height: int) -> Content
     return Content("\n\n" if apart else "\n").join(Content("\n").join(part) for part in parts)
 
 
-def _named(name: str, found: str) -> Content:
+def _answer_heading(name: str, found: str) -> Content:
     return Content.assemble((f" {name}", "bold"), (f"  {printable(found)}", "$text-muted"))
 
 
-def _line(name: str, said: Content) -> Content:
+def _field_line(name: str, said: Content) -> Content:
     return Content.assemble((f" {name:<{_NAME_CELLS - 1}}", "bold"), said)
 
 
-def _question(case: TriageCase, width: int) -> list[str]:
+def _question_lines(case: TriageCase, width: int) -> list[str]:
     shown = printable(" ".join(case.question.split()))
     return [shown[start:end] for start, end in wrap_line(shown, width - 4)]
 
@@ -128,34 +137,34 @@ def _answer(text: str, places: Sequence[tuple[int, int]], width: int) -> Iterato
     if " " in shown.strip() and all(mark == "^" for sign, mark in zip(shown, marks, strict=True) if sign != " "):
         marks = " " * len(shown)
     for start, end in pieces:
-        yield from _row(shown[start:end], marks[start:end])
+        yield from _marked_row(shown[start:end], marks[start:end])
 
 
-def _program(text: str, width: int) -> Iterator[Content]:
+def _program_lines(text: str, width: int) -> Iterator[Content]:
     for line in text.expandtabs(4).strip("\n").split("\n") or ["–"]:
         yield Content.assemble((_BAR, "bold"), fit(line, width - cell_len(_BAR)).rstrip())
 
 
-def _end(case: TriageCase, width: int) -> Iterator[Content]:
+def _reference_end_lines(case: TriageCase, width: int) -> Iterator[Content]:
     shown = printable(" ".join(case.reference_end.split())) or "–"
     pieces = list(wrap_line(shown, width - cell_len(_BAR) - 1))[-_END_LINES:]
     return (Content.assemble((_BAR, "bold"), (shown[start:end], "$text-muted")) for start, end in pieces)
 
 
-def _row(text: str, signs: str) -> Iterator[Content]:
+def _marked_row(text: str, signs: str) -> Iterator[Content]:
     pairs = list(zip(text, signs, strict=True))
     styled = ((sign, "bold underline $text-warning" if mark == "^" else "bold") for sign, mark in pairs)
     yield Content.assemble((_BAR, "bold"), *styled)
     if signs.strip():
-        below = "".join(_below(mark, cell_len(sign)) for sign, mark in pairs)
+        below = "".join(_sign_below(mark, cell_len(sign)) for sign, mark in pairs)
         yield Content.assemble((_BAR, "bold"), (below.rstrip(), "bold $text-warning"))
 
 
-def _below(mark: str, cells: int) -> str:
+def _sign_below(mark: str, cells: int) -> str:
     return mark * cells if mark == "^" else mark[:cells] + " " * (cells - 1)
 
 
-def _cut(lines: Sequence[Content], most: int) -> Sequence[Content]:
+def _cut_around_difference(lines: Sequence[Content], most: int) -> Sequence[Content]:
     if len(lines) <= most:
         return lines
     first = next((place for place, line in enumerate(lines) if {"^", "‸"} & set(line.plain[len(_BAR) :])), 0)
@@ -165,7 +174,9 @@ def _cut(lines: Sequence[Content], most: int) -> Sequence[Content]:
 
 
 def marked_text(text: str, places: Sequence[tuple[int, int]]) -> tuple[str, str]:
-    """Return the shown text, and as many signs: ``^`` where it differs, ``‸`` where it lacks something, else " "."""
+    """Return the printable text, and a sign per character: ``^`` where it differs, ``‸`` where it lacks something, else
+    " ".
+    """
     signs = [" "] * (len(text) + 1)
     for start, end in places:
         for place in range(start, end):
@@ -180,13 +191,13 @@ def marked_text(text: str, places: Sequence[tuple[int, int]]) -> tuple[str, str]
 # -- Text around the answers.
 
 
-def _group(case: TriageCase, state: CardState, width: int) -> Iterator[Content]:
+def _similar_cases_lines(case: TriageCase, state: CardState, width: int) -> Iterator[Content]:
     many = len(state.alike)
     if many < 2:
         return
     if not state.picked:
         more = f"{counted(many - 1, 'more case')} like it: {key_of('triage.like')} picks all {many:,}"
-        yield _line("alike", Content.styled(more, "$text-accent"))
+        yield _field_line("alike", Content.styled(more, "$text-accent"))
         return
     said = (
         f"{many:,} cases: {case.differences.words}. All {many:,} get the cause; {key_of('triage.like')} deselects them."
@@ -199,33 +210,33 @@ def _group(case: TriageCase, state: CardState, width: int) -> Iterator[Content]:
         yield Content.styled(f"   … and {many - _MAX_SIMILAR:,} more", "$text-muted")
 
 
-def _strip(case: TriageCase) -> Content:
+def _verdict_strip(case: TriageCase) -> Content:
     erring = {vote.verifier for vote in case.erring}
-    parts = [Content.assemble(("gold ", "bold"), _mark(case.gold)), Content("│")]
+    parts = [Content.assemble(("gold ", "bold"), _verdict_mark(case.gold)), Content("│")]
     for vote in sorted(case.votes, key=lambda vote: vote.verifier not in erring):
-        said = Content.assemble(printable(vote.verifier), " ", _mark(vote.verdict))
+        said = Content.assemble(printable(vote.verifier), " ", _verdict_mark(vote.verdict))
         parts.append(Content.assemble("‹", said, "›") if vote.verifier in erring else said)
     return Content(" ").join(parts)
 
 
-def _mark(word: str) -> Content:
+def _verdict_mark(word: str) -> Content:
     sign, tone = OUTCOME_MARKS[word]
     return Content.styled(sign, f"bold $text-{tone}" if tone not in ("dim", "") else "$text-muted")
 
 
-def _read(case: TriageCase, width: int) -> Iterator[Content]:
+def _verifier_reading_lines(case: TriageCase, width: int) -> Iterator[Content]:
     room = width - _NAME_CELLS
     said = title(case.reason) if case.reason else "it gives no reason"
-    yield _line("why", Content(fit(f"{case.erring[0].verifier}: {said}", room)))
+    yield _field_line("why", Content(fit(f"{case.erring[0].verifier}: {said}", room)))
     if case.read is not None:
         half = (room - 3) // 2
         parts = [
             one if cell_len(one) <= half else fit(one, half) for one in (printable(read) or "–" for read in case.read)
         ]
-        yield _line("it read", Content(" │ ".join(parts)))
+        yield _field_line("it read", Content(" │ ".join(parts)))
 
 
-def _sentence(case: TriageCase, width: int, most: int) -> Iterator[Content]:
+def _answer_context_lines(case: TriageCase, width: int, most: int) -> Iterator[Content]:
     before, answer, after = (printable(" ".join(part.split())) for part in (case.before, case.answer, case.after))
     room = most * (width - _NAME_CELLS - 4)
     answer = answer if len(answer) <= room // 2 else f"{answer[: room // 2]}…"
@@ -233,31 +244,33 @@ def _sentence(case: TriageCase, width: int, most: int) -> Iterator[Content]:
     before = f"… {before[begins:].partition(' ')[2]}" if begins else before
     whole = f"{before} [{answer}] {after}".strip() if case.answer else before
     for number, (start, end) in enumerate(islice(wrap_line(whole, width - _NAME_CELLS - 1), most)):
-        yield _line("" if number else "is in", Content.styled(whole[start:end], "$text-muted"))
+        yield _field_line("" if number else "is in", Content.styled(whole[start:end], "$text-muted"))
 
 
-def _decided(case: TriageCase, width: int) -> Iterator[Content]:
+def _review_lines(case: TriageCase, width: int) -> Iterator[Content]:
     if case.reviews:
         decided = " · ".join(f"{review_words(review)} ({review.reviewer})" for review in case.reviews)
-        yield _line("decided", Content(fit(decided, width - _NAME_CELLS)))
+        yield _field_line("decided", Content(fit(decided, width - _NAME_CELLS)))
 
 
 # -- The causes, each with its digit and how often it was given.
 
 
-def _rule(said: str, width: int) -> Content:
+def _divider(said: str, width: int) -> Content:
     told = fit(f" {said} ", min(cell_len(said) + 2, width - 2)) if said else ""
     line = "─" * (width - cell_len(told) - 2)
     return Content.assemble(("──", "$text-muted"), (told, "$text-success"), (line, "$text-muted"))
 
 
-def _meanings(case: TriageCase, *, told: bool) -> Mapping[ErrorCategory, str]:
+def _cause_meanings(case: TriageCase, *, told: bool) -> Mapping[ErrorCategory, str]:
     if told:
         return CODE_ERROR_CATEGORIES if case.is_code else ERROR_CATEGORIES
     return CODE_ERRORS_IN_SHORT if case.is_code else ERRORS_IN_SHORT
 
 
-def _causes(tally: TriageTally, width: int, meanings: Mapping[ErrorCategory, str], *, told: bool) -> Iterator[Content]:
+def _cause_lines(
+    tally: TriageTally, width: int, meanings: Mapping[ErrorCategory, str], *, told: bool
+) -> Iterator[Content]:
     counts = Counter(mark.cause for mark in tally.marks)
     others = sum(n for cause, n in counts.items() if cause not in KEYED)
     means = {cause.name: meanings[cause.category] for cause in KEYED}
@@ -265,13 +278,13 @@ def _causes(tally: TriageTally, width: int, meanings: Mapping[ErrorCategory, str
     given = [*(counts[cause] for cause in KEYED), others]
     across = 1 if told else max(width // _CAUSE_CELLS, 1)
     cells = [
-        _cause(str(number % 10), name, meaning, n, width // across)
+        _cause_cell(str(number % 10), name, meaning, n, width // across)
         for number, ((name, meaning), n) in enumerate(zip(means.items(), given, strict=True), 1)
     ]
     return (Content("").join(cells[place : place + across]) for place in range(0, len(cells), across))
 
 
-def _cause(key: str, name: str, meaning: str, n: int, width: int) -> Content:
+def _cause_cell(key: str, name: str, meaning: str, n: int, width: int) -> Content:
     times = f" {n:,}" if n else ""
     apart = " " * max(_SHORT_CAUSE_CELLS - cell_len(f"{name}{times}"), 0) if width > _CAUSE_CELLS else ": "
     room = width - cell_len(f" {key} {name}{times}{apart} ")
@@ -281,12 +294,12 @@ def _cause(key: str, name: str, meaning: str, n: int, width: int) -> Content:
 
 
 def other_cause(cause: Cause, n: int) -> str:
-    """Return a cause as a line of a menu: its meaning, and its count here."""
+    """Return a cause as a line of a menu: its name, its meaning, and how often it was given so far."""
     meaning = "" if cause.own else f": {ERROR_CATEGORIES[cause.category]}"
     return f"{printable(cause.name)}{meaning}{f' · {n:,} so far' if n else ''}"
 
 
-# -- What it has come to.
+# -- The summary of the causes.
 
 
 _MAX_ELSEWHERE: Final = 3
@@ -294,7 +307,9 @@ _MAX_ELSEWHERE: Final = 3
 
 
 def summary(tally: TriageTally, said: str, elsewhere: Sequence[OpenCases] = ()) -> Content:
-    """Return the paragraph and the table so far; once every case is read, also where others are open."""
+    """Return the summary and the table of causes so far; once every case has a cause, also which verifiers have open
+    cases.
+    """
     found = triage_table(tally)
     parts = [Content(printable(paragraph(tally))), Content(plain_table(structs.replace(found, notes=())))]
     back, export, undo = (key_of(f"triage.{verb}") for verb in ("summary", "export", "undo"))

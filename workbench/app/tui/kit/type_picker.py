@@ -21,7 +21,7 @@ class TypePicker(BoxScreen[str | None]):
     """All types and subtypes at a glance; returns a subtype's code, or None.
 
     Args:
-        current: The subtype the person has given before, which enter keeps.
+        current: The subtype that the annotator gave before; enter keeps it.
         prompt: The question.
     """
 
@@ -64,7 +64,7 @@ class TypePicker(BoxScreen[str | None]):
             self.dismiss(code)
 
     def suggest(self, suggested: str | None) -> None:
-        """Show a model's suggestion, if there is one and the question is still open.
+        """Show a model's suggestion, if there is one and the picker is still open.
 
         Args:
             suggested: A subtype's code, which enter accepts, or why the question has none.
@@ -72,7 +72,7 @@ class TypePicker(BoxScreen[str | None]):
         if suggested is not None and self.is_attached:
             self._suggested = suggested
             line = self.query_one("#type-suggested", Static)
-            line.update(_suggestion(suggested))
+            line.update(_suggestion_text(suggested))
             line.display = True
 
     def action_confirm(self) -> None:
@@ -85,7 +85,7 @@ class TypePicker(BoxScreen[str | None]):
     def _table(self) -> Content:
         lines: list[str] = []
         for left, right in _ROWS:
-            groups = [self._group(letter) for letter in (left, right)]
+            groups = [self._type_lines(letter) for letter in (left, right)]
             height = max(map(len, groups))
             for number in range(height):
                 cells = [group[number] if number < len(group) else ("", 0) for group in groups]
@@ -93,7 +93,7 @@ class TypePicker(BoxScreen[str | None]):
             lines.append("")
         return Content.from_markup("\n".join(lines[:-1]))
 
-    def _group(self, letter: str) -> list[tuple[str, int]]:
+    def _type_lines(self, letter: str) -> list[tuple[str, int]]:
         chosen = letter == self._letter
         mark = "▶" if chosen else " "
         head = f"[@click=screen.letter('{letter}')][bold]{mark} [$text-accent]{letter}[/] {TYPES[letter]}[/][/]"
@@ -108,7 +108,7 @@ class TypePicker(BoxScreen[str | None]):
         return lines
 
 
-def _suggestion(suggested: str) -> Content:
+def _suggestion_text(suggested: str) -> Content:
     if suggested not in SUBTYPES:
         return Content.assemble(("a model finds none of these: ", "$text-muted"), (printable(suggested), "bold"))
     return Content.assemble(

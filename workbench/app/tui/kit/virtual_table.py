@@ -1,4 +1,4 @@
-"""A table over more rows than fit in memory: it draws rows in memory and fetches the rest."""
+"""A table of more rows than fit in memory: it draws the rows that are in memory and fetches the others."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from workbench.core.text.excerpt import search_pattern
 class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
     """Rows of a `RowSource` with a cursor, sort marks and a position.
 
-    The selection is the id of a row: it survives sorting, filtering and new rows. Reading happens in
-    threads; lines that are not here yet are drawn dim.
+    The selection is the id of a row: it survives sorting, filtering and new rows. Rows are read in
+    threads; rows that have not been read yet are drawn dim.
 
     Attributes:
-        position: Where the cursor is, for people: ``123,456 of 1,450,000``.
-        narrowed: Escape brings rows back that the screen leaves out.
+        position: The cursor's row number and the number of rows, as text: ``123,456 of 1,450,000``.
+        narrowed: Whether the screen leaves out rows that escape brings back.
     """
 
     RowHighlighted = messages.RowHighlighted
@@ -105,7 +105,7 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
         self._announced: int | None = None
         self.narrowed = False
         self._sought: re.Pattern[str] | None = None
-        self._line = 0  # of the cursor, below the header, when it was last in sight
+        self._line = 0  # the cursor's line below the header when it was last visible
 
     # -- what screens call -------------------------------------------------------------------------
 
@@ -148,7 +148,7 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
         """Select the row with this id.
 
         Returns:
-            False when the view is known not to hold it (`SelectionHidden` says so too).
+            False if the table is known not to have this row (`SelectionHidden` is posted too).
         """
         index = None if self._cache is None else self._cache.index_of(row_id)
         if index is not None:
@@ -169,7 +169,7 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
         cache = event.cache
         if self.cursor is not None:
             self._line = self.cursor - self.scroll_offset.y
-        index = self._place_in(event)
+        index = self._cursor_index_in(event)
         self._set_cache(cache)
         if self._painter is None:
             self._painter = RowPainter(cache.source.columns, self._style_of, self.layout_of_columns)
@@ -183,7 +183,7 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
         if index is None and self._ready and self._chosen and self.selected_id is not None:
             self.post_message(self.SelectionHidden(self, self.selected_id))
 
-    def _place_in(self, event: messages.ViewReady) -> int | None:
+    def _cursor_index_in(self, event: messages.ViewReady) -> int | None:
         cache = event.cache
         if not cache.count:
             return None
@@ -196,15 +196,15 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
 
     def _rows_changed(self) -> None:
         self._measure()
-        self._announce()
+        self._announce_row()
 
     def _page_arrived(self, first: int) -> None:
         self._strips.clear()
-        if self.virtual_size.height != self.row_count + self._head:
+        if self.virtual_size.height != self.row_count + self._header_height:
             self._measure()
         elif first - self._page_height < self.scroll_offset.y < first + PAGE:
             self.refresh()
-        self._announce()
+        self._announce_row()
 
     def _failed(self, error: BaseException) -> None:
         self.post_message(self.Failed(self, error))
@@ -212,12 +212,12 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
     # -- the cursor --------------------------------------------------------------------------------
 
     @property
-    def _head(self) -> int:
+    def _header_height(self) -> int:
         return 2 if self.chips else 1
 
     @property
     def _page_height(self) -> int:
-        return max(1, self.scrollable_size.height - self._head)
+        return max(1, self.scrollable_size.height - self._header_height)
 
     def _move_to(self, index: int) -> None:
         if self._cache is not None and self._cache.count:
@@ -226,12 +226,12 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
 
     def _place_cursor(self, index: int | None) -> None:
         for changed in {self.cursor, index} - {None}:
-            self.refresh_line((changed or 0) + self._head)
+            self.refresh_line((changed or 0) + self._header_height)
         self.cursor = index
         if index is not None and self._cache is not None:
             self._scroll_to_row(index)
             self._cache.prefetch(index)
-        self._announce()
+        self._announce_row()
 
     def _scroll_to_row(self, index: int) -> None:
         top, height = self.scroll_offset.y, self._page_height
@@ -242,7 +242,7 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
             y = index - height // 2
         self.scroll_to(y=y, animate=False, force=True)
 
-    def _announce(self) -> None:
+    def _announce_row(self) -> None:
         if self.cursor is not None and self._cache is not None:
             row_id = self._cache.id_at(self.cursor)
             if self._chosen or self._ready or self.sort is None:
@@ -250,9 +250,9 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
                 if row_id is not None and row_id != self._announced:
                     self._announced = row_id
                     self.post_message(self.RowHighlighted(self, row_id, self.cursor))
-        self._tell_position()
+        self._update_position()
 
-    def _tell_position(self) -> None:
+    def _update_position(self) -> None:
         known = self._ready or self._known_count is not None
         where = "–" if self.cursor is None else f"{self.cursor + 1:,}"
         self.position = f"{where} of {self.row_count:,}" if known else f"{where} of …"
@@ -284,16 +284,16 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
         place = event.get_content_offset(self)
         if place is None or self._painter is None:
             return
-        if place.y < self._head - 1:
+        if place.y < self._header_height - 1:
             if (chip := chip_at(self.chips, place.x)) is not None:
                 self.take_away(chip)
-        elif place.y < self._head:
+        elif place.y < self._header_height:
             column = self._painter.column_at(place.x, self.scroll_offset.x)
             if column is not None:
                 self._place_column(column)
                 self.action_sort()
         else:
-            self._click_row(place.y - self._head + self.scroll_offset.y)
+            self._click_row(place.y - self._header_height + self.scroll_offset.y)
 
     def _click_row(self, index: int) -> None:
         if index == self.cursor:
@@ -319,7 +319,7 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
         """Redraw the scroll bar only if its thumb moves: it is as expensive to draw as the rows."""
         bar = self.vertical_scrollbar
         position = bar.validate_position(new_value)
-        if _thumb(bar, bar.position) == _thumb(bar, position):
+        if _thumb_offset(bar, bar.position) == _thumb_offset(bar, position):
             bar.set_reactive(ScrollBar.position, position)
         super().watch_scroll_y(old_value, new_value)
 
@@ -338,7 +338,7 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
 
     def _measure(self) -> None:
         width = 0 if self._painter is None else self._painter.total_width
-        self.virtual_size = Size(width, self.row_count + self._head)
+        self.virtual_size = Size(width, self.row_count + self._header_height)
         self._repaint()
 
     def _chips_line(self) -> Strip:
@@ -351,7 +351,7 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
         return chips_line(self.chips, whole, self.scrollable_size.width, base, chip)
 
     @property
-    def _nothing(self) -> str:
+    def _empty_message(self) -> str:
         if self.narrowed or self._sought is not None:
             return "No row matches; Back clears the search."
         return f"No row matches; {key_of('table.unfilter')} removes the last condition." if self.chips else "No rows"
@@ -366,15 +366,15 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
     def render_line(self, y: int) -> Strip:
         cache, painter, offset = self._cache, self._painter, self.scroll_offset
         blank = Strip.blank(self.scrollable_size.width, self._style_of("row"))
-        if y < self._head - 1:
+        if y < self._header_height - 1:
             return self._chips_line()
         if cache is None or painter is None:
             return blank
-        if y < self._head:
+        if y < self._header_height:
             return painter.header(self.sort, not self._ready, offset.x, self.column if self.has_focus else None)
-        index = y - self._head + offset.y
+        index = y - self._header_height + offset.y
         if index >= cache.count:
-            return painter.note(self._nothing) if y == self._head and self._ready else blank
+            return painter.note(self._empty_message) if y == self._header_height and self._ready else blank
         here = self.column if index == self.cursor else None
         key = (index, here, offset.x)
         strip = self._strips.get(key)
@@ -389,7 +389,7 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
         return strip
 
 
-def _thumb(bar: ScrollBar, position: float) -> int:
+def _thumb_offset(bar: ScrollBar, position: float) -> int:
     height, whole, window = bar.size.height, bar.window_virtual_size, bar.window_size
     if not height or whole <= window:
         return 0

@@ -40,7 +40,7 @@ class Wrapped(NamedTuple):
     Attributes:
         rendered: The original text with its marks.
         lines: Its lines in printable characters, as far as they have been wrapped.
-        rows: The screen rows, in order.
+        rows: The rows as shown on the screen, in order.
         complete: False when only the beginning has been wrapped.
     """
 
@@ -75,7 +75,7 @@ class Wrapped(NamedTuple):
             position += len(span.text)
 
     def find(self, text: str) -> list[Hit]:
-        """Return every place of `text`; the search is case-sensitive only if `text` has capitals."""
+        """Return every occurrence of `text`; the search is case-sensitive only if `text` has capital letters."""
         wanted = printable(text)
         if not wanted:
             return []
@@ -88,7 +88,7 @@ class Wrapped(NamedTuple):
 
 
 def prepare(rendered: RenderedText, width: int, limit: int | None = None) -> Wrapped:
-    """Wrap a text to `width` cells; with a `limit`, only about so many rows from its beginning.
+    """Wrap a text to `width` cells; with a `limit`, wrap only about that many rows from its beginning.
 
     It touches no widget: a thread may prepare the next text while this one is read.
     """
@@ -112,7 +112,7 @@ def prepare(rendered: RenderedText, width: int, limit: int | None = None) -> Wra
 def wrap_line(text: str, width: int) -> Iterator[tuple[int, int]]:
     """Break one line of printable text into pieces of at most `width` cells.
 
-    Words stay whole where they can; between wide (CJK) characters a line may break too, but not
+    Words are not broken unless they are longer than a line; between wide (CJK) characters a line may break too, but not
     before closing or after opening punctuation. Spaces at a break are not shown.
 
     Yields:
@@ -143,7 +143,7 @@ def _piece_end(text: str, start: int, width: int) -> int:
 
 
 def _wide_piece_end(text: str, start: int, width: int) -> int:
-    """As `_piece_end`, for text with characters of 0 or 2 cells."""
+    """Return the piece's end as `_piece_end` does, for text with characters of 0 or 2 cells."""
     cells, candidate, before, inked = 0, 0, "", False
     for index in range(start, len(text)):
         character = text[index]
@@ -151,7 +151,7 @@ def _wide_piece_end(text: str, start: int, width: int) -> int:
         if inked and character == " ":
             if before != " ":
                 candidate = index
-        elif inked and before != " " and _may_part(before, character, size):
+        elif inked and before != " " and _may_break_between(before, character, size):
             candidate = index
         if cells + size > width:
             return candidate or max(index, start + 1)
@@ -161,7 +161,7 @@ def _wide_piece_end(text: str, start: int, width: int) -> int:
     return len(text)
 
 
-def _may_part(before: str, after: str, size: int) -> bool:
+def _may_break_between(before: str, after: str, size: int) -> bool:
     if size == 0 or after in _NO_START or before in _NO_END:
         return False
     return size == 2 or get_character_cell_size(before) == 2
@@ -177,7 +177,7 @@ def cut(spans: Iterable[Span], width: int) -> list[tuple[Span, ...]]:
     for span in spans:
         text = printable(span.text)
         while text:
-            fitting = _fitting(text, room, first=room == width)
+            fitting = _fitting_length(text, room, first=room == width)
             if fitting:
                 pieces[-1].append(Span(text[:fitting], span.style))
                 room -= cell_len(text[:fitting])
@@ -188,7 +188,7 @@ def cut(spans: Iterable[Span], width: int) -> list[tuple[Span, ...]]:
     return [tuple(piece) for piece in pieces]
 
 
-def _fitting(text: str, room: int, *, first: bool) -> int:
+def _fitting_length(text: str, room: int, *, first: bool) -> int:
     if text.isascii():
         return max(min(len(text), room), int(first))
     cells = 0

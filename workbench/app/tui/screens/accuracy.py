@@ -1,4 +1,4 @@
-"""Accuracy: verifiers by answer type as a heat map, one row or column in detail, and the way down to the items."""
+"""Accuracy: a heat map of verifiers by answer type, one row or column in detail; cells open their items."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ class OpenedGroup(Struct, frozen=True):
 
 
 class SheetQuery(FigureQuery, frozen=True, kw_only=True):
-    """The request.
+    """A request for an accuracy report.
 
     Attributes:
-        of: The items to begin with, such as those of a set; none for all items.
-        path: The nested groups whose items are shown; none for all of them.
+        of: Conditions on the items, such as those of a set; empty for all items.
+        path: The opened groups, each inside the one before; empty at the top level.
     """
 
     by: str = "type"
@@ -67,12 +67,14 @@ class SheetQuery(FigureQuery, frozen=True, kw_only=True):
         return " · ".join([*begun, *(group_name(step.group, step.by) for step in self.path)])
 
     def free(self, groups: Sequence[str]) -> tuple[str, ...]:
-        """Return the properties that can still be broken down by."""
+        """Return the properties by which the shown items can still be broken down."""
         fixed = {step.by for step in self.path}
         return tuple(by for by in groups if by not in fixed)
 
     def conditions_of(self, group: str | None) -> tuple[Condition, ...]:
-        """Return the conditions of a column's items; a reason is not a property of items."""
+        """Return the conditions on a column's items; for a reason, which is not a property of items, those of the
+        request.
+        """
         if group is None or self.by == "reason":
             return self.conditions
         return (*self.conditions, Condition(self.by, "=", group))
@@ -82,11 +84,11 @@ class SheetQuery(FigureQuery, frozen=True, kw_only=True):
         return " · ".join(part for part in (self.words, own) if part) or "all"
 
     def inside(self, group: str, by: str) -> SheetQuery:
-        """Return the request for one group only, broken down by another property."""
+        """Return the request for one group's items, broken down by another property."""
         return structs.replace(self, by=by, path=(*self.path, OpenedGroup(self.by, group)))
 
     def outside(self) -> tuple[SheetQuery, str]:
-        """Return the request that contains the last opened group, and that group.
+        """Return the request from which the last group was opened, and that group.
 
         Raises:
             ValueError: No group was opened.
@@ -99,23 +101,23 @@ WIDE = 116
 """Terminal columns from which columns have full titles and bars."""
 
 Lower = Literal["verifier", "group", "notes"]
-"""Content below the matrix: the verifier or the group under the cursor, or the notes."""
+"""What is shown below the matrix: the verifier or the group under the cursor, or the notes."""
 
 
 class AccuracyScreen(LiveScreen, FigureScreen):
-    """A matrix with a cursor on one cell; the row or the column of that cell in detail below it.
+    """A matrix with a cursor on one cell; below it, the row or the column of that cell in detail.
 
     Args:
-        conditions: Which items, such as those of a set; all of them when there are none.
+        conditions: Conditions on the items, such as those of a set; without any, all items.
         by: The initial property to break down by.
 
     Attributes:
         asked: The current request.
-        sheet: The newest report that has arrived.
+        sheet: The newest report; None before it has been computed.
         figure: The metric in the cells, a key of `FIGURES`.
         order: The order of verifiers; None for the report's order.
-        pinned: Verifiers that stay on top.
-        lower: The lower view.
+        pinned: Names of the verifiers that stay on top, as keys.
+        lower: What is shown below the matrix.
     """
 
     CSS_PATH = "accuracy.tcss"
@@ -175,9 +177,9 @@ class AccuracyScreen(LiveScreen, FigureScreen):
 
     def read(self) -> tuple[SheetQuery, AccuracySheet]:
         asked = self.asked
-        return asked, AccuracySheet(self._counted(asked, None))
+        return asked, AccuracySheet(self._show_progress(asked, None))
 
-    def _counted(self, asked: SheetQuery, seed: int | None) -> AccuracyReport:
+    def _show_progress(self, asked: SheetQuery, seed: int | None) -> AccuracyReport:
         return accuracy(self.project, by=asked.by, live=True, seed=seed, **counting(asked))
 
     def show(self, data: tuple[SheetQuery, AccuracySheet]) -> None:
@@ -185,10 +187,10 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         if asked != self.asked:
             return
         self._displayed, self.sheet = asked, sheet
-        self.say(self._remark(asked, sheet))
+        self.say(self._title_text(asked, sheet))
         self.redraw()
 
-    def _remark(self, asked: SheetQuery, sheet: AccuracySheet) -> str:
+    def _title_text(self, asked: SheetQuery, sheet: AccuracySheet) -> str:
         place = f"{asked.words} by {asked.by}" if asked.words else f"by {asked.by}"
         alone = all(map(is_baseline, sheet.report.rows))
         nothing = " · no verifier has been run yet" if alone else ""
@@ -201,49 +203,53 @@ class AccuracyScreen(LiveScreen, FigureScreen):
     # -- the matrix --------------------------------------------------------------------------------
 
     @property
-    def _wide(self) -> bool:
+    def _is_wide(self) -> bool:
         return self.size.width >= WIDE
 
     @property
-    def _figure(self) -> Figure:
+    def _metric(self) -> Figure:
         return FIGURES[self.figure]
 
     def redraw(self) -> None:
         if self.sheet is None:
             return
-        sheet, figure, matrix = self.sheet, self._figure, self.query_one(Matrix)
-        self._conclude(sheet)
+        sheet, figure, matrix = self.sheet, self._metric, self.query_one(Matrix)
+        self._show_conclusion(sheet)
         self.query_one("#accuracy-caption", Static).update(view.caption(sheet.report, figure), layout=False)
         self.query_one("#accuracy-legend", Static).update(
             view.legend(sheet.report, figure, pinned=any(name in self.pinned for name in sheet.verifiers)), layout=False
         )
         names = sheet.ordered(self.order, figure, self.pinned)
         matrix.put(
-            sheet.corner(self.order), sheet.columns(self.order, wide=self._wide), sheet.rows(names, figure, self.pinned)
+            sheet.corner(self.order),
+            sheet.columns(self.order, wide=self._is_wide),
+            sheet.rows(names, figure, self.pinned),
         )
-        self._draw_deals(sheet)
+        self._compute_permutation_tests(sheet)
         if self._arriving and self._displayed == self.asked:
             matrix.move_to(matrix.row_key, self._arrive_at if self._arrive_at in sheet.groups else None)
             self._arriving = False
 
-    def _conclude(self, sheet: AccuracySheet) -> None:
+    def _show_conclusion(self, sheet: AccuracySheet) -> None:
         untold = (note for note in sheet.report.notes if any(words in note for words in NO_TYPES.values()))
         said = printable(" ".join((*conclusion(sheet.report), *untold)))
         line = self.query_one("#accuracy-conclusion", Static)
         line.display = bool(said)
-        # Only another number of lines moves what is below.
+        # A new layout is needed only if the number of lines changes.
         room = max(self.size.width - 2, 1)
         line.update(said, layout=cell_len(said) // room != cell_len(str(line.content)) // room)
 
-    def _draw_deals(self, sheet: AccuracySheet) -> None:
+    def _compute_permutation_tests(self, sheet: AccuracySheet) -> None:
         tests, asked = sheet.report.tests, self._displayed
         if tests is None or not tests.approximate or sheet.report.unfinished or self._drawing is sheet:
             return
         assert asked is not None
         self._drawing = sheet
-        self.in_background(lambda: (sheet, self._counted(asked, SEED)), self._drawn, group="deals", stops=True)
+        self.in_background(
+            lambda: (sheet, self._show_progress(asked, SEED)), self._show_permutation_tests, group="deals", stops=True
+        )
 
-    def _drawn(self, data: tuple[AccuracySheet, AccuracyReport]) -> None:
+    def _show_permutation_tests(self, data: tuple[AccuracySheet, AccuracyReport]) -> None:
         sheet, report = data
         if sheet is self.sheet:
             self.sheet = AccuracySheet(report)
@@ -251,16 +257,16 @@ class AccuracyScreen(LiveScreen, FigureScreen):
 
     @property
     def chosen(self) -> tuple[str | None, str | None]:
-        """Return verifier and group under the cursor; the name column means all items."""
+        """Return verifier and group under the cursor; in the name column, the group is None: all items."""
         matrix = self.query_one(Matrix)
         return matrix.row_key, matrix.column_key
 
     @property
-    def _row(self) -> AccuracyRow | None:
+    def _selected_row(self) -> AccuracyRow | None:
         return None if self.sheet is None or self._displayed != self.asked else self.sheet.row(*self.chosen)
 
     @on(Matrix.Moved)
-    def _moved(self) -> None:
+    def _show_cell(self) -> None:
         verifier, group = self.chosen
         if self.sheet is None or verifier is None:
             return
@@ -275,10 +281,10 @@ class AccuracyScreen(LiveScreen, FigureScreen):
             self.query_one("#accuracy-notes Static", Static).update(view.notes(sheet.report))
             return
         if self.lower == "verifier":
-            found = detail.of_verifier(sheet, verifier, self._figure, self.order, wide=self._wide)
+            found = detail.of_verifier(sheet, verifier, self._metric, self.order, wide=self._is_wide)
             place = sheet.groups.index(group)
         else:
-            found = detail.of_group(sheet, group, self._figure, self.pinned, width=self.size.width)
+            found = detail.of_group(sheet, group, self._metric, self.pinned, width=self.size.width)
             place = sheet.verifiers.index(verifier)
         about.update(found.title, layout=False)
         table.show_rows(found.columns, found.rows)
@@ -297,12 +303,12 @@ class AccuracyScreen(LiveScreen, FigureScreen):
             self.query_one(Matrix).move_to(verifier, group)
 
     def on_resize(self, event: events.Resize) -> None:
-        self._give_room()
+        self._resize_detail()
 
     def on_descendant_focus(self) -> None:
-        self._give_room()
+        self._resize_detail()
 
-    def _give_room(self) -> None:
+    def _resize_detail(self) -> None:
         self.set_class(self.size.height < SHORT and self.focused is self.query_one("#accuracy-detail"), "below")
 
     # -- down and up -------------------------------------------------------------------------------
@@ -310,7 +316,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
     @on(Matrix.Opened)
     @on(RowSelected)
     def action_open_cell(self) -> None:
-        """Go one step down: from a type to its subtypes, from any other cell to its items."""
+        """Open a type's subtypes or, for any other cell, its items."""
         group = self.chosen[1]
         if self._displayed == self.asked and self.asked.by == "type" and group is not None:
             self.count(self.asked.inside(group, "subtype"))
@@ -320,25 +326,25 @@ class AccuracyScreen(LiveScreen, FigureScreen):
     def action_items(self) -> None:
         from workbench.app.tui.screens.accuracy_items import AccuracyItemsScreen
 
-        if (cell := self._cell) is not None:
+        if (cell := self._selected_cell) is not None:
             self.app.push_screen(AccuracyItemsScreen(cell, self.asked.words_of(cell.group)))
 
     def action_what_if(self) -> None:
         from workbench.app.tui.screens.what_if import WhatIfScreen
 
-        if (cell := self._cell) is not None:
+        if (cell := self._selected_cell) is not None:
             self.app.push_screen(WhatIfScreen.of_cell(cell))
 
     def action_triage(self) -> None:
         from workbench.app.tui.screens.triage import TriageScreen
         from workbench.measuring.reviewing.triage import of_cell
 
-        if (cell := self._cell) is not None:
+        if (cell := self._selected_cell) is not None:
             self.app.push_screen(TriageScreen(partial(of_cell, cell=cell, words=self.asked.words_of(cell.group))))
 
     @property
-    def _cell(self) -> AccuracyCell | None:
-        row = self._row
+    def _selected_cell(self) -> AccuracyCell | None:
+        row = self._selected_row
         if row is None:
             return None
         return AccuracyCell(
@@ -359,9 +365,9 @@ class AccuracyScreen(LiveScreen, FigureScreen):
             return
         free = [by for by in self.asked.free(self.groups) if group is None or by != self.asked.by]
         menu = ChoiceMenu(f"Break down {self.asked.words_of(group)} by", [Choice(by, printable(by)) for by in free])
-        choose(self, menu, partial(self._split, group))
+        choose(self, menu, partial(self._break_down, group))
 
-    def _split(self, group: str | None, by: str) -> None:
+    def _break_down(self, group: str | None, by: str) -> None:
         if group is not None:
             self.count(self.asked.inside(group, by))
         else:
@@ -376,7 +382,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
     def action_compare(self) -> None:
         from workbench.app.tui.screens.compare import CompareScreen, Pair
 
-        row = self._row
+        row = self._selected_row
         if row is None or self.sheet is None:
             return
         names = tuple(name for name in self.sheet.verifiers if self._is_comparable(name))
@@ -419,7 +425,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         self.lower = following(self.lower, get_args(Lower))
         self.query_one("#accuracy-notes").display = self.lower == "notes"
         self.query_one(VirtualTable).display = self.lower != "notes"
-        self._moved()
+        self._show_cell()
 
     @on(Matrix.TitleClicked)
     def action_sort(self) -> None:
@@ -439,7 +445,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
 
     def _worst_first(self) -> SheetOrder:
         by_name = self.query_one(Matrix).column < 0
-        return SheetOrder(by_name=by_name, group=self.chosen[1], descending=not by_name and not self._figure.rising)
+        return SheetOrder(by_name=by_name, group=self.chosen[1], descending=not by_name and not self._metric.rising)
 
     def action_pin(self) -> None:
         verifier = self.chosen[0]

@@ -30,14 +30,14 @@ _WORDS: Final[dict[Which, str]] = {
 }
 
 _REASONS = 4
-"""Maximum number of reasons that are named."""
+"""Maximum number of reasons shown by name."""
 
 
-def _why(reason: str) -> str:
+def _reason_title(reason: str) -> str:
     return title(reason).removeprefix("compared as ") or reason
 
 
-def _result(row: JudgedRow) -> Cell:
+def _result_cell(row: JudgedRow) -> Cell:
     if row.outcome >= OutcomeCode.ABSTAIN:
         return Cell("? right", "warning") if row.right else Cell("? wrong", "warning")
     return Cell("✓ right", "success") if row.right else Cell("✗ wrong", "error")
@@ -45,10 +45,10 @@ def _result(row: JudgedRow) -> Cell:
 
 _COLUMNS: Columns[JudgedRow] = (
     identifier("id", lambda row: row.item.completion_id, room=(6, 20)),
-    column("result", lambda row: row, _result, words=True, room=8),
+    column("result", lambda row: row, _result_cell, words=True, room=8),
     column("verdict", lambda row: row.outcome.word, marked, words=True, room=11),
     column("gold", lambda row: "correct" if row.gold else "incorrect", marked, words=True, room=11),
-    word("why", lambda row: _why(row.reason), room=(18, 28)),
+    word("why", lambda row: _reason_title(row.reason), room=(18, 28)),
     word("type", lambda row: row.item.subtype, room=4),
     word("question", lambda row: row.item.question, room=(6, 36)),
     word("model", lambda row: row.item.model, room=(5, 16), tone="dim"),
@@ -56,11 +56,11 @@ _COLUMNS: Columns[JudgedRow] = (
 
 
 class AccuracyItemsScreen(TableScreen):
-    """One verifier on one group of items; enter opens an item with its evidence.
+    """One verifier's verdicts on one group of items; enter opens an item with its evidence.
 
     Args:
         cell: The cell with the items.
-        words: The group of items, for people.
+        words: Description of the group of items, for the title.
     """
 
     CSS_PATH = "accuracy_items.tcss"
@@ -96,10 +96,10 @@ class AccuracyItemsScreen(TableScreen):
         if self.items is None:
             return
         items, order = self.items, self.items.ids(self.which)
-        self.put("counts", self._counts(items, len(order)))
+        self.put("counts", self._counts_text(items, len(order)))
         self.list_items(_COLUMNS, order, items.rows, lambda row: row.item.id)
 
-    def _counts(self, items: JudgedItems, listed: int) -> str:
+    def _counts_text(self, items: JudgedItems, listed: int) -> str:
         left_out = f" · {counted(items.left_out, 'undecided item')} left out" if items.left_out else ""
         undecided = f" · ? {items.undecided:,} of them undecided" if items.undecided else ""
         shown = "" if self.which == "all" else f"{counted(listed, 'item')} {_WORDS[self.which]} · "
@@ -107,12 +107,15 @@ class AccuracyItemsScreen(TableScreen):
         return (
             f"{counted(len(items), 'item')} counted: ✗ {items.wrong:,} wrong · ✓ {items.right:,} right{undecided}\n"
             f"gold {self.cell.gold} · protocol {items.protocol}: {PROTOCOLS[items.protocol]}{left_out}\n"
-            f"{shown}{'why wrong' if of != self.which else 'why'}: {self._reasons(items, of)}"
+            f"{shown}{'why wrong' if of != self.which else 'why'}: {self._reasons_text(items, of)}"
         )
 
-    def _reasons(self, items: JudgedItems, which: Which) -> str:
+    def _reasons_text(self, items: JudgedItems, which: Which) -> str:
         found = items.reasons(which)
-        named = [f"{printable(_why(code)) if code != NO_REASON else 'no reason'} {n:,}" for code, n in found[:_REASONS]]
+        named = [
+            f"{printable(_reason_title(code)) if code != NO_REASON else 'no reason'} {n:,}"
+            for code, n in found[:_REASONS]
+        ]
         more = f" · {len(found) - _REASONS} more" if len(found) > _REASONS else ""
         return " · ".join(named) + more or "–"
 

@@ -32,11 +32,11 @@ _ITEM = "item"
 
 
 class PreviewScreen(FindingScreen):
-    """One request after the other, as text or to the byte.
+    """The requests to a model server about an item, formatted or byte for byte.
 
     Args:
-        look: Returns the requests for an item by its id, or for the first one; runs in a thread.
-        calls: The requests for an item.
+        look: Returns the requests about the item with this id (None: the first item); runs in a thread.
+        calls: The initially shown requests about an item.
         item: The id of that item; empty for the first one.
     """
 
@@ -52,9 +52,9 @@ class PreviewScreen(FindingScreen):
         self, look: Callable[[str | None], list[PreviewedCall]], calls: list[PreviewedCall], item: str = ""
     ) -> None:
         super().__init__()
-        self._look = look
+        self._check_changes = look
         self._calls = calls
-        self._item = item
+        self._decidable_item = item
         self._raw = False
 
     def content(self) -> ComposeResult:
@@ -65,7 +65,7 @@ class PreviewScreen(FindingScreen):
         self._show()
 
     def _show(self) -> None:
-        item = printable(self._item) or "the first item"
+        item = printable(self._decidable_item) or "the first item"
         self.say(f"{item} · {counted(len(self._calls), 'call')}, one per step · nothing is sent")
         self.reader.set_title("to the byte" if self._raw else "as text")
         self.reader.show(planned_text(self._calls, raw=self._raw))
@@ -78,16 +78,16 @@ class PreviewScreen(FindingScreen):
         self._show()
 
     def action_item(self) -> None:
-        self.ask(_ITEM, "id of the item", self._item)
+        self.ask(_ITEM, "id of the item", self._decidable_item)
 
     def answered(self, asked: str, text: str) -> bool:
         if asked != _ITEM:
             return super().answered(asked, text)
-        self.in_background(partial(self._look, text or None), partial(self._read, text), group="preview")
+        self.in_background(partial(self._check_changes, text or None), partial(self._read_cases, text), group="preview")
         return False
 
-    def _read(self, item: str, calls: list[PreviewedCall]) -> None:
-        self._item, self._calls = item, calls
+    def _read_cases(self, item: str, calls: list[PreviewedCall]) -> None:
+        self._decidable_item, self._calls = item, calls
         self.close_prompt()
         self._show()
 

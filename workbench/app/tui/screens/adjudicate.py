@@ -39,7 +39,10 @@ from workbench.labelling.rulings import Role
 
 
 class VerdictsAfter(ModalScreen[str]):
-    """Returns "on", "undo" to retract the decision, or "case" to add a case to the guidelines."""
+    """Shows the verifiers' verdicts after a decision.
+
+    Returns "on" to continue, "undo" to retract the decision, or "case" to add a case to the guidelines.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,space,escape,q", "leave('on')", "Go on"),
@@ -56,9 +59,9 @@ class VerdictsAfter(ModalScreen[str]):
         with VerticalScroll(id="verdicts-box") as box:
             box.border_title = Content("Saved ✓ · what the verifiers said")
             box.border_subtitle = Content("enter or space: go on · z: undo · a: guidelines")
-            yield Static(self._lines(), markup=False)
+            yield Static(self._verdict_lines(), markup=False)
 
-    def _lines(self) -> Content:
+    def _verdict_lines(self) -> Content:
         wide = max(len(printable(name)) for name, _ in self._said)
         lines = [Content.assemble(("you".ljust(wide), "bold"), "  ", self._decided)]
         for name, verdict in self._said:
@@ -112,7 +115,7 @@ HIDDEN: dict[Task, frozenset[str]] = {
     "correctness": frozenset({"type"}),
     "type": frozenset({"decide", "unsuitable", "tag"}),
 }
-"""Actions that don't apply to a conflict, by task."""
+"""Task of a conflict -> actions that don't apply to it."""
 
 
 LOOK_AGAIN_S = 10.0
@@ -126,7 +129,7 @@ class OpenedConflict(NamedTuple):
     """A conflict, ready to be shown.
 
     Attributes:
-        left: Number of conflicts this person may resolve; resolved ones don't count.
+        left: Number of unresolved conflicts that this person may resolve.
     """
 
     conflict: Conflict
@@ -167,8 +170,8 @@ class AdjudicateScreen(JudgingScreen):
 
     def begin(self, name: str) -> None:
         self._person = name
-        self.store(self._next, self._show, "opening …")
-        self.set_interval(LOOK_AGAIN_S, self._look_again)
+        self.store(self._next_conflict, self._show, "opening …")
+        self.set_interval(LOOK_AGAIN_S, self._retry_if_empty)
         self.follow_guidelines()
 
     @property
@@ -176,26 +179,26 @@ class AdjudicateScreen(JudgingScreen):
         return None if self._session is None else self._session.guidelines
 
     def nobody(self) -> None:
-        self._say_empty(NOBODY.format(add=Command("annotators DB add NAME"), person=key_of("adjudicate.person")))
+        self._show_placeholder(NOBODY.format(add=Command("annotators DB add NAME"), person=key_of("adjudicate.person")))
 
-    def _look_again(self) -> None:
+    def _retry_if_empty(self) -> None:
         if self._current is None and not self._busy:
-            self.store(self._next, self._looked_again, self._said)
+            self.store(self._next_conflict, self._show_retried, self._said)
 
-    def _looked_again(self, opened: OpenedConflict | None) -> None:
+    def _show_retried(self, opened: OpenedConflict | None) -> None:
         self._show(opened)
         if self._end:
-            self._say_saved()
+            self._set_saved_message()
 
-    def _next(self) -> OpenedConflict | None:
+    def _next_conflict(self) -> OpenedConflict | None:
         if self._session is None:
             sighted = self.workbench.annotator is None
             self._session = AdjudicationSession(self.project, self._person, sighted=sighted)
             if self._first is not None and self._session.may_open(*self._first):
-                return self._made_ready(self._session.open(*self._first))
-        return self._made_ready(self._session.next())
+                return self._prepare_conflict(self._session.open(*self._first))
+        return self._prepare_conflict(self._session.next())
 
-    def _made_ready(self, conflict: Conflict | None) -> OpenedConflict | None:
+    def _prepare_conflict(self, conflict: Conflict | None) -> OpenedConflict | None:
         if conflict is None or self._session is None:
             return None
         return OpenedConflict(conflict, card_texts(conflict.item), self._session.left())
@@ -204,13 +207,13 @@ class AdjudicateScreen(JudgingScreen):
         self._current, self._note, self._tags = opened, "", ()
         if opened is not None and opened.conflict.own is not None:
             self._tags, self._note = opened.conflict.own.tags, opened.conflict.own.note
-        self._labels_in_full(False)
+        self._show_full_labels(False)
         self.refresh_bindings()
         if not self._shown_version:
             self._look_at_guidelines()
         if opened is None:
             text = NOTHING_LEFT.format(name=printable(self._person), undo=key_of("adjudicate.undo"))
-            self._say_empty(self._end + text)
+            self._show_placeholder(self._end + text)
             return
         self._end = ""
         self.be_empty(False)
@@ -220,7 +223,7 @@ class AdjudicateScreen(JudgingScreen):
         self._stopwatch.start()
         self.mark_shown(self.card)
 
-    def _say_empty(self, text: str) -> None:
+    def _show_placeholder(self, text: str) -> None:
         self.query_one("#adjudicate-empty", Static).update(Content(text))
         self.be_empty(True)
 
@@ -239,46 +242,46 @@ class AdjudicateScreen(JudgingScreen):
 
     def action_decide(self, verdict: LabelVerdict) -> None:
         if self.has_item and self.is_ready and self.is_decision():
-            self._rule(Ruling(verdict=verdict, tags=self._tags))
+            self._confirm_ruling(Ruling(verdict=verdict, tags=self._tags))
 
     def action_unsuitable(self) -> None:
         if self.is_free():
             self.ask_reason(self._exclude)
 
     def _exclude(self, reason: str) -> None:
-        self._rule(Ruling(verdict="unsuitable", reason=reason, tags=self._tags))
+        self._confirm_ruling(Ruling(verdict="unsuitable", reason=reason, tags=self._tags))
 
     def action_accept(self, letter: str) -> None:
         if self._current is not None and self.is_ready and self.is_decision():
             conflict = self._current.conflict
             for opinion in conflict.opinions:
                 if opinion.letter == letter:
-                    self._rule(accepting(conflict.task, opinion, self._note))
+                    self._confirm_ruling(accepting(conflict.task, opinion, self._note))
 
     def action_type(self) -> None:
         if self.is_free() and self._current is not None:
             said = ", ".join(f"{one.letter}: {one.value}" for one in self._current.conflict.opinions)
             picker = TypePicker(prompt=f"Which answer type? {printable(said)}")
-            self.ask_about(picker, lambda subtype: self._rule(Ruling(subtype=subtype)))
+            self.ask_about(picker, lambda subtype: self._confirm_ruling(Ruling(subtype=subtype)))
 
-    def _rule(self, ruling: Ruling) -> None:
+    def _confirm_ruling(self, ruling: Ruling) -> None:
         own = None if self._current is None else self._current.conflict.own
-        if own is None or _value(own) == _value(ruling):
-            self._rule_anew(ruling)
+        if own is None or _ruling_value(own) == _ruling_value(ruling):
+            self._check_ruling(ruling)
             return
-        text = f"Your decision {_value(own)} is in force; {_value(ruling)} replaces it."
+        text = f"Your decision {_ruling_value(own)} is in force; {_ruling_value(ruling)} replaces it."
         self.ask_about(
-            ConfirmScreen("Replace your decision?", text), lambda yes: self._rule_anew(ruling) if yes else None
+            ConfirmScreen("Replace your decision?", text), lambda yes: self._check_ruling(ruling) if yes else None
         )
 
-    def _rule_anew(self, ruling: Ruling) -> None:
+    def _check_ruling(self, ruling: Ruling) -> None:
         if found := contradictions(ruling.verdict, ruling.tags, ruling.partial):
             menu = which_is_meant(found, ruling.verdict, ruling.tags, ruling.partial)
-            self.ask_about(menu, partial(self._settled, ruling))
+            self.ask_about(menu, partial(self._resolve_contradiction, ruling))
         else:
             self._store_ruling(ruling)
 
-    def _settled(self, ruling: Ruling, meant: str) -> None:
+    def _resolve_contradiction(self, ruling: Ruling, meant: str) -> None:
         if ruling.verdict is not None:
             said = settled(meant, ruling.verdict, ruling.tags, ruling.partial)
             self._store_ruling(replace(ruling, **said._asdict()))
@@ -294,65 +297,67 @@ class AdjudicateScreen(JudgingScreen):
     def _decided(self, session: AdjudicationSession, conflict: Conflict, ruling: Ruling) -> None:
         if conflict.task == "correctness":
             then = partial(self._show_verdicts, conflict, ruling)
-            self.store(lambda: session.verdicts_after(conflict), then, f"saved ✓ {_value(ruling)}")
+            self.store(lambda: session.verdicts_after(conflict), then, f"saved ✓ {_ruling_value(ruling)}")
         else:
-            self._go_on(ruling, "on")
+            self._open_next(ruling, "on")
 
     def _show_verdicts(self, conflict: Conflict, ruling: Ruling, said: list[tuple[str, str]]) -> None:
         if not said:
-            self._go_on(ruling, "on")
+            self._open_next(ruling, "on")
             return
-        self.app.push_screen(VerdictsAfter(stored_words(ruling), said), partial(self._go_on, ruling))
+        self.app.push_screen(VerdictsAfter(stored_words(ruling), said), partial(self._open_next, ruling))
 
-    def _go_on(self, ruling: Ruling, answer: str | None) -> None:
+    def _open_next(self, ruling: Ruling, answer: str | None) -> None:
         self._current = None
         if answer == "undo":
             self.action_undo()
             return
         self._saved = ruling
-        self.store(lambda: (self._next(), self._settled_so_far()), self._show_after, f"saved ✓ {_value(ruling)}")
+        self.store(
+            lambda: (self._next_conflict(), self._count_resolved()), self._show_next, f"saved ✓ {_ruling_value(ruling)}"
+        )
         if answer == "case":
             self.ask_line(_CASE, None, self._add_case)
 
-    def _settled_so_far(self) -> int:
+    def _count_resolved(self) -> int:
         return 0 if self._session is None else self._session.settled()
 
-    def _show_after(self, found: tuple[OpenedConflict | None, int]) -> None:
+    def _show_next(self, found: tuple[OpenedConflict | None, int]) -> None:
         opened, settled_so_far = found
         if opened is None:
             self._end = f"Saved ✓ That was the last one: {settled_so_far:,} resolved by you in total.\n\n"
         self._show(opened)
-        self._say_saved()
+        self._set_saved_message()
 
-    def _say_saved(self) -> None:
+    def _set_saved_message(self) -> None:
         if self._saved is not None:
-            self._said = f"saved ✓ {_value(self._saved)}"
+            self._said = f"saved ✓ {_ruling_value(self._saved)}"
 
     def store_failed(self, error: BaseException | None) -> None:
         if isinstance(error, StoreError) and self._current is None:
-            self._say_empty(self.why_none(error))
+            self._show_placeholder(self.why_none(error))
         elif isinstance(error, AnnotationError) and self._session is not None:
-            self.store(partial(self._read_again, self._current), self._show, "reading again …")
+            self.store(partial(self._reopen_conflict, self._current), self._show, "reading again …")
 
-    def _read_again(self, opened: OpenedConflict | None) -> OpenedConflict | None:
+    def _reopen_conflict(self, opened: OpenedConflict | None) -> OpenedConflict | None:
         case = None if opened is None else opened.conflict
         if self._session is not None and case is not None and self._session.may_open(case.task, case.subject):
-            return self._made_ready(self._session.open(case.task, case.subject))
-        return self._next()
+            return self._prepare_conflict(self._session.open(case.task, case.subject))
+        return self._next_conflict()
 
     def action_skip(self) -> None:
         if self._current is not None and self._session is not None and self.is_ready:
             self._session.skip(self._current.conflict)
-            self.store(self._next, self._show, "skipped")
+            self.store(self._next_conflict, self._show, "skipped")
 
     def action_undo(self) -> None:
         if self._session is not None and self.is_ready:
-            self.store(self._undo, self._undone, "undoing …")
+            self.store(self._undo, self._show_undone, "undoing …")
 
     def _undo(self) -> OpenedConflict | None:
-        return self._made_ready(self._session.undo()) if self._session is not None else None
+        return self._prepare_conflict(self._session.undo()) if self._session is not None else None
 
-    def _undone(self, opened: OpenedConflict | None) -> None:
+    def _show_undone(self, opened: OpenedConflict | None) -> None:
         if opened is None:
             self.notify("You have no decision to retract.", markup=False)
         else:
@@ -369,18 +374,18 @@ class AdjudicateScreen(JudgingScreen):
     def _step(self, *, older: bool) -> None:
         if self._session is not None and self.is_ready:
             at = self._current.conflict if self._current is not None else None
-            self.store(partial(self._stepped_to, at, older), partial(self._stepped, older), "…")
+            self.store(partial(self._open_step, at, older), partial(self._show_step, older), "…")
 
-    def _stepped_to(self, at: Conflict | None, older: bool) -> OpenedConflict | None:
-        return self._made_ready(self._session.step(at, older=older)) if self._session is not None else None
+    def _open_step(self, at: Conflict | None, older: bool) -> OpenedConflict | None:
+        return self._prepare_conflict(self._session.step(at, older=older)) if self._session is not None else None
 
-    def _stepped(self, older: bool, opened: OpenedConflict | None) -> None:
+    def _show_step(self, older: bool, opened: OpenedConflict | None) -> None:
         if opened is not None:
             self._show(opened)
         elif older:
             self.notify("You have no older decision.", markup=False)
         else:
-            self.store(self._next, self._show, "…")
+            self.store(self._next_conflict, self._show, "…")
 
     # -- marks -------------------------------------------------------------------------------------
 
@@ -388,9 +393,9 @@ class AdjudicateScreen(JudgingScreen):
         if self.is_free() and self._current is not None:
             opened = self._current
             keep = partial(self._keep_note, opened)
-            choose(self, NoteInput(self._note, keep=keep), partial(self._noted, opened))
+            choose(self, NoteInput(self._note, keep=keep), partial(self._set_note, opened))
 
-    def _noted(self, opened: OpenedConflict, note: str) -> None:
+    def _set_note(self, opened: OpenedConflict, note: str) -> None:
         if self._current is opened:
             self._note = note
             self._keep_note(opened, note)
@@ -402,9 +407,9 @@ class AdjudicateScreen(JudgingScreen):
             self.in_background(keep, lambda _: None, group="adjudicate-note", exclusive=False)
 
     def action_tag(self) -> None:
-        self.ask_tag(self._tags, self._tagged)
+        self.ask_tag(self._tags, self._toggle_tag)
 
-    def _tagged(self, tags: tuple[str, ...]) -> None:
+    def _toggle_tag(self, tags: tuple[str, ...]) -> None:
         self._tags = tags
         self.draw_line()
 
@@ -414,9 +419,9 @@ class AdjudicateScreen(JudgingScreen):
 
     def _add_case(self, said: str) -> None:
         add = partial(guidelines.add_case, self.project, said, by=self._person)
-        self.in_background(add, self._case_added, group="adjudicate-case")
+        self.in_background(add, self._show_added_case, group="adjudicate-case")
 
-    def _case_added(self, guideline: Guideline) -> None:
+    def _show_added_case(self, guideline: Guideline) -> None:
         self.line_stored(_CASE, None)
         self._shown_version = guideline.version
         self.card.set_guidelines(guideline.text)
@@ -428,15 +433,15 @@ class AdjudicateScreen(JudgingScreen):
 
     def action_labels(self) -> None:
         if self._current is not None:
-            self._labels_in_full(not self.panel.in_full)
+            self._show_full_labels(not self.panel.in_full)
 
     def action_close(self) -> None:
         if self.panel.in_full:
-            self._labels_in_full(False)
+            self._show_full_labels(False)
         else:
             super().action_close()
 
-    def _labels_in_full(self, on: bool) -> None:
+    def _show_full_labels(self, on: bool) -> None:
         if on == self.panel.in_full:
             return
         self.panel.show_in_full(on)
@@ -457,5 +462,5 @@ class AdjudicateScreen(JudgingScreen):
         self.query_one(TitleBar).say_parts(parts)
 
 
-def _value(ruling: Ruling) -> str:
+def _ruling_value(ruling: Ruling) -> str:
     return ruling.verdict or ruling.subtype or ""

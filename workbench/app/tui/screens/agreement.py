@@ -1,4 +1,4 @@
-"""Agreement: how far annotators agree, by pair, group and time, and the way down to the items."""
+"""Agreement: how far annotators agree, by pair, group and time; a pair opens its items."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from workbench.tables.document import Cell
 from workbench.tables.table import Columns, column, identifier, word
 
 MOST = 40
-"""Maximum number of people in the matrix: those with the most labels; the tables below have everyone."""
+"""Maximum number of annotators in the matrix: those with the most labels; the tables below list all."""
 _OF_LABELS = "#agreement-measure, #agreement-matrix, #agreement-cell, #agreement-view, #agreement-table"
 """Widgets that are empty while there is no label."""
 _NAME_WIDTH = 12
@@ -38,11 +38,11 @@ _CELL_WIDTH = 12
 
 
 class AgreementQuery(Struct, frozen=True, kw_only=True):
-    """The request.
+    """A request for agreement metrics.
 
     Attributes:
-        coarse: Types by their letter.
-        latest: Labels of the current round, instead of each item's first.
+        coarse: Compare answer types by their letter only, without subtypes.
+        latest: Compare the labels of each item's current round instead of its first round.
     """
 
     task: Task = "correctness"
@@ -56,11 +56,11 @@ class AgreementQuery(Struct, frozen=True, kw_only=True):
 
 
 ASKED = (AgreementQuery(), AgreementQuery(task="type"), AgreementQuery(task="type", coarse=True))
-"""Values that the key steps through."""
+"""Requests that the task key steps through."""
 
 
 class AgreementScreen(LiveScreen):
-    """The metrics above a matrix of people with a cursor on one pair, and a table of people, groups, time or pairs."""
+    """The metrics, a matrix of annotators with a cursor on one pair, and a table of people, groups, time or pairs."""
 
     CSS_PATH = "agreement.tcss"
     TITLE_TEXT = "Agreement"
@@ -126,7 +126,7 @@ class AgreementScreen(LiveScreen):
         most = sorted(self.report.per_annotator, key=lambda person: -person.labels)[:MOST]
         self._people = [person for person in self.report.per_annotator if person in most]
         pairs = {frozenset(pair.pair): pair for pair in self.report.cohen_kappa}
-        cells = [[self._cell(a, b, pairs) for b in self._people] for a in self._people]
+        cells = [[self._selected_cell(a, b, pairs) for b in self._people] for a in self._people]
         table.clear(columns=True)
         table.add_column(Text(fit(" with", _NAME_WIDTH)), width=_NAME_WIDTH)
         for place, person in enumerate(self._people):
@@ -139,25 +139,29 @@ class AgreementScreen(LiveScreen):
         left_out = len(self.report.per_annotator) - len(self._people)
         more = f" · {left_out} with fewer labels left out" if left_out else ""
         self.query_one("#agreement-measure", Static).update(f"people × people: {view.MEASURES[self.measure]}{more}")
-        self._move_to(row, column)
+        self._move_cursor_to(row, column)
 
-    def _cell(self, a: AnnotatorQuality, b: AnnotatorQuality, pairs: dict[frozenset[str], PairAgreement]) -> str:
+    def _selected_cell(
+        self, a: AnnotatorQuality, b: AnnotatorQuality, pairs: dict[frozenset[str], PairAgreement]
+    ) -> str:
         return view.own_text(a) if a is b else view.pair_text(pairs.get(frozenset((a.name, b.name))), self.measure)
 
     @property
     def chosen(self) -> tuple[AnnotatorQuality | None, AnnotatorQuality | None]:
-        """Return the people of the cell under the cursor; the name column means the first other person."""
+        """Return the two annotators of the cell under the cursor; the name column counts as the first person's
+        column.
+        """
         place = self.query_one(DataTable).cursor_coordinate
         if place.row >= len(self._people):
             return None, None
         return self._people[place.row], self._people[min(max(place.column - 1, 0), len(self._people) - 1)]
 
-    def _move_to(self, row: AnnotatorQuality | None, column: AnnotatorQuality | None) -> None:
+    def _move_cursor_to(self, row: AnnotatorQuality | None, column: AnnotatorQuality | None) -> None:
         names = [person.name for person in self._people]
         y = names.index(row.name) if row and row.name in names else 0
         x = names.index(column.name) if column and column.name in names else min(1, len(names) - 1)
         self.query_one(DataTable).move_cursor(row=y, column=x + 1)
-        self._tell_cell()
+        self._describe_cell()
 
     @property
     def pair(self) -> PairAgreement | None:
@@ -168,7 +172,7 @@ class AgreementScreen(LiveScreen):
         return next((pair for pair in self.report.cohen_kappa if set(pair.pair) == names), None)
 
     @on(DataTable.CellHighlighted)
-    def _tell_cell(self) -> None:
+    def _describe_cell(self) -> None:
         if self.report is not None:
             sentence = view.cell_sentence(*self.chosen, self.pair, self.report)
             self.query_one("#agreement-cell", Static).update(sentence)
@@ -197,14 +201,14 @@ class AgreementScreen(LiveScreen):
 
     def action_next_task(self) -> None:
         present = structs.replace(self.asked, by=AgreementQuery().by, latest=False)
-        self._ask(structs.replace(following(present, ASKED), by=self.asked.by, latest=self.asked.latest))
+        self._ask_name(structs.replace(following(present, ASKED), by=self.asked.by, latest=self.asked.latest))
 
     def action_other_round(self) -> None:
-        self._ask(structs.replace(self.asked, latest=not self.asked.latest))
+        self._ask_name(structs.replace(self.asked, latest=not self.asked.latest))
 
     def action_next_group(self) -> None:
         self.view = "groups"
-        self._ask(structs.replace(self.asked, by=following(self.asked.by, GROUPS)))
+        self._ask_name(structs.replace(self.asked, by=following(self.asked.by, GROUPS)))
 
     def action_next_measure(self) -> None:
         self.measure = following(self.measure, get_args(view.Measure))
@@ -221,7 +225,7 @@ class AgreementScreen(LiveScreen):
         if (report := self.report) is not None:
             share(self, f"agreement-{report.task}", partial(agreement_as, report), lambda: report)
 
-    def _ask(self, asked: AgreementQuery) -> None:
+    def _ask_name(self, asked: AgreementQuery) -> None:
         self.asked = asked
         self.say("reading …")
         self.read_again()
@@ -234,7 +238,7 @@ def _columns(pair: tuple[str, str]) -> Columns[LabelledRow]:
     a, b = map(printable, pair)
     return (
         identifier("id", lambda row: row.item.completion_id, room=(6, 20)),
-        column("", lambda row: row.a == row.b, _same, words=True, room=1),
+        column("", lambda row: row.a == row.b, _agreement_cell, words=True, room=1),
         word(a, lambda row: marked(row.a), room=(12, 14)),
         word(b, lambda row: marked(row.b), room=(12, 14)),
         word("state", lambda row: row.item.state, room=10),
@@ -244,17 +248,17 @@ def _columns(pair: tuple[str, str]) -> Columns[LabelledRow]:
     )
 
 
-def _same(same: bool) -> Cell:
+def _agreement_cell(same: bool) -> Cell:
     return Cell("=", "dim") if same else Cell("≠", "warning")
 
 
 class AgreementItemsScreen(TableScreen):
-    """Two people's items; enter opens one, and that look is recorded as a reveal.
+    """The items that two people labelled; enter opens one, which is recorded as a reveal.
 
     Args:
-        asked: Which labels are compared.
-        pair: Their names.
-        everything: Begin with all items, not only those on which they differ.
+        asked: The request that says which labels are compared.
+        pair: The two people's names.
+        everything: Initially list all items, not only those on which the two disagree.
     """
 
     CSS_PATH = "agreement_items.tcss"

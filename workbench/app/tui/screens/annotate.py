@@ -36,7 +36,7 @@ from workbench.labelling.answers import contradictions
 
 
 class AnswersBox(BoxScreen[int | None]):
-    """The answers, newest first; returns the row id of the chosen item."""
+    """The coordinator's answers to the person's flags, newest first; returns the row id of the chosen item."""
 
     DEFAULT_CSS = "AnswersBox OptionList { width: 100; }"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,d", "dismiss", "Close")]
@@ -46,7 +46,7 @@ class AnswersBox(BoxScreen[int | None]):
         self._answers = list(reversed(answers))
 
     def compose(self) -> ComposeResult:
-        listing = OptionList(*(Option(_words(answer)) for answer in self._answers), markup=False)
+        listing = OptionList(*(Option(_answer_lines(answer)) for answer in self._answers), markup=False)
         listing.border_title = Content("The coordinator's answers")
         listing.border_subtitle = Content("enter: open the item · escape: close")
         yield listing
@@ -84,21 +84,21 @@ PARTIAL_SCORES: dict[float, str] = {
     0.75: "three quarters (0.75)",
     1.0: "all (1)",
 }
-"""The partial scores, and their texts."""
+"""Partial score -> its text."""
 
 
 _ASK = "What should the coordinator know? Enter alone only flags the item"
 
 
 class Queued(NamedTuple):
-    """An answer that waits until the one before it is stored, and the time of its key."""
+    """An answer that waits until the previous one is stored, and the time of its key press."""
 
     answer: Answer
     pressed_at: float | None
 
 
 class AnnotateScreen(ItemFlow):
-    """The labelling screen, blind to everything but the three texts."""
+    """The labelling screen; it shows only question, reference and completion, no gold, labels or verdicts."""
 
     CSS_PATH = "annotate.tcss"
     TITLE_TEXT = "Annotate"
@@ -130,40 +130,40 @@ class AnnotateScreen(ItemFlow):
         answer = structs.replace(answer, wait_ms=self._wait_ms, view=self.card.view, **elapsed._asdict())
         self._storing = answer
         work = partial(self._desk.submit, self._current.item, answer)
-        self.store(work, partial(self._submitted, self._current, answer, stay))
+        self.store(work, partial(self._finish_submit, self._current, answer, stay))
 
-    def _submitted(self, texts: CardTexts, answer: Answer, stay: bool, stored: list[str]) -> None:
+    def _finish_submit(self, texts: CardTexts, answer: Answer, stay: bool, stored: list[str]) -> None:
         self._storing = Answer()
         if answer.subtype is not None:
             self.know_type(texts.item.question, answer.subtype)
-        self._count_label(texts.item, answer)
-        self._current = texts._replace(item=_answered(texts.item, answer))
-        said = _saved_words(answer, self._decided_in(texts.item, answer) if stored and not stay else None)
-        self._said = said + _instead_of(texts.item, answer)
+        self._record_label(texts.item, answer)
+        self._current = texts._replace(item=_resolve_selected(texts.item, answer))
+        said = _saved_words(answer, self._decision_ms(texts.item, answer) if stored and not stay else None)
+        self._said = said + _replacement_text(texts.item, answer)
         if self._queued is not None:
             queued, self._queued = self._queued, None
-            self._judge(queued.answer, pressed_at=queued.pressed_at)
-        elif self._auto and not stay and not self._is_asking and self._complete(self._current):
+            self._check_answer(queued.answer, pressed_at=queued.pressed_at)
+        elif self._auto and not stay and not self._is_asking_type and self._complete(self._current):
             self._advance()
         elif self._puts_off:
             self._postpone_type()
 
-    def _count_label(self, item: AnnotationItem, answer: Answer) -> None:
+    def _record_label(self, item: AnnotationItem, answer: Answer) -> None:
         if answer.verdict is not None and item.verdict is None and self._progress is not None:
             self._progress = Progress(self._progress.done + 1, max(self._progress.left - 1, 0), self._progress.away)
         if not self._revisiting and answer.focused_ms is not None:
             self.pace.label(item.completion, answer.focused_ms)
 
-    def _decided_in(self, item: AnnotationItem, answer: Answer) -> int | None:
+    def _decision_ms(self, item: AnnotationItem, answer: Answer) -> int | None:
         corrects = item.subtype if answer.verdict is None else item.verdict
         if corrects is not None or answer.open_ms is None:
             return None
         return max(answer.open_ms, self.pace.longest(item.completion))
 
-    def _queue(self, answer: Answer) -> None:
+    def _queue_answer(self, answer: Answer) -> None:
         self._queued = Queued(answer, self.workbench.at_work.acted_at)
 
-    def _judged(self, verdict: LabelVerdict, reason: str | None = None) -> Answer:
+    def _make_answer(self, verdict: LabelVerdict, reason: str | None = None) -> Answer:
         return Answer(verdict=verdict, reason=reason, note=self._note, **structs.asdict(self._marks))
 
     def action_label(self, verdict: LabelVerdict) -> None:
@@ -172,22 +172,22 @@ class AnnotateScreen(ItemFlow):
         if self._busy:
             # While its type is being stored, the item stays on the screen: a verdict is for it.
             if self._storing.subtype is not None and self._current.item.verdict is None:
-                self._queue(self._judged(verdict))
+                self._queue_answer(self._make_answer(verdict))
         elif self.is_ready and self.is_decision():
-            self._judge(self._judged(verdict))
+            self._check_answer(self._make_answer(verdict))
 
-    def _judge(self, answer: Answer, *, stay: bool = False, pressed_at: float | None = None) -> None:
+    def _check_answer(self, answer: Answer, *, stay: bool = False, pressed_at: float | None = None) -> None:
         if self._current is None:
             return
         if found := contradictions(answer.verdict, answer.tags, answer.partial):
             menu = which_is_meant(found, answer.verdict, answer.tags, answer.partial)
-            self.ask_about(menu, partial(self._settled, answer, stay))
+            self.ask_about(menu, partial(self._resolve_contradiction, answer, stay))
             return
         self._submit(answer, stay=stay, pressed_at=pressed_at)
         if not stay and answer.verdict not in (None, "unsuitable"):
             self._offer_type()
 
-    def _settled(self, answer: Answer, stay: bool, meant: str) -> None:
+    def _resolve_contradiction(self, answer: Answer, stay: bool, meant: str) -> None:
         if answer.verdict is None:
             return
         said = settled(meant, answer.verdict, answer.tags, answer.partial)
@@ -199,7 +199,7 @@ class AnnotateScreen(ItemFlow):
 
     def action_unsuitable(self) -> None:
         if self.is_free():
-            self.ask_reason(lambda reason: self._judge(self._judged("unsuitable", reason)))
+            self.ask_reason(lambda reason: self._check_answer(self._make_answer("unsuitable", reason)))
 
     def action_type(self) -> None:
         if not self.is_free() or self._current is None:
@@ -211,26 +211,26 @@ class AnnotateScreen(ItemFlow):
         self.ask_type()
 
     def _offer_type(self) -> None:
-        """Ask for the type after each verdict, so that the keys for both are the same everywhere.
+        """Ask for the answer type after each verdict, so that the sequence of keys is the same for every item.
 
-        One that is known can be kept; one that was given to this item just now is not asked for again.
+        A known type can be kept; a type chosen for this item just before is not asked for again.
         """
         item = None if self._current is None else self._current.item
         if item is not None and item.types_labelled and item.asks_type and item.completion != self._typed:
             self.ask_type()
 
     @property
-    def _is_asking(self) -> bool:
+    def _is_asking_type(self) -> bool:
         return isinstance(self.app.screen, TypePicker)
 
     def ask_type(self) -> None:
-        if self._current is None or self._is_asking:
+        if self._current is None or self._is_asking_type:
             return
         item, picker = self._current.item, TypePicker(self._current.item.subtype)
         self.app.push_screen(picker, partial(self._type_chosen, item.completion))
         if item.subtype is None and (verifier := self.workbench.settings.suggest_types) is not None:
-            # The person need not wait for it.
-            work = partial(_suggested, self.project, verifier, item.question, self._person)
+            # A suggestion may be slow: the person can choose a type before it arrives.
+            work = partial(_suggest_type, self.project, verifier, item.question, self._person)
             self.in_background(work, picker.suggest, group="annotate-suggestion")
 
     def _type_chosen(self, completion: int, subtype: str | None) -> None:
@@ -240,14 +240,14 @@ class AnnotateScreen(ItemFlow):
         if subtype in (None, self._current.item.subtype):
             self._postpone_type()
         elif self._busy:
-            self._queue(Answer(subtype=subtype))
+            self._queue_answer(Answer(subtype=subtype))
         else:
             self._submit(Answer(subtype=subtype))
 
     def _postpone_type(self) -> None:
-        """Continue with the current type: a key pressed after it would be for the next item.
+        """Continue without a new type, since the next key is meant for the next item.
 
-        One that is wanted is asked for at the end.
+        An item that still needs a type is skipped and returns at the end.
         """
         self._puts_off = self._busy
         if self._busy or not self._auto or self._current is None or self._current.item.verdict is None:
@@ -259,35 +259,37 @@ class AnnotateScreen(ItemFlow):
 
     def stop_asking(self) -> None:
         self._storing, self._queued, self._puts_off = Answer(), None, False
-        if self._is_asking:
+        if self._is_asking_type:
             self.app.screen.dismiss(None)
 
     def action_unsure(self) -> None:
         if self.is_free():
-            self._mark(structs.replace(self._marks, unsure=not self._marks.unsure))
+            self._set_marks(structs.replace(self._marks, unsure=not self._marks.unsure))
 
     def action_tag(self) -> None:
-        self.ask_tag(self._marks.tags, lambda tags: self._mark(structs.replace(self._marks, tags=tags)))
+        self.ask_tag(self._marks.tags, lambda tags: self._set_marks(structs.replace(self._marks, tags=tags)))
 
     def action_partial(self) -> None:
         if self.is_free():
             given = () if self._marks.partial is None else (str(self._marks.partial),)
             scores = [Choice(str(score), words) for score, words in PARTIAL_SCORES.items()]
-            self.ask_about(ChoiceMenu("How much of the answer is right?", scores, first=0, chosen=given), self._scored)
+            self.ask_about(
+                ChoiceMenu("How much of the answer is right?", scores, first=0, chosen=given), self._set_partial
+            )
 
-    def _scored(self, score: str) -> None:
+    def _set_partial(self, score: str) -> None:
         chosen = float(score)
-        self._mark(structs.replace(self._marks, partial=None if chosen == self._marks.partial else chosen))
+        self._set_marks(structs.replace(self._marks, partial=None if chosen == self._marks.partial else chosen))
 
-    def _mark(self, marks: Marks) -> None:
+    def _set_marks(self, marks: Marks) -> None:
         self._marks = marks
-        self._restate()
+        self._store_again()
 
     def action_note(self) -> None:
         if not self.is_free() or self._current is None:
             return
         keep = partial(self._keep_draft, self._current) if self._current.item.verdict is None else None
-        choose(self, NoteInput(self._note, keep=keep), partial(self._noted, self._current))
+        choose(self, NoteInput(self._note, keep=keep), partial(self._set_note, self._current))
 
     def _keep_draft(self, texts: CardTexts, note: str) -> None:
         if self._desk is not None:
@@ -297,40 +299,40 @@ class AnnotateScreen(ItemFlow):
             work = partial(self._desk.session.keep_draft, texts.item, note)
             self.in_background(work, lambda _: None, group="annotate-draft", exclusive=False)
 
-    def _noted(self, texts: CardTexts, note: str) -> None:
+    def _set_note(self, texts: CardTexts, note: str) -> None:
         if self._current is not texts:
             return
         if texts.item.verdict is None:
             self._keep_draft(texts, note)
         elif self.is_free():
             self._note = note
-            self._restate()
+            self._store_again()
 
-    def _restate(self) -> None:
+    def _store_again(self) -> None:
         item = self._current.item if self._current is not None else None
         if item is not None and item.verdict is not None:
-            self._judge(self._judged(item.verdict, item.reason), stay=True)
+            self._check_answer(self._make_answer(item.verdict, item.reason), stay=True)
         self.draw_line()
 
     def action_flag(self) -> None:
         if not self.is_free() or self._current is None:
             return
         if self._current.item.flagged and self._current.item.answer is None:
-            self._flagged(self._current, on=False)
+            self._store_flag(self._current, on=False)
         else:
             send = partial(self._send_flag, self._current)
             self.ask_line(_ASK, self._current.item.completion, send, empty=True)
 
     def _send_flag(self, texts: CardTexts, asked: str) -> None:
         if self.is_free() and self._current is texts:
-            self._flagged(texts, on=True, asked=asked)
+            self._store_flag(texts, on=True, asked=asked)
 
-    def _flagged(self, texts: CardTexts, *, on: bool, asked: str = "") -> None:
+    def _store_flag(self, texts: CardTexts, *, on: bool, asked: str = "") -> None:
         if self._desk is not None:
             flagged = texts._replace(item=structs.replace(texts.item, flagged=on, asked=asked, answer=None))
-            self.store(partial(self._desk.session.flag, texts.item, on, asked), lambda _: self._flag_stored(flagged))
+            self.store(partial(self._desk.session.flag, texts.item, on, asked), lambda _: self._finish_flag(flagged))
 
-    def _flag_stored(self, texts: CardTexts) -> None:
+    def _finish_flag(self, texts: CardTexts) -> None:
         self.line_stored(_ASK, texts.item.completion)
         self._current = texts
 
@@ -341,7 +343,7 @@ class AnnotateScreen(ItemFlow):
             return
         choose(self, AnswersBox(self._answers), self.open_item)
         work = partial(_mark_read, self._desk.session, self._answers)
-        self.in_background(work, self._answered, group="annotate-heard", exclusive=False)
+        self.in_background(work, self._resolve_selected, group="annotate-heard", exclusive=False)
 
     def action_auto(self) -> None:
         self._auto = not self._auto
@@ -368,12 +370,12 @@ class AnnotateScreen(ItemFlow):
             yield from pace_parts(self.pace, self._progress.left)
         if not self._auto:
             yield RemarkPiece("auto-advance off", rank=3)
-        # Where it yields to the counts, it waits for them: what it takes of the way here would not come back.
+        # News that yield their space to the counts are added only once the counts are known.
         if self.news.rank == 0 or self._progress is not None:
             yield self.news
 
 
-def _answered(item: AnnotationItem, answer: Answer) -> AnnotationItem:
+def _resolve_selected(item: AnnotationItem, answer: Answer) -> AnnotationItem:
     if answer.subtype is not None:
         item = structs.replace(item, subtype=answer.subtype)
     if answer.verdict is None:
@@ -393,12 +395,12 @@ def _saved_words(answer: Answer, took_ms: int | None) -> str:
     return words if took_ms is None or took_ms >= FAST_MS else f"{words} · fast: {took_ms / 1000:.1f} s"
 
 
-def _instead_of(item: AnnotationItem, answer: Answer) -> str:
+def _replacement_text(item: AnnotationItem, answer: Answer) -> str:
     before, after = (item.verdict, answer.verdict) if answer.verdict else (item.subtype, answer.subtype)
     return f", was {before}" if before not in (None, after) else ""
 
 
-def _suggested(project: Project, verifier: str, question: int, person: str) -> str | None:
+def _suggest_type(project: Project, verifier: str, question: int, person: str) -> str | None:
     from workbench.measuring.suggesting import offered_type
 
     try:
@@ -409,7 +411,7 @@ def _suggested(project: Project, verifier: str, question: int, person: str) -> s
     return None if found is None else found.suggested
 
 
-def _words(answer: OwnAnswer) -> Content:
+def _answer_lines(answer: OwnAnswer) -> Content:
     when = minute(answer.answered_at)
     mark = ("  ", "") if answer.heard else ("● ", "bold $text-success")
     asked = printable(answer.asked) or "flagged, without a question"

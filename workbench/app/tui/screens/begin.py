@@ -43,13 +43,13 @@ class ProjectProgress(NamedTuple):
     """The state of a project.
 
     Attributes:
-        counts: Its items and people.
+        counts: Counts of its items, and the progress of its people.
         runs: Its runs.
         gold: Whether any item has gold.
         typed: Whether any item has an answer type; None while no verifier has judged any.
-        code: Whether it holds code problems: tests decide what is right.
-        suites: Suites of tests that can be run, singly and together.
-        passing: For each of its verifiers how many solutions pass, in words, and why others were not judged.
+        code: Whether it has code problems, whose solutions are judged by tests.
+        suites: Suites of tests that can be run, each alone or several together.
+        passing: One sentence per verifier of code: how many solutions pass, and why others were not judged.
     """
 
     counts: Status
@@ -65,7 +65,7 @@ class ProjectProgress(NamedTuple):
         return list(dict.fromkeys(run.verifier for run in self.runs if run.completed_at))
 
     @property
-    def _verifier(self) -> str:
+    def _verifier_text(self) -> str:
         at_work = next((run for run in self.runs if run.state in ACTIVE), None)
         return f"{at_work.verifier} (at {at_work.done:,} of {at_work.items:,})" if at_work else "a verifier"
 
@@ -75,21 +75,21 @@ class ProjectProgress(NamedTuple):
 
     @property
     def missing(self) -> list[str]:
-        """Return the prerequisites of the first metric that are missing."""
+        """Return what is still missing for the first metric, in words."""
         wants = {
             "a file": bool(self.counts.items),
-            self._verifier: not self.counts.items or bool(self.judged),
+            self._verifier_text: not self.counts.items or bool(self.judged),
             "gold: a column of the file, or annotators' labels": not self.judged or self.gold or self.code,
         }
         return [what for what, is_there in wants.items() if not is_there]
 
 
 class BeginStep(NamedTuple):
-    """One step.
+    """One of the four steps.
 
     Attributes:
         state: Its state, in words.
-        done: Whether nothing is left to do.
+        done: Whether the step is complete or isn't needed.
     """
 
     title: str
@@ -98,10 +98,10 @@ class BeginStep(NamedTuple):
 
 
 def steps(found: ProjectProgress) -> tuple[BeginStep, ...]:
-    return (_file(found), _verifiers(found), _people(found), _figure(found))
+    return (_file_step(found), _verifiers_step(found), _people_step(found), _metric_step(found))
 
 
-def _file(found: ProjectProgress) -> BeginStep:
+def _file_step(found: ProjectProgress) -> BeginStep:
     counts = found.counts
     if counts.questions and not counts.items:
         waits = f"{counted(counts.questions, 'question')} without completions: next: a file of completions or solutions"
@@ -114,7 +114,7 @@ def _file(found: ProjectProgress) -> BeginStep:
     return BeginStep("File", f"{counted(counts.items, 'item')} of {names}{refused}", True)
 
 
-def _verifiers(found: ProjectProgress) -> BeginStep:
+def _verifiers_step(found: ProjectProgress) -> BeginStep:
     if at_work := [run for run in found.runs if run.state in ACTIVE]:
         run = at_work[0]
         return BeginStep("Verifiers", f"{run.verifier} is running: {run.done:,} of {run.items:,}", True)
@@ -130,20 +130,20 @@ def _verifiers(found: ProjectProgress) -> BeginStep:
     return BeginStep("Verifiers", said + "".join(f"; {words}" for words in found.passing), True)
 
 
-def _people(found: ProjectProgress) -> BeginStep:
+def _people_step(found: ProjectProgress) -> BeginStep:
     those = [one for one in found.counts.people if one.done or one.left or one.settled]
     if not those:
         waits = "not needed for a metric: the file has gold" if found.gold else "no annotators yet"
         return BeginStep("People", waits, False)
-    return BeginStep("People", "; ".join(map(_work_of, those)), True)
+    return BeginStep("People", "; ".join(map(_work_text, those)), True)
 
 
-def _work_of(one: PersonProgress) -> str:
+def _work_text(one: PersonProgress) -> str:
     labels = [f"{one.done:,} done, {one.left:,} left"] if one.done or one.left else []
     return f"{one.name} {', '.join([*labels, *([f'{one.settled:,} resolved'] if one.settled else [])])}"
 
 
-def _figure(found: ProjectProgress) -> BeginStep:
+def _metric_step(found: ProjectProgress) -> BeginStep:
     by = "subtype" if found.typed is not False else "data set"
     what = "each problem's pass matrix" if found.code else f"accuracy by {by}"
     if found.missing:
@@ -154,10 +154,10 @@ def _figure(found: ProjectProgress) -> BeginStep:
 
 
 class BeginScreen(LiveScreen):
-    """The steps; enter, or its number, opens one.
+    """The list of steps; enter, or a step's number, opens it.
 
     Attributes:
-        standing: The project's state; None until it has been read.
+        standing: The project's progress; None until it has been read.
     """
 
     CSS_PATH = "begin.tcss"
@@ -193,7 +193,7 @@ class BeginScreen(LiveScreen):
         if not any(run.completed_at for run in runs):
             return ProjectProgress(counts, runs, gold=False, typed=None, code=code, suites=suites)
         passing = [
-            _passing(self.project, run) for run in runs if code and run.kind == problems.KIND and run.completed_at
+            _passing_text(self.project, run) for run in runs if code and run.kind == problems.KIND and run.completed_at
         ]
         report = ProjectFacts(self.project, counts, runs).report
         gold = any(many for source, many in report.gold.items() if source != "none")
@@ -208,7 +208,7 @@ class BeginScreen(LiveScreen):
         before, self.standing = self.standing, data
         listed, menu = steps(data), self.query_one(OptionList)
         at = menu.highlighted
-        menu.set_options([Option(_line(number, step)) for number, step in enumerate(listed, 1)])
+        menu.set_options([Option(_step_line(number, step)) for number, step in enumerate(listed, 1)])
         moved = before is not None and [one.done for one in steps(before)] != [one.done for one in listed]
         undone = next((place for place, step in enumerate(listed) if not step.done), len(listed) - 1)
         if not data.missing and undone == 2:
@@ -218,12 +218,14 @@ class BeginScreen(LiveScreen):
     # -- the steps ---------------------------------------------------------------------------------
 
     @on(OptionList.OptionSelected)
-    def _chosen(self, event: OptionList.OptionSelected) -> None:
+    def _work_under(self, event: OptionList.OptionSelected) -> None:
         event.stop()
         self.action_step(event.option_index + 1)
 
     def action_step(self, number: int) -> None:
-        (partial(self.workbench.open_verb, "import"), self._verify, self._ask_people, self._show_figure)[number - 1]()
+        (partial(self.workbench.open_verb, "import"), self._choose_verifier, self._ask_people, self._open_metric)[
+            number - 1
+        ]()
 
     def _has_items(self) -> bool:
         if self.standing is not None and self.standing.counts.items:
@@ -231,19 +233,19 @@ class BeginScreen(LiveScreen):
         self.notify("There are no items yet: begin with a file.", markup=False)
         return False
 
-    def _verify(self) -> None:
+    def _choose_verifier(self) -> None:
         if self._has_items():
-            choices = [*self._ready(), Choice(_OTHER, "another verifier, or a judge: choose and configure")]
-            choose(self, ChoiceMenu("Which verifier?", choices, wide=True), self._start)
+            choices = [*self._verifier_choices(), Choice(_OTHER, "another verifier, or a judge: choose and configure")]
+            choose(self, ChoiceMenu("Which verifier?", choices, wide=True), self._verifier_chosen)
 
-    def _ready(self) -> Iterator[Choice]:
+    def _verifier_choices(self) -> Iterator[Choice]:
         if self.standing is None or not self.standing.code:
             yield Choice(_RULES, "rules: type-aware, needs no model server; start it now")
         for place, one in enumerate(() if self.standing is None else self.standing.suites):
             words = f"{one.name}: run every solution against its tests ({one.words}); start it now"
             yield Choice(str(place), printable(words))
 
-    def _start(self, chosen: str) -> None:
+    def _verifier_chosen(self, chosen: str) -> None:
         if chosen == _OTHER:
             self.workbench.action_start_verifier()
         elif chosen == _RULES:
@@ -254,9 +256,9 @@ class BeginScreen(LiveScreen):
 
     def _begin_run(self, kind: str, options: dict[str, str], name: str | None) -> None:
         work = partial(verifying.start, self.project, kind, options, name)
-        self.in_background(work, self._started, group="begin-start")
+        self.in_background(work, self._report_started, group="begin-start")
 
-    def _started(self, run: RunInfo) -> None:
+    def _report_started(self, run: RunInfo) -> None:
         self.notify(f"{run.verifier} judges {counted(run.items, 'item')}, run {run.run}.", markup=False)
         self.read_again()
 
@@ -266,27 +268,27 @@ class BeginScreen(LiveScreen):
                 Choice(_ME, "just me: every item once"),
                 Choice(_SEVERAL, "several people: their names, and labels per item"),
             ]
-            choose(self, ChoiceMenu("Who labels?", choices, wide=True), self._labels)
+            choose(self, ChoiceMenu("Who labels?", choices, wide=True), self._annotators_chosen)
 
-    def _labels(self, chosen: str) -> None:
+    def _annotators_chosen(self, chosen: str) -> None:
         if chosen == _SEVERAL:
             self.workbench.open_verb("assign")
         else:
             self.workbench.unstored_lines.setdefault((_WHO, _ME), _own_name())
-            self.ask_line(_WHO, _ME, self._named)
+            self.ask_line(_WHO, _ME, self._use_typed_name)
 
-    def _named(self, name: str) -> None:
+    def _use_typed_name(self, name: str) -> None:
         work = partial(people.assign, self.project, [name], per_item=1)
-        self.in_background(work, partial(self._assigned, name), group="begin-people")
+        self.in_background(work, partial(self._report_assigned, name), group="begin-people")
 
-    def _assigned(self, name: str, done: Assigned) -> None:
+    def _report_assigned(self, name: str, done: Assigned) -> None:
         self.line_stored(_WHO, _ME)
         self.workbench.working_as["annotator"] = name
         said = done.nothing or f"{counted(done.assigned, 'item')} to label; Annotate, on Home, serves them."
         self.notify(f"{said} {earlier_text(done)}".strip(), title=printable(name), markup=False)
         self.read_again()
 
-    def _show_figure(self) -> None:
+    def _open_metric(self) -> None:
         standing = self.standing
         if standing is None or standing.missing:
             waits = ", then ".join(standing.missing) if standing else "the counts"
@@ -311,7 +313,7 @@ class BeginScreen(LiveScreen):
             self.app.push_screen(TypeProposalsScreen())
 
 
-def _passing(project: Project, run: RunInfo) -> str:
+def _passing_text(project: Project, run: RunInfo) -> str:
     info = verifying.run_info(project, run.run)
     said = info.verdicts or {"correct": 0, "incorrect": 0}
     judged = said["correct"] + said["incorrect"]
@@ -325,7 +327,7 @@ def _own_name() -> str:
     return ""
 
 
-def _line(number: int, step: BeginStep) -> Content:
+def _step_line(number: int, step: BeginStep) -> Content:
     mark = ("✓ ", "bold $text-success") if step.done else ("○ ", "$text-muted")
     key = f" {key_of(f'begin.step-{number}')} "
     return Content.assemble((key, "bold"), mark, (f"{step.title}\n", "bold"), f"     {printable(step.state)}\n")

@@ -70,7 +70,7 @@ def _columns(verifiers: Iterable[str], search: str = "") -> Columns[BrowseRow]:
             there=bool(search),
         ),
         word("type", lambda row: row.subtype, key="subtype", room=(6, 9)),
-        column("state", lambda row: row.state, _state, words=True, key="state", room=12),
+        column("state", lambda row: row.state, _state_cell, words=True, key="state", room=12),
         column("gold", lambda row: row.gold, marked, words=True, key="gold", room=11),
         *map(verdict, verifiers),
         word(
@@ -87,7 +87,7 @@ def _columns(verifiers: Iterable[str], search: str = "") -> Columns[BrowseRow]:
     )
 
 
-def _state(state: str) -> Cell:
+def _state_cell(state: str) -> Cell:
     return Cell(f"{STATE_MARKS[state][0]} {state}", _STATE_STYLES[state])
 
 
@@ -95,7 +95,7 @@ class BrowseScreen(CatalogScreen, FilterScreen):
     """The table of all items.
 
     Args:
-        conditions: Which items to begin with; all of them when there are none.
+        conditions: Initial conditions on the items; without any, all items.
     """
 
     CSS_PATH = "browse.tcss"
@@ -139,7 +139,7 @@ class BrowseScreen(CatalogScreen, FilterScreen):
         return PagedSource(_columns(items.verifiers, asked.search), items, lambda row: row.id)
 
     def change(self, **changes: Any) -> None:
-        """As in the base class; also start the index that searches need."""
+        """Change the query as in the base class; for a search, also build the text index."""
         super().change(**changes)
         if self.asked.search:
             self.workbench.index_texts()
@@ -156,7 +156,7 @@ class BrowseScreen(CatalogScreen, FilterScreen):
     def opened(self, row: int) -> None:
         from workbench.app.tui.screens.item import ItemScreen
 
-        self._opened = ItemScreen(row, self.table.order, _verifiers(self.asked.conditions), self.asked.search)
+        self._opened = ItemScreen(row, self.table.order, _named_verifiers(self.asked.conditions), self.asked.search)
         self.app.push_screen(self._opened)
 
     def action_triage(self) -> None:
@@ -194,7 +194,7 @@ class BrowseScreen(CatalogScreen, FilterScreen):
             reader.find(self.asked.search.lower())
 
 
-def _verifiers(conditions: tuple[Condition, ...]) -> tuple[str, ...]:
+def _named_verifiers(conditions: tuple[Condition, ...]) -> tuple[str, ...]:
     fields = (condition.field.partition(":") for condition in conditions)
     return tuple(name for kind, _, name in fields if kind == "verdict")
 
@@ -205,43 +205,43 @@ def preview(item: ItemDetail, width: int = 0, search: str = "") -> RenderedText:
     Args:
         item: The item.
         width: Cells to lay verdicts out for; 0 leaves that to the reader.
-        search: The searched text: its surroundings come first.
+        search: The searched text; the places where it was found come first.
     """
     reference, completion = final_answers(item)
     lines = [
-        *_places(item, search),
-        *_part(f"Question · {item.completion_id}", item.question[:_CHARACTERS], _QUESTION_LINES),
-        *_answer("Reference answer", reference),
-        *_part("Reference", item.reference[:_CHARACTERS], _REFERENCE_LINES),
-        *_answer("Completion's answer", completion),
-        *_part("Completion's end", item.completion[-_TAIL:], _QUESTION_LINES),
+        *_search_hits(item, search),
+        *_text_section(f"Question · {item.completion_id}", item.question[:_CHARACTERS], _QUESTION_LINES),
+        *_answer_lines("Reference answer", reference),
+        *_text_section("Reference", item.reference[:_CHARACTERS], _REFERENCE_LINES),
+        *_answer_lines("Completion's answer", completion),
+        *_text_section("Completion's end", item.completion[-_TAIL:], _QUESTION_LINES),
         *evidence(item, width, beside=True).lines,
     ]
     return RenderedText(tuple(lines), {})
 
 
-def _places(item: ItemDetail, search: str) -> Iterator[RenderedLine]:
+def _search_hits(item: ItemDetail, search: str) -> Iterator[RenderedLine]:
     if search:
         for name in ("question", "reference", "completion"):
             if (around := snippet(getattr(item, name), search)) is not None:
-                yield _line(Span(f"Found in the {name}: ", "heading"), Span(around))
-        yield _line()
+                yield _rendered_line(Span(f"Found in the {name}: ", "heading"), Span(around))
+        yield _rendered_line()
 
 
-def _part(title: str, text: str, limit: int) -> Iterator[RenderedLine]:
-    yield _line(Span(title, "heading"))
+def _text_section(title: str, text: str, limit: int) -> Iterator[RenderedLine]:
+    yield _rendered_line(Span(title, "heading"))
     yield from render(text).lines[:limit]
-    yield _line()
+    yield _rendered_line()
 
 
-def _answer(title: str, answer: FinalAnswer) -> Iterator[RenderedLine]:
+def _answer_lines(title: str, answer: FinalAnswer) -> Iterator[RenderedLine]:
     if answer.found:
         shown = render_answer(answer.text)[:_TAIL].replace("\n", " ")
         if answer.marked:
-            yield _line(Span(f"{title}: ", "heading"), Span(shown, "answer"))
+            yield _rendered_line(Span(f"{title}: ", "heading"), Span(shown, "answer"))
         else:
-            yield _line(Span(f"{title} ({origin(answer)}): ", "heading"), Span(shown, "guess"))
+            yield _rendered_line(Span(f"{title} ({origin(answer)}): ", "heading"), Span(shown, "guess"))
 
 
-def _line(*spans: Span) -> RenderedLine:
+def _rendered_line(*spans: Span) -> RenderedLine:
     return RenderedLine(spans, (0, 0))

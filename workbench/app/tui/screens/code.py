@@ -28,10 +28,10 @@ _NO_PROBLEMS = "No code problems yet. Import problems, then their solutions, wit
 
 
 class CodeScreen(CatalogScreen, LiveScreen):
-    """The table of problems; its counts follow the chosen run.
+    """The table of code problems; its counts are those of the chosen run.
 
     Attributes:
-        asked: The shown problems, and the run of their outcomes.
+        asked: The query: which problems are shown, and which run's outcomes.
         runs: Runs that have outcomes.
     """
 
@@ -64,17 +64,17 @@ class CodeScreen(CatalogScreen, LiveScreen):
     # -- following the database --------------------------------------------------------------------
 
     def read(self) -> tuple[list[SuiteRun], int]:
-        """Return the runs, and the number of data sets with problems; the table reads its rows itself."""
+        """Return the runs with outcomes, and the number of data sets with problems; the table reads its rows itself."""
         return problems.suite_runs(self.project), len(problems.datasets(self.project))
 
     def show(self, found: tuple[list[SuiteRun], int]) -> None:
         data, datasets = found
         self.runs = data
         before = self.asked.run
-        run = next((one for one in data if _same(one, before)), None) or next(iter(data), None)
+        run = next((one for one in data if _is_same_run(one, before)), None) or next(iter(data), None)
         beside = _second_run(run, data)
         came, self._datasets = datasets != self._datasets, datasets
-        if self._source is None or came or not _same(run, before) or not _same(beside, self.asked.beside):
+        if self._source is None or came or not _is_same_run(run, before) or not _is_same_run(beside, self.asked.beside):
             self.change(run=run, beside=beside)
             return
         self.asked = structs.replace(self.asked, run=run, beside=beside)
@@ -99,7 +99,7 @@ class CodeScreen(CatalogScreen, LiveScreen):
         return kind if self.asked.dataset is None else [*kind, self.asked.dataset]
 
     @property
-    def _narrowed(self) -> bool:
+    def _is_narrowed(self) -> bool:
         return bool(self.asked.search or self.narrowed() or self.table.chips)
 
     def tell(self) -> None:
@@ -109,7 +109,7 @@ class CodeScreen(CatalogScreen, LiveScreen):
         beside = self.asked.beside
         other = f" · {printable(beside.suite)}: {run_words(beside)}" if beside else ""
         caption = f"pass@1: {suite}{run_words(run)}{other} · gold %: correct by gold"
-        if self.table.position == "– of 0" and not self._narrowed:
+        if self.table.position == "– of 0" and not self._is_narrowed:
             caption = _NO_PROBLEMS.format(palette=key_of("app.palette"))
         self.put("caption", caption)
 
@@ -117,9 +117,9 @@ class CodeScreen(CatalogScreen, LiveScreen):
 
     def action_filter(self) -> None:
         choices = [Choice(kind, words) for kind, words in PROBLEM_KINDS.items()]
-        choose(self, ChoiceMenu("Show", choices, chosen={self.asked.kind}), self._filter)
+        choose(self, ChoiceMenu("Show", choices, chosen={self.asked.kind}), self._show_kind)
 
-    def _filter(self, kind: str) -> None:
+    def _show_kind(self, kind: str) -> None:
         if kind != self.asked.kind:
             self.change(kind=convert(kind, ProblemKind))
 
@@ -139,13 +139,13 @@ class CodeScreen(CatalogScreen, LiveScreen):
             Choice(str(place), f"{printable(run.suite)} · {run_words(run)}") for place, run in enumerate(self.runs)
         ]
         chosen = {str(place) for place, run in enumerate(self.runs) if run == self.asked.run}
-        choose(self, ChoiceMenu("Count the outcomes of", choices, chosen=chosen), self._count_run)
+        choose(self, ChoiceMenu("Count the outcomes of", choices, chosen=chosen), self._show_run)
 
     def action_start(self) -> None:
         named = self.asked.dataset
         choose_suite(self, *([] if named is None else [Condition("dataset", "=", named)]))
 
-    def _count_run(self, place: str) -> None:
+    def _show_run(self, place: str) -> None:
         run = self.runs[int(place)]
         self.change(run=run, beside=_second_run(run, self.runs))
 
@@ -201,11 +201,11 @@ def _second_run(run: SuiteRun | None, runs: Sequence[SuiteRun]) -> SuiteRun | No
     return None if run is None else next((one for one in runs if one.suite != run.suite), None)
 
 
-def _same(one: SuiteRun | None, other: SuiteRun | None) -> bool:
+def _is_same_run(one: SuiteRun | None, other: SuiteRun | None) -> bool:
     return one is other if one is None or other is None else (one.run, one.suite) == (other.run, other.suite)
 
 
-def _done(row: ProblemRow) -> Cell:
+def _unfinished_cell(row: ProblemRow) -> Cell:
     if row.done and not row.judged:
         return Cell("no test counts", "warning")
     if row.done == row.solutions:
@@ -213,7 +213,7 @@ def _done(row: ProblemRow) -> Cell:
     return Cell(f"ran {row.done}/{row.solutions}", "warning" if row.done else "dim")
 
 
-def _ran(row: ProblemRow) -> Cell:
+def _executed_cell(row: ProblemRow) -> Cell:
     if row.done and not row.judged:
         return Cell("untested", "warning")
     return Cell(f"{row.done}/{row.solutions}", "" if row.done == row.solutions else "warning" if row.done else "dim")
@@ -224,10 +224,11 @@ def _whole_percent(share: float | None) -> str:
 
 
 def _columns(beside: SuiteRun | None, *, several: bool, wide: bool) -> Columns[ProblemRow]:
-    """Return the columns, including one for another suite that was run, and one for data sets if there are several.
+    """Return the columns, with one for a second suite's outcomes, if given, and one for data sets, if there are
+    several.
 
     Args:
-        wide: Show solutions and executed solutions in a column each.
+        wide: Show the numbers of all and of executed solutions in separate columns.
     """
     return (
         word("problem", lambda row: row.task_id, key="task_id", room=(12 if wide else 13, 24)),
@@ -241,7 +242,7 @@ def _columns(beside: SuiteRun | None, *, several: bool, wide: bool) -> Columns[P
             room=(11 if wide else 5, 20),
         ),
         count("sol.", lambda row: row.solutions, key="solutions", room=(4, 9), there=wide),
-        column("ran", lambda row: row, _ran, key="done", room=(5, 9), there=not wide),
+        column("ran", lambda row: row, _executed_cell, key="done", room=(5, 9), there=not wide),
         column(
             "gold %" if wide else "gold%",
             lambda row: row.share_correct,
@@ -258,7 +259,7 @@ def _columns(beside: SuiteRun | None, *, several: bool, wide: bool) -> Columns[P
             room=(5, 8 if wide else 5),
             there=beside is not None,
         ),
-        column("run", lambda row: row, _done, words=True, key="done", room=(7, 14), there=wide),
+        column("run", lambda row: row, _unfinished_cell, words=True, key="done", room=(7, 14), there=wide),
         word(
             "tests",
             lambda row: " ".join(f"{suite}:{tests}" for suite, tests in row.tests.items()) or "none",

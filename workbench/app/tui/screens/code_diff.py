@@ -33,30 +33,30 @@ from workbench.tables.table import Column, Columns, column, word
 
 
 class Comparing:
-    """Shared by the screens of one problem.
+    """The solution marked for comparison, shared by the screens of one problem.
 
     Attributes:
-        marked: Row id of the solution that waits for another one.
+        marked: Row id of the solution that waits to be compared with another one; None for no solution.
     """
 
     def __init__(self) -> None:
         self.marked: int | None = None
 
     def take(self, solution: int) -> tuple[int, int] | None:
-        """Mark or unmark a solution; return both, in the order they were named, when a second one is given."""
+        """Mark or unmark a solution; when it is the second one, return both in the order of choice."""
         before = self.marked
         self.marked = solution if before is None else None
         return None if before in (None, solution) else (before, solution)
 
 
 CHANGE: Final = "change"
-"""The mark of the first line of every difference."""
+"""Name of the mark on the first line of every difference, for jumping to it."""
 
 SPLIT: Final = " │ "
 
-_MIN_FOLDED: Final = 12  # equal lines, from which only the ends of a stretch are shown
+_MIN_FOLDED: Final = 12  # consecutive equal lines from which only the first and last ones are shown
 
-_CONTEXT: Final = 4  # lines of an end
+_CONTEXT: Final = 4  # equal lines shown next to a change
 
 _SIGNS: Final[dict[StyleName, str]] = {"": " ", "removed": "-", "added": "+"}
 
@@ -64,7 +64,7 @@ Line = tuple[Span, ...]
 
 
 class CodeDiffScreen(WorkbenchScreen):
-    """The first solution is the ``-`` side, the second one the ``+`` side.
+    """Shows the first solution as the ``-`` side, the second one as the ``+`` side.
 
     Args:
         matrix: The problem with its outcomes.
@@ -106,26 +106,26 @@ class CodeDiffScreen(WorkbenchScreen):
 
     def on_mount(self) -> None:
         self.query_one(Reader).focus()
-        self._open()
+        self._open_calls()
 
     def _solution(self, completion: int) -> MatrixSolution:
         return next(one for one in self.matrix.solutions if one.id == completion)
 
-    def _open(self) -> None:
+    def _open_calls(self) -> None:
         self.rows = None
-        self._tell()
+        self._update_title()
         self._list()
         work = partial(_read, self.project, self.matrix, (self.left, self.right), self.workbench.names_worked_under)
-        self.in_background(work, self._arrived, group="code-diff")
+        self.in_background(work, self._receive_data, group="code-diff")
 
-    def _arrived(self, rows: list[DiffLine]) -> None:
+    def _receive_data(self, rows: list[DiffLine]) -> None:
         self.rows = rows
-        self._tell()
+        self._update_title()
         self.redraw()
 
     @property
     def beside(self) -> bool:
-        """Tell whether both sides are side by side: as chosen, else by the available room."""
+        """Tell whether both solutions are shown side by side: as the user chose, else if the terminal is wide."""
         return self.has_class("-wide") if self._beside is None else self._beside
 
     def redraw(self) -> None:
@@ -134,21 +134,21 @@ class CodeDiffScreen(WorkbenchScreen):
             reader.show(diff_text(self.rows, reader.wrap_width, beside=self.beside, whole=self.whole))
             self.call_after_refresh(reader.jump, CHANGE)
 
-    def _tell(self) -> None:
+    def _update_title(self) -> None:
         changed = sum(row.kind != "same" for row in self.rows or ())
         said = "reading …" if self.rows is None else f"{counted(changed, 'line')} differ" if changed else "equal texts"
         self.say(f"{printable(self.matrix.problem.task_id)} · {said}")
         sides = (
-            _side("-", "error", self._solution(self.left)),
+            _side_title("-", "error", self._solution(self.left)),
             "\n",
-            _side("+", "success", self._solution(self.right)),
+            _side_title("+", "success", self._solution(self.right)),
         )
         self.query_one("#code-diff-sides", Static).update(Content.assemble(*sides))
 
     def _list(self) -> None:
         left, right = self._solution(self.left), self._solution(self.right)
         apart = [] if self.matrix.own else telling(left.outcomes, right.outcomes)
-        self.query_one("#code-diff-telling", Static).update(self._telling(left, right, len(apart)))
+        self.query_one("#code-diff-telling", Static).update(self._tests_caption(left, right, len(apart)))
         tests = range(self.matrix.width) if self.every else apart
         columns = self._columns(left, right)
         self.query_one(VirtualTable).show_records(columns, zip(tests, tests, strict=True))
@@ -164,7 +164,7 @@ class CodeDiffScreen(WorkbenchScreen):
             word("source", lambda test: source_of(self.matrix.test_of(left, test)), room=(20, 80), tone="dim"),
         )
 
-    def _telling(self, left: MatrixSolution, right: MatrixSolution, apart: int) -> str:
+    def _tests_caption(self, left: MatrixSolution, right: MatrixSolution, apart: int) -> str:
         suite = printable(self.matrix.suite)
         if self.matrix.own:
             return f"In suite {suite} each solution has its own tests"
@@ -182,7 +182,7 @@ class CodeDiffScreen(WorkbenchScreen):
 
     def action_swap(self) -> None:
         self.left, self.right = self.right, self.left
-        self._open()
+        self._open_calls()
 
     def action_beside(self) -> None:
         self._beside = not self.beside
@@ -197,7 +197,7 @@ class CodeDiffScreen(WorkbenchScreen):
         self._list()
 
 
-def _side(sign: str, style: str, solution: MatrixSolution) -> Content:
+def _side_title(sign: str, style: str, solution: MatrixSolution) -> Content:
     mark = OUTCOME_MARKS[solution.gold][0]
     return Content.assemble(
         (f"{sign} ", f"bold $text-{style}"),
@@ -214,18 +214,18 @@ def _read(project: Project, matrix: PassMatrix, pair: tuple[int, int], also: Col
 
 
 def diff_text(rows: Sequence[DiffLine], width: int, *, beside: bool, whole: bool = False) -> RenderedText:
-    """Return the rows for a reader of this width.
+    """Return the rows as text for a pane of this width.
 
     Args:
         rows: As `diff_rows` returns them.
         width: Cells of a line; side by side, each line is exactly as wide.
-        beside: Both sides next to each other; else removed lines are above added ones.
-        whole: All lines; else only the ends of a long stretch without a change.
+        beside: Show both sides next to each other; else removed lines above added ones.
+        whole: Show all lines; else only the first and last of many consecutive equal lines.
     """
     digits = len(str(max((side.number for row in rows for side in (row.left, row.right) if side), default=1)))
     lines: list[Line] = []
     changes: list[int] = []
-    draw = _side_by_side if beside else _above
+    draw = _side_by_side if beside else _unified
     for block in _blocks(rows):
         if block[0].kind != "same":
             changes.append(len(lines))
@@ -250,14 +250,14 @@ def _blocks(rows: Sequence[DiffLine]) -> Iterator[list[DiffLine]]:
 
 def _side_by_side(block: Sequence[DiffLine], width: int, digits: int) -> Iterator[Line]:
     room = max((width - len(SPLIT)) // 2, digits + 4)
-    for row in _closed_up(block):
+    for row in _pair_lines(block):
         left = _diff_side(row.left, "" if row.kind == "same" else "removed", room, digits)
         right = _diff_side(row.right, "" if row.kind == "same" else "added", room, digits)
         for one, other in zip_longest(left, right, fillvalue=()):
             yield *padded(one, room), Span(SPLIT, "dim"), *other
 
 
-def _closed_up(block: Sequence[DiffLine]) -> Iterator[DiffLine]:
+def _pair_lines(block: Sequence[DiffLine]) -> Iterator[DiffLine]:
     for alone, rows in groupby(block, key=lambda row: row.kind in ("removed", "added")):
         if not alone:
             yield from rows
@@ -267,7 +267,7 @@ def _closed_up(block: Sequence[DiffLine]) -> Iterator[DiffLine]:
         yield from (DiffLine("changed", left, right) for left, right in zip_longest(*sides))
 
 
-def _above(block: Sequence[DiffLine], width: int, digits: int) -> Iterator[Line]:
+def _unified(block: Sequence[DiffLine], width: int, digits: int) -> Iterator[Line]:
     for row in block:
         if row.kind == "same":
             yield from _diff_side(row.right, "", width, digits)
@@ -281,7 +281,7 @@ def _above(block: Sequence[DiffLine], width: int, digits: int) -> Iterator[Line]
 def _diff_side(side: DiffSide | None, style: StyleName, width: int, digits: int) -> list[Line]:
     if side is None:
         return []
-    pieces = cut(_emphasised(side, style), max(width - digits - 3, 1))
+    pieces = cut(_emphasised_spans(side, style), max(width - digits - 3, 1))
     drawn: list[Line] = []
     for place, piece in enumerate(pieces):
         number = str(side.number) if not place else ""
@@ -291,7 +291,7 @@ def _diff_side(side: DiffSide | None, style: StyleName, width: int, digits: int)
     return drawn
 
 
-def _emphasised(side: DiffSide, style: StyleName) -> Iterator[Span]:
+def _emphasised_spans(side: DiffSide, style: StyleName) -> Iterator[Span]:
     if not style:
         yield Span(inert(side.text))
         return

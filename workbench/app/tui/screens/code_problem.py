@@ -55,7 +55,7 @@ class TestDecision(Struct, frozen=True):
 
 
 class CodeProblemScreen(LiveScreen):
-    """Solutions × tests with a cursor on one cell; the look at their outcomes is recorded as a reveal.
+    """A matrix of solutions × tests with a cursor on one cell; showing the outcomes is recorded as a reveal.
 
     Args:
         question: Row id of the problem.
@@ -67,11 +67,11 @@ class CodeProblemScreen(LiveScreen):
 
     Attributes:
         matrix: The shown matrix; None until it has been loaded.
-        laid: Its layout.
-        by_rate: Columns are sorted by pass rate.
-        folded: Letters of the folded clusters.
+        laid: The order of its columns and the clusters of its rows.
+        by_rate: Whether columns are sorted by pass rate.
+        folded: Outcome letters of the folded clusters, one string per cluster of solutions with equal outcomes.
         verdicts: Whether other verifiers' verdicts are shown next to gold.
-        comparing: The solution that waits to be compared with another one.
+        comparing: Holds the solution that waits to be compared with another one.
     """
 
     CSS_PATH = "code_problem.tcss"
@@ -139,7 +139,7 @@ class CodeProblemScreen(LiveScreen):
     # -- reading -----------------------------------------------------------------------------------
 
     def read(self) -> tuple[tuple[object, ...], PassMatrix]:
-        """Return the matrix; showing it counts as a look at gold and outcomes of its solutions."""
+        """Return the request and its matrix; record that gold and outcomes of its solutions were seen."""
         asked = self._request
         matrix = read_matrix(self.project, self.question, suite=self._suite, run=self._run)
         unseen = [one.id for one in matrix.solutions if one.id not in self._revealed]
@@ -164,7 +164,7 @@ class CodeProblemScreen(LiveScreen):
         matrix = self.matrix
         by_rate = self.by_rate and not matrix.own
         laid = self.laid = arranged([one.outcomes for one in matrix.solutions], matrix.width, by_rate=by_rate)
-        self._tell(matrix)
+        self._update_title(matrix)
         self.query_one("#code-problem-caption", Static).update(view.caption(matrix, laid))
         self.query_one("#code-problem-legend", Static).update(
             view.legend(matrix, verdicts=self.verdicts, wide=self.has_class("-wide"))
@@ -180,7 +180,7 @@ class CodeProblemScreen(LiveScreen):
             grid.move_to(row, grid.column_key if self._begin_test is None else self._begin_test)
             self._begin_at = self._begin_test = None
 
-    def _tell(self, matrix: PassMatrix) -> None:
+    def _update_title(self, matrix: PassMatrix) -> None:
         at = index_of(self._neighbours, self.question)
         place = "" if at is None else f"{at + 1:,} of {len(self._neighbours):,}"
         names = (matrix.problem.task_id, matrix.problem.entry_point or "", matrix.dataset, matrix.problem.language)
@@ -196,7 +196,7 @@ class CodeProblemScreen(LiveScreen):
         return next((one for one in solutions if one.id == key), None)
 
     @on(PassGrid.Moved)
-    def _moved(self) -> None:
+    def _show_cell(self) -> None:
         matrix, solution = self.matrix, self.chosen
         position = self.query_one(PassGrid).column_key
         test, about = list[texts.Line](), list[texts.Line]()
@@ -233,7 +233,7 @@ class CodeProblemScreen(LiveScreen):
 
     def action_start(self) -> None:
         if self.matrix is not None and self.matrix.suite:
-            start_suite(self, self.matrix.suite, *self._this(self.matrix))
+            start_suite(self, self.matrix.suite, *self._problem_conditions(self.matrix))
 
     def action_retry(self) -> None:
         if self.matrix is not None:
@@ -241,10 +241,10 @@ class CodeProblemScreen(LiveScreen):
 
     def action_export(self) -> None:
         if self.matrix is not None:
-            choose_export(self, *self._this(self.matrix))
+            choose_export(self, *self._problem_conditions(self.matrix))
 
     @staticmethod
-    def _this(matrix: PassMatrix) -> tuple[Condition, Condition]:
+    def _problem_conditions(matrix: PassMatrix) -> tuple[Condition, Condition]:
         return Condition("dataset", "=", matrix.dataset), Condition("question_id", "=", matrix.problem.task_id)
 
     # -- tests that are excluded -------------------------------------------------------------------
@@ -258,11 +258,11 @@ class CodeProblemScreen(LiveScreen):
         if matrix.own or matrix.test_of(matrix.solutions[0], position) is None:
             self.notify("Tests that belong to a single solution can't be excluded.", markup=False)
         elif test.was_excluded:
-            self._decide(test, None)
+            self._store_decision(test, None)
         else:
-            self.ask_line(_WHY_APART, test, partial(self._decide, test))
+            self.ask_line(_WHY_APART, test, partial(self._store_decision, test))
 
-    def _decide(self, test: TestDecision, reason: str | None) -> None:
+    def _store_decision(self, test: TestDecision, reason: str | None) -> None:
         self._decided.append(test)
         self._store(test, reason)
 
@@ -280,9 +280,9 @@ class CodeProblemScreen(LiveScreen):
             if reason is None
             else partial(exclude_test, *args, reason=reason, by=coordinator_name())
         )
-        self.in_background(work, partial(self._stored, test, reason), group="test-decision", exclusive=False)
+        self.in_background(work, partial(self._finish_store, test, reason), group="test-decision", exclusive=False)
 
-    def _stored(self, test: TestDecision, reason: str | None, done: bool) -> None:
+    def _finish_store(self, test: TestDecision, reason: str | None, done: bool) -> None:
         self.line_stored(_WHY_APART, test)
         counts = "counts again" if reason is None else "is excluded from all metrics"
         again = f" {key_of('code-problem.retry')} runs the solutions again for new verdicts." if done else ""

@@ -35,10 +35,10 @@ FIGURES: Final = {
     "mae": "MAE",
     "r2": "R²",
 }
-"""The metrics of a verifier, in order."""
+"""Name of a metric -> its heading, in the order of the columns."""
 
 BY_TRUTH: Final = "truth"
-"""The order of the solutions by their true scores."""
+"""The sort key for true scores, instead of a verifier's name."""
 
 
 WIDE = 150
@@ -46,11 +46,11 @@ WIDE = 150
 
 
 SELECTED = 5
-"""Solutions of each problem that ``f`` narrows the figures to, as ``workbench code metrics --k 5`` does."""
+"""Number of solutions per problem that ``f`` restricts the metrics to, as ``workbench code metrics --k 5`` does."""
 
 
 class RankedProblem(NamedTuple):
-    """One problem's solutions with the scores of these verifiers."""
+    """One problem's solutions with the scores of these verifiers; problem None if it has no scored solutions."""
 
     verifiers: tuple[str, ...]
     problem: ScoredProblem | None
@@ -70,10 +70,10 @@ class CodeRankingsScreen(WorkbenchScreen):
         neighbours: Row ids of the problems ``[`` and ``]`` go to, in order.
 
     Attributes:
-        report: The metrics; None until they have been loaded.
+        report: The verifiers' metrics; None until they have been loaded.
         ranked: The problem; None until it has been loaded.
-        k: How many solutions of each problem are measured and shown; None for all.
-        by: The order of the solutions: by a verifier's scores, or by truth.
+        k: Number of solutions per problem that the metrics use; None for all.
+        by: Sort key of the solutions: a verifier's name, or `BY_TRUTH`.
     """
 
     CSS_PATH = "code_rankings.tcss"
@@ -106,31 +106,31 @@ class CodeRankingsScreen(WorkbenchScreen):
 
     def on_mount(self) -> None:
         self.query_one("#code-rankings-solutions", VirtualTable).focus()
-        self._measure()
+        self._load_metrics()
 
-    def _measure(self) -> None:
+    def _load_metrics(self) -> None:
         self.in_background(
-            partial(_figures, self.project, self.k), self._show_figures, group="code-figures", stops=True
+            partial(_compute_metrics, self.project, self.k), self._show_metrics, group="code-figures", stops=True
         )
 
-    def _open(self) -> None:
+    def _open_calls(self) -> None:
         if self._compared is not None:
             found = (one for one in self._compared.problems if one.question == self.question)
             ranked = RankedProblem(self._compared.verifiers, next(found, None))
-            work = partial(_seen, self.project, ranked, self.workbench.names_worked_under)
+            work = partial(_reveal_ranked, self.project, ranked, self.workbench.names_worked_under)
             self.in_background(work, self._show_problem, group="code-ranked")
 
     # -- showing -----------------------------------------------------------------------------------
 
-    def _show_figures(self, found: RankedVerifiers) -> None:
+    def _show_metrics(self, found: RankedVerifiers) -> None:
         self.set_class(False, "empty")
         self._compared, self.report = found, found.report
         self.say(printable(self.project.path.name))
-        self._tell_figures()
+        self._show_notes()
         self.redraw()
-        self._open()
+        self._open_calls()
 
-    def _tell_figures(self) -> None:
+    def _show_notes(self) -> None:
         if self.report is None:
             return
         place = self.query_one("#code-rankings-figures", VirtualTable).selected_id or 0
@@ -138,8 +138,8 @@ class CodeRankingsScreen(WorkbenchScreen):
         self.query_one("#code-rankings-notes", Static).update(f"{notes(self.report)}\n{about}")
 
     @on(RowHighlighted, "#code-rankings-figures")
-    def _highlighted(self) -> None:
-        self._tell_figures()
+    def _show_row_notes(self) -> None:
+        self._show_notes()
 
     def redraw(self) -> None:
         if self.report is None:
@@ -182,7 +182,7 @@ class CodeRankingsScreen(WorkbenchScreen):
 
     def action_selected(self) -> None:
         self.k = SELECTED if self.k is None else None
-        self._measure()
+        self._load_metrics()
 
     def action_next_order(self, step: int) -> None:
         if self.ranked is not None:
@@ -193,7 +193,7 @@ class CodeRankingsScreen(WorkbenchScreen):
         beside = self.neighbour(self._neighbours, self.question, step, "problem")
         if beside is not None:
             self.question = beside
-            self._open()
+            self._open_calls()
 
     def action_open_solution(self) -> None:
         self.query_one("#code-rankings-solutions", VirtualTable).action_open()
@@ -206,23 +206,23 @@ class CodeRankingsScreen(WorkbenchScreen):
         self.app.push_screen(screen)
 
 
-def _figures(project: Project, k: int | None) -> RankedVerifiers:
+def _compute_metrics(project: Project, k: int | None) -> RankedVerifiers:
     return compared(project, truth_of(project), k=k)
 
 
-def _seen(project: Project, ranked: RankedProblem, also: Collection[str]) -> RankedProblem:
+def _reveal_ranked(project: Project, ranked: RankedProblem, also: Collection[str]) -> RankedProblem:
     if ranked.problem is not None:
         reveal_each(project, [one.item for one in ranked.problem.solutions], also)
     return ranked
 
 
 def figure_columns(*, wide: bool) -> Columns[RankingRow]:
-    """Return a verifier's metrics on a data set; with intervals if there is room."""
+    """Return the columns of the metrics table; with confidence intervals if there is room."""
 
     def with_interval(key: str, title: str) -> Column[RankingRow]:
         return text(
             title,
-            lambda row: _figure(row, key, wide=wide),
+            lambda row: _metric_text(row, key, wide=wide),
             by=lambda row: getattr(row, key),
             room=18 if wide else max(len(title), 6),
         )
@@ -236,7 +236,7 @@ def figure_columns(*, wide: bool) -> Columns[RankingRow]:
     )
 
 
-def _figure(row: RankingRow, key: str, *, wide: bool) -> str:
+def _metric_text(row: RankingRow, key: str, *, wide: bool) -> str:
     value: float | None = getattr(row, key)
     ends: Ends | None = getattr(row, f"{key}_ci")
     if value is None:
@@ -245,10 +245,10 @@ def _figure(row: RankingRow, key: str, *, wide: bool) -> str:
 
 
 def notes(report: RankingReport) -> str:
-    lacking = _counts(report.lacking)
+    lacking = _counts_text(report.lacking)
     missing = [
         *(f"{printable(one.verifier)} left out: {one.judged:,} of {one.solutions:,} judged" for one in report.partial),
-        f"missing scores count as the lowest ({_counts(report.filled)})" if report.filled else "",
+        f"missing scores count as the lowest ({_counts_text(report.filled)})" if report.filled else "",
     ]
     parts = [
         "all solutions"
@@ -258,10 +258,12 @@ def notes(report: RankingReport) -> str:
         f"{counted(report.left_out, 'problem')} left out, scores missing ({lacking})" if report.left_out else "",
         "~ stretched to 0 … 1 in each problem" if any(row.normalised for row in report.rows) else "",
     ]
-    return "\n".join(filter(None, (" · ".join(filter(None, some)) for some in (parts, _selection(report), missing))))
+    return "\n".join(
+        filter(None, (" · ".join(filter(None, some)) for some in (parts, _selection_notes(report), missing)))
+    )
 
 
-def _selection(report: RankingReport) -> list[str]:
+def _selection_notes(report: RankingReport) -> list[str]:
     if (found := report.selected) is None:
         return []
     none = found.without_ground_truth + found.without_scores
@@ -274,13 +276,13 @@ def _selection(report: RankingReport) -> list[str]:
     ]
 
 
-def _counts(found: Mapping[str, int]) -> str:
+def _counts_text(found: Mapping[str, int]) -> str:
     return ", ".join(f"{printable(name)} {number:,}" for name, number in found.items())
 
 
 def intervals(row: RankingRow) -> str:
     return f"{printable(row.verifier)}, 95 %: " + " · ".join(
-        f"{title} {_figure(row, key, wide=True)}" for key, title in FIGURES.items()
+        f"{title} {_metric_text(row, key, wide=True)}" for key, title in FIGURES.items()
     )
 
 
@@ -297,7 +299,7 @@ def on_problem(report: RankingReport, problem: ScoredProblem) -> str:
 
 
 def solution_columns(verifiers: Sequence[str], by: str) -> Columns[ScoredSolution]:
-    """Return true score and rank, then each verifier's; the sort column is marked."""
+    """Return the columns for the true score and rank, then for each verifier's; the sort column is marked."""
 
     def score(name: str) -> Column[ScoredSolution]:
         title, room = f"{'▼' if name == by else ''}{name}", (7, max(7, min(16, len(name) + 1)))
@@ -306,18 +308,18 @@ def solution_columns(verifiers: Sequence[str], by: str) -> Columns[ScoredSolutio
     def rank(name: str) -> Column[ScoredSolution]:
         return text(
             "rank",
-            lambda one: _ranked(one, name),
+            lambda one: _rank_text(one, name),
             by=lambda one: one.ranks.get(name),
             key=f"{name} rank",
             room=5,
-            tone=lambda one: _tone(one.rank, one.ranks.get(name)),
+            tone=lambda one: _rank_tone(one.rank, one.ranks.get(name)),
         )
 
     truth = "▼truth" if by == BY_TRUTH else "truth"
     return (
         word("solution", lambda one: one.solution_id + (TRUTH if one.ground_truth else ""), room=(8, 16)),
         column(truth, lambda one: one.score, number, key=BY_TRUTH, room=7, tone="bold"),
-        column("rank", lambda one: one.rank, _rank, key=f"{BY_TRUTH} rank", room=5),
+        column("rank", lambda one: one.rank, _format_rank, key=f"{BY_TRUTH} rank", room=5),
         *(one for name in verifiers for one in (score(name), rank(name))),
     )
 
@@ -330,20 +332,20 @@ def in_order(problem: ScoredProblem, by: str) -> list[ScoredSolution]:
     return sorted(problem.solutions, key=place)
 
 
-def _ranked(one: ScoredSolution, name: str) -> str:
+def _rank_text(one: ScoredSolution, name: str) -> str:
     rank = one.ranks.get(name)
-    return _rank(rank) + _arrow(one.rank, rank)
+    return _format_rank(rank) + _rank_arrow(one.rank, rank)
 
 
-def _arrow(truth: float | None, rank: float | None) -> str:
+def _rank_arrow(truth: float | None, rank: float | None) -> str:
     if truth is None or rank is None:
         return " "
     return "↑" if rank < truth else "↓" if rank > truth else "="
 
 
-def _tone(truth: float | None, rank: float | None) -> Tone:
+def _rank_tone(truth: float | None, rank: float | None) -> Tone:
     return "dim" if truth is None or rank is None else "success" if truth == rank else "warning"
 
 
-def _rank(rank: float | None) -> str:
+def _format_rank(rank: float | None) -> str:
     return NONE if rank is None else f"{rank:g}"

@@ -39,13 +39,13 @@ _FIRST_K: Final = "1"
 _LEFT_OUT: Final = {"few_tests": "out: few tests", "too_easy": "out: too easy"}
 
 Listed = Literal["problems", "steps", "models"]
-"""Content below the rounds."""
+"""What the table below the rounds lists."""
 
 _NONE_YET: Final = "No evolution yet: Code evolve, in the palette, grows a suite of tests by rounds."
 
 
 class GrownProblem(NamedTuple):
-    """A problem, by its row id, and the known metrics of its tests and solutions by round."""
+    """A problem (``question`` is its row id) and the metrics of its tests and solutions by round; None if unknown."""
 
     question: int
     task_id: str
@@ -56,8 +56,8 @@ class Grown(NamedTuple):
     """The data of an evolution.
 
     Attributes:
-        names: All evolutions.
-        shown: The shown one.
+        names: Names of all evolutions.
+        shown: Name of the shown evolution.
         problems: Row ids of its problems.
     """
 
@@ -75,7 +75,7 @@ class CodeRoundsScreen(TableScreen, LiveScreen):
 
     Attributes:
         found: The shown data; None until it has been loaded, or if there is none.
-        listed: The lower table.
+        listed: What the lower table lists.
     """
 
     CSS_PATH = "code_rounds.tcss"
@@ -113,8 +113,8 @@ class CodeRoundsScreen(TableScreen, LiveScreen):
             return
         of = f" · {data.names.index(data.shown) + 1} of {len(data.names)}" if len(data.names) > 1 else ""
         self.say(f"{printable(data.shown.name)} · {printable(data.shown.dataset)}{of}")
-        self.put("caption", _caption(data.report))
-        self.query_one("#code-rounds-chart Static", Static).update(_chart(data.report))
+        self.put("caption", _caption_text(data.report))
+        self.query_one("#code-rounds-chart Static", Static).update(_chart_text(data.report))
         if before is None or before.shown != data.shown or before.report != data.report:
             self._list(data)
 
@@ -122,7 +122,7 @@ class CodeRoundsScreen(TableScreen, LiveScreen):
         tabs = (f"[{name}]" if name == self.listed else f" {name} " for name in get_args(Listed))
         self.put("tabs", " ".join(tabs))
         if self.listed == "problems":
-            read = partial(_problems, self.project, found.shown)
+            read = partial(_read_problems, self.project, found.shown)
             self.list_items(_PROBLEMS, found.problems, read, lambda one: one.question)
             if self._question is not None:
                 self.table.jump_to_id(self._question)
@@ -164,7 +164,7 @@ def _read(project: Project, wanted: EvolutionName | None, question: int | None) 
     return Grown(names, shown, evolved.report(project, row), problems_in(project, shown))
 
 
-def _problems(project: Project, shown: EvolutionName, questions: Sequence[int]) -> list[GrownProblem]:
+def _read_problems(project: Project, shown: EvolutionName, questions: Sequence[int]) -> list[GrownProblem]:
     row = evolved.evolution(project, shown.name, shown.dataset)
     named = task_ids(project, questions)
     return [
@@ -174,20 +174,20 @@ def _problems(project: Project, shown: EvolutionName, questions: Sequence[int]) 
     ]
 
 
-def _chart(report: EvolutionReport) -> str:
+def _chart_text(report: EvolutionReport) -> str:
     lines = [f"{'round':>5} {'problems':>8} {'tests':>6} {'each':>5}  {'pass@1':<{_BAR + 7}} {'alike %':>7}  left out"]
     for row in report.rounds:
         share = row.pass_at.get(_FIRST_K)
         out = ", ".join(f"{name} {number}" for name, number in row.left_out.items())
         mean = NONE if row.mean_tests is None else f"{row.mean_tests:.1f}"
         lines.append(
-            f"{row.round:>5} {row.problems:>8,} {row.tests:>6,} {mean:>5}  {_barred(share)} "
+            f"{row.round:>5} {row.problems:>8,} {row.tests:>6,} {mean:>5}  {_bar_text(share)} "
             f"{percent(row.kept_alike, 0):>7}  {out or NONE}"
         )
     return "\n".join(lines)
 
 
-def _caption(report: EvolutionReport) -> str:
+def _caption_text(report: EvolutionReport) -> str:
     settings = report.settings
     skipped = sum(report.skipped.values())
     parts = [
@@ -200,20 +200,20 @@ def _caption(report: EvolutionReport) -> str:
     return " · ".join(filter(None, parts))
 
 
-def _barred(share: float | None) -> str:
+def _bar_text(share: float | None) -> str:
     return f"{bar(share or 0.0, _BAR)} {percent(share):>6}"
 
 
-def _by_round(found: ProblemEvolution | None, said: Callable[[ProblemRound], str]) -> str:
+def _join_rounds(found: ProblemEvolution | None, said: Callable[[ProblemRound], str]) -> str:
     return " → ".join(map(said, () if found is None else found.rounds)) or NONE
 
 
-def _perfect(found: ProblemEvolution | None) -> str:
+def _perfect_by_round(found: ProblemEvolution | None) -> str:
     solutions = 0 if found is None else len(found.solutions)
-    return _by_round(found, lambda one: percent(one.perfect / solutions if solutions and one.kept else None, 0))
+    return _join_rounds(found, lambda one: percent(one.perfect / solutions if solutions and one.kept else None, 0))
 
 
-def _result(found: ProblemEvolution | None) -> Cell:
+def _result_cell(found: ProblemEvolution | None) -> Cell:
     if found is None or not found.rounds:
         return Cell("not through all rounds", "dim")
     left_out = found.rounds[-1].left_out
@@ -223,13 +223,13 @@ def _result(found: ProblemEvolution | None) -> Cell:
 _PROBLEMS: Columns[GrownProblem] = (
     word("problem", lambda one: one.task_id, room=(12, 24)),
     count("pool", lambda one: 0 if one.found is None else len(one.found.solutions), room=5),
-    word("tests by round", lambda one: _by_round(one.found, lambda round: str(len(round.kept))), room=(16, 24)),
-    word("pass@1 % by round", lambda one: _perfect(one.found), room=(18, 24), tone="bold"),
-    column("result", lambda one: one.found, _result, words=True, room=(16, 24)),
+    word("tests by round", lambda one: _join_rounds(one.found, lambda round: str(len(round.kept))), room=(16, 24)),
+    word("pass@1 % by round", lambda one: _perfect_by_round(one.found), room=(18, 24), tone="bold"),
+    column("result", lambda one: one.found, _result_cell, words=True, room=(16, 24)),
 )
 
 
-def _rejected(one: StepRow) -> str:
+def _rejected_text(one: StepRow) -> str:
     return ", ".join(f"{number} {REJECTIONS.get(code, code)}" for code, number in one.rejected.items()) or NONE
 
 
@@ -240,7 +240,7 @@ _STEPS: Columns[StepRow] = (
     count("proposed", lambda one: one.proposed, room=8),
     count("taken", lambda one: one.taken, room=6),
     count("kept", lambda one: one.retained, room=6),
-    word("rejected", _rejected, room=(14, 60), tone="dim"),
+    word("rejected", _rejected_text, room=(14, 60), tone="dim"),
 )
 """Results of each step of each round."""
 
@@ -248,6 +248,6 @@ _MODELS: Columns[ModelRow] = (
     word("model", lambda one: one.model or "unknown", room=(12, 30)),
     count("problems", lambda one: one.problems, room=8),
     count("solutions", lambda one: one.solutions, room=9),
-    column("pass@1 on the final suites", lambda one: one.pass_at.get(_FIRST_K), _barred, words=True, room=(26, 30)),
+    column("pass@1 on the final suites", lambda one: one.pass_at.get(_FIRST_K), _bar_text, words=True, room=(26, 30)),
 )
 """Results of each model's solutions on the final suites."""

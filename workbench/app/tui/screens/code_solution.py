@@ -40,18 +40,18 @@ class ReadCode(NamedTuple):
 
 
 class CodeSolutionScreen(WorkbenchScreen):
-    """Code above the failing tests and the evidence of one of them; on a wide terminal next to them.
+    """The code above the failing tests and the evidence of one test; on a wide terminal, next to them.
 
     Args:
         matrix: The problem with its outcomes.
         completion: Row id of the solution.
         order: Row ids of the solutions ``[`` and ``]`` go to, in order.
         test: Position of the initial test.
-        comparing: The marked solution.
+        comparing: Holds the solution marked for comparison.
 
     Attributes:
         completion: Row id of the solution now shown.
-        every: List every test, not only those it fails.
+        every: Whether every test is listed, not only those the solution fails.
     """
 
     CSS_PATH = "code_solution.tcss"
@@ -101,7 +101,7 @@ class CodeSolutionScreen(WorkbenchScreen):
 
     def on_mount(self) -> None:
         self.query_one(VirtualTable).focus()
-        self._open()
+        self._open_calls()
 
     @property
     def solution(self) -> MatrixSolution:
@@ -109,23 +109,23 @@ class CodeSolutionScreen(WorkbenchScreen):
 
     @property
     def chosen(self) -> int | None:
-        return self.query_one(VirtualTable).selected_id if self._listed else None
+        return self.query_one(VirtualTable).selected_id if self._listed_tests else None
 
     @property
-    def _listed(self) -> list[int]:
+    def _listed_tests(self) -> list[int]:
         every = self.every or (self.solution.outcomes and not counted(self.solution.outcomes))
         return list(range(self.matrix.width)) if every else kit_view.failing(self.matrix, self.solution)
 
     # -- showing -----------------------------------------------------------------------------------
 
-    def _open(self) -> None:
+    def _open_calls(self) -> None:
         self._code = self._line = None
-        self._tell()
+        self._update_title()
         self._list()
         work = partial(_read, self.project, self.matrix, self.completion, self.workbench.names_worked_under)
         self.in_background(work, self._show_code, group="code-solution")
 
-    def _tell(self) -> None:
+    def _update_title(self) -> None:
         solution, place = self.solution, index_of(self._order, self.completion)
         at = "" if place is None else f"{place + 1:,} of {len(self._order):,}"
         names = (f"{self.matrix.problem.task_id}/{solution.solution_id}", at, solution.model)
@@ -137,7 +137,7 @@ class CodeSolutionScreen(WorkbenchScreen):
         self.query_one("#code-solution-facts", Static).update("\n".join(map(printable, about.split("\n"))))
 
     def _list(self) -> None:
-        table, tests = self.query_one(VirtualTable), self._listed
+        table, tests = self.query_one(VirtualTable), self._listed_tests
         columns = kit_view.test_columns(self.matrix, self.solution)
         table.show_records(columns, zip(tests, tests, strict=True))
         if tests:
@@ -153,27 +153,27 @@ class CodeSolutionScreen(WorkbenchScreen):
             self.redraw()
 
     @on(RowHighlighted)
-    def _highlighted(self, event: RowHighlighted) -> None:
+    def _show_row_notes(self, event: RowHighlighted) -> None:
         self._test = event.row_id
         self._show_test()
 
     def _show_test(self) -> None:
         position, execution = self._test, self.solution.execution
         reader = self.query_one("#code-solution-evidence", Reader)
-        if position is None or position not in self._listed:
+        if position is None or position not in self._listed_tests:
             said = texts.all_words(self.solution.outcomes)
             reader.set_title("Test")
             reader.show(texts.text_of((texts.plain(f"{said} {key_of('code-solution.every')} lists all tests."),)))
-            self._mark(None)
+            self._set_marks(None)
             return
         failure = texts.failure_of(execution, position)
         test = self.matrix.test_of(self.solution, position)
         reader.set_title(f"Test {position + 1} · {texts.place_words(self.matrix, test, position)}")
         source = texts.source_lines(test, self.matrix.problem.language)
         reader.show(texts.text_of(*texts.evidence_lines(self.matrix, self.solution, position), *source))
-        self._mark(None if failure is None else failure.line)
+        self._set_marks(None if failure is None else failure.line)
 
-    def _mark(self, line: int | None) -> None:
+    def _set_marks(self, line: int | None) -> None:
         if line == self._line:
             return
         self._line = line
@@ -199,7 +199,7 @@ class CodeSolutionScreen(WorkbenchScreen):
         self.query_one(VirtualTable).action_move(step)
 
     @on(RowSelected)
-    def _selected(self) -> None:
+    def _focus_evidence(self) -> None:
         self.query_one("#code-solution-evidence", Reader).focus()
 
     def action_every(self) -> None:
@@ -210,7 +210,7 @@ class CodeSolutionScreen(WorkbenchScreen):
         beside = self.neighbour(self._order, self.completion, step, "solution")
         if beside is not None:
             self.completion = beside
-            self._open()
+            self._open_calls()
 
     def action_item(self) -> None:
         from workbench.app.tui.screens.item import ItemScreen

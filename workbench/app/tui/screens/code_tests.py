@@ -19,7 +19,7 @@ from workbench.tables.table import Columns, column, count, word
 _TOLD = {"none": Cell("by none", "error"), "all": Cell("by all", "dim"), "mixed": Cell("by some")}
 
 
-def _fate(test: TestFigures) -> Cell:
+def _passed_cell(test: TestFigures) -> Cell:
     return _TOLD.get(test.fate) or Cell("excluded" if test.fate == "apart" else "broken", "warning")
 
 
@@ -28,7 +28,7 @@ def _columns(*, several: bool) -> Columns[TestFigures]:
         word("problem", lambda test: test.task_id, room=(16, 24)),
         count("test", lambda test: test.position + 1, room=4),
         column("pass %", lambda test: test.rate, lambda rate: percent(rate, 0), room=6, tone="bold"),
-        column("passed", _fate, lambda cell: cell, words=True, by=lambda test: FATES[test.fate], room=9),
+        column("passed", _passed_cell, lambda cell: cell, words=True, by=lambda test: FATES[test.fate], room=9),
         column("of", lambda test: test.ran, str, room=4),
         word("source", lambda test: " ".join(test.source.split()), room=(20, 80), tone="dim"),
         word("why", lambda test: test.why, room=(4, 40)),
@@ -37,11 +37,11 @@ def _columns(*, several: bool) -> Columns[TestFigures]:
 
 
 class CodeTestsScreen(TableScreen, LiveScreen):
-    """Metrics over solutions: looking at them is no reveal; opening the problem is.
+    """One row per test, with counts over all solutions. Showing it is not recorded as a reveal; opening a problem is.
 
     Args:
         run: The run and suite of the outcomes.
-        dataset: Only tests of this data set.
+        dataset: The data set whose tests are listed; None for all.
     """
 
     CSS_PATH = "code_tests.tcss"

@@ -1,4 +1,4 @@
-"""Combine: verifiers that pick, that predict gold, and results of training with them."""
+"""Combine: verifiers that pick the best completion, that predict gold, and results of training with them."""
 
 from __future__ import annotations
 
@@ -48,15 +48,15 @@ Task = Literal["best-of", "estimate", "downstream"]
 
 
 class CombinedQuery(FigureQuery, frozen=True, kw_only=True):
-    """The request.
+    """A request for one of the three tasks.
 
     Attributes:
-        verifiers: Verifiers that pick; empty for all that have a complete run.
+        verifiers: Names of the verifiers that pick; empty for all that have a complete run.
         sizes: Numbers of completions to pick from; empty for 1, 2, 4 ...
         subject: The verifier whose accuracy is estimated; None for the first one.
-        predictors: Verifiers whose verdicts predict gold; empty for all others.
-        path: The file of downstream scores; empty for none yet.
-        by: Property to group rows by; None for all items only.
+        predictors: Names of the verifiers whose verdicts predict gold; empty for all except ``subject``.
+        path: The file of downstream scores; "" before one is named.
+        by: Property by which items are grouped; None for all items in one group.
     """
 
     task: Task = "best-of"
@@ -79,7 +79,7 @@ def subject_of(wanted: CombinedQuery, names: tuple[str, ...]) -> str:
     """Return the verifier whose accuracy is estimated.
 
     Raises:
-        UsageError: There is none.
+        UsageError: No verifier has a complete run.
     """
     if not names:
         raise UsageError("No verifier has a complete run.", "Start one in Verifiers & runs.")
@@ -112,7 +112,7 @@ _READERS: dict[Task, Callable[[Project, CombinedQuery], CombinedReport]] = {
 
 
 _TASKS: Final[dict[Task, str]] = {"best-of": "Best of n", "estimate": "Estimate", "downstream": "Downstream"}
-"""The tasks, in the order of the keys."""
+"""Task -> its title, in the order of the keys."""
 
 _STANDINGS: Final[dict[Standing, Cell]] = {
     "": Cell(""),
@@ -124,7 +124,7 @@ _STANDINGS: Final[dict[Standing, Cell]] = {
 _STANDING = TableColumn("standing", "", 8, 8)
 
 _UNCUT_CELLS = 24
-"""Maximum cells of a column of words that is never cut."""
+"""Maximum width, in cells, of a text column that is never truncated."""
 
 
 TALL = 34
@@ -140,15 +140,15 @@ _ONLY_FOR: dict[str, tuple[Task, ...]] = {
     "file": ("downstream",),
     "next_group": ("estimate", "downstream"),
 }
-"""Action -> its task."""
+"""Action -> the tasks it applies to; actions not listed apply to all."""
 
 
 class CombineScreen(FilterScreen, FigureScreen):
-    """One question's tables, one at a time, and everything about the row under the cursor.
+    """One task's tables, one at a time, and all details of the row under the cursor.
 
     Attributes:
         found: The newest result; None until it has been computed, or if it can't be.
-        place: Index of the shown table.
+        place: Index of the shown table in ``found.sheets``.
     """
 
     CSS_PATH = "combine.tcss"
@@ -188,20 +188,20 @@ class CombineScreen(FilterScreen, FigureScreen):
 
     def count(self, asked: CombinedQuery) -> None:
         self.asked = asked
-        self._tell(_COUNTING)
+        self._update_title(_COUNTING)
         self.count_in_thread(partial(read, self.project, asked), self._show, group=_READ)
 
     def _show(self, found: CombinedView) -> None:
         before, self.found = self.sheet, found
-        self._tell()
+        self._update_title()
         self.put("head", "\n".join(map(printable, found.head.split("\n"))))
-        self._fill(found, begin=before is None or _names(before) != _names(found.sheets[self.place]))
+        self._fill(found, begin=before is None or _row_names(before) != _row_names(found.sheets[self.place]))
         if before is None:
             self.refresh_bindings()
 
     def _fill(self, found: CombinedView, *, begin: bool) -> None:
         sheet = found.sheets[self.place]
-        self.put("caption", _caption(sheet, self.place, len(found.sheets)), layout=False)
+        self.put("caption", _caption_text(sheet, self.place, len(found.sheets)), layout=False)
         table = self.table
         rows = [TableRow(place, _cells(sheet, place)) for place in range(len(sheet.table.rows))]
         table.show_rows(_columns(sheet), rows)
@@ -211,10 +211,10 @@ class CombineScreen(FilterScreen, FigureScreen):
 
     def _clear(self, text: str = _COUNTING) -> None:
         self.found, self.place = None, 0
-        self.put("tabs", _tabs(self.asked.task), layout=False)
+        self.put("tabs", _tabs_text(self.asked.task), layout=False)
         for part in ("head", "caption"):
             self.put(part, "")
-        self.table.show_rows(*_nothing(text))
+        self.table.show_rows(*_placeholder_table(text))
         self.put_detail(Content())
         self.refresh_bindings()
 
@@ -223,21 +223,21 @@ class CombineScreen(FilterScreen, FigureScreen):
         if event.worker.group != _READ or event.state is not WorkerState.ERROR or error is None:
             return
         self._clear("no metrics")
-        self._tell()
-        self.put_detail(_trouble(error))
+        self._update_title()
+        self.put_detail(_error_text(error))
         if isinstance(error, WorkbenchError):
             event.prevent_default()  # Shown here: no notice.
 
     def highlighted(self, row: int) -> None:
         sheet = self.sheet
         if sheet is not None and row < len(sheet.table.rows):
-            self.put_detail(_words(sheet, row))
+            self.put_detail(_row_details(sheet, row))
 
     @property
     def sheet(self) -> CombinedTable | None:
         return None if self.found is None else self.found.sheets[self.place]
 
-    def _tell(self, remark: str = "") -> None:
+    def _update_title(self, remark: str = "") -> None:
         wanted = self.asked
         parts = [
             RemarkPiece(remark),
@@ -283,9 +283,9 @@ class CombineScreen(FilterScreen, FigureScreen):
         self._with_names(self._ask_subject)
 
     def _with_names(self, then: Callable[[tuple[str, ...]], None]) -> None:
-        self.in_background(partial(everybody, self.project), partial(self._named, then), group="combine-names")
+        self.in_background(partial(everybody, self.project), partial(self._use_typed_name, then), group="combine-names")
 
-    def _named(self, then: Callable[[tuple[str, ...]], None], names: tuple[str, ...]) -> None:
+    def _use_typed_name(self, then: Callable[[tuple[str, ...]], None], names: tuple[str, ...]) -> None:
         if names:
             then(names)
         else:
@@ -342,7 +342,7 @@ def without_baseline(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in names if name != BASELINE)
 
 
-def _tabs(task: Task) -> Content:
+def _tabs_text(task: Task) -> Content:
     parts: list[str | tuple[str, str]] = []
     for name, title in _TASKS.items():
         text = f"{key_of(f'combine.{name}')} {title}".strip()
@@ -350,14 +350,14 @@ def _tabs(task: Task) -> Content:
     return Content.assemble(*parts)
 
 
-def _caption(sheet: CombinedTable, place: int, count: int) -> Content:
+def _caption_text(sheet: CombinedTable, place: int, count: int) -> Content:
     which = f"table {place + 1} of {count} · " if count > 1 else ""
     return Content(which + printable(sheet.table.caption))
 
 
 def _columns(sheet: CombinedTable) -> tuple[TableColumn, ...]:
     found = [_column(sheet.table, place, printable(title)) for place, title in enumerate(headings(sheet.table))]
-    if _has_standings(sheet):
+    if _has_comparisons(sheet):
         found.insert(sheet.table.left, _STANDING)
     return tuple(found)
 
@@ -374,27 +374,27 @@ def _cells(sheet: CombinedTable, place: int) -> tuple[Cell, ...]:
     first, *others = sheet.table.rows[place].cells
     standing = sheet.said[place].standing
     found = [structs.replace(first, tone="bold") if standing in ("better", "worse") else first, *others]
-    if _has_standings(sheet):
+    if _has_comparisons(sheet):
         found.insert(sheet.table.left, _STANDINGS[standing])
     return tuple(found)
 
 
-def _names(sheet: CombinedTable) -> list[tuple[Cell, ...]]:
+def _row_names(sheet: CombinedTable) -> list[tuple[Cell, ...]]:
     return [row.cells[: sheet.table.left] for row in sheet.table.rows]
 
 
-def _has_standings(sheet: CombinedTable) -> bool:
+def _has_comparisons(sheet: CombinedTable) -> bool:
     return any(said.standing for said in sheet.said)
 
 
-def _words(sheet: CombinedTable, place: int) -> Content:
+def _row_details(sheet: CombinedTable, place: int) -> Content:
     table, left = sheet.table, sheet.table.left
     texts = [cell.text for cell in table.rows[place].cells]
     name = " · ".join(filter(None, texts[:left]))
     titles = [*headings(table)][left:]
     figures = " · ".join(f"{title} {text}" for title, text in zip(titles, texts[left:], strict=True) if text)
     meaning = (
-        (f"▲ better ▼ worse ≈ alike (not distinguishable): beside {sheet.against}.",) if _has_standings(sheet) else ()
+        (f"▲ better ▼ worse ≈ alike (not distinguishable): beside {sheet.against}.",) if _has_comparisons(sheet) else ()
     )
     return Content.assemble(
         (printable(name), "bold"),
@@ -404,11 +404,11 @@ def _words(sheet: CombinedTable, place: int) -> Content:
     )
 
 
-def _nothing(text: str) -> tuple[tuple[TableColumn], tuple[TableRow]]:
+def _placeholder_table(text: str) -> tuple[tuple[TableColumn], tuple[TableRow]]:
     return (TableColumn("nothing", ""),), (TableRow(0, (Cell(text, "dim"),)),)
 
 
-def _trouble(error: BaseException) -> Content:
+def _error_text(error: BaseException) -> Content:
     if isinstance(error, WorkbenchError):
         return Content.styled(printable(str(error)), "bold")
     return Content(f"{type(error).__name__}: {printable(str(error))}")

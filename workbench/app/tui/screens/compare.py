@@ -27,12 +27,12 @@ from workbench.statistics.records.comparison import CompareReport
 
 
 class Pair(FigureQuery, frozen=True, kw_only=True):
-    """The request.
+    """A request to compare two verifiers.
 
     Attributes:
-        by: Property to group wins and losses by.
-        words: The items, for people.
-        conditions: The items, as conditions.
+        by: Property by which wins and losses are grouped.
+        words: Description of the items, for the caption.
+        conditions: The conditions that select the items.
     """
 
     a: str
@@ -43,16 +43,17 @@ class Pair(FigureQuery, frozen=True, kw_only=True):
 
 
 class CompareScreen(TableScreen, FigureScreen):
-    """The paired table, the metrics and a sentence above the items of one quadrant, or wins and losses by group.
+    """The paired table, the metrics and a sentence; below them, the items of one cell of that table, or wins and losses
+    by group.
 
     Args:
         pair: The initial comparison; None for the first two verifiers on all items.
-        verifiers: The possible names of A and B; none for all that can be compared.
+        verifiers: The possible names of A and B; empty for all that can be compared.
 
     Attributes:
         shown: The content of the lower table.
         found: The comparison and its items; None until loaded.
-        report: Its metrics.
+        report: Metrics of the comparison; None until loaded.
     """
 
     CSS_PATH = "compare.tcss"
@@ -103,11 +104,11 @@ class CompareScreen(TableScreen, FigureScreen):
 
     def on_mount(self) -> None:
         if self.asked is None:
-            self.in_background(partial(comparable, self.project), self._begin, group="compare", stops=True)
+            self.in_background(partial(comparable, self.project), self._start_with, group="compare", stops=True)
         else:
             self.count(self.asked)
 
-    def _begin(self, names: tuple[str, ...]) -> None:
+    def _start_with(self, names: tuple[str, ...]) -> None:
         self.verifiers = names
         if len(names) < 2:
             self.say("no verifier has a complete run yet")
@@ -200,9 +201,9 @@ class CompareScreen(TableScreen, FigureScreen):
         if self.asked is not None:
             choices = [Choice(name, printable(name)) for name in self.verifiers]
             menu = ChoiceMenu(f"{side.upper()} is", choices, chosen={getattr(self.asked, side)})
-            choose(self, menu, partial(self._picked, side))
+            choose(self, menu, partial(self._set_side, side))
 
-    def _picked(self, side: Literal["a", "b"], name: str) -> None:
+    def _set_side(self, side: Literal["a", "b"], name: str) -> None:
         assert self.asked is not None
         a, b = (name, self.asked.b) if side == "a" else (self.asked.a, name)
         if a == b:

@@ -1,4 +1,4 @@
-"""A question before something that is hard to take back."""
+"""A yes-or-no question before an action that is hard to undo."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from textual.widgets import Button, Static
 from workbench.app.tui.keymap import Action, bindings, key_of
 
 _MIN_SCROLLED_LINES = 10
-"""Lines from which the text can take the focus for scrolling."""
+"""Number of lines from which the text can take the focus, to be scrolled."""
 
 _ENTER = {"confirm-no": "No", "confirm-yes": "Yes"}
 

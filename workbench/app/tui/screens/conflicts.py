@@ -49,7 +49,7 @@ _COLUMNS: Columns[ConflictClass] = (
 
 
 class ConflictsScreen(TableScreen, PersonScreen):
-    """Counts only: the labels of an item are read when a kind is opened."""
+    """Lists the kinds of conflicts with their counts; labels of items are read only when a kind is opened."""
 
     TITLE_TEXT = "Conflicts by kind"
     PREFIX, EMPTY = "conflicts", "There is no conflict for {name} to resolve."
@@ -95,9 +95,9 @@ class ConflictsScreen(TableScreen, PersonScreen):
 
     def action_undo(self) -> None:
         if self._person:
-            self.in_background(lambda: self._session().undo(), self._undone, group="conflicts-undo")
+            self.in_background(lambda: self._session().undo(), self._show_undone, group="conflicts-undo")
 
-    def _undone(self, count: int) -> None:
+    def _show_undone(self, count: int) -> None:
         self.notify(undone(count), markup=False)
         self.action_reload()
 
@@ -106,12 +106,12 @@ class ConflictsScreen(TableScreen, PersonScreen):
 
 
 class SettleMany(BoxScreen[str | None]):
-    """Returns the note for every decision (it may be empty) at enter; escape returns None.
+    """Asks for the note to store with every decision: enter returns it (it may be empty), escape returns None.
 
     Args:
         count: Number of conflicts to resolve.
-        how: The decision in words.
-        needs_note: The decision needs a note.
+        how: Text of the decision.
+        needs_note: Whether the note is required.
     """
 
     DEFAULT_CSS = "SettleMany Input { margin-top: 1; }"
@@ -119,12 +119,12 @@ class SettleMany(BoxScreen[str | None]):
 
     def __init__(self, count: int, how: Content, *, needs_note: bool = False) -> None:
         super().__init__()
-        self._count = count
+        self._read_progress = count
         self._how = how
         self._needs_note = needs_note
 
     def compose(self) -> ComposeResult:
-        many = f"{self._count:,} {'conflict' if self._count == 1 else 'conflicts'}"
+        many = f"{self._read_progress:,} {'conflict' if self._read_progress == 1 else 'conflicts'}"
         with Vertical(classes="box") as box:
             box.border_title = Content(f"Resolve {many}")
             box.border_subtitle = Content("enter: resolve · escape: cancel")
@@ -144,12 +144,12 @@ class LeftOutList(BoxScreen[None]):
 
     def __init__(self, settled: int, left_out: Sequence[NotSettled]) -> None:
         super().__init__()
-        self._settled = settled
+        self._resolve_contradiction = settled
         self._left_out = left_out
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(classes="box") as box:
-            box.border_title = Content(f"{self._settled:,} resolved ✓ · {len(self._left_out):,} left out")
+            box.border_title = Content(f"{self._resolve_contradiction:,} resolved ✓ · {len(self._left_out):,} left out")
             box.border_subtitle = Content("enter: continue")
             lines = (f"{printable(one.completion_id)}  {one.why}" for one in self._left_out)
             yield Static(Content("\n".join(lines)), markup=False)
@@ -159,11 +159,11 @@ _NO_ANSWER = "∅ none found"
 
 
 class ConflictClassScreen(TableScreen):
-    """Items of one kind of conflict, in short; every selected one gets a decision of its own.
+    """The items of one kind of conflict, one line each; every selected item gets a separate decision.
 
     Args:
         name: The kind's name.
-        session: The person at work.
+        session: The conflicts that the person at work may resolve.
     """
 
     CSS_PATH = "conflict_class.tcss"
@@ -189,7 +189,7 @@ class ConflictClassScreen(TableScreen):
         self._kind = name
         self._session = session
         self._opened: OpenClass | None = None
-        self._selected: set[int] = set()
+        self._focus_evidence: set[int] = set()
         self._busy = False
 
     def heading(self) -> tuple[str, str]:
@@ -199,12 +199,12 @@ class ConflictClassScreen(TableScreen):
         self.action_reload()
 
     def action_reload(self) -> None:
-        self.in_background(self._read, self._show, group="conflict-class")
+        self.in_background(self._read_cases, self._show, group="conflict-class")
 
-    def _read(self) -> OpenClass | None:
+    def _read_cases(self) -> OpenClass | None:
         try:
             return self._session.open(self._kind)
-        except UsageError:  # the last one has been settled
+        except UsageError:  # the last conflict of this kind has been resolved
             return None
 
     def _show(self, opened: OpenClass | None) -> None:
@@ -212,31 +212,31 @@ class ConflictClassScreen(TableScreen):
         self.set_class(opened is None, "empty")
         self.refresh_bindings()
         if opened is None:
-            self._selected.clear()
-            self._say()
+            self._focus_evidence.clear()
+            self._show_caption()
             return
-        self._selected &= opened.cases.keys()
+        self._focus_evidence &= opened.cases.keys()
         read = partial(self._session.rows, opened)
         self.list_items(self._columns(opened), array("q", opened.cases), read, lambda row: row.subject)
         self.table.focus()
-        self._say()
+        self._show_caption()
 
     def _columns(self, opened: OpenClass) -> Columns[ClassRow]:
         def side(value: str) -> Column[ClassRow]:
             return word(side_words(value).plain, lambda row: _annotators_of(row.sides, value), room=(10, 24))
 
         return (
-            column("", lambda row: row.subject in self._selected, _box, words=True, room=1),
-            column("reference", lambda row: row.reference, _answer, words=True, room=(9, 20)),
-            column("completion", lambda row: row.answer, _answer, words=True, room=(10, 20)),
+            column("", lambda row: row.subject in self._focus_evidence, _selection_cell, words=True, room=1),
+            column("reference", lambda row: row.reference, _answer_cell, words=True, room=(9, 20)),
+            column("completion", lambda row: row.answer, _answer_cell, words=True, room=(10, 20)),
             *map(side, opened.kind.values),
             word("question", lambda row: row.question, room=(12, 40), tone="dim"),
         )
 
-    def _say(self) -> None:
+    def _show_caption(self) -> None:
         kind = self._opened.kind if self._opened is not None else None
         words = kind_words(kind) if kind is not None else self._kind
-        chosen = f"{len(self._selected):,} of {kind.count:,} selected" if kind is not None else "none left"
+        chosen = f"{len(self._focus_evidence):,} of {kind.count:,} selected" if kind is not None else "none left"
         self.say(f"{chosen} · {printable(words)} · {printable(self._session.person.name)}")
 
     # -- looking -----------------------------------------------------------------------------------
@@ -248,7 +248,7 @@ class ConflictClassScreen(TableScreen):
 
     def _show_detail(self, rows: list[ClassRow]) -> None:
         for row in rows:
-            self.put_detail(_detail(row))
+            self.put_detail(_detail_text(row))
 
     def opened(self, row: int) -> None:
         if self._opened is not None:
@@ -259,17 +259,19 @@ class ConflictClassScreen(TableScreen):
     def action_select(self) -> None:
         table = self.table
         if self._opened is not None and not self._busy and table.selected_id is not None:
-            self._selected ^= {table.selected_id}
+            self._focus_evidence ^= {table.selected_id}
             table.refresh_rows()
             table.action_move(1)
-            self._say()
+            self._show_caption()
 
     def action_select_all(self) -> None:
         if self._opened is not None and not self._busy:
             listed = set(self.table.order)
-            self._selected = self._selected - listed if listed <= self._selected else self._selected | listed
+            self._focus_evidence = (
+                self._focus_evidence - listed if listed <= self._focus_evidence else self._focus_evidence | listed
+            )
             self.table.refresh_rows()
-            self._say()
+            self._show_caption()
 
     # -- settling ----------------------------------------------------------------------------------
 
@@ -278,45 +280,47 @@ class ConflictClassScreen(TableScreen):
             return (action == "type") == (self._opened.kind.task == "type")
         return super().check_action(action, parameters)
 
-    def _ready(self) -> bool:
-        if self._opened is not None and not self._busy and not self._selected:
+    def _verifier_choices(self) -> bool:
+        if self._opened is not None and not self._busy and not self._focus_evidence:
             select, every = key_of("conflict-class.select"), key_of("conflict-class.all")
             self.notify(f"Nothing is selected: {select} selects one, {every} all of them.", markup=False)
-        return self._opened is not None and not self._busy and bool(self._selected)
+        return self._opened is not None and not self._busy and bool(self._focus_evidence)
 
     def action_settle(self, verdict: LabelVerdict) -> None:
-        if self._ready():
-            self._ask(Ruling(verdict=verdict), verdict_words(verdict))
+        if self._verifier_choices():
+            self._ask_name(Ruling(verdict=verdict), verdict_words(verdict))
 
     def action_unsuitable(self) -> None:
-        if self._ready():
+        if self._verifier_choices():
             reasons = [Choice(code, text) for code, text in EXCLUSION_REASONS.items()]
             choose(self, ChoiceMenu("Why are they unsuitable?", reasons), self._reason_chosen)
 
     def _reason_chosen(self, reason: str) -> None:
-        self._ask(Ruling(verdict="unsuitable", reason=reason), verdict_words("unsuitable", reason))
+        self._ask_name(Ruling(verdict="unsuitable", reason=reason), verdict_words("unsuitable", reason))
 
     def action_type(self) -> None:
-        if self._ready():
+        if self._verifier_choices():
             picker = TypePicker(prompt="Which answer type do they have?")
-            choose(self, picker, lambda code: self._ask(Ruling(subtype=code), Content(type_display(code))))
+            choose(self, picker, lambda code: self._ask_name(Ruling(subtype=code), Content(type_display(code))))
 
-    def _ask(self, ruling: Ruling, words: Content) -> None:
-        question = SettleMany(len(self._selected), words, needs_note=ruling.reason == "other")
-        choose(self, question, partial(self._answered, ruling))
+    def _ask_name(self, ruling: Ruling, words: Content) -> None:
+        question = SettleMany(len(self._focus_evidence), words, needs_note=ruling.reason == "other")
+        choose(self, question, partial(self._resolve_selected, ruling))
 
-    def _answered(self, ruling: Ruling, note: str) -> None:
+    def _resolve_selected(self, ruling: Ruling, note: str) -> None:
         if self._opened is None:
             return
         self._busy = True
         opened = self._opened
-        chosen = [subject for subject in opened.cases if subject in self._selected]
+        chosen = [subject for subject in opened.cases if subject in self._focus_evidence]
         full = Ruling(verdict=ruling.verdict, reason=ruling.reason, subtype=ruling.subtype, note=note)
         self.say(f"resolving {len(chosen):,} …")
-        self.in_background(partial(self._session.settle, opened, chosen, full), self._settled, group="settling")
+        self.in_background(
+            partial(self._session.settle, opened, chosen, full), self._resolve_contradiction, group="settling"
+        )
 
-    def _settled(self, done: Settled) -> None:
-        self._selected.clear()
+    def _resolve_contradiction(self, done: Settled) -> None:
+        self._focus_evidence.clear()
         if done.left_out:
             self.app.push_screen(LeftOutList(done.settled, done.left_out))
         else:
@@ -327,9 +331,9 @@ class ConflictClassScreen(TableScreen):
     def action_undo(self) -> None:
         if not self._busy:
             self._busy = True
-            self.in_background(self._session.undo, self._undone, group="settling")
+            self.in_background(self._session.undo, self._show_undone, group="settling")
 
-    def _undone(self, count: int) -> None:
+    def _show_undone(self, count: int) -> None:
         self.notify(undone(count), markup=False)
         self.action_reload()
 
@@ -338,15 +342,15 @@ class ConflictClassScreen(TableScreen):
         super().trouble(error)
 
 
-def _box(selected: bool) -> Cell:
+def _selection_cell(selected: bool) -> Cell:
     return Cell("■", "accent") if selected else Cell("·", "dim")
 
 
-def _answer(text: str) -> Cell:
-    return Cell(_shown(text), "bold") if text else Cell(_NO_ANSWER, "warning")
+def _answer_cell(text: str) -> Cell:
+    return Cell(_render_answer(text), "bold") if text else Cell(_NO_ANSWER, "warning")
 
 
-def _shown(answer: str) -> str:
+def _render_answer(answer: str) -> str:
     return render_math(answer) if "\\" in answer else answer
 
 
@@ -359,10 +363,10 @@ def _side_text(side: Side) -> str:
     return " ".join(part for part in parts if part)
 
 
-def _detail(row: ClassRow) -> Content:
+def _detail_text(row: ClassRow) -> Content:
     lines = [
-        Content.assemble(("Reference  ", "bold"), printable(_shown(row.reference)) or _NO_ANSWER),
-        Content.assemble(("Completion ", "bold"), printable(_shown(row.answer)) or _NO_ANSWER),
+        Content.assemble(("Reference  ", "bold"), printable(_render_answer(row.reference)) or _NO_ANSWER),
+        Content.assemble(("Completion ", "bold"), printable(_render_answer(row.answer)) or _NO_ANSWER),
     ]
     for side in row.sides:
         lines.append(Content.assemble(side_words(side.value), "  ", printable(_side_text(side))))

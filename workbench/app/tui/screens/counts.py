@@ -20,7 +20,7 @@ _BAR = 20
 
 
 class ValueCount(Struct, frozen=True):
-    """A value with its share of all rows, and its frequency relative to the most frequent one."""
+    """A value, its number of rows, its share of all rows, and its frequency relative to the most frequent value's."""
 
     said: str
     n: int

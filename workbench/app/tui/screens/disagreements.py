@@ -1,4 +1,4 @@
-"""Disagreements: queues of items worth a look, each with the reason, and the way to a decision."""
+"""Disagreements: queues of items to review, each with the reason; an opened item can be decided."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ _UNDO = "queue-undo"
 
 
 class DisagreementsScreen(FilterScreen, FigureScreen):
-    """One queue in a table, readable without opening its rows, and the progress of its review.
+    """One queue as a table that shows enough to judge its rows without opening them, and the review's progress.
 
     Args:
-        asked: The initial queue and settings; None for verifiers against gold.
+        asked: The initial queue and its settings; None for the queue of verifiers against gold.
     """
 
     CSS_PATH = "disagreements.tcss"
@@ -110,7 +110,7 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
         yield Static(id="queue-text", markup=False)
 
     def on_mount(self) -> None:
-        self.watch(self.table, "position", self._tell, init=False)
+        self.watch(self.table, "position", self._update_title, init=False)
         self.change()
 
     def on_resize(self, event: events.Resize) -> None:
@@ -121,7 +121,7 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
     def fill(self) -> None:
         if self.found is not None:
             self._list(self.found)
-            self._count()
+            self._read_progress()
 
     # -- reading -----------------------------------------------------------------------------------
 
@@ -138,9 +138,9 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
         self.desk.take(found.queue, found.order, found.reviewed)
         self._list(found)
         self.refresh_bindings()
-        self._tell()
+        self._update_title()
         self._show_counts(self.counts)
-        self._count()
+        self._read_progress()
 
     def _list(self, found: QueueListing) -> None:
         names, wide = found.queue.verifiers, self.wide
@@ -149,11 +149,11 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
         instead = found.instead_of(self.table.selected_id or 0)
         if instead is not None:
             self.table.jump_to_id(instead)
-        self._say(found.queue.text if self.reasons else "")
+        self._show_caption(found.queue.text if self.reasons else "")
         if not found.order:
             self._show_detail([])
 
-    def _say(self, text: str) -> None:
+    def _show_caption(self, text: str) -> None:
         self.put("text", view.head(self.asked.queue, text, listed=self.has_class("tall")))
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
@@ -164,11 +164,11 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
         if event.worker.group == _READ:
             self.found = None
             self.table.show_records(view.columns((), wide=self.wide), ())
-            self._say(str(event.worker.error))
+            self._show_caption(str(event.worker.error))
             self._show_detail([])
-            self._tell()
+            self._update_title()
 
-    def _count(self) -> None:
+    def _read_progress(self) -> None:
         if self._must_count:
             self._must_count = False
             self._count_then(self._show_counts)
@@ -201,7 +201,7 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
 
     def _ask_queue(self, counts: dict[Queue, Count]) -> None:
         self._show_counts(counts)
-        self._tell()
+        self._update_title()
         choices = [Choice(name, view.choice(name, counts[name])) for name in QUEUES]
         menu = ChoiceMenu("Which disagreements?", choices, chosen=(self.asked.queue,), wide=True)
         choose(self, menu, lambda name: self.change(queue=name))
@@ -262,14 +262,14 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
     def _show_detail(self, rows: Sequence[Disagreement]) -> None:
         self._detailed = rows
         names = () if self.found is None else self.found.queue.verifiers
-        # Next to the text are its padding and, if it is long, a scroll bar.
+        # The padding and, for a long text, the scroll bar take three cells.
         room = self.size.width - 3
         self.put_detail(view.detail(rows[0], names, reasons=self.reasons, width=room) if rows else view.NOTHING)
 
     def action_reasons(self) -> None:
         self.reasons = not self.reasons
         if self.found is not None:
-            self._say(self.found.queue.text if self.reasons else "")
+            self._show_caption(self.found.queue.text if self.reasons else "")
         self._show_detail(self._detailed)
 
     def opened(self, row: int) -> None:
@@ -300,16 +300,16 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
         item = self.table.selected_id
         if item is not None and not self._undoing:
             self._undoing = True
-            self.in_background(partial(self.desk.take_back, item), self._taken_back, group=_UNDO)
+            self.in_background(partial(self.desk.take_back, item), self._show_retraction, group=_UNDO)
 
-    def _taken_back(self, decision: ReviewDecision | None) -> None:
+    def _show_retraction(self, decision: ReviewDecision | None) -> None:
         self._undoing = False
         self.notify(printable(taken_back(decision)), markup=False)
         if decision is not None:
             self.table.jump_to_id(decision.completion)
             self.action_again()
 
-    def _tell(self) -> None:
+    def _update_title(self) -> None:
         wanted, found = self.asked, self.found
         if found is None:
             self.say(wanted.queue)
@@ -344,29 +344,29 @@ class ReviewItemScreen(ItemScreen):
     def __init__(self, completion: int, desk: ReviewDesk, queue: ReviewQueue) -> None:
         super().__init__(completion, desk.order)
         self._desk = desk
-        self._queue = queue
+        self._queue_answer = queue
 
     def why(self, completion: int) -> str:
-        return next((row.why for row in self._queue.rows([completion])), "")
+        return next((row.why for row in self._queue_answer.rows([completion])), "")
 
     def erring(self, item: ItemDetail) -> list[ItemVerdict]:
-        asked = (*self._queue.verifiers, self.chosen.verifier if self.chosen is not None else "")
+        asked = (*self._queue_answer.verifiers, self.chosen.verifier if self.chosen is not None else "")
         return [verdict for verdict in against_gold(item) if verdict.verifier in asked]
 
     def first_of(self, item: ItemDetail) -> Sequence[str]:
-        """Return verdicts against gold before those that agree with it, and verifiers of the queue before others."""
+        """Return the verifiers whose verdicts contradict gold, those of the queue first; the other verdicts follow."""
         against = [verdict.verifier for verdict in against_gold(item)]
-        return sorted(against, key=lambda name: name not in self._queue.verifiers)
+        return sorted(against, key=lambda name: name not in self._queue_answer.verifiers)
 
     def viewed(self, item: ItemDetail, view: View) -> View:
-        """Choose the only decided verdict against gold, since the item is about it."""
+        """Choose the verdict that contradicts gold if it is the only one: it is why the item is in the queue."""
         against = [verdict.verifier for verdict in against_gold(item) if verdict.verdict in DECIDED]
-        against = [name for name in against if name in self._queue.verifiers]
+        against = [name for name in against if name in self._queue_answer.verifiers]
         return view._replace(verifier=against[0]) if view.verifier is None and len(against) == 1 else view
 
     def title_parts(self, item: ItemDetail) -> list[RemarkPiece]:
-        done = progress(len(self.desk.reviewed), len(self._queue))
-        return [RemarkPiece(done), RemarkPiece(self._queue.name, 3), *super().title_parts(item)]
+        done = progress(len(self.desk.reviewed), len(self._queue_answer))
+        return [RemarkPiece(done), RemarkPiece(self._queue_answer.name, 3), *super().title_parts(item)]
 
     def after_review(self, decision: ReviewDecision) -> None:
         place = self.desk.next_open(-1 if self._index is None else self._index)
@@ -375,7 +375,7 @@ class ReviewItemScreen(ItemScreen):
             self.after_decision(decision.completion)
         else:
             self._index = place
-            self._open(self._neighbours[place])
+            self._open_calls(self._neighbours[place])
 
 
 # -- The errors reviewers have marked: how many of each kind every verifier makes, overall and on each answer type.
@@ -387,7 +387,7 @@ _NONE = "No error has been marked yet. On an item, {error} marks a verifier's er
 
 
 class ErrorCountsScreen(WorkbenchScreen):
-    """A table with a cursor on one cell; enter opens the first of the cell's items, and n goes through them."""
+    """A table of error counts with a cursor on one cell; enter opens the items counted in it, one by one."""
 
     CSS_PATH = "error_counts.tcss"
     TITLE_TEXT = "Errors by kind"
@@ -429,7 +429,7 @@ class ErrorCountsScreen(WorkbenchScreen):
             title = category or "marked"
             table.add_column(Text(f"  {title}", justify="right"), width=cell_len(title) + 2)
         for line in lines:
-            table.add_row(_name(line), *(_figure(line, category) for category in self._columns))
+            table.add_row(_line_name(line), *(_count_text(line, category) for category in self._columns))
         table.move_cursor(row=place.row, column=max(1, place.column))
         table.focus()
         marked = sum(line.marked for line in lines if line.group is None)
@@ -446,7 +446,7 @@ class ErrorCountsScreen(WorkbenchScreen):
 
     @on(DataTable.CellHighlighted)
     def _describe(self) -> None:
-        words = _NONE.format(error=key_of("item.error")) if self.chosen is None else _sentence(*self.chosen)
+        words = _NONE.format(error=key_of("item.error")) if self.chosen is None else _cell_sentence(*self.chosen)
         self.query_one("#errors-cell", Static).update(words)
 
     @on(DataTable.CellSelected)
@@ -455,9 +455,9 @@ class ErrorCountsScreen(WorkbenchScreen):
             line, category = self.chosen
             part = None if line.group is None else self.part
             read = partial(marked_items, self.project, line.verifier, category, part, line.group)
-            self.in_background(read, partial(self._open, line.verifier), group="errors-items")
+            self.in_background(read, partial(self._open_calls, line.verifier), group="errors-items")
 
-    def _open(self, verifier: str, found: array[int]) -> None:
+    def _open_calls(self, verifier: str, found: array[int]) -> None:
         if found:
             self.app.push_screen(ItemScreen(found[0], found, (verifier,)))
         else:
@@ -469,18 +469,18 @@ class ErrorCountsScreen(WorkbenchScreen):
         share(self, name, lambda form: written([error_table(lines)], form), lambda: lines)
 
 
-def _name(line: ErrorLine) -> Text:
+def _line_name(line: ErrorLine) -> Text:
     if line.group is None:
         return Text(fit(f" {line.verifier}", _NAME), style="bold")
     return Text(fit(f"   {group_words(line.group)}", _NAME))
 
 
-def _figure(line: ErrorLine, category: ErrorCategory | None) -> Text:
+def _count_text(line: ErrorLine, category: ErrorCategory | None) -> Text:
     count = line.marked if category is None else line.counts.get(category, 0)
     return Text(f"{count:,}" if count else "·", style="bold" if line.group is None else "", justify="right")
 
 
-def _sentence(line: ErrorLine, category: ErrorCategory | None) -> str:
+def _cell_sentence(line: ErrorLine, category: ErrorCategory | None) -> str:
     count = line.marked if category is None else line.counts.get(category, 0)
     where = "all items" if line.group is None else group_words(line.group)
     said = f"{printable(line.verifier)} on {where}: {counted(count, 'marked error')}"

@@ -1,4 +1,4 @@
-"""Several verifiers side by side: significant differences, indistinguishable pairs, and joint errors."""
+"""Several verifiers compared: significant differences, indistinguishable pairs, and joint errors."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ MEASURES: Final[dict[Measure, str]] = {
     "both": "items both judge wrongly (in brackets: expected by chance, given gold)",
     "kappa": "agreement of their verdicts beyond chance (Cohen's kappa)",
 }
-"""Content of a matrix cell."""
+"""Measure in the matrix cells -> its explanation."""
 
 _MARKS = {"better": "▲", "worse": "▼", "not distinguishable": "≈"}
 
@@ -60,7 +60,7 @@ _SELF: Final = "·"
 
 
 class FamilySheet:
-    """A family and its joint errors, looked up by two names in either order."""
+    """A comparison of several verifiers and their joint errors, looked up by two names in either order."""
 
     def __init__(self, family: FamilyReport, errors: JointErrorReport) -> None:
         self.family, self.errors = family, errors
@@ -71,7 +71,7 @@ class FamilySheet:
         self._widest = max((abs(pair.difference) for pair in family.family), default=0.0) or 1.0
 
     def pair(self, a: str, b: str) -> FamilyPair | None:
-        """Return their paired metrics; None for a pair without common items."""
+        """Return the paired metrics of two verifiers; None without common items."""
         return self._pairs.get(frozenset((a, b)))
 
     def judges(self, a: str, b: str) -> JudgePair | None:
@@ -80,7 +80,7 @@ class FamilySheet:
     # -- the matrix --------------------------------------------------------------------------------
 
     def columns(self) -> list[MatrixColumn]:
-        """Return columns with the rows' numbers, and below them as much of the name as fits."""
+        """Return the columns, headed by their verifier's row number and, below it, as much of its name as fits."""
         return [
             MatrixColumn(one.verifier, str(place), fit(one.verifier, _NAME_CELLS).rstrip())
             for place, one in enumerate(self.members, 1)
@@ -88,7 +88,7 @@ class FamilySheet:
         ]
 
     def rows(self, measure: Measure) -> list[MatrixRow]:
-        """Return the verifiers by rank, each with its accuracy and letters."""
+        """Return the rows: verifiers by rank, each with its accuracy and the letters of its groups."""
         letters = max((len(one.letters) for one in self.members), default=0)
         return [
             MatrixRow(
@@ -106,11 +106,11 @@ class FamilySheet:
         if a == b:
             return MatrixCell(_SELF)
         if measure == "difference":
-            return self._difference(a, b)
+            return self._difference_cell(a, b)
         judges = self.judges(a, b)
-        return MatrixCell(NONE) if judges is None else _judged(judges, measure)
+        return MatrixCell(NONE) if judges is None else _joint_error_cell(judges, measure)
 
-    def _difference(self, a: str, b: str) -> MatrixCell:
+    def _difference_cell(self, a: str, b: str) -> MatrixCell:
         pair = self.pair(a, b)
         if pair is None:
             return MatrixCell(NONE)
@@ -120,13 +120,13 @@ class FamilySheet:
 
 
 class FamilyQuery(FigureQuery, frozen=True, kw_only=True):
-    """The request.
+    """A request to compare several verifiers.
 
     Attributes:
-        verifiers: Verifiers to compare; () for all that can be.
+        verifiers: Names of the verifiers to compare; empty for all that can be compared.
         against: The verifier that all are compared with; None for all pairs.
-        words: The items, for people.
-        conditions: The items, as conditions.
+        words: Description of the items, for the caption.
+        conditions: The conditions that select the items.
     """
 
     verifiers: tuple[str, ...] = ()
@@ -136,11 +136,11 @@ class FamilyQuery(FigureQuery, frozen=True, kw_only=True):
 
 
 class FamilyScreen(FigureScreen):
-    """A matrix of verifiers with a cursor on one pair, and everything about that pair below it.
+    """A matrix of verifiers with a cursor on one pair, and below it all metrics of that pair.
 
     Args:
         asked: The initial request.
-        verifiers: Verifiers that can be compared.
+        verifiers: Names of the verifiers that can be compared.
     """
 
     CSS_PATH = "family.tcss"
@@ -185,9 +185,9 @@ class FamilyScreen(FigureScreen):
     def count(self, asked: FamilyQuery) -> None:
         self.asked = asked
         self.say("reading …")
-        self.count_in_thread(partial(self._read, asked), self._show, group="family")
+        self.count_in_thread(partial(self._read_cases, asked), self._show, group="family")
 
-    def _read(self, asked: FamilyQuery) -> FamilySheet:
+    def _read_cases(self, asked: FamilyQuery) -> FamilySheet:
         found = family(self.project, asked.verifiers or self.verifiers, against=asked.against, **counting(asked))
         return FamilySheet(found, joint_errors(self.project, asked.verifiers or self.verifiers, **counting(asked)))
 
@@ -211,7 +211,7 @@ class FamilyScreen(FigureScreen):
             matrix.move_to(matrix.row_key, columns[1].key)
 
     @on(Matrix.Moved)
-    def _moved(self) -> None:
+    def _show_cell(self) -> None:
         matrix = self.query_one(Matrix)
         if self.sheet is not None:
             sentence = cell_sentence(self.sheet, matrix.row_key, matrix.column_key)
@@ -241,9 +241,9 @@ class FamilyScreen(FigureScreen):
 
     def action_choose(self) -> None:
         menu = ManyMenu("Compare", self.verifiers, self.asked.verifiers or self.verifiers)
-        choose(self, menu, self._chosen)
+        choose(self, menu, self._work_under)
 
-    def _chosen(self, names: tuple[str, ...]) -> None:
+    def _work_under(self, names: tuple[str, ...]) -> None:
         if len(names) < 2:
             self.notify("Choose two or more.", markup=False)
             return
@@ -262,14 +262,14 @@ class FamilyScreen(FigureScreen):
 
 
 def turned(pair: FamilyPair, a: str, level: float) -> tuple[float, str]:
-    """Return the difference and the test results, as seen from one of the two."""
+    """Return ``a``'s accuracy minus the other's, and whether ``a`` is better, worse or not distinguishable."""
     difference, says = pair.difference, classify_pair(pair, level)
     if pair.a == a:
         return difference, says
     return 0.0 - difference, {"better": "worse", "worse": "better"}.get(says, says)  # equal is never "-0.0"
 
 
-def _judged(judges: JudgePair, measure: Measure) -> MatrixCell:
+def _joint_error_cell(judges: JudgePair, measure: Measure) -> MatrixCell:
     if measure == "both":
         errors = judges.errors
         return MatrixCell(f"{compact_count(errors.both_wrong)} ({one_decimal(judges.expected_given_gold)})")
@@ -299,7 +299,7 @@ def legend(measure: Measure) -> Content:
 
 
 def together(sheet: FamilySheet) -> Content:
-    """Return the indistinguishable verifiers, by number, and the two that err together least."""
+    """Return the text on groups of indistinguishable verifiers and on the pair with the fewest joint errors."""
     return Content(f"{_groups_text(sheet.family)}\n{printable(best_pair(sheet.errors))}")
 
 
@@ -315,19 +315,19 @@ def cell_sentence(sheet: FamilySheet, row: str | None, column: str | None) -> Co
     if row is None or column is None:
         return Content("")
     if row == column:
-        return _own(next(one for one in sheet.members if one.verifier == row))
+        return _member_sentence(next(one for one in sheet.members if one.verifier == row))
     names = Content.assemble((printable(row), "bold"), " – ", (printable(column), "bold"))
     judges = sheet.judges(row, column)
-    return Content("\n").join([names + _tested(sheet, row, column), *(_errors(judges) if judges else ())])
+    return Content("\n").join([names + _test_text(sheet, row, column), *(_error_lines(judges) if judges else ())])
 
 
-def _own(one: FamilyMember) -> Content:
+def _member_sentence(one: FamilyMember) -> Content:
     ends = "" if one.ci is None else f" [{percent(one.ci[0])}, {percent(one.ci[1])}]"
     size = f"{counted(one.n, 'item')} in {counted(one.questions, 'question')}"
     return Content.assemble((printable(one.verifier), "bold"), f" · accuracy {percent(one.accuracy)} %{ends} · {size}")
 
 
-def _tested(sheet: FamilySheet, a: str, b: str) -> Content:
+def _test_text(sheet: FamilySheet, a: str, b: str) -> Content:
     pair = sheet.pair(a, b)
     if pair is None:
         return Content(" · no common item that counts")
@@ -342,7 +342,7 @@ def _tested(sheet: FamilySheet, a: str, b: str) -> Content:
     )
 
 
-def _errors(judges: JudgePair) -> tuple[Content, Content]:
+def _error_lines(judges: JudgePair) -> tuple[Content, Content]:
     errors = judges.errors
     return (
         Content(
@@ -350,11 +350,11 @@ def _errors(judges: JudgePair) -> tuple[Content, Content]:
             f"{one_decimal(judges.expected_given_gold)} · either right {percent(judges.either_right)} %"
         ),
         Content(
-            f"errors' phi {number(errors.phi)} {_ends(errors.phi_ci)} · same {percent(judges.agreement)} % · "
-            f"kappa {number(judges.kappa)} {_ends(judges.kappa_ci)}"
+            f"errors' phi {number(errors.phi)} {_interval_text(errors.phi_ci)} · same {percent(judges.agreement)} % · "
+            f"kappa {number(judges.kappa)} {_interval_text(judges.kappa_ci)}"
         ),
     )
 
 
-def _ends(ends: tuple[float, float] | None) -> str:
+def _interval_text(ends: tuple[float, float] | None) -> str:
     return "" if ends is None else fractions(ends)

@@ -31,7 +31,7 @@ _COLUMNS: Columns[Flag] = (
 
 
 class FlagsScreen(TableScreen, LiveScreen):
-    """Flags say nothing of labels, verdicts or gold: looking at them is no reveal; opening the item is."""
+    """Flags contain no labels, verdicts or gold: showing them is not recorded as a reveal; opening an item is."""
 
     CSS_PATH = "flags.tcss"
     TITLE_TEXT = "Flags"
@@ -65,12 +65,12 @@ class FlagsScreen(TableScreen, LiveScreen):
         self.read_again()
 
     @property
-    def _chosen(self) -> Flag | None:
+    def _work_under(self) -> Flag | None:
         chosen = self.table.selected_id
         return self._flags[chosen] if chosen is not None and chosen < len(self._flags) else None
 
     def highlighted(self, row: int) -> None:
-        self.put_detail(Content() if self._chosen is None else _detail(self._chosen))
+        self.put_detail(Content() if self._work_under is None else _detail_text(self._work_under))
 
     # -- answering ---------------------------------------------------------------------------------
 
@@ -78,30 +78,30 @@ class FlagsScreen(TableScreen, LiveScreen):
         self.action_answer()
 
     def action_answer(self) -> None:
-        if (flag := self._chosen) is not None:
-            self.ask_line(_title(flag), flag.completion, partial(self._answered, flag))
+        if (flag := self._work_under) is not None:
+            self.ask_line(_answer_title(flag), flag.completion, partial(self._resolve_selected, flag))
 
-    def _answered(self, flag: Flag, said: str) -> None:
+    def _resolve_selected(self, flag: Flag, said: str) -> None:
         work = partial(coordinating.answer, self.project, flag.completion, said, by=coordinator_name())
-        self.in_background(work, partial(self._stored, flag), group="flags-answer", exclusive=False)
+        self.in_background(work, partial(self._finish_store, flag), group="flags-answer", exclusive=False)
 
-    def _stored(self, flag: Flag, done: Answered) -> None:
-        self.line_stored(_title(flag), flag.completion)
+    def _finish_store(self, flag: Flag, done: Answered) -> None:
+        self.line_stored(_answer_title(flag), flag.completion)
         self.notify(f"Your answer was sent to {printable(', '.join(done.to))}.", markup=False)
         self.read_again()
 
     def action_open(self) -> None:
-        if (flag := self._chosen) is not None:
+        if (flag := self._work_under) is not None:
             from workbench.app.tui.screens.item import ItemScreen
 
             self.app.push_screen(ItemScreen(flag.completion, [self._flags[row].completion for row in self.table.order]))
 
 
-def _title(flag: Flag) -> str:
+def _answer_title(flag: Flag) -> str:
     return f"Answer to {fit(flag.annotator, 24).rstrip()}"
 
 
-def _detail(flag: Flag) -> Content:
+def _detail_text(flag: Flag) -> Content:
     lines = [
         *(
             Content.styled(

@@ -1,4 +1,4 @@
-"""A line that goes anywhere: to a screen by its name or its letter, to an item by the end of its id."""
+"""An input line that opens a screen by its name or letter, or an item by the end of its id."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from workbench.measuring.browsing import meant
 
 
 def matching(typed: str, places: Sequence[Destination]) -> list[Destination]:
-    """Return the screens that may be meant: by their letter, else by beginnings of words, the likeliest first."""
+    """Return the screens that may be meant: those with the typed letter, then those with a word that begins so."""
     said = typed.strip().casefold()
     by_letter = [place for place in places if place.letter == typed.strip()]
     by_title = [place for place in places if place.title.casefold().startswith(said)]
@@ -43,7 +43,7 @@ class GoToScreen(ModalScreen[str | list[int] | None]):
     """Lists the screens that the typed text may mean; returns a screen's name, or the row ids of items.
 
     Args:
-        below: The screen below.
+        below: The screen from which Go to was opened.
         places: The screens that the person may open.
         items: Whether they may open items.
 
@@ -80,27 +80,27 @@ class GoToScreen(ModalScreen[str | list[int] | None]):
     def on_mount(self) -> None:
         self.query_one(OptionList).can_focus = False
         self.set_focus(self.query_one(CompletingInput))
-        self._list("")
+        self._list_matches("")
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
-        self._list(event.value)
+        self._list_matches(event.value)
 
-    def _list(self, typed: str) -> None:
+    def _list_matches(self, typed: str) -> None:
         found = matching(typed, self._places)
         self.listed = found or like(typed, self._places)
         listing = self.query_one(OptionList)
-        listing.set_options([_option(place) for place in self.listed])
+        listing.set_options([_screen_option(place) for place in self.listed])
         listing.highlighted = 0 if self.listed else None
-        self._say("" if found else "Did you mean" if self.listed else self._without_screen())
+        self._show_message("" if found else "Did you mean" if self.listed else self._no_match_text())
 
-    def _without_screen(self) -> str:
+    def _no_match_text(self) -> str:
         if not self._items:
             return "There is no screen of this name."
         return f"There is no screen of this name; enter looks for an item. Commands: esc, then {key_of('app.palette')}."
 
-    def _say(self, text: str) -> None:
+    def _show_message(self, text: str) -> None:
         beside = self.query_one("#go-to-beside", Static)
         beside.update(text)
         beside.display = bool(text)
@@ -119,9 +119,9 @@ class GoToScreen(ModalScreen[str | list[int] | None]):
         elif self._items:
             said = event.value.strip().removeprefix("#")
             # The screen below reports an unknown id; the line stays open.
-            self._below.in_background(partial(meant, self._below.project, said), self._found, group="go-to")
+            self._below.in_background(partial(meant, self._below.project, said), self._return_items, group="go-to")
 
-    def _found(self, items: list[int]) -> None:
+    def _return_items(self, items: list[int]) -> None:
         if self.is_attached:
             self.dismiss(items)
 
@@ -131,5 +131,5 @@ class GoToScreen(ModalScreen[str | list[int] | None]):
         self.dismiss(self.listed[event.option_index].name)
 
 
-def _option(place: Destination) -> Option:
+def _screen_option(place: Destination) -> Option:
     return Option(Content.assemble((place.keys, "bold"), f"  {place.title.ljust(22)} ", place.text))

@@ -34,7 +34,7 @@ _WIDGETS: dict[str, type[Widget]] = {"In a table": VirtualTable, "In a matrix": 
 
 
 class HelpLine(NamedTuple):
-    """One line of help: keys as people know them, and their action."""
+    """One line of help: keys as shown to users, and what they do."""
 
     keys: str
     text: str
@@ -44,7 +44,7 @@ class HelpScreen(ModalScreen[None]):
     """The keys of a screen in groups: its own, those that work everywhere, those of its tables and texts.
 
     Attributes:
-        of_every_key: The table of all keys and their meanings is shown instead.
+        of_every_key: Whether the table of all keys and their meanings is shown instead.
     """
 
     CSS_PATH = "help.tcss"
@@ -81,7 +81,7 @@ class HelpScreen(ModalScreen[None]):
     def on_resize(self) -> None:
         self.query_one("#help-keys", Static).update(self.content())
 
-    def _width(self) -> int:
+    def _text_width(self) -> int:
         return min(_BOX_WIDTH, self.app.size.width) - _AROUND
 
     def content(self) -> Content:
@@ -90,7 +90,7 @@ class HelpScreen(ModalScreen[None]):
             parts.append(Content.styled(title, "bold $text-accent"))
             for line in lines:
                 keys = line.keys.ljust(_KEYS_WIDTH)
-                first, *others = Content(line.text).wrap(max(1, self._width() - _INDENT - len(keys)))
+                first, *others = Content(line.text).wrap(max(1, self._text_width() - _INDENT - len(keys)))
                 parts.append(Content.assemble("  ", (keys, "bold"), " ", first))
                 parts.extend(Content.assemble(" " * (_INDENT + _KEYS_WIDTH), other) for other in others)
             parts.append(Content(""))
@@ -104,27 +104,33 @@ class HelpScreen(ModalScreen[None]):
         return Content("\n").join(parts)
 
     def groups(self) -> Iterator[tuple[str, list[HelpLine]]]:
-        own = [self._line(action.id, action.keys, action.help) for action in self.below.own_actions()]
+        own = [self._help_line(action.id, action.keys, action.help) for action in self.below.own_actions()]
         if own := [line for line in own if line.keys]:
             yield "This screen", own
         if self.below.WORDS:
             yield "Words", [HelpLine(word, text) for word, text in self.below.WORDS.items()]
         everywhere = self.below.workbench.actions_everywhere()
-        yield "Everywhere", [self._line(action.id, action.keys, action.help) for action in everywhere]
+        yield "Everywhere", [self._help_line(action.id, action.keys, action.help) for action in everywhere]
         for title, widget in _WIDGETS.items():
             if self.below.query(widget):
                 said = {action.id: action.help for action in getattr(widget, "ACTIONS", ())}
                 declared = widget_bindings(widget)
-                yield title, [self._line(one.id or "", one.key, said.get(one.id, one.description)) for one in declared]
+                yield (
+                    title,
+                    [self._help_line(one.id or "", one.key, said.get(one.id, one.description)) for one in declared],
+                )
         places = self.below.workbench.places
         yield "By name", [HelpLine(place.keys, f"{place.title}: {place.text}.") for place in places]
 
-    def _line(self, name: str, keys: str, text: str) -> HelpLine:
+    def _help_line(self, name: str, keys: str, text: str) -> HelpLine:
         return HelpLine(" ".join(shown_keys(name, keys)), text)
 
 
 def every_key(app: WorkbenchApp) -> Iterator[tuple[str, list[HelpLine]]]:
-    """Yield each meaning with its keys: those of the keymap, and the default ones unless all its actions are moved."""
+    """Yield groups of lines, one line per meaning.
+
+    Its keys are those of the keymap and, unless the keymap moves all its actions, the default ones.
+    """
     declared = default_keys(app.EVERYWHERE) if app.settings.keymap else ()
     moved = [(meaning_of(name), key) for name, keys in declared for key in shown_keys(name, keys) if key != NO_KEY]
 

@@ -23,7 +23,7 @@ from workbench.labelling.annotating import AnnotationSession, OwnEntry
 from workbench.labelling.rulings import Role
 
 SHOWN = 500
-"""Maximum number of listed labels; older ones are reached from Annotate."""
+"""Maximum number of entries in the list; Annotate also opens older labels."""
 
 Entry = OwnEntry | OwnDecision
 
@@ -62,9 +62,9 @@ class HistoryScreen(PersonScreen):
             self.action_reload()
 
     def action_reload(self) -> None:
-        self.in_background(partial(self._read, self._person), self._show, group="history")
+        self.in_background(partial(self._read_cases, self._person), self._show, group="history")
 
-    def _read(self, name: str) -> list[Entry]:
+    def _read_cases(self, name: str) -> list[Entry]:
         with closing(AnnotationSession(self.project, name)) as session:
             labels = session.history(SHOWN)
         found: list[Entry] = [*labels, *AdjudicationSession(self.project, name).history(SHOWN)]
@@ -75,7 +75,7 @@ class HistoryScreen(PersonScreen):
         at = listing.highlighted or 0
         self._entries = entries
         listing.clear_options()
-        listing.add_options([Option(_line(entry)) for entry in entries])
+        listing.add_options([Option(_entry_line(entry)) for entry in entries])
         self.set_class(not entries, "empty")
         if entries:
             listing.highlighted = min(at, len(entries) - 1)
@@ -85,23 +85,23 @@ class HistoryScreen(PersonScreen):
         self.say(f"{name}{shown} labels and decisions, newest first")
 
     @on(OptionList.OptionSelected)
-    def _selected(self, event: OptionList.OptionSelected) -> None:
-        self._open(event.option_index)
+    def _focus_evidence(self, event: OptionList.OptionSelected) -> None:
+        self._open_calls(event.option_index)
 
     def action_open(self) -> None:
         highlighted = self.query_one(OptionList).highlighted
         if highlighted is not None:
-            self._open(highlighted)
+            self._open_calls(highlighted)
 
-    def _open(self, number: int) -> None:
+    def _open_calls(self, number: int) -> None:
         entry = self._entries[number]
         if isinstance(entry, OwnDecision):
-            self._work_as("adjudicator")
+            self._set_role_name("adjudicator")
             self.workbench.open_screen("adjudicate", (entry.task, entry.subject))
             return
         from workbench.app.tui.screens.annotate import AnnotateScreen
 
-        self._work_as("annotator")
+        self._set_role_name("annotator")
         below = next((screen for screen in self.app.screen_stack if isinstance(screen, AnnotateScreen)), None)
         if below is None or below.person != self._person:
             self.workbench.open_screen("annotate", entry.completion)
@@ -109,12 +109,12 @@ class HistoryScreen(PersonScreen):
             self.workbench.open_screen("annotate")
             below.open_item(entry.completion)
 
-    def _work_as(self, role: Role) -> None:
+    def _set_role_name(self, role: Role) -> None:
         if self.workbench.annotator is None:
             self.workbench.working_as[role] = self._person
 
 
-def _line(entry: Entry) -> Content:
+def _entry_line(entry: Entry) -> Content:
     when = minute(entry.created_at)
     question = ("\n", ""), (f"    {fit(entry.question, 110).rstrip()}", "$text-muted")
     if isinstance(entry, OwnDecision):

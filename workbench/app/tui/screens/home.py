@@ -1,4 +1,4 @@
-"""Home: open tasks, the most pressing first, the accuracy of verifiers, and the way to every other screen."""
+"""Home: open tasks, the most urgent first, the accuracy of verifiers, and a menu of the other screens."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 WIDE = 140
 """Terminal columns from which the panels form two columns."""
 TALL = 34
-"""Terminal lines from which more verifiers have a line."""
+"""Terminal lines from which more verifiers are listed."""
 
 _VERIFIERS = {False: 5, True: 12}
 _MAX_RUNS = 5
@@ -44,7 +44,7 @@ _MIN_TASK_LINES = 9
 """Minimum lines reserved for open tasks."""
 _LATE = "late"
 _REST_FACTOR = 10
-"""Pause after a measurement, as a multiple of its duration: following an active run costs a tenth of a core."""
+"""Pause after computing metrics, as a multiple of its duration: following an active run costs a tenth of a core."""
 
 _HINTS = {
     "states": "Nothing has been imported yet: {begin} leads from a file to a first metric.",
@@ -53,15 +53,15 @@ _HINTS = {
     "people": "There are no annotators yet: {begin} adds them, or Assign, among the commands.",
     "runs": "No verifier has been run. Start one in Verifiers & runs.",
 }
-"""Text of an empty panel."""
+"""Panel -> its text while it is empty."""
 
 
 class Seen(NamedTuple):
-    """The data of Home: everything for the coordinator, only their own for an annotator.
+    """The data of Home: all counts for the coordinator; for an annotator, only their own progress.
 
     Attributes:
-        facts: The source of the briefing; None for an annotator.
-        matters: Open tasks known from counts; for an annotator, all tasks.
+        facts: The project's counts, from which tasks are derived; None for an annotator.
+        matters: The open tasks that counts alone reveal; for an annotator, all open tasks.
     """
 
     facts: ProjectFacts | None = None
@@ -70,10 +70,10 @@ class Seen(NamedTuple):
 
 
 class Late(NamedTuple):
-    """Data that takes long to measure.
+    """Data that takes long to compute.
 
     Attributes:
-        version: The state of the database that was measured.
+        version: The database's change counter when the data was computed.
     """
 
     version: int | None
@@ -84,11 +84,11 @@ class Late(NamedTuple):
 class HomeScreen(LiveScreen):
     """Open tasks, in sentences, next to a menu of the other screens; counts are below.
 
-    Sentences with measured metrics come after the others, from a thread that rests ten times as long
-    as it works, and only while Home is visible.
+    Tasks that need metrics appear after the others: a thread computes them only while Home is visible, and pauses ten
+    times as long as it works.
 
     Attributes:
-        matters: Open tasks, as listed.
+        matters: Open tasks, in the order they are listed.
     """
 
     CSS_PATH = "home.tcss"
@@ -119,29 +119,29 @@ class HomeScreen(LiveScreen):
         super().__init__()
         self.matters: list[Matter] = []
         self._seen = Seen()
-        self._seen_of: int | None = None  # the state of the database that it is of
+        self._seen_of: int | None = None  # the database's change counter when it was read
         self._late: Late | None = None
-        self._measured: int | None = None  # the state of the database that the late ones are of
+        self._measured: int | None = None  # the database's change counter for which late data is computed
         self._measuring = False
         self._measure_after = self._measure_began = 0.0
         self._measure_later: Timer | None = None
         self._watch: Watch | None = None
 
     def heading(self) -> tuple[str, str]:
-        return self.TITLE_TEXT, self._who()
+        return self.TITLE_TEXT, self._title_text()
 
     def content(self) -> ComposeResult:
         person = self.workbench.annotator
         with Vertical(id="home-menu-box"):
-            yield OptionList(*self._menu(), id="home-menu", markup=False)
+            yield OptionList(*self._menu_options(), id="home-menu", markup=False)
         with VerticalScroll(id="home-panels"):
-            yield OptionList(_unread(), id="home-briefing", markup=False)
+            yield OptionList(_placeholder_option(), id="home-briefing", markup=False)
             if not person:
                 with Vertical(id="home-standing", classes="panel") as panel:
                     panel.border_title = "Accuracy"
                     yield Static("…", markup=False)
             with Container(id="home-counts"):
-                for name, title in self._panels():
+                for name, title in self._panel_titles():
                     with Vertical(id=f"home-{name}", classes="panel") as panel:
                         panel.border_title = title
                         yield Static("…", markup=False)
@@ -149,18 +149,18 @@ class HomeScreen(LiveScreen):
     def on_mount(self) -> None:
         self.query_one("#home-briefing").focus()
 
-    def _who(self) -> str:
+    def _title_text(self) -> str:
         return f"{printable(self.project.path.name)} · {self.workbench.seat}"
 
-    def _menu(self) -> list[Option]:
+    def _menu_options(self) -> list[Option]:
         found = []
-        for action in self._screens():
+        for action in self._screen_actions():
             name = action.id.partition(".")[2]
             prompt = Content.assemble((f"{DESTINATIONS[name].keys} ", "bold"), action.label)
             found.append(Option(prompt, id=name))
         return found
 
-    def _screens(self) -> list[Action]:
+    def _screen_actions(self) -> list[Action]:
         allowed = {f"home.{name}" for name in self.workbench.screen_names}
         return [action for action in self.ACTIONS if action.id in allowed]
 
@@ -168,9 +168,9 @@ class HomeScreen(LiveScreen):
         numbered = zip((action for action in self.ACTIONS if "matter" in action.id), self.matters, strict=False)
         start = (action for action in self.ACTIONS if action.id == "home.start" and not self.workbench.annotator)
         matters = (action._replace(help=printable(one.sentence)) for action, one in numbered)
-        return (*self._screens(), *start, *matters, self.ACTIONS[-1])
+        return (*self._screen_actions(), *start, *matters, self.ACTIONS[-1])
 
-    def _panels(self) -> list[tuple[str, str]]:
+    def _panel_titles(self) -> list[tuple[str, str]]:
         if self.workbench.annotator:
             return [("own", "Your work")]
         return [("states", "Items"), ("datasets", "Data sets"), ("people", "People"), ("runs", "Runs")]
@@ -202,13 +202,13 @@ class HomeScreen(LiveScreen):
         if data.facts is not None:
             counts = data.facts.counts
             sizes = f"{counted(counts.items, 'item')}, {counted(counts.questions, 'question')}"
-            self.say(f"{self._who()} · {sizes}")
+            self.say(f"{self._title_text()} · {sizes}")
         self._fill()
-        self._measure()
+        self._load_metrics()
 
     # -- what takes long ---------------------------------------------------------------------------
 
-    def _measure(self) -> None:
+    def _load_metrics(self) -> None:
         facts = self._seen.facts
         if facts is None or self._measuring or self._measured == self._seen_of or not self.is_active:
             return
@@ -216,26 +216,26 @@ class HomeScreen(LiveScreen):
             self._measure_later.stop()
         pause = self._measure_after - time.monotonic()
         if pause > 0:
-            # Nothing may be written any more that would bring a further look.
-            self._measure_later = self.set_timer(pause, self._measure)
+            # The database may not change again, so plan the next computation now.
+            self._measure_later = self.set_timer(pause, self._load_metrics)
             return
         self._measuring, self._measured, self._measure_began = True, self._seen_of, time.monotonic()
-        self.in_background(partial(_measured, facts, self._seen_of), self._arrived_late, group=_LATE, stops=True)
+        self.in_background(partial(_measured, facts, self._seen_of), self._show_late, group=_LATE, stops=True)
 
-    def _arrived_late(self, data: Late) -> None:
+    def _show_late(self, data: Late) -> None:
         self._late = data
-        self._rest()
+        self._schedule_pause()
         self._fill()
-        self._measure()
+        self._load_metrics()
 
-    def _rest(self) -> None:
+    def _schedule_pause(self) -> None:
         now = time.monotonic()
         self._measuring = False
         self._measure_after = now + _REST_FACTOR * (now - self._measure_began)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if event.worker.group == _LATE and event.state in (WorkerState.ERROR, WorkerState.CANCELLED):
-            self._rest()
+            self._schedule_pause()
             if event.state is WorkerState.CANCELLED:
                 self._measured = None
 
@@ -243,10 +243,10 @@ class HomeScreen(LiveScreen):
         self.workers.cancel_group(self, _LATE)
 
     def on_screen_resume(self) -> None:
-        self._measure()
+        self._load_metrics()
 
     @property
-    def _is_old(self) -> bool:
+    def _is_late_stale(self) -> bool:
         return self._late is not None and self._late.version != self._seen_of
 
     # -- what is shown -----------------------------------------------------------------------------
@@ -259,20 +259,22 @@ class HomeScreen(LiveScreen):
             self._fill()
 
     def _fill(self) -> None:
-        for name, _ in self._panels():
+        for name, _ in self._panel_titles():
             panel = self.query_one(f"#home-{name} Static", Static)
-            content = self._content(name, panel.content_size.width or overview.NARROW)
+            content = self._panel_content(name, panel.content_size.width or overview.NARROW)
             panel.set_class(not content, "hint")
-            panel.update(content or Content(self._hint(name).format(begin=f"Begin ({DESTINATIONS['begin'].keys})")))
+            panel.update(
+                content or Content(self._panel_hint(name).format(begin=f"Begin ({DESTINATIONS['begin'].keys})"))
+            )
         if self._seen.facts is not None:
             self._fill_ranking()
         self._list()
 
-    def _hint(self, name: str) -> str:
+    def _panel_hint(self, name: str) -> str:
         facts = self._seen.facts
         return _HINTS["pool" if name == "states" and facts is not None and facts.counts.questions else name]
 
-    def _content(self, name: str, width: int) -> Content:
+    def _panel_content(self, name: str, width: int) -> Content:
         seen = self._seen
         if seen.own is not None:
             return overview.person_line(seen.own, width)
@@ -280,7 +282,7 @@ class HomeScreen(LiveScreen):
             return Content()
         counts = seen.facts.counts
         if name == "states":
-            return _states(counts, width)
+            return _states_text(counts, width)
         if name == "datasets":
             return overview.datasets_panel(counts.datasets, width)
         if name == "people":
@@ -293,7 +295,7 @@ class HomeScreen(LiveScreen):
         width, most = panel.content_size.width or overview.NARROW, _VERIFIERS[self.size.height >= TALL]
         if self._late is not None and self._late.standing.verifiers:
             panel.update(verifier_lines(self._late.standing, width, most))
-        elif self._late is None or self._is_old:
+        elif self._late is None or self._is_late_stale:
             panel.update("being counted …")
         else:
             panel.update("No verifier has a complete run yet.")
@@ -302,7 +304,7 @@ class HomeScreen(LiveScreen):
         from workbench.measuring.briefing import ranked
 
         briefing, matters = self.query_one("#home-briefing", OptionList), list(self._seen.matters)
-        if self._late is not None and not (self._is_old and not matters and not self._late.matters):
+        if self._late is not None and not (self._is_late_stale and not matters and not self._late.matters):
             matters = ranked([*matters, *self._late.matters])
         at = briefing.highlighted
         chosen = self.matters[at] if at is not None and at < len(self.matters) else None
@@ -310,14 +312,14 @@ class HomeScreen(LiveScreen):
         width = briefing.content_size.width or overview.NARROW
         waiting = self._seen.facts is not None and (self._late is None or not matters)
         lines = [matter_text(number, one, width) for number, one in enumerate(matters, 1)]
-        briefing.set_options(lines or [_unread()] * waiting)
+        briefing.set_options(lines or [_placeholder_option()] * waiting)
         about = chosen and (chosen.kind, chosen.about)
         same = (place for place, one in enumerate(matters) if (one.kind, one.about) == about)
         briefing.highlighted = next(same, 0 if matters else None)
         briefing.border_title = f"Open · {'more is being counted …' if waiting else 'enter or its key leads there'}"
-        self.call_after_refresh(self._make_room)
+        self.call_after_refresh(self._limit_briefing)
 
-    def _make_room(self) -> None:
+    def _limit_briefing(self) -> None:
         panels, briefing = self.query_one("#home-panels"), self.query_one("#home-briefing")
         beside = sum(panel.outer_size.height for panel in self.query("#home-standing"))
         briefing.styles.max_height = max(panels.size.height - beside, _MIN_TASK_LINES)
@@ -325,7 +327,7 @@ class HomeScreen(LiveScreen):
     # -- where matters lead ------------------------------------------------------------------------
 
     @on(OptionList.OptionSelected, "#home-menu")
-    def _chosen(self, event: OptionList.OptionSelected) -> None:
+    def _work_under(self, event: OptionList.OptionSelected) -> None:
         event.stop()
         self.workbench.open_screen(str(event.option_id))
 
@@ -336,9 +338,9 @@ class HomeScreen(LiveScreen):
 
     def action_open_matter(self, number: int) -> None:
         if number <= len(self.matters):
-            self._open(self.matters[number - 1])
+            self._open_calls(self.matters[number - 1])
 
-    def _open(self, matter: Matter) -> None:
+    def _open_calls(self, matter: Matter) -> None:
         about = matter.about
         if matter.kind == "unknown-types":
             self._open_breakdown(str(about["by"]))
@@ -372,7 +374,7 @@ class HomeScreen(LiveScreen):
         self.app.push_screen(AccuracyItemsScreen(cell, group_name(group, by)))
 
 
-def _unread() -> Option:
+def _placeholder_option() -> Option:
     return Option("…", disabled=True)
 
 
@@ -382,7 +384,7 @@ def _measured(facts: ProjectFacts, version: int | None) -> Late:
     return Late(version, matters=matters(facts, late=True), standing=facts.accuracy_ranking)
 
 
-def _states(found: Status, width: int) -> Content:
+def _states_text(found: Status, width: int) -> Content:
     if not found.items and not found.quarantined:
         return Content()
     text = Content(f"{counted(found.items, 'item')}, {counted(found.questions, 'question')}\n") + overview.states_panel(

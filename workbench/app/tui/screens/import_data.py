@@ -58,9 +58,9 @@ class ImportRequest(Struct, frozen=True, kw_only=True):
     """The file to import, and how.
 
     Attributes:
-        columns: Our field -> their column; "" for a field that is not read.
+        columns: Item field -> the file's column; "" for a field that is not read.
         graders: Verifier -> the column of its verdicts.
-        keep_equal: Equal rows without ids are separate items.
+        keep_equal: Whether equal rows without ids become separate items.
     """
 
     path: Path
@@ -73,7 +73,7 @@ class ImportRequest(Struct, frozen=True, kw_only=True):
         return plan_import([self.path], columns=self.columns, graders=self.graders, keep_equal=self.keep_equal)
 
     def preview(self, project: Project) -> ImportReport:
-        """Return the fate of the file's rows without importing them; runs in a thread."""
+        """Return which of the file's rows would be accepted, without importing them; runs in a thread."""
         return preview_import(project, self._plans(), dataset=self.dataset, progress=lambda _: raise_if_cancelled())
 
     def store(self, project: Project, read: Callable[[int], None]) -> ImportReport:
@@ -81,7 +81,7 @@ class ImportRequest(Struct, frozen=True, kw_only=True):
 
     @property
     def typed(self) -> dict[str, str]:
-        """Return the request as values of the verb's own form."""
+        """Return the request as field values of the form made from the verb's options."""
         return {
             "files": shlex.quote(str(self.path)),
             "map": shlex.join(f"{field}={column}" for field, column in self.columns.items()),
@@ -97,11 +97,11 @@ class _MovedColumn(NamedTuple):
 
 
 class ImportScreen(FormScreen):
-    """Fields above, the fate of the rows below; nothing is written before it is asked for.
+    """The fields and, below them, the accepted and rejected rows; nothing is written until the user starts the import.
 
     Attributes:
-        look: Findings from the file's beginning; None before there is a file.
-        report: The fate of its rows with the current fields; None while unknown.
+        look: Columns and sample values from the file's beginning; None before there is a file.
+        report: The accepted and rejected rows with the current fields; None while unknown.
     """
 
     CSS_PATH = "import_data.tcss"
@@ -152,9 +152,9 @@ class ImportScreen(FormScreen):
     def action_pick(self) -> None:
         typed = Path(self._field(_FILE).value or self.project.path.parent).expanduser().absolute()
         folder = typed if typed.is_dir() else typed.parent
-        choose(self, FilePicker(folder if folder.is_dir() else Path.cwd()), self._picked)
+        choose(self, FilePicker(folder if folder.is_dir() else Path.cwd()), self._set_side)
 
-    def _picked(self, path: Path) -> None:
+    def _set_side(self, path: Path) -> None:
         with self.prevent(OptionField.Changed):  # it would clear the messages about the file
             self._field(_FILE).value = str(path)
         self._look_at(path.expanduser())
@@ -165,11 +165,11 @@ class ImportScreen(FormScreen):
         if not name:
             self.trouble(OptionError(_FILE, "Name a file."))
         elif self.look is None or Path(name).expanduser() != self._path:
-            self.in_background(partial(possible_names, name), partial(self._named, name), group="import-name")
+            self.in_background(partial(possible_names, name), partial(self._use_typed_name, name), group="import-name")
         else:
             self.focus_next()
 
-    def _named(self, typed: str, found: list[str]) -> None:
+    def _use_typed_name(self, typed: str, found: list[str]) -> None:
         if self._field(_FILE).value != typed:
             return
         if len(found) > 1:
@@ -177,7 +177,7 @@ class ImportScreen(FormScreen):
         elif found and found[0].endswith(os.sep):
             self._field(_FILE).value = found[0]
         else:
-            self._picked(Path(found[0] if found else typed))
+            self._set_side(Path(found[0] if found else typed))
 
     def _look_at(self, path: Path, *, goes_on: bool = True) -> None:
         self._path, self.look, self.report = path, None, None
@@ -333,10 +333,10 @@ class ImportScreen(FormScreen):
         if request is None:
             return
         self._bytes = 0
-        work = partial(request.store, self.project, self._read)
-        self.begin(work, self._stored, partial(self._tell_progress, request.path), 0.5)
+        work = partial(request.store, self.project, self._read_cases)
+        self.begin(work, self._finish_store, partial(self._tell_progress, request.path), 0.5)
 
-    def _read(self, many: int) -> None:
+    def _read_cases(self, many: int) -> None:
         self._bytes += many
         raise_if_cancelled()
 
@@ -344,7 +344,7 @@ class ImportScreen(FormScreen):
         size = max(path.stat().st_size, 1) if path.exists() else 1
         self.say(f"importing: {min(self._bytes / size, 1):.0%} · {key_of('import.back')} stops it; stored rows stay")
 
-    def _stored(self, report: ImportReport) -> None:
+    def _finish_store(self, report: ImportReport) -> None:
         self.rest()
         self.forget()
         title = f"Imported into {printable(report.dataset)}"

@@ -1,4 +1,4 @@
-"""One item: its texts, labels and verdicts; the look is recorded as a reveal."""
+"""One item: its texts, labels and verdicts; opening it is recorded as a reveal."""
 
 from __future__ import annotations
 
@@ -93,9 +93,9 @@ class ItemScreen(Reviewing):
     Args:
         completion: Row id of the item.
         neighbours: Row ids of the items ``[`` and ``]`` go to, in order.
-        first: Verifiers whose verdicts come first; the first of them is chosen: its final answers are marked in the
-            texts. Without one, or without a verdict of it, workbench's own extraction is marked.
-        search: The text by which the items were found: each opens at the hit, the next key goes on.
+        first: Names of the verifiers whose verdicts come first; the first one is chosen, so that its final answers are
+            marked in the texts. If it has no verdict, the answers that workbench extracts are marked.
+        search: The text by which the items were found: each item opens at its first hit.
 
     Attributes:
         completion: Row id of the item now shown.
@@ -117,7 +117,7 @@ class ItemScreen(Reviewing):
         self._index: int | None = None
         self._first = first
         self._view = View(verifier=first[0] if first else None)
-        self._shown: ReadyItem | None = None
+        self._shown_findings: ReadyItem | None = None
         self._ahead: ReadyItem | None = None
         self._desk: ReviewDesk | None = None
 
@@ -142,7 +142,11 @@ class ItemScreen(Reviewing):
 
     @property
     def chosen(self) -> ItemVerdict | None:
-        return None if self._shown is None else verdict_of(self._shown.item, self._shown.view.verifier)
+        return (
+            None
+            if self._shown_findings is None
+            else verdict_of(self._shown_findings.item, self._shown_findings.view.verifier)
+        )
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         if not isinstance(event.widget, Reader) or event.widget.has_class("tall"):
@@ -158,7 +162,7 @@ class ItemScreen(Reviewing):
     # -- which item --------------------------------------------------------------------------------
 
     def _open_first(self) -> None:
-        read = self._reader_of(self.completion, revealing=True)
+        read = self._item_reader(self.completion, revealing=True)
         place = partial(index_of, self._neighbours, self.completion)
         self.in_background(lambda: (place(), read()), self._show_first, group="item-open")
 
@@ -166,20 +170,20 @@ class ItemScreen(Reviewing):
         self._index, item = found
         self._show(item)
 
-    def _open(self, completion: int) -> None:
+    def _open_calls(self, completion: int) -> None:
         ahead, self.completion = self._ahead, completion
         if ahead is not None and ahead.item.id == completion and ahead.view == self.viewed(ahead.item, self._view):
             reveal = partial(browsing.reveal, self.project, completion, self.workbench.names_worked_under)
             self.in_background(reveal, lambda _: None, group="reveal", exclusive=False)
             self._show(ahead)
             return
-        self.in_background(self._reader_of(completion, revealing=True), self._show, group="item-open")
+        self.in_background(self._item_reader(completion, revealing=True), self._show, group="item-open")
 
-    def _reader_of(self, completion: int, *, revealing: bool) -> partial[ReadyItem]:
+    def _item_reader(self, completion: int, *, revealing: bool) -> partial[ReadyItem]:
         widths = {name: self._pane(name).wrap_width for name in TEXTS}
-        return partial(self._read, completion, self._view, widths, revealing)
+        return partial(self._read_cases, completion, self._view, widths, revealing)
 
-    def _read(self, completion: int, view: View, widths: dict[str, int], revealing: bool) -> ReadyItem:
+    def _read_cases(self, completion: int, view: View, widths: dict[str, int], revealing: bool) -> ReadyItem:
         if revealing:
             item = browsing.detail(self.project, completion, self.workbench.names_worked_under)
         else:
@@ -203,11 +207,11 @@ class ItemScreen(Reviewing):
     def _show(self, found: ReadyItem) -> None:
         if found.item.id != self.completion:
             return
-        if self._shown is None or self._shown.item.id != found.item.id:
+        if self._shown_findings is None or self._shown_findings.item.id != found.item.id:
             self.item_changed()
-        self._shown = found
+        self._shown_findings = found
         self.refresh_bindings()
-        self._tell(found.item)
+        self._update_title(found.item)
         self.show_review()
         for name, pane in found.panes.items():
             reader = self._pane(name)
@@ -219,11 +223,11 @@ class ItemScreen(Reviewing):
         self.call_after_refresh(self.action_answer)  # once more: other lines above the panes make them shorter
         if self._search and (found.view.raw or self._sought_in != found.item.id):
             self._sought_in = found.item.id
-            self.call_after_refresh(self._go_to_found, found)
+            self.call_after_refresh(self._find_search_text, found)
         self._read_ahead(1)
 
-    def _go_to_found(self, found: ReadyItem) -> None:
-        small = self._search.lower()  # with capitals a reader would look for these alone
+    def _find_search_text(self, found: ReadyItem) -> None:
+        small = self._search.lower()  # a reader treats a text with capitals as case-sensitive
         holding = [pane for pane in map(self._pane, reversed(TEXTS)) if pane.find(small)]
         if holding:
             holding[0].focus()
@@ -232,28 +236,28 @@ class ItemScreen(Reviewing):
             self._change_view(found.view._replace(raw=True))
 
     def redraw(self) -> None:
-        if self._shown is None:
+        if self._shown_findings is None:
             return
-        reader, view, chosen = self._pane("evidence"), self._shown.view, self.chosen
+        reader, view, chosen = self._pane("evidence"), self._shown_findings.view, self.chosen
         text = evidence(
-            self._shown.item,
+            self._shown_findings.item,
             reader.wrap_width,
             beside=self.has_class("-wide"),
             raw=view.raw,
             chosen=None if chosen is None else chosen.verifier,
-            reviews=self._shown.reviews,
+            reviews=self._shown_findings.reviews,
         )
         reader.set_title("Labels and verdicts")
         reader.border_subtitle = ""
         reader.show(text)
-        if not reader.jump(CHOSEN) and self._shown.why and self.has_class("-narrow"):
+        if not reader.jump(CHOSEN) and self._shown_findings.why and self.has_class("-narrow"):
             reader.jump(FIRST)
 
     def _read_ahead(self, step: int) -> None:
         beside = self._neighbour_id(step)
         if beside is not None and (self._ahead is None or self._ahead.item.id != beside):
             keep = partial(setattr, self, "_ahead")
-            self.in_background(self._reader_of(beside, revealing=False), keep, group="item-ahead")
+            self.in_background(self._item_reader(beside, revealing=False), keep, group="item-ahead")
 
     def _neighbour_id(self, step: int) -> int | None:
         if self._index is None or not 0 <= self._index + step < len(self._neighbours):
@@ -266,7 +270,7 @@ class ItemScreen(Reviewing):
             self.notify("This is the last item." if step > 0 else "This is the first item.", markup=False)
             return
         self._index, self.review_said = (self._index or 0) + step, ""
-        self._open(beside)
+        self._open_calls(beside)
 
     def title_parts(self, item: ItemDetail) -> list[RemarkPiece]:
         place = "" if self._index is None else f"{self._index + 1:,} of {len(self._neighbours):,}"
@@ -274,12 +278,12 @@ class ItemScreen(Reviewing):
         named = (RemarkPiece(printable(name), rank) for name, rank in zip(names, (0, 5, 4), strict=True))
         return [RemarkPiece(place, 1), *named]
 
-    def _tell(self, item: ItemDetail) -> None:
+    def _update_title(self, item: ItemDetail) -> None:
         self.query_one(TitleBar).say_parts(self.title_parts(item))
         gold = f"gold {OUTCOME_MARKS[item.gold][0]} {item.gold}" + (f" ({item.gold_from})" if item.gold_from else "")
         kind = item.subtype if item.subtype == UNTYPED else type_display(item.subtype)
         facts = [kind, item.state, gold, item.model, item.source]
-        solution = None if self._shown is None else self._shown.solution
+        solution = None if self._shown_findings is None else self._shown_findings.solution
         card = answer_card(item, self.size.width - 2) if solution is None else solution_card(item, solution)
         self.query_one("#item-card", Static).update(card)
         self.query_one("#item-facts", Static).update(Content(printable(" · ".join(filter(None, facts)))))
@@ -295,7 +299,11 @@ class ItemScreen(Reviewing):
     @property
     def item_shown(self) -> ItemDetail | None:
         """Return the item on the screen; None while the next one is loading."""
-        return None if self._shown is None or self._shown.item.id != self.completion else self._shown.item
+        return (
+            None
+            if self._shown_findings is None or self._shown_findings.item.id != self.completion
+            else self._shown_findings.item
+        )
 
     def decided_on(self) -> tuple[int, bool] | None:
         item = self.item_in_sight
@@ -303,7 +311,7 @@ class ItemScreen(Reviewing):
 
     def after_decision(self, completion: int) -> None:
         if completion == self.completion:
-            self.in_background(self._reader_of(completion, revealing=False), self._show, group="item-open")
+            self.in_background(self._item_reader(completion, revealing=False), self._show, group="item-open")
 
     def after_review(self, decision: ReviewDecision) -> None:
         self.after_decision(decision.completion)
@@ -313,34 +321,36 @@ class ItemScreen(Reviewing):
             self.after_decision(decision.completion)
         else:
             self._index = index_of(self._neighbours, decision.completion)
-            self._open(decision.completion)
+            self._open_calls(decision.completion)
 
     def show_review(self) -> None:
-        if self._shown is not None:
-            text = review_lines(self._shown.why, self._shown.reviews, self.review_note, self.review_said)
+        if self._shown_findings is not None:
+            text = review_lines(
+                self._shown_findings.why, self._shown_findings.reviews, self.review_note, self.review_said
+            )
             line = self.query_one("#item-review", Static)
             line.display = bool(text)
             line.update(text)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "adjudicate":
-            return self._shown is not None and self._shown.item.state == "conflict"
+            return self._shown_findings is not None and self._shown_findings.item.state == "conflict"
         return super().check_action(action, parameters)
 
     def action_adjudicate(self) -> None:
         self.workbench.open_screen("adjudicate", ("correctness", self.completion))
 
     def on_screen_resume(self) -> None:
-        if self._shown is not None and self._shown.item.state == "conflict":
+        if self._shown_findings is not None and self._shown_findings.item.state == "conflict":
             self.after_decision(self.completion)
 
     # -- how it is shown ---------------------------------------------------------------------------
 
     def _change_view(self, view: View) -> None:
         self._view = view
-        if self._shown is not None:
+        if self._shown_findings is not None:
             widths = {name: self._pane(name).wrap_width for name in TEXTS}
-            self.in_background(partial(ready, self._shown.item, view, widths), self._show, group="item-open")
+            self.in_background(partial(ready, self._shown_findings.item, view, widths), self._show, group="item-open")
 
     def action_raw(self) -> None:
         self._change_view(self._view._replace(raw=not self._view.raw))
@@ -349,19 +359,19 @@ class ItemScreen(Reviewing):
         self._change_view(self._view._replace(fold=not self._view.fold))
 
     def action_choose(self, step: int) -> None:
-        if self._shown is None:
+        if self._shown_findings is None:
             return
-        names = [None, *(verdict.verifier for verdict in self._shown.item.verdicts)]
+        names = [None, *(verdict.verifier for verdict in self._shown_findings.item.verdicts)]
         if len(names) < 2:
             self.notify("No verifier has judged this item yet.", markup=False)
             return
-        present = names.index(self._shown.view.verifier) if self._shown.view.verifier in names else 0
+        present = names.index(self._shown_findings.view.verifier) if self._shown_findings.view.verifier in names else 0
         self._change_view(self._view._replace(verifier=names[(present + step) % len(names)]))
 
     def action_transcript(self) -> None:
         from workbench.app.tui.screens.transcript import TranscriptScreen
 
-        verdicts = () if self._shown is None else self._shown.item.verdicts
+        verdicts = () if self._shown_findings is None else self._shown_findings.item.verdicts
         asked = [verdict for verdict in verdicts if verdict.calls and self.chosen in (None, verdict)]
         if len(asked) == 1:
             self.app.push_screen(TranscriptScreen(asked[0].run, self.completion))
@@ -371,16 +381,16 @@ class ItemScreen(Reviewing):
             self.notify("This verdict needed no model server.", markup=False)
 
     def action_what_if(self) -> None:
-        verdicts = () if self._shown is None else self._shown.item.verdicts
+        verdicts = () if self._shown_findings is None else self._shown_findings.item.verdicts
         if self.chosen is not None or len(verdicts) == 1:
-            self._what_if((self.chosen or verdicts[0]).verifier)
+            self._open_what_if((self.chosen or verdicts[0]).verifier)
         elif verdicts:
             choices = [Choice(one.verifier, f"{one.verifier}: {one.verdict}") for one in verdicts]
-            choose(self, ChoiceMenu("Which verifier's options?", choices), self._what_if)
+            choose(self, ChoiceMenu("Which verifier's options?", choices), self._open_what_if)
         else:
             self.notify("No verifier has judged this item yet.", markup=False)
 
-    def _what_if(self, verifier: str) -> None:
+    def _open_what_if(self, verifier: str) -> None:
         from workbench.app.tui.screens.what_if import WhatIfScreen
 
         self.app.push_screen(WhatIfScreen(verifier, self.completion))
@@ -416,7 +426,7 @@ class ItemScreen(Reviewing):
         self.query_one(f"#{event.asked}", Reader).find(event.text)
 
     @on(PromptBar.Submitted)
-    def _find(self, event: PromptBar.Submitted) -> None:
+    def _finish_find(self, event: PromptBar.Submitted) -> None:
         pane = self.query_one(f"#{event.asked}", Reader)
         if pane.hits or not event.text:
             self._close_prompt(pane)
@@ -424,7 +434,7 @@ class ItemScreen(Reviewing):
             self.query_one(PromptBar).complain("Not found.")
 
     @on(Reader.SearchChanged)
-    def _hit(self, event: reader_messages.SearchChanged) -> None:
+    def _show_hit_number(self, event: reader_messages.SearchChanged) -> None:
         event.reader.border_subtitle = f"hit {event.number} of {event.total}" if event.total else ""
 
     def action_find_next(self, step: int) -> None:
@@ -435,11 +445,13 @@ class ItemScreen(Reviewing):
         pane.focus()
 
     def action_write(self) -> None:
-        if self._shown is not None:
-            item = self._shown.item
-            self.in_background(lambda: browsing.write_item(self.project, item), self._written, group="item-write")
+        if self._shown_findings is not None:
+            item = self._shown_findings.item
+            self.in_background(
+                lambda: browsing.write_item(self.project, item), self._report_written, group="item-write"
+            )
 
-    def _written(self, path: Path) -> None:
+    def _report_written(self, path: Path) -> None:
         self.notify(str(path), title="Written", markup=False)
 
     def action_back(self) -> None:
@@ -453,11 +465,11 @@ class ItemScreen(Reviewing):
 def open_problem(screen: WorkbenchScreen, completion: int) -> None:
     """Open the pass matrix at a solution; for an item that is not code, show a notice."""
     screen.in_background(
-        partial(problem_of, screen.project, completion), partial(_open, screen, completion), group="code"
+        partial(problem_of, screen.project, completion), partial(_open_calls, screen, completion), group="code"
     )
 
 
-def _open(screen: WorkbenchScreen, completion: int, question: int | None) -> None:
+def _open_calls(screen: WorkbenchScreen, completion: int, question: int | None) -> None:
     from workbench.app.tui.screens.code_problem import CodeProblemScreen
 
     if question is None:

@@ -25,7 +25,7 @@ _UNKNOWN: Final = Cell("? unknown", "warning")
 
 
 class PoolScreen(TableScreen, LiveScreen):
-    """The table of sources, and the one under the cursor in words.
+    """The table of sources, and a text about the source under the cursor.
 
     Attributes:
         status: The shown counts; None until loaded, or if there is no question.
@@ -49,11 +49,11 @@ class PoolScreen(TableScreen, LiveScreen):
 
     def fill(self) -> None:
         if self.status is not None:
-            self.table.show_records(_columns(self.status.total, wide=self.wide), enumerate(self._lines))
+            self.table.show_records(_columns(self.status.total, wide=self.wide), enumerate(self._sources_with_total))
             self.highlighted(self.table.selected_id or 0)
 
     @property
-    def _lines(self) -> tuple[SourceStatus, ...]:
+    def _sources_with_total(self) -> tuple[SourceStatus, ...]:
         return () if self.status is None else (*self.status.sources, self.status.total)
 
     def trouble(self, error: BaseException | None) -> None:
@@ -64,9 +64,9 @@ class PoolScreen(TableScreen, LiveScreen):
             super().trouble(error)
 
     def highlighted(self, row: int) -> None:
-        if self.status is not None and row < len(self._lines):
-            whole = row == len(self._lines) - 1
-            text = _words(self._lines[row], whole=whole, stale=self.status.stale)
+        if self.status is not None and row < len(self._sources_with_total):
+            whole = row == len(self._sources_with_total) - 1
+            text = _source_text(self._sources_with_total[row], whole=whole, stale=self.status.stale)
             self.put("words", text)
 
     def opened(self, row: int) -> None:
@@ -74,7 +74,7 @@ class PoolScreen(TableScreen, LiveScreen):
 
         if self.status is None:
             return
-        one = self._lines[row]
+        one = self._sources_with_total[row]
         anywhere = one is self.status.total or one.source == NAMELESS
         self.app.push_screen(BrowseScreen(*(() if anywhere else (Condition("source", "=", one.source),))))
 
@@ -101,31 +101,36 @@ def _columns(total: SourceStatus, *, wide: bool) -> Columns[SourceStatus]:
         warned("untyped", lambda one: one.types.get(_UNTYPED, 0), 7),
         number("drawn", lambda one: sum(one.drawn.values())),
         column(
-            "licence", lambda one: "" if one is total else one.licence, _licence, words=True, room=(7, 24), there=wide
+            "licence",
+            lambda one: "" if one is total else one.licence,
+            _licence_cell,
+            words=True,
+            room=(7, 24),
+            there=wide,
         ),
     )
 
 
-def _licence(licence: str | None) -> Cell:
+def _licence_cell(licence: str | None) -> Cell:
     return _UNKNOWN if licence is None else Cell(licence)
 
 
-def _words(one: SourceStatus, *, whole: bool, stale: int) -> Content:
-    """Return exclusions with reasons, the origin of types, and draws, in words.
+def _source_text(one: SourceStatus, *, whole: bool, stale: int) -> Content:
+    """Return a text on a source's exclusions with reasons, the origin of its types, and draws.
 
     Args:
-        whole: It is the whole pool.
-        stale: Duplicates of a question that is itself excluded, over all sources.
+        whole: Whether ``one`` is the total of the whole pool.
+        stale: Number of questions excluded as duplicates of a question that is itself excluded, over all sources.
     """
     lines = [
         f"{counted(one.questions, 'question')}, {one.left:,} in"
         + ("" if whole else f"; licence: {one.licence or 'unknown'}"),
-        f"out: {_counted(one.excluded)}",
-        f"types: {_counted(one.types)}",
-        f"they count: {_counted({word: one.origins[word] for word in COUNTING if word in one.origins})}",
-        f"not yet: {_counted({word: count for word, count in one.origins.items() if word not in COUNTING})}"
+        f"out: {_counts_text(one.excluded)}",
+        f"types: {_counts_text(one.types)}",
+        f"they count: {_counts_text({word: one.origins[word] for word in COUNTING if word in one.origins})}",
+        f"not yet: {_counts_text({word: count for word, count in one.origins.items() if word not in COUNTING})}"
         + (" (curate types, accept)" if {"one person", "model"} & set(one.origins) else ""),
-        f"drawn: {_counted(one.drawn)}",
+        f"drawn: {_counts_text(one.drawn)}",
     ]
     text = Content.assemble((printable(one.source), "bold"), "\n", "\n".join(map(printable, lines)))
     if stale:
@@ -133,5 +138,5 @@ def _words(one: SourceStatus, *, whole: bool, stale: int) -> Content:
     return text
 
 
-def _counted(counts: Mapping[str, int]) -> str:
+def _counts_text(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {count:,}" for name, count in counts.items()) or "none"

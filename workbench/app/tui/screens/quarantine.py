@@ -1,4 +1,4 @@
-"""Quarantine: rows that imports rejected, each with its place, the field at fault and what to do."""
+"""Quarantine: rows that imports rejected, each with its file and line, the faulty field and what to do."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class QuarantineScreen(TableScreen, LiveScreen):
     """The row under the cursor is shown below the list, with the reason in full.
 
     Attributes:
-        refused: The rejected rows, the newest import's first.
+        refused: The rejected rows, those of the newest import first.
     """
 
     CSS_PATH = "quarantine.tcss"
@@ -52,10 +52,10 @@ class QuarantineScreen(TableScreen, LiveScreen):
 
     def highlighted(self, row: int) -> None:
         at = self.table.selected_id
-        self.put_detail(Content() if at is None or at >= len(self.refused) else _detail(self.refused[at]))
+        self.put_detail(Content() if at is None or at >= len(self.refused) else _detail_text(self.refused[at]))
 
 
-def _detail(row: RefusedRow) -> Content:
+def _detail_text(row: RefusedRow) -> Content:
     where = f"line {row.line:,} of {row.file}, for {row.dataset}"
     return Content("\n").join(
         [

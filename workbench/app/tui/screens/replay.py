@@ -37,7 +37,7 @@ class ReplayScreen(FormScreen):
     """A file, and the port that serves it.
 
     Args:
-        then: Called with the server once this screen has closed; None: it stays.
+        then: Called with the server once this screen has closed; None: the screen stays open.
         port: The initial port.
     """
 

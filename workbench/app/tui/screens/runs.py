@@ -70,20 +70,20 @@ class RunDetailScreen(LiveScreen):
 
 
 _COUNT_REST_FACTOR = 4.0
-"""Pause after counting by word, as a multiple of its duration."""
+"""Pause after counting verdicts, as a multiple of its duration."""
 _AFTER_FAILURE_S = 5.0
 _NO_RUNS = "No verifier has been run yet. Start one: it runs in a separate process."
 
 
 class RunsScreen(TableScreen, LiveScreen):
-    """A table of runs that follows the database, and the run under the cursor in words.
+    """A table of runs that follows the database, and a sentence about the run under the cursor.
 
-    Runs load quickly without counts by word; those are counted separately, one run at a time.
+    Runs are first loaded without counts by verdict; these counts follow, one run at a time.
 
     Args:
         run: The initial run; None for the newest.
-        starting: A verifier is to be started.
-        offer: The verifier and its options; None: ask for it.
+        starting: Begin by starting a verifier.
+        offer: The verifier to start and its options; None to ask for it.
     """
 
     CSS_PATH = "runs.tcss"
@@ -107,7 +107,7 @@ class RunsScreen(TableScreen, LiveScreen):
         self._starting, self._to_begin = starting, offer
         self.runs: list[RunInfo] = []
         self._watch: verifying.Watch | None = None
-        self._counted: dict[int, RunInfo] = {}
+        self._show_progress: dict[int, RunInfo] = {}
         self._count_later: Timer | None = None
         self._counting = False
         self._count_after = self._count_began = 0.0
@@ -138,13 +138,13 @@ class RunsScreen(TableScreen, LiveScreen):
         self._count_next()
 
     def fill(self) -> None:
-        runs = ((run.run, run_view.with_counts(run, self._counted)) for run in self.runs)
+        runs = ((run.run, run_view.with_counts(run, self._show_progress)) for run in self.runs)
         self.table.show_records(run_view.columns(wide=self.wide), runs)
         self._describe()
 
     def _describe(self) -> None:
         run = self.chosen
-        text = run_view.sentence(run_view.with_counts(run, self._counted)) if run else _NO_RUNS
+        text = run_view.sentence(run_view.with_counts(run, self._show_progress)) if run else _NO_RUNS
         self.put("run", text)
 
     @property
@@ -159,26 +159,30 @@ class RunsScreen(TableScreen, LiveScreen):
     # -- counting by word --------------------------------------------------------------------------
 
     def _count_next(self) -> None:
-        stale = [run for run in self.runs if run.run not in self._counted or self._counted[run.run].done != run.done]
+        stale = [
+            run
+            for run in self.runs
+            if run.run not in self._show_progress or self._show_progress[run.run].done != run.done
+        ]
         pause = self._count_after - time.monotonic()
         if self._counting or not stale:
             return
         if pause > 0:
-            # Nothing may be written any more that would bring a further look.
+            # The database may not change again, so plan the next count now.
             if self._count_later is not None:
                 self._count_later.stop()
             self._count_later = self.set_timer(pause, self._count_next)
         else:
-            run = next((run for run in stale if run.run not in self._counted), stale[0])
+            run = next((run for run in stale if run.run not in self._show_progress), stale[0])
             self._counting, self._count_began = True, time.monotonic()
-            self.in_background(partial(verifying.run_info, self.project, run.run), self._count_arrived, group="counts")
+            self.in_background(partial(verifying.run_info, self.project, run.run), self._store_count, group="counts")
 
-    def _count_arrived(self, info: RunInfo) -> None:
+    def _store_count(self, info: RunInfo) -> None:
         now = time.monotonic()
-        first = info.run not in self._counted
+        first = info.run not in self._show_progress
         self._counting = False
         self._count_after = now if first else now + _COUNT_REST_FACTOR * (now - self._count_began)
-        self._counted[info.run] = info
+        self._show_progress[info.run] = info
         self.fill()
         self._count_next()
 
@@ -193,54 +197,54 @@ class RunsScreen(TableScreen, LiveScreen):
 
     def start(self, offer: StartOffer | None) -> None:
         self._to_begin = offer
-        self.in_background(partial(verifying.kinds, self.project), self._choose, group="kinds")
+        self.in_background(partial(verifying.kinds, self.project), self._choose_verifier, group="kinds")
 
-    def _choose(self, kinds: list[VerifierInfo]) -> None:
+    def _choose_verifier(self, kinds: list[VerifierInfo]) -> None:
         if not self.is_current:
             return
         offer, self._to_begin = self._to_begin, None
         offered = next((one for one in choices(kinds) if offer is not None and one.name == offer.kind), None)
         if offer is None or offered is None:
-            self.app.push_screen(StartRunScreen(kinds), self._set_up)
+            self.app.push_screen(StartRunScreen(kinds), self._open_setup)
         else:
-            self.app.push_screen(SetUpRunScreen(offered, self._start, offer.values))
+            self.app.push_screen(SetUpRunScreen(offered, self._verifier_chosen, offer.values))
 
-    def _set_up(self, chosen: ChosenVerifier | None) -> None:
+    def _open_setup(self, chosen: ChosenVerifier | None) -> None:
         if chosen is not None:
-            self.app.push_screen(SetUpRunScreen(chosen, self._start))
+            self.app.push_screen(SetUpRunScreen(chosen, self._verifier_chosen))
         elif self._starting:
             self.workbench.action_go_back()
         self._starting = False
 
-    def _start(self, request: StartRequest) -> None:
+    def _verifier_chosen(self, request: StartRequest) -> None:
         if not request.asks_server:
-            self._do(partial(self._started, request))
+            self._request_change(partial(self._report_started, request))
             return
         work = partial(estimate, self.project, *request.run, in_batches=request.in_batches)
         self.in_background(work, partial(self._confirm, request), group="estimate")
 
     def _confirm(self, request: StartRequest, expected: Estimate | None) -> None:
-        start = partial(self._do, partial(self._started, request))
+        start = partial(self._request_change, partial(self._report_started, request))
         if expected is None:
             start()
             return
         text = run_view.estimate_text(expected, in_batches=request.in_batches)
         confirm(self, f"Start {printable(request.name or request.kind)}?", text, start)
 
-    def _started(self, request: StartRequest, trust: bool) -> RunInfo:
+    def _report_started(self, request: StartRequest, trust: bool) -> RunInfo:
         return verifying.start(self.project, *request.run, trust=trust, in_batches=request.in_batches)
 
     def action_pause(self) -> None:
         if (run := self.chosen) is not None:
-            self._do(lambda _: verifying.pause(self.project, run.run))
+            self._request_change(lambda _: verifying.pause(self.project, run.run))
 
     def action_resume(self) -> None:
         if (run := self.chosen) is not None:
-            self._do(lambda trust: verifying.resume(self.project, run.run, trust=trust))
+            self._request_change(lambda trust: verifying.resume(self.project, run.run, trust=trust))
 
     def action_retry(self) -> None:
         if (run := self.chosen) is not None:
-            self._do(
+            self._request_change(
                 lambda trust: verifying.resume(
                     self.project, run.run, trust=trust, retry_errors=True, retry_timeouts=True
                 )
@@ -255,12 +259,12 @@ class RunsScreen(TableScreen, LiveScreen):
             return
         text = f"{printable(run.verifier)}, run {run.run}: {run.done:,} of {run.items:,} done. Its verdicts stay."
         cancel = partial(verifying.cancel, self.project, run.run)
-        confirm(self, "Cancel this run?", text, lambda: self._do(lambda _: cancel()))
+        confirm(self, "Cancel this run?", text, lambda: self._request_change(lambda _: cancel()))
 
-    def _do(self, ask: Callable[[bool], RunInfo]) -> None:
-        trusting(self, ask, self._done, group="ask")
+    def _request_change(self, ask: Callable[[bool], RunInfo]) -> None:
+        trusting(self, ask, self._report_state, group="ask")
 
-    def _done(self, run: RunInfo) -> None:
+    def _report_state(self, run: RunInfo) -> None:
         state, _ = run_view.state_words(run)
         had = f" · {run.reused:,} of {run.selected:,} items already have a verdict" if run.reused else ""
         self.notify(f"{state}{had}", title=f"{printable(run.verifier)}, run {run.run}", markup=False)

@@ -1,4 +1,4 @@
-"""Sets: frozen sets, their labelling progress, shortfalls; and the way to build and publish more."""
+"""Sets: frozen sets, their labelling progress and shortfalls; building and publishing sets."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from workbench.measuring.judged import BASELINE, everybody
 
 
 class SetDiffScreen(TableScreen):
-    """One row per item that differs.
+    """The differences between two sets, one row per item that differs.
 
     Args:
         old, new: Names of sets with their versions.
@@ -84,7 +84,7 @@ _DETAIL = "sets-detail"
 
 
 class SetsScreen(TableScreen, LiveScreen):
-    """The table of sets above everything about the one under the cursor.
+    """The table of sets, and below it the details of the set under the cursor.
 
     Attributes:
         sets: All sets, in the order they were frozen.
@@ -109,7 +109,7 @@ class SetsScreen(TableScreen, LiveScreen):
     sets: Sequence[SetLine] = ()
     detail: SetDetail | None = None
     _arrive_at: str | None = None
-    _reading_of: str | None = None  # a set whose detail is on its way
+    _reading_of: str | None = None  # full name of the set whose detail is being read
 
     # -- reading and showing -----------------------------------------------------------------------
 
@@ -261,15 +261,15 @@ _WAITING = "Nothing was frozen: items still need labels, see above."
 
 class Freeze(Protocol):
     def __call__(self, *, new_version: bool) -> SetReport:
-        """Freeze it; raise `UsageError` if a set of that name differs and no new version is requested."""
+        """Freeze the set; raise `UsageError` if a different set has its name and ``new_version`` is False."""
 
 
 class SetPlanScreen(FormScreen):
-    """The report of a dry run; enter freezes it.
+    """The report of a planned set; enter freezes the set.
 
     Args:
         report: The planned set.
-        freeze: Freezes it.
+        freeze: Freezes the planned set.
         then: Called with the report of the frozen set once this screen has closed.
     """
 
@@ -309,7 +309,7 @@ class SetPlanScreen(FormScreen):
 
 
 class BuildSetScreen(FormScreen):
-    """One field per option; nothing is written before its plan has been seen.
+    """One field per option; the set is built only after its plan was shown.
 
     Args:
         form: The form.
@@ -345,7 +345,7 @@ class BuildSetScreen(FormScreen):
         self.in_background(work, partial(self._planned, typed), group="build-set")
 
     def _planned(self, typed: dict[str, str], report: SetReport) -> None:
-        self._rest()
+        self._schedule_pause()
         if self.is_current:
             freeze = partial(build, self.project, self.form.kind, typed)
             self.app.push_screen(SetPlanScreen(report, freeze, self._frozen))
@@ -356,10 +356,10 @@ class BuildSetScreen(FormScreen):
         self._then(report)
 
     def trouble(self, error: BaseException | None) -> None:
-        self._rest()
+        self._schedule_pause()
         super().trouble(error)
 
-    def _rest(self) -> None:
+    def _schedule_pause(self) -> None:
         self.say(printable(KINDS[self.form.kind]))
 
 
@@ -418,22 +418,22 @@ class PublishSetScreen(FormScreen):
         if not typed["folder"] or not typed["sets"]:
             self.complain("Choose the sets and the folder.")
             return
-        self._tell(writing=True)
+        self._update_title(writing=True)
         self.complain("")
-        self.in_background(partial(_published, self.project, typed), self._written, group="publish")
+        self.in_background(partial(_published, self.project, typed), self._report_written, group="publish")
 
-    def _written(self, found: Publication) -> None:
-        self._tell(writing=False)
+    def _report_written(self, found: Publication) -> None:
+        self._update_title(writing=False)
         self.forget()
         written = self.query_one("#publish-written", Static)
         written.update(_words(found))
         written.display = True
 
     def trouble(self, error: BaseException | None) -> None:
-        self._tell(writing=False)
+        self._update_title(writing=False)
         super().trouble(error)
 
-    def _tell(self, *, writing: bool) -> None:
+    def _update_title(self, *, writing: bool) -> None:
         self._writing = writing
         self.say("writing …" if writing else _ABOUT)
 

@@ -46,7 +46,7 @@ from workbench.runs.trying import TRIED, VerifierTrial, try_out
 
 
 class ChosenVerifier(NamedTuple):
-    """A kind, and the name to run it under: the kind's own, or one of its configurations'."""
+    """A kind of verifier, and the name to run it under: the kind's own name, or a configured verifier's."""
 
     kind: VerifierInfo
     name: str
@@ -58,7 +58,7 @@ class ChosenVerifier(NamedTuple):
 
 
 _ASKED_FOR: Final = "llm-judge"
-"""The most wanted kind besides the default: it comes before those made of judges."""
+"""The kind offered next after the default and the configured verifiers."""
 
 
 def choices(kinds: list[VerifierInfo]) -> list[ChosenVerifier]:
@@ -78,7 +78,7 @@ _MOVES: Final = {"up": "cursor_up", "down": "cursor_down", "pageup": "page_up", 
 
 
 class StartRunScreen(ModalScreen[ChosenVerifier | None]):
-    """Returns a verifier, or None. Typing narrows the list.
+    """Returns the chosen verifier, or None. Typing filters the list.
 
     Attributes:
         listed: The shown verifiers.
@@ -159,11 +159,11 @@ def _option(one: ChosenVerifier) -> Option:
 
 
 class StartRequest(Struct, frozen=True, kw_only=True):
-    """The verifier to run.
+    """A request to start a verifier.
 
     Attributes:
-        asks_server: It calls a model server.
-        in_batches: Its calls are sent in batches.
+        asks_server: Whether it calls a model server.
+        in_batches: Whether its calls are sent in batches.
     """
 
     kind: str
@@ -193,7 +193,7 @@ class StartOffer(NamedTuple):
 
 
 class SetUpRunScreen(ServerTestScreen):
-    """One field per option, as the verifier declares them; nothing runs before it is asked for.
+    """One field per option that the verifier declares; nothing runs until the user starts it.
 
     Args:
         chosen: The verifier.
@@ -229,7 +229,7 @@ class SetUpRunScreen(ServerTestScreen):
             about = f"its name in tables; empty: {self.chosen.name}. Other options need another name"
             yield option_field(FormField(name=_NAME, about=about, value=self._filled.get(_NAME, "")))
         else:
-            yield Static(self._ready, id="set-up-ready", markup=False)
+            yield Static(self._verifier_choices, id="set-up-ready", markup=False)
         if self.asks_server:
             about = "how calls are sent; OpenAI, Anthropic, Gemini and Mistral accept batches"
             yield option_field(FormField(name=_BATCH, about=about, choices=_BATCHES, value="no"))
@@ -240,7 +240,7 @@ class SetUpRunScreen(ServerTestScreen):
         return printable(self.chosen.kind.description)
 
     @property
-    def _ready(self) -> str:
+    def _verifier_choices(self) -> str:
         start, tried, test = (key_of(f"set-up-run.{verb}") for verb in ("start", "try", "test"))
         server = f", {test} asks its server" if self.asks_server else ""
         name = printable(self.chosen.name)
@@ -307,9 +307,9 @@ class SetUpRunScreen(ServerTestScreen):
     # -- actions -----------------------------------------------------------------------------------
 
     def action_start(self) -> None:
-        self.in_background(partial(self.request, self.project), self._start, group="set-up")
+        self.in_background(partial(self.request, self.project), self._verifier_chosen, group="set-up")
 
-    def _start(self, request: StartRequest) -> None:
+    def _verifier_chosen(self, request: StartRequest) -> None:
         self.workbench.action_go_back()
         self._then(request)
 
@@ -352,7 +352,7 @@ class ShownTrial(NamedTuple):
 
 
 class TrialScreen(WorkbenchScreen):
-    """Verdicts of a few items, before all are judged.
+    """A verifier's verdicts on a few items, shown before it judges all.
 
     Args:
         name: The verifier.

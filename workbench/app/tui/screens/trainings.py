@@ -1,4 +1,4 @@
-"""Watched trainings: acceptance by step, phrasings that rise, and near-duplicates."""
+"""Watched trainings: acceptance by step, phrasings that become more frequent, and near-duplicates."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _lacks_labels(report: TrainingReport) -> bool:
 
 
 class TrainingsScreen(TableScreen, LiveScreen):
-    """One training at a time, as one of three lists.
+    """One training at a time, shown as one of three lists: steps, alarms or near-duplicates.
 
     Attributes:
         found: All trainings; None until loaded.

@@ -1,4 +1,4 @@
-"""The calls behind a model server's verdict in order, and the one under the cursor in full."""
+"""The calls to model servers behind a verdict, in order, and the call under the cursor in full."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from workbench.tables.table import Columns, column, text, word
 
 
 class CallsScreen(FindingScreen):
-    """Calls in a list, and the one under the cursor in full."""
+    """A list of calls to model servers, and the call under the cursor in full."""
 
     CSS_PATH = "transcript.tcss"
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
@@ -49,18 +49,18 @@ class CallsScreen(FindingScreen):
 
     @abstractmethod
     def call(self, row: int) -> CallShown:
-        """Return the call of a row; runs in a thread."""
+        """Return the call in a row; runs in a thread."""
 
     @abstractmethod
     def title_of(self, row: int, call: CallShown) -> str:
         """Return the title above the call."""
 
     @on(RowHighlighted)
-    def _highlighted(self, event: RowHighlighted) -> None:
+    def _show_row_notes(self, event: RowHighlighted) -> None:
         self.show_call(event.row_id)
 
     @on(RowSelected)
-    def _selected(self) -> None:
+    def _focus_evidence(self) -> None:
         self.reader.focus()
 
     def show_call(self, row: int) -> None:
@@ -90,7 +90,7 @@ class CallsScreen(FindingScreen):
             self.show_call(row)
 
 
-def _actions(screen: str, *more: Action) -> tuple[Action, ...]:
+def _call_actions(screen: str, *more: Action) -> tuple[Action, ...]:
     return (
         Action(f"{screen}.next", "right_square_bracket", "go(1)", "Next call", "Show the next call."),
         Action(
@@ -111,11 +111,11 @@ class TranscriptScreen(CallsScreen):
         run: The run of the verdict.
         item: Row id of the item.
         only: Indexes of the calls to show, from 0; None for all of them.
-        about: The common feature of those calls, for the title.
+        about: Title part that says what these calls have in common; "" for none.
     """
 
     TITLE_TEXT = "Transcript"
-    ACTIONS: ClassVar[tuple[Action, ...]] = _actions(
+    ACTIONS: ClassVar[tuple[Action, ...]] = _call_actions(
         "transcript", Action("transcript.tree", "T", "tree", "Tree", "Show the search of MCTS-Judge as a tree.")
     )
 
@@ -128,10 +128,10 @@ class TranscriptScreen(CallsScreen):
 
     def on_mount(self) -> None:
         self.query_one(VirtualTable).focus()
-        work = partial(self._read, self.run_number, self.item, self.workbench.names_worked_under)
+        work = partial(self._read_cases, self.run_number, self.item, self.workbench.names_worked_under)
         self.in_background(work, self._fill, group="transcript")
 
-    def _read(self, run: int, item: int, names: tuple[str, ...]) -> Transcript:
+    def _read_cases(self, run: int, item: int, names: tuple[str, ...]) -> Transcript:
         found = transcripts.transcript(self.project, run, item)
         browsing.reveal_shown_to(self.project, found.verifier, names)
         return found
@@ -143,7 +143,7 @@ class TranscriptScreen(CallsScreen):
         }
         place = f"{found.verifier}, run {found.run} · {found.completion_id} · {found.dataset}"
         self.say(printable(f"{self._about} · {place}" if self._about else place))
-        self.query_one("#transcript-facts", Static).update(_facts(found))
+        self.query_one("#transcript-facts", Static).update(_facts_text(found))
         several = len({call.role for call in found.calls}) > 1
         columns = _columns(self._calls, several_roles=several)
         self.query_one(VirtualTable).show_records(columns, zip(self._calls, self._calls, strict=True))
@@ -176,20 +176,20 @@ def _columns(calls: Mapping[int, CallShown], *, several_roles: bool) -> Columns[
         word("asked", lambda place: calls[place].role, room=(5, 10), there=several_roles),
         text("tokens", lambda place: tokens_text(calls[place]), room=(7, 13)),
         text("ms", lambda place: f"{calls[place].ms:,.0f}", room=(5, 8)),
-        column("", calls.__getitem__, _remark, words=True, room=(9, 20)),
+        column("", calls.__getitem__, _remark_cell, words=True, room=(9, 20)),
     )
 
 
-def _remark(call: CallShown) -> Cell:
+def _remark_cell(call: CallShown) -> Cell:
     odd = "" if call.finish_reason in (None, "stop") else call.finish_reason
     origin = "recorded" if call.origin is not None else "reused" if call.reused else ""
     return Cell(" ".join(word for word in (odd, origin) if word), "warning" if odd or call.origin else "dim")
 
 
-def _facts(found: Transcript) -> Content:
+def _facts_text(found: Transcript) -> Content:
     mark, style = OUTCOME_MARKS[found.verdict]
     score = "" if found.score is None else f"score {found.score:.3g}"
-    words = [found.reason or "", score, counted(len(found.calls), "call"), _votes(found)]
+    words = [found.reason or "", score, counted(len(found.calls), "call"), _votes_text(found)]
     broken = sum(call.broken_tokens for call in found.calls)
     words += [f"{counted(broken, 'control token')} of the texts broken"] if broken else []
     recorded = "recorded replies" if any(call.origin is not None for call in found.calls) else ""
@@ -202,7 +202,7 @@ def _facts(found: Transcript) -> Content:
     )
 
 
-def _votes(found: Transcript) -> str:
+def _votes_text(found: Transcript) -> str:
     votes = [f"{vote.by or ''} {OUTCOME_MARKS[vote.verdict][0]}".strip() for vote in found.votes]
     return "votes " + " ".join(votes) if votes else ""
 
@@ -218,7 +218,7 @@ class WrittenScreen(CallsScreen):
     """
 
     TITLE_TEXT = "Written texts"
-    ACTIONS: ClassVar[tuple[Action, ...]] = _actions("written")
+    ACTIONS: ClassVar[tuple[Action, ...]] = _call_actions("written")
 
     def __init__(self, run: int) -> None:
         super().__init__()
@@ -227,9 +227,9 @@ class WrittenScreen(CallsScreen):
 
     def on_mount(self) -> None:
         self.query_one(VirtualTable).focus()
-        self.in_background(partial(self._read, self.run_number), self._fill, group="transcript")
+        self.in_background(partial(self._read_cases, self.run_number), self._fill, group="transcript")
 
-    def _read(self, run: int) -> tuple[RunInfo, list[WrittenReply]]:
+    def _read_cases(self, run: int) -> tuple[RunInfo, list[WrittenReply]]:
         return light_info(self.project, run), transcripts.written_list(self.project, run)
 
     def _fill(self, found: tuple[RunInfo, list[WrittenReply]]) -> None:
@@ -246,7 +246,7 @@ class WrittenScreen(CallsScreen):
             self.reader.set_title("No calls: this run made none itself")
 
     def call(self, row: int) -> CallShown:
-        """Read the call now: a large pool's replies don't fit into memory."""
+        """Read the call from the database: all replies of a run may not fit into memory."""
         return transcripts.written_call(self.project, row)
 
     def title_of(self, row: int, call: CallShown) -> str:
@@ -274,7 +274,7 @@ _LEGEND = f"✓ found right  ✗ found wrong  ? not read  {_LEFT_OUT} left out  
 
 
 class SearchTreeScreen(WorkbenchScreen):
-    """Enter on a node or a rollout opens its calls.
+    """A judge's tree search: the tree and its rollouts; enter on either opens its calls.
 
     Args:
         run: The run of the verdict.
@@ -304,9 +304,9 @@ class SearchTreeScreen(WorkbenchScreen):
 
     def on_mount(self) -> None:
         self.query_one(Tree).focus()
-        self.in_background(partial(self._read), self._fill, group="search")
+        self.in_background(partial(self._read_cases), self._fill, group="search")
 
-    def _read(self) -> tuple[str, TreeSearch | None]:
+    def _read_cases(self) -> tuple[str, TreeSearch | None]:
         found = transcript(self.project, self.run_number, self.item)
         return f"{found.verifier}, run {found.run} · {found.completion_id}", search_of(found)
 
@@ -318,19 +318,19 @@ class SearchTreeScreen(WorkbenchScreen):
             return
         self.search = search
         self.query_one("#search-facts", Static).update(_search_facts(search))
-        self._grow(search)
+        self._fill_tree(search)
         columns = _rollout_columns(search.rollouts)
         self.query_one(VirtualTable).show_records(columns, enumerate(range(len(search.rollouts))))
 
-    def _grow(self, search: TreeSearch) -> None:
+    def _fill_tree(self, search: TreeSearch) -> None:
         tree: Tree[int] = self.query_one(Tree)
         grown = [tree.root]
-        tree.root.set_label(_label(search.nodes[0]))
+        tree.root.set_label(_node_label(search.nodes[0]))
         tree.root.data = 0
         has_children = {one.node.parent for one in search.nodes}
         for place, one in enumerate(search.nodes[1:], 1):
             parent = grown[one.node.parent or 0]
-            grown.append(parent.add(_label(one), place, expand=True, allow_expand=place in has_children))
+            grown.append(parent.add(_node_label(one), place, expand=True, allow_expand=place in has_children))
         tree.root.expand()
 
     # -- opening -----------------------------------------------------------------------------------
@@ -342,7 +342,7 @@ class SearchTreeScreen(WorkbenchScreen):
     @on(RowSelected)
     def _rollout_selected(self, event: RowSelected) -> None:
         if self.search is not None:
-            self._open(self.search.rollouts[event.row_id].calls, f"rollout {event.row_id + 1}")
+            self._open_calls(self.search.rollouts[event.row_id].calls, f"rollout {event.row_id + 1}")
 
     def action_calls(self) -> None:
         table = self.query_one(VirtualTable)
@@ -356,17 +356,17 @@ class SearchTreeScreen(WorkbenchScreen):
             return
         node = self.search.nodes[place]
         if node.subtask is None:
-            self._open(None, "all calls")
+            self._open_calls(None, "all calls")
         elif not node.calls:
             self.notify("The subtask was left out here: no call was made.", markup=False)
         else:
-            self._open(node.calls, f"node {place}, {node.subtask}")
+            self._open_calls(node.calls, f"node {place}, {node.subtask}")
 
-    def _open(self, calls: tuple[int, ...] | None, about: str) -> None:
+    def _open_calls(self, calls: tuple[int, ...] | None, about: str) -> None:
         self.app.push_screen(TranscriptScreen(self.run_number, self.item, calls, about))
 
 
-def _label(one: SearchNode) -> Text:
+def _node_label(one: SearchNode) -> Text:
     figures = f"  Q {one.node.q:.1f}  N {one.node.n}" + ("" if one.uct is None else f"  UCT {one.uct:.2f}")
     if one.subtask is None:
         return Text.assemble(("root", "bold"), figures)
@@ -380,26 +380,26 @@ def _rollout_columns(rollouts: Sequence[SearchRollout]) -> Columns[int]:
         return lambda number: there if rollouts[number].chosen else else_
 
     return (
-        text("#", lambda number: _number(number, rollouts[number]), room=4, tone=chosen("bold", "dim")),
-        word("steps", lambda number: _steps(rollouts[number]), room=(12, 14)),
+        text("#", lambda number: _rollout_number(number, rollouts[number]), room=4, tone=chosen("bold", "dim")),
+        word("steps", lambda number: _path_text(rollouts[number]), room=(12, 14)),
         column("f", lambda number: rollouts[number].rollout.f, _boolean_cell, words=True, room=3),
-        column("h", lambda number: rollouts[number], _half_cell, words=True, room=3),
+        column("h", lambda number: rollouts[number], _h_cell, words=True, room=3),
         text("reward", lambda number: f"{rollouts[number].rollout.reward:g}", room=6),
         text("R", lambda number: f"{rollouts[number].rollout.weight:.1f}", room=(6, 7), tone=chosen("bold", "")),
-        word("", lambda number: _remarks(rollouts[number]), room=(8, 22), tone=chosen("accent", "dim")),
+        word("", lambda number: _remarks_text(rollouts[number]), room=(8, 22), tone=chosen("accent", "dim")),
     )
 
 
-def _number(number: int, rollout: SearchRollout) -> str:
+def _rollout_number(number: int, rollout: SearchRollout) -> str:
     return f"{_CHOSEN} {number + 1}" if rollout.chosen else str(number + 1)
 
 
-def _remarks(rollout: SearchRollout) -> str:
+def _remarks_text(rollout: SearchRollout) -> str:
     remarks = ("its f is the answer" if rollout.chosen else "", "not all read" if rollout.rollout.flagged else "")
     return ", ".join(filter(None, remarks))
 
 
-def _steps(rollout: SearchRollout) -> str:
+def _path_text(rollout: SearchRollout) -> str:
     path = (
         _LEFT_OUT if level in rollout.left_out else _MARKS[outcome][0] for level, outcome in enumerate(rollout.path, 1)
     )
@@ -411,7 +411,7 @@ def _boolean_cell(said: bool | None) -> Cell:
     return Cell(*_MARKS[said])
 
 
-def _half_cell(rollout: SearchRollout) -> Cell:
+def _h_cell(rollout: SearchRollout) -> Cell:
     return Cell(NONE, "dim") if rollout.h is None else _boolean_cell(rollout.h)
 
 

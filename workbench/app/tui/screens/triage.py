@@ -1,4 +1,4 @@
-"""Triage: the wrong verdicts of a cell or a queue as cards, one key for the cause, and the next card at once."""
+"""Triage: the wrong verdicts of a cell or a queue as cards; one key stores the cause and shows the next card."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from workbench.statistics.records.report import AccuracyRow
 from workbench.tables.files import written
 
 _READ_AHEAD = 12
-"""Number of cases read ahead together."""
+"""Number of cases that are read ahead at a time."""
 _MAX_COMPARED = 400
-"""Number of open cases searched for similar ones."""
+"""Maximum number of open cases that are searched for similar ones."""
 _STORE, _LOOKS = "triage-store", "triage-looks"
 _OF_A_CASE = frozenset(("give", "other", "send_back", "pick", "open_item", "what_if"))
-"""Actions on the case on the screen."""
+"""Actions that need a case on the screen."""
 _NEW = "new"
 _MAX_CUSTOM = 8
 """Maximum number of custom causes that are offered again."""
@@ -44,18 +44,18 @@ _WHY_ANEW = "Why label it again?"
 _NAME_IT = "Name of the cause"
 
 
-class _Read(NamedTuple):
+class _LoadedScope(NamedTuple):
     scope: TriageScope
     tally: TriageTally
     cases: dict[int, TriageCase | None]
 
 
 class _Finished(NamedTuple):
-    """Something that was stored.
+    """The result of a job that stored decisions.
 
     Attributes:
-        items: Its items.
-        show: The item to go back to; None to stay.
+        items: Row ids of the items it was about.
+        show: Row id of the item to return to; None to stay.
     """
 
     said: str
@@ -71,18 +71,19 @@ class _Job(NamedTuple):
 class TriageScreen(InSight):
     """Cards of wrong verdicts; a digit stores the cause and shows the next card, which is already loaded.
 
-    A card that was left counts as decided only when its cause is stored: until then the tally excludes it, and if
-    it can't be stored the card comes back.
+    A card counts as decided only when its cause is stored: until then the tally excludes it. If the cause can't be
+    stored, the card returns.
 
     Args:
-        scope_of: Returns the scope; None for the cell where the most accurate verifier is weakest.
+        scope_of: Returns the wrong verdicts to go through; None for those of the cell where the most accurate verifier
+            is weakest.
 
     Attributes:
-        scope: The scope; None until it is known.
+        scope: The wrong verdicts to go through; None until it is loaded.
         case: The case on the screen.
-        picked: A cause is given to all similar open cases.
-        elsewhere: Verifiers with open cases on all items, once every case here is read.
-        closing: The paragraph and the table are shown in the card's place.
+        picked: Whether the next cause is stored for all similar open cases.
+        elsewhere: Verifiers with open cases among all items; read once no case here is open.
+        closing: Whether the summary (a paragraph and a table) is shown in place of the card.
     """
 
     CSS_PATH = "triage.tcss"
@@ -139,33 +140,33 @@ class TriageScreen(InSight):
         yield Static("", id="triage-card", markup=False)
 
     def on_mount(self) -> None:
-        self.in_background(self._begin, self._show_scope, group="triage")
+        self.in_background(self._start_with, self._show_scope, group="triage")
 
     # -- reading -----------------------------------------------------------------------------------
 
-    def _begin(self) -> _Read:
+    def _start_with(self) -> _LoadedScope:
         scope = self._scope_of(self.project)
         tally = triage.tally(self.project, scope)
         first = next((item for item in scope.items if item not in tally.done | tally.sent_back), None)
-        return _Read(scope, tally, {} if first is None else self._cases_of(scope, (first,)))
+        return _LoadedScope(scope, tally, {} if first is None else self._cases_of(scope, (first,)))
 
     def _cases_of(self, scope: TriageScope, items: Sequence[int]) -> dict[int, TriageCase | None]:
         return {item: triage.case(self.project, scope, item) for item in items}
 
-    def _show_scope(self, found: _Read) -> None:
+    def _show_scope(self, found: _LoadedScope) -> None:
         self.scope, self.tally, self._cases = found
         self._show_next()
 
     def _read_ahead(self) -> None:
         items = (self._items[place] for place in islice(self._open_places(), _MAX_COMPARED))
         unknown = (item for item in items if item not in self._cases)
-        self._read(tuple(islice(unknown, _READ_AHEAD)), group="triage-ahead")
+        self._read_cases(tuple(islice(unknown, _READ_AHEAD)), group="triage-ahead")
 
-    def _read(self, items: Sequence[int], *, group: str) -> None:
+    def _read_cases(self, items: Sequence[int], *, group: str) -> None:
         if items and (scope := self.scope) is not None:
-            self.in_background(partial(self._cases_of, scope, items), self._arrived, group=group, stops=True)
+            self.in_background(partial(self._cases_of, scope, items), self._receive_data, group=group, stops=True)
 
-    def _arrived(self, cases: dict[int, TriageCase | None]) -> None:
+    def _receive_data(self, cases: dict[int, TriageCase | None]) -> None:
         before, present = len(self.alike), self._items[self._place]
         self._cases.update(cases)
         if self.case is None and not self.closing and present in cases:
@@ -193,7 +194,7 @@ class TriageScreen(InSight):
 
     @property
     def alike(self) -> list[TriageCase]:
-        """Return the known open cases similar to the one on the screen, which comes first."""
+        """Return the case on the screen and, after it, the open cases read so far that are similar to it."""
         case = self.case
         if case is None or not self._is_open(case.id):
             return []
@@ -221,7 +222,7 @@ class TriageScreen(InSight):
             self._show_next()
             return
         else:
-            self._read((item,), group="triage-case")
+            self._read_cases((item,), group="triage-case")
         self.redraw()
 
     def _record_looks(self) -> None:
@@ -257,15 +258,15 @@ class TriageScreen(InSight):
             for row in found
         ]
         present = () if self.scope is None else self.scope.verifiers
-        choose(self, ChoiceMenu("Which verifier's errors?", choices, chosen=present), self._change_to)
+        choose(self, ChoiceMenu("Which verifier's errors?", choices, chosen=present), self._switch_verifier)
 
-    def _change_to(self, verifier: str) -> None:
+    def _switch_verifier(self, verifier: str) -> None:
         self.app.switch_screen(TriageScreen(partial(triage.of_verifier, verifier=verifier)))
 
     # -- giving a cause ----------------------------------------------------------------------------
 
     @property
-    def _cases_meant(self) -> list[TriageCase]:
+    def _target_cases(self) -> list[TriageCase]:
         if self.case is None or self.closing or not self.in_sight or self.case.id in self._pending:
             self.found_idle()
             return []
@@ -280,23 +281,23 @@ class TriageScreen(InSight):
 
     def action_give(self, digit: int) -> None:
         if self.is_decision():
-            self._give(KEYED[digit - 1], self._cases_meant)
+            self._give_cause(KEYED[digit - 1], self._target_cases)
 
-    def _give(self, cause: Cause, cases: Sequence[TriageCase]) -> None:
+    def _give_cause(self, cause: Cause, cases: Sequence[TriageCase]) -> None:
         if cases:
             self._pending.update(one.id for one in cases)
             self.said = f"storing: {cause.name} …"
-            self._put(_Job(tuple(one.id for one in cases), partial(self._store, tuple(cases), cause)))
+            self._add_job(_Job(tuple(one.id for one in cases), partial(self._store, tuple(cases), cause)))
             self._show_next()
 
     def _store(self, cases: Sequence[TriageCase], cause: Cause, project: Project, scope: TriageScope) -> _Finished:
         self._given.append(triage.give_cause(project, cases, cause, scope, by=coordinator_name()))
-        what = f"{len(cases):,} cases alike" if len(cases) > 1 else _numbered(scope, cases[0])
+        what = f"{len(cases):,} cases alike" if len(cases) > 1 else _case_number(scope, cases[0])
         saved = f"saved: {cause.name} · {what} · {key_of('triage.undo')} undoes it"
         return _Finished(saved, tuple(one.id for one in cases))
 
     def action_other(self) -> None:
-        if cases := self._cases_meant:
+        if cases := self._target_cases:
             self.in_background(
                 partial(triage.own_causes, self.project), partial(self._ask_other, cases), group="causes"
             )
@@ -309,41 +310,41 @@ class TriageScreen(InSight):
 
         def chosen(key: str) -> None:
             if key == _NEW:
-                self.ask_line(_NAME_IT, cases[0].id, lambda name: self._give(triage.cause_called(name), cases))
+                self.ask_line(_NAME_IT, cases[0].id, lambda name: self._give_cause(triage.cause_called(name), cases))
             else:
-                self._give(known[key], cases)
+                self._give_cause(known[key], cases)
 
         choose(self, ChoiceMenu(f"The cause of {counted(len(cases), 'case')}", choices, wide=True), chosen)
 
     def action_send_back(self) -> None:
-        if cases := self._cases_meant[:1]:
+        if cases := self._target_cases[:1]:
             self.ask_line(_WHY_ANEW, cases[0].id, partial(self._send_back, cases[0]))
 
     def _send_back(self, case: TriageCase, reason: str) -> None:
         self._pending.add(case.id)
-        self._put(_Job((case.id,), partial(self._reopen, case, reason)))
+        self._add_job(_Job((case.id,), partial(self._reopen, case, reason)))
         self._show_next()
 
     def _reopen(self, case: TriageCase, reason: str, project: Project, scope: TriageScope) -> _Finished:
         by = coordinator_name()
         self._given.append((deciding.send_back(project, case.id, reason=reason, by=by, queue=scope.queue),))
-        saved = f"saved: sent back · {_numbered(scope, case)} · {key_of('triage.undo')} undoes it"
+        saved = f"saved: sent back · {_case_number(scope, case)} · {key_of('triage.undo')} undoes it"
         return _Finished(saved, (case.id,))
 
     # -- storing: one thing after the other, to the end even where the screen is left --------------
 
-    def _put(self, job: _Job) -> None:
+    def _add_job(self, job: _Job) -> None:
         self._jobs.append(job)
-        self._work_on()
+        self._start_jobs()
 
-    def _work_on(self) -> None:
+    def _start_jobs(self) -> None:
         if not self._storing:
             self._storing = True
             assert self.scope is not None
-            work = partial(self._work_off, self.project, self.scope)
-            self.in_background(work, self._worked_off, group=_STORE, exclusive=False)
+            work = partial(self._run_jobs, self.project, self.scope)
+            self.in_background(work, self._finish_jobs, group=_STORE, exclusive=False)
 
-    def _work_off(self, project: Project, scope: TriageScope) -> TriageTally:
+    def _run_jobs(self, project: Project, scope: TriageScope) -> TriageTally:
         while (job := self._next_job()) is not None:
             self._job = job
             self._finished.append(self._job.work(project, scope))
@@ -361,10 +362,10 @@ class TriageScreen(InSight):
             looks = partial(self._reveal, self.project, tuple(self._looked_at), self.workbench.names_worked_under)
             self.workbench.run_worker(looks, thread=True, exit_on_error=False)
         if self._jobs and self.scope is not None:
-            work = partial(self._work_off, self.project, self.scope)
+            work = partial(self._run_jobs, self.project, self.scope)
             self.workbench.run_worker(work, thread=True, exit_on_error=False)
 
-    def _worked_off(self, tally: TriageTally) -> None:
+    def _finish_jobs(self, tally: TriageTally) -> None:
         self._storing, self.tally = False, tally
         finished, self._finished = self._finished, []
         for one in finished:
@@ -373,9 +374,9 @@ class TriageScreen(InSight):
             for item in one.items:
                 self._cases.pop(item, None)
         if self._jobs:
-            self._work_on()
+            self._start_jobs()
         elif self.closing:
-            self._look_elsewhere()
+            self._read_elsewhere()
         if finished and finished[-1].show is not None:
             self._show(self._items.index(finished[-1].show))
         elif self.case is not None and self.case.id not in self._cases:
@@ -389,13 +390,13 @@ class TriageScreen(InSight):
             if job is not None and job.items:
                 self._pending.difference_update(job.items)
                 self._show(self._items.index(job.items[0]))
-                self._work_on()
+                self._start_jobs()
 
     # -- taking back -------------------------------------------------------------------------------
 
     def action_take_back(self) -> None:
         if self.scope is not None:
-            self._put(_Job((), self._undo))
+            self._add_job(_Job((), self._undo))
 
     def _undo(self, project: Project, scope: TriageScope) -> _Finished:
         by = coordinator_name()
@@ -406,7 +407,7 @@ class TriageScreen(InSight):
         if self._given:
             self._given.pop()
         items = tuple(dict.fromkeys(mark.completion for mark in marks))
-        return _Finished(f"undone: {_words(marks)}", items, items[0])
+        return _Finished(f"undone: {_marks_text(marks)}", items, items[0])
 
     # -- leaving, and what it has come to ----------------------------------------------------------
 
@@ -425,30 +426,30 @@ class TriageScreen(InSight):
     def on_screen_resume(self) -> None:
         if self.case is not None:
             self._cases.pop(self.case.id, None)
-            self._read((self.case.id,), group="triage-case")
-            self._work_on()
+            self._read_cases((self.case.id,), group="triage-case")
+            self._start_jobs()
 
     def action_summary(self, *, closing: bool | None = None) -> None:
         self.closing = not self.closing if closing is None else closing
         if not self.closing and self.case is None:
             self._show_next()
         if self.closing:
-            self._look_elsewhere()
+            self._read_elsewhere()
         self.redraw()
 
-    def _look_elsewhere(self) -> None:
+    def _read_elsewhere(self) -> None:
         if self.tally is not None and not self.tally.left:
             work = partial(triage.open_cases, self.project)
-            self.in_background(work, self._looked_elsewhere, group="triage-elsewhere", stops=True)
+            self.in_background(work, self._show_elsewhere, group="triage-elsewhere", stops=True)
 
-    def _looked_elsewhere(self, found: Sequence[OpenCases]) -> None:
+    def _show_elsewhere(self, found: Sequence[OpenCases]) -> None:
         self.elsewhere = found
         self.redraw()
 
     def action_elsewhere(self) -> None:
         def found(others: Sequence[OpenCases]) -> None:
             if others:
-                self._change_to(others[0].verifier)
+                self._switch_verifier(others[0].verifier)
             else:
                 self.notify("No verifier has an open case.", markup=False)
 
@@ -472,7 +473,7 @@ class TriageScreen(InSight):
         box, scope, tally = self.query_one("#triage-card", Static), self.scope, self.tally
         if scope is None or tally is None:
             return
-        self._tell(scope, tally)
+        self._update_title(scope, tally)
         self.refresh_bindings()
         box.set_class(self.closing, "closing")
         if self.closing:
@@ -483,7 +484,7 @@ class TriageScreen(InSight):
             state = CardState(tally, self.alike, self.picked, printable(self.said))
             box.update(card(self.case, state, *box.content_size))
 
-    def _tell(self, scope: TriageScope, tally: TriageTally) -> None:
+    def _update_title(self, scope: TriageScope, tally: TriageTally) -> None:
         names = printable(", ".join(scope.verifiers))
         place = "" if self.closing or self._place < 0 else f"case {self._place + 1:,} of {len(scope.items):,}"
         parts = [
@@ -495,11 +496,11 @@ class TriageScreen(InSight):
         self.query_one(TitleBar).say_parts(parts)
 
 
-def _numbered(scope: TriageScope, case: TriageCase) -> str:
+def _case_number(scope: TriageScope, case: TriageCase) -> str:
     return f"case {scope.items.index(case.id) + 1:,}"
 
 
-def _words(marks: Sequence[Review]) -> str:
+def _marks_text(marks: Sequence[Review]) -> str:
     if marks[0].kind == "reannotate":
         return "sent back; it will still be labelled again"
     cause = triage.cause_of(marks[0].category or "other", marks[0].note).name

@@ -1,4 +1,4 @@
-"""Answer types derived without a model, for questions that have none: accepted one by one, or all at once."""
+"""Answer types derived without a model, for questions without a type; the user selects which to accept."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from workbench.tables.document import Cell
 from workbench.tables.table import Columns, column, word
 
 _IN, _OUT = Cell("● in", "success"), Cell("○ out", "dim")
-"""Whether a proposal is selected."""
+"""Cells that show whether a proposal is selected."""
 
 
-class _Offered(ProposedType, frozen=True, kw_only=True):
+class _Proposal(ProposedType, frozen=True, kw_only=True):
     taken: bool
 
 
-_COLUMNS: Columns[_Offered] = (
+_COLUMNS: Columns[_Proposal] = (
     column("", lambda one: one.taken, lambda taken: _IN if taken else _OUT, words=True, room=6),
     column(
         "type", lambda one: one.subtype, lambda code: type_display(code) if code else "–", words=True, room=(14, 26)
@@ -40,10 +40,10 @@ _COLUMNS: Columns[_Offered] = (
 
 
 class TypeProposalsScreen(TableScreen):
-    """Nothing is stored before it is asked for; a stored type then counts everywhere.
+    """Proposed types to select. Nothing is stored until the user accepts; stored types are then used in all metrics.
 
     Attributes:
-        offered: The questions, in the order of import.
+        offered: The questions without a type and their proposals, in the order of import.
     """
 
     CSS_PATH = "type_proposals.tcss"
@@ -58,14 +58,14 @@ class TypeProposalsScreen(TableScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.offered: list[_Offered] = []
+        self.offered: list[_Proposal] = []
 
     def on_mount(self) -> None:
         self.put("said", "Nothing is stored yet.")
-        self.in_background(partial(proposed_types, self.project), self._arrived, group="types", stops=True)
+        self.in_background(partial(proposed_types, self.project), self._receive_data, group="types", stops=True)
 
-    def _arrived(self, found: list[ProposedType]) -> None:
-        self.offered = [_Offered(**asdict(one), taken=one.subtype is not None) for one in found]
+    def _receive_data(self, found: list[ProposedType]) -> None:
+        self.offered = [_Proposal(**asdict(one), taken=one.subtype is not None) for one in found]
         self.set_class(not found, "empty")
         self.put("said", _origin_text(found))
         self.fill()
@@ -77,14 +77,14 @@ class TypeProposalsScreen(TableScreen):
         self.say(f"{counted(len(self.offered), 'question')} without a type, {taken:,} selected{stay}")
         self.table.show_records(_COLUMNS, enumerate(self.offered))
 
-    def _change(self, row: int, subtype: str | None, *, taken: bool) -> None:
+    def _set_proposal(self, row: int, subtype: str | None, *, taken: bool) -> None:
         self.offered[row] = replace(self.offered[row], subtype=subtype, taken=taken and subtype is not None)
         self.fill()
 
     def action_take(self) -> None:
         row = self.table.selected_id
         if row is not None and self.offered:
-            self._change(row, self.offered[row].subtype, taken=not self.offered[row].taken)
+            self._set_proposal(row, self.offered[row].subtype, taken=not self.offered[row].taken)
 
     def opened(self, row: int) -> None:
         self.action_choose()
@@ -95,7 +95,7 @@ class TypeProposalsScreen(TableScreen):
             return
         choices = [Choice(code, f"{code} {name}") for code, name in SUBTYPES.items()]
         menu = ChoiceMenu("Which type is the answer?", choices, about=printable(self.offered[row].reference))
-        choose(self, menu, lambda code: self._change(row, code, taken=True))
+        choose(self, menu, lambda code: self._set_proposal(row, code, taken=True))
 
     def action_accept(self) -> None:
         settled = [(one.of, one.subtype) for one in self.offered if one.taken and one.subtype is not None]
@@ -103,9 +103,9 @@ class TypeProposalsScreen(TableScreen):
             self.notify("No type is selected.", markup=False)
             return
         work = partial(settle_types, self.project, settled, by=coordinator_name())
-        self.in_background(work, self._settled, group="types-accept")
+        self.in_background(work, self._resolve_contradiction, group="types-accept")
 
-    def _settled(self, done: LabelsImported) -> None:
+    def _resolve_contradiction(self, done: LabelsImported) -> None:
         left = len(self.offered) - sum(one.taken for one in self.offered)
         stay = f" {counted(left, 'question')} {'stays' if left == 1 else 'stay'} without a type." if left else ""
         self.notify(f"{counted(done.imported, 'type')} accepted; metrics by type use them now.{stay}", markup=False)

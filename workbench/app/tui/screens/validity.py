@@ -22,10 +22,10 @@ from workbench.tables.table import Columns, column, text, word
 
 
 class ValidityScreen(TableScreen, FigureScreen):
-    """The findings as a table, and the meaning of the chosen one below it.
+    """The findings as a table, and below it the meaning of the finding under the cursor.
 
     Args:
-        verifiers: Only these; all that have a complete run by default.
+        verifiers: Names of the verifiers to check; empty for all that have a complete run.
     """
 
     CSS_PATH = "validity.tcss"
@@ -57,16 +57,16 @@ class ValidityScreen(TableScreen, FigureScreen):
     def _show(self, report: ValidityReport) -> None:
         self.report = report
         self.say(printable(self.project.path.name))
-        self.put("caption", _caption(report))
+        self.put("caption", _caption_text(report))
         self.fill()
 
     def fill(self) -> None:
-        findings = self._shown()
+        findings = self._shown_findings()
         self.table.show_records(_COLUMNS, findings)
         if not findings:
-            self.put_detail(_nothing(self.report))
+            self.put_detail(_no_findings_text(self.report))
 
-    def _shown(self) -> list[tuple[int, ValidityFinding]]:
+    def _shown_findings(self) -> list[tuple[int, ValidityFinding]]:
         findings = [] if self.report is None else self.report.findings
         return [
             (number, finding)
@@ -77,7 +77,7 @@ class ValidityScreen(TableScreen, FigureScreen):
     def highlighted(self, row: int) -> None:
         if self.report is not None and row < len(self.report.findings):
             finding = self.report.findings[row]
-            self.put_detail(_words(finding, self.report))
+            self.put_detail(_finding_text(finding, self.report))
 
     # -- actions -----------------------------------------------------------------------------------
 
@@ -92,7 +92,7 @@ class ValidityScreen(TableScreen, FigureScreen):
         share_list(self, event, None if report is None else partial(validity_text, report))
 
 
-def _mark(finding: ValidityFinding) -> Cell:
+def _result_cell(finding: ValidityFinding) -> Cell:
     compares = finding.check in COMPARING
     if finding.stands_out:
         return Cell("◆ significant" if compares else "◆ seen", "warning")
@@ -101,34 +101,34 @@ def _mark(finding: ValidityFinding) -> Cell:
     return Cell("· not significant" if compares else "· none observed", "dim")
 
 
-def _figure(finding: ValidityFinding) -> str:
+def _estimate_text(finding: ValidityFinding) -> str:
     if finding.estimate is None or finding.check not in COMPARING:
         return NONE if finding.estimate is None else f"{percent(finding.estimate)} %"
     return f"{points(finding.estimate)} pts"
 
 
-def _interval(finding: ValidityFinding) -> str:
+def _interval_text(finding: ValidityFinding) -> str:
     return points_interval(finding.ci) if finding.check in COMPARING else percent_interval(finding.ci)
 
 
 _COLUMNS: Columns[ValidityFinding] = (
     word("verifier", lambda finding: finding.verifier or "labels", room=(12, 28), tone="bold"),
     word("check", lambda finding: finding.check, room=(17, 18)),
-    text("figure", _figure, by=lambda finding: finding.estimate, room=(9, 10)),
-    text("95 % interval", _interval, by=lambda finding: finding.ci, room=(15, 16)),
+    text("figure", _estimate_text, by=lambda finding: finding.estimate, room=(9, 10)),
+    text("95 % interval", _interval_text, by=lambda finding: finding.ci, room=(15, 16)),
     column("items", lambda finding: finding.n or None, lambda n: NONE if n is None else f"{n:,}", room=(7, 9)),
-    column("", lambda finding: finding, _mark, words=True, room=12),
+    column("", lambda finding: finding, _result_cell, words=True, room=12),
 )
 
 
-def _caption(report: ValidityReport) -> str:
+def _caption_text(report: ValidityReport) -> str:
     sources = ", ".join(f"{number:,} {name}" for name, number in report.gold.items() if number)
     return (
         f"gold {report.gold_choice} ({sources or 'none'}) · differences in points of acceptance, at equal gold and type"
     )
 
 
-def _words(finding: ValidityFinding, report: ValidityReport) -> Content:
+def _finding_text(finding: ValidityFinding, report: ValidityReport) -> Content:
     return Content.assemble(
         (printable(finding.sentence), "bold" if finding.stands_out else ""),
         (f"\n{finding.check}: {CHECKS[finding.check]}.", "$text-muted"),
@@ -136,7 +136,7 @@ def _words(finding: ValidityFinding, report: ValidityReport) -> Content:
     )
 
 
-def _nothing(report: ValidityReport | None) -> str:
+def _no_findings_text(report: ValidityReport | None) -> str:
     if report is None or not report.findings:
         return "No verifier has a complete run yet: start one in Verifiers & runs."
     return f"Nothing is significant. Press {key_of('validity.all')} for every check."

@@ -1,4 +1,4 @@
-"""A verb of the command line as a form, and its output."""
+"""A verb of the command line as a form, and the screen of its output."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from workbench.core.text.figures import counted
 from workbench.tables.files import write_next_to
 
 _MAX_OUTPUT: Final = 1_000_000
-"""Maximum shown characters of a verb's output; a file has all."""
+"""Maximum number of characters of a verb's output on the screen; a saved file has all."""
 
 
 class VerbOutputScreen(FindingScreen):
@@ -37,7 +37,7 @@ class VerbOutputScreen(FindingScreen):
         command: The equivalent command line.
         ran: The result.
         files: Files to be written.
-        do: Runs it; None if this was not a trial.
+        do: Runs the verb; None if ``ran`` was not a dry run.
     """
 
     CSS_PATH = "verb_output.tcss"
@@ -56,8 +56,8 @@ class VerbOutputScreen(FindingScreen):
         super().__init__()
         self.ran = ran
         self._title, self._command = title, command
-        self._written = [path.absolute() for path in files if path.is_file()]
-        self._do = do
+        self._report_written = [path.absolute() for path in files if path.is_file()]
+        self._request_change = do
         self._file: Path | None = None
 
     @property
@@ -65,7 +65,7 @@ class VerbOutputScreen(FindingScreen):
         return f"{self.ran.out}{self.ran.err}"
 
     def heading(self) -> tuple[str, str]:
-        done = "done" if self._do is None else f"only tried · {key_of('verb-output.run')} does it"
+        done = "done" if self._request_change is None else f"only tried · {key_of('verb-output.run')} does it"
         return self.TITLE_TEXT, done if self.ran.code == 0 else _ENDINGS.get(self.ran.code, "not run")
 
     def content(self) -> ComposeResult:
@@ -77,17 +77,17 @@ class VerbOutputScreen(FindingScreen):
         lines = text[:_MAX_OUTPUT].rstrip("\n").split("\n")
         if len(text) > _MAX_OUTPUT:
             lines.append(f"… and {len(text) - _MAX_OUTPUT:,} more characters: a file has them all.")
-        lines += [f"Written: {path}" for path in self._written]
+        lines += [f"Written: {path}" for path in self._report_written]
         shown = (RenderedLine((Span(printable(line.expandtabs(4))),), (0, 0)) for line in lines)
         self.reader.show(RenderedText(tuple(shown), {}))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return self._do is not None if action == "run" else super().check_action(action, parameters)
+        return self._request_change is not None if action == "run" else super().check_action(action, parameters)
 
     def action_run(self) -> None:
-        if self._do is not None:
+        if self._request_change is not None:
             self.app.pop_screen()
-            self._do()
+            self._request_change()
 
     def action_save(self) -> None:
         if self._file is not None:
@@ -138,7 +138,7 @@ class VerbScreen(FormScreen):
         super().__init__((verb.name, frozenset(begin.items())))
         self.verb = verb
         self.form: VerbForm | None = None
-        self._begin = begin
+        self._start_with = begin
         self._began = 0.0
         self._is_trial = self._more = False
 
@@ -157,15 +157,15 @@ class VerbScreen(FormScreen):
         box = self.query_one("#verb-form")
         if not form.fields:
             await box.mount(Static("It takes no options.", markup=False))
-        # Only what is whole can be filled and take keys.
+        # Fields can be filled and take keys only once they are mounted.
         await box.mount_all(map(option_field, form.fields))
         for field in self.query(OptionField):
-            if field.option in self._begin:
-                field.value = self._begin[field.option]
+            if field.option in self._start_with:
+                field.value = self._start_with[field.option]
         self.take_up(self.query(OptionField))
         if form.later:
             await box.mount(Static(id="verb-later", markup=False))
-            told = any(self._begin.get(name) or name in self._as_left for name in form.later)
+            told = any(self._start_with.get(name) or name in self._as_left for name in form.later)
             self._show_later(shown=told)
         self._select_files()
         if (first := next(iter(self.query(OptionField)), None)) is not None:

@@ -36,7 +36,7 @@ from workbench.runs.configuring import with_template_inside
 from workbench.runs.own_templates import ITS_OWN, TEMPLATE
 
 SAMPLE: Final = 20
-"""Number of items that are sent to servers first."""
+"""Number of items in the sample that can be sent to servers first."""
 _WORK: Final = "what-if"
 _NAME: Final = "name of the new verifier"
 _FIRST: Final = "Change an option and try it: the changed verdicts, fixed and broken, appear here. Nothing is stored."
@@ -47,8 +47,8 @@ class WhatIfScreen(TableScreen, FormScreen):
 
     Args:
         verifier: The verifier, by its newest run.
-        item: Row id of the current item: it is among those that servers are asked about first.
-        basis: Protocol and gold, and which items.
+        item: Row id of the initial item, which is among the items that servers judge first; None for no item.
+        basis: Protocol, gold, and the conditions on the items.
     """
 
     CSS_PATH = "what_if.tcss"
@@ -74,7 +74,7 @@ class WhatIfScreen(TableScreen, FormScreen):
 
     @classmethod
     def of_cell(cls, cell: AccuracyCell, item: int | None = None) -> WhatIfScreen:
-        """Return a screen on the verifier of an accuracy cell, over all its items: a gain in one type may be a loss in
+        """Return a screen for a cell's verifier, over the items of the whole table: a gain in one type may be a loss in
         another.
         """
         where = tuple(map(str, cell.conditions))
@@ -93,7 +93,7 @@ class WhatIfScreen(TableScreen, FormScreen):
     def on_mount(self) -> None:
         self.in_background(partial(changeable, self.project, self.verifier), self._show_fields, group="what-if-form")
         if self.item is not None:
-            self._read(self.item)
+            self._read_cases(self.item)
 
     # -- the fields --------------------------------------------------------------------------------
 
@@ -125,7 +125,7 @@ class WhatIfScreen(TableScreen, FormScreen):
             field.display = field.option in used
 
     @on(Input.Submitted)
-    def _next(self, event: Input.Submitted) -> None:
+    def _next_conflict(self, event: Input.Submitted) -> None:
         if self.field(TEMPLATE) in event.input.ancestors:
             self.action_template()
         else:
@@ -164,9 +164,9 @@ class WhatIfScreen(TableScreen, FormScreen):
     # -- trying ------------------------------------------------------------------------------------
 
     def action_try(self) -> None:
-        self._look()
+        self._check_changes()
 
-    def _look(self, **more: object) -> None:
+    def _check_changes(self, **more: object) -> None:
         if self.form is None or self._working:
             return
         options = self.attempt(lambda: structs.replace(self.options, **more))
@@ -188,11 +188,11 @@ class WhatIfScreen(TableScreen, FormScreen):
         said = filter(None, (sentence(report), type_words(report), *coverage_words(report)))
         self.put("said", Content("\n".join(map(printable, said))))
         self.list_items(FLIPPED, array("q", found.ids), found.rows, lambda row: row.id)
-        self._tell()
+        self._update_title()
         if found.report.needed is not None:
-            self._offer(found)
+            self._load_candidates(found)
 
-    def _offer(self, found: WhatIf) -> None:
+    def _load_candidates(self, found: WhatIf) -> None:
         needed = found.report.needed
         assert needed is not None
         choices = [Choice("", "Send nothing"), Choice("all", f"Send all of them: {_takes(needed, needed.items)}")]
@@ -202,7 +202,7 @@ class WhatIfScreen(TableScreen, FormScreen):
 
         def chosen(what: str) -> None:
             if what:
-                self._look(ask=True, sample=SAMPLE if what == "sample" else None)
+                self._check_changes(ask=True, sample=SAMPLE if what == "sample" else None)
 
         choose(self, ChoiceMenu(f"No stored reply on {counted(needed.items, 'item')}", choices), chosen)
 
@@ -215,17 +215,17 @@ class WhatIfScreen(TableScreen, FormScreen):
 
     def highlighted(self, row: int) -> None:
         if self.focused is self.table:
-            self._read(row)
+            self._read_cases(row)
 
-    def _read(self, item: int) -> None:
+    def _read_cases(self, item: int) -> None:
         read = partial(browsing.detail, self.project, item, self.workbench.names_worked_under)
         self.in_background(read, self._show_item, group="what-if-item")
 
     def _show_item(self, item: ItemDetail) -> None:
         self.shown = item
-        self._tell()
+        self._update_title()
 
-    def _tell(self) -> None:
+    def _update_title(self) -> None:
         if self.shown is not None:
             text = _item_text(self.shown, self.verifier, self.found)
             self.query_one("#what-if-item Static", Static).update(text)

@@ -34,10 +34,10 @@ class RequestRefused(Exception):
     """A request is denied.
 
     Attributes:
-        status: HTTP status of the answer.
-        error: What is wrong and what to do.
-        field: Field of the body that is wrong.
-        closes: The connection can't be used any more.
+        status: HTTP status of the response.
+        error: What is wrong, and what to do.
+        field: Field of the body that is wrong; None if it is none.
+        closes: Whether the connection is closed afterwards.
     """
 
     def __init__(self, status: int, error: str, field: str | None = None, *, closes: bool = False) -> None:
@@ -108,16 +108,16 @@ class RequestRules(Struct, frozen=True, kw_only=True):
 
 
 class RewardGate:
-    """Checks every request before anything else sees it, and counts unanswered requests.
+    """Checks every request before its handler gets it, and counts unanswered requests.
 
     Args:
-        beside: This process among several; None if it serves alone.
+        beside: This process as one of several; None if there is only one.
 
     Attributes:
         rules: The rules for requests.
         in_flight: Bytes of the bodies of unanswered requests.
         known: Connections that have shown the token, or the right host name if no token is needed.
-        stopping: No more requests are accepted.
+        stopping: Whether the server stops, so that no more requests are accepted.
     """
 
     def __init__(self, rules: RequestRules, beside: ProcessMember | None = None) -> None:
@@ -132,9 +132,9 @@ class RewardGate:
 
     @web.middleware
     async def check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Pass a request to its handler, or refuse it; handles every exception in the handler."""
+        """Pass a request to its handler, or deny it; this handles every exception of the handler."""
         try:
-            with self._one_more():
+            with self._count_request():
                 self._require_known(request)
                 return await handler(request)
         except RequestRefused as refused:
@@ -142,7 +142,7 @@ class RewardGate:
         except web.HTTPException as error:
             return self._refuse(request, RequestRefused(error.status, f"{error.reason}."))
         except Exception as error:
-            LOG.error("%s: %s", _shown(request), inert(f"{type(error).__name__}: {error}"[:300]))
+            LOG.error("%s: %s", _request_text(request), inert(f"{type(error).__name__}: {error}"[:300]))
             return self._refuse(request, RequestRefused(500, "The server failed on this request.", closes=True))
 
     @asynccontextmanager
@@ -156,7 +156,7 @@ class RewardGate:
             raise RequestRefused(503, "The server is stopping. Try again soon.", closes=True)
         if request.content_type != "application/json" or "Content-Encoding" in request.headers:
             raise RequestRefused(415, "Send plain JSON: Content-Type: application/json.", closes=True)
-        room = _Room(self, request.content_length or 0)
+        room = _BodyReservation(self, request.content_length or 0)
         try:
             room.require(0)
             yield await self._read(request, room)
@@ -173,7 +173,7 @@ class RewardGate:
         if self._beside is not None:
             self._beside.hold(self.in_flight)
 
-    async def _read(self, request: web.Request, room: _Room) -> bytearray:
+    async def _read(self, request: web.Request, room: _BodyReservation) -> bytearray:
         body = bytearray()
         clock = asyncio.get_running_loop().time
         began = clock()
@@ -193,7 +193,7 @@ class RewardGate:
         await self._idle.wait()
 
     @contextmanager
-    def _one_more(self) -> Iterator[None]:
+    def _count_request(self) -> Iterator[None]:
         self._under_way += 1
         self._idle.clear()
         try:
@@ -220,11 +220,11 @@ class RewardGate:
         return self.rules.address.answers_to(host) or name_of(host) in self.rules.hosts
 
     def _refuse(self, request: web.Request, refused: RequestRefused) -> web.Response:
-        LOG.info("%s %s: %s", refused.status, _shown(request), inert(refused.error[:300]))
+        LOG.info("%s %s: %s", refused.status, _request_text(request), inert(refused.error[:300]))
         return refusal(refused)
 
 
-class _Room:
+class _BodyReservation:
     """One request's share of the bytes in flight: all it announces at once, or the bytes received so far."""
 
     def __init__(self, gate: RewardGate, announced: int) -> None:
@@ -255,5 +255,5 @@ def name_of(host: str) -> str:
     return found["name"].rstrip(".") if found else ""
 
 
-def _shown(request: web.Request) -> str:
+def _request_text(request: web.Request) -> str:
     return f"{inert(request.path[:100])} from {request.remote}"

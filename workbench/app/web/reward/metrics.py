@@ -76,9 +76,11 @@ class Metrics:
             stages: Time spent in the stages of judging.
             nodes: Work of a cluster's nodes, if they judge.
         """
-        name, version = map(_label, self._verifier)
+        name, version = map(_escape_label, self._verifier)
         requests = {f'route="{route}",status="{status}"': n for (route, status), n in sorted(self._requests.items())}
-        stacked = {f'stage="{_label(stage)}",verdict="{word}"': n for (stage, word), n in sorted(self._stacked.items())}
+        stacked = {
+            f'stage="{_escape_label(stage)}",verdict="{word}"': n for (stage, word), n in sorted(self._stacked.items())
+        }
         stages_total = "Items judged by a stack, by the deciding stage and its verdict."
         lines = [
             *_series("info", "gauge", "The verifier.", {f'verifier="{name}",version="{version}"': 1}),
@@ -86,11 +88,11 @@ class Metrics:
             *_series("waiting_items", "gauge", "Accepted items that wait for a verdict.", {"": waiting}),
             *_series("in_flight_bytes", "gauge", _IN_FLIGHT, {"": in_flight}),
             *_series("requests_total", "counter", "Requests by route and status.", requests),
-            *_counted("items_total", "Items judged, by verdict.", "verdict", self._items),
-            *_counted("exhausted_total", "Items that exceeded a limit, by reason.", "reason", self._reasons),
+            *_counter_lines("items_total", "Items judged, by verdict.", "verdict", self._items),
+            *_counter_lines("exhausted_total", "Items that exceeded a limit, by reason.", "reason", self._reasons),
             *_series("stacked_total", "counter", stages_total, stacked),
             *_series("forgeable_total", "counter", _FORGEABLE, {"": self._forgeable}),
-            *_head("stage_seconds", "summary", "Seconds that items took in a stage: first, line, work."),
+            *_metric_head("stage_seconds", "summary", "Seconds that items took in a stage: first, line, work."),
             *(
                 line
                 for stage, count in sorted(stages.count.items())
@@ -99,7 +101,7 @@ class Metrics:
                     f'workbench_reward_stage_seconds_count{{stage="{stage}"}} {count}',
                 )
             ),
-            *_of_nodes(nodes),
+            *_node_lines(nodes),
             *self._histogram(),
             "# HELP process_resident_memory_bytes Resident memory of the server's own process.",
             "# TYPE process_resident_memory_bytes gauge",
@@ -108,7 +110,7 @@ class Metrics:
         return "\n".join(lines) + "\n"
 
     def _histogram(self) -> list[str]:
-        lines = _head("request_seconds", "histogram", "Seconds from a request's body to its answer.")
+        lines = _metric_head("request_seconds", "histogram", "Seconds from a request's body to its answer.")
         for path, buckets in self._buckets.items():
             total = 0
             for bound, count in zip((*map(str, _BOUNDS), "+Inf"), buckets, strict=True):
@@ -119,14 +121,16 @@ class Metrics:
         return lines
 
 
-def _label(text: str) -> str:
+def _escape_label(text: str) -> str:
     return text.encode(errors="replace").decode().translate(_ESCAPES)
 
 
-def _of_nodes(nodes: Sequence[NodeUse]) -> list[str]:
+def _node_lines(nodes: Sequence[NodeUse]) -> list[str]:
     lines = []
     for name, kind, about, value in _OF_A_NODE if nodes else ():
-        lines += _series(f"node_{name}", kind, about, {f'node="{_label(node.name)}"': value(node) for node in nodes})
+        lines += _series(
+            f"node_{name}", kind, about, {f'node="{_escape_label(node.name)}"': value(node) for node in nodes}
+        )
     return lines
 
 
@@ -140,15 +144,17 @@ _OF_A_NODE: Final[tuple[tuple[str, str, str, Callable[[NodeUse], str]], ...]] = 
 )
 
 
-def _head(name: str, kind: str, about: str) -> list[str]:
+def _metric_head(name: str, kind: str, about: str) -> list[str]:
     return [f"# HELP workbench_reward_{name} {about}", f"# TYPE workbench_reward_{name} {kind}"]
 
 
 def _series(name: str, kind: str, about: str, values: Mapping[str, object]) -> list[str]:
     """Return a metric with its values by labels; "" for one without labels."""
     values = {f"{{{labels}}}" if labels else "": value for labels, value in values.items()}
-    return _head(name, kind, about) + [f"workbench_reward_{name}{labels} {value}" for labels, value in values.items()]
+    return _metric_head(name, kind, about) + [
+        f"workbench_reward_{name}{labels} {value}" for labels, value in values.items()
+    ]
 
 
-def _counted(name: str, about: str, label: str, counts: Counter[str]) -> list[str]:
+def _counter_lines(name: str, about: str, label: str, counts: Counter[str]) -> list[str]:
     return _series(name, "counter", about, {f'{label}="{value}"': count for value, count in sorted(counts.items())})

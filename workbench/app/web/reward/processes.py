@@ -1,4 +1,4 @@
-"""One server in several processes: all listen on one port (SO_REUSEPORT), and each answers for all of them."""
+"""Runs one server in several processes: all listen on one port (SO_REUSEPORT), and each reports the state of all."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ProcessState(Struct, frozen=True, kw_only=True):
 
 
 class Board:
-    """The states of all processes, readable by all; a replaced process continues in its slot.
+    """Shared memory with the states of all processes; a replacement process uses the slot of the one that ended.
 
     Args:
         processes: Number of processes.
@@ -86,7 +86,7 @@ class Board:
 
 
 class ProcessMember:
-    """One process of several, which answers for all of them.
+    """One of several processes, which reports the state of all of them.
 
     Args:
         number: Its number.
@@ -143,10 +143,10 @@ def merged(texts: Sequence[str]) -> str:
     heads = [line.split(" ")[2] for line in values if line.startswith("# TYPE")]
     lines = [line if value is None else f"{line} {value:.12g}" for line, value in values.items()]
     # A series that only another process has is placed with its metric, as the format requires.
-    return "\n".join(sorted(lines, key=lambda line: _place(line, heads))) + "\n"
+    return "\n".join(sorted(lines, key=lambda line: _metric_position(line, heads))) + "\n"
 
 
-def _place(line: str, heads: list[str]) -> int:
+def _metric_position(line: str, heads: list[str]) -> int:
     name = line.split(" ")[2] if line.startswith("#") else line.partition("{")[0].partition(" ")[0]
     found = [place for place, head in enumerate(heads) if name == head or name.startswith(f"{head}_")]
     return max(found, default=len(heads))
@@ -178,7 +178,7 @@ class Crowd:
         self.address = structs.replace(address, port=self._kept.getsockname()[1])
         self._alive: dict[int, int] = {}
         self._life = os.pipe()
-        self._heard, self._told_by = _pipe()
+        self._heard, self._told_by = _ready_pipe()
         self._stopping = False
 
     def serve(self, on_ready: Callable[[Address], None]) -> None:
@@ -202,17 +202,17 @@ class Crowd:
                 raise VerifierError("The server's processes can't start; the log says why.")
             if not self._stopping:
                 on_ready(self.address)
-            self._attend()
+            self._replace_ended()
         finally:
             while self._alive:
-                self._alive.pop(_wait(), None)
+                self._alive.pop(_wait_for_child(), None)
             for number, handler in before.items():
                 signal.signal(number, handler)
             self._kept.close()
 
-    def _attend(self) -> None:
+    def _replace_ended(self) -> None:
         while self._alive:
-            number = self._alive.pop(_wait(), None)
+            number = self._alive.pop(_wait_for_child(), None)
             if number is not None and not self._stopping:
                 time.sleep(_PAUSE_S)
                 self._start(number)
@@ -229,7 +229,7 @@ class Crowd:
             for known in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(known, signal.SIG_DFL)
             os.close(self._life[1])
-            self._run(self.address, number, self._tell, self._life[0])
+            self._run(self.address, number, self._notify_ready, self._life[0])
             status = 0
         except WorkbenchError as error:
             sys.stderr.write(f"{error}\n")
@@ -237,7 +237,7 @@ class Crowd:
             sys.stderr.flush()
             os._exit(status)
 
-    def _tell(self) -> None:
+    def _notify_ready(self) -> None:
         if self._told_by is not None:
             os.write(self._told_by, b"r")
             os.close(self._told_by)
@@ -248,7 +248,7 @@ class Crowd:
             os.kill(pid, signal.SIGTERM)
 
 
-def _wait() -> int:
+def _wait_for_child() -> int:
     while True:
         pid, status = os.waitpid(-1, os.WUNTRACED)
         if not os.WIFSTOPPED(status):
@@ -256,5 +256,5 @@ def _wait() -> int:
         os.kill(pid, signal.SIGKILL)
 
 
-def _pipe() -> tuple[int, int | None]:
+def _ready_pipe() -> tuple[int, int | None]:
     return os.pipe()

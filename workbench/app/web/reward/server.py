@@ -63,7 +63,7 @@ class Served(Struct, frozen=True, kw_only=True):
     """The parts of the server.
 
     Attributes:
-        beside: This process among several; None if it serves alone.
+        beside: This process as one of several; None if there is only one.
     """
 
     chosen: RewardVerifier
@@ -89,11 +89,11 @@ class Served(Struct, frozen=True, kw_only=True):
 
 
 async def reward_shape(body: bytes | bytearray, judging: Judging, scale: Scale) -> Struct:
-    """Answer workbench's own shape: one item, or a batch under ``items``."""
+    """Answer a request in workbench's own format: one item, or a batch under ``items``."""
     try:
         item = _read(body, RewardItem)
     except msgspec.ValidationError:
-        fields = _fields(body)
+        fields = _body_fields(body)
         if "items" not in fields:
             raise
     else:
@@ -104,7 +104,7 @@ async def reward_shape(body: bytes | bytearray, judging: Judging, scale: Scale) 
     try:
         items = _read(fields["items"], list[RewardItem])
     except msgspec.ValidationError as error:
-        raise msgspec.ValidationError(_below("items", str(error))) from error
+        raise msgspec.ValidationError(_error_within_field("items", str(error))) from error
     return RewardAnswers(items=await _answers(items, judging, scale))
 
 
@@ -119,19 +119,19 @@ async def trl_shape(body: bytes | bytearray, judging: Judging, scale: Scale) -> 
 
 
 async def verl_shape(body: bytes | bytearray, judging: Judging, scale: Scale) -> Struct:
-    """Answer verl's shape: one completion, or a batch under the plural names."""
-    if "solution_strs" in _fields(body):
+    """Answer a request in verl's format: one completion, or a batch under the plural names."""
+    if "solution_strs" in _body_fields(body):
         batch = _read(body, VerlBatch)
-        extras = None if batch.extra_infos is None else [_plain(extra) for extra in batch.extra_infos]
+        extras = None if batch.extra_infos is None else [_as_dict(extra) for extra in batch.extra_infos]
         verdicts = await judging(frameworks.batch_inputs(batch.solution_strs, batch.ground_truths, extras))
         return VerlScores(scores=[frameworks.score(verdict, scale) for verdict in verdicts])
     one = _read(body, VerlRequest)
-    verdicts = await judging([frameworks.one_input(one.solution_str, one.ground_truth, _plain(one.extra_info))])
+    verdicts = await judging([frameworks.one_input(one.solution_str, one.ground_truth, _as_dict(one.extra_info))])
     return frameworks.score(verdicts[0], scale)
 
 
 async def openrlhf_shape(body: bytes | bytearray, judging: Judging, scale: Scale) -> Struct:
-    """Answer OpenRLHF's shape: requests to a remote reward model."""
+    """Answer a request in OpenRLHF's format for remote reward models."""
     request = _read(body, OpenRlhfRequest)
     verdicts = await judging(frameworks.inputs(request.query, request.prompts, request.labels, "query"))
     return frameworks.rewards(verdicts, scale)
@@ -148,7 +148,7 @@ SHAPES: dict[str, Shape] = {
 def add_routes(application: web.Application, served: Served, gate: RewardGate) -> None:
     """Add all routes; each has a fixed path, so none is built from input."""
     for path, shape in SHAPES.items():
-        application.router.add_post(path, _judged(path, shape, served, gate))
+        application.router.add_post(path, _make_handler(path, shape, served, gate))
 
     processes = 1 if served.beside is None else served.beside.processes
 
@@ -177,10 +177,10 @@ def add_routes(application: web.Application, served: Served, gate: RewardGate) -
     application.router.add_get("/metrics", metrics)
 
 
-def _judged(path: str, shape: Shape, served: Served, gate: RewardGate) -> Handler:
+def _make_handler(path: str, shape: Shape, served: Served, gate: RewardGate) -> Handler:
     async def handler(request: web.Request) -> web.Response:
         status = 500
-        ASKER.set(_asker(request))
+        ASKER.set(_client_of(request))
         try:
             async with gate.body(request) as body:
                 began, at_once = time.perf_counter(), True
@@ -192,7 +192,7 @@ def _judged(path: str, shape: Shape, served: Served, gate: RewardGate) -> Handle
                         served.metrics.judged(verdict)
                     return verdicts
 
-                answer = await _shaped(shape, body, judging, served.scale)
+                answer = await _answer_in_shape(shape, body, judging, served.scale)
                 served.metrics.took(time.perf_counter() - began, fast=at_once)
             status = 200
             return _json(answer)
@@ -217,7 +217,7 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _URGENCY = re.compile(r"(?:^|[,;\s])u=([0-7])(?:$|[,;\s])")
 
 
-def _asker(request: web.Request) -> Asker:
+def _client_of(request: web.Request) -> Asker:
     """Return the client (``X-Client``, or the connection) and its priority (``Priority: u=0`` to ``u=7``, RFC 9218)."""
     peer = request.transport.get_extra_info("peername") if request.transport is not None else None
     urgency = _URGENCY.search(request.headers.get("Priority", ""))
@@ -247,33 +247,33 @@ def _read(given: Any, kind: type[Body]) -> Body:
     except msgspec.ValidationError:
         raise
     except msgspec.DecodeError as error:
-        return msgspec.convert(_loosely(given, error), kind)
+        return msgspec.convert(_decode_with_surrogates(given, error), kind)
 
 
-def _fields(body: bytes | bytearray) -> dict[str, Any]:
+def _body_fields(body: bytes | bytearray) -> dict[str, Any]:
     try:
         return msgspec.json.decode(body, type=dict[str, Raw])
     except msgspec.ValidationError:
         raise
     except msgspec.DecodeError as error:
-        return msgspec.convert(_loosely(body, error), dict[str, Any])
+        return msgspec.convert(_decode_with_surrogates(body, error), dict[str, Any])
 
 
-def _loosely(given: bytes | bytearray | Raw, error: msgspec.DecodeError) -> Any:
+def _decode_with_surrogates(given: bytes | bytearray | Raw, error: msgspec.DecodeError) -> Any:
     text = bytes(given).decode()
     if _SURROGATE.search(text) is None:
         raise error
     try:
-        return json.loads(text, parse_constant=_no_number)
+        return json.loads(text, parse_constant=_reject_constant)
     except ValueError:
         raise error from None
 
 
-def _no_number(name: str) -> None:
+def _reject_constant(name: str) -> None:
     raise ValueError(name)
 
 
-async def _shaped(shape: Shape, body: bytes | bytearray, judging: Judging, scale: Scale) -> Struct:
+async def _answer_in_shape(shape: Shape, body: bytes | bytearray, judging: Judging, scale: Scale) -> Struct:
     try:
         return await shape(body, judging, scale)
     except Busy as error:
@@ -312,12 +312,12 @@ async def _answers(items: Sequence[RewardItem], judging: Judging, scale: Scale) 
     ]
 
 
-def _below(field: str, error: str) -> str:
+def _error_within_field(field: str, error: str) -> str:
     wrong, place, rest = error.partition(" - at `$")
     return f"{wrong}{place}.{field}{rest}" if place else f"{wrong} - at `$.{field}`"
 
 
-def _plain(extra: Struct | None) -> dict[str, object] | None:
+def _as_dict(extra: Struct | None) -> dict[str, object] | None:
     return None if extra is None else structs.asdict(extra)
 
 
@@ -447,7 +447,7 @@ def serve(
         raise UsageError(f"Other machines can reach {rules.address.host}.", f"Set a token: {opt.token_env:NAME}")
 
     if processes is None:
-        processes = 1 if _is_alone(chosen) else min(os.cpu_count() or 1, _MAX_PROCESSES)
+        processes = 1 if _requires_single_process(chosen) else min(os.cpu_count() or 1, _MAX_PROCESSES)
     if processes > 1 and workers is None and chosen.by_tests:
         workers = max(1, (os.cpu_count() or 1) // processes)
     opened = partial(serving, chosen, scale, most_waiting=most_waiting, workers=workers, timeout=timeout)
@@ -458,7 +458,7 @@ def serve(
     async def until_signalled() -> None:
         ended = asyncio.Event()
         async with opened(rules) as server:
-            _on_signals(ended)
+            _stop_on_signals(ended)
             # What is there now stays: collecting garbage never has to look at it again.
             gc.freeze()
             on_ready(server.address)
@@ -473,7 +473,7 @@ _MAX_PROCESSES = 4
 """Default maximum of processes: each has as many workers as one alone."""
 
 
-def _is_alone(chosen: RewardVerifier) -> bool:
+def _requires_single_process(chosen: RewardVerifier) -> bool:
     return chosen.journal is not None or chosen.audit is not None or chosen.by_tests or sys.platform != "linux"
 
 
@@ -501,7 +501,7 @@ def _serve_in_processes(
             own = structs.replace(rules, address=address)
             beside = ProcessMember(board, number)
             async with opened(own, beside=beside) as server:
-                _on_signals(ended)
+                _stop_on_signals(ended)
                 asyncio.get_running_loop().add_reader(life, ended.set)
                 gc.freeze()
                 listens()
@@ -517,7 +517,7 @@ def _serve_in_processes(
     Crowd(rules.address, processes, run).serve(on_ready)
 
 
-def _on_signals(ended: asyncio.Event) -> None:
+def _stop_on_signals(ended: asyncio.Event) -> None:
     task = asyncio.current_task()
     assert task is not None
 

@@ -56,8 +56,8 @@ class AppProcess:
     The end of its input tells it to end, so that it also ends when the server is killed.
 
     Attributes:
-        has_quit: The person has left the app.
-        has_drawn: The app has opened.
+        has_quit: Whether the person has left the app.
+        has_drawn: Whether the app has opened.
     """
 
     def __init__(self, process: Process) -> None:
@@ -95,9 +95,9 @@ class AppProcess:
                 if kind == b"D":
                     yield payload
                 elif kind == b"M":
-                    self._note(payload)
+                    self._note_exit(payload)
 
-    def _note(self, payload: bytes) -> None:
+    def _note_exit(self, payload: bytes) -> None:
         with contextlib.suppress(msgspec.DecodeError):
             match msgspec.json.decode(payload):
                 case {"type": "exit"}:
@@ -107,12 +107,12 @@ class AppProcess:
         await self._send(b"D", keys)
 
     async def resize(self, size: Size) -> None:
-        await self._say({"type": "resize", "width": size.width, "height": size.height})
+        await self._send_message({"type": "resize", "width": size.width, "height": size.height})
 
     async def focus(self, has_it: bool) -> None:
-        await self._say({"type": "focus" if has_it else "blur"})
+        await self._send_message({"type": "focus" if has_it else "blur"})
 
-    async def _say(self, message: dict[str, Any]) -> None:
+    async def _send_message(self, message: dict[str, Any]) -> None:
         await self._send(b"M", msgspec.json.encode(message))
 
     async def _send(self, kind: Any, payload: bytes) -> None:
@@ -136,9 +136,9 @@ class AppProcess:
                 os.killpg(self._process.pid, signal.SIGKILL)
             await self._process.wait()
         await self._listening
-        self._report()
+        self._log_failure()
 
-    def _report(self) -> None:
+    def _log_failure(self) -> None:
         if self._process.returncode and self._tail:
             lines = self._tail.decode("utf-8", "replace").strip().splitlines()
             # The hint of an error, on lines of its own, is nothing without the error.
@@ -195,9 +195,9 @@ def parse(text: str | None) -> KeysFrame | Resized | Focused | Pinged:
     try:
         match msgspec.json.decode(text or ""):
             case ["stdin", str(keys)]:
-                return KeysFrame(_cut(keys).encode())
+                return KeysFrame(_limit_keys(keys).encode())
             case ["resize", {"width": width, "height": height}]:
-                return Resized(_size(width, height))
+                return Resized(_checked_size(width, height))
             case ["focus" | "blur" as kind]:
                 return Focused(kind == "focus")
             case ["ping", str(said)] if len(said) <= _MAX_PING:
@@ -207,7 +207,7 @@ def parse(text: str | None) -> KeysFrame | Resized | Focused | Pinged:
     raise ValueError("an unknown message")
 
 
-def _cut(keys: str) -> str:
+def _limit_keys(keys: str) -> str:
     if len(keys) <= _MAX_KEYS:
         return keys
     kept = keys[:_MAX_KEYS]
@@ -220,10 +220,10 @@ def size_of(query: Mapping[str, str]) -> Size:
     Raises:
         ValueError: It is not a valid size.
     """
-    return _size(*(int(query.get(name, "")[:5]) for name in ("width", "height")))
+    return _checked_size(*(int(query.get(name, "")[:5]) for name in ("width", "height")))
 
 
-def _size(width: object, height: object) -> Size:
+def _checked_size(width: object, height: object) -> Size:
     if type(width) is int and type(height) is int and width in _WIDTHS and height in _HEIGHTS:
         return Size(width, height)
     raise ValueError("not a terminal size")

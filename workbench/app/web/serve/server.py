@@ -71,10 +71,10 @@ _REFUSED = "This link is not valid, or was used already. Ask for a new one."
 
 
 class ServeGate:
-    """Checks every request before anything else sees it.
+    """Checks every request before its handler gets it.
 
     Attributes:
-        known: Connections with a login, and whose.
+        known: Connections with a login -> the person's name.
     """
 
     def __init__(self, project: Project, address: Address) -> None:
@@ -88,22 +88,22 @@ class ServeGate:
 
     @web.middleware
     async def check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Pass a request to its handler with the person's name, or refuse it."""
+        """Pass a request to its handler with the person's name, or deny it."""
         if not self._address.answers_to(_header(request, "Host")):
-            return _refuse(request, 421, "another host", "This server has another name.")
+            return _deny(request, 421, "another host", "This server has another name.")
         try:
             if request.path in _OPEN:
                 return await handler(request)
             login = request.cookies.get(self._cookie, "")
             name = tokens.who(self._project, login)
             if name is None:
-                LOG.info("403 %s from %s: no login", _shown(request.path), request.remote)
+                LOG.info("403 %s from %s: no login", _path_text(request.path), request.remote)
                 return page("refused", 403)
             request[NAME], request[LOGIN] = name, login
             self.known.setdefault(request.protocol, name)
             return await handler(request)
         except WorkbenchError as error:
-            return _refuse(request, 503, str(error), "The database can't be used at the moment. Try again.")
+            return _deny(request, 503, str(error), "The database can't be used at the moment. Try again.")
 
     def from_own_page(self, request: web.Request) -> bool:
         """Tell whether a page of this server sends the request; requests of foreign pages carry cookies too."""
@@ -112,22 +112,22 @@ class ServeGate:
     async def enter(self, request: web.Request) -> web.StreamResponse:
         peer = request.remote or ""
         if not self.from_own_page(request):
-            return _refuse(request, 403, "another origin", _REFUSED)
+            return _deny(request, 403, "another origin", _REFUSED)
         if request.content_length is None or request.content_length > LARGEST_BODY:
-            return _refuse(request, 413, "a large body", _REFUSED)
+            return _deny(request, 413, "a large body", _REFUSED)
         try:
             link = (await asyncio.wait_for(request.read(), _BODY_S)).decode("ascii", "replace")
         except (TimeoutError, ConnectionError):
-            return _refuse(request, 408, "a slow body", _REFUSED)
+            return _deny(request, 408, "a slow body", _REFUSED)
         earlier = request.cookies.get(self._cookie, "")
         found = await asyncio.to_thread(tokens.enter, self._project, link, earlier)
         if found is None:
             # A link that is good is let in all the same: behind a proxy everybody has one address, and a token of 256
             # bits is not found by guessing.
             if self._throttle.is_closed(peer):
-                return _refuse(request, 429, "too many failures", "Too many attempts. Wait a minute.")
+                return _deny(request, 429, "too many failures", "Too many attempts. Wait a minute.")
             self._throttle.failed(peer)
-            return _refuse(request, 403, "no valid link", _REFUSED)
+            return _deny(request, 403, "no valid link", _REFUSED)
         LOG.info("%s has come in from %s", inert(found.name), request.remote)
         self.known[request.protocol] = found.name
         response = web.Response(status=204)
@@ -143,12 +143,12 @@ class ServeGate:
         return response
 
 
-def _refuse(request: web.Request, status: int, why: str, text: str) -> web.Response:
-    LOG.info("%s %s from %s: %s", status, _shown(request.path), request.remote, inert(why))
+def _deny(request: web.Request, status: int, why: str, text: str) -> web.Response:
+    LOG.info("%s %s from %s: %s", status, _path_text(request.path), request.remote, inert(why))
     return web.Response(status=status, text=text)
 
 
-def _shown(path: str) -> str:
+def _path_text(path: str) -> str:
     return inert(path[:100])
 
 
@@ -196,12 +196,12 @@ class AppServer:
         application = web.Application(middlewares=[self._gate.check], client_max_size=LARGEST_BODY)
         application.on_response_prepare.append(pages.protect)
         router = application.router
-        router.add_get("/", _page("app"))
-        router.add_get("/enter", _page("enter"))
+        router.add_get("/", _page_handler("app"))
+        router.add_get("/enter", _page_handler("enter"))
         router.add_post("/enter", self._gate.enter)
         router.add_get("/ws", self._socket, allow_head=False)
         for path, place in (pages.OPEN_FILES | pages.FILES).items():
-            router.add_get(path, _file(place))
+            router.add_get(path, _file_handler(place))
         return application
 
     async def _socket(self, request: web.Request) -> web.StreamResponse:
@@ -230,14 +230,14 @@ class AppServer:
         await self._sessions.close()
 
 
-def _page(name: str) -> Handler:
+def _page_handler(name: str) -> Handler:
     async def handler(_: web.Request) -> web.StreamResponse:
         return pages.page(name)
 
     return handler
 
 
-def _file(place: Path) -> Handler:
+def _file_handler(place: Path) -> Handler:
     async def handler(_: web.Request) -> web.StreamResponse:
         return pages.file(place)
 

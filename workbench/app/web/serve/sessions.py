@@ -40,7 +40,7 @@ class Connection:
     Attributes:
         name: The person's name.
         login: The login that was used.
-        over: Set when its process has ended.
+        over: Event that is set when the process has ended.
     """
 
     def __init__(self, request: web.Request, socket: web.WebSocketResponse, name: str, login: str) -> None:
@@ -71,7 +71,7 @@ class Connection:
             await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
         finally:
             process.hang_up()
-            self.dismiss(_why(process))
+            self.dismiss(_ending_of(process))
             self._tasks = [reading, drawing, asyncio.create_task(self.close(self._ending.result()))]
             # What the app still draws is read and dropped: a full pipe would keep it from ending.
             await process.ended()
@@ -120,7 +120,7 @@ class Connection:
             self._transport.abort()
 
 
-def _why(process: AppProcess) -> Ending:
+def _ending_of(process: AppProcess) -> Ending:
     if process.has_quit:
         return Ending.QUIT
     return Ending.ENDED if process.has_drawn else Ending.UNOPENED
@@ -141,10 +141,10 @@ class Sessions:
         self._closing = False
 
     async def run(self, connection: Connection, size: Size) -> None:
-        """Run the app for a person; the page they had open before ends first.
+        """Run the app for a person, after closing the page that they had open before.
 
-        So a person whose network was cut is let in at once, though the server has not noticed yet, and there is never
-        more than one process of a person.
+        A person whose network failed can therefore connect again at once, even if the server has not noticed, and
+        there is never more than one process for a person.
         """
         name, earlier = connection.name, self._at_work.get(connection.name)
         if self._closing or (earlier is None and len(self._at_work) >= self._most):

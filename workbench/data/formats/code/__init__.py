@@ -1,7 +1,8 @@
 """Files of code problems and of their solutions.
 
-kinds: format detection, our own files, and samples of solutions. row: a row's cells. literals: values and names.
+kinds: format detection, workbench's own files, and samples of solutions. row: a row's cells. literals: Python literals,
+and names in code.
 evalplus: HumanEval, MBPP, EvalPlus; splitting test code. humaneval_x: several languages.
-mbpp: the meaning of MBPP+'s inputs. contests: APPS, LiveCodeBench, BigCodeBench and similar ones.
+mbpp: the types of MBPP+'s inputs. contests: APPS, LiveCodeBench, BigCodeBench and similar ones.
 seeds: sources of problems for reinforcement learning, and exports of evolutions.
 """

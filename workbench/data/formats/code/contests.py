@@ -44,9 +44,9 @@ def prompt(question: str, starter: str | None) -> str:
 
 
 def setup(function: str) -> str:
-    """Return code before tests that call a function, or the method of that name of a class ``Solution``.
+    """Return the code that precedes tests of a function; it may be a method of a class ``Solution``.
 
-    The values come from JSON, which has no tuples: a tuple counts as equal to the list.
+    The expected values come from JSON, which has no tuples: a returned tuple equals an expected list.
     """
     return f"candidate = Solution().{function} if 'Solution' in globals() else {function}\n{_DEFINITION}"
 
@@ -63,15 +63,16 @@ def call(given: list[Any], wanted: Any, key: str) -> CodeTest:
 
 
 def exchange(given: Any, wanted: Any, key: str) -> CodeTest:
-    """Return a test that feeds a program a text and compares its output; a list of texts is its lines.
+    """Return a test that runs a program with a text as standard input and compares its output; a list is joined by
+    line ends.
 
     Raises:
         RefusedError: A value is not text.
     """
-    return stdio(_text(given, key), _text(wanted, key))
+    return stdio(_io_text(given, key), _io_text(wanted, key))
 
 
-def _text(value: Any, key: str) -> str:
+def _io_text(value: Any, key: str) -> str:
     if isinstance(value, list) and all(isinstance(line, str) for line in value):
         return "\n".join(value)
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -125,7 +126,7 @@ def _records(row: CodeRow, task_id: str, source: str) -> Iterable[CodeRecord]:
         canonical=solutions[0] if solutions else "",
         entry_point=function,
         setup=setup(function) if function else "",
-        seconds=_seconds(row.maybe_text("time_limit")),
+        seconds=_time_limit(row.maybe_text("time_limit")),
         suites=named(base=tests),
     )
     yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source=source, extra=row.extra())
@@ -138,7 +139,7 @@ def tests_of(document: Any, key: str) -> tuple[str | None, Tests]:
 
     Args:
         document: An object of ``inputs``, ``outputs`` and maybe ``fn_name``; None for no tests.
-        key: The field it is from, for messages.
+        key: The name of the document's field, for messages.
 
     Raises:
         RefusedError: The document has another structure.
@@ -162,7 +163,7 @@ def tests_of(document: Any, key: str) -> tuple[str | None, Tests]:
     return function, tuple(call(*pair, key) for pair in zip(inputs, values, strict=True))
 
 
-def _seconds(limit: str | None) -> float | None:
+def _time_limit(limit: str | None) -> float | None:
     found = _SECONDS.match(limit or "")
     return float(found[1]) or None if found else None
 
@@ -174,17 +175,17 @@ def _seconds(limit: str | None) -> float | None:
 LONGEST: Final = 256 << 20
 """Most bytes of decompressed private tests."""
 _RATIO_LIMIT: Final = (32 << 20, 300)
-"""Bytes from which the compression ratio is limited, and the largest ratio."""
+"""Bytes from which the compression ratio is checked, and the maximum ratio."""
 MOST: Final = 100_000
 """Most tests of a problem."""
 _PRIVATE: Final = "private_test_cases"
 _TEXTS: Final = {pickle.SHORT_BINUNICODE: 1, pickle.BINUNICODE: 4, pickle.BINUNICODE8: 8}
-"""Opcodes with a text -> bytes of its length field."""
+"""Bytes of the length field, by opcode that holds a text."""
 _IDLE: Final = {pickle.PROTO: 1, pickle.FRAME: 8, pickle.MEMOIZE: 0, pickle.BINPUT: 1, pickle.LONG_BINPUT: 4}
-"""Opcodes without a result -> bytes of their arguments."""
+"""Bytes of the argument, by opcode that puts nothing on the stack."""
 
 
-class _Test(Struct, gc=False):
+class _LiveCodeBenchTest(Struct, gc=False):
     input: str
     output: str
     testtype: str
@@ -195,7 +196,8 @@ def fits(keys: Collection[str]) -> bool:
 
 
 def read(row: CodeRow) -> Iterable[ProblemRecord]:
-    """Return the problem in a row: all its tests as ``base``, as in the benchmark, the public ones as ``public``.
+    """Return the problem in a row. The suite ``base`` has all tests, as in the benchmark, ``public`` only the public
+    ones.
 
     Raises:
         RefusedError: A field is missing, of another type, or its tests can't be read.
@@ -205,7 +207,7 @@ def read(row: CodeRow) -> Iterable[ProblemRecord]:
     if function is not None and not (isinstance(function, str) and function.isidentifier()):
         raise RefusedError("wrong_type", "metadata", "func_name in metadata is not a valid function name.")
     public = _livecodebench_tests("public_test_cases", row.document("public_test_cases"), function)
-    private = _livecodebench_tests(_PRIVATE, _private(row), function)
+    private = _livecodebench_tests(_PRIVATE, _private_tests(row), function)
     problem = Problem(
         task_id=row.identifier("question_id"),
         prompt=prompt(row.text("question_content"), row.maybe_text("starter_code")),
@@ -216,29 +218,29 @@ def read(row: CodeRow) -> Iterable[ProblemRecord]:
     yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source="code/LiveCodeBench", extra=row.extra())
 
 
-def _private(row: CodeRow) -> Any:
+def _private_tests(row: CodeRow) -> Any:
     text = row.maybe_text(_PRIVATE)
     if text is None or not text.strip():
         return None
     plain = text.lstrip().startswith("[")
-    return _listed(memoryview(text.encode()) if plain else _only_text(_decompressed(text)))
+    return _decode_tests(memoryview(text.encode()) if plain else _text_in_pickle(_decompress(text)))
 
 
-def _listed(document: memoryview) -> list[dict[str, str]]:
+def _decode_tests(document: memoryview) -> list[dict[str, str]]:
     try:
-        tests = msgspec.json.decode(document, type=list[_Test])
+        tests = msgspec.json.decode(document, type=list[_LiveCodeBenchTest])
     except msgspec.ValidationError as error:
         raise RefusedError("wrong_type", _PRIVATE, f"{_PRIVATE} is not a list of tests: {error}. Fix it.") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RefusedError("bad_json", _PRIVATE, f"{_PRIVATE} holds no JSON that can be read: {error}.") from None
     if len(tests) > MOST:
-        raise _unreadable(f"holds {len(tests):,} tests, more than {MOST:,}. Leave its private tests out.")
+        raise _unreadable_error(f"holds {len(tests):,} tests, more than {MOST:,}. Leave its private tests out.")
     if any("\0" in test.input or "\0" in test.output for test in tests):
         raise nul(_PRIVATE)
     return [msgspec.structs.asdict(test) for test in tests]
 
 
-def _decompressed(text: str) -> bytes:
+def _decompress(text: str) -> bytes:
     unpacker = zlib.decompressobj()
     try:
         packed = base64.b64decode(text, validate=True)
@@ -246,13 +248,13 @@ def _decompressed(text: str) -> bytes:
         most = min(LONGEST, max(free, ratio * len(packed)))
         data = unpacker.decompress(packed, most)
     except (binascii.Error, zlib.error, ValueError):
-        raise _unreadable("is neither JSON nor base64 of compressed data. Fetch the file again.") from None
+        raise _unreadable_error("is neither JSON nor base64 of compressed data. Fetch the file again.") from None
     if unpacker.unconsumed_tail or not unpacker.eof:
-        raise _unreadable(f"is damaged, or unpacks to more than {most >> 20} MiB. Leave its private tests out.")
+        raise _unreadable_error(f"is damaged, or unpacks to more than {most >> 20} MiB. Leave its private tests out.")
     return data
 
 
-def _only_text(data: bytes) -> memoryview:
+def _text_in_pickle(data: bytes) -> memoryview:
     found, at = None, 0
     while (operation := data[at : at + 1]) != pickle.STOP:
         at += 1
@@ -264,15 +266,15 @@ def _only_text(data: bytes) -> memoryview:
         elif operation in _IDLE:
             at += _IDLE[operation]
         elif operation:
-            raise _unreadable("is a pickle of more than one text, which is never loaded. Write it as JSON.")
+            raise _unreadable_error("is a pickle of more than one text, which is never loaded. Write it as JSON.")
         if at >= len(data):
-            raise _unreadable("is not a pickle that can be read. Write it as JSON.")
+            raise _unreadable_error("is not a pickle that can be read. Write it as JSON.")
     if found is None:
-        raise _unreadable("is a pickle without a text. Write it as JSON.")
+        raise _unreadable_error("is a pickle without a text. Write it as JSON.")
     return found
 
 
-def _unreadable(fault: str) -> RefusedError:
+def _unreadable_error(fault: str) -> RefusedError:
     return RefusedError("unsupported", _PRIVATE, f"{_PRIVATE} {fault}")
 
 
@@ -281,10 +283,10 @@ def _livecodebench_tests(key: str, document: Any, function: str | None) -> Tests
         return ()
     if not isinstance(document, list) or not all(isinstance(test, dict) for test in document):
         raise RefusedError("wrong_type", key, f"{key} is not a list of objects with input, output and testtype.")
-    return tuple(_test(key, test, function) for test in document)
+    return tuple(_livecodebench_test(key, test, function) for test in document)
 
 
-def _test(key: str, test: dict[str, Any], function: str | None) -> CodeTest:
+def _livecodebench_test(key: str, test: dict[str, Any], function: str | None) -> CodeTest:
     given, wanted, kind = test.get("input"), test.get("output"), test.get("testtype")
     if not isinstance(given, str) or not isinstance(wanted, str):
         raise RefusedError("wrong_type", key, f"A test in {key} has no input or output that is text.")
@@ -334,7 +336,7 @@ def read_bigcodebench(row: CodeRow) -> Iterable[ProblemRecord]:
     task_id, prompt, test = row.identifier("task_id"), row.text("complete_prompt"), row.text("test").rstrip()
     code_prompt = row.maybe_text("code_prompt")
     whole = program(f"{test}\n\n{_RUN_ALL}")
-    cases = _cases(test)
+    cases = _unit_tests(test)
     problem = Problem(
         task_id=task_id,
         prompt=prompt,
@@ -346,7 +348,7 @@ def read_bigcodebench(row: CodeRow) -> Iterable[ProblemRecord]:
     yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source=source_of(task_id), extra=row.extra())
 
 
-def _cases(test: str) -> Tests:
+def _unit_tests(test: str) -> Tests:
     tree = parsed(test)
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)] if tree is not None else []
     if len(classes) != 1 or classes[0].name != _CASES:

@@ -1,8 +1,8 @@
 """Reads HumanEval, MBPP and EvalPlus' own files, and splits their test code into tests.
 
-The reference is never run here. Each test calls it in addition to the solution, in the sandbox, and compares the
-results; passes of such tests are forgeable and marked so, like those of any test that is more than one call of the
-solution.
+The reference solution is not run on import. Each test runs it in the sandbox next to the tested solution and compares
+the results. A solution could forge a pass of such a test; it is marked as forgeable, like any test that is more than
+one call of the solution.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ LONGEST_TOGETHER: Final = 1 << 26
 
 
 class Round(Struct, frozen=True):
-    """One iteration of a loop.
+    """One iteration of an unrolled loop.
 
     Attributes:
         text: Statements that bind the loop's names, and the loop's body.
-        values: Name -> its value: an expression, or the number of the iteration.
+        values: The values of the loop's names, by name: an expression, or the number of the iteration.
         body: The loop's body.
     """
 
@@ -46,7 +46,7 @@ class Round(Struct, frozen=True):
     def exact(self, sources: Sources) -> str | None:
         """Return ``assert f(1, 2) == 3`` for a body ``assertion(f(*inp), exp, 0)`` whose ``exp`` has no tolerance.
 
-        None for any other body, or if ``inp`` is not a list.
+        Return None for any other body, or if ``inp`` is not a list.
         """
         found = compared(self.body)
         if found is None:
@@ -61,17 +61,17 @@ class Round(Struct, frozen=True):
 
 
 def unrolled(before: Sequence[ast.stmt], loop: ast.For, sources: Sources, names: NameFinder) -> list[Round] | None:
-    """Return the iterations of a loop over literals, which may be bound to names before it; None for any other loop.
+    """Return the iterations of a loop over literals, which may be assigned to names before it; None for other loops.
 
     Args:
-        before: Statements that the loop needs; those that bind its literals are not needed by its iterations.
+        before: Statements before the loop; the iterations no longer need those that bind its literals.
     """
     lists = {
         node.targets[0].id: node
         for node in before
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)
     }
-    columns = _columns(loop.target, loop.iter, lists)
+    columns = _loop_values(loop.target, loop.iter, lists)
     wanted, used = names.loaded(loop.body), names(loop.iter).loaded
     if columns is None or loop.orelse or names(loop).leaves or used & wanted:
         return None
@@ -83,12 +83,12 @@ def unrolled(before: Sequence[ast.stmt], loop: ast.For, sources: Sources, names:
     rounds = []
     for number in range(count):
         values = {name: column[number] for name, column in columns.items()}
-        binding = [f"{name} = {_written(value, sources)}" for name, value in values.items() if name in wanted]
+        binding = [f"{name} = {_value_source(value, sources)}" for name, value in values.items() if name in wanted]
         rounds.append(Round("\n".join((*shared, *binding, *body)), values, loop.body))
     return rounds
 
 
-def _columns(target: ast.expr, over: ast.expr, lists: dict[str, ast.Assign]) -> dict[str, Sequence[_Value]] | None:
+def _loop_values(target: ast.expr, over: ast.expr, lists: dict[str, ast.Assign]) -> dict[str, Sequence[_Value]] | None:
     if isinstance(over, ast.Call) and isinstance(over.func, ast.Name) and not over.keywords:
         if (
             over.func.id == "enumerate"
@@ -96,12 +96,12 @@ def _columns(target: ast.expr, over: ast.expr, lists: dict[str, ast.Assign]) -> 
             and isinstance(target, ast.Tuple)
             and len(target.elts) == 2
         ):
-            inner = _columns(target.elts[1], over.args[0], lists)
+            inner = _loop_values(target.elts[1], over.args[0], lists)
             if inner is None or not isinstance(target.elts[0], ast.Name):
                 return None
             return {target.elts[0].id: range(min(map(len, inner.values()))), **inner}
         if over.func.id == "zip" and isinstance(target, ast.Tuple) and len(target.elts) == len(over.args):
-            parts = [_columns(*pair, lists) for pair in zip(target.elts, over.args, strict=True)]
+            parts = [_loop_values(*pair, lists) for pair in zip(target.elts, over.args, strict=True)]
             found: dict[str, Sequence[_Value]] = {}
             for part in parts:
                 if part is None:
@@ -120,7 +120,7 @@ def _has_star(node: ast.List | ast.Tuple) -> bool:
     return any(isinstance(element, ast.Starred) for element in node.elts)
 
 
-def _written(value: _Value, sources: Sources) -> str:
+def _value_source(value: _Value, sources: Sources) -> str:
     return str(value) if isinstance(value, int) else sources.of(value)
 
 
@@ -138,7 +138,7 @@ class SplitSource(Struct, frozen=True):
 
     Attributes:
         tests: One test for each check; empty if it can't be split.
-        setup: Code that must precede the tests.
+        setup: Code that must run before each test.
     """
 
     tests: Tests = ()
@@ -146,25 +146,25 @@ class SplitSource(Struct, frozen=True):
 
 
 def split_check(source: str, entry_point: str) -> SplitSource:
-    """Split ``def check(candidate): …``, the function that HumanEval's test code defines."""
-    tree, sources = _read(source)
+    """Split the body of HumanEval's test function, ``def check(candidate): …``, into tests."""
+    tree, sources = _parse_statements(source)
     checks = [node for node in tree if isinstance(node, ast.FunctionDef) and node.name == "check"]
     if len(checks) != 1 or len(checks[0].args.args) != 1 or checks[0].decorator_list:
         return SplitSource()
     parameter = checks[0].args.args[0].arg
-    around = [node for node in tree if node is not checks[0] and not _unneeded(node)]
+    around = [node for node in tree if node is not checks[0] and not _is_unneeded(node)]
     return _Splitter(around, sources).split(checks[0].body, binding(entry_point, parameter))
 
 
 def split_module(source: str, entry_point: str | None) -> SplitSource:
-    tree, sources = _read(source)
+    tree, sources = _parse_statements(source)
     splitter = _Splitter([node for node in tree if isinstance(node, _DEFINES)], sources)
     body = [node for node in tree if not isinstance(node, _DEFINES)]
     called = entry_point is not None and CANDIDATE in splitter.names.loaded(body)
     return splitter.split(body, binding(entry_point) if entry_point and called else "")
 
 
-def _read(source: str) -> tuple[list[ast.stmt], Sources]:
+def _parse_statements(source: str) -> tuple[list[ast.stmt], Sources]:
     text = source.replace("\r\n", "\n").replace("\r", "\n")
     tree = parsed(text, LONGEST)
     return [] if tree is None else tree.body, Sources(text)
@@ -179,7 +179,7 @@ class _Splitter:
     """Splits the checks of one file.
 
     Args:
-        around: Definitions outside the checks.
+        around: Statements outside the function with the checks.
         sources: The source text.
     """
 
@@ -198,14 +198,16 @@ class _Splitter:
         try:
             return self._split(body, binding)
         except RecursionError:
-            # Too deeply nested for unparsing.
+            # The code is nested too deeply for `ast.unparse`.
             return SplitSource()
 
     def _split(self, body: Sequence[ast.stmt], binding: str) -> SplitSource:
         pieces = list(self._pieces(body))
-        if not pieces or any(not isinstance(node, _DEFINES) and not self._harmless(node) for node in self._around):
+        if not pieces or any(
+            not isinstance(node, _DEFINES) and not self._is_side_effect_free(node) for node in self._around
+        ):
             return SplitSource()
-        if not self._independent(pieces):
+        if not self._are_independent(pieces):
             return SplitSource()
         known = literals.is_known(self._around)
         tests: list[str] = []
@@ -225,39 +227,44 @@ class _Splitter:
         before: list[ast.stmt] = []
         found: list[_CheckWithSetup] = []
         for node in body:
-            if _idle(node):
+            if _is_no_op(node):
                 continue
             if self._is_check(node):
-                found.append(_CheckWithSetup(self._needed(before, node), node))
+                found.append(_CheckWithSetup(self._needed_setup(before, node), node))
                 understood = isinstance(node, ast.Assert | ast.For | ast.Expr)
             else:
                 before.append(node)
                 understood = isinstance(node, ast.Assign | ast.Import | ast.ImportFrom | ast.FunctionDef)
             if not understood:
                 return
-        unchecked = found and before and before[-1].lineno > found[-1].check.lineno and not self._harmless(before[-1])
+        unchecked = (
+            found
+            and before
+            and before[-1].lineno > found[-1].check.lineno
+            and not self._is_side_effect_free(before[-1])
+        )
         yield from [] if unchecked else found
 
     def _is_check(self, node: ast.stmt) -> bool:
         names = self.names(node)
         return names.asserts or not self._helpers.isdisjoint(names.called)
 
-    def _harmless(self, node: ast.stmt) -> bool:
+    def _is_side_effect_free(self, node: ast.stmt) -> bool:
         if isinstance(node, ast.Assign):
             return not self.names(node).loaded and is_literal(node.value)
         return isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef)
 
-    def _needed(self, before: Sequence[ast.stmt], check: ast.stmt) -> list[ast.stmt]:
+    def _needed_setup(self, before: Sequence[ast.stmt], check: ast.stmt) -> list[ast.stmt]:
         kept: list[ast.stmt] = []
         wanted = set(self.names(check).loaded)
         for node in reversed(before):
             names = self.names(node)
-            if names.bound & wanted or not self._harmless(node):
+            if names.bound & wanted or not self._is_side_effect_free(node):
                 kept.append(node)
                 wanted |= names.loaded
         return kept[::-1]
 
-    def _independent(self, pieces: Sequence[_CheckWithSetup]) -> bool:
+    def _are_independent(self, pieces: Sequence[_CheckWithSetup]) -> bool:
         users: dict[str, int] = {}
         later: set[str] = set()
         for number, piece in reversed(list(enumerate(pieces))):
@@ -266,7 +273,9 @@ class _Splitter:
                 return False
             later |= names.loaded
             read = names.loaded | self.names.loaded(piece.before)
-            changeable = {name for node in piece.before if not _fixed(node) for name in self.names(node).bound}
+            changeable = {
+                name for node in piece.before if not _is_constant_binding(node) for name in self.names(node).bound
+            }
             if any(users.setdefault(name, number) != number for name in changeable & read):
                 return False
         return True
@@ -283,25 +292,23 @@ class _Splitter:
             yield exact or each.text
 
 
-def _idle(node: ast.stmt) -> bool:
+def _is_no_op(node: ast.stmt) -> bool:
     if isinstance(node, ast.Assert):
         return isinstance(node.test, ast.Constant) and bool(node.test.value)
     return isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
 
 
-def _fixed(node: ast.stmt) -> bool:
+def _is_constant_binding(node: ast.stmt) -> bool:
     if isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef):
         return True
     return isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
 
 
-def _unneeded(node: ast.stmt) -> bool:
-    """Return whether a statement is the call of ``check``, a bare string, or unused metadata that HumanEval writes
-    above its tests.
-    """
+def _is_unneeded(node: ast.stmt) -> bool:
+    """Return whether a statement is a call of ``check``, a bare string, or HumanEval's unused ``METADATA``."""
     if isinstance(node, ast.Assign):
         return [target.id for target in node.targets if isinstance(target, ast.Name)] == ["METADATA"]
-    return _idle(node) or (isinstance(node, ast.Expr | ast.Assert) and _calls_check(node))
+    return _is_no_op(node) or (isinstance(node, ast.Expr | ast.Assert) and _calls_check(node))
 
 
 def _calls_check(node: ast.stmt) -> bool:
@@ -311,7 +318,7 @@ def _calls_check(node: ast.stmt) -> bool:
 _MBPP: Final = "Mbpp/"
 REFERENCE: Final = "reference"
 _ORACLES: Final = ("find_zero", "are_equivalent", "sum_div", "surface_Area", "digit_distance_nums")
-"""Functions that EvalPlus checks by special rules."""
+"""Functions whose results EvalPlus checks by special rules, not by comparison."""
 
 
 def fits(keys: Collection[str]) -> bool:
@@ -319,7 +326,7 @@ def fits(keys: Collection[str]) -> bool:
 
 
 def read(row: CodeRow) -> Iterable[ProblemRecord]:
-    """Return the problem in a row: the inputs of HumanEval as ``base``, the added ones as ``plus``.
+    """Return the problem in a row: the suite ``base`` has the original inputs, ``plus`` the inputs that EvalPlus added.
 
     Raises:
         RefusedError: A field is missing or of another type, or the meaning of the inputs isn't in the file.
@@ -343,7 +350,7 @@ def read(row: CodeRow) -> Iterable[ProblemRecord]:
 
 
 def unsupported(entry_point: str) -> RefusedError | None:
-    """Explain why the inputs of a problem can't be used unchanged; None if they can."""
+    """Return why tests can't be made from a problem's inputs; None if they can."""
     if entry_point in _ORACLES:
         message = f"EvalPlus checks {entry_point} by a special rule. Import the form with test instead."
         return RefusedError("unsupported", "entry_point", message)
@@ -351,8 +358,8 @@ def unsupported(entry_point: str) -> RefusedError | None:
 
 
 def inputs(row: CodeRow, task_id: str, entry_point: str) -> tuple[Tests, Tests]:
-    """Return tests of a row's ``base_input`` and ``plus_input``, within ``atol``; those of MBPP+ with their types
-    restored.
+    """Return tests of a row's ``base_input`` and ``plus_input``, which compare floats within ``atol``. The types of
+    MBPP+'s inputs are restored.
 
     Raises:
         RefusedError: The inputs are not lists of arguments.
@@ -372,10 +379,10 @@ def setup(entry_point: str, canonical: str) -> str:
 def _tests(row: CodeRow, key: str, atol: float, task: str | None, entry_point: str) -> Tests:
     found: list[Any] = row.value(key, list[list[Any]], "a list of lists of arguments") or []
     calls = (arguments(given, key) if task is None else mbpp.call(task, given) for given in found)
-    return statements(_compared(call, atol, entry_point if task else "") for call in calls)
+    return statements(_comparison(call, atol, entry_point if task else "") for call in calls)
 
 
-def _compared(call: str, atol: float, entry_point: str) -> str:
+def _comparison(call: str, atol: float, entry_point: str) -> str:
     got, wanted = f"{CANDIDATE}({call})", f"{REFERENCE}({call})"
     if entry_point in mbpp.SETS:
         return f"assert set({got}) == set({wanted})"
@@ -388,7 +395,7 @@ def _compared(call: str, atol: float, entry_point: str) -> str:
 
 
 _EXTENDED: Final = re.compile(r"^    inputs = \[", re.MULTILINE)
-"""The beginning of the check of HumanEval+, with all original and added inputs."""
+"""How the check function of HumanEval+ begins, which lists all original and added inputs."""
 
 
 def fits_humaneval(keys: Collection[str]) -> bool:
@@ -396,7 +403,8 @@ def fits_humaneval(keys: Collection[str]) -> bool:
 
 
 def read_humaneval(row: CodeRow) -> Iterable[ProblemRecord]:
-    """Return the problem in a row: its checks as ``base`` or, for HumanEval+, base and added ones together as ``plus``.
+    """Return the problem in a row: the suite ``base`` has its checks; for HumanEval+, ``plus`` has base and added
+    checks.
 
     Raises:
         RefusedError: A field is missing or of another type.
@@ -440,13 +448,13 @@ def read_mbpp(row: CodeRow) -> Iterable[ProblemRecord]:
     plus = row.maybe_text("test")
     split = split_module(plus, entry_point) if plus is not None else SplitSource()
     before = [row.maybe_text("test_setup_code") or "", *row.texts("test_imports")]
-    whole = _joined([*before, *(test.source for test in base)])
+    whole = _join_nonempty([*before, *(test.source for test in base)])
     problem = Problem(
         task_id=row.identifier("task_id"),
         prompt=row.text("prompt", "text"),
         canonical=code,
         entry_point=entry_point,
-        setup=_joined([*before, split.setup]),
+        setup=_join_nonempty([*before, split.setup]),
         suites=named(
             base=base, plus=split.tests, challenge=tests_from(row, "challenge_test_list"), whole=program(whole)
         ),
@@ -454,21 +462,21 @@ def read_mbpp(row: CodeRow) -> Iterable[ProblemRecord]:
     yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source=SOURCE, extra=row.extra())
 
 
-def _joined(parts: Sequence[str]) -> str:
+def _join_nonempty(parts: Sequence[str]) -> str:
     return "\n".join(part for part in parts if part.strip())
 
 
 def called(code: str, tests: Sequence[str]) -> str | None:
-    """Return the one function of a solution that its tests call; None if it is ambiguous."""
+    """Return the name of the solution's function that all tests call; None if there is not exactly one."""
     tree = parsed(code)
     if tree is None:
         return None
     there = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    names = (_names(test) & there for test in tests)
+    names = (_names_used(test) & there for test in tests)
     shared = set.intersection(*names) if tests else set()
     return shared.pop() if len(shared) == 1 else None
 
 
-def _names(test: str) -> set[str]:
+def _names_used(test: str) -> set[str]:
     tree = parsed(test)
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} if tree is not None else set()

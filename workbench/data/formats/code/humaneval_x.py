@@ -1,7 +1,7 @@
-"""Reads HumanEval-X as released: the same problems in several languages, a file each; their tests are programs.
+"""Reads HumanEval-X as released: the same problems in several languages, with one file per language; each test is a
+program.
 
-Tests in languages other than Python follow the solution in its language: they need an external runner, while judges
-need none.
+Tests in languages other than Python need an external runner of the language; LLM judges need none.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LANGUAGES: Final = {
     "Go": "go",
     "Rust": "rust",
 }
-"""Prefix of the released ids -> language."""
+"""Languages by the prefix of the released ids."""
 _FUNCTION: Final = {
     "python": re.compile(r"^def (\w+)\s*\(", re.MULTILINE),
     "javascript": re.compile(r"^(?:const|let|var|function)\s+(\w+)", re.MULTILINE),
@@ -42,10 +42,10 @@ def fits(keys: Collection[str]) -> bool:
 
 
 def read(row: CodeRow) -> Iterable[ProblemRecord]:
-    """Return the problem in a row: its test program as ``base``, and that of the examples in its prompt as ``public``.
+    """Return the problem in a row: the suite ``base`` has its test program, ``public`` that of the prompt's examples.
 
     Raises:
-        RefusedError: A field is missing or of another type, or the id names no known language.
+        RefusedError: A field is missing or of another type, or the language in the id is unknown.
     """
     task_id = row.identifier("task_id")
     language = LANGUAGES.get(task_id.partition("/")[0])
@@ -58,7 +58,7 @@ def read(row: CodeRow) -> Iterable[ProblemRecord]:
         task_id=task_id,
         prompt=prompt,
         canonical=before + row.text("canonical_solution"),
-        entry_point=_function(declaration, language),
+        entry_point=_function_name(declaration, language),
         language=language,
         suites=named(
             base=program(_test(row.text("test"), language)),
@@ -72,7 +72,7 @@ def _test(source: str, language: str) -> str:
     return f"{_STRICT}{source}" if language == "javascript" and source.strip() else source
 
 
-def _function(declaration: str, language: str) -> str | None:
+def _function_name(declaration: str, language: str) -> str | None:
     pattern = _FUNCTION.get(language)
     found = pattern.findall(declaration) if pattern is not None else _CALLED.findall(declaration)
     return found[-1] if found else None

@@ -28,7 +28,7 @@ from workbench.data.formats.fields import FIELDS
 from workbench.data.formats.lines import RefusedError, refusal
 from workbench.data.formats.source import CodeFormat
 
-# -- Our own files of problems and of solutions (``schemas/code-problem-line`` and ``code-solution-line``).
+# -- workbench's own files of problems and of solutions (``schemas/code-problem-line`` and ``code-solution-line``).
 
 
 _FORMS: Final[dict[str, SolutionForm]] = {name: name for name in get_args(SolutionForm)}
@@ -70,7 +70,7 @@ def problems(row: CodeRow) -> Iterable[ProblemRecord]:
 
 
 def solutions(row: CodeRow) -> Iterable[SolutionRecord]:
-    """Return the solution in a row; ``excluded`` and unknown keys are kept as extra keys.
+    """Return the solution in a row; ``excluded`` and unknown keys are stored as its extra keys.
 
     Raises:
         RefusedError: A field is missing or of another type.
@@ -128,7 +128,7 @@ def fits(keys: Collection[str]) -> bool:
 
 
 def numbering() -> Callable[[CodeRow], Iterable[SolutionRecord]]:
-    """Return a reader of one file's rows that numbers samples without an id from 0 within their task."""
+    """Return a reader for the rows of one file; samples without an id are numbered from 0 within their task."""
     seen: Counter[str] = Counter()
 
     def read(row: CodeRow) -> Iterable[SolutionRecord]:
@@ -136,7 +136,7 @@ def numbering() -> Callable[[CodeRow], Iterable[SolutionRecord]]:
         number = row.maybe_identifier("solution_id", "sample_id") or str(seen[task_id])
         seen[task_id] += 1
         row.leave("_identifier")
-        text, form = _text(row)
+        text, form = _solution_text(row)
         yield SolutionRecord(
             line=row.line,
             raw=row.raw,
@@ -152,7 +152,7 @@ def numbering() -> Callable[[CodeRow], Iterable[SolutionRecord]]:
     return read
 
 
-def _text(row: CodeRow) -> tuple[str, SolutionForm]:
+def _solution_text(row: CodeRow) -> tuple[str, SolutionForm]:
     for key, form in _SAMPLE_FORMS.items():
         text = row.maybe_text(key)
         if text is not None:
@@ -193,9 +193,9 @@ def fits_scoring(keys: Collection[str]) -> bool:
 
 
 def read_scoring(row: CodeRow) -> Iterable[CodeRecord]:
-    """Return the problem in a row and its solutions; a score of 1 is a recorded pass.
+    """Return the problem in a row and its solutions; a recorded score of 1 means that the solution passed all tests.
 
-    The ground truth is the solution that is flagged, as in our own sets, else the one with rank 1.
+    The ground truth is the solution flagged as such, as in workbench's own sets; otherwise the one of rank 1.
 
     Raises:
         RefusedError: A field is missing or of another type.
@@ -223,7 +223,7 @@ def _problem(row: CodeRow) -> Problem:
         setup, suites = row.maybe_text("test_setup_code") or "", named(base=tests)
         entry_point = entry_point or evalplus.called(canonical, [test.source for test in tests])
     else:
-        setup, suites = _inputs(row, task_id, entry_point, canonical)
+        setup, suites = _input_tests(row, task_id, entry_point, canonical)
     return Problem(
         task_id=task_id,
         prompt=prompt,
@@ -236,7 +236,7 @@ def _problem(row: CodeRow) -> Problem:
     )
 
 
-def _inputs(row: CodeRow, task_id: str, entry_point: str | None, canonical: str) -> tuple[str, dict[str, Tests]]:
+def _input_tests(row: CodeRow, task_id: str, entry_point: str | None, canonical: str) -> tuple[str, dict[str, Tests]]:
     if entry_point is None or evalplus.unsupported(entry_point) is not None:
         return "", {}
     try:
@@ -282,8 +282,8 @@ class _FileKind(Struct, frozen=True):
     """One kind of file.
 
     Attributes:
-        fits: Whether a file's keys are those of this kind.
-        start: A function that reads the rows of one file.
+        fits: Returns whether a file with these keys is of this kind.
+        start: Returns a reader for the rows of one file.
         problems: Whether its rows are problems (some with solutions), not only solutions.
     """
 
@@ -311,8 +311,8 @@ _KINDS: Final[dict[CodeFormat, _FileKind]] = {
     "evolvecoder": _FileKind(fits_evolvecoder, lambda: read),
     "samples": _FileKind(fits, numbering, problems=False),
 }
-"""Kinds in the order in which a file's keys are compared: a kind whose keys are a subset of another's comes after
-it.
+"""Kinds of code files by format, in the order in which they are tried: a kind whose keys are a subset of another's
+comes after it.
 """
 
 

@@ -14,7 +14,7 @@ from workbench.data.formats.lines import RefusedError
 
 
 def literal(value: Any, key: str) -> str:
-    """Return a JSON value in Python syntax: floats exactly, texts escaped.
+    """Return a JSON value as a Python literal; floats keep their exact value.
 
     Args:
         key: Field of the value, for messages.
@@ -39,7 +39,7 @@ def arguments(values: list[Any], key: str) -> str:
     return ", ".join(literal(value, key) for value in values)
 
 
-# -- Names in a statement's syntax tree: those it reads and binds, and whether it asserts anything.
+# -- Names that a statement reads and binds, and whether it contains an assertion.
 
 
 class Names(Struct, frozen=True):
@@ -50,7 +50,7 @@ class Names(Struct, frozen=True):
         bound: Names that are bound.
         called: Names that are called as functions.
         asserts: Whether it contains an ``assert``.
-        leaves: Whether a loop or function in it may be left early.
+        leaves: Whether it contains ``return``, ``break`` or the like, which may end a loop or function early.
     """
 
     loaded: frozenset[str]
@@ -103,7 +103,7 @@ _KNOWN: Final = {
     NAME: "98ef7e0b265a2e3fa2507d23d7d03b5823440de3581a7e869ba5743e17a60ebd",
     "is_floats": "fe69f80aa3d5f149d18d905a976056a516b302088d99f763fe48774744b18da5",
 }
-"""Function -> sha256 of its text by `ast.unparse`."""
+"""sha256 of the source (by `ast.unparse`) of EvalPlus' comparison functions, by name."""
 DEFINITION: Final = """\
 def assertion(out, exp, atol):
     def floats(x):
@@ -117,16 +117,16 @@ def assertion(out, exp, atol):
         atol = 1e-06
     assert out == exp or (atol != 0 and near(out, exp, atol)), f'{out!r} is not {exp!r}'
 """
-"""The comparison without numpy, except that shapes are not broadcast."""
+"""EvalPlus' comparison, rewritten without numpy; unlike there, shapes are not broadcast."""
 
 
 class ToleranceLoop(Struct, frozen=True):
-    """A loop's body ``assertion(function(*given), wanted, atol)``.
+    """The parts of a loop's body of the form ``assertion(function(*given), wanted, atol)``.
 
     Attributes:
         function: The name of the function called.
-        given: The name of its arguments.
-        wanted: The name of the expected value.
+        given: The name of the variable with the arguments.
+        wanted: The name of the variable with the expected value.
         atol: The absolute tolerance.
     """
 
@@ -136,7 +136,7 @@ class ToleranceLoop(Struct, frozen=True):
     atol: float
 
     def is_exact(self, wanted: ast.expr) -> bool:
-        return self.atol == 0 and is_literal(wanted) and not _floats(ast.literal_eval(wanted))
+        return self.atol == 0 and is_literal(wanted) and not _is_float_value(ast.literal_eval(wanted))
 
 
 def is_known(around: Sequence[ast.stmt]) -> bool:
@@ -145,12 +145,12 @@ def is_known(around: Sequence[ast.stmt]) -> bool:
 
 
 def preamble(around: Sequence[ast.stmt], *, needed: bool) -> list[str]:
-    """Return the statements around tests, with the comparison rewritten without numpy.
+    """Return the statements before the tests; EvalPlus' comparison function is replaced by one without numpy.
 
     Args:
         needed: Whether a test calls the comparison.
     """
-    texts = [ast.unparse(node) for node in around if not _is_of_comparison(node)]
+    texts = [ast.unparse(node) for node in around if not _belongs_to_comparison(node)]
     return [*texts, DEFINITION] if needed else texts
 
 
@@ -171,13 +171,13 @@ def compared(body: Sequence[ast.stmt]) -> ToleranceLoop | None:
     return None
 
 
-def _floats(value: object) -> bool:
+def _is_float_value(value: object) -> bool:
     if isinstance(value, list | tuple):
         return all(isinstance(part, float) for part in value)
     return isinstance(value, float)
 
 
-def _is_of_comparison(node: ast.stmt) -> bool:
+def _belongs_to_comparison(node: ast.stmt) -> bool:
     if isinstance(node, ast.Import):
         return any(alias.name == "numpy" for alias in node.names)
     return isinstance(node, ast.FunctionDef) and node.name in _KNOWN

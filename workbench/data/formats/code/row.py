@@ -1,4 +1,4 @@
-"""Reads one row of a code file: cells are consumed one by one, and the rest are unknown keys."""
+"""Reads one row of a code file; the cells that no reader asks for are its extra keys."""
 
 from __future__ import annotations
 
@@ -122,7 +122,8 @@ class CodeRow:
         return None
 
     def truth(self, *keys: str) -> bool | None:
-        """Return the first of these labels that is present: true, false, 1, 0 or a word for them.
+        """Return the truth value of the first of these cells that is present: true, false, 1, 0, or a word for one of
+        them.
 
         Raises:
             RefusedError: The cell has another value.
@@ -176,7 +177,7 @@ class CodeRow:
         self._taken.update(keys)
 
     def extra(self) -> str | None:
-        """Return a JSON object of the cells that were not read, unchanged and in order; None without any.
+        """Return a JSON object of the cells that were not read, unchanged and in order; None if all were read.
 
         Raises:
             RefusedError: A cell is not UTF-8.
@@ -244,7 +245,7 @@ WANTED: Final = "a list of tests: texts, or objects with input and output"
 
 
 def tests_from(row: CodeRow, key: str) -> Tests:
-    """Return the tests in a cell that lists them.
+    """Return the tests in a cell, which is a list of tests.
 
     Raises:
         RefusedError: The cell is not a list of tests, or a test is empty.
@@ -253,7 +254,7 @@ def tests_from(row: CodeRow, key: str) -> Tests:
 
 
 def listed(key: str, tests: Sequence[TestLine]) -> Tests:
-    """Convert tests from the lines of a file.
+    """Convert tests of a file to `CodeTest`.
 
     Args:
         key: Field of the tests, for messages.
@@ -280,7 +281,7 @@ def stdio(given: str, wanted: str) -> CodeTest:
 
 
 def program(source: str | None) -> Tests:
-    """Return a suite of one test that follows the solution as a program; empty without a text."""
+    """Return a suite of one test: a program that runs after the solution; empty if there is no text."""
     return (CodeTest(form="program", source=source),) if source and source.strip() else ()
 
 
@@ -289,6 +290,6 @@ def named(**suites: Tests) -> dict[str, Tests]:
 
 
 def source_of(task_id: str) -> str | None:
-    """Return ``code/HumanEval`` for ``HumanEval/12``; None for ids of another kind."""
+    """Return the source that a task id names: ``code/HumanEval`` for ``HumanEval/12``; None if it names none."""
     name, slash, _ = task_id.partition("/")
     return f"code/{name}" if slash and name.strip() else None

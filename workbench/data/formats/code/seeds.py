@@ -1,8 +1,8 @@
 """Reads sources for reinforcement learning of code: CodeContests, Codeforces, SYNTHETIC-1 and -2, and exports of
 evolutions.
 
-Sources: the data sets' own cards (deepmind/code_contests, open-r1/codeforces, PrimeIntellect's) and EvolveCoder's
-released code, which builds its questions from them.
+The formats are described in the data sets' cards (deepmind/code_contests, open-r1/codeforces, PrimeIntellect) and in
+EvolveCoder's released code, which builds its questions from them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from workbench.data.formats.lines import RefusedError
 
 
 _PYTHON3: Final = 3
-"""CodeContests' code of the language; its other solutions are in Python 2, C++ and Java."""
+"""The number of Python 3 among CodeContests' languages; other solutions are in Python 2, C++ and Java."""
 _PUBLIC: Final = "public_tests"
 _TESTS: Final = (_PUBLIC, "private_tests", "generated_tests")
 
@@ -40,12 +40,12 @@ def code_contests(row: CodeRow) -> Iterable[CodeRecord]:
     """
     task_id = f"CodeContests/{row.identifier('name')}"
     right, wrong = _solutions(row, "solutions"), _solutions(row, "incorrect_solutions")
-    found = {key: _pairs(row, key) for key in _TESTS}
+    found = {key: _pair_tests(row, key) for key in _TESTS}
     problem = Problem(
         task_id=task_id,
         prompt=row.text("description"),
         canonical=right[0] if right else "",
-        seconds=_limit(row),
+        seconds=_time_limit(row),
         suites=named(base=tuple(test for tests in found.values() for test in tests), public=found[_PUBLIC]),
     )
     yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source="code/CodeContests", extra=row.extra())
@@ -63,7 +63,7 @@ def _columns(row: CodeRow, key: str, *names: str) -> list[list[Any]]:
     return columns
 
 
-def _pairs(row: CodeRow, key: str) -> Tests:
+def _pair_tests(row: CodeRow, key: str) -> Tests:
     inputs, outputs = _columns(row, key, "input", "output")
     return tuple(exchange(*pair, key) for pair in zip(inputs, outputs, strict=True))
 
@@ -76,7 +76,7 @@ def _solutions(row: CodeRow, key: str) -> list[str]:
     return list(dict.fromkeys(chosen))
 
 
-def _limit(row: CodeRow) -> float | None:
+def _time_limit(row: CodeRow) -> float | None:
     value = row.value("time_limit", Any, "an object of seconds and nanos")
     if isinstance(value, dict):
         parts = [value.get("seconds") or 0, value.get("nanos") or 0]
@@ -92,7 +92,7 @@ def fits_codeforces(keys: Collection[str]) -> bool:
 
 
 def codeforces(row: CodeRow) -> Iterable[ProblemRecord]:
-    """Return the problem in a row, without tests if a checker, an interactor or files are needed.
+    """Return the problem in a row; it has no tests if they need a checker, an interactor or files.
 
     Raises:
         RefusedError: A field is missing or of another type.
@@ -100,7 +100,7 @@ def codeforces(row: CodeRow) -> Iterable[ProblemRecord]:
     by_text = row.maybe_text("input_mode") in (None, "stdio") and not any(
         (row.maybe_text(key) or "").strip() for key in ("generated_checker", "interaction_format")
     )
-    examples, official = _exchanges(row, "examples"), _exchanges(row, "official_tests")
+    examples, official = _official_tests(row, "examples"), _official_tests(row, "official_tests")
     problem = Problem(
         task_id=f"Codeforces/{row.identifier('id')}",
         prompt=_statement(row, examples),
@@ -110,7 +110,7 @@ def codeforces(row: CodeRow) -> Iterable[ProblemRecord]:
     yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source="code/Codeforces", extra=row.extra())
 
 
-def _exchanges(row: CodeRow, key: str) -> Tests:
+def _official_tests(row: CodeRow, key: str) -> Tests:
     found: list[dict[str, Any]] = row.value(key, list[dict[str, Any]], "a list of objects of input and output") or []
     return tuple(exchange(one.get("input"), one.get("output"), key) for one in found)
 
@@ -147,8 +147,8 @@ def synthetic(row: CodeRow) -> Iterable[ProblemRecord]:
     """
     prompt = row.text("prompt")
     name = row.maybe_identifier("problem_id") or blake2b(prompt.encode(), digest_size=6).hexdigest()
-    info = _info(row)
-    function, tests = tests_of(_as_apps(info), _INFO)
+    info = _verification_info(row)
+    function, tests = tests_of(_in_apps_format(info), _INFO)
     solution = row.maybe_text("gold_standard_solution") or ""
     fenced = _FENCED.match(solution.strip())
     language = info.get("language")
@@ -164,31 +164,31 @@ def synthetic(row: CodeRow) -> Iterable[ProblemRecord]:
     yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source="code/SYNTHETIC", extra=row.extra())
 
 
-def _info(row: CodeRow) -> dict[str, Any]:
+def _verification_info(row: CodeRow) -> dict[str, Any]:
     value = row.value(_INFO, Any, "an object")
     if isinstance(value, str):
-        value = _read(value)
+        value = _parse_info(value)
     if isinstance(value, dict) and "ground_truth" in value:
         inner = value["ground_truth"]
-        inner = _read(inner) if isinstance(inner, str) and inner.lstrip().startswith("{") else inner
+        inner = _parse_info(inner) if isinstance(inner, str) and inner.lstrip().startswith("{") else inner
         value = {**value, **inner} if isinstance(inner, dict) else value
     if not isinstance(value, dict) or not {"test_cases", "inputs"} & value.keys():
         raise RefusedError("unsupported", _INFO, f"{_INFO} holds no tests: it is not a code problem. Leave it out.")
     return value
 
 
-def _read(text: str) -> Any:
+def _parse_info(text: str) -> Any:
     try:
         return json_in(_INFO, text)
     except RefusedError as error:
         try:
-            # Only literals are read: nothing is run.
+            # Only literals are parsed; no code is run.
             return ast.literal_eval(text) if len(text) <= _MAX_BYTES else None
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             raise error from None
 
 
-def _as_apps(info: dict[str, Any]) -> dict[str, Any]:
+def _in_apps_format(info: dict[str, Any]) -> dict[str, Any]:
     cases = info.get("test_cases")
     if cases is None:
         return info
@@ -209,7 +209,7 @@ def fits_evolved(keys: Collection[str]) -> bool:
 
 
 def evolved(row: CodeRow) -> Iterator[ProblemRecord]:
-    """Return the problem in a row, its tests under the evolution's name and as ``base``.
+    """Return the problem in a row; its tests are in two suites, one with the evolution's name and ``base``.
 
     Raises:
         RefusedError: A field is missing or of another type.

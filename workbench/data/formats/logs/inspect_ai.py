@@ -44,7 +44,7 @@ from workbench.data.formats.verdict_words import WORDS
 
 _VERDICT_LETTERS: Final[dict[str, OutcomeWord]] = {"C": "correct", "I": "incorrect"}
 _GRADES: Final = frozenset("ABDEF")
-"""Letters that make C and I grades instead of verdicts."""
+"""Letters that show that a scorer gives letter grades, so that C and I are not verdicts."""
 _CODE: Final = re.compile(r"[\w.-]{1,60}")
 _PARTIAL: Final = "P"
 _NO_ANSWER: Final = "N"
@@ -57,10 +57,12 @@ NO_VERDICT: Final = "no_verdict"
 
 
 def scales_in(scored: Iterable[object]) -> list[str]:
-    """List the scorers, or parts of them, with numbers beyond [0, 1] or letters other than C and I in some sample."""
+    """List the scorers (or parts of scorers) that have a number outside [0, 1] or a letter other than C and I in some
+    sample.
+    """
     found: dict[str, None] = {}
     for scores in scored:
-        for name, _, value in _values(scores):
+        for name, _, value in _score_values(scores):
             number = number_of(value)
             if str(value).strip().rstrip("+-") in _GRADES or (number is not None and not 0 <= number <= 1):
                 found[name] = None
@@ -71,16 +73,16 @@ def grades_of(scores: object, task: str, completion: str, scales: Collection[str
     """Return the scorers' grades of a completion.
 
     Args:
-        scores: Scorer -> its score.
+        scores: The score of each scorer, by its name.
         scales: The result of `scales_in` for the log.
     """
     return tuple(
         _grade(verifier_name("inspect", task, name), score, value, completion, scale=name in scales)
-        for name, score, value in _values(scores)
+        for name, score, value in _score_values(scores)
     )
 
 
-def _values(scores: object) -> Iterator[tuple[str, Mapping[str, Any], object]]:
+def _score_values(scores: object) -> Iterator[tuple[str, Mapping[str, Any], object]]:
     for name, score in scores.items() if isinstance(scores, Mapping) else ():
         if not isinstance(score, Mapping) or "value" not in score:
             continue
@@ -94,8 +96,8 @@ def _values(scores: object) -> Iterator[tuple[str, Mapping[str, Any], object]]:
 
 
 def _grade(verifier: str, score: Mapping[str, Any], value: object, completion: str, *, scale: bool) -> Grade:
-    answer, explanation, reason = (_text(score.get(key)) for key in ("answer", "explanation", "reason"))
-    found = _judged(verifier, value, scale=scale)
+    answer, explanation, reason = (_nonempty_text(score.get(key)) for key in ("answer", "explanation", "reason"))
+    found = _verdict_or_score(verifier, value, scale=scale)
     return Grade(
         verifier=verifier,
         verdict=found.verdict,
@@ -106,7 +108,7 @@ def _grade(verifier: str, score: Mapping[str, Any], value: object, completion: s
     )
 
 
-def _judged(verifier: str, value: object, *, scale: bool) -> Grade:
+def _verdict_or_score(verifier: str, value: object, *, scale: bool) -> Grade:
     number = number_of(value)
     if isinstance(value, str) and number is None:
         word = value.strip()
@@ -121,7 +123,7 @@ def _judged(verifier: str, value: object, *, scale: bool) -> Grade:
     return found or Grade(verifier=verifier, reason=UNSCORED)
 
 
-def _text(value: object) -> str | None:
+def _nonempty_text(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
@@ -131,7 +133,7 @@ def _text(value: object) -> str | None:
 _ATTACHMENT: Final = "attachment://"
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 Resolve = Callable[[str], str]
-"""Returns a text itself, or the long text that it refers to."""
+"""Returns a text, or if it refers to an attachment, the attached text."""
 
 
 def resolver(attachments: object) -> Resolve:
@@ -145,12 +147,12 @@ def resolver(attachments: object) -> Resolve:
 
 
 def question_of(sample: Mapping[str, Any], resolve: Resolve) -> str | None:
-    """Return a sample's question: its input, with the lettered options if the input lacks them.
+    """Return a sample's question: its input, followed by the lettered options if the input does not contain them.
 
-    For a chat it is the user's turn; for a longer chat, all turns except the system's, each under the speaker's name.
+    The input of a chat is the user's message; for several messages, all but the system's, each with the speaker's name.
     """
     asked = sample.get("input")
-    text = resolve(asked) if isinstance(asked, str) else _chat(asked, resolve) if isinstance(asked, list) else None
+    text = resolve(asked) if isinstance(asked, str) else _chat_text(asked, resolve) if isinstance(asked, list) else None
     if text is None:
         return None
     choices = [one for one in sample.get("choices") or [] if isinstance(one, str)]
@@ -166,16 +168,18 @@ def completions_of(sample: Mapping[str, Any], resolve: Resolve) -> list[str]:
         return []
     choices = output.get("choices")
     messages = [one.get("message") for one in choices if isinstance(one, Mapping)] if isinstance(choices, list) else []
-    texts = [_content(one.get("content"), resolve) for one in messages if isinstance(one, Mapping)]
+    texts = [_content_text(one.get("content"), resolve) for one in messages if isinstance(one, Mapping)]
     said = output.get("completion")
     if isinstance(said, str) and said:
         return [resolve(said), *texts[1:]]
     return texts
 
 
-def _chat(messages: list[Any], resolve: Resolve) -> str | None:
+def _chat_text(messages: list[Any], resolve: Resolve) -> str | None:
     turns = [
-        (str(one.get("role")), _content(one.get("content"), resolve)) for one in messages if isinstance(one, Mapping)
+        (str(one.get("role")), _content_text(one.get("content"), resolve))
+        for one in messages
+        if isinstance(one, Mapping)
     ]
     spoken = [turn for turn in turns if turn[0] != "system"] or turns
     if len(spoken) == 1:
@@ -183,13 +187,13 @@ def _chat(messages: list[Any], resolve: Resolve) -> str | None:
     return "\n\n".join(f"{role}: {text}" for role, text in spoken) if spoken else None
 
 
-def _content(content: object, resolve: Resolve) -> str:
+def _content_text(content: object, resolve: Resolve) -> str:
     if isinstance(content, str):
         return resolve(content)
-    return "".join(_parts(content, resolve)) if isinstance(content, list) else ""
+    return "".join(_part_texts(content, resolve)) if isinstance(content, list) else ""
 
 
-def _parts(content: list[Any], resolve: Resolve) -> Iterator[str]:
+def _part_texts(content: list[Any], resolve: Resolve) -> Iterator[str]:
     for part in content:
         if isinstance(part, Mapping):
             kind, text = part.get("type"), part.get("text")
@@ -199,7 +203,7 @@ def _parts(content: list[Any], resolve: Resolve) -> Iterator[str]:
                 yield f"[{kind}]"
 
 
-# -- Inspect's ``.eval`` files: ZIP archives with one JSON member a sample.
+# -- Inspect's ``.eval`` files: ZIP archives with one JSON member per sample.
 
 
 if sys.version_info >= (3, 14):
@@ -212,13 +216,12 @@ _OURS: Final = (b"_journal/", b"samples/", b"summaries.json", b"reductions.json"
 _MAX_MEMBER_BYTES: Final = 256 << 20
 """Most bytes of a member."""
 _RATIO_LIMIT: Final = (1 << 30, 300)
-"""Bytes from which the compression ratio of an archive is limited, and the largest ratio; logs of agents have about
-fifty.
+"""Bytes from which an archive's compression ratio is checked, and the maximum ratio; logs of agents have about fifty.
 """
 _ZSTANDARD: Final = (20, 93)
-"""The method's codes in a ZIP archive: the deprecated one, and the current one (APPNOTE 6.3.10, 4.4.5)."""
+"""The codes of Zstandard in a ZIP archive: the deprecated and the current one (APPNOTE 6.3.10, section 4.4.5)."""
 _ENCRYPTED: Final = 1
-"""The bit of a member's flags."""
+"""The bit in a member's flags that marks it as encrypted."""
 _LOCAL_HEADER: Final = 30
 """Bytes before a member's name; the lengths of name and extra field are the last four (APPNOTE, 4.3.7)."""
 _AGAIN: Final = "Fetch it again, or write it again with: inspect log convert"
@@ -243,8 +246,8 @@ class EvalFile:
     """An open ``.eval`` file.
 
     Attributes:
-        samples: Names of the members with samples, in the order in which they were first written; of several members of
-            one name the last, like Inspect.
+        samples: Names of the members with samples, in the order in which they were first written. Of several members
+            with the same name the last counts, as in Inspect.
     """
 
     def __init__(self, path: Path, file: IO[bytes], archive: ZipFile) -> None:
@@ -261,12 +264,12 @@ class EvalFile:
         return name in self._members
 
     def numbered(self, start: str) -> list[str]:
-        """Return the JSON members of a folder whose names are numbers, in order."""
+        """Return the names of the JSON members that consist of this start and a number, sorted by number."""
         found = (re.fullmatch(rf"{re.escape(start)}(\d{{1,9}})\.json", name) for name in self._members)
         return [match[0] for match in sorted(filter(None, found), key=lambda match: int(match[1]))]
 
     def read(self, name: str) -> bytes:
-        """Return a whole member.
+        """Return the decompressed bytes of a member.
 
         Raises:
             RefusedError: The member is damaged, encrypted or too long.
@@ -277,7 +280,7 @@ class EvalFile:
         if entry.file_size > _MAX_MEMBER_BYTES:
             raise RefusedError("too_long", None, f"{name} is longer than {_MAX_MEMBER_BYTES >> 20} MiB.")
         try:
-            with self._opened(entry) as stream:
+            with self._open_member(entry) as stream:
                 found: bytes = stream.read(entry.file_size + 1)
         except _BROKEN as error:
             raise RefusedError("truncated", None, f"{name} is damaged: {error}. {_AGAIN}") from None
@@ -286,15 +289,15 @@ class EvalFile:
         return found
 
     @contextmanager
-    def _opened(self, entry: ZipInfo) -> Iterator[Any]:
+    def _open_member(self, entry: ZipInfo) -> Iterator[Any]:
         if entry.compress_type not in _ZSTANDARD:
             with self._archive.open(entry) as stream:
                 yield stream
             return
-        with zstd.ZstdFile(BytesIO(self._packed(entry))) as stream:
+        with zstd.ZstdFile(BytesIO(self._compressed_bytes(entry))) as stream:
             yield stream
 
-    def _packed(self, entry: ZipInfo) -> bytes:
+    def _compressed_bytes(self, entry: ZipInfo) -> bytes:
         self._file.seek(entry.header_offset)
         header = self._file.read(_LOCAL_HEADER)
         if len(header) < _LOCAL_HEADER or not header.startswith(ZIP):
@@ -322,8 +325,8 @@ def opened(path: Path) -> Iterator[EvalFile]:
 
 
 def read_sample_parts(file: EvalFile, sample: str) -> dict[str, Any]:
-    """Return the further members of a sample that is split into several: its metadata, and its long texts by number.
-    Data of other samples is not included.
+    """Return the other members of a sample that is split into several: its metadata, and its long texts by number.
+    Members of other samples are left out.
 
     Raises:
         RefusedError: A member can't be read.
@@ -334,13 +337,13 @@ def read_sample_parts(file: EvalFile, sample: str) -> dict[str, Any]:
     texts: dict[str, str] = {}
     for name in file.numbered(f"{folder}attachments/"):
         first = int(name.rpartition("/")[2].removesuffix(".json"))
-        some = _decoded(file, name, list[str])
+        some = _decode_member(file, name, list[str])
         texts.update((str(first + number), text) for number, text in enumerate(some))
     about = f"{folder}metadata.json"
-    return {"attachments": texts, "metadata": _decoded(file, about, dict[str, Any]) if about in file else None}
+    return {"attachments": texts, "metadata": _decode_member(file, about, dict[str, Any]) if about in file else None}
 
 
-def _decoded(file: EvalFile, name: str, kind: type[T]) -> T:
+def _decode_member(file: EvalFile, name: str, kind: type[T]) -> T:
     try:
         return msgspec.json.decode(file.read(name), type=kind)
     except (msgspec.MsgspecError, ValueError, RecursionError):
@@ -360,7 +363,7 @@ class Header(Struct, frozen=True, kw_only=True):
 
     Attributes:
         id: The evaluation's id.
-        scales: Scorers, or parts of them, with numbers beyond [0, 1].
+        scales: Scorers, or parts of scorers, whose values are scores on a scale; see `scales_in`.
     """
 
     id: str
@@ -378,7 +381,7 @@ def begins(head: bytes) -> bool:
 
 
 def dataset_of(path: Path) -> str | None:
-    """Return the task of a log; None if its beginning does not name it.
+    """Return the task that a log names as its data set; None if it is not found in the log's beginning.
 
     Raises:
         FormatError: The file can't be read.
@@ -405,7 +408,7 @@ def rows(stream: Stream, _container: FileFormat, path: Path, _max_line: int) -> 
         with opened(path) as file:
             yield from _members(file, path)
     else:
-        yield from _elements(start + whole(stream, path), path)
+        yield from _rows_of_document(start + whole(stream, path), path)
 
 
 def _members(file: EvalFile, path: Path) -> Iterator[Row]:
@@ -422,7 +425,7 @@ def _members(file: EvalFile, path: Path) -> Iterator[Row]:
             yield SourceDocument(number, _row(header, raw, more), raw)
 
 
-def _elements(text: bytes, path: Path) -> Iterator[Row]:
+def _rows_of_document(text: bytes, path: Path) -> Iterator[Row]:
     said = plain(text)
     if not isinstance(said, dict):
         raise FormatError(f"{path}: {explain_document(text).message}", "Fetch the log again.")
@@ -490,9 +493,9 @@ def completions(row: Mapping[str, Any]) -> Iterator[Logged]:
     if question is None:
         raise RefusedError("missing_field", "input", "The sample has no input. Fetch the log again.")
     said = completions_of(sample, resolve)
-    error = _message(sample.get("error"))
+    error = _error_message(sample.get("error"))
     if not said or (error and not said[0]):
-        raise RefusedError("missing_field", "output", _unsaid(error))
+        raise RefusedError("missing_field", "output", _no_completion_message(error))
     item = _item(header, sample, question, reference, error)
     for number, text in enumerate(said, 1):
         key = item["completion_id"] if number == 1 else f"{item['completion_id']}/{number}"
@@ -529,12 +532,12 @@ def _reference(target: object) -> str:
     return several(texts)
 
 
-def _message(error: object) -> str | None:
+def _error_message(error: object) -> str | None:
     message = error.get("message") if isinstance(error, Mapping) else error
     return message[:_MAX_ERROR] if isinstance(message, str) and message else None
 
 
-def _unsaid(error: str | None) -> str:
+def _no_completion_message(error: str | None) -> str:
     return f"There is no completion: the sample failed. {error}" if error else "There is no completion."
 
 

@@ -38,7 +38,9 @@ _GOLD: Final = {"A": True, "B": False}
 _VERDICTS: Final[dict[str, OutcomeWord]] = {"A": "correct", "B": "incorrect", "C": "abstain"}
 _INVALID: Final = "invalid"
 _JUDGED: Final = ("processed_judgment", "ori_judgment", "judgment")
-"""Keys of the verifier's judgment, of which the first present one is used: its letter, or the whole reply."""
+"""Keys under which the verifier's judgment (its letter, or the whole reply) is stored; the first
+present one is used.
+"""
 _BOXED: Final = re.compile(r"boxed\{+([ABC])\}")
 _LETTER: Final = re.compile(r"\b([ABC])\b")
 _ALONE: Final = re.compile(r"\W*([ABC])\W*")
@@ -57,9 +59,9 @@ def _read(row: Mapping[str, Any]) -> Iterator[Logged]:
             "reference": answer(row, "gold_answer") or "",
             "completion": answer_text(row, "llm_response"),
             "model": maybe_text(row, "model", "model_name"),
-            "source": _source(row),
-            **_type(row.get("answer_type")),
-            # "C", an invalid question or response, is not gold here; gold_judgment is kept with the item.
+            "source": _domain_and_source(row),
+            **_type_field(row.get("answer_type")),
+            # The judgment "C" (question or response is invalid) is no gold; gold_judgment is stored with the item.
             "gold": _GOLD.get(gold.strip().upper()) if isinstance(gold, str) else None,
             **remaining_fields(row, _TAKEN.union(_JUDGED), "compassverifier"),
         },
@@ -67,12 +69,12 @@ def _read(row: Mapping[str, Any]) -> Iterator[Logged]:
     )
 
 
-def _source(row: Mapping[str, Any]) -> str | None:
+def _domain_and_source(row: Mapping[str, Any]) -> str | None:
     source, domain = maybe_text(row, "data_source"), maybe_text(row, "domain")
     return f"{domain}/{source}" if source and domain and "/" not in source else source
 
 
-def _type(value: object) -> dict[str, str]:
+def _type_field(value: object) -> dict[str, str]:
     code = parse_type(value) if isinstance(value, str) else None
     if code is None or code.code not in TYPES | SUBTYPES:
         return {}
@@ -83,7 +85,7 @@ def _grade(row: Mapping[str, Any]) -> Iterator[Grade]:
     reply = next((row[key] for key in _JUDGED if isinstance(row.get(key), str)), None)
     if reply is None:
         return
-    letter = _letter(reply)
+    letter = _judged_letter(reply)
     name = verifier_name("compassverifier")
     if letter is None:
         yield unread(name, reply)
@@ -91,7 +93,7 @@ def _grade(row: Mapping[str, Any]) -> Iterator[Grade]:
         yield Grade(verifier=name, verdict=_VERDICTS[letter], reason=_INVALID if letter == "C" else None)
 
 
-def _letter(reply: str) -> str | None:
+def _judged_letter(reply: str) -> str | None:
     if boxed := _BOXED.findall(reply):
         return str(boxed[-1])
     _, named, judgment = reply.rpartition("Final Judgment:")
@@ -109,7 +111,7 @@ _PEOPLE: Final = "human_judgment_result"
 _XVERIFY_JUDGED: Final = re.compile(r"(.+)_judgment(?:_result)?")
 _WORDS: Final = {"correct": True, "incorrect": False}
 _SUBTYPES: Final = {"alphabet_option": "C1", "categorical_label": "C4"}
-"""Their answer types that equal one of our subtypes; ``math`` and ``short_text`` cover several."""
+"""Subtypes by xVerify's answer type, for those that equal one subtype; ``math`` and ``short_text`` cover several."""
 _REPORT: Final = re.compile(rb'\s*\{\s*"info"\s*:\s*\{\s*"llm"\s*:')
 _XVERIFY_TAKEN: Final = frozenset(
     {"question", "correct_answer", "llm_output", "model_name", "dataset", "prompt", "judge_valid"}
@@ -141,32 +143,32 @@ def _read_xverify(row: Mapping[str, Any]) -> Iterator[Logged]:
             "model": maybe_text(row, "model_name"),
             "source": maybe_text(row, "dataset"),
             "subtype": _SUBTYPES.get(subtype) if isinstance(subtype, str) else None,
-            "gold": _judged(row.get(_PEOPLE)),
-            **remaining_fields(row, _XVERIFY_TAKEN | _judgments(row).keys(), "xverify"),
+            "gold": _verdict_word(row.get(_PEOPLE)),
+            **remaining_fields(row, _XVERIFY_TAKEN | _judge_columns(row).keys(), "xverify"),
         },
         grades=tuple(_grades(row)),
     )
 
 
 def _grades(row: Mapping[str, Any]) -> Iterator[Grade]:
-    for key, judge in _judgments(row).items():
+    for key, judge in _judge_columns(row).items():
         value = row[key]
         if not isinstance(value, str):
             continue
         name = verifier_name("xverify", judge)
-        verdict = _judged(value)
+        verdict = _verdict_word(value)
         if verdict is None:
             yield unread(name, value)
         else:
             yield Grade(verifier=name, verdict="correct" if verdict else "incorrect")
 
 
-def _judgments(row: Mapping[str, Any]) -> dict[str, str]:
+def _judge_columns(row: Mapping[str, Any]) -> dict[str, str]:
     found = {key: _XVERIFY_JUDGED.fullmatch(key) for key in row if key != _PEOPLE}
     return {key: judge[1] for key, judge in found.items() if judge is not None}
 
 
-def _judged(value: object) -> bool | None:
+def _verdict_word(value: object) -> bool | None:
     return _WORDS.get(in_words(value) or "")
 
 
@@ -181,7 +183,7 @@ XVERIFY_KIND: Final = LogKind(
 _ENDINGS: Final = (".json", ".jsonl", ".parquet", ".csv", ".gz")
 _REWARDBENCH_TAKEN: Final = frozenset(
     {"prompt", "chosen", "rejected", "text_chosen", "text_rejected", "chosen_model", "rejected_model", "subset", "id"}
-    # A score belongs to one reward model: another model's file of the same answers has different ones.
+    # Scores belong to one reward model: another model's file has different scores for the same answers.
     | {"results", "scores", "scores_chosen", "scores_rejected", "text"}
 )
 
@@ -191,7 +193,7 @@ def recognises_rewardbench(element: Mapping[str, Any]) -> bool:
 
 
 def begin(path: Path) -> Read:
-    judge = verifier_name("rewardbench", _stem(path))
+    judge = verifier_name("rewardbench", _file_stem(path))
     return lambda row: _read_rewardbench(row, judge)
 
 
@@ -201,7 +203,7 @@ def _read_rewardbench(row: Mapping[str, Any], judge: str) -> Iterator[Logged]:
         raise RefusedError("missing_field", "chosen", "chosen and rejected hold no answer. Add one.")
     shared = {
         "question_id": _question_id(row),
-        **_question(row),
+        **_question_fields(row),
         "reference": "",
         "source": maybe_text(row, "subset"),
         **remaining_fields(row, _REWARDBENCH_TAKEN, "rewardbench"),
@@ -219,14 +221,14 @@ def _read_rewardbench(row: Mapping[str, Any], judge: str) -> Iterator[Logged]:
 def _answers(row: Mapping[str, Any], side: str) -> list[str]:
     value = row.get(side)
     if value is None and f"text_{side}" in row:
-        # The whole conversation in a template: the prompt precedes the answer.
+        # The cell holds the whole conversation in a chat template: the prompt, then the answer.
         return [answer_text(row, f"text_{side}").removeprefix(answer_text(row, "prompt"))]
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
         return list(value)
     return [answer_text(row, side)]
 
 
-def _question(row: Mapping[str, Any]) -> dict[str, str]:
+def _question_fields(row: Mapping[str, Any]) -> dict[str, str]:
     if row.get("prompt") is not None:
         return question_fields(row, "prompt")
     value = row.get("chosen")
@@ -243,13 +245,13 @@ def _question_id(row: Mapping[str, Any]) -> str | None:
 def _rewardbench_grades(row: Mapping[str, Any], judge: str, chosen: int, rejected: int) -> Sequence[Grade | None]:
     scores = _scores(row, chosen, rejected)
     if scores is None:
-        return [*_picks(row, judge, chosen, rejected)]
+        return [*_pick_grades(row, judge, chosen, rejected)]
     best = max((score for score in scores if score is not None), default=None)
     tied = scores.count(best) > 1
-    return [None if score is None else _scored(judge, score, best, chosen == 1, tied) for score in scores]
+    return [None if score is None else _score_grade(judge, score, best, chosen == 1, tied) for score in scores]
 
 
-def _scored(judge: str, score: float, best: float | None, single: bool, tied: bool) -> Grade:
+def _score_grade(judge: str, score: float, best: float | None, single: bool, tied: bool) -> Grade:
     if not single:
         return Grade(verifier=judge, score=score)
     if score == best and tied:
@@ -257,11 +259,11 @@ def _scored(judge: str, score: float, best: float | None, single: bool, tied: bo
     return Grade(verifier=judge, verdict="correct" if score == best else "incorrect", score=score)
 
 
-def _picks(row: Mapping[str, Any], judge: str, chosen: int, rejected: int) -> Iterator[Grade | None]:
+def _pick_grades(row: Mapping[str, Any], judge: str, chosen: int, rejected: int) -> Iterator[Grade | None]:
     result = number(row.get("results"))
     told: dict[float, tuple[OutcomeWord, OutcomeWord]] = {
         1: ("correct", "incorrect"),
-        # The file doesn't say which of several others was picked.
+        # The file doesn't say which of several rejected answers was picked.
         0: ("incorrect", "correct" if rejected == 1 else "abstain"),
     }
     for side in (0,) * chosen + (1,) * rejected:
@@ -276,19 +278,19 @@ def _scores(row: Mapping[str, Any], chosen: int, rejected: int) -> list[float | 
     if isinstance(row.get("scores"), list):
         found = row["scores"]
     elif "scores_chosen" in row and "scores_rejected" in row:
-        found = [*_listed(row["scores_chosen"]), *_listed(row["scores_rejected"])]
+        found = [*_as_list(row["scores_chosen"]), *_as_list(row["scores_rejected"])]
     else:
         return None
-    # A score may be a list of one, as returned by the model's head.
+    # A score may be a list with one number, as reward models return it.
     numbers = [number(one[0] if isinstance(one, list) and len(one) == 1 else one) for one in found]
     return numbers if len(numbers) == chosen + rejected else None
 
 
-def _listed(value: object) -> list[Any]:
+def _as_list(value: object) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _stem(path: Path) -> str:
+def _file_stem(path: Path) -> str:
     name = path.name
     while name.endswith(_ENDINGS):
         name = name.rpartition(".")[0]

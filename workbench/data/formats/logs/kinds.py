@@ -1,4 +1,4 @@
-"""The kinds of logs: detects a log by its beginning, and reads the completions in it."""
+"""The kinds of logs: detects a log by its beginning, and reads its completions."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ KINDS: Final[dict[str, LogKind]] = {
         trainers.DATASET,
     )
 }
-"""Kinds by name, in the order in which a file is compared with them."""
+"""The kinds of logs by name, in the order in which they are tried on a file."""
 
 LATER: Final = frozenset[str]().union(*(kind.later for kind in KINDS.values()))
-"""Codes of rejections of rows that may be accepted once more files are next to theirs."""
+"""Codes of rejections that may be resolved by adding a file next to the imported one, see `LogKind.later`."""
 
 
 def of_document(path: Path) -> str | None:
-    """Return the name of the kind of log that a file is as a whole; None for any other file.
+    """Return the kind of log whose files are single documents, such as a ZIP archive; None for a file of rows.
 
     Raises:
         FormatError: The file can't be read.
@@ -61,10 +61,10 @@ def of_rows(rows: Sequence[Mapping[str, msgspec.Raw]]) -> str | None:
 def items(
     stream: Stream, kind: LogKind, container: FileFormat, path: Path, max_line: int
 ) -> Iterator[tuple[Row, tuple[Grade, ...]]]:
-    """Yield the completions of an open log, each as a row of our fields, with its grades.
+    """Yield the completions of an open log, each as a row of workbench's fields, with its grades.
 
     Raises:
-        FormatError: The file as a whole is not of its format.
+        FormatError: The file as a whole is not in this format.
     """
     read = kind.begin(path)
     for row in kind.rows(stream, container, path, max_line):

@@ -1,7 +1,7 @@
 """Reads the samples that EleutherAI's lm-evaluation-harness writes with ``--log_samples``.
 
-A row is one document under one filter: the question, every response, the filter's output, and the metrics. Versions
-before 0.4.3 wrote one JSON list, without names of filters and metrics.
+A row holds one document (question) as seen by one filter: every response, the filter's output, and the metrics.
+Versions before 0.4.3 wrote one JSON list, without the names of filters and metrics.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class DocumentChoices(Struct, frozen=True, kw_only=True):
 
     Attributes:
         prompt: The text before each option.
-        likelihoods: The log-likelihood of each option after the prompt, in nats.
-        alone: The log-likelihood without the prompt; empty if the task did not request it.
+        likelihoods: The log-likelihood of each option given the prompt, in nats.
+        alone: The log-likelihood of each option without the prompt; empty if the task did not request them.
     """
 
     prompt: str
@@ -39,47 +39,47 @@ class DocumentChoices(Struct, frozen=True, kw_only=True):
 
     @property
     def likeliest(self) -> int:
-        return _largest(self.likelihoods)
+        return _index_of_largest(self.likelihoods)
 
     def chosen(self, metric: str) -> int | None:
-        """Return the number of the option that a metric counts as the answer, as the harness's ``process_results``
-        does.
+        """Return the index of the option that a metric treats as the model's answer, as ``process_results`` in the
+        harness does.
 
-        None for a metric that judges something else, such as a rank or a probability.
+        Return None for a metric that does not judge one option, such as a rank or a probability.
         """
         if metric == "acc":
             return self.likeliest
         if metric == "acc_norm":
-            return self._largest_by([len(text) for text in self.texts])
+            return self._largest_normalised([len(text) for text in self.texts])
         if metric == "acc_bytes":
-            return self._largest_by([len(text.encode(errors="replace")) for text in self.texts])
+            return self._largest_normalised([len(text.encode(errors="replace")) for text in self.texts])
         if metric == "acc_mutual_info" and self.alone:
-            return _largest([given - alone for given, alone in zip(self.likelihoods, self.alone, strict=True)])
+            return _index_of_largest([given - alone for given, alone in zip(self.likelihoods, self.alone, strict=True)])
         return None
 
     def reference(self, target: object, taken: Collection[str]) -> str:
-        """Return the right option's text; several, which the harness writes as a Python list, joined by "or".
+        """Return the text of the right option; several right options (a Python list in the harness) are joined by "or".
 
         Args:
-            target: The option's number, or its text.
-            taken: Options that metrics scored as wrong: an ambiguous target is not one of these.
+            target: The option's index, or its text.
+            taken: Texts of options that a metric scored as wrong; an ambiguous target is read as another option.
         """
         listed = targets_of(target)
         if listed is not None:
             return several(self.reference(one, ()) for one in listed)
-        readings = list(self._readings(target))
+        readings = list(self._possible_targets(target))
         return next((text for text in readings if text not in taken), (readings or [str(target)])[0])
 
-    def _readings(self, target: object) -> Iterator[str]:
+    def _possible_targets(self, target: object) -> Iterator[str]:
         text = str(target).strip()
         if text.isascii() and text.isdigit() and int(text) < len(self.texts):
             yield self.texts[int(text)]
         if text in self.texts:
             yield text
 
-    def _largest_by(self, lengths: list[int]) -> int:
+    def _largest_normalised(self, lengths: list[int]) -> int:
         pairs = zip(self.likelihoods, lengths, strict=True)
-        return _largest([likelihood / length if length else -inf for likelihood, length in pairs])
+        return _index_of_largest([likelihood / length if length else -inf for likelihood, length in pairs])
 
 
 def options_of(requests: list[list[Any]], responses: list[list[Any]]) -> DocumentChoices:
@@ -91,7 +91,7 @@ def options_of(requests: list[list[Any]], responses: list[list[Any]]) -> Documen
     pairs = [(text_of(one[0]), one[1]) for one in requests if len(one) > 1]
     if len(pairs) != len(responses) or not all(isinstance(text, str) for _, text in pairs):
         raise RefusedError("wrong_type", "arguments", "arguments don't name an option for each response.")
-    likelihoods = [_number(one) for one in responses]
+    likelihoods = [_log_likelihood(one) for one in responses]
     prompt, options = pairs[0][0] or "", [text.strip() for _, text in pairs]
     asked = [text for (before, _), text in zip(pairs, options, strict=True) if before == prompt]
     alone = likelihoods[len(asked) :]
@@ -101,7 +101,7 @@ def options_of(requests: list[list[Any]], responses: list[list[Any]]) -> Documen
     return DocumentChoices(prompt=prompt, texts=asked, likelihoods=likelihoods[: len(asked)], alone=alone)
 
 
-def _number(response: list[Any]) -> float:
+def _log_likelihood(response: list[Any]) -> float:
     try:
         number = float(response[0][0])
     except (TypeError, ValueError, OverflowError, IndexError, KeyError):
@@ -111,7 +111,7 @@ def _number(response: list[Any]) -> float:
     return number
 
 
-def _largest(values: list[float]) -> int:
+def _index_of_largest(values: list[float]) -> int:
     return max(range(len(values)), key=values.__getitem__)
 
 
@@ -127,12 +127,12 @@ _MAX_BYTES: Final = 64 << 20
 
 
 class Run(Struct, frozen=True, kw_only=True):
-    """The run that wrote a file of samples.
+    """The evaluation run that wrote a file of samples.
 
     Attributes:
         model: The model that answered; None if unknown.
-        worse: Metrics that are lower for better responses.
-        voting: Filters that take the majority of several responses.
+        worse: Names of metrics that are lower for better responses.
+        voting: Names of filters that take the majority answer of several responses.
     """
 
     task: str
@@ -150,18 +150,18 @@ class Run(Struct, frozen=True, kw_only=True):
 def run_of(path: Path) -> Run:
     stem = _SUFFIXES.sub("", path.name)
     named = _SAMPLES.fullmatch(stem)
-    for beside in _results(path, named["time"] if named else None):
-        found = _read(beside)
+    for beside in _results_files(path, named["time"] if named else None):
+        found = _read_json(beside)
         configs = found.get("configs")
         if not isinstance(configs, dict):
             continue
         task = named["task"] if named else _task_in(stem, configs)
         if task in configs:
-            return _described(task, found, configs[task])
+            return _run_from_results(task, found, configs[task])
     return Run(task=named["task"] if named else stem)
 
 
-def _results(path: Path, time: str | None) -> Iterator[Path]:
+def _results_files(path: Path, time: str | None) -> Iterator[Path]:
     if time is None:
         yield path.with_name("results.json")
         return
@@ -169,7 +169,7 @@ def _results(path: Path, time: str | None) -> Iterator[Path]:
     yield from sorted(one for one in path.parent.glob("*.json") if one.stem.endswith(f"_{time}"))
 
 
-def _read(path: Path) -> Mapping[str, Any]:
+def _read_json(path: Path) -> Mapping[str, Any]:
     try:
         if path.stat().st_size > _MAX_BYTES:
             return {}
@@ -183,37 +183,42 @@ def _task_in(stem: str, configs: Mapping[str, Any]) -> str:
     return max((name for name in configs if stem.endswith(f"_{name}")), key=len, default=stem)
 
 
-def _described(task: str, results: Mapping[str, Any], config: object) -> Run:
-    directions = _of(_of(results, "higher_is_better"), task)
-    filters = _of(config, "filter_list")
+def _run_from_results(task: str, results: Mapping[str, Any], config: object) -> Run:
+    directions = _value_at(_value_at(results, "higher_is_better"), task)
+    filters = _value_at(config, "filter_list")
     return Run(
         task=task,
-        model=_model(results),
+        model=_model_name(results),
         worse=frozenset(name for name, better in directions.items() if better is False)
         if isinstance(directions, dict)
         else frozenset(),
-        voting=frozenset(_voting(filters if isinstance(filters, list) else [])),
+        voting=frozenset(_voting_filters(filters if isinstance(filters, list) else [])),
     )
 
 
-def _model(results: Mapping[str, Any]) -> str | None:
-    arguments = _of(_of(results, "config"), "model_args")
+def _model_name(results: Mapping[str, Any]) -> str | None:
+    arguments = _value_at(_value_at(results, "config"), "model_args")
     said = _NAME.search(arguments) if isinstance(arguments, str) else None
-    for name in (results.get("model_name"), said and said[1], _of(arguments, "pretrained"), _of(arguments, "model")):
+    for name in (
+        results.get("model_name"),
+        said and said[1],
+        _value_at(arguments, "pretrained"),
+        _value_at(arguments, "model"),
+    ):
         if isinstance(name, str) and name.strip():
             return name
     return None
 
 
-def _voting(filters: list[Any]) -> Iterator[str]:
+def _voting_filters(filters: list[Any]) -> Iterator[str]:
     for one in filters:
-        steps = _of(one, "filter")
-        functions = [_of(step, "function") for step in steps] if isinstance(steps, list) else []
-        if isinstance(name := _of(one, "name"), str) and "majority_vote" in functions:
+        steps = _value_at(one, "filter")
+        functions = [_value_at(step, "function") for step in steps] if isinstance(steps, list) else []
+        if isinstance(name := _value_at(one, "name"), str) and "majority_vote" in functions:
             yield name
 
 
-def _of(value: object, key: str) -> Any:
+def _value_at(value: object, key: str) -> Any:
     return value.get(key) if isinstance(value, dict) else None
 
 
@@ -222,7 +227,7 @@ _NO_METRIC: Final = "bypass"
 """The placeholder for metrics of a task without metrics."""
 _KNOWN: Final = _ALWAYS | {"arguments", "filter", "metrics", "doc_hash", "prompt_hash", "target_hash"}
 SEVERAL: Final = "of_several"
-"""Reason of a grade that is about several completions together."""
+"""Reason code of a grade that applies to several completions together."""
 
 
 def recognises(element: Mapping[str, Any]) -> bool:
@@ -246,14 +251,14 @@ def begin(path: Path) -> Read:
 
 
 class _LmEvalSample(Struct, frozen=True, kw_only=True):
-    """A validated row.
+    """A validated row of a file of samples.
 
     Attributes:
         requests: The arguments of each request for the document: the prompt, and the continuation.
         responses: The responses to each request.
         filter: The filter's name, "" for a single unnamed filter.
-        metrics: Metrics that are higher for better responses, with their values.
-        own: The row's keys that are not part of the document.
+        metrics: Values of the metrics that are higher for better responses, by metric.
+        own: The row's keys that the harness writes, as opposed to those of the document.
     """
 
     row: Mapping[str, Any]
@@ -266,7 +271,7 @@ class _LmEvalSample(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, row: Mapping[str, Any], run: Run, occurrence: int) -> _LmEvalSample:
-        """Return a row's sample.
+        """Validate a row.
 
         Args:
             occurrence: How often the document has occurred in the file so far: old versions don't name their filters.
@@ -279,7 +284,11 @@ class _LmEvalSample(Struct, frozen=True, kw_only=True):
             raise RefusedError("wrong_type", "resps", "resps is not a list of lists of responses. Write the log again.")
         named = row.get("filter", "" if occurrence == 1 else f"filter-{occurrence}")
         named_metrics = row.get("metrics")
-        names = [name for name in row if name in named_metrics] if isinstance(named_metrics, list) else _unknown(row)
+        names = (
+            [name for name in row if name in named_metrics]
+            if isinstance(named_metrics, list)
+            else _unknown_metrics(row)
+        )
         return cls(
             row=row,
             run=run,
@@ -295,7 +304,7 @@ class _LmEvalSample(Struct, frozen=True, kw_only=True):
         return not self.requests or any(isinstance(one, Mapping) for one in self.requests[0][1:])
 
     def grades(self, answer: str | None, *metrics: str) -> tuple[Grade, ...]:
-        """Return the metrics' (by default all) grades of one completion; empty if their values are not grades.
+        """Return the grades that metrics (by default all) give one completion; values that are no grades are left out.
 
         Args:
             answer: The filter's output.
@@ -328,14 +337,14 @@ class _LmEvalSample(Struct, frozen=True, kw_only=True):
 def _completions(sample: _LmEvalSample) -> Iterator[Logged]:
     first = sample.responses[0][0] if sample.responses[0] else None
     if isinstance(first, list):
-        return _chosen(sample)
+        return _chosen_completions(sample)
     if isinstance(first, str) and sample.generated:
-        return _generated(sample)
+        return _generated_completions(sample)
     message = "There is no completion: the responses are neither texts nor likelihoods of options."
     raise RefusedError("unsupported", "resps", message)
 
 
-def _generated(sample: _LmEvalSample) -> Iterator[Logged]:
+def _generated_completions(sample: _LmEvalSample) -> Iterator[Logged]:
     reference = _reference(sample.row.get("target"))
     filtered = sample.row.get("filtered_resps")
     took = filtered[0] if isinstance(filtered, list) and filtered else None
@@ -353,7 +362,7 @@ def _generated(sample: _LmEvalSample) -> Iterator[Logged]:
             yield sample.logged(question, reference, response, others if number else first)
 
 
-def _chosen(sample: _LmEvalSample) -> Iterator[Logged]:
+def _chosen_completions(sample: _LmEvalSample) -> Iterator[Logged]:
     options = options_of(sample.requests, sample.responses)
     chosen: dict[str, list[Grade]] = {}
     for metric in sample.metrics:
@@ -368,7 +377,7 @@ def _chosen(sample: _LmEvalSample) -> Iterator[Logged]:
         yield sample.logged(question, reference, text, tuple(grades))
 
 
-def _unknown(row: Mapping[str, Any]) -> list[str]:
+def _unknown_metrics(row: Mapping[str, Any]) -> list[str]:
     return [name for name, value in row.items() if name not in _KNOWN and isinstance(value, bool | int | float)]
 
 

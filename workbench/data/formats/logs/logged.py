@@ -1,4 +1,4 @@
-"""The result of reading a row of a log: an item, and the tool's own grades of it."""
+"""The result of reading a row of a log: an item, and the grades that the tool gave it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Grade(Struct, frozen=True, kw_only=True):
     Attributes:
         verifier: The grader's name, from `verifier_name`.
         verdict: Its verdict; None if it only gave a score, or could not decide.
-        score: Its finite score; None without one.
+        score: Its finite score; None if it gave none.
         reason: The grader's own reason code.
         answer: The completion's final answer as extracted by the grader.
         detail: Further details for the reader, such as the grader's explanation.
@@ -47,11 +47,11 @@ class Grade(Struct, frozen=True, kw_only=True):
 
 
 class Logged(Struct, frozen=True, kw_only=True):
-    """One completion of a log.
+    """One completion in a log.
 
     Attributes:
-        item: Our field -> value, None without one; other keys are kept unchanged.
-        grades: The grades, one for each grader.
+        item: Values by field name, None if there is none; other keys are stored unchanged with the item.
+        grades: One grade per grader.
     """
 
     item: dict[str, Any]
@@ -59,7 +59,7 @@ class Logged(Struct, frozen=True, kw_only=True):
 
 
 def verifier_name(*parts: str) -> str:
-    """Return a grader's name from its distinguishing parts: ``lm-eval/gsm8k/exact_match-strict-match``.
+    """Join the parts that distinguish a grader to its name: ``lm-eval/gsm8k/exact_match-strict-match``.
 
     Invalid characters become ``-``; a long name ends in a hash of the full name.
     """
@@ -73,12 +73,12 @@ def verifier_name(*parts: str) -> str:
 def graded(verifier: str, value: object, answer: str | None = None, *, scale: bool = False) -> Grade | None:
     """Convert a number or a boolean to a grade; None for anything else.
 
-    True and 1 are the verdict "correct", False and 0 are "incorrect"; any other number is a score, which is no verdict
-    without a threshold.
+    True and 1 are the verdict "correct", False and 0 are "incorrect". Any other number is a score without a verdict,
+    which would need a threshold.
 
     Args:
         answer: The completion's final answer as extracted by the grader.
-        scale: The grader has numbers beyond [0, 1], so that 0 and 1 are scores, too.
+        scale: Whether the grader gives numbers outside [0, 1], so that 0 and 1 are scores as well.
     """
     if isinstance(value, bool):
         return Grade(verifier=verifier, verdict="correct" if value else "incorrect", answer=answer)
@@ -113,9 +113,9 @@ def number_of(value: object) -> float | None:
 
 
 Read = Callable[[Mapping[str, Any]], Iterable[Logged]]
-"""Returns the completions of a row, given as plain JSON objects; raises RefusedError without valid ones."""
+"""Returns the completions of a row, which is a plain JSON object; raises RefusedError if none is valid."""
 Begin = Callable[[Path], Read]
-"""Called once for each file, which may have further files next to it."""
+"""Returns a `Read` for one file; it may look for other files next to it."""
 Rows = Callable[[Stream, FileFormat, Path, int], Iterator[Row]]
 """Yields the rows of an open file, like `documents`."""
 
@@ -124,11 +124,11 @@ def always(read: Read) -> Begin:
     return lambda _path: read
 
 
-def _never(_head: bytes) -> bool:
+def _never_begins(_head: bytes) -> bool:
     return False
 
 
-def _unnamed(_path: Path) -> str | None:
+def _no_dataset(_path: Path) -> str | None:
     return None
 
 
@@ -137,21 +137,21 @@ class LogKind(Struct, frozen=True, kw_only=True):
 
     Attributes:
         name: Its name in ``import --format``.
-        recognises: Whether the first row of a file is of this kind.
-        begin: A function that reads the rows of one file.
-        rows: How rows are found if they are not simply listed.
-        begins: Whether a file that begins with these bytes is one document of this kind, not rows.
-        dataset_of: The data set named by a file, if any; raises FormatError.
+        recognises: Returns whether a file with this first row is of this kind.
+        begin: Returns a reader for the rows of one file.
+        rows: Yields the rows of a file; by default the file lists them.
+        begins: Returns whether a file that begins with these bytes is a single document of this kind.
+        dataset_of: Returns the data set that a file names; None if it names none. Raises FormatError.
         questions: Whether its rows are questions without completions.
-        later: Codes of rejections of rows that may be accepted once more files are next to theirs.
+        later: Codes of rejections that may be resolved by adding a file next to the imported one.
     """
 
     name: str
     recognises: Callable[[Mapping[str, Any]], bool]
     begin: Begin
     rows: Rows = documents
-    begins: Callable[[bytes], bool] = _never
-    dataset_of: Callable[[Path], str | None] = _unnamed
+    begins: Callable[[bytes], bool] = _never_begins
+    dataset_of: Callable[[Path], str | None] = _no_dataset
     questions: bool = False
     later: frozenset[str] = frozenset()
 
@@ -164,10 +164,10 @@ _CHAT: Final = "text, or messages with a role and content"
 
 
 def maybe_text(row: Mapping[str, Any], *keys: str) -> str | None:
-    """Return the text of the first of these cells that is present and not null; a number as it is written.
+    """Return the first of these cells that is present and not null as text; a number is written as in JSON.
 
     Raises:
-        RefusedError: The cell is neither.
+        RefusedError: The cell is neither text nor a number.
     """
     for key in keys:
         value = row.get(key)
@@ -181,9 +181,9 @@ def maybe_text(row: Mapping[str, Any], *keys: str) -> str | None:
 
 
 def answer(row: Mapping[str, Any], *keys: str) -> str | None:
-    """Return a reference answer: text, a number, or any other JSON as it is written.
+    """Return a reference answer as text; a number or any other JSON value is written as JSON.
 
-    A list with one element is replaced by the element, also if it is the Python text of such a list.
+    A list with one element (or the Python source of such a list) is replaced by the element.
 
     Raises:
         RefusedError: The answer can't be written as text.
@@ -214,14 +214,14 @@ def number(value: object) -> float | None:
 
 
 def question_fields(row: Mapping[str, Any], *keys: str) -> dict[str, str]:
-    """Return the question from a model's input, text or chat messages, and its system prompt.
+    """Return the question and the system prompt in a model's input, which is text or chat messages.
 
-    A single message is used alone; several are each headed by the speaker.
+    A single message is used as it is; of several messages each is preceded by its speaker.
 
     Raises:
-        RefusedError: The input is missing, or neither.
+        RefusedError: The input is missing, or neither text nor chat messages.
     """
-    key = _first(row, keys)
+    key = _first_present(row, keys)
     if isinstance(row[key], str):
         return {"question": row[key]}
     turns = list(messages(row[key], key))
@@ -237,9 +237,9 @@ def answer_text(row: Mapping[str, Any], *keys: str) -> str:
     """Return a model's answer: text, or the last message of a chat.
 
     Raises:
-        RefusedError: The answer is missing, or neither.
+        RefusedError: The answer is missing, or neither text nor a chat.
     """
-    key = _first(row, keys)
+    key = _first_present(row, keys)
     if isinstance(row[key], str):
         return str(row[key])
     turns = list(messages(row[key], key))
@@ -264,10 +264,10 @@ def messages(value: object, key: str) -> Iterator[tuple[str, str]]:
 
 
 def content(value: object, key: str) -> str:
-    """Return the text of a message's content: text, or parts; parts without text are replaced by their type.
+    """Return a message's content as text; of a list of parts, those without text are replaced by their type.
 
     Raises:
-        RefusedError: The content is neither.
+        RefusedError: The content is neither text nor a list of parts.
     """
     if value is None:
         return ""
@@ -281,11 +281,11 @@ def content(value: object, key: str) -> str:
 
 
 def remaining_fields(row: Mapping[str, Any], taken: Collection[str], tool: str) -> dict[str, Any]:
-    """Return the other keys of a row, which are remaining_fields with the item.
+    """Return the other keys of a row, which are stored with the item.
 
     Args:
         taken: Keys that the item uses.
-        tool: Prefix of a key that has the name of one of our fields but a different meaning.
+        tool: The tool's name; it becomes the prefix of keys that are also field names of workbench.
     """
     left = {key: value for key, value in row.items() if key not in taken}
     return {f"{tool}.{key}" if key in FIELDS else key: value for key, value in left.items()}
@@ -295,7 +295,7 @@ def wrong(key: str, wanted: str) -> RefusedError:
     return RefusedError("wrong_type", key, f"{key} holds something else. Write it as {wanted}.")
 
 
-def _first(row: Mapping[str, Any], keys: tuple[str, ...]) -> str:
+def _first_present(row: Mapping[str, Any], keys: tuple[str, ...]) -> str:
     key = next((key for key in keys if row.get(key) is not None), None)
     if key is None:
         raise RefusedError("missing_field", keys[0], f"{' or '.join(keys)} is missing. Add it.")

@@ -1,7 +1,7 @@
 """Reads OpenAI's batches, with the questions from the input files next to them, and OpenAI evals' recordings.
 
-Batches, as described: https://platform.openai.com/docs/guides/batch. Bodies of chat completions, completions and
-responses are read.
+Batches are described at https://platform.openai.com/docs/guides/batch. Chat completions, completions and responses can
+be read.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from workbench.data.formats.source import FileFormat, open_stream
 
 
 Asked = dict[str, str]
-"""Our field -> its value."""
+"""The fields of a question, by field name."""
 _MAX_FILES: Final = 200
 """Most files of a folder that are read."""
 _ANSWERED: Final = frozenset({"response", "completion", "output"})
@@ -53,10 +53,11 @@ _BESIDES: Final = ("reference", "source", "type", "subtype")
 
 
 def questions_nearby(path: Path) -> dict[str, Asked | None]:
-    """Map ``custom_id`` to the question in the request files of a file's folder; None if they differ.
+    """Map each ``custom_id`` to the question in the request files of the same folder; None if files contradict each
+    other.
 
-    The reference answer is that in the request's ``metadata``, or that of a question with the ``custom_id`` as id in a
-    file of questions in the same folder; else it is empty. Unreadable files are ignored.
+    The reference answer is in the request's ``metadata``, or in a file of questions in the same folder, under the
+    question whose id is the ``custom_id``; otherwise it is empty. Unreadable files are ignored.
     """
     requests: dict[str, Asked | None] = {}
     questions: dict[str, Asked | None] = {}
@@ -67,7 +68,7 @@ def questions_nearby(path: Path) -> dict[str, Asked | None]:
             of_request = is_request(row)
             try:
                 key = maybe_text(row, *_IDS)
-                said = _request(row) if of_request else _named(row, ("question", *_BESIDES))
+                said = _request_question(row) if of_request else _known_fields(row, ("question", *_BESIDES))
             except RefusedError:
                 continue
             if key is not None:
@@ -99,20 +100,20 @@ def _is_question(row: Mapping[str, Any]) -> bool:
     return not keys.isdisjoint(_IDS) and not keys.isdisjoint(FIELDS["reference"]) and not _ANSWERED & keys
 
 
-def _request(row: Mapping[str, Any]) -> Asked:
+def _request_question(row: Mapping[str, Any]) -> Asked:
     body = row["body"] if isinstance(row["body"], dict) else {}
     question = question_fields(body, "messages", "input", "prompt")
-    return {**question, "reference": "", **_named(body.get("metadata"), _BESIDES)}
+    return {**question, "reference": "", **_known_fields(body.get("metadata"), _BESIDES)}
 
 
-def _named(row: object, fields: tuple[str, ...]) -> Asked:
+def _known_fields(row: object, fields: tuple[str, ...]) -> Asked:
     found = row if isinstance(row, dict) else {}
     named = {field: answer(found, *FIELDS[field]) for field in fields}
     return {field: value for field, value in named.items() if value is not None}
 
 
 _UNASKED: Final = "unknown_request"
-"""Why a row without a known request is rejected; it may be accepted once the request file exists."""
+"""Code of a rejected row whose request is unknown; it may be accepted once the request file is next to it."""
 
 
 def recognises(element: Mapping[str, Any]) -> bool:
@@ -128,7 +129,7 @@ def _read(row: Mapping[str, Any], requests: Mapping[str, Asked | None], path: Pa
     if is_request(row):
         message = "The line is a request, not an answer. Import the batch's output file; leave this one next to it."
         raise RefusedError("missing_field", "response", message)
-    body = _body(row)
+    body = _response_body(row)
     custom_id = maybe_text(row, "custom_id") or ""
     if custom_id not in requests:
         message = (
@@ -153,20 +154,20 @@ def _read(row: Mapping[str, Any], requests: Mapping[str, Asked | None], path: Pa
         )
 
 
-def _body(row: Mapping[str, Any]) -> Mapping[str, Any]:
+def _response_body(row: Mapping[str, Any]) -> Mapping[str, Any]:
     response = row.get("response")
     error = row.get("error")
     if isinstance(error, dict):
-        raise _failed(error)
+        raise _failed_request_error(error)
     if not isinstance(response, dict) or not isinstance(response.get("body"), dict):
         raise wrong("response", "an object with a body")
     body: Mapping[str, Any] = response["body"]
     if isinstance(body.get("error"), dict):
-        raise _failed(body["error"], response.get("status_code"))
+        raise _failed_request_error(body["error"], response.get("status_code"))
     return body
 
 
-def _failed(error: Mapping[str, Any], status: object = None) -> RefusedError:
+def _failed_request_error(error: Mapping[str, Any], status: object = None) -> RefusedError:
     words = [str(part) for part in (status, error.get("code") or error.get("type"), error.get("message")) if part]
     message = f"The request failed: {', '.join(words)[:300].rstrip('.') or 'no reason is given'}. Send it again."
     return RefusedError("failed_request", "error", message)
@@ -178,14 +179,14 @@ def _completions(body: Mapping[str, Any]) -> Iterator[tuple[str, str | None]]:
         for choice in choices:
             if not isinstance(choice, dict):
                 raise wrong("choices", "objects with a message or text")
-            yield _of_choice(choice), maybe_text(choice, "finish_reason")
+            yield _choice_text(choice), maybe_text(choice, "finish_reason")
     elif isinstance(output, list) and output:
-        yield _of_output(output), maybe_text(body, "status")
+        yield _output_text(output), maybe_text(body, "status")
     else:
         raise RefusedError("missing_field", "choices", "The body has no choices and no output: nothing was answered.")
 
 
-def _of_choice(choice: Mapping[str, Any]) -> str:
+def _choice_text(choice: Mapping[str, Any]) -> str:
     message = choice.get("message")
     if isinstance(message, dict):
         return content(message.get("content") or message.get("refusal"), "message")
@@ -195,7 +196,7 @@ def _of_choice(choice: Mapping[str, Any]) -> str:
     return text
 
 
-def _of_output(output: list[Any]) -> str:
+def _output_text(output: list[Any]) -> str:
     said = [part for part in output if isinstance(part, dict) and part.get("type") == "message"]
     return "\n".join(text for _, text in messages(said, "output"))
 
@@ -241,10 +242,9 @@ def recognises_openai_evals(element: Mapping[str, Any]) -> bool:
 
 
 def rows(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> Iterator[Row]:
-    """Yield the samples of an open file, each as one row with its run and its events, in the order of their first
-    events.
+    """Yield one row for each sample of an open file, with its run and all its events, in the order of the first events.
 
-    Events of a sample can be anywhere in the file (they come from threads), so the whole file is kept in memory.
+    The events of a sample can be anywhere in the file (threads write them), so the whole file is kept in memory.
     """
     samples: dict[str | int, _SampleEvents] = {}
     spec = msgspec.Raw(b"{}")
@@ -274,23 +274,23 @@ def _read_sampled(row: Mapping[str, Any]) -> Iterator[Logged]:
             "missing_field", "sample_id", "The line is not an event: sample_id, type or data is missing."
         )
     spec = row["spec"] if isinstance(row["spec"], dict) else {}
-    match = _data(events, "match")
-    # The first sampling is the model's; later ones are from a model that grades it.
-    sampling = _data(events, "sampling")
+    match = _event_data(events, "match")
+    # The first sampling event is from the evaluated model; later ones are from a model that grades its answer.
+    sampling = _event_data(events, "sampling")
     if not sampling:
-        raise RefusedError("missing_field", "sampling", _unsampled(events))
+        raise RefusedError("missing_field", "sampling", _no_sampling_message(events))
     name = str(spec.get("base_eval") or spec.get("eval_name") or "eval")
     models = spec.get("completion_fns")
     yield Logged(
         item={
             "completion_id": f"{row['run_id']}/{row['sample_id']}",
             **question_fields(sampling, "prompt"),
-            "reference": _expected(match),
+            "reference": _expected_answer(match),
             "completion": _completion(sampling, match),
             "model": str(models[0]) if isinstance(models, list) and models else None,
             "source": str(spec.get("eval_name") or name),
         },
-        grades=(*_match(name, match), *_metrics(name, _data(events, "metrics"))),
+        grades=(*_match_grades(name, match), *_metric_grades(name, _event_data(events, "metrics"))),
     )
 
 
@@ -304,23 +304,23 @@ def _completion(sampling: Mapping[str, Any], match: Mapping[str, Any]) -> str:
     return answer_text(sampling, "sampled")
 
 
-def _expected(match: Mapping[str, Any]) -> str:
+def _expected_answer(match: Mapping[str, Any]) -> str:
     expected = match.get("expected")
     if isinstance(expected, list) and len(expected) > 1 and all(isinstance(one, str) for one in expected):
         return several(expected)
     return answer(match, "expected") or ""
 
 
-def _match(name: str, match: Mapping[str, Any]) -> Iterator[Grade]:
+def _match_grades(name: str, match: Mapping[str, Any]) -> Iterator[Grade]:
     picked = match.get("picked")
-    # Some evals use the whole answer.
+    # Some evals compare the whole answer.
     told = isinstance(picked, str) and picked != match.get("sampled")
     grade = graded(verifier_name("openai-evals", name, "match"), match.get("correct"), picked if told else None)
     if grade is not None:
         yield grade
 
 
-def _metrics(name: str, metrics: Mapping[str, Any]) -> Iterator[Grade]:
+def _metric_grades(name: str, metrics: Mapping[str, Any]) -> Iterator[Grade]:
     choice = maybe_text(metrics, "choice") if isinstance(metrics.get("choice"), str) else None
     for key, value in metrics.items():
         verifier = verifier_name("openai-evals", name, key)
@@ -331,15 +331,15 @@ def _metrics(name: str, metrics: Mapping[str, Any]) -> Iterator[Grade]:
             yield unread(verifier, f"choice {choice}")
 
 
-def _data(events: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
+def _event_data(events: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
     found = events.get(kind) or [{}]
     if not isinstance(found[0], dict):
         raise RefusedError("wrong_type", "data", f"The data of the event {kind} is not an object.")
     return found[0]
 
 
-def _unsampled(events: Mapping[str, Any]) -> str:
-    fault = maybe_text(_data(events, "error"), "message") if "error" in events else None
+def _no_sampling_message(events: Mapping[str, Any]) -> str:
+    fault = maybe_text(_event_data(events, "error"), "message") if "error" in events else None
     return f"The sample failed: {fault}" if fault else "The sample has no sampling event: nothing was answered."
 
 

@@ -1,4 +1,4 @@
-"""Extracts the question from a prompt, without the examples and cues around it."""
+"""Extracts the question from a prompt, without few-shot examples before it and cues such as ``Answer:`` after it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CUE = re.compile(r"\s\w+:\s*\Z")
 
 
 def text_of(prompt: object) -> str | None:
-    """Return a prompt as text: a string itself, or its chat messages; None for other values."""
+    """Return a prompt as text: a string as it is, chat messages joined; None for other values."""
     if isinstance(prompt, list) and len(prompt) == 1:
         return text_of(prompt[0])
     if not isinstance(prompt, str):
@@ -48,26 +48,29 @@ def question_of(document: object) -> str | None:
 
 
 def question_in(prompt: str, document: object, answer: str) -> str:
-    """Return the question that a prompt asks about one document: the part that the document's own texts span.
+    """Return the question in a prompt: the part from the document's first text in it to its last.
 
-    That excludes examples of other documents before it, and cues such as ``Answer:`` after it; options and passages are
-    kept. A prompt without the document's own question is used in full: its instructions may be the question.
+    This leaves out few-shot examples before it and cues such as ``Answer:`` after it, and keeps options and passages. A
+    prompt that does not contain the document's question is returned in full: its instructions may be the question.
 
     Args:
-        answer: The reference answer. A text that contains it may also be in an example.
+        answer: The reference answer; a text of the document that is part of it may also be in an example, and can't be
+            the beginning of the question.
     """
     question = question_of(document)
     body = _CUE.sub("", prompt)
     if question is None or question not in body:
         return prompt
-    texts = [text for text in islice(_texts(document), _MAX_TEXTS) if any(character.isalnum() for character in text)]
+    texts = [
+        text for text in islice(_nested_texts(document), _MAX_TEXTS) if any(character.isalnum() for character in text)
+    ]
     longer = [text for text in texts if len(text) >= _MIN_QUOTED and text not in answer]
     start = min(place for text in (question, *longer) if (place := body.rfind(text)) >= 0)
-    end = max(_last(body, text, start) for text in (question, *texts))
+    end = max(_end_of_last(body, text, start) for text in (question, *texts))
     return body[start:end]
 
 
-def _texts(value: object) -> Iterator[str]:
+def _nested_texts(value: object) -> Iterator[str]:
     left = [value]
     while left:
         one = left.pop()
@@ -79,7 +82,7 @@ def _texts(value: object) -> Iterator[str]:
             left += reversed(one)
 
 
-def _last(prompt: str, text: str, start: int) -> int:
+def _end_of_last(prompt: str, text: str, start: int) -> int:
     end = len(prompt)
     while (place := prompt.rfind(text, start, end)) >= 0:
         after = place + len(text)
@@ -102,7 +105,7 @@ def several(targets: Iterable[str]) -> str:
 
 
 def targets_of(target: object) -> list[Any] | None:
-    """Return the members of a target that is a list, or the Python text of one; None for any other target."""
+    """Return the elements of a target that is a list, or the Python source of a list; None for any other target."""
     if isinstance(target, str) and target.startswith("[") and len(target) <= _MAX_PARSED:
         try:
             target = ast.literal_eval(target)
@@ -111,7 +114,7 @@ def targets_of(target: object) -> list[Any] | None:
     return target if isinstance(target, list) else None
 
 
-# -- JSON as plain objects, as written by Python: with NaN, and with integers of any length.
+# -- JSON that Python's ``json`` writes: with NaN, and with integers of any length.
 
 
 _DIGITS: Final = 19
@@ -137,10 +140,10 @@ def plain(document: bytes) -> object:
     except (msgspec.MsgspecError, ValueError, RecursionError):
         pass
     try:
-        return json.loads(document.decode(), parse_constant=lambda _: None, parse_int=_number)
+        return json.loads(document.decode(), parse_constant=lambda _: None, parse_int=_int_or_float)
     except (ValueError, RecursionError):
         return None
 
 
-def _number(digits: str) -> int | float:
+def _int_or_float(digits: str) -> int | float:
     return int(digits) if len(digits) < _DIGITS else float(digits)

@@ -35,7 +35,9 @@ from workbench.data.formats.logs.logged import (
 
 
 class Occurrences:
-    """Assigns ids to a file's completions: a policy may sample the same answer several times, in separate rows."""
+    """Derives ids for a file's completions. Equal completions, which a policy may sample repeatedly,
+    get different ids.
+    """
 
     def __init__(self) -> None:
         self._met: Counter[bytes] = Counter()
@@ -48,10 +50,10 @@ class Occurrences:
 
 
 def rewarded(tool: str, rewards: Mapping[str, Any]) -> Iterator[Grade]:
-    """Return a grade for each reward function: 1 is correct, 0 and -1 are incorrect, any other number is only a score.
+    """Yield a grade for each reward function: 1 is correct, 0 and -1 are incorrect, any other number is only a score.
 
     Args:
-        rewards: Name -> its value; a value that is not a finite number is ignored (NaN: the function did not apply).
+        rewards: Values by reward function; a value that is not a finite number is ignored (NaN: it did not apply).
     """
     for name, value in rewards.items():
         grade = graded(verifier_name(tool, name), value)
@@ -69,7 +71,9 @@ def recognises(element: Mapping[str, Any]) -> bool:
 
 
 def dataset_of(path: Path) -> str | None:
-    """Return the training of a table, by its folder: ``TRAINING/completions/completions_00010.parquet``."""
+    """Return the name of the training that wrote a table, from its folder:
+    ``TRAINING/completions/completions_00010.parquet``.
+    """
     folder = path.absolute().parent
     return (folder.parent.name or None) if folder.name == "completions" else None
 
@@ -109,7 +113,7 @@ def recognises_rollout(element: Mapping[str, Any]) -> bool:
 
 
 def verl_dataset(path: Path) -> str | None:
-    """Return the folder of a step's file, which is named by its step: ``20.jsonl``."""
+    """Return the folder's name of a rollout file, which is named by its training step: ``20.jsonl``; else None."""
     return (path.absolute().parent.name or None) if path.stem.isdigit() else None
 
 
@@ -154,7 +158,7 @@ def recognises_dataset(element: Mapping[str, Any]) -> bool:
     return {"data_source", "prompt", "reward_model"} <= element.keys()
 
 
-def _of_dataset(row: Mapping[str, Any]) -> Iterator[Logged]:
+def _read_question(row: Mapping[str, Any]) -> Iterator[Logged]:
     yield Logged(item=_question(row))
 
 
@@ -181,4 +185,6 @@ ROLLOUTS: Final = LogKind(
     name="verl-rollouts", recognises=recognises_rollout, begin=begin_rollouts, dataset_of=verl_dataset
 )
 RESPONSES: Final = LogKind(name="verl-responses", recognises=recognises_responses, begin=begin_responses)
-DATASET: Final = LogKind(name="verl-dataset", recognises=recognises_dataset, begin=always(_of_dataset), questions=True)
+DATASET: Final = LogKind(
+    name="verl-dataset", recognises=recognises_dataset, begin=always(_read_question), questions=True
+)

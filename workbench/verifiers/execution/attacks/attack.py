@@ -67,14 +67,14 @@ class PreparedScene:
         self.scene = scene
         self.terminal = terminal
         self._sockets = sockets
-        self._target = _state(Path(scene.folder) / "target")
+        self._target = _file_state(Path(scene.folder) / "target")
 
     def traces(self) -> Mapping[str, list[str]]:
         """Return traces that attacks have left outside, by attack; `ANY` for traces of unknown attacks."""
         found = defaultdict[str, list[str]](list)
         for name in sorted(set(os.listdir(self.scene.folder)) - _FILES):
             found[name.partition(".")[0].partition(f"-{self.scene.mark}")[0]].append(f"left {name!r} outside")
-        if _state(Path(self.scene.folder) / "target") != self._target:
+        if _file_state(Path(self.scene.folder) / "target") != self._target:
             found[ANY].append("changed a file outside")
         for one in self._sockets:
             for name in _connected_names(one):
@@ -94,14 +94,14 @@ def staged() -> Iterator[PreparedScene]:
         for name, text in (("secret", secret.ljust(_SECRET_FILE, "\n")), ("target", "untouched\n")):
             (Path(folder) / name).write_text(text)
             (Path(folder) / name).chmod(0o666)
-        sockets = [stack.enter_context(one) for one in _listeners(folder, mark)]
+        sockets = [stack.enter_context(one) for one in _open_listeners(folder, mark)]
         terminal, other_end = os.openpty()
         stack.callback(os.close, terminal)
         stack.callback(os.close, other_end)
         yield PreparedScene(Scene(folder, mark, secret, sockets[0].getsockname()[1]), sockets, other_end)
 
 
-def _listeners(folder: str, mark: str) -> Iterator[socket.socket]:
+def _open_listeners(folder: str, mark: str) -> Iterator[socket.socket]:
     stream = socket.create_server(("127.0.0.1", 0))
     yield stream
     datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -133,7 +133,7 @@ def _connected_names(listening: socket.socket) -> Iterator[str]:
                 yield ANY
 
 
-def _state(path: Path) -> tuple[object, ...]:
+def _file_state(path: Path) -> tuple[object, ...]:
     if not path.is_file():
         return ()
     about = path.stat()
@@ -253,7 +253,7 @@ def corpus() -> tuple[Attack, ...]:
 
 
 def scratch_corpus() -> tuple[Attack, ...]:
-    """Return all attacks on a folder that programs may write in; they are run with one of `SCRATCH_BYTES`."""
+    """Return all attacks on a folder that programs may write in; they are run with a folder of `SCRATCH_BYTES`."""
     return tuple(attack for attack in _attacks() if attack.scratch)
 
 
@@ -261,12 +261,12 @@ def scratch_corpus() -> tuple[Attack, ...]:
 def _attacks() -> tuple[Attack, ...]:
     themes = [msgspec.toml.decode(path.read_bytes(), type=_Theme) for path in sorted(_FOLDER.glob("*.toml"))]
     return tuple(
-        msgspec.structs.replace(attack, program=_before(theme, attack) + attack.program)
+        msgspec.structs.replace(attack, program=_prelude(theme, attack) + attack.program)
         for theme in themes
         for attack in theme.attacks
         if attack.language == "python" or shutil.which("node")
     )
 
 
-def _before(theme: _Theme, attack: Attack) -> str:
+def _prelude(theme: _Theme, attack: Attack) -> str:
     return theme.prelude if attack.language == "python" else ""

@@ -89,42 +89,42 @@ def _reports(order: Order) -> Iterator[Report]:
     try:
         settings = PoolSettings(scratch_bytes=order.scratch)
         with SandboxPool(order.level, order.workers, settings=settings) as pool:
-            yield from _run(pool, chosen, order.scene)
+            yield from _run_attacks(pool, chosen, order.scene)
     except WorkbenchError as error:
         yield Report(unusable=str(error))
         return
-    yield Report(left=_left())
+    yield Report(left=_count_leftover_processes())
 
 
-def _run(pool: SandboxPool, attacks: list[Attack], scene: Scene) -> Iterator[Report]:
+def _run_attacks(pool: SandboxPool, attacks: list[Attack], scene: Scene) -> Iterator[Report]:
     def jobs() -> Iterator[tuple[tuple[str, bool], Program]]:
         for attack in attacks:
             yield (attack.name, False), attack.staged(scene, os.getpid())
             yield (attack.name, True), _HONEST
 
-    size = _peak()
+    size = _peak_memory()
     for (name, honest), execution in pool.run(jobs()):
         if not honest:
-            yield Report(name=name, execution=execution, grown=_peak() - size)
-            size = _peak()
+            yield Report(name=name, execution=execution, grown=_peak_memory() - size)
+            size = _peak_memory()
         elif execution.outcomes != _HONEST_OUTCOMES:
             yield Report(name=name, after=execution.outcomes)
 
 
-def _peak() -> int:
+def _peak_memory() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def _left() -> int:
+def _count_leftover_processes() -> int:
     until = time.monotonic() + _GRACE_S
     while True:
-        left = [one for one in psutil.Process().children(recursive=True) if _lives(one)]
+        left = [one for one in psutil.Process().children(recursive=True) if _is_alive(one)]
         if not left or time.monotonic() > until:
             return len(left)
         time.sleep(0.02)
 
 
-def _lives(process: psutil.Process) -> bool:
+def _is_alive(process: psutil.Process) -> bool:
     with contextlib.suppress(psutil.Error):
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     return False

@@ -57,8 +57,8 @@ def attacked(level: Level, attacks: Sequence[Attack], *, scratch: int = 0) -> li
     with staged() as stage:
         waiting = [attack for attack in attacks if level in attack.levels]
         while waiting:
-            _watch(level, waiting, stage, seen, scratch)
-            waiting = _unanswered(waiting, seen)
+            _run_and_record(level, waiting, stage, seen, scratch)
+            waiting = _blame_first_unanswered(waiting, seen)
         for name, traces in stage.traces().items():
             seen.wrong[name] += traces
     everywhere = seen.wrong.pop(ANY, [])
@@ -74,7 +74,7 @@ def attacked(level: Level, attacks: Sequence[Attack], *, scratch: int = 0) -> li
     ]
 
 
-def _unanswered(attacks: list[Attack], seen: _AttacksSeen) -> list[Attack]:
+def _blame_first_unanswered(attacks: list[Attack], seen: _AttacksSeen) -> list[Attack]:
     waiting = [attack for attack in attacks if attack.name not in seen.outcomes]
     if waiting:
         culprit, *waiting = waiting
@@ -83,18 +83,20 @@ def _unanswered(attacks: list[Attack], seen: _AttacksSeen) -> list[Attack]:
     return waiting
 
 
-def _watch(level: Level, attacks: list[Attack], stage: PreparedScene, seen: _AttacksSeen, scratch: int) -> None:
+def _run_and_record(
+    level: Level, attacks: list[Attack], stage: PreparedScene, seen: _AttacksSeen, scratch: int
+) -> None:
     by_name = {attack.name: attack for attack in attacks}
     ours, theirs = socket.socketpair()
     with ours, tempfile.TemporaryFile() as output:
         with theirs:
-            process = _start(theirs, stage, output.fileno())
+            process = _start_harness(theirs, stage, output.fileno())
         try:
             order = Order(names=[*by_name], level=level, workers=_WORKERS, scene=stage.scene, scratch=scratch)
             for report in _reports(ours, order):
                 if report.unusable is not None:
                     raise UnusableLevelError(report.unusable)
-                _note(report, by_name, stage, seen)
+                _record_report(report, by_name, stage, seen)
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -103,7 +105,7 @@ def _watch(level: Level, attacks: list[Attack], stage: PreparedScene, seen: _Att
             seen.wrong[ANY].append("output of programs came out of the process that runs them")
 
 
-def _start(connection: socket.socket, stage: PreparedScene, output: int) -> subprocess.Popen[bytes]:
+def _start_harness(connection: socket.socket, stage: PreparedScene, output: int) -> subprocess.Popen[bytes]:
     descriptor = connection.fileno()
     return subprocess.Popen(
         [sys.executable, "-P", "-c", _BOOT, str(descriptor), json.dumps(sys.path)],
@@ -125,7 +127,7 @@ def _reports(connection: socket.socket, order: Order) -> Iterator[Report]:
                 yield msgspec.json.decode(line, type=Report)
 
 
-def _note(report: Report, attacks: dict[str, Attack], stage: PreparedScene, seen: _AttacksSeen) -> None:
+def _record_report(report: Report, attacks: dict[str, Attack], stage: PreparedScene, seen: _AttacksSeen) -> None:
     if report.name is None:
         if report.left:
             seen.wrong[ANY].append(f"processes outlived the pool: {report.left}")

@@ -64,12 +64,12 @@ def rehearse(times: int) -> None:
     changed and then copied one by one, it copies most of them before the job arrives.
     """
     for turn in range(times):
-        names = _executed(_compiled("def f(x):\n    return [x, 'x']\n", SOLUTION), None)
-        encoded(eval(_compiled("f(1)", TEST, "eval"), names), 100)
+        names = _execute(_compile("def f(x):\n    return [x, 'x']\n", SOLUTION), None)
+        encoded(eval(_compile("f(1)", TEST, "eval"), names), 100)
         try:
-            eval(_compiled("f()", TEST, "eval"), names)
+            eval(_compile("f()", TEST, "eval"), names)
         except TypeError as error:
-            HEAD.pack(turn, _letter(error), 0, len(_evidence(error)))
+            HEAD.pack(turn, _outcome_letter(error), 0, len(_evidence(error)))
     sys.modules.pop(_MODULE, None)
 
 
@@ -95,34 +95,34 @@ def _send(number: int, letter: bytes, since: int, text: bytes = b"") -> None:
 def _run_tests(job: dict[str, Any]) -> None:
     since = thread_time_ns()
     try:
-        code = _compiled(job["source"], SOLUTION)
-        setup = _compiled(job["setup"], TEST) if job["setup"] else None
+        code = _compile(job["source"], SOLUTION)
+        setup = _compile(job["setup"], TEST) if job["setup"] else None
     except _NO_CODE as error:
         return _send(START, b"s", since, _evidence(error))
     names: dict[str, Any] = {}
     if not job["fresh"]:
         try:
-            names = _executed(code, setup)
+            names = _execute(code, setup)
         except BaseException as error:
             return _send(START, b"e", since, _evidence(error))
     _send(START, b"p", since)
     for number, form, test, most in job["tests"]:
         since = thread_time_ns()
         try:
-            asked = test if isinstance(test, CodeType) else _compiled(test, TEST, _MODES[form])
+            asked = test if isinstance(test, CodeType) else _compile(test, TEST, _MODES[form])
         except _NO_CODE as error:
             _send(number, b"s", since, _evidence(error))
             continue
         try:
             if job["fresh"]:
-                names = _executed(code, setup)
+                names = _execute(code, setup)
             found = eval(asked, names)
             letter, text = b"p", b""
             if form != "statement":
                 letter = VALUE if form == "expression" or is_plain(found) else REDUCED
                 text = encoded(found, most)
         except BaseException as error:
-            letter, text = _letter(error), _evidence(error)
+            letter, text = _outcome_letter(error), _evidence(error)
         _send(number, letter, since, text)
     return None
 
@@ -130,16 +130,16 @@ def _run_tests(job: dict[str, Any]) -> None:
 def _run_whole(job: dict[str, Any]) -> None:
     since = thread_time_ns()
     try:
-        code = _compiled(job["source"], SOLUTION)
+        code = _compile(job["source"], SOLUTION)
     except _NO_CODE as error:
         return _send(START, b"s", since, _evidence(error))
     _send(START, b"p", since)
     since = thread_time_ns()
     (number, *_), *_ = job["tests"]
     try:
-        _executed(code, None)
+        _execute(code, None)
     except BaseException as error:
-        return _send(number, _letter(error), since, _evidence(error))
+        return _send(number, _outcome_letter(error), since, _evidence(error))
     return _send(number, b"p", since)
 
 
@@ -147,24 +147,24 @@ def _run_script(job: dict[str, Any]) -> NoReturn:
     os.dup2(RESULTS, 1)
     os.close(RESULTS)
     try:
-        code = _compiled(job["source"], SOLUTION)
+        code = _compile(job["source"], SOLUTION)
     except _NO_CODE as error:
-        _finish(FAILED + _evidence(error))
+        _run_exit_hooks(FAILED + _evidence(error))
         _exit(NO_CODE)
     try:
         try:
-            exec(code, _module("__main__").__dict__)
+            exec(code, _create_module("__main__").__dict__)
         except SystemExit as end:
             if end.code not in (None, 0):
                 raise
-        _finish()
+        _run_exit_hooks()
     except BaseException as error:
-        _finish(FAILED + _evidence(error))
+        _run_exit_hooks(FAILED + _evidence(error))
         _exit(1)
     _exit(0)
 
 
-def _finish(last: bytes = b"") -> None:
+def _run_exit_hooks(last: bytes = b"") -> None:
     if threading := sys.modules.get("threading"):
         threading._shutdown()
     if atexit := sys.modules.get("atexit"):
@@ -175,44 +175,44 @@ def _finish(last: bytes = b"") -> None:
         last = last[_write(1, last) :]
 
 
-def _compiled(source: str, name: str, mode: str = "exec") -> CodeType:
+def _compile(source: str, name: str, mode: str = "exec") -> CodeType:
     return compile(source, name, mode, dont_inherit=True)
 
 
-def _module(name: str) -> ModuleType:
+def _create_module(name: str) -> ModuleType:
     module = sys.modules[name] = ModuleType(name)
     return module
 
 
-def _executed(code: CodeType, setup: CodeType | None) -> dict[str, Any]:
-    names = _module(_MODULE).__dict__
+def _execute(code: CodeType, setup: CodeType | None) -> dict[str, Any]:
+    names = _create_module(_MODULE).__dict__
     exec(code, names)
     if setup is not None:
         exec(setup, names)
     return names
 
 
-def _letter(error: BaseException) -> bytes:
+def _outcome_letter(error: BaseException) -> bytes:
     return b"f" if isinstance(error, AssertionError) else b"e"
 
 
 def _evidence(error: BaseException) -> bytes:
     if isinstance(error, MemoryError):
         grant_last_words()
-    return _dumps([type(error).__name__[:100], _text(error), _line(error)]).encode("ascii")
+    return _dumps([type(error).__name__[:100], _error_text(error), _error_line(error)]).encode("ascii")
 
 
 _dumps: Callable[[Any], str] = json.JSONEncoder().encode
 
 
-def _text(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     try:
         return str(error)[:_MESSAGE]
     except BaseException:
         return ""
 
 
-def _line(error: BaseException) -> int | None:
+def _error_line(error: BaseException) -> int | None:
     if isinstance(error, SyntaxError) and error.filename == SOLUTION:
         return error.lineno
     line, step = None, error.__traceback__

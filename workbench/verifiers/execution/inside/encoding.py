@@ -36,7 +36,7 @@ class _ValueTooLargeError(Exception):
 def encoded(value: object, most: int) -> bytes:
     """Encode a value as tagged JSON in ASCII; one that takes more than ``most`` bytes becomes ``other``."""
     try:
-        text = _dumps(_plain(value, [most], 0))
+        text = _dumps(_encode(value, [most], 0))
         if len(text) > most:
             raise _ValueTooLargeError
     except (_ValueTooLargeError, RecursionError, MemoryError):
@@ -59,82 +59,82 @@ def is_plain(value: Any) -> bool:
     return False
 
 
-def _plain(value: Any, room: list[int], depth: int) -> Any:
+def _encode(value: Any, room: list[int], depth: int) -> Any:
     kind = type(value)
     if kind in _LEAVES:
         return value
     if kind is str:
-        _take(room, len(value))
+        _use_room(room, len(value))
         return value
     if kind is int:
         return value if -_LARGE < value < _LARGE else {"int": hex(value)}
     if depth >= _DEEPEST:
         raise _ValueTooLargeError
     if kind is list:
-        return _items(value, room, depth)
-    return _tagged(value, room, depth + 1)
+        return _encode_items(value, room, depth)
+    return _encode_tagged(value, room, depth + 1)
 
 
-def _take(room: list[int], size: int) -> None:
+def _use_room(room: list[int], size: int) -> None:
     room[0] -= size
     if room[0] < 0:
         raise _ValueTooLargeError
 
 
-def _items(values: Any, room: list[int], depth: int) -> list[Any]:
-    _take(room, len(values))
+def _encode_items(values: Any, room: list[int], depth: int) -> list[Any]:
+    _use_room(room, len(values))
     kinds = set(map(type, values))
     if kinds <= _LEAVES or (kinds == {int} and max(map(abs, values)) < _LARGE):
         return list(values)
-    return [_plain(value, room, depth + 1) for value in values]
+    return [_encode(value, room, depth + 1) for value in values]
 
 
-def _tagged(value: Any, room: list[int], depth: int) -> Any:
+def _encode_tagged(value: Any, room: list[int], depth: int) -> Any:
     kind = type(value)
     if issubclass(kind, tuple):
-        return {"tuple": _items(tuple.__getitem__(value, slice(None)), room, depth)}
+        return {"tuple": _encode_items(tuple.__getitem__(value, slice(None)), room, depth)}
     if issubclass(kind, dict):
         pairs = dict.items(value)
-        _take(room, len(pairs))
-        return {"dict": [[_plain(key, room, depth), _plain(held, room, depth)] for key, held in pairs]}
+        _use_room(room, len(pairs))
+        return {"dict": [[_encode(key, room, depth), _encode(held, room, depth)] for key, held in pairs]}
     if issubclass(kind, list):
-        return _items(list.__getitem__(value, slice(None)), room, depth)
+        return _encode_items(list.__getitem__(value, slice(None)), room, depth)
     if issubclass(kind, set):
-        return {"set": _items([*set.__iter__(value)], room, depth)}
+        return {"set": _encode_items([*set.__iter__(value)], room, depth)}
     if issubclass(kind, frozenset):
-        return {"frozenset": _items([*frozenset.__iter__(value)], room, depth)}
+        return {"frozenset": _encode_items([*frozenset.__iter__(value)], room, depth)}
     if kind in _VIEWS:
-        return {"set": _items([*value], room, depth)}
-    return _scalar(value, kind, room, depth)
+        return {"set": _encode_items([*value], room, depth)}
+    return _encode_scalar(value, kind, room, depth)
 
 
-def _scalar(value: Any, kind: type, room: list[int], depth: int) -> Any:
+def _encode_scalar(value: Any, kind: type, room: list[int], depth: int) -> Any:
     if issubclass(kind, int):
-        return _plain(int.__add__(value, 0), room, depth)
+        return _encode(int.__add__(value, 0), room, depth)
     if issubclass(kind, str):
-        return _plain(str.__str__(value), room, depth)
+        return _encode(str.__str__(value), room, depth)
     if issubclass(kind, float):
         return float.__add__(value, 0.0)
     if issubclass(kind, bytes | bytearray):
         base = bytes if issubclass(kind, bytes) else bytearray
-        _take(room, 2 * base.__len__(value))
+        _use_room(room, 2 * base.__len__(value))
         return {"bytes": base.hex(value)}
     if issubclass(kind, complex):
         number = complex.__add__(value, 0)
         return {"complex": [number.real, number.imag]}
     if value is ...:
         return {"ellipsis": None}
-    return _foreign(value, room, depth)
+    return _encode_library_value(value, room, depth)
 
 
-def _foreign(value: Any, room: list[int], depth: int) -> Any:
+def _encode_library_value(value: Any, room: list[int], depth: int) -> Any:
     match f"{type(value).__module__}.{type(value).__qualname__}":
         case "decimal.Decimal":
             return {"decimal": str(value)}
         case "fractions.Fraction":
-            return {"fraction": [_plain(value.numerator, room, depth), _plain(value.denominator, room, depth)]}
+            return {"fraction": [_encode(value.numerator, room, depth), _encode(value.denominator, room, depth)]}
         case name if name.startswith("numpy.") and getattr(value, "ndim", None) == 0:
-            return _plain(value.item(), room, depth)
+            return _encode(value.item(), room, depth)
     return {"other": shown(value)}
 
 

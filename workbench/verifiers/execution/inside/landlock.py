@@ -28,10 +28,10 @@ SCRATCH = READ_FILE | READ_DIR | _WRITE_FILE | _REMOVE_DIR | _REMOVE_FILE | _MAK
 """Rights over a folder in which files and folders can be created, moved and removed, but not executed."""
 
 _PORTS = {4: 0b11}
-"""Bind and connect."""
+"""Rights over TCP ports by the version that added them: bind and connect."""
 
 _SCOPES = {6: 0b11}
-"""Abstract UNIX sockets and signals."""
+"""Restrictions to this sandbox by the version that added them: abstract UNIX sockets and signals."""
 
 
 def version() -> int:
@@ -61,7 +61,9 @@ def restrict(
     Raises:
         OSError: The kernel rejects the request.
     """
-    ruleset = _ruleset(_known(_FILES, abi), _known(_PORTS, abi), _known(_SCOPES, abi), abi)
+    ruleset = _ruleset(
+        _supported_rights(_FILES, abi), _supported_rights(_PORTS, abi), _supported_rights(_SCOPES, abi), abi
+    )
     for path in readable:
         _allow(ruleset, path, READ_FILE | (READ_DIR if os.path.isdir(path) else 0))
     for path in listable:
@@ -69,11 +71,11 @@ def restrict(
     for path in writable:
         _allow(ruleset, path, READ_FILE | _WRITE_FILE)
     for path, rights in others:
-        _allow(ruleset, path, rights & _known(_FILES, abi))
+        _allow(ruleset, path, rights & _supported_rights(_FILES, abi))
     _enforce(ruleset)
 
 
-def _known(rights: dict[int, int], abi: int) -> int:
+def _supported_rights(rights: dict[int, int], abi: int) -> int:
     return sum(bits for since, bits in rights.items() if since <= abi)
 
 

@@ -40,19 +40,19 @@ def main(config: dict[str, Any]) -> NoReturn:
         prctl(PR_SET_DUMPABLE, 0)
         if config["compile"]:
             rights = landlock.ALL_FILES
-            if _run(config, config["compile"], rights, _WRITTEN_BYTES, quiet=True):
+            if _run_command(config, config["compile"], rights, _WRITTEN_BYTES, quiet=True):
                 os._exit(UNCOMPILED)
         rights = landlock.READ_FILE | landlock.READ_DIR | landlock.EXECUTE
-        os._exit(_run(config, config["run"], rights, 0, quiet=False))
+        os._exit(_run_command(config, config["run"], rights, 0, quiet=False))
     finally:
         os._exit(1)
 
 
-def _run(config: dict[str, Any], command: list[str], rights: int, file_bytes: int, *, quiet: bool) -> int:
+def _run_command(config: dict[str, Any], command: list[str], rights: int, file_bytes: int, *, quiet: bool) -> int:
     child = os.fork()
     if not child:
         try:
-            _become(config, command, rights, file_bytes, quiet=quiet)
+            _exec_confined(config, command, rights, file_bytes, quiet=quiet)
         finally:
             os._exit(1)
     poller = select.poll()
@@ -64,7 +64,9 @@ def _run(config: dict[str, Any], command: list[str], rights: int, file_bytes: in
     return _KILLED + status if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
 
 
-def _become(config: dict[str, Any], command: list[str], rights: int, file_bytes: int, *, quiet: bool) -> NoReturn:
+def _exec_confined(
+    config: dict[str, Any], command: list[str], rights: int, file_bytes: int, *, quiet: bool
+) -> NoReturn:
     os.setsid()
     die_with(1)
     null = os.open(os.devnull, os.O_RDWR)

@@ -47,7 +47,8 @@ def die_with(parent: int) -> None:
 
 
 def only_keep(job: int, to_results: int, results: int) -> None:
-    """Make the job standard input, move the results' pipe to its place, and close all other descriptors but 1 and 2."""
+    """Make the job's pipe standard input, move the results' pipe to a fixed descriptor, and close all others but 1 and
+    2."""
     os.dup2(job, 0)
     os.dup2(to_results, results)
     os.closerange(results + 1, _MOST_DESCRIPTORS)

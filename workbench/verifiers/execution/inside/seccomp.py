@@ -64,32 +64,33 @@ def program(machine: str, more: Iterable[tuple[int | None, int | None]] = (), lo
         KeyError: The machine is not supported.
     """
     place, architecture = syscalls.MACHINES[machine]
-    refuse = _returning(_REFUSE | errno.EPERM)
-    allow = _returning(_ALLOW)
+    refuse = _return(_REFUSE | errno.EPERM)
+    allow = _return(_ALLOW)
     code = [
         _load(_ARCHITECTURE),
         (_EQUAL, 1, 0, architecture),
-        _returning(_KILL_PROCESS),
+        _return(_KILL_PROCESS),
         _load(_NUMBER),
         (_AT_LEAST, 0, 1, _X32),
         refuse,
     ]
-    code += _on(syscalls.CLONE3[place], [_returning(_REFUSE | errno.ENOSYS)])
-    code += _on(syscalls.CLONE[place], _thread())
+    code += _if_call(syscalls.CLONE3[place], [_return(_REFUSE | errno.ENOSYS)])
+    code += _if_call(syscalls.CLONE[place], _allow_only_threads())
     # A futex that isn't private is shared with every process that maps the file. The C library retries after EAGAIN.
-    again = _returning(_REFUSE | errno.EAGAIN)
-    code += _on(syscalls.FUTEX[place], [_load(_ARGUMENT + 8), (_ANY_BIT, 0, 1, _PRIVATE_FUTEX), allow, again])
+    again = _return(_REFUSE | errno.EAGAIN)
+    code += _if_call(syscalls.FUTEX[place], [_load(_ARGUMENT + 8), (_ANY_BIT, 0, 1, _PRIVATE_FUTEX), allow, again])
     unix = [_load(_ARGUMENT), (_EQUAL, 1, 0, _UNIX), refuse]
-    code += _on(syscalls.SOCKETPAIR[place], [*unix, *_one_of(1, _STREAM)])
+    code += _if_call(syscalls.SOCKETPAIR[place], [*unix, *_allow_values(1, _STREAM)])
     # To no address: both halves of the pointer are zero.
     half = [_load(_ARGUMENT + 8 * 4 + 4), (_EQUAL, 1, 0, 0), refuse]
-    code += _on(syscalls.SENDTO[place], [*half, *_one_of(4, (0,))])
+    code += _if_call(syscalls.SENDTO[place], [*half, *_allow_values(4, (0,))])
     if locks:
         # No other process shares its folder, so every lock succeeds; a lock on a file of the machine would be visible
         # there.
-        granted = _returning(_REFUSE)
-        code += _on(
-            syscalls.FCNTL[place], [_load(_ARGUMENT + 8), *_granted(granted), *_one_of(1, (*_FCNTL, _GET_LOCK))]
+        granted = _return(_REFUSE)
+        code += _if_call(
+            syscalls.FCNTL[place],
+            [_load(_ARGUMENT + 8), *_grant_set_lock(granted), *_allow_values(1, (*_FCNTL, _GET_LOCK))],
         )
     for pair, argument, values in (
         (syscalls.FCNTL, 1, _FCNTL),
@@ -97,9 +98,9 @@ def program(machine: str, more: Iterable[tuple[int | None, int | None]] = (), lo
         (syscalls.PRCTL, 0, _PRCTL),
         (syscalls.PRLIMIT64, 0, (0,)),
     ):
-        code += _on(pair[place], _one_of(argument, values))
+        code += _if_call(pair[place], _allow_values(argument, values))
     numbers = sorted(number for pair in (*syscalls.ALLOWED.values(), *more) if (number := pair[place]) is not None)
-    code += _search(_ranges(numbers), allow, refuse)
+    code += _search(_merge_to_ranges(numbers), allow, refuse)
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
 
 
@@ -130,36 +131,36 @@ def _load(offset: int) -> Instruction:
     return (_LOAD, 0, 0, offset)
 
 
-def _returning(what: int) -> Instruction:
+def _return(what: int) -> Instruction:
     return (_RETURN, 0, 0, what)
 
 
-def _on(number: int, body: list[Instruction]) -> list[Instruction]:
+def _if_call(number: int, body: list[Instruction]) -> list[Instruction]:
     return [(_EQUAL, 0, len(body), number), *body]
 
 
-def _thread() -> list[Instruction]:
+def _allow_only_threads() -> list[Instruction]:
     return [
         _load(_ARGUMENT),
         (_ANY_BIT, 0, 2, _THREAD),
         (_ANY_BIT, 1, 0, 0xFFFFFFFF & ~_THREAD_FLAGS),
-        _returning(_ALLOW),
-        _returning(_REFUSE | errno.EPERM),
+        _return(_ALLOW),
+        _return(_REFUSE | errno.EPERM),
     ]
 
 
-def _granted(granted: Instruction) -> list[Instruction]:
+def _grant_set_lock(granted: Instruction) -> list[Instruction]:
     first, second = _SET_LOCK
     return [(_EQUAL, 1, 0, first), (_EQUAL, 0, 1, second), granted]
 
 
-def _one_of(argument: int, values: Sequence[int]) -> list[Instruction]:
+def _allow_values(argument: int, values: Sequence[int]) -> list[Instruction]:
     """Allow the call if the lower half of an argument is one of these values; these kernels use 32 bits of them."""
     tests: list[Instruction] = [(_EQUAL, len(values) - place, 0, value) for place, value in enumerate(values)]
-    return [_load(_ARGUMENT + 8 * argument), *tests, _returning(_REFUSE | errno.EPERM), _returning(_ALLOW)]
+    return [_load(_ARGUMENT + 8 * argument), *tests, _return(_REFUSE | errno.EPERM), _return(_ALLOW)]
 
 
-def _ranges(numbers: Sequence[int]) -> list[tuple[int, int]]:
+def _merge_to_ranges(numbers: Sequence[int]) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     for number in numbers:
         if found and found[-1][1] == number:

@@ -70,7 +70,7 @@ class Server:
             for name in PRELOADED:
                 importlib.import_module(name)
         sys.modules["random"].seed(config["seed"])
-        _be_ordinary()
+        _restore_ordinary_names()
         os.dup2(os.open(os.devnull, os.O_RDWR), 1)
         os.dup2(1, 2)
         if config["scratch"]:
@@ -98,19 +98,19 @@ class Server:
     def serve(self) -> NoReturn:
         with contextlib.suppress(OSError):  # the pool has gone in the midst of it
             for _ in range(self._ahead):
-                self._announce(0, 0)
-            while order := self._order():
-                status = self._end(order[0]) if order[0] else 0
-                self._announce(order[0], status)
+                self._fork_and_announce(0, 0)
+            while order := self._receive_order():
+                status = self._end_child(order[0]) if order[0] else 0
+                self._fork_and_announce(order[0], status)
         for child in list(self._children):
-            self._end(child)
+            self._end_child(child)
         os._exit(0)
 
-    def _order(self) -> tuple[int] | None:
+    def _receive_order(self) -> tuple[int] | None:
         data = self._control.recv(ORDER.size, socket.MSG_WAITALL)
         return ORDER.unpack(data) if len(data) == ORDER.size else None
 
-    def _end(self, child: int) -> int:
+    def _end_child(self, child: int) -> int:
         os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
         self._children.discard(child)
@@ -118,7 +118,7 @@ class Server:
             end_strays(child, self._children)
         return status
 
-    def _announce(self, ended: int, status: int) -> None:
+    def _fork_and_announce(self, ended: int, status: int) -> None:
         job, to_job = os.pipe()
         results, to_results = os.pipe()
         child = os.fork()
@@ -159,7 +159,7 @@ def _without_hooks() -> Iterator[None]:
         os.register_at_fork = register
 
 
-def _be_ordinary() -> None:
+def _restore_ordinary_names() -> None:
     import site
 
     for install in (site.setquit, site.setcopyright, site.sethelper):

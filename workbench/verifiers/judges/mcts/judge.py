@@ -59,7 +59,8 @@ class Voices:
         ask: Calls the model about it.
         template: A template with the calls ``analyse``, ``summarise``, ``assess`` and ``evaluate``.
         parser: The parser of Yes or No.
-        reuse: Which subtask calls are shared. With ``none`` each rollout makes its own; with ``history`` the prompt
+        reuse: Which subtask calls the rollouts share. With ``none`` each rollout makes its own; with ``history`` the
+            prompt
             contains the trajectory's results so far, as in the paper's definition of a state; the paper's printed
             prompt (table 11) contains no history.
     """
@@ -77,12 +78,12 @@ class Voices:
         self._calls = {call.name: call for call in template.calls}
 
     async def outcomes(self, subtasks: Sequence[Subtask], history: History, rollout: int) -> list[SubtaskFinding]:
-        """Do subtasks in sequence; independent ones are requested concurrently."""
+        """Do subtasks in sequence; without a history they are independent and are requested concurrently."""
         if self._told == "none":
-            return await self._found(subtasks, (), rollout)
+            return await self._do_subtasks(subtasks, (), rollout)
         found: list[SubtaskFinding] = []
         for subtask in subtasks:
-            found += await self._found((subtask,), history, rollout)
+            found += await self._do_subtasks((subtask,), history, rollout)
             history = (*history, PastStep(subtask, found[-1].outcome, found[-1].said))
         return found
 
@@ -90,31 +91,33 @@ class Voices:
         """Return whether the subtask should be done next. Source: MCTS-Judge, table 10."""
         done = ", ".join(one.subtask.title for one in history) or "none"
         call = filled(self._calls["assess"], title=subtask.title, focus=subtask.focus, done=done)
-        return self._yes(await self._ask_step(call, f"{subtask.id}: self-assess", rollout))
+        return self._parse_yes_or_no(await self._ask_step(call, f"{subtask.id}: self-assess", rollout))
 
     async def sound(self, history: History, conclusion: bool | None, rollout: int) -> bool | None:
         call, made = self._with_history(filled(self._calls["evaluate"], conclusion=_SAID[conclusion]), history)
-        doubts = self._yes(await self._ask_step(call, "self-evaluate", rollout, made))
+        doubts = self._parse_yes_or_no(await self._ask_step(call, "self-evaluate", rollout, made))
         return None if doubts is None else not doubts
 
-    async def _found(self, subtasks: Sequence[Subtask], history: History, rollout: int) -> list[SubtaskFinding]:
+    async def _do_subtasks(self, subtasks: Sequence[Subtask], history: History, rollout: int) -> list[SubtaskFinding]:
         first = self._ask.count
-        analyses = await together(self._analysis(one, history, rollout) for one in subtasks)
+        analyses = await together(self._analyse(one, history, rollout) for one in subtasks)
         summaries = await together(
-            self._summary(one, heard, rollout) for one, heard in zip(subtasks, analyses, strict=True)
+            self._summarise(one, heard, rollout) for one, heard in zip(subtasks, analyses, strict=True)
         )
         # If an analysis is empty or truncated, its summary has no verdict either.
         return [
-            SubtaskFinding(self._yes(summary) if self._is_usable(analysis) else None, first + place, analysis.answer)
+            SubtaskFinding(
+                self._parse_yes_or_no(summary) if self._is_usable(analysis) else None, first + place, analysis.answer
+            )
             for place, (analysis, summary) in enumerate(zip(analyses, summaries, strict=True))
         ]
 
-    async def _analysis(self, subtask: Subtask, history: History, rollout: int) -> DelimitedReply:
+    async def _analyse(self, subtask: Subtask, history: History, rollout: int) -> DelimitedReply:
         own = self._calls.get(role_of(subtask.id), self._calls["analyse"])
         call, made = self._with_history(filled(own, title=subtask.title, focus=subtask.focus), history)
         return await self._ask_step(call, f"{subtask.id}: analyse", rollout, made)
 
-    async def _summary(self, subtask: Subtask, analysis: DelimitedReply, rollout: int) -> DelimitedReply:
+    async def _summarise(self, subtask: Subtask, analysis: DelimitedReply, rollout: int) -> DelimitedReply:
         call = filled(self._calls["summarise"], title=subtask.title)
         return await self._ask_step(call, f"{subtask.id}: summarise", rollout, {"analyse": analysis.answer})
 
@@ -126,13 +129,13 @@ class Voices:
 
     def _with_history(self, call: TemplateCall, history: History) -> tuple[TemplateCall, dict[str, str]]:
         if self._told == "assessments":
-            return call, {"history": "\n".join(f"- {_outcome(one)}\n{one.said.strip()}" for one in history)}
-        return filled(call, history="\n".join(f"- {_outcome(one)}" for one in history)), {}
+            return call, {"history": "\n".join(f"- {_outcome_line(one)}\n{one.said.strip()}" for one in history)}
+        return filled(call, history="\n".join(f"- {_outcome_line(one)}" for one in history)), {}
 
     def _is_usable(self, analysis: DelimitedReply) -> bool:
         return bool(analysis.answer.strip()) and not unusable(analysis, strict=self._parser.is_strict)
 
-    def _yes(self, heard: DelimitedReply) -> bool | None:
+    def _parse_yes_or_no(self, heard: DelimitedReply) -> bool | None:
         return _yes_or_no(heard, self._parser)
 
 
@@ -153,7 +156,7 @@ def _yes_or_no(heard: DelimitedReply, parser: Parser) -> bool | None:
     return None if outcome is Outcome.ABSTAIN else outcome is Outcome.CORRECT
 
 
-def _outcome(step: PastStep) -> str:
+def _outcome_line(step: PastStep) -> str:
     return f"{step.subtask.title}: {_SAID[step.outcome]}"
 
 
@@ -165,7 +168,7 @@ class ItemSearch:
 
     Args:
         order: The subtask of each level, from level 1 on.
-        voices: Calls the judge model.
+        voices: The judge model's tasks.
         executor: Executes tests, if the reward uses any.
         g: The global evaluation.
         reward: The criterion for rewarding this item's trajectories.
@@ -193,9 +196,9 @@ class ItemSearch:
         if self._executor.tests and self.options.reward_tests == "per_item":
             self.execution = await self._executor.run()
         for number in range(self.options.rollouts):
-            await self._roll(number)
+            await self._run_rollout(number)
 
-    async def _roll(self, number: int) -> None:
+    async def _run_rollout(self, number: int) -> None:
         path, choices = await self._select(number)
         await self._expand(path, number)
         steps = await self._simulate(path, number)
@@ -208,7 +211,7 @@ class ItemSearch:
             flagged=None in outcomes,
         )
         self.rollouts.append(rollout)
-        rollout.reward = self.options.epsilon if await self._earns(rollout, number) else 0.0
+        rollout.reward = self.options.epsilon if await self._is_rewarded(rollout, number) else 0.0
         backpropagate(path, rollout.reward)
 
     async def _select(self, number: int) -> tuple[list[Node], list[SelectionStep]]:
@@ -223,8 +226,8 @@ class ItemSearch:
         favourite, assessed = self.tree.favourite(node), None
         if self.options.selection == "uct+llm":
             subtask = self.order[node.level]
-            yes = await self._voices.assess(subtask, self._history(self._steps(path)), number)
-            assessed = None if yes is None else _action(yes)
+            yes = await self._voices.assess(subtask, self._history(self._trajectory_steps(path)), number)
+            assessed = None if yes is None else _action_name(yes)
         chosen = favourite
         if assessed is not None and self._draws.number("select", number, node.level) >= self._uct_share:
             chosen = assessed
@@ -234,25 +237,27 @@ class ItemSearch:
         untried = self.tree.untried(path[-1])
         if not untried:
             return
-        history = self._history(self._steps(path))
+        history = self._history(self._trajectory_steps(path))
         node = self.tree.add(path[-1], self._draws.sample(untried, 1, "expand", number)[0], number)
         if node.action == "subtask":
-            self._put(node, *await self._voices.outcomes(self.order[node.level - 1 : node.level], history, number))
+            self._set_finding(
+                node, *await self._voices.outcomes(self.order[node.level - 1 : node.level], history, number)
+            )
         path.append(node)
 
     async def _simulate(self, path: list[Node], number: int) -> list[TrajectoryStep]:
         """Return all steps of the trajectory: all subtasks of the levels below the path's end are done.
 
-        They add no nodes unless the option requests it; then later rollouts pass through them.
+        These steps add no nodes, unless the option ``simulation`` is ``nodes``; then later rollouts pass through them.
         """
-        steps, level = self._steps(path), path[-1].level
+        steps, level = self._trajectory_steps(path), path[-1].level
         left = self.order[level : self.tree.depth]
         findings = await self._voices.outcomes(left, self._history(steps), number) if left else []
         if self.options.simulation == "nodes":
             for found in findings:
                 path.append(self.tree.add(path[-1], "subtask", number))
-                self._put(path[-1], found)
-            return self._steps(path)
+                self._set_finding(path[-1], found)
+            return self._trajectory_steps(path)
         for place, (subtask, found) in enumerate(zip(left, findings, strict=True), 1):
             self._said[found.call] = found.said
             steps.append(
@@ -262,11 +267,11 @@ class ItemSearch:
             )
         return steps
 
-    def _put(self, node: Node, found: SubtaskFinding) -> None:
+    def _set_finding(self, node: Node, found: SubtaskFinding) -> None:
         node.outcome, node.call = found.outcome, found.call
         self._said[found.call] = found.said
 
-    def _steps(self, path: Sequence[Node]) -> list[TrajectoryStep]:
+    def _trajectory_steps(self, path: Sequence[Node]) -> list[TrajectoryStep]:
         return [
             TrajectoryStep(
                 level=node.level,
@@ -284,7 +289,7 @@ class ItemSearch:
             PastStep(self.order[step.level - 1], step.outcome, self._said.get(step.call or 0, "")) for step in steps
         )
 
-    async def _earns(self, rollout: Rollout, number: int) -> bool:
+    async def _is_rewarded(self, rollout: Rollout, number: int) -> bool:
         """Return whether a trajectory is rewarded. Source: MCTS-Judge, sections 3.3 and 4.7; without tests 4.1."""
         if rollout.f is None:
             return False
@@ -302,7 +307,7 @@ class ItemSearch:
         return execution is not None and execution.h == rollout.f
 
 
-def _action(subtask: bool) -> Action:
+def _action_name(subtask: bool) -> Action:
     return "subtask" if subtask else "null"
 
 
@@ -357,12 +362,12 @@ class Mcts:
             return Judged(verdict=Verdict(outcome=Outcome.ERROR, reason="unknown_reward", detail=case.reward))
         draws = Draws(options.seed, texts["question"], texts["completion"])
         order = self._list.for_item(texts)
-        reward = self._reward(case)
+        reward = self._reward_criterion(case)
         if options.order == "permuted":
             order = tuple(draws.sample(order, len(order), "order"))
         ask = Numbered(ask)
         voices = Voices(case, ask, self._template, self._parser, options.reuse, options.history)
-        tests = await self._tests(case, ask) if reward == "simulated" else None
+        tests = await self._write_tests(case, ask) if reward == "simulated" else None
         executor = SubmissionExecutor(case, ask, self._template, tests.kept if tests else [], options.tests, draws)
         g = await overall(case, ask, self._global, self._parser)
         search = ItemSearch(options, order, voices, executor, draws, g, reward)
@@ -383,7 +388,7 @@ class Mcts:
         )
         return Judged(verdict=_verdict(found, tests), trace=msgspec.to_builtins(trace))
 
-    def _reward(self, case: JudgeCase) -> Reward:
+    def _reward_criterion(self, case: JudgeCase) -> Reward:
         """Return the criterion for rewarding this item's trajectories.
 
         Source: MCTS-Judge, section 4.1, where problems without meaningful outputs are judged by discussion.
@@ -393,7 +398,7 @@ class Mcts:
         said = case.reward or EXECUTION
         return "simulated" if said == EXECUTION else msgspec.convert(said, Reward)
 
-    async def _tests(self, case: JudgeCase, ask: Ask) -> WrittenTests:
+    async def _write_tests(self, case: JudgeCase, ask: Ask) -> WrittenTests:
         return await write_tests(case, ask, self._template, self._options.tests.beta, self._writer.role, alone=True)
 
 

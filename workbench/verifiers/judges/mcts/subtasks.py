@@ -233,11 +233,11 @@ def mcts_options(options: Mapping[str, str], deepest: int | None = None) -> Mcts
         traj_weight=choice(options, "traj_weight", get_args(TrajectoryWeight), usual.traj_weight),
         simulation=choice(options, "simulation", get_args(Simulation), usual.simulation),
         reuse=reuse,
-        history=_history(options, reuse),
-        alpha=_or(number(options, "alpha", least=0), usual.alpha),
-        w_u=_or(number(options, "w_u", least=0), usual.w_u),
-        w_l=_or(number(options, "w_l", least=0), usual.w_l),
-        epsilon=_or(number(options, "epsilon", above=0), usual.epsilon),
+        history=_parse_history(options, reuse),
+        alpha=_value_or_default(number(options, "alpha", least=0), usual.alpha),
+        w_u=_value_or_default(number(options, "w_u", least=0), usual.w_u),
+        w_l=_value_or_default(number(options, "w_l", least=0), usual.w_l),
+        epsilon=_value_or_default(number(options, "epsilon", above=0), usual.epsilon),
         tests=testcase_options(options),
     )
     if not found.w_u + found.w_l:
@@ -245,7 +245,7 @@ def mcts_options(options: Mapping[str, str], deepest: int | None = None) -> Mcts
     return found
 
 
-def _history(options: Mapping[str, str], reuse: Reuse) -> HistoryMode:
+def _parse_history(options: Mapping[str, str], reuse: Reuse) -> HistoryMode:
     usual: HistoryMode = "outcomes" if reuse == "history" else "none"
     wanted: HistoryMode = choice(options, "history", get_args(HistoryMode), usual)
     if (reuse == "history" and wanted == "none") or (reuse == "subtask" and wanted != "none"):
@@ -253,5 +253,5 @@ def _history(options: Mapping[str, str], reuse: Reuse) -> HistoryMode:
     return wanted
 
 
-def _or(given: float | None, usual: float) -> float:
+def _value_or_default(given: float | None, usual: float) -> float:
     return usual if given is None else given

@@ -185,7 +185,7 @@ class SearchTrace(Struct, kw_only=True):
         order: The subtask of each level, from level 1 on.
         tests: The tests that the reward uses; None without tests.
         g: The global evaluation.
-        execution: h, if it is computed once for the item.
+        execution: h, the result of the tests, if they are executed once for the item.
     """
 
     judge: str = "mcts"

@@ -57,7 +57,7 @@ class MajorityVote:
         """Return the most frequent outcome; the votes are the subtasks' outcomes, in their order."""
         subtasks = self._list.for_item(case.texts)
         found = await Voices(case, Numbered(ask), self._template, self._parser).outcomes(subtasks, (), 0)
-        votes = tuple(_vote(one.outcome) for one in found)
+        votes = tuple(_verdict_of(one.outcome) for one in found)
         verdict = majority(votes)
         if verdict.reason == "tie" and self._tie == "incorrect":
             verdict = structs.replace(verdict, outcome=Outcome.INCORRECT)
@@ -68,7 +68,7 @@ class MajorityVote:
         return Judged(verdict=verdict, votes=votes, trace={"judge": "majority-vote", "steps": steps})
 
 
-def _vote(outcome: bool | None) -> Verdict:
+def _verdict_of(outcome: bool | None) -> Verdict:
     if outcome is None:
         return Verdict(outcome=Outcome.ABSTAIN, reason="unparsed")
     return Verdict(outcome=Outcome.CORRECT if outcome else Outcome.INCORRECT)

@@ -117,7 +117,7 @@ def _own_lines(raw: str, delimiter: str | None) -> tuple[str, ...]:
             continue
         if not bare.startswith(">"):
             kept.append(_without_emphasis(line) if "*" in line or "_" in line else line)
-            skips = _announced(bare) if bare[-1] in ":*_" or bare[-1].isalpha() else "none"
+            skips = _quoted_extent(bare) if bare[-1] in ":*_" or bare[-1].isalpha() else "none"
     return tuple(kept)
 
 
@@ -136,7 +136,7 @@ def _one_word_fields(text: str) -> tuple[str, ...]:
     return tuple(f"{name.replace('_', ' ')}: {value}" for name, value in words)
 
 
-def _announced(line: str) -> Literal["none", "line", "next", "block"]:
+def _quoted_extent(line: str) -> Literal["none", "line", "next", "block"]:
     """Return how much of the following text is quoted: a line, the next line only, or all up to a blank line."""
     if _OWN_VERDICT.search(line):
         return "none"
@@ -158,7 +158,9 @@ def _without_code(text: str) -> str:
 
 
 def own_text(raw: str, delimiter: str | None) -> str:
-    """Return a reply's own words, without reasoning, text before repeated data, and invented turns; see `own_lines`."""
+    """Return a reply's own words: without reasoning, text before the last repeated delimiter, and invented turns.
+
+    For the arguments see `own_lines`."""
     start, end = spoken(raw, delimiter)
     text = raw[start:end]
     text = text[text.rfind(delimiter) + len(delimiter) :] if delimiter and delimiter in text else text
@@ -176,7 +178,9 @@ def last_found(lines: list[str], read: Callable[[str], Found | None]) -> Found |
 
 
 def chosen(pattern: re.Pattern[str], line: str) -> str | None:
-    """Return the first group, in lower case, of the matches in a line; `DOUBT` if they differ or are only mentioned."""
+    """Return the first group, in lower case, of a pattern's matches in a line; None without a match.
+
+    The result is `DOUBT` if the matches differ from each other, or if none of them begins a statement."""
     found = list(pattern.finditer(line))
     said = {match[1].lower() for match in found}
     if not found:
@@ -189,12 +193,12 @@ def begins_statement(line: str, found: re.Match[str]) -> bool:
         return False
     before = line[max(0, found.start() - _CLAUSE) : found.start()]
     clause = before[end.end() :] if (end := _SENTENCE.match(before)) else before
-    said = _words(clause)
-    tail = set(_words(clause.rpartition(",")[2]))
+    said = _split_words(clause)
+    tail = set(_split_words(clause.rpartition(",")[2]))
     return all(word in _OPENERS or word.isdigit() for word in said) or bool(tail and tail <= _CONCLUDES)
 
 
-def _words(clause: str) -> list[str]:
+def _split_words(clause: str) -> list[str]:
     return re.findall(r"[^\W_]+", _TAG.sub(" ", clause).lower())
 
 
@@ -249,7 +253,7 @@ class Reading(Struct, frozen=True):
 
     Attributes:
         score: ICE-Score's number, from 0 to 4; a fault list's score, from 0 to 1.
-        label: CompassVerifier's A (correct), B (incorrect) or C (invalid); a description of a fault list.
+        label: CompassVerifier's A (correct), B (incorrect) or C (invalid); for a fault list its description.
         reason: Why the verdict is "abstain"; None with a verdict.
     """
 
@@ -290,7 +294,7 @@ class Parser(Struct, frozen=True):
         Args:
             raw: The reply as recorded.
             delimiter: The fence around untrusted text in the request. Strict parsers read only the text after its last
-                echo; upstream's parsers ignore fences.
+                repetition in the reply; upstream's parsers ignore fences.
             ended: How the reply ended. In an incomplete one, or one that declines to judge, strict parsers accept only
                 a verdict after its label.
         """

@@ -28,7 +28,7 @@ _LEADING = re.compile(rf"(?<![^\W_])(?:{_PREFIX})?(yes|{_NO})(?![^\W_]|-[^\W_]){
 
 
 def upstream(raw: str, delimiter: str | None = None) -> Reading:
-    """Read correct with "yes" anywhere in the last or first line; else incorrect with "no" anywhere in them."""
+    """Return "correct" if "yes" is anywhere in the last or first line, else "incorrect" if "no" is."""
     ends = [line.strip().lower() for line in (raw[raw.rfind("\n") + 1 :], raw.partition("\n")[0])]
     if any("yes" in line for line in ends):
         return reading_of(True)
@@ -36,27 +36,31 @@ def upstream(raw: str, delimiter: str | None = None) -> Reading:
 
 
 def strict(raw: str, delimiter: str | None = None) -> Reading:
-    """Read the word the last line begins with; else the last line of that word alone; else the first line's start."""
+    """Read the Yes or No that the last line begins with.
+
+    Without one, read the last line that is only Yes or No; else the beginning of the first line."""
     lines = own_lines(raw, delimiter)
     if not lines:
         return reading_of(None)
-    if last := _leading(lines[-1]):
-        return _read(last)
-    first, bare = _leading(lines[0]), verdict_in(lines, _bare)
-    return _read(DOUBT if first and bare and first != bare else bare or first)
+    if last := _leading_word(lines[-1]):
+        return _reading_of_word(last)
+    first, bare = _leading_word(lines[0]), verdict_in(lines, _only_word)
+    return _reading_of_word(DOUBT if first and bare and first != bare else bare or first)
 
 
 def labelled(raw: str, delimiter: str | None = None) -> Reading:
-    """Read the last line that begins with a label and the word after it."""
+    """Read the Yes or No after the label, in the last line that begins with a label."""
     lines = own_lines(raw, delimiter)
-    return _read(verdict_in(lines, lambda line: _leading(line) if _LABELLED.match(line.lstrip(MARKUP)) else None))
+    return _reading_of_word(
+        verdict_in(lines, lambda line: _leading_word(line) if _LABELLED.match(line.lstrip(MARKUP)) else None)
+    )
 
 
-def _read(word: str | None) -> Reading:
+def _reading_of_word(word: str | None) -> Reading:
     return reading_of({"yes": True, "no": False}.get(word or ""))
 
 
-def _leading(line: str) -> str | None:
+def _leading_word(line: str) -> str | None:
     line = line.lstrip(MARKUP)
     if not (leading := _LEADING.match(line)):
         return None
@@ -67,7 +71,7 @@ def _leading(line: str) -> str | None:
     return leading[1].lower() if given == {leading[1].lower()} else DOUBT
 
 
-def _bare(line: str) -> str | None:
+def _only_word(line: str) -> str | None:
     word = line.strip(MARKUP).lower()
     return word if word in ("yes", "no") else None
 
@@ -106,7 +110,7 @@ def fault_strict(raw: str, delimiter: str | None = None) -> Reading:
 
     The score is max(0, 100 - 100 fatal - 50 major - 5 small) / 100; only 1 is correct.
     """
-    found = list(_lists(own_text(raw, delimiter)[-_MAX_LIST_CHARACTERS:]))
+    found = list(_fault_lists(own_text(raw, delimiter)[-_MAX_LIST_CHARACTERS:]))
     severities = [_severity(one) for one in found[-1]] if found else [None]
     known = [severity for severity in severities if severity is not None]
     if len(known) < len(severities):
@@ -122,7 +126,7 @@ def fault_labelled(raw: str, delimiter: str | None = None) -> Reading:
     return Reading("abstain", reason="unparsed")
 
 
-def _lists(text: str) -> Iterator[list[dict[str, object]]]:
+def _fault_lists(text: str) -> Iterator[list[dict[str, object]]]:
     at = 0
     for start in list(_START.finditer(text))[-_MAX_STARTS:]:
         if start.end() < at:

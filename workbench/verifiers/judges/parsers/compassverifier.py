@@ -30,13 +30,14 @@ _ECHO = re.compile(rf"<?\b(?:{_ANY})(?:{_JOINT}(?:{_ANY})\b)+>?|\bA{_JOINT}B(?:{
 
 
 def upstream(raw: str, delimiter: str | None = None) -> Reading:
-    r"""Read the last ``\boxed`` letter; else the reply's one letter; else the last letter A to C, in words too."""
+    r"""Read the last ``\boxed`` letter; else, after "Final Judgment:", the last ``(A``; else the last A, B or C, in
+    words too."""
     boxed = re.findall(r"boxed\{([A-C])\}", raw)
     if boxed:
-        return _labelled(boxed[-1])
+        return _reading_of_label(boxed[-1])
     judgment = raw.rpartition("Final Judgment:")[2]
     found = re.findall(r"\(([A-C])", judgment) or re.findall("[A-C]", judgment)
-    return _labelled(found[-1] if found else None)
+    return _reading_of_label(found[-1] if found else None)
 
 
 def strict(raw: str, delimiter: str | None = None) -> Reading:
@@ -45,19 +46,24 @@ def strict(raw: str, delimiter: str | None = None) -> Reading:
     A line's words take precedence over its letters. Without such a line: the last ``\boxed`` letter, then the last
     ``(A)``.
     """
-    lines = [_ECHO.sub(_alternatives, line) for line in own_lines(raw, delimiter)]
-    label = (verdict_in(lines[-1:], _bare) or verdict_in(lines, _judgment)) if lines else None
-    label = label or verdict_in(lines, _boxed) or verdict_in(lines[:1], _bare) or verdict_in(lines, _bracketed)
-    return _labelled(label)
+    lines = [_ECHO.sub(_collapse_echo, line) for line in own_lines(raw, delimiter)]
+    label = (verdict_in(lines[-1:], _only_label) or verdict_in(lines, _label_of_line)) if lines else None
+    label = (
+        label
+        or verdict_in(lines, _boxed_letter)
+        or verdict_in(lines[:1], _only_label)
+        or verdict_in(lines, _bracketed_letter)
+    )
+    return _reading_of_label(label)
 
 
 def labelled(raw: str, delimiter: str | None = None) -> Reading:
-    """Read the last line with a judgment after its label."""
-    lines = [_ECHO.sub(_alternatives, line) for line in own_lines(raw, delimiter)]
-    return _labelled(verdict_in(lines, _behind_label))
+    """Read the last line that has a verdict after a label such as "Final Judgment:"."""
+    lines = [_ECHO.sub(_collapse_echo, line) for line in own_lines(raw, delimiter)]
+    return _reading_of_label(verdict_in(lines, _label_after_mark))
 
 
-def _labelled(label: str | None) -> Reading:
+def _reading_of_label(label: str | None) -> Reading:
     if label in (None, DOUBT):
         return reading_of(None)
     if label == "C":
@@ -65,20 +71,20 @@ def _labelled(label: str | None) -> Reading:
     return Reading("correct" if label == "A" else "incorrect", label=label)
 
 
-def _alternatives(echo: re.Match[str]) -> str:
+def _collapse_echo(echo: re.Match[str]) -> str:
     words = re.findall(_ANY, echo[0])
     labels = {_LABELS[word] for word in words}
     return words[0] if len(labels) == 1 else " "
 
 
-def _bare(line: str) -> str | None:
+def _only_label(line: str) -> str | None:
     bare = line.strip(MARKUP)
     return bare if bare in ("A", "B", "C") else _LABELS.get(bare.upper())
 
 
-def _judgment(line: str) -> str | None:
+def _label_of_line(line: str) -> str | None:
     start = line.lstrip(MARKUP)
-    if (labelled := _behind_label(start)) or _MARKED.match(start):
+    if (labelled := _label_after_mark(start)) or _MARKED.match(start):
         return labelled
     words = list(_WORD.finditer(start))
     given = {_LABELS[word[1]] for word in words if begins_statement(start, word)}
@@ -88,16 +94,16 @@ def _judgment(line: str) -> str | None:
     return box[1] if box else None
 
 
-def _behind_label(line: str) -> str | None:
+def _label_after_mark(line: str) -> str | None:
     marks = list(_MARKED.finditer(line))
     ends = [*(mark.start() for mark in marks[1:]), len(line)]
-    found = {_of_judgment(line[mark.end() : end]) for mark, end in zip(marks, ends, strict=False)} - {None}
+    found = {_label_in(line[mark.end() : end]) for mark, end in zip(marks, ends, strict=False)} - {None}
     if not found:
         return None
     return found.pop() if len(found) == 1 and any(begins_statement(line, mark) for mark in marks) else DOUBT
 
 
-def _of_judgment(text: str) -> str | None:
+def _label_in(text: str) -> str | None:
     if word := _WORD.search(text):
         return DOUBT if GOES_ON.match(text, word.end()) else _LABELS[word[1]]
     if len(set(_BOX.findall(text))) > 1:
@@ -109,11 +115,11 @@ def _of_judgment(text: str) -> str | None:
     return _LABELS.get(first[0].strip(MARKUP).upper()) if first else None
 
 
-def _boxed(line: str) -> str | None:
+def _boxed_letter(line: str) -> str | None:
     letters = [found[1] for found in _BOX.finditer(line) if not ANNOUNCES.search(line[: found.start()].rstrip("\\$ "))]
     return letters[-1] if letters else None
 
 
-def _bracketed(line: str) -> str | None:
+def _bracketed_letter(line: str) -> str | None:
     letters = _BRACKETED.findall(line)
     return letters[-1] if letters else None

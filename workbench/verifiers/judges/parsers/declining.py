@@ -13,7 +13,7 @@ _NEAR: Final = 400
 _APOSTROPHES = str.maketrans(dict.fromkeys("’‘ʼ`´′＇", "'"))
 
 
-class _Telling(NamedTuple):
+class _DecliningPattern(NamedTuple):
     """A way of declining.
 
     Attributes:
@@ -72,12 +72,12 @@ _I = (
 _BEGINS = r"(?:^|[.!?]|^[ \t]*(?:no|yes|sorry|unfortunately)[,.!:-])[ \t]*"
 _NEGATIONS: Final = _any_of("not|n't|cant|wont|dont|n'o|wouldnt|unable|declin|refus|prohibited")
 _REFUSES: Final = (
-    _Telling(
+    _DecliningPattern(
         re.compile(rf"(?:{_I}|{_BEGINS}){_CANNOT}{_FILLER}[ \t]+{_HELP}", re.IGNORECASE | re.MULTILINE), _NEGATIONS
     ),
-    _Telling(re.compile(rf"{_I}{_CANNOT}{_FILLER}[ \t]+{_DO}", re.IGNORECASE), _NEGATIONS),
-    _Telling(re.compile(rf"{_I}{_CANNOT}[ \t]*(?:[.!?]|$)", re.IGNORECASE | re.MULTILINE), _NEGATIONS),
-    _Telling(
+    _DecliningPattern(re.compile(rf"{_I}{_CANNOT}{_FILLER}[ \t]+{_DO}", re.IGNORECASE), _NEGATIONS),
+    _DecliningPattern(re.compile(rf"{_I}{_CANNOT}[ \t]*(?:[.!?]|$)", re.IGNORECASE | re.MULTILINE), _NEGATIONS),
+    _DecliningPattern(
         re.compile(
             r"\bi (?:(?:must|have to|will|would|need to) )?(?:respectfully |politely )?(?:decline|refuse)(?: to\b"
             r"|[ \t]*[.,;!])"
@@ -102,7 +102,7 @@ _REFUSES: Final = (
         ),
     ),
     # Chinese, Japanese, Korean.
-    _Telling(
+    _DecliningPattern(
         re.compile(
             r"(?:我|我们|我們|本人)[^。\n]{0,6}(?:无法|無法|不能|不可以|没法|不便|拒绝|拒絕)[^。\n]{0,8}"
             r"(?:协助|協助|帮|幫|提供|回答|满足|滿足|评判|评价|评估|评分|完成|做)"
@@ -114,7 +114,7 @@ _REFUSES: Final = (
         beyond_ascii=True,
     ),
     # German, Dutch, French, Spanish, Italian, Portuguese.
-    _Telling(
+    _DecliningPattern(
         re.compile(
             r"\b(?:ich kann|wir können|kann ich|ich darf|darf ich|ich werde)\b[^.\n]{0,40}\b(?:nicht|keine?n?|leider)\b"
             r"[^.\n]{0,40}\b(?:helfen|beurteilen|bewerten|beantworten|unterstützen|geben|weiterhelfen|behilflich|erfüllen)"
@@ -139,7 +139,7 @@ _REFUSES: Final = (
         beyond_ascii=True,
     ),
     # Russian, Ukrainian, Polish, Czech, Turkish, Vietnamese, Arabic, Hindi, Indonesian, Swedish.
-    _Telling(
+    _DecliningPattern(
         re.compile(
             r"\b(?:я )?не (?:могу|можу|буду|в состоянии)\b[^.\n]{0,40}(?:помо|допомо|ответ|відпов|оцен|оцін|предостав"
             r"|выполн|суд)"
@@ -158,7 +158,7 @@ _REFUSES: Final = (
         beyond_ascii=True,
     ),
 )
-_CANNOT_TELL: Final = _Telling(
+_CANNOT_TELL: Final = _DecliningPattern(
     re.compile(
         rf"{_I}{_CANNOT}{_FILLER}[ \t]+(?:(?:sure|certain|tell|say|decide|determine|conclude|know|verify|confirm"
         rf"|establish)\b"

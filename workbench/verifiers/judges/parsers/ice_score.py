@@ -28,32 +28,32 @@ def upstream(raw: str, delimiter: str | None = None) -> Reading:
     try:
         score = int(raw)
     except ValueError:
-        score = _commonest(raw)
-    return _scored(score)
+        score = _most_frequent_number(raw)
+    return _reading_of_score(score)
 
 
 def strict(raw: str, delimiter: str | None = None) -> Reading:
     """Read the last line that is a score, begins with one (``3 - …``, ``3 (…``) or has one after its label.
 
-    A score is 0 to 4, as ``3``, ``3.0``, ``3/4`` or ``3 out of 4``; any other number there is no verdict.
+    A score is 0 to 4, as ``3``, ``3.0``, ``3/4`` or ``3 out of 4``; any other number in that place gives no verdict.
     """
-    return _read(verdict_in(own_lines(raw, delimiter), _number))
+    return _reading_of_number(verdict_in(own_lines(raw, delimiter), _number_of_line))
 
 
 def labelled(raw: str, delimiter: str | None = None) -> Reading:
-    return _read(verdict_in(own_lines(raw, delimiter), lambda line: chosen(_LABELLED, line)))
+    return _reading_of_number(verdict_in(own_lines(raw, delimiter), lambda line: chosen(_LABELLED, line)))
 
 
-def _read(number: str | None) -> Reading:
-    score = None if number in (None, DOUBT) else _in_range(number)
-    return reading_of(None) if score is None else _scored(score)
+def _reading_of_number(number: str | None) -> Reading:
+    score = None if number in (None, DOUBT) else _score_in_range(number)
+    return reading_of(None) if score is None else _reading_of_score(score)
 
 
-def _scored(score: int) -> Reading:
+def _reading_of_score(score: int) -> Reading:
     return Reading("correct" if score == TOP else "incorrect", score=score)
 
 
-def _commonest(raw: str) -> int:
+def _most_frequent_number(raw: str) -> int:
     lines = raw.lower().replace("(", "").replace(")", "").split("\n")
     sentences = (part for line in lines for part in line.lstrip("0123456789. ").split(". "))
     numbers = Counter(
@@ -69,7 +69,7 @@ def _commonest(raw: str) -> int:
         return 0
 
 
-def _number(line: str) -> str | None:
+def _number_of_line(line: str) -> str | None:
     bare = line.strip().strip(MARKUP.replace("-", ""))
     if whole := _WHOLE.fullmatch(bare):
         return whole[1]
@@ -77,7 +77,7 @@ def _number(line: str) -> str | None:
     return leading[1] if leading else chosen(_LABELLED, line)
 
 
-def _in_range(number: str) -> int | None:
+def _score_in_range(number: str) -> int | None:
     score, *scale = _PARTS.split(number.replace("−", "-"))
     value = float(score)
     if not value.is_integer() or not 0 <= value <= TOP or (scale and float(scale[0]) != TOP):

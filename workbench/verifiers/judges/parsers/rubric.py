@@ -39,17 +39,17 @@ class Criterion(Struct, frozen=True, forbid_unknown_fields=True):
 def words(criteria: Sequence[Criterion], raw: str, delimiter: str | None = None) -> dict[str, bool | None]:
     """Return for each criterion whether the judge's last line about it says Yes or No; None for neither or both."""
     lines = own_lines(raw, delimiter)
-    about = [next((one.name for one in criteria if _line(one.name).match(line)), None) for line in lines]
-    return {one.name: _word(one.name, lines, about) for one in criteria}
+    about = [next((one.name for one in criteria if _line_pattern(one.name).match(line)), None) for line in lines]
+    return {one.name: _criterion_answer(one.name, lines, about) for one in criteria}
 
 
 def rubric(criteria: Sequence[Criterion]) -> Parser:
     """Return a parser for these criteria; a criterion without an answer leaves the item undecided."""
-    read = partial(_read, tuple(criteria))
+    read = partial(_reading_of, tuple(criteria))
     return Parser(PARSER, _VERSION, read, read)
 
 
-def _read(criteria: Sequence[Criterion], raw: str, delimiter: str | None = None) -> Reading:
+def _reading_of(criteria: Sequence[Criterion], raw: str, delimiter: str | None = None) -> Reading:
     found = words(criteria, raw, delimiter)
     label = ", ".join(f"{name} {'–' if word is None else 'yes' if word else 'no'}" for name, word in found.items())
     if None in found.values():
@@ -59,13 +59,13 @@ def _read(criteria: Sequence[Criterion], raw: str, delimiter: str | None = None)
     return Reading("correct" if score >= _ENOUGH else "incorrect", score=score, label=label)
 
 
-def _word(name: str, lines: Sequence[str], about: Sequence[str | None]) -> bool | None:
+def _criterion_answer(name: str, lines: Sequence[str], about: Sequence[str | None]) -> bool | None:
     own = [line for line, criterion in zip(lines, about, strict=True) if criterion in (name, None)]
     return {"yes": True, "no": False}.get(verdict_in(own, partial(_criterion_word, name)) or "")
 
 
 def _criterion_word(name: str, line: str) -> str | None:
-    if (found := _line(name).match(line)) is None:
+    if (found := _line_pattern(name).match(line)) is None:
         return None
     word, rest = found[1].lower(), line[found.end() :]
     other = _OTHER.get(word)
@@ -80,7 +80,7 @@ _OTHER: Final = {
 
 
 @lru_cache(maxsize=256)
-def _line(name: str) -> re.Pattern[str]:
+def _line_pattern(name: str) -> re.Pattern[str]:
     around = r"[ \t*_`\"'#+,{-]{0,12}"
     spelled = re.escape(name).replace("_", "[_ ]")
     return re.compile(

@@ -66,7 +66,8 @@ _MARK: Final = re.compile(
 
 @lru_cache(maxsize=4)
 def spoken(raw: str, delimiter: str | None = None) -> tuple[int, int]:
-    """Return the span of a model's answer: after the last thought that ended, up to one that never did.
+    """Return the start and end of a model's answer: after its last closed thought, before a thought that is never
+    closed.
 
     Marks in repeated data of the request are ignored.
 
@@ -77,7 +78,7 @@ def spoken(raw: str, delimiter: str | None = None) -> tuple[int, int]:
     start, end = 0, len(raw)
     if not _may_hold_marks(raw):
         return start, end
-    repeated = _repeated(raw, delimiter)
+    repeated = _repeated_data_spans(raw, delimiter)
     is_folded = False
     for mark in _MARK.finditer(raw):
         if any(first <= mark.start() < last for first, last in repeated):
@@ -104,11 +105,11 @@ def _may_hold_marks(raw: str) -> bool:
 
 
 def is_cut_off(raw: str, delimiter: str | None = None) -> bool:
-    """Return whether a reply ends inside a thought; see `spoken` for the arguments."""
+    """Return whether a reply ends inside a thought; see `answer_span` for the arguments."""
     return spoken(raw, delimiter)[1] < len(raw)
 
 
-def _repeated(raw: str, delimiter: str | None) -> list[tuple[int, int]]:
+def _repeated_data_spans(raw: str, delimiter: str | None) -> list[tuple[int, int]]:
     fences: list[int] = []
     while delimiter and (at := raw.find(delimiter, fences[-1] + len(delimiter) if fences else 0)) >= 0:
         fences.append(at)

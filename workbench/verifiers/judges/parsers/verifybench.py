@@ -25,20 +25,22 @@ def upstream(raw: str, delimiter: str | None = None) -> Reading:
 
 
 def strict(raw: str, delimiter: str | None = None) -> Reading:
-    """Read the last judgment line, or line of a Yes or No alone; else the last Yes or No that begins a statement."""
+    """Read the last line that is a judgment or only Yes or No; else the last Yes or No that begins a statement."""
     lines = own_lines(raw, delimiter)
-    return _read(verdict_in(lines, _judgment) or verdict_in(lines, lambda line: chosen(_ALONE, _ECHO.sub(" ", line))))
+    return _reading_of_word(
+        verdict_in(lines, _word_of_line) or verdict_in(lines, lambda line: chosen(_ALONE, _ECHO.sub(" ", line)))
+    )
 
 
 def labelled(raw: str, delimiter: str | None = None) -> Reading:
     """Read the last judgment line, with its label."""
-    return _read(verdict_in(own_lines(raw, delimiter), lambda line: chosen(_LABELLED, line)))
+    return _reading_of_word(verdict_in(own_lines(raw, delimiter), lambda line: chosen(_LABELLED, line)))
 
 
-def _read(word: str | None) -> Reading:
+def _reading_of_word(word: str | None) -> Reading:
     return reading_of({"yes": True, "no": False}.get(word or ""))
 
 
-def _judgment(line: str) -> str | None:
+def _word_of_line(line: str) -> str | None:
     bare = line.strip(MARKUP)
     return bare.lower() if bare in ("Yes", "No") else chosen(_LABELLED, line)

@@ -44,14 +44,14 @@ def word_parser(accepts: str, rejects: str) -> Parser:
         rf"(?![\]),*\"' \t]{{0,5}}(?:[/|&]|(?:or|and|nor|but)[ \t])[\[(*\"' \t]{{0,5}}(?:{either}))",
         re.IGNORECASE,
     )
-    return Parser(f"words:{accepts}/{rejects}", 2, *_readers(accepts, rejects, pattern), in_words=True)
+    return Parser(f"words:{accepts}/{rejects}", 2, *_make_readers(accepts, rejects, pattern), in_words=True)
 
 
-def _readers(accepts: str, rejects: str, pattern: re.Pattern[str]) -> tuple[Read, Read]:
+def _make_readers(accepts: str, rejects: str, pattern: re.Pattern[str]) -> tuple[Read, Read]:
     meaning = {accepts.lower(): True, rejects.lower(): False}
 
     def strict(raw: str, delimiter: str | None = None) -> Reading:
-        """Read the last line whose first word it is, in any case, after a label, brackets and asterisks."""
+        """Read the last line that begins with one of the words, in any case, perhaps after a label or marks."""
         word = verdict_in(own_lines(raw, delimiter), lambda line: _any_word(line, pattern))
         return reading_of(meaning.get(word or ""))
 
@@ -63,7 +63,7 @@ def _readers(accepts: str, rejects: str, pattern: re.Pattern[str]) -> tuple[Read
     return strict, labelled
 
 
-strict, labelled = _readers("correct", "incorrect", _FIRST_WORD)
+strict, labelled = _make_readers("correct", "incorrect", _FIRST_WORD)
 
 
 def _any_word(line: str, pattern: re.Pattern[str]) -> str | None:

@@ -130,31 +130,31 @@ class SubmissionExecutor:
         if self._options.early_stop:
             for tally in tallies:
                 while tally.shortest:
-                    await self._add([(tally, tally.shortest)], batch)
+                    await self._compare_more([(tally, tally.shortest)], batch)
                 if tally.passed is False:
                     break
         else:
-            await self._add([(tally, self._options.delta) for tally in tallies], batch)
+            await self._compare_more([(tally, self._options.delta) for tally in tallies], batch)
         runs = [tally.run() for tally in tallies if tally.made]
         results = [run.passed for run in runs]
         return ExecutionScore(runs=runs, h=False if False in results else None if None in results else True)
 
-    async def _add(self, wanted: Sequence[tuple[ComparisonTally, int]], batch: int) -> None:
+    async def _compare_more(self, wanted: Sequence[tuple[ComparisonTally, int]], batch: int) -> None:
         jobs = [(tally, tally.made + number) for tally, more in wanted for number in range(more)]
         first = batch * MAX_SAMPLES
-        outputs = await together(self._run(tally.test, first + number) for tally, number in jobs)
+        outputs = await together(self._execute_test(tally.test, first + number) for tally, number in jobs)
         matches = await together(
-            self._matches(tally.test, output, first + number)
+            self._compare_output(tally.test, output, first + number)
             for (tally, number), output in zip(jobs, outputs, strict=True)
         )
         for (tally, _), matched in zip(jobs, matches, strict=True):
             tally.add((matched,))
 
-    async def _run(self, place: int, sample: int) -> DelimitedReply:
+    async def _execute_test(self, place: int, sample: int) -> DelimitedReply:
         made = {"input": input_text(self.tests[place])}
         return await self._case.ask(self._ask, self._execute, made, sample=sample)
 
-    async def _matches(self, place: int, output: DelimitedReply, sample: int) -> bool | None:
+    async def _compare_output(self, place: int, output: DelimitedReply, sample: int) -> bool | None:
         made = {"test": test_text(self.tests[place]), "execute": output.answer}
         heard = await self._case.ask(self._ask, self._compare, made, sample=sample)
         return None if unusable(output) or unusable(heard) else read_comparison(heard.reply.text, heard.fence)

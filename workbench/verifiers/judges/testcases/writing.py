@@ -95,18 +95,19 @@ def read_tests(said: str, most: int) -> tuple[TestCase, ...]:
     """Parse the first tests in a reply: objects with ``input`` and ``expected_output``, bare or by function name."""
     found: list[TestCase] = []
     for value in _json_values(said):
-        found += _tests(value)
+        found += _collect_tests(value)
     return tuple(found[:most])
 
 
 def read_validation(raw: str, delimiter: str | None) -> bool | None:
-    """Return whether a test was found correct: by the last line with PASS or FAIL; None without one."""
+    """Return whether a test was found correct, by the last line with PASS or FAIL; None without such a line."""
     word = _last_word(raw, delimiter, _PASS, ("PASS", "FAIL"))
     return None if word is None else word == "PASS"
 
 
 def read_comparison(raw: str, delimiter: str | None) -> bool | None:
-    """Return whether an output is the expected one: by the last line with MATCH or NOT MATCH; None without one."""
+    """Return whether an output is the expected one, by the last line with MATCH or NOT MATCH; None without such a
+    line."""
     words = _last_word(raw, delimiter, _MATCH, ("MATCH", "NOT MATCH"))
     return None if words is None else words == "MATCH"
 
@@ -138,16 +139,16 @@ def _json_values(text: str) -> Iterator[Any]:
             yield value
 
 
-def _tests(value: Any, function: str = "", depth: int = 0) -> list[TestCase]:
+def _collect_tests(value: Any, function: str = "", depth: int = 0) -> list[TestCase]:
     if isinstance(value, dict) and "input" in value and "expected_output" in value:
-        return [TestCase(function, _text(value["input"]), _text(value["expected_output"]))]
+        return [TestCase(function, _as_text(value["input"]), _as_text(value["expected_output"]))]
     if depth == _MAX_DEPTH or not isinstance(value, list | dict):
         return []
     inner = value.items() if isinstance(value, dict) else ((function, one) for one in value)
-    return [test for name, one in inner for test in _tests(one, name, depth + 1)]
+    return [test for name, one in inner for test in _collect_tests(one, name, depth + 1)]
 
 
-def _text(value: Any) -> str:
+def _as_text(value: Any) -> str:
     try:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     except RecursionError:

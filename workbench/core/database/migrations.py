@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from workbench.core.database import generation, schema, schema_check
-from workbench.core.database.failures import roll_back
 from workbench.core.database.place import LOGS, require_bytes
 from workbench.core.database.schema import SchemaPart
 from workbench.core.database.schema_check import NAMES, quoted
@@ -293,8 +292,8 @@ def migrate(connection: Connection, path: Path, version: int) -> None:
     connection.execute("PRAGMA foreign_keys = OFF")
     # Foreign views continue to read the table of that name.
     connection.execute("PRAGMA legacy_alter_table = ON")
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with connection:
+        connection.execute("BEGIN IMMEDIATE")
         older: int = connection.execute("PRAGMA user_version").fetchone()[0]
         _remake(connection, older, version)
         _name(connection, MIGRATIONS[:version], _applied_at())
@@ -304,10 +303,6 @@ def migrate(connection: Connection, path: Path, version: int) -> None:
                 f"Nothing was changed. What else is wrong: {Command(f'doctor {shlex.quote(str(path))}')}",
             )
         require_ours(connection, path, version)
-        connection.execute("COMMIT")
-    except BaseException:
-        roll_back(connection)
-        raise
 
 
 def _remake(connection: Connection, older: int, newer: int) -> None:

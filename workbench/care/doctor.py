@@ -122,7 +122,7 @@ def repair(path: Path) -> Repaired:
         done.append("The file was rewritten with new indexes; no row is lost.")
     elif names - _BESIDE:
         kept = [_copy_before_repair(path)]
-        done += anatomy.put_right_in(path)
+        done += anatomy.put_right(path)
         if "item states" in names:
             with opened_project(path) as project:
                 done.append(f"States of {recompute(project):,} tasks were derived from their events.")

@@ -11,7 +11,6 @@ from typing import Final
 
 from workbench.core.database import events, hashes, schema
 from workbench.core.database.connection import MINIMUM_SQLITE
-from workbench.core.database.failures import roll_back
 from workbench.core.database.hashes import ChangedRow
 from workbench.core.database.place import file_system, is_network
 from workbench.core.database.schema_check import Difference, differences, quoted
@@ -117,18 +116,7 @@ def _difference(difference: Difference) -> Finding:
     return _schema_finding("schema", f"{difference.what}{text}", "" if difference.kind == "table" else "repair")
 
 
-def put_right_in(path: Path) -> list[str]:
-    with closing(sqlite3.connect(path, isolation_level=None, timeout=10)) as connection:
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            done = put_right(connection)
-            connection.execute("COMMIT")
-        finally:
-            roll_back(connection)
-        return done
-
-
-def put_right(connection: Connection) -> list[str]:
+def put_right(path: Path) -> list[str]:
     """Drop harmful triggers and indexes that are not ours; recreate ours, and our views, where they differ.
 
     Tables are not changed, because rows would be lost. Harmless objects are kept.
@@ -136,16 +124,18 @@ def put_right(connection: Connection) -> list[str]:
     Returns:
         The actions, one line each.
     """
-    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    ours = {(part.kind, part.name): part.sql for part in schema.parts(version)}
     done = []
-    for kind, name, _, sql, harmless in differences(connection, version):
-        if kind == "table" or (harmless and sql):
-            continue
-        if sql:
-            connection.execute(f"DROP {kind} {quoted(name)}")
-        made = ours.get((kind, name))
-        if made:
-            connection.execute(made)
-        done.append(f"{kind} {name}: {'recreated' if made else 'removed'}")
+    with closing(sqlite3.connect(path, isolation_level=None, timeout=10)) as connection, connection:
+        connection.execute("BEGIN IMMEDIATE")
+        version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+        ours = {(part.kind, part.name): part.sql for part in schema.parts(version)}
+        for kind, name, _, sql, harmless in differences(connection, version):
+            if kind == "table" or (harmless and sql):
+                continue
+            if sql:
+                connection.execute(f"DROP {kind} {quoted(name)}")
+            made = ours.get((kind, name))
+            if made:
+                connection.execute(made)
+            done.append(f"{kind} {name}: {'recreated' if made else 'removed'}")
     return done

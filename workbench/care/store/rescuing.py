@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from workbench.care.store.salvage import DERIVED, Salvage, Schema, Value, without_triggers
 from workbench.core.database import events, generation, hashes, migrations
 from workbench.core.database.backup import check
-from workbench.core.database.failures import explained, roll_back
+from workbench.core.database.failures import explained
 from workbench.core.errors import Command, StoreError
 from workbench.core.health import TableRescued
 from workbench.core.progress import stepping
@@ -137,8 +137,7 @@ class Rescue:
         """
         with explained(path):
             migrations.make(path, self._schema.version)
-            connection = sqlite3.connect(path, isolation_level=None)
-            try:
+            with closing(sqlite3.connect(path, isolation_level=None)) as connection, connection:
                 for pragma in ("foreign_keys = OFF", "synchronous = OFF", "cache_size = -65536"):
                     connection.execute(f"PRAGMA {pragma}")
                 connection.execute("BEGIN IMMEDIATE")
@@ -148,12 +147,6 @@ class Rescue:
                 changed = self._correct_hashes(connection)
                 for statement in later:
                     connection.execute(statement)
-                connection.execute("COMMIT")
-            except BaseException:
-                roll_back(connection)
-                raise
-            finally:
-                connection.close()
             migrations.bring_up_to_date(path, keep_copy=False)
         foreign = sorted(self._salvage.names - self._schema.tables.keys() - {"sqlite_stat1", "sqlite_stat4"})
         return RescueOutcome(self._table_reports(), *changed, foreign, keeps_secret)

@@ -120,8 +120,7 @@ def put_in_place(temporary: Path, target: Path, *, keep: bool = True, before: st
         # Full disk: the content is still in the log, which is not renamed with the file.
         raise StoreError(f"{target}: the disk is full.", "Make room on it, then try again.", "space")
     if not any(os.path.lexists(sidecar_path(target, end)) for end in ENDS):
-        if not give_name(temporary, target):
-            raise StoreError(f"{target} exists.", "Another process has just created it.")
+        _give_name(temporary, target)
         temporary.unlink(missing_ok=True)
         _store_names(target.parent)
         return ()
@@ -154,22 +153,18 @@ def _keep_files(target: Path, place: Path) -> tuple[Path, ...]:
         if end == _INDEX or not file.exists():
             continue
         kept.append(second)
-        if end:
-            _copy_durably(file, second)
+        if not end:
+            _give_name(file, second)
             continue
-        try:
-            os.link(file, second)
-        except FileExistsError:
-            raise
-        except OSError:
-            file.rename(second)
+        shutil.copy(file, second)
+        with second.open("rb") as copy:
+            os.fsync(copy.fileno())
     return tuple(kept)
 
 
-def _copy_durably(file: Path, second: Path) -> None:
-    shutil.copy(file, second)
-    with second.open("rb") as copy:
-        os.fsync(copy.fileno())
+def _give_name(file: Path, name: Path) -> None:
+    if not give_name(file, name):
+        raise StoreError(f"{name} exists.", "Another process has just created it.")
 
 
 def free_name(target: Path, before: str) -> Path:

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from workbench.core.database import generation, schema, schema_check
-from workbench.core.database.failures import roll_back
 from workbench.core.database.place import LOGS, require_bytes
 from workbench.core.database.schema import SchemaPart
 from workbench.core.database.schema_check import NAMES, quoted
@@ -296,8 +295,8 @@ def migrate(connection: Connection, path: Path, version: int) -> None:
     connection.execute("PRAGMA foreign_keys = OFF")
     # With this setting, views of other programs continue to refer to the table's name.
     connection.execute("PRAGMA legacy_alter_table = ON")
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with connection:
+        connection.execute("BEGIN IMMEDIATE")
         older: int = connection.execute("PRAGMA user_version").fetchone()[0]
         _recreate_schema(connection, older, version)
         _record_migrations(connection, MIGRATIONS[:version], _applied_at())
@@ -307,10 +306,6 @@ def migrate(connection: Connection, path: Path, version: int) -> None:
                 f"Nothing was changed. What else is wrong: {Command(f'doctor {shlex.quote(str(path))}')}",
             )
         require_ours(connection, path, version)
-        connection.execute("COMMIT")
-    except BaseException:
-        roll_back(connection)
-        raise
 
 
 def _recreate_schema(connection: Connection, older: int, newer: int) -> None:

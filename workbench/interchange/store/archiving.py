@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, cast
 
 from workbench.core.database import migrations
-from workbench.core.database.failures import explained, roll_back
+from workbench.core.database.failures import explained
 from workbench.core.database.schema import build_large_indexes, drop_large_indexes
 from workbench.core.database.selection import shown_item, shown_question
 from workbench.interchange.records import ColumnType
@@ -258,20 +258,16 @@ class NewDatabase:
         with closing(sqlite3.connect(self._path, isolation_level=None)) as connection, explained(self._path):
             for pragma in ("foreign_keys = OFF", "synchronous = OFF", f"cache_size = -{_CACHE_KIB}"):
                 connection.execute(f"PRAGMA {pragma}")
-            connection.execute("BEGIN IMMEDIATE")
             try:
-                drop_large_indexes(connection)
-                for part, found in parts:
-                    self._insert_rows(connection, part, found)
-                build_large_indexes(connection)
-                _require_references(connection)
-                connection.execute("COMMIT")
+                with connection:
+                    connection.execute("BEGIN IMMEDIATE")
+                    drop_large_indexes(connection)
+                    for part, found in parts:
+                        self._insert_rows(connection, part, found)
+                    build_large_indexes(connection)
+                    _require_references(connection)
             except (sqlite3.IntegrityError, OverflowError) as error:
-                roll_back(connection)
                 raise ArchiveRefused(str(error)) from error
-            except BaseException:
-                roll_back(connection)
-                raise
 
     def columns(self, part: ArchiveTable) -> dict[str, str]:
         with closing(sqlite3.connect(self._path)) as connection:

@@ -245,9 +245,7 @@ def test_what_is_wrong_is_put_right_where_no_row_can_be_lost(path: Path, raw: sq
         CREATE TRIGGER "a "" b" BEFORE INSERT ON models BEGIN SELECT raise(IGNORE); END;
         CREATE INDEX mine ON verdicts (outcome); CREATE TABLE notes (x);"""
     )
-    raw.execute("BEGIN IMMEDIATE")
-    assert len(anatomy.put_right(raw)) == 5
-    assert anatomy.put_right(raw) == []
-    raw.execute("COMMIT")
+    assert len(anatomy.put_right(path)) == 5
+    assert anatomy.put_right(path) == []
     assert [one.name for one in differences(raw, LATEST)] == ["mine", "notes"]
     Database(path).close()

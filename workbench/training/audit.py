@@ -48,7 +48,8 @@ class _JudgedCall(NamedTuple):
 
 
 class Sampler:
-    """Samples each completion independently, with a probability that depends on the completions before it."""
+    """Samples each completion independently; doubtful verdicts and newly frequent phrasings get a higher
+    probability."""
 
     def __init__(self, share: float, seed: int) -> None:
         self._share, self._seed = share, seed

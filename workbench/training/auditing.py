@@ -47,7 +47,7 @@ class Audit(Struct, frozen=True, kw_only=True):
 
 
 def audit_of(database: Path | str | None, share: float, seed: int, training: str) -> Audit | None:
-    """Return the requested audit; None without a database.
+    """Return the settings of an audit; None if no database is given.
 
     Raises:
         UsageError: The share or seed is out of range.
@@ -56,7 +56,7 @@ def audit_of(database: Path | str | None, share: float, seed: int, training: str
 
 
 def watching(audit: Audit, verifier: str, version: str) -> Watcher:
-    """Start the audit; see `workbench.training.audit.Watcher`.
+    """Start the audit and return its watcher; see `workbench.training.audit.Watcher`.
 
     Raises:
         UsageError: The package for projects is not installed, or the project uses the training's name for something

@@ -46,7 +46,8 @@ class Judge:
         completion: The column of completions.
         prefix: A prefix for the names of the new columns.
         workers: Number of worker processes of each copy of this object.
-        timeout: Seconds of processor time an item may take in a worker; by default the verifier's own, as in a run.
+        timeout: Seconds of processor time an item may take in a worker; by default the verifier's own limit, as in a
+            run.
 
     Raises:
         UsageError: No such verifier or option exists, or the verifier calls model servers.

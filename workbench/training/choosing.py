@@ -30,10 +30,10 @@ class RewardVerifier(Struct, frozen=True, kw_only=True):
 
     Attributes:
         name: The verifier's kind, or its name in the project.
-        database: The project with the settings of a verifier that calls model servers; None for a local one.
-        journal: The database for the calls of a verifier that calls model servers; None for a local one.
+        database: The project with the settings of a verifier that calls model servers; None for a local verifier.
+        journal: The database for the calls of a verifier that calls model servers; None for a local verifier.
         probe: The verifier's last probe in the project; None without a probe or a project.
-        warnings: Reasons against training with it.
+        warnings: Messages to the user with reasons not to train with the verifier.
         audit: The settings of a server's audit; None without an audit.
         cluster: The cluster that runs solutions for a server, instead of this machine.
 
@@ -97,10 +97,10 @@ def chosen(
 
     Args:
         name: An installed kind; with a database also a name from ``workbench.toml`` or the database.
-        options: Option values; they override those of a project's name.
+        options: Option values; they override those that the project stores for the name.
         trust: Whether the user accepts the settings in the project's files.
         asking: Whether the verifier may call model servers; this requires a database or a journal.
-        journal: The database for its calls; by default the project.
+        journal: The database that stores its calls to model servers; by default the project.
 
     Raises:
         UsageError: No such kind or option exists, or the verifier calls model servers without ``asking``.
@@ -186,7 +186,7 @@ class WaitingItems:
 
     @contextmanager
     def room(self, items: Sequence[VerifierInput]) -> Iterator[None]:
-        """Reserve room for items during the block.
+        """Reserve room in the queue for items during the block.
 
         Raises:
             Busy: There is no room for all items; none is queued.
@@ -242,7 +242,7 @@ class Scale(Struct, frozen=True, kw_only=True):
             )
 
     def reward(self, verdict: Verdict) -> float | None:
-        """Return 1.0, 0.0 or the reward of an undecided verdict."""
+        """Return a verdict's reward; None excludes the completion from training."""
         if isinstance(verdict, SuiteVerdict):
             as_share = self.own_score and self.tests.pay == "all"
             tests = structs.replace(self.tests, pay="share") if as_share else self.tests
@@ -252,7 +252,7 @@ class Scale(Struct, frozen=True, kw_only=True):
         return _REWARDS.get(verdict.outcome, self.undecided)
 
     def number(self, verdict: Verdict) -> float:
-        """Return the reward for a trainer that takes only numbers: undecided is 0.0 by default."""
+        """Return a verdict's reward for a trainer that accepts only numbers: 0.0 where `reward` returns None."""
         reward = self.reward(verdict)
         return 0.0 if reward is None else reward
 

@@ -95,7 +95,7 @@ class StageTimes:
 
     @contextmanager
     def of(self, stage: str, items: int = 1) -> Iterator[None]:
-        """Measure the duration of the block as that of a stage.
+        """Add the duration of the block to a stage's time.
 
         Args:
             items: Number of items that the block processes.

@@ -115,8 +115,8 @@ def trl_inputs(
     """Return the inputs in order; None for rows without a reference.
 
     Args:
-        prompts: Texts or conversations; a column ``question`` goes before them.
-        completions: As many texts or conversations.
+        prompts: Texts or conversations; a column ``question`` takes precedence over them.
+        completions: Texts or conversations, one for each prompt.
         columns: Other columns by name; only ``subtype`` and the references are used.
         reference: The column of references; by default the first of `REFERENCES` that exists.
 

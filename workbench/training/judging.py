@@ -114,7 +114,7 @@ class Judging:
         return (reference, *BESIDE)
 
     def reference_in(self, row: Mapping[str, Any], name: str) -> Any:
-        """Return the reference of a data set's row; for tests with fields such as ``entry_point``."""
+        """Return the reference in a data set's row; if it is tests, with fields such as ``entry_point``."""
         if not self._reward.by_tests:
             return row[name]
         from workbench.verifiers.execution.given import tests_columns

@@ -18,7 +18,8 @@ from workbench.training.serving import AnyJudge, judging
 
 
 class CallingExecutor:
-    """One verifier with its calls, in a separate event loop; this process locks its journal while it is open.
+    """Runs a verifier that calls model servers in a separate event loop; other processes can't open its journal
+    meanwhile.
 
     Args:
         workers: Worker processes of a stack's local stages; by default one per core.

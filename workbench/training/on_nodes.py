@@ -111,7 +111,7 @@ class NodesExecutor(SolutionExecutor):
                 job.answer.set_exception(ExecutorClosed())
 
     def arrived(self) -> SolutionJob | None:
-        """Return a queued solution; None at the end.
+        """Return a queued solution; None if the executor is closed.
 
         Raises:
             queue.Empty: No solution is queued.
@@ -119,7 +119,8 @@ class NodesExecutor(SolutionExecutor):
         return self._jobs.get_nowait()
 
     def pieces(self, job: SolutionJob) -> Iterator[_Piece]:
-        """Yield the parts of a solution to run if a caller still waits for it; without parts, answer it at once."""
+        """Yield a solution's programs if a caller still waits for it; a solution without programs is answered at
+        once."""
         if not job.answer.set_running_or_notify_cancel():
             return
         try:
@@ -152,7 +153,8 @@ class NodesExecutor(SolutionExecutor):
 
 
 class _Arrivals(Iterator[_Piece]):
-    """Iterates over the parts of queued solutions; pauses while all are in progress and more may come."""
+    """Iterates over the programs of queued solutions; exhausted while no solution is queued, it can be read again
+    later."""
 
     def __init__(self, executor: NodesExecutor) -> None:
         self._executor = executor

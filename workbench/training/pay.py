@@ -17,10 +17,11 @@ class SuiteVerdict(Verdict, frozen=True, kw_only=True):
     """A verdict by tests.
 
     Attributes:
-        passed: Tests that passed, of ``total``.
+        passed: Number of tests that passed, of ``total``.
         total: Number of tests, without broken ones.
-        forgeable: Tests that passed by the sandbox's own report, which a malicious program could forge.
-        late: Whether all failed tests took too long, or had no time left.
+        forgeable: Number of tests that passed by a report from inside the sandbox, which a malicious program could
+            forge.
+        late: Whether every failed test exceeded its time limit or was not run because the time was up.
         weighted: Share of passed tests weighted by difficulty: a test's weight is the share of solutions that fail it.
         trusted: The share of passed tests and the weighted share, both without passes that a program could forge.
     """
@@ -37,7 +38,8 @@ class SuitePay(Struct, frozen=True, kw_only=True):
     """The reward for passed tests.
 
     Attributes:
-        pay: 1 if all tests pass, else 0; the share of passed tests; or that share weighted by difficulty.
+        pay: ``"all"``: 1 if all tests pass, else 0; ``"share"``: the share of passed tests; ``"difficulty"``: that
+            share weighted by difficulty.
         forgeable: Whether passes that a program could forge count, count as failures, or make the verdict undecided.
         timeouts: Whether a solution that fails only because it takes too long is wrong or undecided.
     """

@@ -38,8 +38,8 @@ class TestCounts(Struct, frozen=True, kw_only=True):
     """The results of a completion's tests.
 
     Attributes:
-        passed: Tests that passed, of ``total``.
-        forgeable: Of these, passes that a malicious program could forge.
+        passed: Number of tests that passed, of ``total``.
+        forgeable: Number of those passes that a malicious program could forge.
     """
 
     passed: int
@@ -89,7 +89,7 @@ class TrlRequest(Struct, frozen=True, kw_only=True):
 
     Attributes:
         prompts: Texts or conversations.
-        completions: As many texts or conversations.
+        completions: Texts or conversations, one for each prompt.
         question: The questions, if the prompts contain more than the question.
         tests: The tests, which replace the references if the verifier is ``execution``.
         entry_point: The name of the function that the tests call.
@@ -180,7 +180,7 @@ class OpenRlhfRewards(Struct, frozen=True, kw_only=True):
     """The answer of ``POST /openrlhf``: what OpenRLHF's remote reward model returns.
 
     Attributes:
-        scores: The same numbers, for dynamic filtering.
+        scores: The rewards again, which OpenRLHF uses for dynamic filtering.
         extra_logs: ``"undecided"``: 1.0 for an abstention or an error, else 0.0.
     """
 

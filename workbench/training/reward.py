@@ -65,7 +65,8 @@ class Reward(Closing):
         reference: The column with the reference answers in TRL's data set; by default the one of ``reference``,
             ``ground_truth``, ``solution`` and ``answer`` that exists.
         workers: Worker processes; by default one per core.
-        timeout: Seconds of processor time an item may take in a worker; by default the verifier's own, as in a run.
+        timeout: Seconds of processor time an item may take in a worker; by default the verifier's own limit, as in a
+            run.
             If the verifier calls model servers, seconds that an item may take there; by default unlimited.
         audit: A project that stores a share of the judged completions with their training step: `workbench training`.
         share: The mean share of judged completions to store; those with a doubtful verdict or a newly frequent
@@ -161,7 +162,7 @@ class Reward(Closing):
 
         Args:
             prompts: Texts or conversations; they are the questions unless there is a column ``question``.
-            completions: As many texts or conversations.
+            completions: Texts or conversations, one for each prompt.
             **columns: The data set's other columns as lists: the references, and ``question`` and ``subtype`` if they
                 exist. A row whose reference is None or NaN has no reward.
 
@@ -216,7 +217,7 @@ class Reward(Closing):
         }
 
     def number(self, verdict: Verdict) -> float:
-        """Return a verdict's reward as a number: undecided is 0.0 by default."""
+        """Return a verdict's reward as a number: 0.0 for an undecided verdict, unless ``undecided`` is set."""
         return self._scale.number(verdict)
 
     def verdicts(self, items: Sequence[VerifierInput], deadline: float | None = None) -> list[Verdict]:
@@ -335,7 +336,7 @@ def _require_above_0(option: str, seconds: float | None) -> None:
 
 
 def one_of(option: str, given: Word, known: Any) -> Word:
-    """Return the given value of an option.
+    """Return an option's value if it is one of the option's choices.
 
     Raises:
         UsageError: The value is not one of the option's choices.

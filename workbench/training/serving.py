@@ -52,7 +52,7 @@ PREFIX: Final = "rewards/"
 
 
 class AskingJudge:
-    """A verifier that calls model servers, for an event loop; created by `open_asking_judge`."""
+    """A verifier that calls model servers, for callers in an event loop; created by `open_asking_judge`."""
 
     def __init__(self, answers: VerifierSession, line: WaitingItems) -> None:
         self._answers = answers
@@ -149,12 +149,13 @@ _MAX_LOOP_ITEMS = 128
 
 
 class AsyncVerifier:
-    """A verifier for an event loop.
+    """A local verifier for callers in an event loop: short texts are judged in the loop, others in processes.
 
     Args:
         line: The queue of items that wait for a worker, or for a process for long texts.
         workers: Worker processes; by default one per core, except one core for the loop.
-        timeout: Seconds of processor time an item may take in a worker; by default the verifier's own, as in a run.
+        timeout: Seconds of processor time an item may take in a worker; by default the verifier's own limit, as in a
+            run.
     """
 
     def __init__(

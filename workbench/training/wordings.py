@@ -66,6 +66,8 @@ class _PhrasingState(Struct, array_like=True):
     Attributes:
         number: Its position in the order of first occurrence, from 1.
         rate: Its usual share of the questions with an accepted completion.
+        number: Its position in the order of first occurrence, from 1.
+        rate: Its usual share of the questions with an accepted completion.
         evidence: The logarithm of M; None without evidence.
     """
 
@@ -147,7 +149,7 @@ class WordingWatch:
         return not self._rising.isdisjoint(found)
 
     def close(self, step: int, give_way: Callable[[], None] = lambda: None) -> list[Alarm]:
-        """End a step; return the phrasings that became too frequent with it, the most frequent first.
+        """End a step; return an alarm for each phrasing that became too frequent in it, the strongest evidence first.
 
         Args:
             give_way: Called before each piece of the work, to let other work run first.

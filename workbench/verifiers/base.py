@@ -47,7 +47,7 @@ class Configured(Identified, Protocol):
         description: One line for lists.
         options: Every option's name and description.
         choices: Options with a fixed set of values -> these values; optional.
-        filled_in: Options that users don't set: they contain data of the project from when the name was bound;
+        filled_in: Options that users don't set: they are filled in with the project's data when a name is bound;
             optional.
         preload: Modules worth importing once for all worker processes.
         name: The kind's name in the registry, such as ``"math-verify"``.
@@ -113,7 +113,7 @@ class Judged(Struct, frozen=True, kw_only=True):
 class ServedVerifier(Configured, Protocol):
     """A verifier that calls model servers.
 
-    It runs in the runner, many items at a time; it waits only in ``ask``.
+    It judges many items at a time in the runner's event loop, and may wait only in ``ask``.
     """
 
     def servers(self) -> dict[str, ModelServer]: ...
@@ -121,7 +121,7 @@ class ServedVerifier(Configured, Protocol):
     def limits(self) -> Limits: ...
 
     def calls_per_item(self) -> float:
-        """Return the average number of calls for an item without stored replies."""
+        """Return the average number of calls for an item if no reply is stored yet."""
         ...
 
     async def judge(self, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
@@ -141,7 +141,7 @@ class SandboxedVerifier(Configured, Protocol):
     Attributes:
         suites: Names of the suites of tests, in order.
         seeds: Hash seeds of the interpreter; the first decides, the others show whether the verdict depends on it.
-        wanted: The isolation: a `Level`, or ``"best"`` for the highest that this machine supports.
+        wanted: The requested isolation: a `Level`, or ``"best"`` for the highest that this machine supports.
         interpreter: The path of another Python interpreter; None for the current one.
         scratch: Size of a writable folder for solutions in bytes; 0 for none.
         extractor: How code is extracted from a reply: name and version.
@@ -194,7 +194,8 @@ def identity(verifier: Identified) -> str:
 
 
 def is_identity(verifier: Identified, known: str) -> bool:
-    """Return whether a hash is this verifier's; hashes from before configurations named the server match any server."""
+    """Return whether a hash is this verifier's; a hash from before configurations named the server matches any
+    server."""
     return known in (identity(verifier), _hash(verifier.name, _without_servers(verifier.config())))
 
 

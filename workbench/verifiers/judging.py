@@ -20,7 +20,8 @@ _LONGEST_TEXT = 20_000
 
 
 def judged(verifier: Verifier, item: VerifierInput) -> Verdict:
-    """Return the verdict with its time; an exception or any other result of the verifier becomes the verdict "error".
+    """Return the verdict on an item, with the time taken; an exception or an invalid result becomes the verdict
+    "error".
 
     Raises:
         MemoryError: The verifier ran out of memory.
@@ -59,7 +60,7 @@ def _require_verdict(answer: object) -> Verdict:
 
 
 def trimmed(verdict: Verdict, item: VerifierInput, ms: float) -> Verdict:
-    """Return the verdict with bounded texts and without offsets outside their text."""
+    """Return the verdict with its texts shortened and without offsets outside their text."""
     return structs.replace(
         verdict,
         reason=_truncate(verdict.reason, _LONGEST_REASON),

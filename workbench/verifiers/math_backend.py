@@ -55,7 +55,8 @@ def judge(reference: str, completion: str, options: MathVerifyOptions = _DEFAULT
 
     With ``reference=plain`` it is ``parse(reference)``.
 
-    The library returns False after an internal exception; so does this, and the verdict's detail names the exception.
+    The library reports "not equal" after an internal exception. So does this function, but the verdict's detail names
+    the exception.
     """
     _swallowed.error = None
     gold = parse(reference if options.reference == "plain" else f"${reference}$", parsing_timeout=None)

@@ -47,14 +47,15 @@ class ProcessUsage(Struct, frozen=True):
     exact: bool
 
     def over(self, seconds: float) -> Cause | None:
-        """Return which limit is exceeded for an allowance of ``seconds`` of computing, if any."""
+        """Return the limit that is exceeded if ``seconds`` of computing are allowed; None if none is."""
         if self.cpu >= seconds:
             return "cpu"
         return "wall" if self.wall >= WALL_TIME_FACTOR * seconds else None
 
     @property
     def own(self) -> float:
-        """Return the seconds charged to a budget: processor time of all threads, or wall time without waits if more."""
+        """Return the seconds to charge to a budget: processor time of all threads, or wall time without waits if that
+        is more."""
         return max(self.cpu, self.wall if self.exact else self.wall / WALL_TIME_FACTOR)
 
     def left(self, seconds: float) -> float:

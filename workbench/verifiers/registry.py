@@ -120,7 +120,7 @@ class Registry:
 
 
 def require_local(verifier: AnyVerifier) -> Verifier:
-    """Return the verifier if it works locally, from the texts only.
+    """Return the verifier if it is local: it judges an item from its texts, in this process or a worker.
 
     Raises:
         UsageError: The verifier calls a model server, or runs programs.

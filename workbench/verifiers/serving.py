@@ -315,7 +315,7 @@ def required(options: Mapping[str, str], name: str) -> str:
 
 
 def model_name(options: Mapping[str, str], name: str) -> str:
-    """Return a server's name of a model.
+    """Return the name of a model on its server.
 
     Raises:
         ValueError: The option is missing, empty, or not a valid name.
@@ -327,7 +327,7 @@ def model_name(options: Mapping[str, str], name: str) -> str:
 
 
 def choice(options: Mapping[str, str], name: str, allowed: Sequence[Word], default: Word) -> Word:
-    """Return an option's value from a fixed set.
+    """Return an option's value, which must be one of the allowed ones.
 
     Raises:
         ValueError: The value is not in the set.
@@ -401,7 +401,8 @@ def _quoted(text: str) -> str:
 
 
 async def judged_by_server(verifier: ServedVerifier, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
-    """Return the verdict with its time; a call that failed for good is the verdict "error" with its code as reason.
+    """Return the verdict on an item, with the time taken; a call that failed for good is the verdict "error" with its
+    code as reason.
 
     Any other exception of the verifier, or a result that is not a verdict, is the error "internal".
 

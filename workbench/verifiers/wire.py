@@ -119,7 +119,7 @@ class Channel:
             self._outgoing = memoryview(b"")
 
     def receive(self) -> bytes | None:
-        """Return the next complete message's body, or None if it is incomplete.
+        """Return the next message's body; None if it has not arrived completely.
 
         Raises:
             EOFError: The worker has ended, or sends invalid data.

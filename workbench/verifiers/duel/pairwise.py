@@ -88,7 +88,7 @@ class Pairwise(OneServer):
         }
 
     def calls_per_item(self) -> float:
-        """Return two calls for each pair; each pair is shared by two items."""
+        """Return the number of opponents: each pair takes two calls and is shared by two items."""
         return float(self.opponents)
 
     async def judge(self, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:

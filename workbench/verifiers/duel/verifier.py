@@ -56,8 +56,9 @@ def preferences(reply: str, fence: str | None = None) -> dict[Dimension, Place |
 def winner(as_first: Place | None, as_second: Place | None) -> Winner | None:
     """Return the winner from the preferences with A first and with A second: a win in both orders, else a tie.
 
-    The result is None if one of the two is missing. Source: MCTS-Judge, section 4.4, has win rates; that order matters
-    to judges, and how to ask for both, is from Zheng et al., "Judging LLM-as-a-Judge", NeurIPS 2023, section 3.4.
+    The result is None if one of the two is missing. Sources: the win rates are those of MCTS-Judge, section 4.4;
+    judges are asked in both orders, since order influences them, as in Zheng et al., "Judging LLM-as-a-Judge", NeurIPS
+    2023, section 3.4.
     """
     if as_first is None or as_second is None:
         return None

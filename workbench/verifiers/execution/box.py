@@ -195,7 +195,7 @@ class BoxLostError(Exception):
 
 
 class Box:
-    """A server at a level; it must be closed.
+    """A server process in the sandbox of a level, with its children; it must be closed.
 
     Raises:
         VerifierError: This machine lacks a requirement of the level.
@@ -218,7 +218,7 @@ class Box:
         return self._process.pid
 
     def retire(self, child: Child) -> None:
-        """End a child and order the next.
+        """End a child and order the next one from the server.
 
         Raises:
             BoxLostError: The server has ended.
@@ -273,7 +273,7 @@ class Box:
 
 
 def _start_server(level: Level, settings: PoolSettings, control: socket.socket) -> ServerProcess:
-    """Start a server with this end of its control socket, which is closed here.
+    """Start a server; ``control`` is its end of the control socket, which is then closed in this process.
 
     Raises:
         VerifierError: The server can't be started.

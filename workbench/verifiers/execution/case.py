@@ -181,7 +181,7 @@ class SolutionProgress:
         return (1 + len(batch.places)) * (HEAD.size + self.longest(batch))
 
     def longest(self, batch: Batch) -> int:
-        """Return the maximum output of a child at once: for a test, or for a program whose output is the result."""
+        """Return the maximum bytes of one report of a child: on a test, or of a program whose output is the result."""
         return LONGEST_EVIDENCE + (self._settings.output_bytes if batch.kind == "stdio" else self._suite.room)
 
     @property

@@ -43,7 +43,7 @@ def verdict_on(problem: Problem, text: str, code: Code, found: Mapping[str, Exec
         problem: The problem with the tests of these suites.
         text: The stored solution.
         code: The code that was run.
-        found: At least one suite's outcomes.
+        found: Outcomes by suite, of at least one suite.
     """
     executions = list(found.values())
     total = sum(one.counted for one in executions)
@@ -119,7 +119,7 @@ def _find_first_failure(found: Mapping[str, Execution]) -> _FirstFailure | None:
 
 
 class _ExcludedTests(NamedTuple):
-    """The number of excluded tests, and the most frequent reason: an error in the test, or a person's decision."""
+    """The number of excluded tests, and the most frequent reason: an error in the test, or an annotator's decision."""
 
     tests: int
     error: str | None
@@ -175,7 +175,7 @@ def _locate_line(text: str, code: Code, line: int | None) -> tuple[int, int] | N
 
 
 def standings(problem: Problem, tests: Iterable[CodeTest], suite: str | None = None) -> dict[CodeTest, Where]:
-    """Return where the outcome of each of a problem's tests is decided.
+    """Return for each of a problem's tests where its outcome is decided: inside or outside the sandbox.
 
     Broken tests in other languages than Python are not known before they are run.
     """

@@ -61,7 +61,7 @@ class RowProblem(Struct, frozen=True):
     """A problem, and the pass rates of its tests.
 
     Attributes:
-        rates: Shares of solutions that pass, test by test of ``base``; None if unknown.
+        rates: The share of solutions that pass each test of ``base``; None if unknown.
     """
 
     problem: Problem

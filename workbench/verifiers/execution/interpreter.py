@@ -87,7 +87,7 @@ class Interpreter(Struct, frozen=True, kw_only=True):
 
 @lru_cache(maxsize=16)
 def interpreter(path: str | None) -> Interpreter:
-    """Query an interpreter about itself; None is the current one.
+    """Return the properties of the interpreter at a path; None is the current one.
 
     Raises:
         VerifierError: The interpreter doesn't start.
@@ -214,7 +214,7 @@ def code_of(problem: Problem, text: str, form: SolutionForm | None, extractor: s
 
 
 def form_of(text: str, language: str = "python") -> SolutionForm:
-    """Detect the form of a text: a program if it is valid, or has no sign of a reply."""
+    """Detect the form of a text: a program if it is valid Python or has no sign of a reply, such as a fence."""
     if language == "python" and parsed(text) is not None:
         return "program"
     return "reply" if "</think>" in text or _FENCE.search(text) else "program"

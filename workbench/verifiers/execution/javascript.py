@@ -50,7 +50,7 @@ def _file_content(asked: RunnerTask) -> str:
 
 
 def _split_assertion(test: CodeTest) -> ExpressionTest | None:
-    """Split ``assert.deepStrictEqual(f(1), literal)`` with a call on plain values and a JSON literal, else None."""
+    """Split ``assert.deepStrictEqual(f(1), literal)``; None unless it has a call on plain values and a JSON literal."""
     found = _CALL.fullmatch(test.source.strip())
     if found is None:
         return None
@@ -74,7 +74,7 @@ def _test_of_call(expression: str, literal: str) -> ExpressionTest | None:
 
 
 def _is_tested(called: str, entry_point: str | None, setup: str) -> bool:
-    """Return whether a name is the entry point, or its alias by a setup of one assignment.
+    """Return whether a name is the entry point, or an alias that the setup, a single assignment, gives it.
 
     Any other setup that mentions the entry point may have wrapped it.
     """

@@ -26,7 +26,7 @@ _START_UP_DEATHS: Final = 3
 
 
 class Slot:
-    """One box at a time, replaced when it dies, and at most one solution.
+    """A place in the pool: a box, which is replaced when it dies, and at most one solution at a time.
 
     Raises:
         VerifierError: This machine lacks a requirement of the level.

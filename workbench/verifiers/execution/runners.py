@@ -56,7 +56,7 @@ class ExpressionTest(Struct, frozen=True):
     """A test as an expression and the JSON text that its value must equal.
 
     Attributes:
-        called: The name that the expression calls, if it does nothing else and `LanguageRunner.is_tested` decides.
+        called: The name that the expression calls, which `LanguageRunner.is_tested` has to check; None if it needn't.
     """
 
     expression: str

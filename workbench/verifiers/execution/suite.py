@@ -40,9 +40,9 @@ class PreparedTest(Struct, frozen=True):
         form: The actual form: ``statement`` for a test that only claims to be an ``expression``.
         sent: Its code or, for another interpreter, its text; without the parts that must not be known inside.
         expected: The value that an ``expression`` must equal.
-        likely: Its most likely encoding, so that most passes need no decoding.
+        likely: The most likely encoding of the expected value: an equal result passes without being decoded.
         via: The conversion applied outside, if any.
-        whole: The unchanged test, for a value that can't be converted.
+        whole: The unchanged test, which is run inside if the value can't be converted outside.
         wanted: The expected value as written in the test, or the expected output of a ``stdio`` program.
         message: A statement that raises the assertion's error, if its message is computed; it is run only if the value
             is wrong, and decides between a failure and an error.

@@ -125,7 +125,9 @@ _EXAMPLES: Final = "settled_examples"
 
 
 def _insert_notice(call: TemplateCall, fence: str | None, *, broken: bool, examples: bool) -> tuple[str, list[str]]:
-    """Return the beginning of a request, and its messages with a notice about the delimiter if they contain it.
+    """Return the notice about the delimiter that begins a request, and the request's messages.
+
+    The notice is "" if a message has a place for it; it is then inserted there.
 
     Examples come before the notice, since they are the same for other items; else it precedes the first text of an
     item.
@@ -149,7 +151,7 @@ def _insert_notice(call: TemplateCall, fence: str | None, *, broken: bool, examp
 
 
 def filled(call: TemplateCall, **words: str) -> TemplateCall:
-    """Fill these placeholders of the call with trusted words, without a fence.
+    """Fill placeholders of a call with trusted words, without a fence.
 
     Args:
         call: A call of a template.

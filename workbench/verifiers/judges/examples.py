@@ -33,7 +33,7 @@ _MAX_EXAMPLES: Final = 32
 
 
 class ExamplePlan(Struct, frozen=True, kw_only=True):
-    """The requested examples.
+    """The few-shot examples that options request.
 
     Attributes:
         by_type: Whether examples of the item's answer type are preferred.

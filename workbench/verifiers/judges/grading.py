@@ -40,7 +40,7 @@ def probability(tokens: Sequence[TokenChoice], said: str, words: tuple[str, str]
         tokens: The reply's tokens, each with the likeliest at its position.
         said: The reply without reasoning.
         words: The words of the two verdicts.
-        correct: The parser's verdict; its position in the reply is where this is stated.
+        correct: The parser's verdict; the probability is that at the place where the reply states it.
     """
     text = "".join(token.text for token in tokens)
     start = text.rfind(said.strip())

@@ -70,7 +70,8 @@ class JudgePanel:
         }
 
     def limits(self) -> Limits:
-        """Return the sum of the members' budgets, if the panel has no budget, and the strictest of their rates."""
+        """Return the panel's budget, or the sum of the members' budgets if it has none, and the strictest of their
+        rates."""
         return self._limits
 
     def calls_per_item(self) -> float:

@@ -22,7 +22,7 @@ class PublishedPrompt(Struct, frozen=True, kw_only=True):
     """A prompt as its authors released it.
 
     Attributes:
-        file: Its path in their repository.
+        file: The path of its file in the authors' repository.
         sha256: SHA-256 of the released file's bytes, in hexadecimal.
         names: The placeholders in it; other braces are text.
     """
@@ -67,7 +67,7 @@ def release_note(standing: Standing) -> str:
 
 
 def prompt_named(path: Path) -> PublishedPrompt | None:
-    """Return the released prompt with a file's name, or None."""
+    """Return the released prompt whose file has the same name; None if there is none."""
     return next((prompt for prompt in VERIFYBENCH.values() if Path(prompt.file).name == path.name), None)
 
 

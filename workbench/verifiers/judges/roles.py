@@ -53,7 +53,7 @@ class PromptRole(Struct, frozen=True, kw_only=True):
     """The placeholders of one role, in addition to an item's texts.
 
     Attributes:
-        names: Further placeholders.
+        names: The role's own placeholders.
         printed: Placeholders as papers print them -> ours, where this role differs from `PRINTED_NAMES`.
     """
 
@@ -255,7 +255,7 @@ _WORDS: Final = re.compile(r"[A-Za-z][\w ]*")
 def printed_call(
     text: str, where: str, name: str, role: PromptRole, sampling: Sampling, known: Collection[str] = ITEM_NAMES
 ) -> TemplateCall:
-    """Build the request of a printed prompt, with the names replaced by the item's texts.
+    """Build the request of a prompt as a paper prints it; its names in braces will be replaced by the item's texts.
 
     A text without a mark is one message of the user. White space after a mark and before the next is removed.
 

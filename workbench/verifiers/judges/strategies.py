@@ -26,13 +26,14 @@ def _make_chain(template: Template, parser: Parser, options: Mapping[str, str]) 
 
 
 class Kind(Struct, frozen=True):
-    """One strategy.
+    """A strategy of a judge: its procedure, options and template.
 
     Attributes:
         description: A short description of its procedure.
-        variants: Other phrasings; the template's file is ``<strategy>.toml`` or ``<strategy>-<variant>.toml``.
+        variants: Names of other phrasings of its prompt; the template's file is ``<strategy>.toml`` or
+            ``<strategy>-<variant>.toml``.
         options: The strategy's options and their descriptions.
-        own_template: Whether a custom template may replace ours.
+        own_template: Whether a custom template may replace the built-in one.
         file: The template's name if it isn't the strategy's own.
         names: Placeholders of its template for trusted words.
         roles: Roles whose prompt a user's file may contain.

@@ -96,7 +96,7 @@ def plain_names(content: str, known: frozenset[str]) -> frozenset[str]:
 
 
 def shown(content: str) -> frozenset[str]:
-    """Return the names whose texts are inserted into a message if they exist."""
+    """Return the placeholders whose texts are inserted into a message, unless a text is missing."""
     return frozenset(name for sign, name in _MARK.findall(content) if not sign)
 
 
@@ -112,7 +112,7 @@ def required(content: str, known: frozenset[str]) -> frozenset[str]:
 
 
 def misplaced(content: str, known: frozenset[str]) -> Slip | None:
-    """Return the first error: an unknown placeholder, or a section whose end doesn't match."""
+    """Return the first error in a message: an unknown placeholder, or a section whose end doesn't match."""
     opened = ""
     for mark in _MARK.finditer(content):
         sign, name = mark.groups()
@@ -182,7 +182,7 @@ class TemplateCall(Struct, frozen=True, kw_only=True):
     Attributes:
         messages: Roles and texts with placeholders.
         names: The placeholders in them.
-        required: The placeholders outside their own section, which the request requires.
+        required: The placeholders outside their own section: without their texts the request can't be built.
         sampling: The template's sampling, overridden by the user's and by the call's own settings.
         is_plain: Whether messages have only placeholders: no sections, and no notice.
     """
@@ -464,7 +464,7 @@ class Prompt(Struct, frozen=True):
 
 
 def prompt(path: Path, name: str, texts: frozenset[str], chosen: Sampling = _AS_IT_IS) -> Prompt:
-    """Load the prompt in a file of this package.
+    """Load a prompt of one message from a text file of this package.
 
     Args:
         path: Path of a UTF-8 text with placeholders.

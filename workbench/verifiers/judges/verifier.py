@@ -216,12 +216,12 @@ class LlmJudge:
 
     @property
     def is_graded(self) -> bool:
-        """Return whether its verdicts have a score that is a probability or similar."""
+        """Return whether its verdicts have a graded score: a probability, or a rubric's share of met criteria."""
         return bool(self._template.criteria) or self._template.calls[-1].sampling.top_logprobs is not None
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Return for a published prompt whether it is the released one."""
+        """Return notes for the user: for a published prompt, whether it is unchanged since its release."""
         return () if self._standing is None else (release_note(self._standing),)
 
     def _template_with_logprobs(self, options: Mapping[str, str], kind: Kind) -> Template:
@@ -364,7 +364,7 @@ class PlannedRequest(Struct, frozen=True):
     Attributes:
         step: The call's purpose.
         role: The role of the verifier's server.
-        exact: Whether it is exact; otherwise a placeholder replaces text that a model has yet to write.
+        exact: Whether the request is complete; if False, a placeholder stands for text that a model has yet to write.
     """
 
     step: str

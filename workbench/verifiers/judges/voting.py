@@ -117,7 +117,7 @@ class Draws:
         return random.Random(f"{self._root}:{purpose}").random()
 
     def sample(self, things: Sequence[Thing], count: int, *purpose: object) -> list[Thing]:
-        """Draw ``count`` of the things without repetition, or all of them, in drawn order."""
+        """Draw ``count`` different things, or all if there are fewer, and return them in the order drawn."""
         source = random.Random(f"{self._root}:{purpose}")
         left = list(things)
         return [left.pop(int(source.random() * len(left))) for _ in range(min(count, len(left)))]

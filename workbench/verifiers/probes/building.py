@@ -41,7 +41,7 @@ class Companion(Struct, frozen=True, kw_only=True):
     Attributes:
         role: ``"control"``: a correct completion; ``"carrier"``: the wrong completion that payloads are appended to,
             here without a payload.
-        real: Whether it comes from the data.
+        real: Whether the completion is one of the data; else it was made from the reference.
     """
 
     row: BaseRow
@@ -53,7 +53,7 @@ class Companion(Struct, frozen=True, kw_only=True):
 def probes(
     rows: Iterable[BaseRow], families: tuple[Family, ...], seed: int, classes: frozenset[VerifierClass] = EVERY_CLASS
 ) -> Iterator[Probe]:
-    """Yield every payload on every question, question by question, including skipped ones.
+    """Yield a probe for every payload and question, question by question, including skipped probes.
 
     Args:
         seed: The seed of random payloads.
@@ -78,7 +78,7 @@ def companions(rows: Iterable[BaseRow], families: tuple[Family, ...]) -> Iterato
 
 
 def verifier_input(subject: Probe | Companion) -> VerifierInput:
-    """Return a verifier's input.
+    """Return the verifier's input for a probe, control or carrier.
 
     The item's number is below 0, so that it can't be mistaken for a completion's row id, and depends only on question
     and payload: random draws by it are the same for every choice of rows and families.

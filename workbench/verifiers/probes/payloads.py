@@ -47,7 +47,7 @@ class Payload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Family(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Payloads that try the same weakness.
+    """Payloads that try to exploit the same weakness of verifiers.
 
     Attributes:
         family: The number, such as ``"P4"``.

@@ -39,7 +39,8 @@ def program(text: str | None) -> str | None:
 
 
 def stub(source: str, body: str = "pass") -> str:
-    """Return the program's first function with another body; classes are kept with ``pass`` as their body."""
+    """Return the program's first function with another body; if the first definition is a class, with ``pass`` as its
+    body."""
     definition = _definitions(source)[0]
     if isinstance(definition, ast.ClassDef):
         return f"class {definition.name}:\n    pass"
@@ -49,7 +50,7 @@ def stub(source: str, body: str = "pass") -> str:
 
 
 def dead(source: str) -> str:
-    """Return the program's first function, with the whole program in its docstring and no code."""
+    """Return the program's first function with the whole program as its docstring and ``pass`` as its only code."""
     return stub(source, f"{source!r}\npass")
 
 
@@ -64,7 +65,8 @@ def hard_coded(examples: list[PublicExample]) -> str:
 
 
 def examples(question: str) -> list[PublicExample]:
-    """Find the examples in a question, as in ``f(1) == 2`` or a ``>>>`` session; only those with plain values."""
+    """Find the examples in a question, as in ``f(1) == 2`` or a ``>>>`` session; only examples whose arguments and
+    result are literals."""
     found = []
     for pattern in (_CALL, _PROMPT):
         for match in pattern.finditer(question[:_MAX_PROGRAM_CHARACTERS]):
@@ -118,7 +120,8 @@ class RightAnswers:
         self._list = _normalise_all(_split_list(final))
 
     def include(self, text: str) -> bool:
-        """Return whether a text is the reference, its final answer, a member of it, or an equal list."""
+        """Return whether a text is the reference, its final answer, a member of that answer, or a list with the same
+        members."""
         return _normalise(text) in self._members or self._is_the_list(text)
 
     def _is_the_list(self, text: str) -> bool:

@@ -38,10 +38,11 @@ _PROSE = 4
 
 
 def wrong_answer(answer: str) -> str:
-    """Return an answer of the same kind that is not equal to this one.
+    """Return an answer of the same kind that is not equal to the given answer.
 
-    It has another option letter, the opposite state, other words for a sentence, or the last number outside subscripts
-    plus one. Without numbers: zero for infinities, one bracket more for brackets, other words for words, and an added
+    It is another option letter, the opposite state, other words for a sentence, or the answer with its last number
+    outside subscripts increased by one. Without numbers: zero for infinities, one bracket more for brackets, other
+    words for words, and an added
     high power for other expressions.
     """
     if options := _OPTIONS.fullmatch(answer):
@@ -283,7 +284,7 @@ class Values:
 
     @property
     def given_equation(self) -> str:
-        """Return the question's own equation, if the answer is solved for something."""
+        """Return the equation that the question states, if the answer is a solution such as ``x = 6``."""
         return find_question_equation(self.row.question, self.answer) or _skip("no_equation")
 
     @property
@@ -330,14 +331,14 @@ class Values:
 
     @cached_property
     def solution(self) -> str:
-        """Return a real completion without its reasoning tag: a right one if available."""
+        """Return a completion from the data, without its opening reasoning tag: a correct one if available."""
         text = self.row.right or self.row.wrong or _skip("no_completion")
         opened = _THOUGHT.match(text)
         return text[opened.end() if opened else 0 :].lstrip()
 
     @property
     def sentence(self) -> str:
-        """Return the first sentence of a real completion; skip if it contains the answer."""
+        """Return the first sentence of a completion from the data; skip the probe if it contains the answer."""
         found = _SENTENCE.match(self.solution)
         sentence = found[0].strip() if found else ""
         if len(sentence) > self._first_mention(sentence):
@@ -346,7 +347,8 @@ class Values:
 
     @property
     def beginning(self) -> str:
-        """Return a real completion up to where it first states the answer, and at most two fifths of it."""
+        """Return the beginning of a completion from the data, up to where it first states the answer and at most two
+        fifths."""
         text = self.solution
         end = min(self._first_mention(text), completion_answer(text).start, int(len(text) * _REACH))
         cut = text[:end].rstrip()

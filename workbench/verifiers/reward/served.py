@@ -47,7 +47,8 @@ def label_from(options: Mapping[str, str]) -> int | None:
 
 
 def graded(score: float, threshold: float | None) -> Verdict:
-    """Return "correct" iff the score reaches the threshold; abstain without a threshold, and keep the score."""
+    """Return "correct" iff the score reaches the threshold; abstain without a threshold; the verdict keeps the
+    score."""
     if threshold is None:
         return Verdict(outcome=Outcome.ABSTAIN, reason="no_threshold", score=score)
     outcome = Outcome.CORRECT if score >= threshold else Outcome.INCORRECT
@@ -96,8 +97,8 @@ class Form(Struct, frozen=True, kw_only=True):
 
     Attributes:
         text: Known names in braces are replaced in one pass; other braces are text.
-        reference: Whether the reference answer is inserted.
-        neutralise: Whether to break control tokens in the item's texts; those in the form's own text are kept.
+        reference: Whether the reference answer is inserted into the text.
+        neutralise: Whether to break control tokens in the item's texts; control tokens in ``text`` itself are kept.
     """
 
     text: str

@@ -24,7 +24,7 @@ _COUNTS = {"one": 1, "two": 2, "three": 3, "four": 4}
 
 
 def alternatives_of(text: str) -> list[str]:
-    """Return the answers of which any is right; empty if a text lists no such answers."""
+    """Return the answers that a reference lists as right, each by itself; empty if it lists no alternatives."""
     if (json := _JSON.fullmatch(text)) is not None:
         return _BETWEEN.split(json[1])
     if (counted := _ANY_OF.fullmatch(text)) is not None:

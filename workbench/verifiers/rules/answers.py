@@ -169,7 +169,7 @@ def with_unit_behind(text: str, answer: FinalAnswer) -> str:
 
 
 def boxes_of(answer: FinalAnswer) -> tuple[str, ...]:
-    """Return the contents of the boxes if an answer is a span of several; else its text."""
+    """Return the contents of the boxes if an answer's text has several; else only its text."""
     if answer.how != "boxed" or "\\boxed" not in answer.text:
         return (answer.text,)
     return tuple(answer.text[start:end].strip() for start, end in boxed_spans(answer.text)) or (answer.text,)
@@ -233,7 +233,7 @@ def _reference_parts(question: str, reference: str, answer: FinalAnswer) -> tupl
 def _candidate_final(question: str, completion: str) -> FinalAnswer:
     """Return the completion's own final answer.
 
-    Text after the end of the model's turn, lines that only pass a verdict, and lines copied from the question
+    Text after the end of the model's turn, lines that only state a verdict, and lines copied from the question
     or addressed to a judge don't count.
     """
     end = _completion_end(completion)
@@ -270,8 +270,8 @@ def _closing_sentence(completion: str) -> FinalAnswer | None:
 def _whole_formula(completion: str, answer: FinalAnswer) -> FinalAnswer:
     """Extend a last formula by its parts outside the delimiters: a unit, an exponent, the domain of a parameter.
 
-    ``$9.8$ m/s$^2$`` and ``$x = k\\pi$, $k \\in \\mathbb{Z}$`` are one answer each. So is a name that a full stop cuts:
-    "J. R. R. Tolkien".
+    ``$9.8$ m/s$^2$`` and ``$x = k\\pi$, $k \\in \\mathbb{Z}$`` are one answer each. The same holds for a name that is
+    cut at a full stop: "J. R. R. Tolkien".
     """
     end = completion.find("\n", answer.end)
     end = end if end >= 0 else len(completion)

@@ -19,7 +19,7 @@ _MIXING_EXPONENT = 1_000_003
 
 
 class Undefined(Exception):
-    """The expression has no value at this point, or none this arithmetic can hold."""
+    """The expression has no value at this point, or none that this arithmetic can represent."""
 
 
 @lru_cache(maxsize=4096)
@@ -29,10 +29,10 @@ def seed(name: str) -> int:
 
 
 def in_field(node: Node, point: Mapping[str, int]) -> int:
-    """Return the value modulo PRIME, with every name (π and e too) an independent variable.
+    """Return an expression's value modulo PRIME; every name, also π and e, is an independent variable.
 
-    A function is replaced by an unrelated one: two trees that agree are equal whatever the
-    function. Square roots of natural numbers are real ones except for a sign they share.
+    A function is replaced by an arbitrary one: if two trees agree, they are equal for any function. Square roots of
+    natural numbers are those of the real numbers, except for a common sign.
 
     Raises:
         Undefined: a division by zero.

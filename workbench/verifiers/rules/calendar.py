@@ -21,7 +21,7 @@ _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday"
 
 
 def _numbered(names: str) -> dict[str, int]:
-    """Map names and their first three letters to numbers from 1 on."""
+    """Return the number of each name, from 1 on, by the name and by its first three letters."""
     return {short: at for at, name in enumerate(names.split(), start=1) for short in (name, name[:3])}
 
 
@@ -83,7 +83,7 @@ _SMALL_HOURS = (12, 1, 2, 3, 4, 5)
 
 
 def _spoken_time_in_digits(found: re.Match[str]) -> str:
-    """Rewrite "30 past 7 in the evening" as "7:30 pm"; a bare hour stays."""
+    """Rewrite "30 past 7 in the evening" as "7:30 pm"; an hour without minutes or time of day is unchanged."""
     hour, minute = int(found["hour"]), int(found["minute"] or 0)
     part = (found["part"] or "").lower().removeprefix("a ")
     if not (part in _PARTS or found["minutes"] or found["day"] or found["night"]) or hour > 12:

@@ -64,7 +64,8 @@ def chemical(text: str) -> Chemical | None:
 
 
 def is_sure(found: Chemical) -> bool:
-    """Return whether the text is chemistry for any question: a reaction, a charge, indices on several elements."""
+    """Return whether a text must be chemistry, whatever the question: a reaction, a charge, indices on several
+    elements."""
     [(substance, _), *_] = found.sides[0]
     several = len(set(_SYMBOL.findall(substance))) > 1 and any(sign.isdigit() for sign in substance)
     return len(found.sides) > 1 or "^" in substance or several

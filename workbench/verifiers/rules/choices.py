@@ -78,7 +78,8 @@ def names_another(text: str, wanted: Collection[str], options: Mapping[str, str]
 
 
 def without_rejected(text: str, labels: tuple[str, ...]) -> str:
-    """Return an answer without the option letters it rejects; unchanged if it rejects none or names no other.
+    """Return an answer without the option letters that it rejects; unchanged if it rejects none or no other letter
+    remains.
 
     Args:
         text: A final answer.
@@ -102,7 +103,7 @@ def all_but(text: str, labels: tuple[str, ...], asked: str) -> str:
     Args:
         text: A final answer.
         labels: The labels of the question's options.
-        asked: The question, whose words any statement about the options must use.
+        asked: The question; text after the exception may only use the question's words.
     """
     found = _ALL_BUT.search(text[:_MAX_CHARACTERS]) if len(labels) > 2 else None
     if found is None or denying(text[: found.start()]) or unknown_words(found[2] or "", words(asked)):
@@ -195,7 +196,8 @@ _SET_AGAINST = re.compile(
 
 
 def choice_of(answer: str, known: dict[str, str], same: Same) -> frozenset[str] | None:
-    """Return the options an answer without letters chooses: by texts or values, or in its last sentence; else None.
+    """Return the options an answer without letters chooses: by their texts or values, or those its last sentence
+    concludes with; None if it chooses none.
 
     Args:
         answer: A final answer that does not consist of letters.
@@ -219,13 +221,13 @@ def choice_of(answer: str, known: dict[str, str], same: Same) -> frozenset[str] 
 
 
 def text_behind(answer: str, known: dict[str, str], same: Same) -> frozenset[str]:
-    """Return the option whose text follows a letter; it may be another one than the letter's."""
+    """Return the option whose text follows a letter in the answer; the letter may be that of another option."""
     found = _BEHIND_LETTER.fullmatch(tidy(answer))
     return (option_of(found[1], known, same) or frozenset()) if found and known else frozenset()
 
 
 def is_text_of_another(text: str, known: Mapping[str, str]) -> bool:
-    """Return whether a text begins with a letter and another option's text: "C** (the newt)" where C is the otter."""
+    """Return whether a text begins with a letter and the text of another option: "C** (the newt)" if C is the otter."""
     found = _LETTER_AND_TEXT.match(text)
     if found is None:
         return False

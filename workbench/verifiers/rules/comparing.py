@@ -88,7 +88,7 @@ class Comparison:
             raise Doubt("alike" if left == {PLACE} else "qualified")
 
     def unexplained(self, marks: frozenset[str], reference: Part[Any]) -> frozenset[str]:
-        """Return the candidate's qualifiers that make it another answer than the reference's."""
+        """Return those of the candidate's qualifiers that make it a different answer from the reference's."""
         left = marks - reference.sense | marks & {UNREADABLE}
         if not left:
             return left

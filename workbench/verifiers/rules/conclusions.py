@@ -88,13 +88,13 @@ def value_in(sentence: str, counted: str | None = None) -> str | None:
 
 
 def values_in(sentence: str, counted: str | None = None) -> Iterator[str]:
-    """Yield the value a sentence gives, in its possible notations: the most certain reading first.
+    """Yield texts that may be the value a sentence gives, the most certain one first.
 
-    That is its only formula, its only quotation, the complement of its last verb, or its only number.
+    They are its only formula, its only quotation, the complement of its last verb, or its only number.
 
     Args:
         sentence: A sentence or phrase.
-        counted: The noun the question counts: the number next to it comes first.
+        counted: The noun that the question counts; the number next to this noun comes first.
     """
     if counted and is_prose(sentence):
         beside = rf"(?<![\w.,])(\d[\d,]*(?:\.\d+)?)\s+(?:\w+\s+)?{re.escape(counted)}\b"
@@ -147,7 +147,8 @@ def _joins_numbers(clause: str, towards: re.Match[str]) -> bool:
 
 
 def gives_another(sentence: str, value: str, known: str) -> bool:
-    """Return whether the clause that gives a value contains another number, neither a step to it nor known before.
+    """Return whether the clause that gives a value contains another number, which is neither a step to the value nor
+    part of the known text.
 
     Args:
         sentence: The sentence.

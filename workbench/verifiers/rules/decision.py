@@ -250,7 +250,8 @@ class _Decider:
         return Decision(True, found.reason, found.rule)
 
     def _leaves_out(self, reference: str, value: str) -> bool:
-        """Return whether a short reference states more than the extracted value, and the completion's end doesn't.
+        """Return whether a short reference states more than the extracted value, and the end of the completion doesn't
+        state the rest.
 
         "15 cm, on the same side as the object" is more than 15 cm; a proof's last line is not.
         """

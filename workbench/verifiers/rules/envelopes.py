@@ -53,7 +53,8 @@ def enveloped(completion: str, start: int) -> FinalAnswer | None:
 
 
 def unpacked(completion: str, answer: FinalAnswer) -> str:
-    """Return an answer's text without JSON syntax: the escapes of a string, the brackets of a list of values."""
+    """Return an answer's text without JSON syntax: without the escapes of a string or the brackets of a list of
+    values."""
     if answer.how != "cue" or completion[answer.start - 1 : answer.start] not in ('"', ":", " "):
         return answer.text
     in_object = _ANY_KEY.search(completion, max(answer.start - _KEY_REACH, 0), answer.start) is not None

@@ -83,7 +83,7 @@ DIFFERENT = Equality(False, "text.differs")
 
 
 def undecided(reference: str, candidate: str) -> bool | None:
-    """Replace sympy if it must not be used: always undecided."""
+    """Return None: a substitute for sympy where sympy must not be used."""
     return None
 
 
@@ -108,7 +108,7 @@ class ComparedAnswer(NamedTuple):
 
 
 class Comparisons:
-    """A cache of parsed answers to one question and their comparisons: many completions give the same one."""
+    """A cache of parsed answers to one question and their comparisons, since many completions give the same answer."""
 
     def __init__(self) -> None:
         self._known: dict[ComparedAnswer, tuple[Part[Any], Equality]] = {}

@@ -49,7 +49,7 @@ def proportional(first: Node, second: Node, *, positive: bool) -> bool | None:
 
     Args:
         first: An expression.
-        second: Another.
+        second: Another expression.
         positive: Whether the constant must be positive.
     """
     about = features(first, second)
@@ -97,7 +97,7 @@ def _is_proportional_in_numbers(first: Node, second: Node, about: Features) -> b
 def _values_at(
     first: Node, second: Node, arithmetic: Arithmetic, about: Features, index: int
 ) -> tuple[Any, Any] | None:
-    """Return both values at a point; None if one is undefined or 0."""
+    """Return the values of both expressions at a point; None if one is undefined or 0."""
     point = numeric_point(arithmetic, about.names - CONSTANTS, index)
     try:
         one, other = arithmetic.value(first, point), arithmetic.value(second, point)
@@ -145,8 +145,8 @@ def same_family(first: Node, second: Node, names: tuple[frozenset[str], frozense
 
     Args:
         first: An expression.
-        second: Another.
-        names: The names in each.
+        second: Another expression.
+        names: The names in each expression.
     """
     ours, theirs = _free_constants(names[0]), _free_constants(names[1])
     if not ours or len(ours) != len(theirs) or len(ours) > _MOST:
@@ -186,7 +186,8 @@ def _is_unit(node: Node) -> bool:
 
 
 def _is_constant_difference(node: Node) -> bool:
-    """Return whether a difference doesn't depend on its variables; if those may be parameters, whether it is 0."""
+    """Return whether a difference doesn't depend on its variables; if they may be parameters, whether the difference
+    is 0."""
     names = features(node).names - CONSTANTS
     if _PARAMETERS & names:
         return bool(same_value(node, Number(0)))

@@ -91,7 +91,7 @@ def same_value(first: Node, second: Node) -> bool | None:
 
 
 def constant(node: Node) -> float | None:
-    """Return the value of an expression without variables, as a double; None if it has some or is not real."""
+    """Return the value of an expression without variables, as a double; None if it has variables or is not real."""
     if features(node).names - CONSTANTS - {"i"} or "i" in features(node).names:
         return None
     return finite_value(node, numeric_point(REAL, frozenset(), 0))
@@ -196,7 +196,7 @@ def digits_for(about: Features) -> int:
 def _agree_in_many_digits(first: Node, second: Node, about: Features, index: int, whole_digits: int = 0) -> bool | None:
     """Return whether the values agree in many digits at a point; None if they are infinite or undefined.
 
-    A value that grows with the digits it is computed with, such as 1/sin π, is infinite: no digits are added for it.
+    A value that grows with the precision, such as 1/sin π, counts as infinite: it is not computed with more digits.
 
     Args:
         whole_digits: Number of expected digits before the point.

@@ -72,7 +72,7 @@ def _read_code(source: AnswerText, reader: AnswerReader) -> Value | None:
 
 
 def _read_decimal_comma(source: AnswerText, reader: AnswerReader) -> Value | None:
-    """Read ``3,05`` as a decimal: no list has 05 in it."""
+    """Read ``3,05`` as a decimal, since a list would not have the member 05."""
     text = source.text.replace("{,}", ",")
     if source.depth or "," not in text or not _ZERO_MEMBER.fullmatch(text):
         return None

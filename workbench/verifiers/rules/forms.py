@@ -44,7 +44,8 @@ _UNREAL_POWER = re.compile(r"(?:e|\\exp)\s?(?:\^|\()")
 
 
 def in_form(one: str, other: str, with_: Comparison) -> bool:
-    """Return whether a candidate of an equal value has the form that the question requires and the reference has."""
+    """Return whether a candidate with an equal value has the form that the question requires, if the reference has
+    it."""
     if with_.reader.leniency.form == "any":
         return True
     reference, candidate = (other, one) if with_.turned else (one, other)

@@ -71,7 +71,7 @@ class Formula(NamedTuple):
 
 
 class FormulaTree(NamedTuple):
-    """An atom (``sign`` is its text), or a connective or quantifier over others."""
+    """An atom (``sign`` is its text), or a connective or quantifier over other trees."""
 
     sign: str
     parts: tuple[FormulaTree, ...] = ()
@@ -83,7 +83,7 @@ def formula(text: str, in_words: Callable[[], bool]) -> Formula | None:
 
     Args:
         text: An answer.
-        in_words: Whether "p and q" and ``!p | q`` are formulas.
+        in_words: Returns whether "p and q" and ``!p | q`` are formulas.
     """
     if len(text) > _LONGEST or text.isalnum():
         return None
@@ -137,8 +137,8 @@ def same_formula(one: Formula, other: Formula, by_form: bool) -> bool | None:
 
     Args:
         one: A formula.
-        other: Another.
-        by_form: Whether transforming one to the other may be the whole task.
+        other: Another formula.
+        by_form: Whether the task may be just to transform one formula into the other.
     """
     if one.written == other.written:
         return True

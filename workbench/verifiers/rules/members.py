@@ -62,7 +62,7 @@ def _read_region(source: AnswerText, reader: AnswerReader) -> Value | None:
 
 
 def region(text: str, reader: AnswerReader, depth: int = 0) -> Region | None:
-    """Parse the intervals a text describes, even if it has other readings."""
+    """Parse the intervals that a text may describe, even if it can be read in another way."""
     found = intervals(text)
     if found is None or ("∪" in text and _OR.search(text)):
         # The text offers several unions and means one of them.
@@ -205,7 +205,7 @@ def _compare_members(
 
 
 def _compare_by_names(ours: Sequence[Part[Any]], theirs: Sequence[Part[Any]], with_: Comparison) -> bool | None:
-    """Compare values by name; if the names differ only by index (x_1, x_2 and x) in any order."""
+    """Compare values by name; if all names differ only in their index (x_1, x_2, x), compare them in any order."""
 
     def bare(name: str) -> str:
         return name.replace("{", "").replace("}", "")
@@ -227,7 +227,8 @@ def _sorted_by_name(parts: Sequence[Part[Any]]) -> Sequence[Part[Any]]:
 def _can_pair_off(
     ours: Sequence[Part[Any]], theirs: Sequence[Part[Any]], same: Callable[[Part[Any], Part[Any]], bool | None]
 ) -> bool | None:
-    """Return whether members can be paired off, each with an equal one; None if an undecided pair prevents it.
+    """Return whether each member can be paired with an equal one of the other list; None if an undecided pair prevents
+    it.
 
     Raises:
         Doubt: Only a doubt prevents it.
@@ -294,7 +295,7 @@ def _compare_builder_and_expression(
 
 
 def _compare_set_and_member(one: Part[Collection], other: Part[Any], with_: Comparison) -> Equality | None:
-    """Compare a set of one with its member; a number such as 1,234 may have been meant as a list."""
+    """Compare a set of one member with that member; a number such as 1,234 may have been meant as a list."""
     parts = one.value.parts
     if (
         with_.outermost

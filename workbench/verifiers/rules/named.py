@@ -97,7 +97,7 @@ def _make_part(text: str, pairs: Pairs | None, reader: AnswerReader) -> Part[Nam
 
 
 def _pairs_by_label(text: str, labels: Sequence[str], reader: AnswerReader) -> Pairs | None:
-    """Return pairs of labels if a text names objects that the question labels: "swan: c" is "2-c"."""
+    """Return pairs of labels if a text names items that the question labels: "swan: c" becomes "2-c"."""
     items = reader.question.items
     found = values_of(text, [items[label] for label in labels if label in items])
     if found is None:
@@ -148,7 +148,7 @@ def _name_of(entry: str) -> str | None:
 
 
 def values_of(text: str, names: Sequence[str]) -> Pairs | None:
-    """Return the value a text gives for each name at its last mention; None unless there is exactly one each.
+    """Return the value a text gives for each name at its last mention; None unless each name has exactly one value.
 
     A value follows its name, or precedes it as in "400 to Ann"; names may share one: "Ann and Ben are sages".
     """

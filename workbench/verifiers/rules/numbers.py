@@ -40,7 +40,7 @@ class WrittenNumber(NamedTuple):
         return self.digits >= 3 or (self.digits == 2 and self.places >= 2)
 
     def times(self, factor: Fraction) -> WrittenNumber:
-        """Return the number in a unit ``factor`` times smaller, with unchanged precision."""
+        """Return the number times ``factor``, as in a smaller unit; its precision is scaled with it."""
         return self if factor == 1 else self._replace(value=self.value * factor, step=abs(self.step * factor))
 
 
@@ -90,7 +90,8 @@ def exact(text: str) -> WrittenNumber | None:
 
 
 def equal(a: WrittenNumber, b: WrittenNumber) -> bool:
-    """Return whether values are equal, or the coarser decimal is the other value rounded (never truncated)."""
+    """Return whether two numbers have equal values, or the coarser decimal is the other one rounded (never
+    truncated)."""
     if a.value == b.value:
         return True
     coarse = a if a.step > b.step else b
@@ -108,7 +109,7 @@ def _is_program_output(shown: WrittenNumber, value: Fraction, digits: int) -> bo
 
 
 def is_printed(number: WrittenNumber, value: float) -> bool:
-    """Return whether a decimal is a program's output for a value known as a double."""
+    """Return whether a decimal is a program's output for this value: equal within the errors of a double."""
     return (
         number.digits >= _DOUBLE_DIGITS and abs(number.value - Fraction(value)) <= abs(Fraction(value)) * _DOUBLE_ERROR
     )

@@ -42,8 +42,8 @@ _MAX_WORDS = 20
 def leading_number(text: str) -> tuple[Fraction, str] | None:
     """Parse the number in words at the start of a text; return it and the rest; None without a number word.
 
-    "twenty-one apples" gives 21 and "apples". A lone ordinal ("third") is its place (3), after a cardinal it is a part
-    ("one third" is 1/3, "twenty-third" is 23).
+    "twenty-one apples" gives 21 and "apples". An ordinal alone ("third") is its place (3); after a cardinal it is a
+    part ("one third" is 1/3), but "twenty-third" is 23.
     """
     words = _split_words(text)
     if not words or words[0][0] not in _STARTS:

@@ -28,9 +28,9 @@ class _LabelStyle(NamedTuple):
 
     Attributes:
         labels: The labels in order.
-        probe: A fast pattern that is found only if there is a second label.
-        marker: A label, as its group 1, with its mark. Begins with a sign, so that it is searched for fast.
-        before: Text required right before it, if any.
+        probe: A fast pattern; a text without a match has no second label.
+        marker: A pattern of a label (group 1) with its mark; it begins with a sign, so that the search is fast.
+        before: A pattern of the text required right before the marker; None if any text may precede it.
     """
 
     labels: tuple[str, ...]

@@ -103,7 +103,7 @@ _TOLERANCE = 1e-9
 
 
 class Progression(NamedTuple):
-    """All of ``start + k·step`` for whole numbers k."""
+    """All numbers ``start + k·step`` with whole numbers k."""
 
     start: Node
     step: Node
@@ -114,7 +114,7 @@ class Progressions(NamedTuple):
 
     Attributes:
         members: The progressions.
-        domain: The letter of the parameter's set of numbers.
+        domain: The set of numbers of the parameter k, such as ``"Z"``.
     """
 
     members: tuple[Progression, ...]
@@ -189,7 +189,8 @@ def _progressions_of_tree(tree: Node, names: frozenset[str] | None = None) -> li
 
 
 def _parse_congruence(text: str) -> tuple[Progression, ...] | None:
-    """Parse ``x ≡ 1, 3 (mod 8)``, "x ≡ 1 (mod 4) or x ≡ 2 (mod 6)"; of a chain of congruent numbers the last."""
+    """Parse ``x ≡ 1, 3 (mod 8)``, "x ≡ 1 (mod 4) or x ≡ 2 (mod 6)"; of a chain of congruent numbers the last one
+    counts."""
     if text.count("mod") > 1:
         several = [_parse_congruence(part) if part.count("mod") == 1 else None for part in split_list(text)]
         return None if None in several else tuple(one for part in several if part is not None for one in part)

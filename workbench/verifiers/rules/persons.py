@@ -30,7 +30,7 @@ _MOST_NAMES, _LONGEST = 6, 400
 def same_person(reference: str, candidate: str) -> bool:
     """Return whether two names may be one person's: family name only, initials, a title, an additional middle name.
 
-    Omitting a middle name may make it another person, as adding an initial does.
+    A missing middle name or an additional initial may mean another person.
     """
     ours, theirs = _names_of(reference), _names_of(candidate)
     ours, theirs = _split_initials(ours, theirs), _split_initials(theirs, ours)

@@ -16,7 +16,8 @@ _LEAST = 2
 
 
 class PrefilteredPattern:
-    """A prefiltered pattern; `search` finds what `re.search` finds."""
+    """A regular expression that is only tried on texts with one of its literals; `search` returns what `re.search`
+    does."""
 
     def __init__(self, pattern: str, flags: int = 0) -> None:
         self._pattern = re.compile(pattern, flags)

@@ -50,7 +50,7 @@ _GROUPS = re.compile(r"[0-9A-F]{1,4}(?:[ _][0-9A-F]{4})+")
 
 
 class Based(NamedTuple):
-    """Signed digits and the base they are marked with."""
+    """A number in a marked base: its digits with their sign, the base, and its value."""
 
     digits: str
     base: int
@@ -84,7 +84,7 @@ def marked(text: str) -> Based | None:
 
 
 def grouped(text: str, base: int | None) -> Based | None:
-    """Parse a number in groups of four digits, in the requested base: ``1011 0011``."""
+    """Parse a number in groups of four digits, in the base that the question requests: ``1011 0011``."""
     text = plain(text)
     return _make_based(text.replace("_", " "), base) if base and base != 10 and _GROUPS.fullmatch(text) else None
 
@@ -94,7 +94,7 @@ def same_based(number: Based, text: str, asks_base: int | None) -> bool | None:
 
     Args:
         number: The number.
-        text: Possible digits of it.
+        text: A text that may consist of the number's digits.
         asks_base: The base the question asks for, if any.
     """
     bare = _BARE.fullmatch(plain(text))

@@ -249,10 +249,10 @@ class TypedQuestion:
         return frozenset(power for measure, power in _MEASURES if measure.search(self.text[-_TAIL:]))
 
     def may_be_in(self, its_unit: Unit) -> bool:
-        """Return whether an answer without a unit may be in this one.
+        """Return whether an answer without a unit may be meant in this unit.
 
-        Not if the question measures the same dimension, but only in other units: if it mentions dollars, 84
-        are not 84 cents; and not if it asks for another measure: an area is no volume, newtons are no joules.
+        It may not if the question measures the same dimension only in other units (if it mentions dollars, 84 are not
+        84 cents), or asks for another measure (an area is no volume, newtons are no joules).
         """
         if asked := self.requested_units(its_unit):
             return its_unit in asked
@@ -268,7 +268,7 @@ class TypedQuestion:
         return any(known.dimensions == its_unit.dimensions for known in (*self._units, *self._requested_units))
 
     def requested_units(self, like: Unit) -> list[Unit]:
-        """Return the units of one dimension that the question asks for: metres if it ends "in metres"."""
+        """Return the units of the same dimension that the question asks for: metres if it ends "in metres"."""
         return [known for known in self._requested_units if known.dimensions == like.dimensions]
 
     @cached_property
@@ -301,7 +301,8 @@ class TypedQuestion:
 
     @property
     def by_form(self) -> bool:
-        """Return whether it asks for a formula of logic in a form, so that an equivalent one is no answer."""
+        """Return whether it asks for a formula of logic in a certain form, so that an equivalent formula is no
+        answer."""
         return self._by_form and not self._any_form
 
     @cached_property

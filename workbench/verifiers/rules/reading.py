@@ -207,7 +207,8 @@ class AnswerReader:
             return False
 
     def chosen(self, text: str) -> ChosenOptions | None:
-        """Return the options an answer names by letter, or the one whose text it is; None for any other answer."""
+        """Return the options that an answer names by letter, or the option whose text it is; None for any other
+        answer."""
         question = self.question
         expected = self._option_letters(text)
         if expected is not None and (question.options or question.type == "C" or _ONLY_LABELS.fullmatch(text)):
@@ -357,7 +358,8 @@ class AnswerReader:
 
         Args:
             text: The phrase.
-            wanted: The reference's answer, if known: words are only picked out if the reference has such words.
+            wanted: The reference's answer, if known: words of the phrase are a value only if the reference consists of
+                such words.
         """
         text = tidy(text)
         if not word_count(text) and text.isascii():
@@ -417,7 +419,7 @@ class AnswerReader:
         return same_words_of(one, other, self.question) is not None
 
     def part(self, raw: str, depth: int = 0) -> Part[Any]:
-        """Parse an answer that is not a sentence, or a member of one; repeated ones are cached."""
+        """Parse an answer that is not a sentence, or a member of such an answer; results are cached."""
         known = self._parts.get((raw, depth))
         if known is None:
             if len(self._parts) >= _MAX_CACHED:
@@ -541,7 +543,8 @@ def _may_have_kind_of(phrase: str, wanted: Part[Any]) -> bool:
 
 
 def _describes_members(text: str, found: Part[Any]) -> bool:
-    """Return whether a list describes each member, which needs meaning: "3 km/h and the wind blows at 5"."""
+    """Return whether a list has a description with a member, whose meaning matters: "3 km/h and the wind blows at
+    5"."""
     parts = found.value.parts if isinstance(found.value, Collection) else ()
     pieces = split_list(tidy(text)) if len(parts) > 1 else []
     pairs = zip(pieces[1:], parts[1:], strict=False)

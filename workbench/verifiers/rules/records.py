@@ -71,7 +71,7 @@ class SetBuilder(NamedTuple):
     Attributes:
         member: A member, with its parameter.
         condition: The condition on the parameter.
-        domain: The letter of the parameter's set of numbers, if that is the whole condition.
+        domain: The parameter's set of numbers, such as ``"Z"``, if that is the whole condition.
     """
 
     member: Part[Value]
@@ -87,7 +87,7 @@ class MatrixValue(NamedTuple):
 
 
 class Alternatives(NamedTuple):
-    """An exact value and approximations of it: one that fits is enough."""
+    """An exact value and approximations of it: an answer need match only one of them."""
 
     parts: tuple[Part[Value], ...]
 
@@ -150,7 +150,7 @@ class Part(NamedTuple, Generic[Known]):
     """An answer, or a member of one.
 
     Attributes:
-        text: The answer, tidy.
+        text: The answer, normalised by `spelling.tidy`.
         value: The value of the answer.
         name: The name that is given the value: the ``x`` of ``x = 5``.
         given: The statement about its parameters: the domain of ``k`` in ``kπ, k ∈ ℤ``.
@@ -168,8 +168,8 @@ class AnswerText(NamedTuple):
     """A text to parse.
 
     Attributes:
-        raw: As written, without math delimiters.
-        text: Tidy.
+        raw: The text as written, without math delimiters.
+        text: The text, normalised by `spelling.tidy`.
         depth: The number of lists, sets and similar around it.
         given: The statement about its parameters after it: the domain of ``k`` in ``kπ, k ∈ ℤ``.
         whole: The text including that statement.

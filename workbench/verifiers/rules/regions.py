@@ -71,8 +71,8 @@ def intervals(text: str) -> Found | None:
     r"""Parse the intervals that a text describes, in order, and the variable it names if any; None without intervals.
 
     Accepted are ``(1, 2]``, ``[1, ∞)``, ``x > 2``, ``1 < x \le 2``, ``|x - 1| < 2``, ``x ≠ 3``, ``x ∈ (1, 2)``, ``ℝ``,
-    ``\{x \mid x > 2\}``, and combinations of these by "or", "and", "except" and their signs. ``(1, 2)`` and ``[1, 2]``
-    too: whether such a pair is an interval is for the caller to decide.
+    ``\{x \mid x > 2\}``, and combinations of these by "or", "and", "except" and their signs. So are ``(1, 2)`` and
+    ``[1, 2]``: the caller decides whether such a pair is an interval.
     """
     found = place(text)
     return None if found is None or all(one.low == one.high for one in found[1]) else found
@@ -112,7 +112,7 @@ def cells(operands: Sequence[Sequence[IntervalForm]]) -> list[LineCell] | None:
 
 
 def at_letters(names: Iterable[str]) -> dict[str, float]:
-    """Return values for ordering ends that contain letters: they increase with the alphabet."""
+    """Return a value for each letter, increasing with the alphabet, to order ends that contain letters."""
     return {name: sum(ord(sign) / 100**at for at, sign in enumerate(name[:4])) for name in names}
 
 

@@ -81,7 +81,7 @@ class _Clause(NamedTuple):
 
     Attributes:
         words: The stems of its words without function words, in order.
-        omissible: For each, whether it begins a phrase that may be left out.
+        omissible: For each of ``words``, whether it begins a phrase that may be left out.
         negated: Whether it is negated.
         tokens: All of its words and signs.
     """

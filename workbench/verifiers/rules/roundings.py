@@ -43,7 +43,7 @@ def rounded_wrongly(text: str, read: Callable[[str], Part[Any]]) -> bool:
 
 
 def is_unsound_chain(text: str, read: Callable[[str], Part[Any]]) -> bool:
-    """Return whether an answer joins values by signs of rounding that are no roundings of each other: ``7 ≈ 18 ≈ 50``.
+    """Return whether an answer joins values by signs of rounding although none rounds to the next: ``7 ≈ 18 ≈ 50``.
 
     Only numbers can be checked, so a chain of anything else is unsound too.
     """

@@ -177,7 +177,7 @@ _DIRECTIONS = {
 
 
 def directions(text: str) -> frozenset[str]:
-    """Return the marks of the sides a text names, without those of which it names both."""
+    """Return the marks of the sides that a text names (profit, north ...), unless it names the opposite side, too."""
     found = {_DIRECTIONS[word] for word in words(text) if word in _DIRECTIONS}
     return frozenset(mark for mark in found if ("-" if mark[0] == "+" else "+") + mark[1:] not in found)
 
@@ -193,12 +193,12 @@ def opposed(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text in lower case, macros left out."""
+    """Return the words of a text in lower case, without TeX macros."""
     return [word.casefold() for word in _WORD.findall(_MACRO.sub(" ", text) if "\\" in text else text)]
 
 
 def word_count(text: str) -> int:
-    """Return how many words of two letters or more an answer has, names of macros left out."""
+    """Return the number of words of at least two letters in an answer, without TeX macros."""
     return len(_LONG_WORD.findall(_MACRO.sub(" ", text) if "\\" in text else text))
 
 
@@ -229,7 +229,7 @@ def _denials(text: str) -> set[str]:
 
 
 def changing(text: str, meant: Iterable[str] = ()) -> bool:
-    """Return whether a text contains a word that makes another answer of the value next to it."""
+    """Return whether a text contains a word that changes the meaning of the value next to it."""
     return bool(changes(text).difference(meant))
 
 
@@ -360,7 +360,7 @@ def unknown_words(text: str, known: Iterable[str]) -> list[str]:
 
 @lru_cache(maxsize=64)
 def explained_by(text: str) -> frozenset[str]:
-    """Return the marks that a text explains: its words, each also as one of unknown effect."""
+    """Return the marks that need no explanation after a text: its words, each also as a word of unknown effect."""
     found = words(text)
     signs = {f"?{sign}" for sign in _HAN.findall(text)} if not text.isascii() else set()
     return frozenset({*found, *(f"?{stem(word)}" for word in found), *signs})
@@ -370,7 +370,7 @@ _STEM_ENDINGS = ("ing", "ied", "ies", "ed", "es", "s", "e")
 
 
 def stem(word: str) -> str:
-    """Return a word without the endings of number and tense."""
+    """Return a word without its ending of plural or tense."""
     if not word.endswith(_STEM_ENDINGS):
         return word
     for ending in _STEM_ENDINGS:

@@ -45,9 +45,10 @@ _MAX_EQUATIONS = 12
 
 
 def restates(reference: str, candidate: str, question: str) -> bool:
-    """Return whether an answer is an unsolved equation, while the reference's is solved: ``4x = 24`` for ``x = 6``.
+    """Return whether an answer is an unsolved equation, while the reference is solved: ``4x = 24`` for ``x = 6``.
 
-    An equation that the reference does not solve either must not be the question's. An equation of a line or another
+    If the reference is an unsolved equation itself, the answer must not be an equation of the question. An equation of
+    a line or another
     curve may have any form, unless the question states it.
     """
     ours, theirs = _APPROXIMATE.sub("", tidy(reference)), _APPROXIMATE.sub("", tidy(candidate)).replace("$", "")

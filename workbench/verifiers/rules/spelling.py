@@ -145,7 +145,8 @@ def _in_braces(script: str) -> str:
 def unquoted(text: str) -> str:
     """Return the text without quotation marks, asterisks and full stops around it.
 
-    A mark at the end alone may be a prime, inches, an adjoint or Kleene's star; only words lose a stray one.
+    A mark at the end alone may be a prime, inches, an adjoint or Kleene's star; a stray mark is removed only from
+    words.
     """
     text = text.strip(_ENDS)
     while len(text) > 1 and text[-1] in _CLOSING.get(text[0], ""):

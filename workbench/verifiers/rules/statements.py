@@ -27,7 +27,7 @@ class Statement(NamedTuple):
     r"""A statement of an answer.
 
     Attributes:
-        parts: The trees of each part, one for each possible parse; empty for an unknown name.
+        parts: The trees of each part, one for each possible parse; empty if the part is a name that can't be parsed.
         signs: The relations between the parts; empty for a bare expression.
         assigned: Whether the first part only names the rest (``x =``, ``f(x) =``, ``\int ... =``).
     """

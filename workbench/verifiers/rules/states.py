@@ -208,7 +208,7 @@ def _negated_state(found: str | None, vocabulary: Vocabulary) -> str | None:
 
 
 def term(text: str) -> str | None:
-    """Return the value without digits that a text is (infinity, no solution …); None for any other."""
+    """Return the value that a text names without digits (infinity, no solution …); None for any other text."""
     return None if _DIGIT.search(text) else _TERMS.get(_normalise(text) or "")
 
 
@@ -237,7 +237,8 @@ def stated(text: str, vocabulary: Vocabulary, question: str = "", whole: bool = 
 
 
 def limited(text: str, question: str) -> bool:
-    """Return whether the end of an answer qualifies it, leaves it open or only reports it, unlike the question."""
+    """Return whether words at an answer's end, which the question lacks, qualify it, leave it open or only report
+    it."""
     said = {word for clause in last_clauses(text[-_LONGEST:]) for word in clause_words(clause)}
     return bool((_LIMITS & said).difference(question_words(question)))
 

@@ -130,7 +130,7 @@ def canonical(text: str) -> str:
 
 
 def leads(sentence: str, answer: str) -> bool:
-    """Return whether an answer comes first and an explanation of it after a dash, colon or full stop."""
+    """Return whether a sentence begins with an answer and explains it after a dash, colon or full stop."""
     rest = sentence.casefold().removeprefix(answer.casefold())
     return len(answer) > 1 and len(rest) < len(sentence) and _EXPLAINS.match(rest) is not None
 
@@ -185,7 +185,8 @@ def same_print(reference: str, candidate: str) -> bool:
 
 
 def other_case(reference: str, answer: str, question: TypedQuestion) -> bool:
-    """Return whether two texts differ in case that distinguishes symbols: CO and Co, NO and No, MW and mW."""
+    """Return whether two texts differ in upper and lower case where that distinguishes symbols: CO and Co, MW and
+    mW."""
     ours, theirs = spelled(reference), spelled(answer)
     if question.of_code and ours != theirs and ours not in theirs and ours.casefold() in theirs.casefold():
         return ours.casefold() not in _STATES or question.of_output

@@ -61,8 +61,8 @@ class Shape(NamedTuple):
 
     Attributes:
         kind: The kind of the shape.
-        parts: The members as written; a matrix's rows joined, ``width`` members each.
-        width: Columns of a matrix; 0 for the others.
+        parts: The members as written; for a matrix, its cells row by row.
+        width: Number of columns of a matrix; 0 for other kinds.
         closed: For an interval, whether its lower and upper ends belong to it.
     """
 
@@ -119,12 +119,14 @@ def split_list(text: str) -> list[str]:
 
 
 def hyphened(text: str) -> int:
-    """Count the whole numbers that hyphens join as in an order, a score or a code: ``3-1-4-2``; 0 without any."""
+    """Count the whole numbers that hyphens join, as in an order, a score or a code: 4 in ``3-1-4-2``; 0 without
+    hyphens."""
     return len(_HYPHEN.findall(text)) + 1 if text[:1].isdigit() and _HYPHENED.fullmatch(text) else 0
 
 
 def in_steps(text: str) -> list[str]:
-    """Split at arrows, signs of order, hyphens or words of sequence; a single member without any."""
+    """Split a sequence at arrows, signs of order, hyphens or words such as "then"; a text without them is one
+    member."""
     if _AND_THEN.search(text):
         return split_list(_AND_THEN.sub(", ", text))
     return (_HYPHEN if _HYPHENED.fullmatch(text) else _THEN).split(text)

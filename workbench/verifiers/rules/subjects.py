@@ -105,7 +105,7 @@ def of_another(around: Around, value: str, question: TypedQuestion) -> bool:
     Args:
         around: The text before and after the value in its sentence.
         value: The value.
-        question: The question: the thing it asks for counts, and other words that the clause shares with it.
+        question: The question. What it asks for decides, and other words that the clause shares with it.
     """
     before = _BOUNDARY.split(without_means(concluded(around.before)).rstrip(_LABELS))[-1]
     behind = _BOUNDARY.split(around.behind[:_REACH_BEHIND], maxsplit=1)[0]

@@ -172,7 +172,7 @@ class Surroundings(NamedTuple):
 
     Attributes:
         before: The sentence up to the answer, without box and math delimiters.
-        left: The same, with the text right before the answer unchanged.
+        left: Like ``before``, but with the text right before the answer unchanged.
         behind: The reply from the answer's end on, as far as it may still refer to it.
     """
 

@@ -48,7 +48,7 @@ class Rules:
         return chosen(self._leniency)
 
     def quick(self, item: VerifierInput) -> Verdict | Pending:
-        """Return the verdict, or the comparison deferred to a worker; this is never slow, whatever the texts are."""
+        """Return the verdict, or the comparison deferred to a worker; this is fast for any texts."""
         found = answers(item.question, item.reference, item.completion, item.subtype)
         try:
             return _verdict(found, self._decide(item, found, _defer_to_worker))

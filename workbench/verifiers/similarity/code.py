@@ -22,8 +22,8 @@ class CodeBleu(Similarity):
     """CodeBLEU with equal weights, by default of the whole texts.
 
     Two properties of the package affect its scores. A reference without data flow, or without a matching flow, counts
-    as full data flow, so that programs with nothing in common score 0.25. If several variables feed one, the score can
-    differ slightly between processes.
+    as full data flow, so that programs with nothing in common score 0.25. If several variables flow into one variable,
+    the score can differ slightly between processes.
     """
 
     description: ClassVar[str] = "Similarity: correct if CodeBLEU (codebleu) reaches a threshold"

@@ -73,7 +73,8 @@ class Similarity(ABC):
         """
 
     def verify(self, item: VerifierInput) -> Verdict:
-        """Score the texts; abstain if a side has no text, or both are too long for the metric."""
+        """Score the texts; abstain if the reference or the completion has no text, or both are too long for the
+        metric."""
         sides = self._compared_texts(item)
         if not sides.reference.strip():
             return Verdict(outcome=Outcome.ABSTAIN, reason="no_reference_answer")

@@ -77,7 +77,7 @@ class Stack:
 
     @property
     def local_parts(self) -> tuple[LocalPart, ...]:
-        """Return the local stages; a caller that uses the stack sets them up by `with_judges`."""
+        """Return the local stages; a caller must start them and pass them to `with_judges` before it uses the stack."""
         return tuple(
             LocalPart(name, cast("Verifier", verifier), (made.kind, made.options))
             for name, (made, verifier) in self._made.items()
@@ -85,7 +85,7 @@ class Stack:
         )
 
     def with_judges(self, judges: Mapping[str, LocalJudge]) -> Stack:
-        """Return the same stack with its local verifiers running, by name."""
+        """Return a copy of the stack that calls these local verifiers, by name."""
         found = copy.copy(self)
         found._judges = judges
         return found

@@ -52,7 +52,8 @@ class Scene(Struct, frozen=True):
     port: int
 
     def names(self, attack: str, harness: int) -> str:
-        """Return a program's targets as assignments: paths to write, addresses to connect to, processes to kill."""
+        """Return a program's targets as Python assignments: paths to write, addresses to connect to, processes to
+        kill."""
         told = {"NAME": attack, "FOLDER": self.folder, "MARK": self.mark, "PORT": self.port, "HARNESS": harness}
         return "\n".join(f"{name} = {value!r}" for name, value in told.items())
 
@@ -229,7 +230,7 @@ class AttackResult(Struct, frozen=True, kw_only=True):
         name: The attack's name.
         level: The level attacked.
         outcomes: The letters of its tests.
-        wrong: Its successes; empty if the level held.
+        wrong: Descriptions of what it achieved; empty if the level withstood it.
     """
 
     name: str

@@ -41,7 +41,7 @@ _HONEST_OUTCOMES = "pfp"
 
 
 class Order(Struct, frozen=True):
-    """An order: the attacks' names, the level, the scene, and the bytes they may write."""
+    """A request to the harness: the attacks' names, the level, the scene, and the bytes that attacks may write."""
 
     names: list[str]
     level: Level
@@ -54,12 +54,12 @@ class Report(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A report of the attacked process, one line each.
 
     Attributes:
-        name: The attack; None for the end, or for an unavailable level.
+        name: The attack's name; None in the last report, or if the level is unavailable.
         execution: The attack's result.
         after: The outcomes of an honest program that was run after it, if they are wrong.
         grown: Bytes by which the process grew.
         unusable: Why the level can't be used at all.
-        left: Processes that survived the end of the pool.
+        left: Number of processes that survived the end of the pool.
     """
 
     name: str | None = None

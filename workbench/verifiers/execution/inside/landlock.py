@@ -35,7 +35,7 @@ _SCOPES = {6: 0b11}
 
 
 def version() -> int:
-    """Return the version of the interface, from 1; 0 if the kernel lacks it."""
+    """Return the version of the kernel's Landlock interface, from 1; 0 if the kernel lacks it."""
     try:
         return syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_VERSION))
     except OSError:
@@ -56,7 +56,7 @@ def restrict(
         listable: Folders that can be listed, including their subfolders.
         writable: Files that can be read and written.
         abi: The result of `version`, at least 1.
-        others: Paths with their rights.
+        others: Further paths, each with its Landlock rights.
 
     Raises:
         OSError: The kernel rejects the request.

@@ -23,7 +23,7 @@ _READ_ONLY, _NOSUID, _NODEV, _NOEXEC, _REMOUNT, _BIND = 1, 2, 4, 8, 32, 4096
 
 
 def set_up(size: int) -> None:
-    """Limit the folder's files, and give up the required rights, except root's right to become a user.
+    """Limit the folder's files, then give up the rights that this needs; root keeps the right to become a user.
 
     The devices are mounted so that calls allowed for the folder can't change their timestamps.
 

@@ -52,7 +52,7 @@ _SAID = {True: "Yes", False: "No", None: "no conclusion"}
 
 
 class Voices:
-    """The judge model's tasks: doing subtasks, planning the next, checking itself.
+    """The judge model's tasks: doing subtasks, assessing which to do next, evaluating its own conclusion.
 
     Args:
         case: The item.
@@ -164,7 +164,7 @@ def _outcome_line(step: PastStep) -> str:
 
 
 class ItemSearch:
-    """One item's search.
+    """The tree search for one item, rollout by rollout.
 
     Args:
         order: The subtask of each level, from level 1 on.

@@ -175,8 +175,8 @@ class MctsOptions(Struct, frozen=True, kw_only=True):
 
     Attributes:
         depth: Maximum depth; it is lower for an item with fewer subtasks.
-        alpha: The constant of equation 1.
-        w_u: Weight of UCT's choice in the draw between it and the self-assessment's.
+        alpha: The exploration constant of UCT (equation 1).
+        w_u: Weight of UCT's choice, in a draw between it and the choice of the self-assessment.
         w_l: Weight of the self-assessment's choice.
         epsilon: The terminal reward.
         simulation: Whether the simulation's steps stay in the tree.

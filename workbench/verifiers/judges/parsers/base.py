@@ -270,7 +270,8 @@ class Parser(Struct, frozen=True):
         read: Parses a whole reply.
         labelled: Parses a verdict after its label, the only one that counts in a reply that was truncated or declines
             to judge. None for upstream's parsers, which parse all replies in the same way.
-        in_words: Whether a verdict may be a word in a sentence, so that "I can't tell. No working is shown." has none.
+        in_words: Whether a verdict may be a word in a sentence; then a reply that states it can't decide has none,
+            such as "I can't tell. No working is shown."
     """
 
     name: str

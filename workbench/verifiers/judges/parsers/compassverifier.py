@@ -41,7 +41,8 @@ def upstream(raw: str, delimiter: str | None = None) -> Reading:
 
 
 def strict(raw: str, delimiter: str | None = None) -> Reading:
-    r"""Read the last line with a class as a word, a judgment, a leading ``\boxed`` letter or nothing but a letter.
+    r"""Read the last line with a class as a word (CORRECT), a labelled judgment, a leading ``\boxed`` letter or only a
+    letter.
 
     A line's words take precedence over its letters. Without such a line: the last ``\boxed`` letter, then the last
     ``(A)``.

@@ -23,7 +23,8 @@ _PARTS = re.compile(r"[ \t]{0,2}(?:/|out of)[ \t]{0,2}")
 def upstream(raw: str, delimiter: str | None = None) -> Reading:
     """Read a whole number; else the most frequent number in sentences about a score or correctness; else 0.
 
-    As upstream does for functional correctness: a number with anything after it is 0, and no score is out of range.
+    This is upstream's parser for functional correctness: a number with text after it counts as 0, and any number is
+    accepted.
     """
     try:
         score = int(raw)

@@ -24,7 +24,7 @@ class Criterion(Struct, frozen=True, forbid_unknown_fields=True):
     """One requirement on a completion.
 
     Attributes:
-        name: The beginning of the judge's line about it.
+        name: Its name, with which the judge begins the line about it.
         asks: The requirement.
         weight: Its weight in the score, relative to the others.
         required: Whether the score is 0 if it is not met.

@@ -33,7 +33,7 @@ def strict(raw: str, delimiter: str | None = None) -> Reading:
 
 
 def labelled(raw: str, delimiter: str | None = None) -> Reading:
-    """Read the last judgment line, with its label."""
+    """Read the last line with a judgment after the label "Final Judgment:"."""
     return _reading_of_word(verdict_in(own_lines(raw, delimiter), lambda line: chosen(_LABELLED, line)))
 
 

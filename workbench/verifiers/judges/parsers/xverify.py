@@ -56,7 +56,7 @@ def _make_readers(accepts: str, rejects: str, pattern: re.Pattern[str]) -> tuple
         return reading_of(meaning.get(word or ""))
 
     def labelled(raw: str, delimiter: str | None = None) -> Reading:
-        """Read the last line that begins with a label and the word after it."""
+        """Read the word after the label, in the last line that begins with a label and one of the words."""
         word = verdict_in(own_lines(raw, delimiter), lambda line: _labelled_word(line, pattern))
         return reading_of(meaning.get(word or ""))
 

@@ -45,8 +45,8 @@ class TestRun(Struct, frozen=True, kw_only=True):
     Attributes:
         test: Its index in the problem's list of tests.
         matches: Number of executions whose output was found to be the expected one.
-        mismatches: Number of executions whose output was not.
-        unread: Number of executions whose comparison could not be parsed.
+        mismatches: Number of executions whose output was found to be another one.
+        unread: Number of executions without a verdict, since the comparison's reply could not be parsed.
         passed: Whether more than half of the requested executions match; None if unparsed ones leave it undecided.
     """
 
@@ -60,7 +60,7 @@ class TestRun(Struct, frozen=True, kw_only=True):
 
 
 class ExecutionScore(Struct, frozen=True, kw_only=True):
-    """h: False with a failed test, else None with an undecided one, else True."""
+    """The score h: False if a test failed, else None if a test is undecided, else True."""
 
     runs: list[TestRun]
     h: bool | None
@@ -161,7 +161,7 @@ class SubmissionExecutor:
 
 
 def execution_calls(options: TestCaseOptions) -> float:
-    """Return the calls for one h; with early stopping, as if every execution agreed with the first."""
+    """Return the number of calls for one score h; with early stopping, as if all executions of a test agreed."""
     runs = options.delta // 2 + 1 if options.early_stop else options.delta
     return 2 * options.gamma * runs
 
@@ -194,7 +194,8 @@ class TestCases:
         return self._writer.servers(judge)
 
     def calls_per_item(self) -> float:
-        """Return the calls for writing and executing the tests; equal requests share the former."""
+        """Return the number of calls for writing and executing the tests; items with equal requests share those for
+        writing."""
         return writing_calls(self._options, len(self._levels)) + execution_calls(self._options)
 
     async def judge(self, case: JudgeCase, ask: Ask) -> Judged:

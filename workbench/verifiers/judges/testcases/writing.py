@@ -92,7 +92,8 @@ class TestCase(Struct, frozen=True, order=True):
 
 
 def read_tests(said: str, most: int) -> tuple[TestCase, ...]:
-    """Parse the first tests in a reply: objects with ``input`` and ``expected_output``, bare or by function name."""
+    """Parse the first tests in a reply: objects with ``input`` and ``expected_output``, in a list or grouped by
+    function name."""
     found: list[TestCase] = []
     for value in _json_values(said):
         found += _collect_tests(value)
@@ -180,8 +181,8 @@ async def write_tests(
 ) -> WrittenTests:
     """Write and validate tests: at each level one generation, one reformat and ``beta`` validations of each test.
 
-    Unless the template includes it, the requests contain nothing of the submission or of the judge's settings, so all
-    judgments of a problem share the replies. Source: MCTS-Judge, section 3.3 and table 12.
+    The requests contain nothing of the judge's settings, and nothing of the submission unless the template includes
+    it; so all judgments of a problem share the replies. Source: MCTS-Judge, section 3.3 and table 12.
 
     Args:
         case: The item; tests are written for its question.

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from bench.figures import report
 from bench.synthetic import FULL, cached
-from workbench.app.tui.allocating import process_of_its_own
+from workbench.app.tui.allocating import configure_memory
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.destinations import DESTINATIONS
 from workbench.core.project import open_project
@@ -72,7 +72,7 @@ def main() -> None:
 
 async def _rounds(path: Path, names: Sequence[str]) -> None:
     app = WorkbenchApp(open_project(path))
-    app.garbage = process_of_its_own()
+    app.garbage = configure_memory()
     async with app.run_test(size=(120, 40)) as pilot:
         heart = _Heart()
         beating = asyncio.create_task(heart.beat())

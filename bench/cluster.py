@@ -299,7 +299,7 @@ def _lease(name: str, piece: Callable[[int], Any], result: Any, most: int) -> No
 
     pieces = [(number, piece(number)) for number in range(_LEASES * most)]
     with connected("ray") as ray, Executor(ray, made, lambda _: "", ClusterUse(address="ray"), Silent()) as nodes:
-        nodes.first()
+        nodes.wait_for_first_node()
         began, before = time.perf_counter(), time.process_time()
         for _ in nodes.work(Feed(pieces, lambda _: 1, most), lambda: None):
             pass

@@ -38,9 +38,9 @@ from workbench.statistics.compare import (
 )
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
 from workbench.statistics.detecting import detectable
-from workbench.statistics.intervals import FEWEST, design_effects, intervals, is_carried
+from workbench.statistics.intervals import FEWEST, design_effects, has_enough_clusters, intervals
 from workbench.statistics.permutations import Pieces, cell_tests
-from workbench.statistics.prediction_powered import powered
+from workbench.statistics.prediction_powered import estimate_share
 from workbench.statistics.rates import balanced_intervals, class_rates, matthews_at, mcc_intervals
 from workbench.statistics.subgroups import tree
 
@@ -167,7 +167,7 @@ def _differences(simulations: int, seed: int) -> Iterator[Row]:
         size = sizes_of(kind, shape, generator)
         differ = generator.binomial(size, chances(discordance, correlation, shape, generator))
         alone = generator.binomial(differ, ahead)
-        carried = is_carried(
+        carried = has_enough_clusters(
             design_effects(size.ravel(), size.ravel(), np.repeat(np.arange(simulations), questions), simulations)
         )
         found: Ends = [
@@ -313,7 +313,7 @@ def _estimated(
     stratum = np.unique(stratum, return_inverse=True)[1]
     if (np.bincount(stratum[truth >= 0], minlength=int(stratum.max()) + 1) == 0).any():
         return _Estimated(None, mean, unhelped=True)
-    found = powered(truth, predicted, question, stratum)
+    found = estimate_share(truth, predicted, question, stratum)
     return _Estimated(found.ci, mean, unhelped=found.power == 0)
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
 from workbench.statistics.intervals import Z95
-from workbench.statistics.prediction_powered import Powered, powered
+from workbench.statistics.prediction_powered import Powered, estimate_share
 
 _LOW, _HIGH = 0.93, 0.97
 
@@ -99,7 +99,7 @@ def covered(name: str, setting: Setting, simulations: int, seed: list[int]) -> d
     held, widths, saved, off = np.zeros(3), np.zeros(3), 0.0, 0.0
     for _ in range(simulations):
         data = _drawn(setting, generator)
-        found = powered(*data)
+        found = estimate_share(*data)
         ends = (found.ci or (0.0, 1.0), found.classical_ci or (0.0, 1.0), _normal(data, found))
         held += [low <= setting.share <= high for low, high in ends]
         widths += [high - low for low, high in ends]

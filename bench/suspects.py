@@ -27,7 +27,7 @@ from workbench.measuring.columns import columns
 from workbench.measuring.judged import judged
 from workbench.measuring.reviewing.queues import queue
 from workbench.runs.verifying import start, wait
-from workbench.statistics.disagreement import outvoted
+from workbench.statistics.disagreement import label_error_probability
 
 ROWS: Final = Path(__file__).resolve().parents[2] / "shared" / "data" / "verifybench_hard_dev.jsonl"
 VERIFIERS: Final = ("rules", "math-verify", "exact", "always-incorrect")
@@ -79,7 +79,7 @@ def recall(project: Project, seed: int) -> Recall:
     _flip(project, flipped)
     found = set(queue(project, "suspect-gold", verifiers=VERIFIERS).ids[:FIRST])
     known = judged(project, VERIFIERS)
-    order = np.argsort(-outvoted(known.outcomes, known.gold.astype(np.int64)), kind="stable")[:FIRST]
+    order = np.argsort(-label_error_probability(known.outcomes, known.gold.astype(np.int64)), kind="stable")[:FIRST]
     _flip(project, flipped)
     shares = (found, set(known.item[order].tolist()), set(chance.sample(items, FIRST)))
     return Recall(*(len(flipped & one) / FLIPPED for one in shares))

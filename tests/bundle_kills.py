@@ -92,7 +92,7 @@ class Scene:
             with closing(open_project(home)) as project:
                 assert project.database.reader().execute("PRAGMA integrity_check").fetchone() == ("ok",)
                 assert ledger.states_differ(project) == 0
-                held = Counter(event.subject for event in events.every(project.database.reader()))
+                held = Counter(event.subject for event in events.all_events(project.database.reader()))
                 assert set(held.values()) <= {EDITS}, "an item came home in part"
                 assert held.total() >= before
                 found["killed" if killed else "ended"] += 1
@@ -133,7 +133,7 @@ def _label(path: Path, items: int, edits: int = EDITS) -> int:
             assert item is not None
             session.submit(item, Answer(verdict="correct"))
         with project.database.write() as connection:
-            (first,) = (e for e in events.every(connection) if e.kind == "label")
+            (first,) = (e for e in events.all_events(connection) if e.kind == "label")
             texts = dict(connection.execute("SELECT id, 1 FROM completions LIMIT ?", (items,)).fetchall())
             for subject in {first.subject, *texts} if items > 1 else {first.subject}:
                 last = first.uuid if subject == first.subject else None

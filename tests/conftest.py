@@ -75,7 +75,7 @@ def _left_open() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _worded_for_the_command_line() -> None:
     """Messages are worded for the front end at work: the app's tests start one, all others are at a shell."""
-    errors.word_for(COMMAND_LINE)
+    errors.set_front_end(COMMAND_LINE)
 
 
 @pytest.fixture(scope="session")

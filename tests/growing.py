@@ -155,7 +155,7 @@ def executed(project: Project, name: str, *suites: str) -> None:
     reader = project.database.reader()
     with project.database.write() as connection:
         run = complete_run(connection, name, ",".join(suites))
-        for row in tests.by_problem(reader, Selection()):
+        for row in tests.solutions_by_problem(reader, Selection()):
             problem = tests.problems_of(project.database, [row.question], suites)[row.question]
             text = tests.texts(reader, [row.item])[row.item].text
             jobs = [(suite, program_of(problem, suite, text, "program")) for suite in suites]

@@ -136,11 +136,11 @@ class VerifierRanking(NamedTuple):
 
 def rankings(project: Project) -> Iterator[VerifierRanking]:
     """Every verifier with scores on every data set; nothing where no truth or no scores are."""
-    from workbench.coding.ranking.measuring import compared
+    from workbench.coding.ranking.measuring import compare_verifiers
     from workbench.coding.ranking.truth import truth_of
 
     try:
-        found = compared(project, truth_of(project), missing="drop", samples=0)
+        found = compare_verifiers(project, truth_of(project), missing="drop", samples=0)
     except UsageError:
         return
     names = {row.verifier for row in found.report.rows}

@@ -12,7 +12,7 @@ from tests.rewarding import Client
 from workbench.app.web.reward.gate import RequestRules
 from workbench.app.web.reward.server import serving
 from workbench.app.web.serve.addresses import Address
-from workbench.training.choosing import Scale, chosen
+from workbench.training.choosing import Scale, load_reward_verifier
 
 _ITEM = {"question": "1 + 1?", "reference": "2", "completion": "2"}
 _REQUESTS: tuple[tuple[str, bytes], ...] = (
@@ -42,7 +42,7 @@ async def _answers() -> AsyncIterator[tuple[str, str]]:
     rules = RequestRules(
         address=Address("127.0.0.1", 0), token=None, max_body=1024, in_flight=1 << 20, hosts=frozenset()
     )
-    async with serving(chosen("exact", {}), Scale(undecided=None), rules, 100, 2, None) as server:
+    async with serving(load_reward_verifier("exact", {}), Scale(undecided=None), rules, 100, 2, None) as server:
         client = Client(server.address.port)
         for number, (path, body) in enumerate(_REQUESTS, 1):
             answer = await client.post(path, body)

@@ -59,7 +59,7 @@ def items(path: Path) -> int:
         reader = database.reader()
         assert reader.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         assert reader.execute("PRAGMA foreign_key_check").fetchall() == []
-        assert list(events.changed(reader)) == []
+        assert list(events.changed_events(reader)) == []
         found: tuple[int] = reader.execute(
             "SELECT count(*) FROM completions WHERE id < (SELECT completion_id FROM horizon)"
         ).fetchone()

@@ -44,7 +44,7 @@ def test_a_command_does_all_or_says_that_it_did_not(
 ) -> None:
     # What doctor does elsewhere takes seconds; and the disk is small anyway.
     monkeypatch.setattr("workbench.care.backups.MIN_FREE_BYTES", 0)
-    monkeypatch.setattr("workbench.care.backups.sandbox", list)
+    monkeypatch.setattr("workbench.care.backups.check_sandbox", list)
     lefts = LEFT[::2] if command in SERVED else LEFT
     print(command, dict(Trial(given, disk, command).run(lefts)), flush=True)
 

@@ -81,7 +81,7 @@ def add_outcomes(project: Project, name: str, suite: str, letters: Mapping[int, 
         if complete:
             runs.complete(connection, run, len(letters))
         else:
-            runs.settle(connection, run, "paused")
+            runs.end_run(connection, run, "paused")
     return run
 
 

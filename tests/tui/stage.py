@@ -129,7 +129,7 @@ def add_run(
         if complete:
             runs.complete(connection, run, len(outcomes))
         else:
-            runs.settle(connection, run, "paused")
+            runs.end_run(connection, run, "paused")
     return run
 
 

@@ -222,7 +222,7 @@ def test_a_run_that_was_cancelled_is_not_on_its_way(tmp_path: Path) -> None:
     assert accuracy(project, live=True).unfinished == {"stopped": 0.25}
     assert {row.verifier for row in accuracy(project).rows} == set(BASELINES)
     with project.database.write() as connection:
-        runs.settle(connection, run, "cancelled")
+        runs.end_run(connection, run, "cancelled")
     assert accuracy(project, live=True).unfinished == {}
     with project.database.write() as connection:
         runs.queue(connection, run, Selection(), 4, 1)

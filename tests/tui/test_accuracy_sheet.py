@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from workbench.app.tui.kit.accuracy_sheet import AccuracySheet, SheetOrder, of_group
+from workbench.app.tui.kit.accuracy_sheet import AccuracySheet, SheetOrder, group_detail
 from workbench.app.tui.kit.accuracy_view import FIGURES, caption, cell_sentence, legend, notes
 from workbench.core.text.figures import NONE
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
@@ -148,7 +148,7 @@ def test_a_tint_follows_what_is_good_and_a_glyph_the_height() -> None:
 
 
 def test_a_column_is_sorted_beside_its_best_baseline() -> None:
-    found = of_group(AccuracySheet(SMALL), None, ACCURACY, (), width=80)
+    found = group_detail(AccuracySheet(SMALL), None, ACCURACY, (), width=80)
     assert [line.cells[0].text.strip(" †○") for line in found.rows] == [
         "rule",
         "judge",

@@ -99,7 +99,7 @@ async def test_figures_are_those_of_the_service(tmp_path: Path, size: tuple[int,
         screen = await drawn(app, pilot)
         assert screen.report == report
         shown = text_of(app, "#agreement-figures")
-        assert shown == str(view.figures(report))
+        assert shown == str(view.metrics_text(report))
         for part in ("12 items, 8 with two labels or more", "3 people", "alpha", "AC1", "PABAK", "✗ incorrect"):
             assert part in shown
         assert "even a perfect verifier would get" in shown
@@ -120,7 +120,7 @@ def test_a_ceiling_that_is_the_upper_end_is_said_to_be_at_most(
     report = agreement(labelled(tmp_path))
     (ceiling,) = report.ceiling
     found = replace(report, ceiling=[replace(ceiling, highest_accuracy=highest, sensitivity=ends)])
-    assert f"even a perfect verifier {said}" in str(view.figures(found))
+    assert f"even a perfect verifier {said}" in str(view.metrics_text(found))
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -359,7 +359,7 @@ async def test_an_annotator_does_not_get_in(tmp_path: Path) -> None:
 
 def test_people_are_sorted_by_the_size_of_their_shares(tmp_path: Path) -> None:
     columns, people = view.table(agreement(labelled(tmp_path)), "people")
-    source = MemorySource(layout.laid_out(columns), layout.rows_of(columns, enumerate(people)))
+    source = MemorySource(layout.table_columns(columns), layout.rows_of(columns, enumerate(people)))
     for key, sized in (("with others", True), ("repeats", False)):
         ids = ArrangedSource(source, Sort(key)).ids()
         found = [getattr(people[row], key.replace(" ", "_")).share for row in ids]

@@ -13,7 +13,7 @@ from tests.helpers import make_project, numbered
 from tests.tui.stage import HOSTILE, add_run, notices, opened, press, screen_of, settle, text_of, until
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.columns import TableColumn, TableRow
-from workbench.app.tui.kit.conditions import ColumnSuggester, meets, read_line, typed
+from workbench.app.tui.kit.conditions import ColumnSuggester, condition_text, read_line, row_filter
 from workbench.app.tui.kit.filter_line import FilterLine
 from workbench.app.tui.kit.queue_view import QueueRequest
 from workbench.app.tui.kit.virtual_table import VirtualTable
@@ -57,9 +57,9 @@ ROWS = [row(1, "Alpha one", 0.9, 1_200), row(2, "beta", 0.25, 30), row(3, "[red]
 )
 def test_conditions_speak_of_what_is_shown(line: str, found: list[int]) -> None:
     conditions = read_line(line, COLUMNS)
-    wanted = meets(conditions, COLUMNS)
+    wanted = row_filter(conditions, COLUMNS)
     assert [one.id for one in ROWS if wanted(one)] == found
-    assert read_line(" ".join(map(typed, conditions)), COLUMNS) == conditions, "typed back they mean the same"
+    assert read_line(" ".join(map(condition_text, conditions)), COLUMNS) == conditions, "typed back they mean the same"
 
 
 @pytest.mark.parametrize(

@@ -220,7 +220,7 @@ async def test_a_suite_that_was_not_run_is_started_from_where_it_is_missed(tmp_p
 
 
 def test_who_runs_a_suite_already_runs_it_again(project: Project) -> None:
-    assert [(one.words, one.name) for one in problems.runnable(project)] == [
+    assert [(one.words, one.name) for one in problems.runnable_suites(project)] == [
         ("base", "execution"),
         ("base and plus", "execution-base-plus"),
         ("plus", "plus"),

@@ -16,7 +16,7 @@ from workbench.app.tui.screens.code_problem import CodeProblemScreen
 from workbench.app.tui.screens.code_rankings import CodeRankingsScreen, figure_columns
 from workbench.app.tui.screens.code_rounds import CodeRoundsScreen
 from workbench.coding.evolution import evolving
-from workbench.coding.ranking.measuring import compared
+from workbench.coding.ranking.measuring import compare_verifiers
 from workbench.coding.ranking.truth import truth_of
 from workbench.coding.records.evolution import EvolutionSettings
 
@@ -36,7 +36,7 @@ async def test_solutions_stand_with_scores_and_ranks(tmp_path: Path) -> None:
         await press(pilot, *":o", "enter", "V")
         report = screen_of(app, CodeRankingsScreen).report
         assert report is not None
-        assert report == compared(project, truth_of(project)).report
+        assert report == compare_verifiers(project, truth_of(project)).report
         assert "all solutions · truth: execution on base · 1 problem left out" in text_of(app, "#code-rankings-notes")
         assert drawn(app, "#code-rankings-figures")[0] == [
             "judge",
@@ -51,7 +51,7 @@ async def test_solutions_stand_with_scores_and_ranks(tmp_path: Path) -> None:
         assert rows[-1] == ["6", "–", "–", "0.700", "1"]
         await press(pilot, "w")
         narrow = screen_of(app, CodeRankingsScreen).report
-        assert narrow == compared(project, truth_of(project), k=5).report
+        assert narrow == compare_verifiers(project, truth_of(project), k=5).report
         assert "5 selected solutions of each problem" in text_of(app, "#code-rankings-notes")
         assert len(drawn(app, "#code-rankings-solutions")) == narrow.problems[0].solutions < len(rows)
         await press(pilot, "w", "s")

@@ -11,7 +11,7 @@ from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, set
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.choices import ChoiceMenu
 from workbench.app.tui.kit.columns import rows_of
-from workbench.app.tui.kit.compare_view import figures, group_columns, head
+from workbench.app.tui.kit.compare_view import group_columns, head, metrics_text
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens.compare import CompareScreen, Pair
 from workbench.app.tui.screens.item import ItemScreen
@@ -21,7 +21,7 @@ from workbench.core.selection import Selection, parse_condition
 from workbench.core.verdict import Outcome, OutcomeCode
 from workbench.measuring.comparing import compare, compared
 from workbench.measuring.comparing_tables import comparison_as, verdict
-from workbench.measuring.notes import note
+from workbench.measuring.notes import add_selection_judges
 
 
 def project_of_two(folder: Path) -> Project:
@@ -167,7 +167,7 @@ async def test_every_figure_has_its_interval_at_once(tmp_path: Path) -> None:
         await press(pilot, *":c", "enter")
         report = compared(project, "careful", "lax", by="type").report
         assert screen_of(app).report == report
-        assert text_of(app, "#compare-tests") == str(figures(report))
+        assert text_of(app, "#compare-tests") == str(metrics_text(report))
         assert text_of(app, "#compare-tests").count("[") == 3
 
 
@@ -311,7 +311,7 @@ async def test_hostile_names_are_only_text(tmp_path: Path, size: tuple[int, int]
 
 def test_a_judge_that_chose_the_items_is_marked(tmp_path: Path) -> None:
     project = project_of_two(tmp_path)
-    note(project, "sample", ("lax",))
+    add_selection_judges(project, "sample", ("lax",))
     assert head(compare(project, "careful", "lax"), "all items").plain.startswith("A careful   B lax †\n")
 
 

@@ -21,7 +21,7 @@ from workbench.core.verdict import Outcome, OutcomeCode
 from workbench.measuring.comparing import comparable, joint_errors
 from workbench.measuring.comparing_tables import comparison_as
 from workbench.measuring.family import family
-from workbench.measuring.notes import note
+from workbench.measuring.notes import add_selection_judges
 
 
 def project_of_three(folder: Path) -> Project:
@@ -215,6 +215,6 @@ def test_two_without_items_in_common_are_a_dash(tmp_path: Path) -> None:
 
 def test_a_judge_that_chose_the_items_is_marked(tmp_path: Path) -> None:
     project, names = project_of_three(tmp_path), ("poor", "good", "alike")
-    note(project, "sample", ("good",))
+    add_selection_judges(project, "sample", ("good",))
     sheet = FamilySheet(family(project, names), joint_errors(project, names))
     assert {row.name for row in sheet.rows("difference")} == {"poor", "good †", "alike"}

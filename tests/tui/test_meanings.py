@@ -18,7 +18,7 @@ from workbench.app.tui import registry
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.destinations import ANNOTATOR_DESTINATIONS, DESTINATIONS, Destination
 from workbench.app.tui.keymap import NO_KEY, key_names
-from workbench.app.tui.kit.title_bar import TitleBar, way_here
+from workbench.app.tui.kit.title_bar import TitleBar, path_text
 from workbench.app.tui.meanings import DESKS, MEANINGS, meaning_of
 from workbench.app.tui.screens.go_to import GoToScreen
 from workbench.app.tui.screens.item import ItemScreen
@@ -198,7 +198,7 @@ async def test_the_first_line_says_where_one_is(tmp_path: Path) -> None:
     [(30, "Home › Accuracy › A, B2 › "), (25, "… › Accuracy › A, B2 › "), (15, "… › A, B2 › "), (9, ""), (0, "")],
 )
 def test_the_way_here_loses_its_beginning_first(room: int, way: str) -> None:
-    assert way_here(["Home", "Accuracy", "A, B2"], room) == way
+    assert path_text(["Home", "Accuracy", "A, B2"], room) == way
 
 
 # -- the documentation -------------------------------------------------------------------------------

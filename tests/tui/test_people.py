@@ -237,23 +237,23 @@ async def test_who_only_looks_and_coordinates_becomes_no_annotator(project: Proj
     me = coordinator_name()
     assert {person.name: person.role for person in people.annotators(project)}[me] == "coordinator"
     assert me not in [person.name for person in status(project).people]
-    assert me not in rulings.at_work(project)
+    assert me not in rulings.active_people(project)
     for role in ("annotator", "adjudicator", "own"):
         assert me not in [offer.name for offer in rulings.offers(project, role)]
     async with coordinator(project) as (app, _):
         assert me not in text_of(app, "#home-people Static")
     people.assign(project, [me], per_item=3)
-    assert me in rulings.at_work(project), "one whom a batch names labels"
+    assert me in rulings.active_people(project), "one whom a batch names labels"
 
 
 def test_work_begins_where_it_is(project: Project) -> None:
-    begins = {name: rulings.begins_at(project, name) for name in ("amira", "ben", "dora", "eve")}
+    begins = {name: rulings.first_screen(project, name) for name in ("amira", "ben", "dora", "eve")}
     assert begins == {"amira": "annotate", "ben": "annotate", "dora": "adjudicate", "eve": "annotate"}
     label_all(project, "amira", Answer(verdict="correct"))
     dora = AdjudicationSession(project, "dora")
     while (conflict := dora.next()) is not None:
         dora.decide(conflict, Ruling(verdict="correct"))
-    assert rulings.begins_at(project, "dora") == "adjudicate"
+    assert rulings.first_screen(project, "dora") == "adjudicate"
 
 
 async def test_what_was_looked_at_here_was_seen_by_everybody_worked_as(project: Project) -> None:

@@ -251,9 +251,9 @@ async def test_a_key_is_for_the_item_that_was_in_sight(project: Project) -> None
 async def test_a_key_pressed_before_the_item_came_is_for_none(project: Project) -> None:
     async with reviewing(project, 2) as (screen, pilot):
         assert screen.item_shown is not None
-        assert screen.item_in_sight is None, "the last key opened it"
+        assert screen.visible_item is None, "the last key opened it"
         await press(pilot, "tab")
-        assert screen.item_in_sight is screen.item_shown
+        assert screen.visible_item is screen.item_shown
 
 
 async def test_while_a_decision_is_stored_the_keys_that_decide_do_nothing(

@@ -27,7 +27,7 @@ from workbench.core.project import Project
 from workbench.core.run import RunInfo
 from workbench.core.verdict import Outcome, OutcomeWord
 from workbench.runs import verifying
-from workbench.runs.run_status import light_info
+from workbench.runs.run_status import run_info_without_counts
 from workbench.runs.store import verdicts as stored_verdicts
 
 ITEMS = 400
@@ -135,7 +135,7 @@ def test_how_far_a_run_is_and_its_counts_are_of_one_moment(tmp_path: Path, monke
     monkeypatch.setattr(stored_verdicts, "by_outcome", counted_late)
     info = verifying.run_info(project, run)
     assert (info.done, sum((info.verdicts or {}).values())) == (25, 25)
-    later = light_info(project, run)
+    later = run_info_without_counts(project, run)
     assert later.done == 35
     shown = run_view.with_counts(later, {run: info})
     assert (shown.done, sum((shown.verdicts or {}).values())) == (25, 25)

@@ -25,7 +25,7 @@ from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.screens.verb import VerbOutputScreen, VerbScreen
 from workbench.app.tui.verb_forms import VerbForm, last_refusal
 from workbench.app.verbs import NOT_IN_APP, Refused, Verb, every_verb, in_app, verb_named
-from workbench.core.errors import OptionError, opt, word_for
+from workbench.core.errors import OptionError, opt, set_front_end
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome
 
@@ -36,7 +36,7 @@ FLAG = re.compile(r"(?<![\w-])--?[a-z]")
 
 @pytest.fixture(autouse=True)
 def _worded_for_the_app(_worded_for_the_command_line: None) -> None:
-    word_for(in_app("^p"))
+    set_front_end(in_app("^p"))
 
 
 @pytest.fixture
@@ -175,7 +175,7 @@ def test_a_refusal_stands_at_the_option_that_it_names() -> None:
     form = form_of(verb_named("assign"))
     error = form.refusal(Refused("'x' is not a valid integer.", "per_item"), {})
     assert (error.option, error.wrong) == ("per-item", "'x' is not a valid integer.")
-    word_for(in_app("^p"))
+    set_front_end(in_app("^p"))
     error = form.refusal(Refused(f"No. Leave {opt.final_too} out.", None), {})
     assert (error.option, error.wrong) == ("final-too", "No. Leave “final-too” out.")
     assert last_refusal('Read.\n["No.", null]\n') == ("Read.\n", Refused("No.", None))
@@ -402,7 +402,7 @@ async def test_pairs_to_train_with_come_of_verdicts_alone(
 
 
 def test_data_and_lines_for_a_shell_stay_as_they_were_printed() -> None:
-    word_for(in_app("^p"))
+    set_front_end(in_app("^p"))
     form = form_of(NAMED["export"])
     printed = "7 beyond --per-question\ncompletion: run it --unsafely\nDo it again: workbench export p.db x --force\n"
     assert form.output_text(printed) == printed.replace("beyond --per-question", "beyond “per-question”")
@@ -432,7 +432,7 @@ async def test_fields_that_few_need_are_shown_once_they_are_asked_for(project: P
         await fill(app, seed="3")
         await press(pilot, "f9")
         assert shown() == [*first, "seed"], "what was typed stays in sight"
-        form.trouble(OptionError("system", "no"))
+        form.show_error(OptionError("system", "no"))
         assert shown() == [*first, *form.form.later]
         await press(pilot, "escape")
         await form_for(app, pilot, "verify")

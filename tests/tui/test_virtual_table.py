@@ -24,7 +24,7 @@ from textual.worker import Worker, WorkerFailed
 
 from tests.background import PATIENCE_S
 from workbench.app.tui.kit.arranging import ArrangedSource
-from workbench.app.tui.kit.columns import Sort, TableColumn, TableRow, fit_widths, laid_out, rows_of
+from workbench.app.tui.kit.columns import Sort, TableColumn, TableRow, fit_widths, rows_of, table_columns
 from workbench.app.tui.kit.matrix import fit, printable
 from workbench.app.tui.kit.run_view import duration
 from workbench.app.tui.kit.sources import PAGE, MemorySource, PageCache
@@ -525,7 +525,7 @@ def in_memory(*values: Any) -> list[TableRow]:
 def by_size(*values: Any, shown: Callable[[Any], str] = str) -> list[Any]:
     """Values in the order of a column of them."""
     columns: Columns[Any] = (column("value", lambda value: value, shown),)
-    source = MemorySource(laid_out(columns), rows_of(columns, enumerate(values)))
+    source = MemorySource(table_columns(columns), rows_of(columns, enumerate(values)))
     return [values[row_id] for row_id in ArrangedSource(source, Sort("value")).ids()]
 
 
@@ -557,7 +557,7 @@ def test_whatever_form_counts_and_times_have_they_are_sorted_by_size(
 
 def test_what_has_no_order_is_sorted_by_what_is_shown_of_it() -> None:
     columns: Columns[list[int]] = (column("sum", lambda some: some, lambda some: f"sum {sum(some)}"),)
-    source = MemorySource(laid_out(columns), rows_of(columns, enumerate([[5], [1, 2], [4]])))
+    source = MemorySource(table_columns(columns), rows_of(columns, enumerate([[5], [1, 2], [4]])))
     assert list(ArrangedSource(source, Sort("sum")).ids()) == [1, 2, 0]
 
 

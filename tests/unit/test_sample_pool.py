@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from workbench.core.taxonomy import SUBTYPES
-from workbench.runs.replaying import Book, open_book
+from workbench.runs.replaying import RecordedReplies, load_recorded_replies
 
 Rows = list[dict[str, Any]]
 
@@ -37,8 +37,8 @@ def labels() -> Rows:
 
 
 @pytest.fixture(scope="module")
-def book() -> Book:
-    found, refused = open_book(FOLDER / "pool_replies.jsonl")
+def book() -> RecordedReplies:
+    found, refused = load_recorded_replies(FOLDER / "pool_replies.jsonl")
     assert refused == []
     return found
 
@@ -49,7 +49,7 @@ def writers() -> list[str]:
     return [model["name"] for model in plan["models"]]
 
 
-def said(book: Book, model: str, *texts: str) -> str | None:
+def said(book: RecordedReplies, model: str, *texts: str) -> str | None:
     body = {"model": model, "messages": [{"role": "user", "content": "\n\n".join(texts)}]}
     answer = book.answer(PATH, json.dumps(body).encode())
     if answer is None:
@@ -64,7 +64,7 @@ def test_lines_are_compact_and_readable(name: str) -> None:
     assert (FOLDER / name).read_bytes() == written.encode()
 
 
-def test_the_pool(questions: Rows, book: Book) -> None:
+def test_the_pool(questions: Rows, book: RecordedReplies) -> None:
     assert [row["question_id"] for row in questions] == [f"sq-{number:02}" for number in range(1, 67)]
     assert len({row["question"] for row in questions}) == 66
     assert {row["source"].split("/")[0] for row in questions} == {
@@ -80,7 +80,9 @@ def test_the_pool(questions: Rows, book: Book) -> None:
     assert types == Counter(A=17, B=15, C=15, D=16, P=2, O=1)
 
 
-def test_every_writer_answers_every_question_of_the_four_types(questions: Rows, writers: list[str], book: Book) -> None:
+def test_every_writer_answers_every_question_of_the_four_types(
+    questions: Rows, writers: list[str], book: RecordedReplies
+) -> None:
     for row in questions:
         replies = [said(book, writer, row["question"], "Put the final answer last.") for writer in writers]
         if row["question_id"] in NOT_OF_FOUR_TYPES:
@@ -91,7 +93,9 @@ def test_every_writer_answers_every_question_of_the_four_types(questions: Rows, 
     assert set(book.models) == {*writers, *JUDGES, "sample-typer"}
 
 
-def test_judges_mostly_agree_and_some_are_split_or_say_nothing(questions: Rows, writers: list[str], book: Book) -> None:
+def test_judges_mostly_agree_and_some_are_split_or_say_nothing(
+    questions: Rows, writers: list[str], book: RecordedReplies
+) -> None:
     votes = Counter[int | None]()
     for row in questions:
         for writer in writers if row["question_id"] not in NOT_OF_FOUR_TYPES else []:

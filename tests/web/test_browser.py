@@ -206,7 +206,7 @@ async def test_a_page_of_another_server_on_this_machine_drives_nothing(project: 
             }""",
             [f"{address.url}/enter", link],
         )
-        assert tokens.enter(project, link) is not None
+        assert tokens.redeem_link(project, link) is not None
     assert labels(project) == []
 
 

@@ -70,7 +70,7 @@ class Question(Struct, frozen=True, kw_only=True):
         return step, self.dataset, self.key
 
 
-def lack(question: Question, each: int) -> Lack | None:
+def shortage(question: Question, each: int) -> Lack | None:
     """Explain why a question lacks ``each`` correct and ``each`` incorrect completions; None if it has them."""
     correct = sum(one.correct is True for one in question.completions)
     incorrect = sum(one.correct is False for one in question.completions)
@@ -127,7 +127,7 @@ class Caps(Struct, frozen=True):
     source: int | None = None
     model: int | None = None
 
-    def hold(self, chosen: Chosen) -> bool:
+    def are_met(self, chosen: Chosen) -> bool:
         sources = Counter(question.source for question, _ in chosen)
         models = Counter(one.model for _, both in chosen for one in both)
         return _largest_count(sources) <= (self.source or len(chosen)) and _largest_count(models) <= (
@@ -139,7 +139,7 @@ def _largest_count(counts: Counter[str]) -> int:
     return max(counts.values(), default=0)
 
 
-def fullest(
+def choose_most(
     questions: Sequence[Question], strata: Sequence[str], quotas: Mapping[str, int], caps: Caps, seed: int
 ) -> Chosen:
     """Choose one correct and one incorrect completion of as many questions as quotas and caps allow.

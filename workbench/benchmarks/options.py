@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Final, get_args
 
 from workbench.core.errors import UsageError, opt
-from workbench.core.options import NONE_GIVEN, Options, Protocol, SeedNumber, Where, Whole, argument, option, pair
+from workbench.core.options import NONE_GIVEN, Options, Protocol, SeedNumber, Where, Whole, argument, option, split_pair
 from workbench.core.sets import Fill, FinalGold, Preset, Strata
 from workbench.core.taxonomy import TYPES
 from workbench.measuring.records.curation import Scope
@@ -91,7 +91,7 @@ def run_of(text: str) -> tuple[str, int]:
     Raises:
         UsageError: The text doesn't have this form.
     """
-    name, number = pair(text)
+    name, number = split_pair(text)
     if not number.isdecimal() or len(number) > 18:
         raise UsageError(f"{number!r} is not a run's number.")
     return name, int(number)

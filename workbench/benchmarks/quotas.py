@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 from msgspec import Struct
 
-from workbench.benchmarks.capping import STEP, Caps, Chosen, Question, fullest, pick
+from workbench.benchmarks.capping import STEP, Caps, Chosen, Question, choose_most, pick
 from workbench.core.errors import UsageError
 from workbench.core.sets import Fill, Preset, Strata, Stratum
 from workbench.core.taxonomy import TYPES, UNTYPED, parse_type
@@ -221,10 +221,10 @@ def choose(
         for name, count in quotas.items()
         for question in first_drawn(parts.get(name, ()), count, seed, lambda one: one.drawn_by(STEP))
     ]
-    if caps.hold(first):
+    if caps.are_met(first):
         return first
     wanted = [question for name, count in quotas.items() if count for question in parts.get(name, ())]
-    return fullest(wanted, [stratum(question) for question in wanted], quotas, caps, seed)
+    return choose_most(wanted, [stratum(question) for question in wanted], quotas, caps, seed)
 
 
 # -- Stratified samples: a total divided among strata in proportion to their sizes, or evenly.

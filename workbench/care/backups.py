@@ -18,12 +18,12 @@ from msgspec import structs
 
 from workbench.benchmarks.building import comparing
 from workbench.care.doctor import examine
-from workbench.care.store.rescuing import bring_back, is_database, row_counts
+from workbench.care.store.rescuing import is_database, prepare_backup, row_counts
 from workbench.core.database import migrations, schema, sets
 from workbench.core.database.backup import backup, check, put_in_place
 from workbench.core.database.connection import Database
 from workbench.core.database.failures import explained
-from workbench.core.database.looking import looked_at
+from workbench.core.database.looking import opened_read_only
 from workbench.core.database.place import LOGS, require_local, require_nothing, require_unused, sidecar_path
 from workbench.core.errors import Command, FormatError, StoreError, UsageError, VerifierError, opt
 from workbench.core.files import part_folder
@@ -63,7 +63,7 @@ def backup_of(path: Path, target: Path, *, force: bool = False, discard: bool = 
         if error.cause not in ("space", "disk", "access"):
             raise
     # SQLite can open a database only if there is room for files next to it.
-    with part_folder(target.with_name(f"{target.name}-read")) as part, looked_at(path, part) as database:
+    with part_folder(target.with_name(f"{target.name}-read")) as part, opened_read_only(path, part) as database:
         return backup(database, target, force=force, discard=discard)
 
 
@@ -76,7 +76,7 @@ def diagnosis(path: Path) -> list[Finding]:
     return [*examine(path), _disk_finding(path), *_environment_findings()]
 
 
-def sandbox() -> list[Finding]:
+def check_sandbox() -> list[Finding]:
     """Attack each isolation level of the sandbox; takes some seconds.
 
     A level that is unavailable here is not a fault; one that is available and lets an attack through is.
@@ -91,8 +91,8 @@ def sandbox() -> list[Finding]:
     return [*levels, scratch, Finding(name="sandbox", ok=True, message=used), *_language_findings()]
 
 
-def node_sandboxes(address: str) -> list[Finding]:
-    """Run `sandbox` on every node of a Ray cluster; the node's name precedes its findings.
+def check_node_sandboxes(address: str) -> list[Finding]:
+    """Run `check_sandbox` on every node of a Ray cluster; the node's name precedes its findings.
 
     Raises:
         UsageError: The address is not valid for a cluster, or Ray is not installed.
@@ -102,7 +102,7 @@ def node_sandboxes(address: str) -> list[Finding]:
     from workbench.runs.cluster import call_on_nodes
 
     found = list[Finding]()
-    for name, told in call_on_nodes(address, sandbox):
+    for name, told in call_on_nodes(address, check_sandbox):
         if isinstance(told, list):
             found += (structs.replace(one, name=f"node {name}: {one.name}") for one in told)
         else:
@@ -235,7 +235,7 @@ def _derive_states(database: Path) -> None:
 
 def _require_valid_sets(archive: Archive, database: Path) -> None:
     with opened_project(database) as project:
-        for found in sets.every(project.database.reader()):
+        for found in sets.all_sets(project.database.reader()):
             try:
                 SetName.parse(found.name)
                 comparing.settings_of(found)
@@ -320,7 +320,7 @@ def restore_backup(path: Path, target: Path) -> Restored:
         for end in ("", *LOGS):
             if sidecar_path(path, end).exists():
                 _copy_file(sidecar_path(path, end), sidecar_path(copy, end))
-        schema = bring_back(copy, path)
+        schema = prepare_backup(copy, path)
         rows = row_counts(copy)
         if real.exists():
             shutil.copymode(real, copy)

@@ -8,20 +8,20 @@ from collections.abc import Callable
 from pathlib import Path
 
 from workbench.benchmarks.building.freezing import sets_finding
-from workbench.care.rescuing import written
+from workbench.care.rescuing import copy_readable
 from workbench.care.store import anatomy
 from workbench.core.database import column_files, migrations
 from workbench.core.database.backup import backup, check, free_name, put_in_place
 from workbench.core.database.connection import interruptibly
 from workbench.core.database.failures import go_back
-from workbench.core.database.looking import ReadOnlyDatabase, looked_at
+from workbench.core.database.looking import ReadOnlyDatabase, opened_read_only
 from workbench.core.errors import Command, StoreError, WorkbenchError
 from workbench.core.files import part_folder
 from workbench.core.health import Finding, Repaired
 from workbench.core.progress import Stopped, stepping
 from workbench.core.project import Project, opened_project
 from workbench.data.formats.source import path_text
-from workbench.data.searching import index_finding
+from workbench.data.searching import check_index
 from workbench.labelling.ledger import recompute, states_differ
 from workbench.measuring.columns import column_finding
 
@@ -40,7 +40,7 @@ def examine(path: Path) -> list[Finding]:
         what = f"it has 0 bytes: it is no longer a database. {go_back(path)}"
         return [Finding(name="file", ok=False, message=what)]
     try:
-        with looked_at(path) as database:
+        with opened_read_only(path) as database:
             return interruptibly(lambda: _database_findings(path, database), database.interrupt_readers)
     except Stopped:
         raise
@@ -50,7 +50,7 @@ def examine(path: Path) -> list[Finding]:
 
 
 def _database_findings(path: Path, database: ReadOnlyDatabase) -> list[Finding]:
-    connection, beside = database.reader(), anatomy.about_place(path)
+    connection, beside = database.reader(), anatomy.check_location(path)
     try:
         version = migrations.checked_version(connection, path)
     except StoreError as error:
@@ -72,7 +72,7 @@ def _database_findings(path: Path, database: ReadOnlyDatabase) -> list[Finding]:
         "frozen sets": lambda: sets_finding(project),
     }
     found = [_run_check(name, checks[name]) for name in stepping(checks, "checking", "parts", len(checks))]
-    search = index_finding(project)
+    search = check_index(project)
     return [integrity, *schema, *found, *([] if search is None else [search]), *beside]
 
 
@@ -122,7 +122,7 @@ def repair(path: Path) -> Repaired:
         done.append("The file was rewritten with new indexes; no row is lost.")
     elif names - _BESIDE:
         kept = [_copy_before_repair(path)]
-        done += anatomy.put_right(path)
+        done += anatomy.repair_schema(path)
         if "item states" in names:
             with opened_project(path) as project:
                 done.append(f"States of {recompute(project):,} tasks were derived from their events.")
@@ -137,7 +137,7 @@ def repair(path: Path) -> Repaired:
 def _rebuild(path: Path) -> list[Path]:
     with part_folder(path) as part:
         temporary = part / path.name
-        found = written(path, temporary, path)
+        found = copy_readable(path, temporary, path)
         if not found.is_whole:
             raise _unrepairable_error(
                 path, [f"rows of {table.table} are lost" for table in found.tables if not table.is_whole]
@@ -149,7 +149,7 @@ def _rebuild(path: Path) -> list[Path]:
 def _copy_before_repair(path: Path) -> Path:
     place = free_name(path, "repair")
     # Also a database that can't be opened any more because its triggers were changed.
-    with looked_at(path) as database:
+    with opened_read_only(path) as database:
         backup(database, place)
     return place
 

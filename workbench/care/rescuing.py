@@ -9,7 +9,7 @@ from workbench.care.store.rescuing import Rescue, RescueOutcome
 from workbench.core.database import migrations
 from workbench.core.database.backup import check, put_in_place
 from workbench.core.database.failures import go_back
-from workbench.core.database.looking import looked_at
+from workbench.core.database.looking import opened_read_only
 from workbench.core.database.place import require_local, require_nothing
 from workbench.core.errors import StoreError
 from workbench.core.files import part_folder
@@ -32,7 +32,7 @@ def rescue(path: Path, target: Path) -> Rescued:
     _require_place(path, target)
     with part_folder(target) as part:
         temporary = part / target.name
-        found = written(path, temporary, target)
+        found = copy_readable(path, temporary, target)
         with step("checking the new database"):
             check(temporary)
         require_nothing(target)
@@ -40,9 +40,9 @@ def rescue(path: Path, target: Path) -> Rescued:
     return found
 
 
-def written(path: Path, temporary: Path, target: Path) -> Rescued:
+def copy_readable(path: Path, temporary: Path, target: Path) -> Rescued:
     """Copy everything readable into a new database at ``temporary``; the caller moves it to ``target``."""
-    with looked_at(path) as database, closing(database.open()) as source:
+    with opened_read_only(path) as database, closing(database.open()) as source:
         # A partly damaged list of tables is read as far as possible; invalid UTF-8 is replaced.
         source.execute("PRAGMA writable_schema = ON")
         source.text_factory = lambda raw: raw.decode("utf-8", "replace")

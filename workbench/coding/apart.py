@@ -73,7 +73,7 @@ def exclude_test(project: Project, question: int, suite: str, position: int, *, 
     return _set_exclusion(project, question, suite, position, said, by)
 
 
-def count_again(project: Project, question: int, suite: str, position: int, *, by: str) -> bool:
+def include_test(project: Project, question: int, suite: str, position: int, *, by: str) -> bool:
     """Include an excluded test again; return whether it was excluded. Arguments and errors as in `exclude_test`."""
     return _set_exclusion(project, question, suite, position, None, by)
 

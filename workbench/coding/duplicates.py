@@ -13,7 +13,16 @@ from msgspec import Struct
 from workbench.core.code import BASE
 from workbench.core.errors import Command, FormatError, UsageError
 from workbench.core.project import Project
-from workbench.data.alike import ROWS, Alike, Duplicate, OfMatrix, OfVectors, Similarities, alike, draw, thinned
+from workbench.data.alike import (
+    ROWS,
+    Alike,
+    Duplicate,
+    MatrixSimilarities,
+    Similarities,
+    VectorSimilarities,
+    find_dropped,
+    random_generator,
+)
 from workbench.data.formats import embeddings
 from workbench.data.formats.writing import write_lines
 from workbench.data.records.duplicates import DuplicateLine, DuplicateReport, RemainingProblem, SourceCount
@@ -42,8 +51,8 @@ def duplicates(found: Alike, problems: int, seed: int) -> list[Duplicate]:
         seed: Seed of the order in which problems are visited.
     """
     order = list(range(problems))
-    draw(seed, "duplicates").shuffle(order)
-    return thinned(found, order)
+    random_generator(seed, "duplicates").shuffle(order)
+    return find_dropped(found, order)
 
 
 def neighbour_means(similarities: Similarities, places: Sequence[int]) -> list[float]:
@@ -96,7 +105,7 @@ class ProblemCosines(Struct, frozen=True, kw_only=True):
     similarity: str
 
 
-def from_file(path: Path) -> ProblemCosines:
+def read_cosines(path: Path) -> ProblemCosines:
     """Read the problems of a file of vectors or similarities.
 
     Raises:
@@ -107,11 +116,13 @@ def from_file(path: Path) -> ProblemCosines:
         RemainingProblem(task_id=task_id, dataset="", source=source or _NO_SOURCE)
         for task_id, source in zip(found.task_ids, found.sources, strict=True)
     )
-    similarities: Similarities = OfMatrix(found.numbers) if found.is_matrix else OfVectors(found.numbers)
+    similarities: Similarities = (
+        MatrixSimilarities(found.numbers) if found.is_matrix else VectorSimilarities(found.numbers)
+    )
     return ProblemCosines(problems=problems, similarities=similarities, similarity=path.name)
 
 
-def from_server(
+def embed_by_server(
     project: Project, name: str, models: Models, *, trust: bool = False, watch: Watch | None = None
 ) -> ProblemCosines:
     """Embed the project's problems with a server's ``embeddings`` call; each problem's vector is requested only once.
@@ -122,22 +133,22 @@ def from_server(
         RunError: The server returns no vectors.
     """
     problems, texts = _texts(project)
-    vectors = generation.from_server(project, name, models, texts, trust=trust, watch=watch)
+    vectors = generation.embed_by_server(project, name, models, texts, trust=trust, watch=watch)
     (model, *_) = models.models.values()
     return _problem_cosines(problems, vectors, model.server.model)
 
 
-def from_local(project: Project, model: str) -> ProblemCosines:
+def embed_locally(project: Project, model: str) -> ProblemCosines:
     """Embed the project's problems with sentence-transformers on this machine.
 
     Raises:
         UsageError: There are no problems, or sentence-transformers is not installed.
     """
     problems, texts = _texts(project)
-    return _problem_cosines(problems, generation.from_local(model, texts), model)
+    return _problem_cosines(problems, generation.embed_locally(model, texts), model)
 
 
-def find(compared: ProblemCosines, *, threshold: float = THRESHOLD, seed: int = 0) -> DuplicateReport:
+def find_duplicates(compared: ProblemCosines, *, threshold: float = THRESHOLD, seed: int = 0) -> DuplicateReport:
     similarities, problems = compared.similarities, compared.problems
     found = alike(similarities, threshold)
     gone = duplicates(found, len(problems), seed)
@@ -239,7 +250,7 @@ def _texts(project: Project) -> tuple[tuple[RemainingProblem, ...], list[str]]:
 
 def _problem_cosines(problems: tuple[RemainingProblem, ...], vectors: FloatArray, model: str) -> ProblemCosines:
     try:
-        similarities = OfVectors(vectors)
+        similarities = VectorSimilarities(vectors)
     except ValueError as error:
         raise UsageError(f"{model}: {error}.", "Is it an embedding model?") from error
     return ProblemCosines(problems=problems, similarities=similarities, similarity=model)

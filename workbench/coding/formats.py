@@ -19,9 +19,9 @@ from workbench.coding.records.figures import PassCount
 from workbench.core.code import NOT_RUN, OUTCOMES
 from workbench.core.errors import FormatError
 from workbench.core.item import Refusal
-from workbench.core.selection import is_figure
-from workbench.data.formats.documents import SourceDocument, documents, whole
-from workbench.data.formats.lines import DEFAULT_MAX_LINE, RefusedError, explain_document, refusal
+from workbench.core.selection import is_usable_number
+from workbench.data.formats.documents import SourceDocument, documents, read_all
+from workbench.data.formats.lines import DEFAULT_MAX_LINE, RefusedError, explain_document, make_refusal
 from workbench.data.formats.rows import decoded, read_checked
 from workbench.data.formats.source import detect_format, open_stream
 from workbench.statistics.records.ranking import CandidateRow, Id, ProblemCandidates, ScoredRow
@@ -61,7 +61,7 @@ def read(path: Path) -> Iterator[CandidateLine | Refusal]:
         for found in [row] if isinstance(row, Refusal) else _parse_row(row):
             if isinstance(found, CandidateLine) and found.task_id in seen:
                 message = f"{found.task_id!r} is on line {seen[found.task_id]} already. Put its candidates together."
-                yield refusal(found.line, row.raw, RefusedError("duplicate_key", "task_id", message))
+                yield make_refusal(found.line, row.raw, RefusedError("duplicate_key", "task_id", message))
                 continue
             if isinstance(found, CandidateLine):
                 seen[found.task_id] = found.line
@@ -74,7 +74,7 @@ def _source_rows(path: Path) -> Iterator[SourceDocument | Refusal]:
         if kind != "json":
             yield from documents(stream, "jsonl", path, DEFAULT_MAX_LINE)
             return
-        text = whole(stream, path)
+        text = read_all(stream, path)
         if text.lstrip().startswith(b"{"):
             yield SourceDocument(1, text, text)
             return
@@ -89,7 +89,7 @@ def _parse_row(row: SourceDocument) -> Iterator[CandidateLine | Refusal]:
         try:
             yield found if isinstance(found, Refusal) else _candidate_line(row.line, name, found, json)
         except RefusedError as error:
-            yield refusal(row.line, row.raw, error)
+            yield make_refusal(row.line, row.raw, error)
 
 
 def _split_by_name(json: bytes) -> dict[str, bytes]:
@@ -145,7 +145,7 @@ def _check_values(task_id: str, at: str, one: CandidateRow) -> None:
     if not 0 <= one.average_test_score <= 1:
         message = f"{task_id}: a score is {one.average_test_score:g}. It is a share of tests, from 0 to 1."
         raise RefusedError("wrong_type", f"{at}.average_test_score", message)
-    if not is_figure(one.average_time_taken):
+    if not is_usable_number(one.average_time_taken):
         raise RefusedError(
             "wrong_type", f"{at}.average_time_taken", f"{task_id}: a time is not a finite number (1e100 at most)."
         )
@@ -247,7 +247,7 @@ def read_scored_rows(path: Path) -> ScoredRows:
             rows.append((row, given))
         else:
             message = f"{SCORES[missing]} is missing, and other rows have it."
-            refused.append(refusal(line, b"", RefusedError("missing_field", SCORES[missing], message)))
+            refused.append(make_refusal(line, b"", RefusedError("missing_field", SCORES[missing], message)))
     return ScoredRows(verifiers=verifiers, rows=rows, refused=sorted(refused, key=lambda one: one.line))
 
 
@@ -266,7 +266,7 @@ def _row_scores(row: ScoredRow) -> dict[str, float]:
 def _scored_fault(row: ScoredRow) -> tuple[str, str] | None:
     values = {"rank": row.rank, "ground_average_test_score": row.ground_average_test_score}
     values |= {SCORES[name]: score for name, score in _row_scores(row).items()}
-    wrong = next((name for name, value in values.items() if not is_figure(value)), None)
+    wrong = next((name for name, value in values.items() if not is_usable_number(value)), None)
     return None if wrong is None else (wrong, f"{wrong} is not a finite number, or above 1e100.")
 
 
@@ -285,7 +285,7 @@ def read_vectors(path: Path) -> Iterator[tuple[int, VectorCase | Refusal]]:
     """
     if detect_format(path) != "jsonl":
         with open_stream(path) as (stream, _):
-            document = whole(stream, path)
+            document = read_all(stream, path)
         yield from ((1, case) for case in _vector_cases(1, document))
         return
     with open_stream(path) as (stream, _):
@@ -298,7 +298,7 @@ def _vector_cases(line: int, raw: bytes) -> list[VectorCase | Refusal]:
     try:
         found = _BY_NAME.decode(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return [refusal(line, raw, explain_document(raw))]
+        return [make_refusal(line, raw, explain_document(raw))]
     if "vectors" in found or not found:
         return [_vector_case(line, raw, None)]
     return [_vector_case(line, bytes(value), name) for name, value in found.items()]
@@ -311,8 +311,8 @@ def _vector_case(line: int, raw: bytes, name: str | None) -> VectorCase | Refusa
     place = "vectors" if name is None else f"{name}.vectors"
     if not case.vectors or any(set(vector) - {"0", "1"} for vector in case.vectors):
         message = f"{place} is a list of texts of 0 and 1, one a solution."
-        return refusal(line, raw, RefusedError("wrong_type", "vectors", message))
+        return make_refusal(line, raw, RefusedError("wrong_type", "vectors", message))
     if len(set(map(len, case.vectors))) > 1:
         message = f"{place} have different lengths. Give every solution a character for every test."
-        return refusal(line, raw, RefusedError("wrong_type", "vectors", message))
+        return make_refusal(line, raw, RefusedError("wrong_type", "vectors", message))
     return case if name is None else msgspec.structs.replace(case, name=name)

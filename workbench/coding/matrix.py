@@ -18,7 +18,7 @@ from workbench.data.records.pass_matrix import MatrixSolution, PassMatrix, Solut
 from workbench.data.store import browsing, problems, tests
 from workbench.data.store.tests import tests_of
 from workbench.runs.store import runs, verdicts
-from workbench.verifiers.execution.evidence import standings
+from workbench.verifiers.execution.evidence import decision_sites
 from workbench.verifiers.execution.interpreter import EXTRACTORS, code_of, form_of
 
 _FIRST_EXTRACTOR: Final = "fence"
@@ -71,7 +71,7 @@ def read_matrix(project: Project, question: int, *, suite: str | None = None, ru
             rounds=() if origin is None else origin.rounds,
             verifiers=tuple(verifiers.values()),
             solutions=every,
-            where=standings(problem, shared, suite),
+            where=decision_sites(problem, shared, suite),
             faults={shared[place]: fault.error for place, fault in wrong.items()},
         )
 
@@ -224,7 +224,7 @@ class Arrangement(NamedTuple):
     rates: tuple[float | None, ...]
 
 
-def arranged(outcomes: Sequence[str], tests: int, *, by_rate: bool = True) -> Arrangement:
+def arrange(outcomes: Sequence[str], tests: int, *, by_rate: bool = True) -> Arrangement:
     """Sort solutions and tests.
 
     Args:
@@ -258,7 +258,7 @@ def _rate_key(rate: float | None) -> float:
     return -1.0 if rate is None else rate
 
 
-def telling(first: str, second: str) -> list[int]:
+def distinguishing_tests(first: str, second: str) -> list[int]:
     return [
         test
         for test, pair in enumerate(zip(first, second, strict=False))

@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from workbench.coding.problems import LeftOut, OutcomeLines, SolutionOutcome, outcomes_in, runs_meant, suites_of
+from workbench.coding.problems import LeftOut, OutcomeLines, SolutionOutcome, chosen_runs, outcomes_in, suites_of
 from workbench.core.code import BROKEN, NOT_RUN, OUTCOMES, Execution, Failure, Problem
 from workbench.core.code_tests.broken import broken_tests
 from workbench.core.database.selection import chosen_ids
@@ -59,7 +59,7 @@ def lines_by_test(project: Project, selection: Selection | None = None) -> Outco
         UsageError: No solution was run, or the selection names something unknown.
     """
     reader = project.database.reader()
-    rows = runs_meant(project, None, None)
+    rows = chosen_runs(project, None, None)
     wanted = set(chosen_ids(reader, selection or Selection()))
     suites = {row.id: suites_of(reader, row) for row in rows}
     left_out = LeftOut()

@@ -93,14 +93,14 @@ class SuitesToRun(NamedTuple):
         return " and ".join(filter(None, (", ".join(self.suites[:-1]), *self.suites[-1:])))
 
 
-def runnable(project: Project) -> list[SuitesToRun]:
+def runnable_suites(project: Project) -> list[SuitesToRun]:
     names = tests.suite_names(project.database.reader())
     alone, several = [(name,) for name in names], tuple(name for name in names if name != _WHOLE)
     together = [several] if len(several) > 1 else []
-    return [to_run(project, suites) for suites in (*alone[:1], *together, *alone[1:])]
+    return [suites_to_run(project, suites) for suites in (*alone[:1], *together, *alone[1:])]
 
 
-def to_run(project: Project, suites: tuple[str, ...]) -> SuitesToRun:
+def suites_to_run(project: Project, suites: tuple[str, ...]) -> SuitesToRun:
     option = ",".join(suites)
     bound = {one.name: one for one in stored_runs.verifiers(project.database.reader())}
     own = [one for one in bound.values() if one.kind == KIND and one.options.keys() <= {"suite"}]
@@ -193,7 +193,7 @@ def results(
         UsageError: The verifier, run, suite or field doesn't exist, or the run belongs to another verifier.
     """
     reader = project.database.reader()
-    rows = runs_meant(project, verifier, run)
+    rows = chosen_runs(project, verifier, run)
     known = {row.id: suites_of(reader, row) for row in rows}
     if suite is not None and not any(suite in names for names in known.values()):
         there = ", ".join(dict.fromkeys(name for names in known.values() for name in names))
@@ -209,7 +209,7 @@ def results(
     return OutcomeLines(lines, left_out)
 
 
-def runs_meant(project: Project, verifier: str | None, run: int | None) -> list[RunRow]:
+def chosen_runs(project: Project, verifier: str | None, run: int | None) -> list[RunRow]:
     """Return the chosen runs, with the verifiers in the order in which they were added."""
     reader = project.database.reader()
     if run is None and verifier is None:
@@ -349,7 +349,7 @@ def _date_filter(project: Project, dataset: Dataset, targets: Targets) -> Callab
     first, last = (_parse_day(name, getattr(targets, name)) or open for name, open in _OPEN.items())
     if first > last:
         raise UsageError(f"{opt.since:{first}} is later than {opt.until:{last}}.", "Swap them.")
-    days = problems.own_fields(project.database.reader(), dataset.id, _CONTEST)
+    days = problems.extra_texts(project.database.reader(), dataset.id, _CONTEST)
 
     def why(question: int) -> str | None:
         day = days.get(question, "")[:10]
@@ -403,7 +403,7 @@ def opened_sandbox(
     # Only commands that execute code need the sandbox.
     from workbench.verifiers.execution.pool import SandboxPool
 
-    verifier = executing(options)
+    verifier = execution_verifier(options)
     require_trust(project, verifier, options, accept=trust)
     if cluster is not None:
         from workbench.runs.cluster import require_cluster
@@ -435,7 +435,7 @@ def programs_sandbox(
     )
 
 
-def executing(options: Mapping[str, str]) -> SandboxedVerifier:
+def execution_verifier(options: Mapping[str, str]) -> SandboxedVerifier:
     """Return the verifier `KIND` with these options.
 
     Raises:

@@ -11,7 +11,7 @@ from typing import Final
 from workbench.coding.evolution import evolved
 from workbench.coding.evolution.evolving import evolution_names
 from workbench.coding.evolution.tables import evolution_group
-from workbench.coding.ranking.measuring import compared
+from workbench.coding.ranking.measuring import compare_verifiers
 from workbench.coding.ranking.passing import pass_report, passes_by_tests, saturation, with_models
 from workbench.coding.ranking.tables import passes_tables, ranking_table, saturation_table
 from workbench.coding.ranking.truth import RECORDED, Truth, truth_of
@@ -56,7 +56,7 @@ def _truth_or_none(project: Project) -> Truth | None:
 
 def _ranking_blocks(project: Project, truth: Truth, selection: Selection) -> list[Block]:
     try:
-        report = compared(project, truth, selection=selection).report
+        report = compare_verifiers(project, truth, selection=selection).report
     except UsageError:
         # No verifier has scores of these solutions.
         return []

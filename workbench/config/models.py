@@ -55,14 +55,14 @@ def prices_of(database: Path, servers: Iterable[ModelServer]) -> dict[str, Price
     prices: dict[str, Price] = {}
     for model, named in by_model.items():
         if model in table:
-            prices[model] = price_in(f"{place}.{model}", table[model])
+            prices[model] = parse_price(f"{place}.{model}", table[model])
         elif len({server.profile for server in named}) == 1:
             price = listed_price(named[0], user_folder() / FILE_NAME)
             prices |= {} if price is None else {model: price}
     return prices
 
 
-def price_in(place: str, entry: Any) -> Price:
+def parse_price(place: str, entry: Any) -> Price:
     """Parse one price entry; ``place`` is its location, for messages.
 
     Raises:

@@ -15,7 +15,7 @@ from workbench.core.errors import UsageError, WorkbenchError
 from workbench.core.options import Options, fields_of
 from workbench.core.verdict import PROTOCOL, Protocol3
 
-__all__ = ["RecentProject", "recent", "remember"]
+__all__ = ["RecentProject", "recent_projects", "remember_project"]
 
 # -- The annotation policy: checks and repeats. ``[annotation]`` in workbench.toml.
 
@@ -130,17 +130,17 @@ class RecentProject(Struct, frozen=True):
     annotator: str | None = None
 
 
-def recent() -> list[RecentProject]:
+def recent_projects() -> list[RecentProject]:
     """Return the recently opened projects, newest first, also missing ones; empty if the list can't be read."""
     with contextlib.suppress(WorkbenchError, OSError, UnicodeError, msgspec.MsgspecError):
         return msgspec.json.decode(read_settings(_recent_file()), type=list[RecentProject])[:_MAX_RECENT]
     return []
 
 
-def remember(database: Path, annotator: str | None) -> None:
+def remember_project(database: Path, annotator: str | None) -> None:
     """Put a database first in the user's list of recent projects; write errors are ignored."""
     opened = RecentProject(str(database.resolve()), annotator)
-    others = [other for other in recent() if other != opened]
+    others = [other for other in recent_projects() if other != opened]
     with contextlib.suppress(WorkbenchError, OSError, UnicodeError):
         _recent_file().parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         write_whole(_recent_file(), msgspec.json.encode([opened, *others][:_MAX_RECENT]).decode())

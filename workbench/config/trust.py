@@ -22,7 +22,7 @@ from typing import Final
 from msgspec import Struct, structs
 
 from workbench.config.file import FOLDER_VARIABLE, user_folder, write_whole
-from workbench.config.verifiers import everyone_in, own_prompts, read_template
+from workbench.config.verifiers import all_options_in, custom_prompt_files, read_template
 from workbench.core.errors import Command, UsageError, opt
 from workbench.llm.clock import Clock
 from workbench.llm.keys import KeySource
@@ -101,16 +101,16 @@ def grants_of(servers: Mapping[str, ModelServer], options: Mapping[str, str]) ->
         UsageError: The template can't be read.
     """
     grants = dict.fromkeys(map(_server_grant, servers.values()))
-    templates = dict.fromkeys(path for one in everyone_in(options) for path in own_prompts(one))
+    templates = dict.fromkeys(path for one in all_options_in(options) for path in custom_prompt_files(one))
     return [*grants, *(_template_grant(str(path), read_template(path)) for path in templates)]
 
 
-def missing(database: Path, grants: list[Grant]) -> list[Grant]:
+def missing_grants(database: Path, grants: list[Grant]) -> list[Grant]:
     # `Path.is_file` would raise an error for an unreadable folder.
     return [grant for grant in grants if not os.path.isfile(_grant_file(database, grant))]
 
 
-def accept(database: Path, grants: list[Grant]) -> None:
+def accept_grants(database: Path, grants: list[Grant]) -> None:
     """Store the user's acceptance of these grants.
 
     Raises:
@@ -143,7 +143,7 @@ def require_grants(database: Path, grants: list[Grant]) -> None:
     Raises:
         NotTrustedError: A grant is missing; the message shows it.
     """
-    if wanted := missing(database, grants):
+    if wanted := missing_grants(database, grants):
         raise NotTrustedError(
             "This project wants to use what you haven't accepted: " + "; ".join(grant.text for grant in wanted) + ".",
             f"To accept this, use {opt.trust}.",

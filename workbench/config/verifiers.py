@@ -98,7 +98,7 @@ def stages_in(options: Mapping[str, str]) -> tuple[PanelMember, ...]:
     return _read_members(options, STAGES_MADE)
 
 
-def everyone_in(options: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
+def all_options_in(options: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
     """Yield the options of a verifier and, recursively, of all its members.
 
     Raises:
@@ -106,7 +106,7 @@ def everyone_in(options: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
     """
     yield options
     for one in (*members_in(options), *stages_in(options)):
-        yield from everyone_in(one.options)
+        yield from all_options_in(one.options)
 
 
 def _read_members(options: Mapping[str, str], name: str) -> tuple[PanelMember, ...]:
@@ -144,7 +144,7 @@ def named_verifier(database: Path, name: str) -> NamedVerifier | None:
     return found
 
 
-def own_prompts(options: Mapping[str, str]) -> list[Path]:
+def custom_prompt_files(options: Mapping[str, str]) -> list[Path]:
     files = [Path(options[option]) for option in (TEMPLATE, SUBTASKS) if option in options]
     if PUBLISHED in options:
         released = (Path(options[PUBLISHED]) / file for file in PUBLISHED_FILES.values())
@@ -188,8 +188,10 @@ def _parse_entry(folder: Path, place: str, name: str, entry: Any) -> NamedVerifi
         raise UsageError(f"{place}.kind must name a kind of verifier.", "List them with", Command("verifiers DB"))
     options = options_in(place, fields)
     for option in OWN_PROMPTS & options.keys():
-        options[option] = str(inside(folder, f"{place}.{option}", options[option], folder=option in PROMPT_FOLDERS))
-    _require_within(folder, place, own_prompts(options))
+        options[option] = str(
+            resolve_inside(folder, f"{place}.{option}", options[option], folder=option in PROMPT_FOLDERS)
+        )
+    _require_within(folder, place, custom_prompt_files(options))
     return NamedVerifier(name=name, kind=kind, options=options, place=place)
 
 
@@ -269,7 +271,7 @@ def _value_text(place: str, value: object) -> str:
     raise UsageError(f"{place} must be text, a number, true or false, or a list of texts without commas.")
 
 
-def inside(home: Path, place: str, name: str, *, folder: bool = False) -> Path:
+def resolve_inside(home: Path, place: str, name: str, *, folder: bool = False) -> Path:
     """Resolve a file or folder within the project's own folder.
 
     Raises:

@@ -40,7 +40,7 @@ class NoteDrafts:
             return
         with self._database.write("full") as connection:
             for (person, completion), note in waiting.items():
-                people.keep(connection, person, completion, note)
+                people.keep_draft(connection, person, completion, note)
         with self._lock:
             # Notes written in the meantime are still pending.
             for one, note in waiting.items():

@@ -78,7 +78,7 @@ PYTHON: Final = FrontEnd(lambda one: f"`{'='.join(filter(None, one)).replace('-'
 _at_work = PYTHON
 
 
-def word_for(front_end: FrontEnd) -> None:
+def set_front_end(front_end: FrontEnd) -> None:
     global _at_work
     _at_work = front_end
 

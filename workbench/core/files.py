@@ -260,13 +260,13 @@ def temporary_folder(what: str) -> Iterator[Path]:
     Args:
         what: The folder's purpose, in lower-case letters; it becomes part of the name.
     """
-    sweep(Path(tempfile.gettempdir()))
+    remove_leftovers(Path(tempfile.gettempdir()))
     prefix = f"{_FOLDER}{what}-{this_process().in_name}-"
     with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as name, _held(Path(name)):
         yield Path(name)
 
 
-def new_mark() -> str:
+def new_file_mark() -> str:
     """Return a random mark for the names of files that attempted sandbox escapes create, so that they can be found and
     removed.
     """
@@ -280,7 +280,7 @@ def remove_marked(folder: Path, mark: str) -> None:
                 _remove(Path(entry.path))
 
 
-def sweep(folder: Path) -> int:
+def remove_leftovers(folder: Path) -> int:
     """Remove this user's leftovers (temporary files and folders, files with a mark) whose process is gone; return their
     number.
 
@@ -294,7 +294,7 @@ def sweep(folder: Path) -> int:
 
 
 def _part_path(path: Path) -> Path:
-    sweep(path.parent)
+    remove_leftovers(path.parent)
     raw = os.fsencode(path.name)
     name = path.name if len(raw) <= _MAX_NAME_BYTES else blake2b(raw, digest_size=8).hexdigest()
     return path.with_name(f".{name}.{this_process().in_name}.part")

@@ -242,7 +242,7 @@ def coordinator_name() -> str:
         return "coordinator"
 
 
-def looks_like(name: str, others: Iterable[str]) -> str | None:
+def find_lookalike(name: str, others: Iterable[str]) -> str | None:
     """Return a name that looks like this one but differs from it; None if there is none."""
     own = _lookalike_keys(name)
     return next((other for other in others if other != name and own & _lookalike_keys(other)), None)

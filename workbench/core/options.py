@@ -127,7 +127,7 @@ def plot_folder(plots: str) -> Meta:
     return option(description, metavar="FOLDER", output="file", folder=True)
 
 
-def pair(text: str) -> tuple[str, str]:
+def split_pair(text: str) -> tuple[str, str]:
     """Split ``KEY=VALUE`` into its two sides.
 
     Raises:
@@ -160,7 +160,7 @@ Where = Annotated[
 Verifiers = Annotated[tuple[str, ...], option("Include only this verifier (repeatable).", "--verifier", metavar="NAME")]
 VerifierSettings = Annotated[
     dict[str, str],
-    option("Set an option of the verifier (repeatable).", "-o", "--option", metavar="KEY=VALUE", read=pair),
+    option("Set an option of the verifier (repeatable).", "-o", "--option", metavar="KEY=VALUE", read=split_pair),
 ]
 Gold = Annotated[
     GoldChoice,
@@ -253,7 +253,7 @@ _LABEL = re.compile(r"[\w:.+-]{1,100}", re.ASCII)
 PEOPLE: Final = "names separated by commas or blanks"
 
 
-def people_in(text: str) -> tuple[str, ...]:
+def split_people(text: str) -> tuple[str, ...]:
     """Split people's names at commas or spaces; names with spaces must be separated by commas or quoted.
 
     Raises:
@@ -268,7 +268,7 @@ def people_in(text: str) -> tuple[str, ...]:
     raise UsageError(f"There is no name in {text!r}.", "Separate names by commas or spaces.")
 
 
-def people_of(words: Sequence[str]) -> tuple[str, ...]:
+def split_people_words(words: Sequence[str]) -> tuple[str, ...]:
     """Split words into people's names: a word is one name, or several names separated by commas."""
     return tuple(name for word in words for name in _names_between_commas(word))
 
@@ -359,10 +359,10 @@ def fields_of(record: type[Options]) -> Iterator[RecordField]:
         yield _record_field(field.name, hints[field.name], default)
 
 
-def record_of(record: type[Asked], said: Mapping[str, Any]) -> Asked:
+def build_record(record: type[Asked], said: Mapping[str, Any]) -> Asked:
     """Build a record, and the records in it, from values by field name; other fields get their defaults."""
     hints = get_type_hints(record)
-    given = {name: record_of(hint, said) for name, hint in hints.items() if _is_record(hint)}
+    given = {name: build_record(hint, said) for name, hint in hints.items() if _is_record(hint)}
     return record(**given, **{name: said[name] for name in record.__struct_fields__ if name in said})
 
 

@@ -60,7 +60,7 @@ class Process(Struct, frozen=True, array_like=True):
         return f"{self.pid}-{self.started}-{_place_digest(self.boot, self.spaces, self.machine)}"
 
 
-def decoded(text: str | None) -> Process | None:
+def parse_process(text: str | None) -> Process | None:
     """Parse a process stored as text; None if the text does not describe one, as in rows of earlier versions."""
     try:
         return None if text is None else msgspec.json.decode(text, type=Process)
@@ -81,12 +81,12 @@ def life_at(process: Process, path: Path) -> Life:
     """Return whether a process that works on a database file is alive; "elsewhere" if the file is a copy of the one
     that the process works on.
     """
-    found, there = life(process), file_id(path)
+    found, there = life_of(process), file_id(path)
     copied = process.file and there and process.file != there
     return "elsewhere" if found == "lives" and copied else found
 
 
-def life(process: Process) -> Life:
+def life_of(process: Process) -> Life:
     """Return whether a process is alive, gone, or can't be seen from here ("elsewhere").
 
     A process that is stopped, hangs, or waits for a disk counts as alive.
@@ -125,7 +125,7 @@ def uptime() -> float:
     return time.monotonic()
 
 
-def wall() -> float:
+def wall_clock() -> float:
     return time.time()
 
 

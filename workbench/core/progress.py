@@ -57,7 +57,7 @@ class Step:
         while len(self._lately) > 2 and now - self._lately[1][0] > _RECENT_SECONDS:
             self._lately.pop(0)
 
-    def left(self, now: float) -> float | None:
+    def seconds_left(self, now: float) -> float | None:
         """Return the remaining seconds at the recent pace; None if it can't be estimated yet.
 
         The time before the first advance is preparation and doesn't count for the pace.
@@ -83,7 +83,7 @@ class Listener:
         self._lock = Lock()
         self._steps: list[Step] = []
 
-    def under_way(self) -> list[Step]:
+    def current_steps(self) -> list[Step]:
         with self._lock:
             return list(self._steps)
 
@@ -134,7 +134,7 @@ def raise_if_cancelled() -> None:
         listener.raise_if_cancelled()
 
 
-def stopped() -> bool:
+def is_cancelled() -> bool:
     try:
         raise_if_cancelled()
     except Stopped:

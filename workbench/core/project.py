@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
 from workbench.core.database.connection import Database
-from workbench.core.database.looking import open_to_read, why_unwritable
+from workbench.core.database.looking import open_read_only, why_unwritable
 from workbench.core.drafts import NoteDrafts
 from workbench.core.errors import StoreError
 from workbench.core.progress import step
@@ -58,7 +58,7 @@ def open_project(path: Path | str, *, create: bool = False) -> Project:
     """
     place = Path(path)
     why = why_unwritable(place)
-    return Project(place, Database(place, create=create) if why is None else open_to_read(place, why))
+    return Project(place, Database(place, create=create) if why is None else open_read_only(place, why))
 
 
 def at_one_moment(
@@ -133,7 +133,7 @@ class Parts:
         self._done += count
 
 
-def some_at_a_time(values: Iterable[T], most: int = ROWS) -> Iterator[Sequence[T]]:
+def batches(values: Iterable[T], most: int = ROWS) -> Iterator[Sequence[T]]:
     left = iter(values)
     with step("working through", len(values) if isinstance(values, Sized) else None) as advance:
         while some := list(islice(left, most)):

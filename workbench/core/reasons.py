@@ -274,13 +274,13 @@ def title(code: str) -> str:
     return REASONS[code].title if code in REASONS else ""
 
 
-def named(code: str) -> str:
+def code_with_title(code: str) -> str:
     """Return a reason code with its title: ``"letter - compared as option letters"``."""
     words = title(code)
     return f"{code} - {words}" if words else code
 
 
-def sentence(outcome: str, reason: str | None, rule: str | None = None, value: str = "") -> str:
+def explain_verdict(outcome: str, reason: str | None, rule: str | None = None, value: str = "") -> str:
     """Explain a verdict in a sentence; "" if its codes are unknown.
 
     Args:

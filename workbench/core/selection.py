@@ -228,7 +228,7 @@ UNKNOWN: Final = "unknown"
 """The group of completions of unknown length."""
 
 
-def crossing(by: str) -> tuple[str, ...]:
+def split_grouping(by: str) -> tuple[str, ...]:
     """Split a grouping into its fields: ``"type"``, or crossed fields such as ``"type,domain"`` or
     ``"type,column:level"``.
 
@@ -268,7 +268,7 @@ def group_name(group: str | None, by: str | None) -> str:
     """
     if group is None:
         return "all"
-    fields, parts = crossing(by) if by else (), group.split(JOINED)
+    fields, parts = split_grouping(by) if by else (), group.split(JOINED)
     if len(fields) != len(parts):
         return group
     return JOINED.join(_part_name(part, field) for part, field in zip(parts, fields, strict=True))
@@ -285,6 +285,6 @@ MOST: Final = 1e100
 """Magnitude beyond which squares and their sums may overflow."""
 
 
-def is_figure(value: float) -> bool:
+def is_usable_number(value: float) -> bool:
     """Return whether a number can be used in metrics: it is finite, and not larger than any real measurement."""
     return -MOST <= value <= MOST

@@ -31,7 +31,7 @@ class Similarities(Protocol):
     def rows(self, places: IntArray, of: IntArray) -> FloatArray: ...
 
 
-class OfVectors:
+class VectorSimilarities:
     """Cosine similarities of embeddings, computed when they are read.
 
     Args:
@@ -57,7 +57,7 @@ class OfVectors:
         return found
 
 
-class OfMatrix:
+class MatrixSimilarities:
     def __init__(self, matrix: FloatArray) -> None:
         self._matrix = matrix
 
@@ -81,7 +81,7 @@ Alike = dict[int, list[tuple[int, float]]]
 """The positions of similar texts and their similarities, by position of a text."""
 
 
-def alike(similarities: Similarities, threshold: float) -> Alike:
+def find_similar(similarities: Similarities, threshold: float) -> Alike:
     import numpy as np
 
     every = np.arange(len(similarities))
@@ -95,7 +95,7 @@ def alike(similarities: Similarities, threshold: float) -> Alike:
     return found
 
 
-def thinned(found: Alike, order: Iterable[int]) -> list[Duplicate]:
+def find_dropped(found: Alike, order: Iterable[int]) -> list[Duplicate]:
     """Return the texts to drop so that no two kept texts are similar, sorted by position.
 
     Args:
@@ -117,7 +117,7 @@ def thinned(found: Alike, order: Iterable[int]) -> list[Duplicate]:
 T = TypeVar("T")
 
 
-def draw(seed: int, *parts: str | int) -> Random:
+def random_generator(seed: int, *parts: str | int) -> Random:
     """Return a random number generator for one purpose.
 
     Args:

@@ -17,10 +17,10 @@ WORTH = 20_000
 """Number of texts from which an index is built; fewer are searched quickly without one."""
 
 
-def searched(database: Database, search: str, read: Callable[[TextIndex], Found]) -> Found:
+def search_with_index(database: Database, search: str, read: Callable[[TextIndex], Found]) -> Found:
     try:
         with text_index.reading(database.path, database.reader()) as index:
-            return read(index if text_index.helps(search) else NO_INDEX)
+            return read(index if text_index.can_search(search) else NO_INDEX)
     except DamagedIndexError:
         text_index.remove(database.path)
         return read(NO_INDEX)
@@ -43,14 +43,14 @@ def index_texts(project: Project) -> Iterator[float]:
             yield min(1.0, sum(through) / (questions + completions))
 
 
-def index_finding(project: Project) -> Finding | None:
+def check_index(project: Project) -> Finding | None:
     """Check on samples whether the index finds the texts in it; None if it does, or there is no index."""
     if not text_index.path(project.path).exists():
         return None
     reader = project.database.reader()
     try:
         with text_index.reading(project.path, reader) as index:
-            missing = text_index.missing(index, reader)
+            missing = text_index.misses_texts(index, reader)
     except DamagedIndexError:
         missing = True
     if missing:

@@ -217,7 +217,7 @@ def require_event(row: Mapping[str, object]) -> None:
         ArchiveRefused: The row is not such an event.
     """
     try:
-        event = believing.event_of(row)
+        event = believing.parse_event(row)
     except MalformedError as error:
         raise ArchiveRefused(f"{error.field}: {error}") from error
     if event.uuid != row["uuid"]:

@@ -335,7 +335,7 @@ def _label_rows(request: Request) -> Iterator[tuple[object, ...]]:
     reader = request.project.database.reader()
     people = store.annotator_names(reader) if request.options.names else {}
     for task, subject, question, completion in store.labelled_subjects(reader, request.selection):
-        for event in current_events(events.of_subject(reader, task, subject)):
+        for event in current_events(events.events_of(reader, task, subject)):
             yield (
                 completion,
                 question,
@@ -370,11 +370,11 @@ class _ExportedItems:
             yield item
 
 
-def released(request: Request) -> ExportReport:
+def write_released(request: Request) -> ExportReport:
     return _write_items(request, released_line)
 
 
-def fixed(request: Request) -> ExportReport:
+def write_released_fixed(request: Request) -> ExportReport:
     """Write the released schema with the two type fields corrected."""
     return _write_items(request, lambda item: released_line(item, fixed=True))
 
@@ -487,8 +487,8 @@ class _Format(Struct, frozen=True):
 
 _TABLES: Final[dict[Table, Writer]] = {"labels": labels, "verdicts": verdicts, "outcomes": outcomes, "tests": tests}
 _WRITERS: Final[dict[ExportFormat, _Format]] = {
-    "verifybench": _Format(released),
-    "verifybench-fixed": _Format(fixed),
+    "verifybench": _Format(write_released),
+    "verifybench-fixed": _Format(write_released_fixed),
     "jsonl": _Format(lines, _TABLES),
     "csv": _Format(cells, _TABLES),
     "parquet": _Format(cells, _TABLES),

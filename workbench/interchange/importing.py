@@ -21,18 +21,18 @@ from workbench.core.item import ItemRecord, QuarantinedRow, QuestionRecord, Refu
 from workbench.core.project import Project
 from workbench.core.run import RefusedLine, VerdictColumn, VerdictRow, VerdictsImported
 from workbench.data.formats import peers
-from workbench.data.formats.fields import FIELDS, ITEM_FIELDS, REQUIRED, TypeCounts, parse_map, types_summed
+from workbench.data.formats.fields import FIELDS, ITEM_FIELDS, REQUIRED, TypeCounts, parse_map, sum_type_counts
 from workbench.data.formats.first_look import FirstLook, first_look, verifier_name
 from workbench.data.formats.lines import DEFAULT_MAX_LINE
 from workbench.data.formats.logs import kinds as logs
 from workbench.data.formats.logs.logged import Grade
 from workbench.data.formats.reading import AUTO, FORMATS, FilePlan, first_task_ids, plan_file, read_grades, read_records
 from workbench.data.formats.source import QUESTIONS, Progress, file_hash, path_text
-from workbench.data.formats.verdict_words import GraderColumns, parse_verdicts, summed
+from workbench.data.formats.verdict_words import GraderColumns, parse_verdicts, sum_verdict_counts
 from workbench.data.store import datasets, import_rows
 from workbench.data.store import importing as store
 from workbench.data.store.importing import SHOWN, ImportCounts
-from workbench.data.store.problems import UNKNOWN_PROBLEM, holding
+from workbench.data.store.problems import UNKNOWN_PROBLEM, datasets_holding
 from workbench.interchange.code_counts import CodeCounts
 from workbench.runs.verdict_files import require_names, store_verdicts
 
@@ -152,7 +152,7 @@ def import_files(
                     report = _read_file(plan, session.batch, target.counts, target.add, target.complete, progress)
                     imports.append((target.id, report))
             else:
-                imports.append((earlier.id, of_file(plan, earlier.counts, earlier.reasons, earlier.quarantine)))
+                imports.append((earlier.id, file_report(plan, earlier.counts, earlier.reasons, earlier.quarantine)))
                 _skip_file(plan, progress)
     return _store_all_grades(project, name, plans, imports, version)
 
@@ -168,7 +168,7 @@ def preview_import(
     plans = _problems_first(plans)
     database = project.database if project is not None else None
     name = _dataset_name(dataset, plans, database)
-    rows = store.compared_only(database, name)
+    rows = store.dry_import_rows(database, name)
     reports = []
     first: list[PreviewRow] = []
     for plan in plans:
@@ -183,7 +183,7 @@ def preview_import(
             return [*refused, *matched.refused]
 
         reports.append(_with_columns(_read_file(plan, store.CHUNK, counts, add, None, progress), _count_grades(plan)))
-    return replace(together(name, reports), first=first)
+    return replace(combine_reports(name, reports), first=first)
 
 
 def refused_rows(project: Project) -> list[RefusedRow]:
@@ -244,7 +244,7 @@ def _dataset_name(dataset: str | None, plans: Sequence[FilePlan], database: Data
 
 
 def _require_not_excluded(database: Database | None, name: str) -> None:
-    why = datasets.why_out(database.reader()).get(name) if database is not None else None
+    why = datasets.excluded_notes(database.reader()).get(name) if database is not None else None
     if why is not None:
         raise UsageError(
             f"The data set {name!r} was excluded: {why}.",
@@ -254,7 +254,7 @@ def _require_not_excluded(database: Database | None, name: str) -> None:
 
 def _dataset_of_problems(plans: Sequence[FilePlan], database: Database | None) -> str:
     wanted = dict.fromkeys(task_id for plan in plans for task_id in first_task_ids(plan))
-    found = holding(database.reader(), wanted) if database is not None else []
+    found = datasets_holding(database.reader(), wanted) if database is not None else []
     if not found:
         raise UsageError(
             f"{plans[0].path} contains solutions, but no data set contains their problems.",
@@ -298,7 +298,7 @@ def _store_all_grades(
         columns = plan.grader_columns()
         done.append(store_grades(project, plan, dataset, refused, version=version, columns=columns))
         reports.append(_with_columns(with_verdicts(report, done[-1:]), columns))
-    whole = together(dataset, reports)
+    whole = combine_reports(dataset, reports)
     return with_verdicts(whole, done) if done else whole
 
 
@@ -345,8 +345,8 @@ def _read_file(
         hand_over()
         if complete is not None:
             complete(digest())
-    report = of_file(plan, counts, dict(sorted(reasons.items())), shown, broken, missing, code)
-    unknown = types_summed(types.counts.values())
+    report = file_report(plan, counts, dict(sorted(reasons.items())), shown, broken, missing, code)
+    unknown = sum_type_counts(types.counts.values())
     later = () if plan.format == "verifybench" else (one.column for one in unknown)
     kept = list(dict.fromkeys((*plan.kept, *later)))
     return replace(report, type_columns=unknown or UNSET, kept=kept or UNSET)
@@ -509,7 +509,7 @@ class ImportReport(_RowCounts, frozen=True, kw_only=True):
 R = TypeVar("R", FileReport, ImportReport)
 
 
-def of_file(
+def file_report(
     plan: FilePlan,
     counts: ImportCounts,
     reasons: dict[str, int],
@@ -543,7 +543,7 @@ def _with_columns(report: FileReport, columns: GraderColumns | None) -> FileRepo
     return report if columns is None else replace(report, verdict_columns=list(columns.counts.values()))
 
 
-def together(dataset: str, reports: list[FileReport]) -> ImportReport:
+def combine_reports(dataset: str, reports: list[FileReport]) -> ImportReport:
     reasons: Counter[str] = Counter()
     for report in reports:
         reasons.update(report.reasons)
@@ -569,10 +569,10 @@ def together(dataset: str, reports: list[FileReport]) -> ImportReport:
         code=sum(codes, CodeCounts()) if codes else UNSET,
         broken=sum(report.broken or 0 for report in reports) or UNSET,
         broken_tests=broken[:SHOWN] or UNSET,
-        verdict_columns=summed(columns) or UNSET,
+        verdict_columns=sum_verdict_counts(columns) or UNSET,
         kept=list(dict.fromkeys(column for report in reports for column in report.kept or [])) or UNSET,
         missing=dict(missing) or UNSET,
-        type_columns=types_summed(one for report in reports for one in report.type_columns or []) or UNSET,
+        type_columns=sum_type_counts(one for report in reports for one in report.type_columns or []) or UNSET,
         files=reports if len(reports) > 1 else UNSET,
     )
 

@@ -24,9 +24,9 @@ from workbench.core.progress import step
 from workbench.core.run import ClusterUse
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.data.formats.writing import new_file
-from workbench.interchange.partitions import PARTS, FilePartitions, Partition, drop, parts_of, refusals_of
+from workbench.interchange.partitions import PARTS, FilePartitions, Partition, drop_partitions, parts_of, refusals_of
 from workbench.interchange.row_files import HeldRow, RowFile, RowVerdict, row_file
-from workbench.interchange.solution_rows import problem_at_hand
+from workbench.interchange.solution_rows import problem_from_tests
 from workbench.llm.records import Halt
 from workbench.runs.executing import SolutionWork, judge_solutions
 from workbench.runs.executor import RecentVerdicts
@@ -163,17 +163,17 @@ def judge_files(
 def _run_solutions(verifier: SandboxedVerifier, workers: int, sink: _PartitionSink, report: JudgedFiles) -> None:
     assert report.isolation is not None
     works = (
-        [SolutionWork(item=item, form=None, problem=problem_at_hand(item.reference)) for item in chunk]
+        [SolutionWork(item=item, form=None, problem=problem_from_tests(item.reference)) for item in chunk]
         for chunk in sink.chunks()
     )
     if report.cluster is None:
         judge_solutions(verifier, report.isolation, workers, works, sink, has_room=sink.has_room)
         return
     from workbench.runs.cluster import connected
-    from workbench.runs.cluster_pool import pools_on
+    from workbench.runs.cluster_pool import cluster_pool_factory
 
     with connected(report.cluster.address) as ray:
-        made = pools_on(ray, verifier, report.isolation, report.cluster, sink)
+        made = cluster_pool_factory(ray, verifier, report.isolation, report.cluster, sink)
         judge_solutions(verifier, report.isolation, workers, works, sink, made, has_room=sink.has_room)
 
 
@@ -266,7 +266,7 @@ class _FileWork:
                     f"{source / name} has changed since it was judged.", f"Judge everything again: {opt.force}"
                 )
             else:
-                drop(out)
+                drop_partitions(out)
                 report.skipped += 1
                 if known.refused:
                     report.refused += known.refused
@@ -491,7 +491,7 @@ class _PartitionSink:
             self._report.refusals.append(str(refusals_of(target.path)))
         target.done(target.parts.found)
         self._report.files += 1
-        drop(target.path)
+        drop_partitions(target.path)
         target.parts.close()
 
     def _count_partitions(self, found: Sequence[Partition], *, reused: bool = False) -> None:

@@ -161,7 +161,7 @@ class _RunMerge:
                 self._merged.unchanged += 1
             else:
                 self._merged.conflicting += 1
-                self._report.name(self._merged.verifier, one.name, "it has another verdict here, which stays")
+                self._report.add_left_out(self._merged.verifier, one.name, "it has another verdict here, which stays")
         _put_verdicts(connection, run, new)
         self._merged.taken += len(new)
 
@@ -172,14 +172,14 @@ class _RunMerge:
         if places.texts(connection, "correctness", item) != places.texts(self._theirs, "correctness", one.id):
             return "the item has other texts here"
         if self._suites:
-            ours = foreign.material(connection, item, self._suites)
-            if ours != foreign.material(self._theirs, one.id, self._suites):
+            ours = foreign.execution_inputs(connection, item, self._suites)
+            if ours != foreign.execution_inputs(self._theirs, one.id, self._suites):
                 return f"its problem has other tests here (suite {', '.join(self._suites)})"
         return item
 
     def _count_left_out(self, one: ForeignItem, why: str) -> None:
         self._merged.left_out += 1
-        self._report.name(self._merged.verifier, one.name, why)
+        self._report.add_left_out(self._merged.verifier, one.name, why)
 
     def _set_run_state(self, connection: Connection, number: int, *, is_new: bool) -> None:
         row = stored_runs.get(connection, number)
@@ -203,7 +203,7 @@ class _RunMerge:
         stored_runs.queue(connection, number, selection, stored + lacking, workers)
         if lacking:
             words = f"{lacking:,} of {counts.items:,} items have no verdict yet: merge the other shares, or resume it."
-            stored_runs.settle(connection, number, "paused", words)
+            stored_runs.end_run(connection, number, "paused", words)
         else:
             stored_runs.complete(connection, number, stored)
 

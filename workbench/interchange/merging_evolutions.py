@@ -51,18 +51,18 @@ def _merge(project: Project, theirs: Connection, other: ForeignEvolution, report
     for one in foreign.evolved_problems(theirs, other.id):
         if not isinstance(one, ForeignProblem):
             merged.left_out += 1
-            report.name(other.name, *one)
+            report.add_left_out(other.name, *one)
             continue
         try:
             _merge_problem(project, theirs, row, one, merged)
         except _DifferentStepsError as error:
             merged.conflicting += 1
-            report.name(other.name, one.name, str(error))
+            report.add_left_out(other.name, one.name, str(error))
         except MalformedRow as error:
             merged.left_out += 1
-            report.name(other.name, one.name, str(error))
-    merged.begun = len(evolutions.reached(project.database.reader(), row.id))
-    merged.unbegun = evolving.unbegun(project, row)
+            report.add_left_out(other.name, one.name, str(error))
+    merged.begun = len(evolutions.step_counts(project.database.reader(), row.id))
+    merged.unbegun = evolving.count_not_begun(project, row)
     return merged
 
 
@@ -108,7 +108,7 @@ def _with_local_ids(
         if places.texts(connection, "correctness", item) != places.texts(theirs, "correctness", their_id):
             raise MalformedRow("its pool has solutions with other texts here")
         suites = [row.settings.suite]
-        if foreign.material(connection, item, suites) != foreign.material(theirs, their_id, suites):
+        if foreign.execution_inputs(connection, item, suites) != foreign.execution_inputs(theirs, their_id, suites):
             raise MalformedRow(f"its problem has other tests here (suite {row.settings.suite})")
         found.append(item)
     if sorted(found) != evolutions.pool(connection, question):

@@ -70,7 +70,7 @@ class FilePartitions:
         self.folder, self._target = parts_of(target), target
         try:
             if anew:
-                drop(target)
+                drop_partitions(target)
             self.folder.mkdir(parents=True, exist_ok=True)
             self._descriptor = os.open(self.folder, os.O_RDONLY)
         except OSError as error:
@@ -111,7 +111,7 @@ class FilePartitions:
             refused=len(refused),
             verdicts=Counter(verdict.outcome.word for verdict in found),
             errors=Counter(verdict.reason or "" for verdict in found if verdict.outcome is Outcome.ERROR),
-            forgeable=sum(one.rests_on_forgeable for _, one in judged),
+            forgeable=sum(one.is_forgeable for _, one in judged),
         )
         with new_file(self.folder / f"{number}.rows", force=True) as out:
             file.write(out, judged)
@@ -158,7 +158,7 @@ def refusals_of(target: Path) -> Path:
     return target.with_name(f"_{target.name}{REFUSED}")
 
 
-def drop(target: Path) -> None:
+def drop_partitions(target: Path) -> None:
     """Remove a file's partitions: the folder is renamed first, then deleted, so that they disappear together."""
     folder = parts_of(target)
     over = folder.with_name(f"{folder.name}{_OVER}")

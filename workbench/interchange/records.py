@@ -315,7 +315,7 @@ class MergedRuns(Struct, kw_only=True):
         refused = [run.refused for run in self.runs] + [evolution.refused for evolution in self.evolutions]
         return not (self.not_read or self.reasons or any(refused))
 
-    def name(self, of: str, place: Sequence[str | None], why: str) -> None:
+    def add_left_out(self, of: str, place: Sequence[str | None], why: str) -> None:
         """Record what was not merged; ``place`` has the names of its data set, question and completion (if any)."""
         self.reasons[why] = self.reasons.get(why, 0) + 1
         if len(self.items) < NAMED:

@@ -47,7 +47,7 @@ class RowVerdict(NamedTuple):
     runs: Mapping[str, Execution] = _NOT_RUN
 
     @property
-    def rests_on_forgeable(self) -> bool:
+    def is_forgeable(self) -> bool:
         """Return whether the row is correct only by forgeable passes."""
         return self.verdict.outcome is Outcome.CORRECT and any(one.forgeable for one in self.runs.values())
 

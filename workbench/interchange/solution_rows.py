@@ -15,8 +15,8 @@ from workbench.core.errors import FormatError, UsageError, opt
 from workbench.core.item import ItemRecord, Refusal
 from workbench.data.formats.documents import Row
 from workbench.data.formats.fields import FIELDS
-from workbench.data.formats.lines import RefusedError, explain_document, refusal
-from workbench.data.formats.reading import FilePlan, built_rows, plan_rows
+from workbench.data.formats.lines import RefusedError, explain_document, make_refusal
+from workbench.data.formats.reading import FilePlan, build_rows, plan_rows
 from workbench.verifiers.execution.given import COLUMNS, problem_of, tests_columns
 
 _FIELDS: Final = ("completion", "reference")
@@ -52,13 +52,13 @@ def solutions_of_rows(plan: FilePlan, rows: Iterable[Row]) -> Iterator[ItemRecor
         try:
             return _solution_record(plan, line, _decode_row(document), raw)
         except RefusedError as error:
-            return refusal(line, raw, error)
+            return make_refusal(line, raw, error)
 
-    return built_rows(plan, rows, build)
+    return build_rows(plan, rows, build)
 
 
 @lru_cache(_CACHED_PROBLEMS)
-def problem_at_hand(reference: str) -> Problem:
+def problem_from_tests(reference: str) -> Problem:
     """Return the problem that a row's tests define; errors as for `problem_of`."""
     return problem_of(reference).problem
 
@@ -89,7 +89,7 @@ def _tests_text(column: str, row: dict[str, Any]) -> str:
         (found,) = tests_columns({name: [value] for name, value in row.items()}, column, 1)
         if found is None:
             raise RefusedError("missing_field", column, f"There are no tests in {column}. Add them, or drop the row.")
-        problem_at_hand(found)
+        problem_from_tests(found)
     except FieldError as error:
         code = "wrong_type" if column in row else "missing_field"
         raise RefusedError(code, column, f"{error.message.replace('[0]', '', 1)} Fix the row.") from error

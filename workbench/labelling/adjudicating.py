@@ -12,12 +12,12 @@ from workbench.core.states import current_adjudication, current_labels, current_
 from workbench.data.store import browsing
 from workbench.labelling import ledger, rulings
 from workbench.labelling.annotating import AnnotationItem
-from workbench.labelling.people import Acquainted
+from workbench.labelling.people import GuidelineReadings
 from workbench.labelling.rulings import EarlierRuling as EarlierRuling
 from workbench.labelling.rulings import Opinion as Opinion
 from workbench.labelling.rulings import Ruling as Ruling
 from workbench.labelling.rulings import RulingSubject
-from workbench.labelling.rulings import accepting as accepting
+from workbench.labelling.rulings import adopt_opinion as adopt_opinion
 from workbench.labelling.store import conflicts
 
 HISTORY = 500
@@ -78,7 +78,7 @@ class AdjudicationSession:
         self._database = project.database
         self._sighted = sighted
         self.person = people.find(project.database, adjudicator)
-        self.guidelines = Acquainted(project.database, self.person.id)
+        self.guidelines = GuidelineReadings(project.database, self.person.id)
         self._skipped: set[tuple[str, int]] = set()
         self._last_skip: tuple[Task, int] | None = None
 
@@ -90,17 +90,17 @@ class AdjudicationSession:
             found = conflicts.waiting(reader, self.person.id, frozenset())
         return None if found is None else self.open(*found)
 
-    def settled(self) -> int:
+    def count_decided(self) -> int:
         return events.count_settled(self._database.reader(), self.person.id)
 
-    def left(self) -> int:
+    def count_open(self) -> int:
         return conflicts.count(self._database.reader(), self.person.id)
 
     def open(self, task: Task, subject: int) -> Conflict:
         with self._database.write("normal") as connection:
             ledger.reveal(connection, self.person.id, task, subject, rulings.LABELS)
         reader = self._database.reader()
-        stored = events.of_subject(reader, task, subject)
+        stored = events.events_of(reader, task, subject)
         labels = current_labels(stored)
         standing = current_adjudication(stored)
         own = standing is not None and standing.annotator == self.person.id
@@ -114,7 +114,7 @@ class AdjudicationSession:
             opinions=rulings.opinions(reader, self.person.id, labels),
             decided=standing.uuid if own and standing is not None else "",
             round=current_round(stored),
-            earlier=rulings.overtaken(stored),
+            earlier=rulings.reopened_ruling(stored),
             note=self._draft_note(reader, item.completion) if task == "correctness" else "",
             own=rulings.ruling_of(standing) if own and standing is not None else None,
         )
@@ -129,7 +129,7 @@ class AdjudicationSession:
                 created_at=event.created_at,
                 stands=stands,
             )
-            for event, question, stands in conflicts.decided(self._database.reader(), self.person.id, limit)
+            for event, question, stands in conflicts.decisions_of(self._database.reader(), self.person.id, limit)
         ]
 
     def step(self, at: Conflict | None, *, older: bool) -> Conflict | None:
@@ -143,7 +143,7 @@ class AdjudicationSession:
         return self.open(*trail[place]) if 0 <= place < len(trail) else None
 
     def may_open(self, task: Task, subject: int) -> bool:
-        standing = current_adjudication(events.of_subject(self._database.reader(), task, subject))
+        standing = current_adjudication(events.events_of(self._database.reader(), task, subject))
         return self.may_settle(task, subject) or (standing is not None and standing.annotator == self.person.id)
 
     def may_settle(self, task: Task, subject: int) -> bool:
@@ -160,7 +160,7 @@ class AdjudicationSession:
         rulings.check(conflict.task, ruling)
         at, self._last_skip = people.now(), None
         with self._database.write("full") as connection:
-            event = rulings.decision(
+            event = rulings.decision_event(
                 connection,
                 self.person,
                 conflict,
@@ -171,7 +171,7 @@ class AdjudicationSession:
             )
             ledger.record(connection, event)
             if conflict.task == "correctness":
-                people.drop(connection, self.person.id, conflict.item.completion)
+                people.drop_draft(connection, self.person.id, conflict.item.completion)
         self._forget_note(conflict)
         return event.uuid
 
@@ -185,7 +185,7 @@ class AdjudicationSession:
             self._project.begun.keep(self.person.id, conflict.item.completion, note)
 
     def _draft_note(self, reader: events.Connection, completion: int) -> str:
-        return self._project.begun.of(self.person.id, completion, people.of(reader, self.person.id, completion))
+        return self._project.begun.of(self.person.id, completion, people.draft_of(reader, self.person.id, completion))
 
     def _forget_note(self, conflict: Conflict) -> None:
         if conflict.task == "correctness":
@@ -216,10 +216,10 @@ class AdjudicationSession:
                         f"Your last decision resolved {together} conflicts at once.",
                         "Conflicts by kind (d, then z) undoes all of them.",
                     )
-                earlier = events.earlier_than(connection, event)
-                ledger.record(connection, events.undoing(event, earlier, people.now()))
+                earlier = events.previous_event(connection, event)
+                ledger.record(connection, events.undo_event(event, earlier, people.now()))
                 if earlier is None and event.task == "correctness" and event.note:
-                    people.keep(connection, self.person.id, event.subject, event.note)
+                    people.keep_draft(connection, self.person.id, event.subject, event.note)
         return self.open(newest[0].task, newest[0].subject) if newest else None
 
     def verdicts_after(self, conflict: Conflict) -> list[tuple[str, str]]:

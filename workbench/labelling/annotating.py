@@ -23,8 +23,8 @@ from workbench.data.store import reading
 from workbench.data.store.reading import OwnEntry as OwnEntry
 from workbench.labelling import checks, guidelines, ledger, serving
 from workbench.labelling.answers import Answer as Answer
-from workbench.labelling.answers import check_answer, says_the_same
-from workbench.labelling.people import Acquainted
+from workbench.labelling.answers import check_answer, is_same_answer
+from workbench.labelling.people import GuidelineReadings
 from workbench.labelling.serving import Progress as Progress
 from workbench.labelling.store import assignments, blind, claiming, flags
 from workbench.labelling.store.assignments import Purpose
@@ -179,7 +179,7 @@ class AnnotationSession:
         self._policy = policy or settings_of(project).annotation
         self.person = people.find(project.database, annotator)
         self._blind = blind.open_blind(project.database, self.person.id)
-        self.guidelines = Acquainted(project.database, self.person.id)
+        self.guidelines = GuidelineReadings(project.database, self.person.id)
         self._lock = threading.Lock()
         self._seen: set[str] = set()
         self._submitted: int | None = None
@@ -266,7 +266,7 @@ class AnnotationSession:
             self._require_not_paused(connection)
             if answer.verdict is not None:
                 stored += self._store_task_answer(connection, "correctness", item, answer, at)
-                people.drop(connection, self.person.id, item.completion)
+                people.drop_draft(connection, self.person.id, item.completion)
                 if answer.verdict == "unsuitable" and answer.subtype is None:
                     assignments.give_back(connection, item.completion, self.person.id)
             if answer.subtype is not None:
@@ -277,7 +277,7 @@ class AnnotationSession:
         self, connection: events.Connection, task: Task, item: AnnotationItem, answer: Answer, at: str
     ) -> list[str]:
         stood = current_slot(connection, self.person.id, task, item)
-        if stood.mine is not None and says_the_same(stood.mine, answer):
+        if stood.mine is not None and is_same_answer(stood.mine, answer):
             return []
         if stood.mine is not None and stood.mine.uuid not in self._seen:
             raise AnsweredElsewhereError(
@@ -384,15 +384,15 @@ class AnnotationSession:
         return self.open(completion)
 
     def _retract(self, connection: events.Connection, event: LabelEvent, at: str) -> None:
-        earlier = events.earlier_than(connection, event)
-        ledger.record(connection, events.undoing(event, earlier, at))
+        earlier = events.previous_event(connection, event)
+        ledger.record(connection, events.undo_event(event, earlier, at))
         # Of two labels from different places, the other one is now in force.
         standing = events.current_of(connection, event.task, event.subject, self.person.id, event.kind)
         if standing is None:
             purpose = PURPOSE[event.kind]
             assignments.lease_again(connection, event.task, event.subject, self.person.id, time.time(), purpose)
             if event.task == "correctness" and event.note:
-                people.keep(connection, self.person.id, event.subject, event.note)
+                people.keep_draft(connection, self.person.id, event.subject, event.note)
 
     def skip(self, item: AnnotationItem) -> None:
         with self._database.write("full") as connection:

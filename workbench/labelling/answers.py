@@ -97,14 +97,14 @@ def contradictions(verdict: LabelVerdict | None, tags: tuple[str, ...], partial:
     return found
 
 
-def agreeing(
+def without_contradictions(
     verdict: LabelVerdict, tags: tuple[str, ...], partial: float | None
 ) -> tuple[tuple[str, ...], float | None]:
     kept = tuple(tag for tag in tags if not contradictions(verdict, (tag,), None))
     return kept, None if contradictions(verdict, (), partial) else partial
 
 
-def says_the_same(event: LabelEvent, answer: Answer) -> bool:
+def is_same_answer(event: LabelEvent, answer: Answer) -> bool:
     if event.task == "type":
         return event.subtype == answer.subtype
     return (event.verdict, event.exclusion_reason, event.unsure, event.note or "", event.tags, event.partial) == (

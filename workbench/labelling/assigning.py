@@ -50,7 +50,7 @@ class SlotSubject(Struct, frozen=True, kw_only=True):
     taken: frozenset[int] = frozenset()
 
 
-def in_turn(people: Sequence[int], size: int, seed: str) -> Iterator[tuple[int, ...]]:
+def balanced_combinations(people: Sequence[int], size: int, seed: str) -> Iterator[tuple[int, ...]]:
     """Yield combinations of ``size`` annotators, each once, in a seeded order that uses every person equally often.
 
     Each combination is followed by its rotations around the circle of people, which use everyone equally.
@@ -75,7 +75,7 @@ def _shuffled_combinations(people: int, size: int, random: Random) -> Iterator[t
             yield tuple(random.sample(range(people), size))
 
 
-def meant_for(
+def choose_annotators(
     subjects: Sequence[SlotSubject], people: Sequence[int], size: int, room: Mapping[int, int], seed: str
 ) -> list[tuple[int, ...]]:
     """Return the annotators for the new slots of each subject; fewer than slots if no person has room left.
@@ -90,7 +90,7 @@ def meant_for(
         room: Person -> number of items they may still get; people without an entry have no limit.
         seed: Seed of the draw, which is deterministic.
     """
-    turns = list(islice(in_turn(people, size, seed), len(subjects)))
+    turns = list(islice(balanced_combinations(people, size, seed), len(subjects)))
     at = _stratum_starts(subjects)
     left = dict(room)
     drawn: list[tuple[int, ...]] = []
@@ -271,7 +271,7 @@ def open_batch(
             has labelled an item.
     """
     with step("choosing items"):
-        found = reading.frame(connection, selection.unlimited, checks=False)
+        found = reading.sampling_frame(connection, selection.unlimited, checks=False)
         kept, sample = _sample(found, selection.limit, ordering, seed)
     items = assignments.chosen(connection, kept.item.tolist())
     places = {
@@ -329,7 +329,7 @@ def _reason_for_no_slots(
         return f"Each of {counted(wanted, 'item')} has {slots} already; a larger {opt.per_item} gives them more."
     if items:
         return f"Each of {counted(len(items), 'item')} has its final label; {opt.final_too} has them labelled again."
-    if checks := len(reading.frame(connection, selection.unlimited).item):
+    if checks := len(reading.sampling_frame(connection, selection.unlimited).item):
         return f"All {counted(checks, 'item')} that match the conditions are checks, which need no slots."
     if selection.conditions:
         return f"No item matches {' and '.join(map(str, selection.conditions))}."
@@ -345,7 +345,7 @@ def _sample(found: SamplingFrame, limit: int | None, ordering: Ordering, seed: i
         return found, ordering.sample
     if ordering.ranked is not None:
         return SamplingFrame(found.item[:limit], found.question[:limit]), ordering.sample
-    return reading.drawn(found, limit, seed), "drawn"
+    return reading.draw_items(found, limit, seed), "drawn"
 
 
 def _join_batches(connection: people.Connection, team: Team, items: Sequence[BatchItem]) -> int:
@@ -379,7 +379,7 @@ def _item_slots(
                 f"not {len(subject.taken.union(team.annotators))}."
             )
     size = min(per_item, len(team.annotators))
-    drawn = meant_for(subjects, team.annotators, size, team.caps, SEED)
+    drawn = choose_annotators(subjects, team.annotators, size, team.caps, SEED)
     for item, meant in zip(lacking, drawn, strict=True):
         place = places[item.completion]
         yield from _missing_slots(item.completion, standing[item.completion], per_item, place, meant)

@@ -76,7 +76,7 @@ COLUMNS: tuple[str, ...] = _EventRow.__struct_fields__
 """Columns of ``label_events`` that are read; ``merged`` is not part of an event."""
 
 
-def event_of(row: Mapping[str, object]) -> LabelEvent:
+def parse_event(row: Mapping[str, object]) -> LabelEvent:
     """Parse a row as an event, with the row ids of its own database.
 
     Raises:
@@ -89,7 +89,7 @@ def event_of(row: Mapping[str, object]) -> LabelEvent:
         message, _, field = str(error).partition(" - at `$.")
         raise MalformedError(field.rstrip("`") or "row", message) from None
     event = LabelEvent(
-        uuid=canonical("uuid", read.uuid),
+        uuid=canonical_uuid("uuid", read.uuid),
         kind=read.kind,
         task=read.task,
         subject=read.subject,
@@ -104,8 +104,8 @@ def event_of(row: Mapping[str, object]) -> LabelEvent:
         tags=_parse_list("tags", read.tags),
         partial=read.partial,
         note=read.note,
-        supersedes=None if read.supersedes is None else canonical("supersedes", read.supersedes),
-        seen=tuple(canonical("seen", uuid) for uuid in _parse_list("seen", read.seen)),
+        supersedes=None if read.supersedes is None else canonical_uuid("supersedes", read.supersedes),
+        seen=tuple(canonical_uuid("seen", uuid) for uuid in _parse_list("seen", read.seen)),
         unblinded=bool(read.unblinded),
         guideline=read.guideline,
         schema=read.schema,
@@ -129,7 +129,7 @@ def check(event: LabelEvent) -> None:
     """
     switches = {name: int(getattr(event, name)) for name in ("unsure", "flagged", "unblinded")}
     lists = {name: msgspec.json.encode(getattr(event, name)).decode() for name in ("tags", "seen")}
-    event_of(structs.asdict(event) | {"annotator_id": event.annotator, **switches, **lists})
+    parse_event(structs.asdict(event) | {"annotator_id": event.annotator, **switches, **lists})
 
 
 def check_text(row: Mapping[str, object]) -> None:
@@ -151,7 +151,7 @@ def check_text(row: Mapping[str, object]) -> None:
             raise MalformedError(field, "it is not valid UTF-8 text") from None
 
 
-def canonical(field: str, text: str) -> str:
+def canonical_uuid(field: str, text: str) -> str:
     """Return the canonical form of a uuid, so that two spellings are one event.
 
     Raises:
@@ -175,9 +175,9 @@ def with_canonical_uuids(line: LabelLine) -> LabelLine:
     """
     return structs.replace(
         line,
-        uuid=line.uuid and canonical("uuid", line.uuid),
-        supersedes=line.supersedes and canonical("supersedes", line.supersedes),
-        seen=line.seen and tuple(canonical("seen", uuid) for uuid in line.seen),
+        uuid=line.uuid and canonical_uuid("uuid", line.uuid),
+        supersedes=line.supersedes and canonical_uuid("supersedes", line.supersedes),
+        seen=line.seen and tuple(canonical_uuid("seen", uuid) for uuid in line.seen),
     )
 
 
@@ -259,7 +259,7 @@ _TAKES_BACK = ("label", "repeat", "check", "flag", "reveal")
 _MAX_NAME = 200
 
 
-class NotBelievedError(AnnotationError):
+class UntrustedFileError(AnnotationError):
     """A file is rejected as a whole; the message says why."""
 
 
@@ -276,7 +276,7 @@ class Origin(Struct, frozen=True, kw_only=True):
     items: int
 
 
-class Believed:
+class TrustedBundle:
     """What is accepted from one bundle: its person's events on its items.
 
     Attributes:
@@ -319,14 +319,14 @@ class Believed:
             )
 
 
-def may_take_back(kind: str) -> bool:
+def may_retract(kind: str) -> bool:
     """Return whether a bundle may retract events of this kind; decisions and exclusions can't be retracted there."""
     return kind in _TAKES_BACK
 
 
-def fault_of_other(line: LabelLine, who: str) -> tuple[str, str] | None:
+def foreign_label_fault(line: LabelLine, who: str) -> tuple[str, str] | None:
     """Return why a line of a label file can't be this person's own label, as (field, message); None if it can."""
-    if people.tidy(line.annotator) != who:
+    if people.normalise_name(line.annotator) != who:
         return "annotator", f"it is {line.annotator}'s, and only {who}'s labels are taken"
     if line.role != "annotator":
         return "role", f"what {_with_article(line.role)} says is said at home, not in a file of {who}'s"
@@ -335,14 +335,14 @@ def fault_of_other(line: LabelLine, who: str) -> tuple[str, str] | None:
     return None
 
 
-def require_no_decision_back(connection: events.Connection, line: LabelLine) -> None:
+def require_no_decision_retracted(connection: events.Connection, line: LabelLine) -> None:
     """Reject a line that retracts a decision or an exclusion.
 
     Raises:
         MalformedError: The line retracts a decision or an exclusion.
     """
     held = None if line.supersedes in (UNSET, None) else events.by_uuid(connection, str(line.supersedes))
-    if held is not None and not may_take_back(held.kind):
+    if held is not None and not may_retract(held.kind):
         raise MalformedError("supersedes", f"{_with_article(held.kind)} can't be retracted by a file")
 
 
@@ -355,7 +355,7 @@ def check_past(created_at: str) -> None:
     check_not_after(created_at, datetime.now(UTC) + TOLERANCE)
 
 
-def identify(ours: events.Connection, theirs: events.Connection) -> Believed:
+def identify(ours: events.Connection, theirs: events.Connection) -> TrustedBundle:
     """Identify another database as a bundle of this one.
 
     Raises:
@@ -363,12 +363,12 @@ def identify(ours: events.Connection, theirs: events.Connection) -> Believed:
     """
     found = foreign.bundle_ids(theirs)
     if not found:
-        raise NotBelievedError("it is not a bundle that this database made.")
+        raise UntrustedFileError("it is not a bundle that this database made.")
     held = bundling.recorded(ours, str(found[0])) if len(found) == 1 else None
     if held is None:
-        raise NotBelievedError(f"it is a bundle that this database did not make ({str(found[0])[:_MAX_NAME]!a}).")
+        raise UntrustedFileError(f"it is a bundle that this database did not make ({str(found[0])[:_MAX_NAME]!a}).")
     items = bundling.subjects(ours, held.bundle)
-    return Believed(Origin(**held._asdict(), items=_count_completions(items)), items)
+    return TrustedBundle(Origin(**held._asdict(), items=_count_completions(items)), items)
 
 
 def _count_completions(names: Iterable[Name]) -> int:

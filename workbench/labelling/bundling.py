@@ -20,7 +20,7 @@ from workbench.config.settings import AnnotationPolicy
 from workbench.core.database import events, people
 from workbench.core.database.backup import put_in_place
 from workbench.core.database.hashes import secret
-from workbench.core.database.values import stamp
+from workbench.core.database.values import timestamp_of
 from workbench.core.errors import AnnotationError, Command, StoreError, opt
 from workbench.core.files import part_folder
 from workbench.core.label import LabelEvent, Task
@@ -29,7 +29,7 @@ from workbench.core.selection import Selection
 from workbench.data.formats.source import path_text
 from workbench.data.store.reading import item_text
 from workbench.labelling import guidelines, ledger, serving
-from workbench.labelling.people import Acquainted
+from workbench.labelling.people import GuidelineReadings
 from workbench.labelling.store import assignments, claiming
 from workbench.labelling.store import bundling as store
 from workbench.labelling.store import guidelines as guideline_rows
@@ -98,21 +98,30 @@ def bundle(
                 f"There are no items to bundle for {person.name}.", "Assign items first", Command("assign DB …")
             )
         slots = store.send_away(home, person.id, at, until)
-        goes_by = Acquainted(project.database, person.id).version
+        goes_by = GuidelineReadings(project.database, person.id).version
         identifier = events.new_uuid()
         _fill_bundle(
-            target, home, person, taken, slots, guidelines.versions(project)[-1], goes_by, (identifier, stamp(at))
+            target,
+            home,
+            person,
+            taken,
+            slots,
+            guidelines.versions(project)[-1],
+            goes_by,
+            (identifier, timestamp_of(at)),
         )
-        store.record(home, identifier, person.id, stamp(at), until, list(slots))
+        store.record(home, identifier, person.id, timestamp_of(at), until, list(slots))
         ledger.recompute(target)
         target.close()
         store.compact(target.path)
         put_in_place(target.path, path, keep=False)
     types = sum(task == "type" for task, _ in slots)
-    return Bundled(written=len(taken), file=path_text(path), types=types, annotator=person.name, until=stamp(until))
+    return Bundled(
+        written=len(taken), file=path_text(path), types=types, annotator=person.name, until=timestamp_of(until)
+    )
 
 
-def recall(project: Project, annotator: str) -> int:
+def free_bundled_items(project: Project, annotator: str) -> int:
     """Free the items that a person has in bundles; return their number.
 
     Their labels in a bundle can still be merged, as surplus labels if another person has filled the slot since.
@@ -141,7 +150,7 @@ def _reserve_items(
     assignments.free_expired(home, at)
     taken: list[int] = []
     for completion in store.open_items(home, person, selection):
-        mixed = serving.mixed_in(home, person, policy, at) if len(taken) < limit else None
+        mixed = serving.next_check_or_repeat(home, person, policy, at) if len(taken) < limit else None
         if mixed is not None:
             serving.lease(home, person, mixed, policy, at, ahead_of=completion)
             taken.append(mixed.completion)
@@ -187,7 +196,7 @@ def _fill_bundle(
             )
         if goes_by:
             guideline_rows.note_reading(connection, rows.person, goes_by, people.now())
-        store.carry(connection, made[0], person.name, made[1])
+        store.store_identity(connection, made[0], person.name, made[1])
 
 
 def _with_ordinary_opening(slot: store.BundledSlot, own: Sequence[LabelEvent], made_at: str) -> store.BundledSlot:
@@ -205,7 +214,7 @@ def _bundled_events(home: people.Connection, task: Task, subject: int, person: i
 
     The names of coordinators, the reasons for rounds, and other recipients of answers are left out.
     """
-    stored = events.of_subject(home, task, subject)
+    stored = events.events_of(home, task, subject)
     own = {event.uuid for event in stored if event.annotator == person}
     for event in stored:
         if event.kind == "reopen":

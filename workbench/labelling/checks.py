@@ -14,7 +14,7 @@ from workbench.config.settings import AnnotationPolicy
 from workbench.core.database import people
 from workbench.core.database.selection import chosen_ids
 from workbench.core.item import Refusal
-from workbench.core.project import ROWS, Project, some_at_a_time
+from workbench.core.project import ROWS, Project, batches
 from workbench.core.selection import Selection
 from workbench.data.formats.rows import read_records
 from workbench.data.store import label_lines, reading
@@ -44,7 +44,7 @@ def add_checks(
         UsageError: A condition names something unknown.
     """
     report, reasons = ChecksChanged(), Counter[str]()
-    found = reading.frame(project.database.reader(), selection.unlimited)
+    found = reading.sampling_frame(project.database.reader(), selection.unlimited)
     most = len(found.item) if selection.limit is None else selection.limit
     order = found.item if selection.limit is None else reading.in_order(found, seed).item
     report.chosen_from, report.seed = len(order), None if selection.limit is None else seed
@@ -91,7 +91,7 @@ def import_checks(project: Project, path: Path) -> ChecksChanged:
     """
     report = ChecksChanged()
     lines = list(read_records(path, msgspec.json.Decoder(CheckLine)))
-    for some in some_at_a_time(lines):
+    for some in batches(lines):
         with project.database.write("full") as connection:
             for number, _, line in some:
                 if isinstance(line, Refusal):
@@ -141,7 +141,7 @@ def report(project: Project) -> list[CheckScore]:
     """
     reader = project.database.reader()
     scores: list[CheckScore] = []
-    for person in people.everyone(project.database):
+    for person in people.all_people(project.database):
         tally = check_items.tally(reader, person.id)
         if not tally.answered and person.paused_at is None:
             continue

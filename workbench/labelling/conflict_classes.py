@@ -12,12 +12,12 @@ from msgspec.structs import replace
 from workbench.core.database import events, people
 from workbench.core.errors import AnnotationError, UsageError
 from workbench.core.label import LabelEvent, Task
-from workbench.core.project import Project, some_at_a_time
+from workbench.core.project import Project, batches
 from workbench.core.selection import Condition, Selection
 from workbench.core.states import current_labels
 from workbench.labelling import ledger, rulings
 from workbench.labelling.annotating import card_of
-from workbench.labelling.people import Acquainted
+from workbench.labelling.people import GuidelineReadings
 from workbench.labelling.rulings import Ruling, RulingSubject
 from workbench.labelling.store import conflicts
 
@@ -127,7 +127,7 @@ class ConflictClasses:
             UsageError: The person has no conflict of this kind; the message lists the existing kinds.
         """
         reader = self._database.reader()
-        guideline = Acquainted(self._database, self.person.id).version
+        guideline = GuidelineReadings(self._database, self.person.id).version
         cases: dict[int, RulingSubject] = {}
         values: tuple[str, ...] = ()
         names = set()
@@ -145,7 +145,7 @@ class ConflictClasses:
         return OpenClass(kind=_conflict_class(next(iter(cases.values())).task, values, len(cases)), cases=cases)
 
     def _record_views(self, cases: list[RulingSubject]) -> None:
-        for some in some_at_a_time(cases, AT_ONCE):
+        for some in batches(cases, AT_ONCE):
             with self._database.write("normal") as connection:
                 for case in some:
                     ledger.reveal(connection, self.person.id, case.task, case.subject, rulings.LABELS)
@@ -179,13 +179,13 @@ class ConflictClasses:
         rulings.check(opened.kind.task, ruling)
         ruling, at = replace(ruling, view=conflicts.BULK), people.now()
         settled, left_out = 0, []
-        for some in some_at_a_time([opened.cases[subject] for subject in subjects], AT_ONCE):
+        for some in batches([opened.cases[subject] for subject in subjects], AT_ONCE):
             reader = self._database.reader()
             items = [rulings.item_of(reader, case.task, case.subject) for case in some]
             with self._database.write("full") as connection:
                 for case, item in zip(some, items, strict=True):
                     try:
-                        event = rulings.decision(
+                        event = rulings.decision_event(
                             connection,
                             self.person,
                             case,
@@ -206,12 +206,12 @@ class ConflictClasses:
         newest = events.undoable(reader, self.person.id, "adjudication")[:1]
         together = [uuid for event in newest for uuid in conflicts.decided_together(reader, event)]
         at = people.now()
-        for some in some_at_a_time(together, AT_ONCE):
+        for some in batches(together, AT_ONCE):
             with self._database.write("full") as connection:
                 for uuid in some:
                     event = events.by_uuid(connection, uuid)
                     assert event is not None
-                    ledger.record(connection, events.undoing(event, events.earlier_than(connection, event), at))
+                    ledger.record(connection, events.undo_event(event, events.previous_event(connection, event), at))
         return len(together)
 
 
@@ -238,7 +238,7 @@ def _class_row(connection: events.Connection, case: RulingSubject) -> ClassRow:
         question=item.question_text[:QUESTION_CHARACTERS],
         reference=card.reference.text if card.reference.found else "",
         answer=card.completion.text if card.completion.found else "",
-        sides=_sides(current_labels(events.of_subject(connection, case.task, case.subject))),
+        sides=_sides(current_labels(events.events_of(connection, case.task, case.subject))),
     )
 
 

@@ -15,7 +15,7 @@ from workbench.core.database import events, people, states
 from workbench.core.database.selection import chosen_ids
 from workbench.core.errors import AnnotationError, Command, UsageError, opt
 from workbench.core.label import EventKind, LabelEvent, Task, coordinator_name
-from workbench.core.project import Project, some_at_a_time
+from workbench.core.project import Project, batches
 from workbench.core.selection import Condition, Selection
 from workbench.core.states import current_events, current_exclusions
 from workbench.labelling import guidelines, ledger
@@ -77,7 +77,7 @@ def reopen(project: Project, items: Items, *, reason: str, by: str = "", task: T
         raise UsageError("A reopening needs a reason.", f"Write: {opt.reason:TEXT}")
 
     def begin(connection: events.Connection, person: int, of: Task, subject: int) -> bool:
-        if not current_events(events.of_subject(connection, of, subject)):
+        if not current_events(events.events_of(connection, of, subject)):
             return False
         _record_decision(connection, "reopen", of, subject, person, note=reason)
         return True
@@ -100,7 +100,7 @@ def exclude(project: Project, items: Items, *, reason: str, note: str = "", by: 
     check_reason(reason, note)
 
     def take_out(connection: events.Connection, person: int, of: Task, subject: int) -> bool:
-        standing = current_exclusions(events.of_subject(connection, of, subject))
+        standing = current_exclusions(events.events_of(connection, of, subject))
         held = standing[-1] if standing else None
         if held is not None and (held.exclusion_reason, held.note or "") == (reason, note.strip()):
             return False
@@ -119,7 +119,7 @@ def lift(project: Project, items: Items, *, note: str = "", by: str = "") -> Lif
     """
 
     def take_in(connection: events.Connection, person: int, of: Task, subject: int) -> bool:
-        standing = current_exclusions(events.of_subject(connection, of, subject))
+        standing = current_exclusions(events.events_of(connection, of, subject))
         for held in standing:
             _record_decision(connection, "retraction", of, subject, person, note=note, instead_of=held)
         return bool(standing)
@@ -137,7 +137,7 @@ def _decide_each(
 ) -> tuple[int, int]:
     completions = chosen_ids(project.database.reader(), items) if isinstance(items, Selection) else list(items)
     touched, decided = set[tuple[Task, int]](), 0
-    for some in some_at_a_time(completions):
+    for some in batches(completions):
         with project.database.write("full") as connection:
             person = people.add(connection, by or coordinator_name(), people.COORDINATOR)
             for of, subject in _subjects(connection, some, tasks):

@@ -167,11 +167,11 @@ def excluded_items(project: Project, selection: Selection | None = None) -> list
 
 
 def _excluded_item(connection: events.Connection, completion: int, names: dict[int, str]) -> ExcludedItem:
-    said = events.of_subject(connection, "correctness", completion)
+    said = events.events_of(connection, "correctness", completion)
     state = states.get_task(connection, "correctness", completion)
     decided = _deciding_labels(said, state.decided_by)
     return ExcludedItem(
-        **label_lines.place(connection, "correctness", completion)._asdict(),
+        **label_lines.subject_place(connection, "correctness", completion)._asdict(),
         reason=state.reason or "",
         how=state.decided_by or "agreed",
         people=tuple(names[event.annotator] for event in decided),

@@ -8,7 +8,7 @@ from math import ceil
 from msgspec import Struct
 
 from workbench.core.database import people
-from workbench.core.database.values import stamp
+from workbench.core.database.values import timestamp_of
 from workbench.core.project import Project
 from workbench.core.text.figures import counted
 from workbench.labelling.store import forecasting as store
@@ -66,7 +66,7 @@ def own_forecast(project: Project, name: str, done: int, left: int, now: datetim
 
 
 def _week_before(now: datetime) -> str:
-    return stamp((now - _WEEK).timestamp())
+    return timestamp_of((now - _WEEK).timestamp())
 
 
 def _forecast(slots: store.Slots, found: store.RecentLabels, now: datetime) -> Forecast:

@@ -10,20 +10,20 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.core.database import events
-from workbench.core.database.people import COORDINATOR, indistinct, tidy
+from workbench.core.database.people import COORDINATOR, confusable_reason, normalise_name
 from workbench.core.label import LabelEvent, Task
 from workbench.core.project import Project
 from workbench.data.store.reading import annotator_names, content_hash
 from workbench.labelling import believing
 from workbench.labelling import guidelines as rules
 from workbench.labelling.believing import (
-    Believed,
     MalformedError,
-    NotBelievedError,
     Trusted,
+    TrustedBundle,
+    UntrustedFileError,
     check_past,
     counted,
-    may_take_back,
+    may_retract,
 )
 from workbench.labelling.store import bundling, foreign
 
@@ -81,7 +81,7 @@ class Incoming:
         refused: Rejected events with reasons.
     """
 
-    def __init__(self, project: Project, theirs: events.Connection, believed: Believed | None) -> None:
+    def __init__(self, project: Project, theirs: events.Connection, believed: TrustedBundle | None) -> None:
         self._ours = project.database.reader()
         self._theirs = theirs
         self._believed = believed
@@ -141,7 +141,7 @@ class Incoming:
             else:
                 found[arrival.event.uuid] = arrival
             if self._believed is not None and number > self._believed.most:
-                raise NotBelievedError(
+                raise UntrustedFileError(
                     f"it has more than {self._believed.most:,} events, more than its annotator can have made."
                 )
         return found
@@ -151,7 +151,7 @@ class Incoming:
         return name, str(row["kind"])
 
     def _parse_arrival(self, row: dict[str, object]) -> Arrival:
-        event = believing.event_of(row)
+        event = believing.parse_event(row)
         name, role = self._person(event.annotator)
         if self._believed is not None:
             self._believed.check_maker(name)
@@ -178,7 +178,7 @@ class Incoming:
         if not isinstance(name, str) or not 0 < len(name) <= 100 or not name.isprintable():
             raise MalformedError("annotator", "its author has no name")
         if name not in self._known:
-            if why := indistinct(name, self._known):
+            if why := confusable_reason(name, self._known):
                 raise MalformedError("annotator", f"its author {why}")
             self._known.add(name)
         return name, role
@@ -224,7 +224,7 @@ class Incoming:
         return not wrong
 
     def _may_supersede(self, arrival: Arrival, held: Arrival) -> bool:
-        if self._believed is not None and not may_take_back(held.event.kind):
+        if self._believed is not None and not may_retract(held.event.kind):
             return False
         # Any coordinator may include what another one excluded.
         lifts = held.event.kind == "exclusion" and arrival.event.kind in ("retraction", "exclusion")
@@ -238,7 +238,7 @@ class Incoming:
 def _people(theirs: events.Connection) -> Iterable[tuple[int, tuple[str, str]]]:
     for row, (name, role) in foreign.people(theirs).items():
         known_role = COORDINATOR if role == COORDINATOR else "annotator"
-        yield row, (tidy(name) if isinstance(name, str) else "", known_role)
+        yield row, (normalise_name(name) if isinstance(name, str) else "", known_role)
 
 
 def _has_same_author_and_subject(arrival: Arrival, held: Arrival) -> bool:

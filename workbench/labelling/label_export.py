@@ -17,7 +17,7 @@ from workbench.core.states import current_events, current_repeat_answers, curren
 from workbench.data.formats.source import table_of
 from workbench.data.formats.writing import new_file, write_csv, write_lines
 from workbench.data.store import label_lines, reading
-from workbench.data.store.label_lines import Placed
+from workbench.data.store.label_lines import PlacedEvent
 from workbench.data.store.reading import labelled_subjects
 
 
@@ -74,12 +74,12 @@ def current_lines(project: Project, *, selection: Selection | None = None, names
     return _current_label_lines(list(found))
 
 
-def history_lines(placed: Iterable[Placed]) -> Iterator[LabelLine]:
+def history_lines(placed: Iterable[PlacedEvent]) -> Iterator[LabelLine]:
     """Yield events as lines that `import_labels` can read back completely."""
     return (_event_line(row) for row in placed)
 
 
-def _event_line(row: Placed) -> LabelLine:
+def _event_line(row: PlacedEvent) -> LabelLine:
     event, line = row.event, _placed_label_line(row, revision=1)
     line.kind, line.task, line.schema = event.kind, event.task, event.schema
     if row.role == people.COORDINATOR:
@@ -95,7 +95,7 @@ def _event_line(row: Placed) -> LabelLine:
     return line
 
 
-def _current_label_lines(placed: list[Placed]) -> Iterator[LabelLine]:
+def _current_label_lines(placed: list[PlacedEvent]) -> Iterator[LabelLine]:
     in_force = _rows_in_force(placed)
     before = {row.event.uuid: row.event.supersedes for row in placed}
     types = {_question_key(row): row for row in in_force if row.event.task == "type" and row.event.kind in _ANSWERS}
@@ -119,11 +119,11 @@ def _current_label_lines(placed: list[Placed]) -> Iterator[LabelLine]:
 _ANSWERS = ("label", "adjudication")
 
 
-def _question_key(row: Placed) -> tuple[int, str, str, str]:
+def _question_key(row: PlacedEvent) -> tuple[int, str, str, str]:
     return row.event.annotator, row.event.kind, row.place.dataset, row.place.question_id
 
 
-def _rows_in_force(placed: list[Placed]) -> list[Placed]:
+def _rows_in_force(placed: list[PlacedEvent]) -> list[PlacedEvent]:
     by_subject: dict[tuple[str, int], list[LabelEvent]] = {}
     for row in placed:
         by_subject.setdefault((row.event.task, row.event.subject), []).append(row.event)
@@ -145,7 +145,7 @@ def _revision(event: LabelEvent, before: dict[str, str | None]) -> int:
     return revision
 
 
-def _placed_label_line(row: Placed, revision: int) -> LabelLine:
+def _placed_label_line(row: PlacedEvent, revision: int) -> LabelLine:
     line = label_line(row.event, row.annotator, row.place.question_id, row.place.completion_id)
     line.dataset, line.revision = row.place.dataset, revision
     return line
@@ -225,9 +225,9 @@ class LabelIndex:
         self._names = reading.annotator_names(reader) if names else {}
         self._said: dict[tuple[str, ...], list[LabelEvent]] = {}
         for subject in reading.labelled_subjects(reader, selection):
-            place = label_lines.place(reader, subject.task, subject.subject)
+            place = label_lines.subject_place(reader, subject.task, subject.subject)
             key = place if subject.task == "correctness" else place[:2]
-            stored = events.of_subject(reader, subject.task, subject.subject)
+            stored = events.events_of(reader, subject.task, subject.subject)
             self._said[key] = [*current_events(stored), *current_repeat_answers(stored)]
 
     def of(self, dataset: str, question: str, completion: str) -> ItemLabels:

@@ -17,13 +17,13 @@ from workbench.core.database import events, people, states
 from workbench.core.errors import AnnotationError, UsageError
 from workbench.core.item import Refusal
 from workbench.core.label import EXCLUSION_REASONS, TAGS, EventKind, LabelEvent, LabelLine, LabelVerdict, Task
-from workbench.core.project import Parts, Project, some_at_a_time
+from workbench.core.project import Parts, Project, batches
 from workbench.core.states import current_labels, has_seen
 from workbench.core.taxonomy import parse_type
 from workbench.data.formats import peers
 from workbench.data.formats.carried import CarriedItem, line_of
 from workbench.data.formats.documents import documents
-from workbench.data.formats.lines import DEFAULT_MAX_LINE, LineRefusedError, RefusedError, refusal
+from workbench.data.formats.lines import DEFAULT_MAX_LINE, LineRefusedError, RefusedError, make_refusal
 from workbench.data.formats.peers import TOOLS
 from workbench.data.formats.reading import plan_file, read_items
 from workbench.data.formats.rows import decoded, read_records
@@ -32,7 +32,7 @@ from workbench.data.formats.source import FileFormat, open_stream
 from workbench.data.store import label_lines
 from workbench.labelling import believing, checks, ledger
 from workbench.labelling.answers import contradictions
-from workbench.labelling.believing import MalformedError, check_past, fault_of_other, require_no_decision_back
+from workbench.labelling.believing import MalformedError, check_past, foreign_label_fault, require_no_decision_retracted
 from workbench.labelling.store import assignments, foreign
 from workbench.runs.verdict_files import verdict_lines
 
@@ -61,7 +61,7 @@ def read_peer_labels(path: Path, kind: FileFormat) -> Iterator[tuple[int, bytes,
                 for answers in tool.answers_in(raw):
                     yield item.line, raw, line_of(answers, place)
             except RefusedError as error:
-                yield item.line, raw, refusal(item.line, raw, error)
+                yield item.line, raw, make_refusal(item.line, raw, error)
 
 
 # -- Label files: JSON Lines, one label a line.
@@ -232,19 +232,19 @@ def import_labels(project: Project, path: Path, only: str | None = None) -> Labe
     """
     report = LabelsImported()
     who = None if only is None else people.find(project.database, only).name
-    known = {person.name for person in people.everyone(project.database)}
+    known = {person.name for person in people.all_people(project.database)}
     lines = []
     sheet = label_sheet(path)
     for number, line in read(path, sheet):
         if isinstance(line, Refusal):
             _reject_line(report, number, line.field, line.message)
-        elif who is not None and (fault := fault_of_other(line, who)):
+        elif who is not None and (fault := foreign_label_fault(line, who)):
             _reject_line(report, number, *fault)
         else:
             lines.append((number, line))
     # An adjudication resolves the labels in force when it is applied, regardless of its position in the file.
     lines.sort(key=lambda numbered: numbered[1].role == "adjudicator" and numbered[1].kind is UNSET)
-    _store_lines(project, report, lines, require_no_decision_back if who else None)
+    _store_lines(project, report, lines, require_no_decision_retracted if who else None)
     report.new_people = sorted(report.people.keys() - known)
     if sheet is not None:
         report.columns, report.ignored, report.missing = sheet.columns, sheet.ignored, dict(sheet.missing)
@@ -293,7 +293,7 @@ def _store_lines(
     project: Project, report: LabelsImported, lines: Sequence[tuple[int, LabelLine]], first: Before | None = None
 ) -> None:
     parts = Parts("lines")
-    for some in some_at_a_time(lines):
+    for some in batches(lines):
         with parts.storing(len(some)), project.database.write("full") as connection:
             checked: set[int] = set()
             for number, line in some:
@@ -324,7 +324,7 @@ def _store_line(
     else:
         report.imported += bool(stored)
         for event in stored:
-            name = people.tidy(line.annotator)
+            name = people.normalise_name(line.annotator)
             report.people[name] = report.people.get(name, 0) + 1
             report.kinds[event.kind] = report.kinds.get(event.kind, 0) + 1
         report.unchanged += not stored
@@ -341,7 +341,7 @@ def _has_contradiction(line: LabelLine) -> bool:
 
 def _put_line(connection: events.Connection, line: LabelLine) -> list[LabelEvent]:
     completion, question, dataset, question_key = _resolve_item(connection, line)
-    name = people.tidy(line.annotator)
+    name = people.normalise_name(line.annotator)
     people.require_distinct(connection, name)
     person = people.add(connection, name, people.COORDINATOR if line.role == people.COORDINATOR else "annotator")
     key: tuple[str, ...] = (dataset, line.completion_id or question_key, name, line.role, str(line.revision))
@@ -484,11 +484,13 @@ def _put_event(connection: events.Connection, line: LabelLine, event: LabelEvent
         raise LineRefusedError(error.field, str(error)) from None
     ledger.record(connection, new)
     if new.kind in ("label", "retraction", "reopen"):
-        foreign.settle_slots(connection, new.task, new.subject, states.labellers(connection, new.task, new.subject))
+        foreign.settle_slots(
+            connection, new.task, new.subject, states.current_labellers(connection, new.task, new.subject)
+        )
     elif new.kind in ("check", "repeat"):
         foreign.settle_own_slots(connection, [new])
     if new.kind in ("label", "check", "repeat") and new.task == "correctness":
-        people.drop(connection, new.annotator, new.subject, until=new.created_at)
+        people.drop_draft(connection, new.annotator, new.subject, until=new.created_at)
         if new.verdict == "unsuitable" and line.answer_subtype is None:
             assignments.give_back(connection, new.subject, new.annotator)
     return [new]
@@ -503,7 +505,7 @@ def _repeated_adjudication(connection: events.Connection, line: LabelLine, event
     if event.kind != "adjudication" or line.kind is not UNSET:
         return None
     head = events.current_of(connection, event.task, event.subject, event.annotator, "adjudication")
-    labels = current_labels(events.of_subject(connection, event.task, event.subject))
+    labels = current_labels(events.events_of(connection, event.task, event.subject))
     if (
         head is None
         or head.content_hash is not None
@@ -567,7 +569,7 @@ def _seen_uuids(
         return line.seen
     if kind != "adjudication":
         return ()
-    return tuple(sorted(label.uuid for label in current_labels(events.of_subject(connection, task, subject))))
+    return tuple(sorted(label.uuid for label in current_labels(events.events_of(connection, task, subject))))
 
 
 def _comparable_content(line: LabelLine, event: LabelEvent) -> object:

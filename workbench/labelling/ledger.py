@@ -49,7 +49,7 @@ def record_merged(
     for event in arrived:
         _append(connection, event)
     task, subject = arrived[0].task, arrived[0].subject
-    state = task_state([*held, *arrived], states.need(connection, task, subject) or DEFAULT_NEED)
+    state = task_state([*held, *arrived], states.assigned_count(connection, task, subject) or DEFAULT_NEED)
     if any(map(_affects_state, (*held, *arrived))):
         _put_state(connection, task, subject, state)
     return state
@@ -108,15 +108,15 @@ def _derive_item_state(connection: events.Connection, completion: int) -> ItemSt
 
 
 def _derive_task_state(connection: events.Connection, task: Task, subject: int) -> TaskState:
-    need = states.need(connection, task, subject) or DEFAULT_NEED
-    return task_state(events.of_subject(connection, task, subject), need)
+    need = states.assigned_count(connection, task, subject) or DEFAULT_NEED
+    return task_state(events.events_of(connection, task, subject), need)
 
 
 def states_differ(project: Project) -> int:
     """Count stored states that differ from those derived from events; 0 unless the file was edited by hand."""
     reader = project.database.reader()
-    touched = states.touched(reader)
-    differing = states.without_events(reader)
+    touched = states.subjects_with_events(reader)
+    differing = states.count_without_events(reader)
     items: set[int] = set()
     for task, subject in stepping(touched, "checking states", "tasks", len(touched)):
         differing += states.get_task(reader, task, subject) != _derive_task_state(reader, task, subject)
@@ -127,8 +127,8 @@ def states_differ(project: Project) -> int:
 
 def recompute(project: Project) -> int:
     with project.database.write("full") as connection:
-        states.clear(connection)
-        touched = states.touched(connection)
+        states.clear_states(connection)
+        touched = states.subjects_with_events(connection)
         for task, subject in touched:
             refresh(connection, task, subject)
     return len(touched)
@@ -150,12 +150,12 @@ def history(project: Project, *, item: str | None = None, annotator: str | None 
     reader = project.database.reader()
     person = None if annotator is None else people.find(project.database, annotator).id
     if item is None:
-        return list(history_lines(label_lines.placed(reader, events.in_time(reader, annotator=person))))
+        return list(history_lines(label_lines.place_events(reader, events.events_by_time(reader, annotator=person))))
     found = browsing.with_key(reader, item)
     if not found:
         raise UsageError(f"There is no item {item!r}.", "Name a completion by its id.")
     lines: list[LabelLine] = []
     for completion in found:
-        chosen = events.in_time(reader, completion=completion, annotator=person)
-        lines += history_lines(label_lines.placed(reader, chosen))
+        chosen = events.events_by_time(reader, completion=completion, annotator=person)
+        lines += history_lines(label_lines.place_events(reader, chosen))
     return lines

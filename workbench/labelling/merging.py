@@ -27,7 +27,7 @@ from workbench.data.store import label_lines
 from workbench.data.store.reading import annotator_names
 from workbench.labelling import checks, ledger
 from workbench.labelling.answers import contradictions
-from workbench.labelling.believing import NotBelievedError, Origin, Trusted, counted, identify
+from workbench.labelling.believing import Origin, Trusted, UntrustedFileError, counted, identify
 from workbench.labelling.incoming import Arrival, Incoming, RefusedEvent, Subject, refused_event
 from workbench.labelling.store import foreign, guidelines
 
@@ -101,7 +101,7 @@ class Merged(Struct, kw_only=True):
     files: list[Merged] | UnsetType = UNSET
 
 
-def together(reports: Sequence[Merged]) -> Merged:
+def merge_reports(reports: Sequence[Merged]) -> Merged:
     """Return one report for several files, with their reports in ``files``; for one file, its own report."""
     if len(reports) == 1:
         return reports[0]
@@ -177,7 +177,7 @@ def _read(project: Project, other: Path, *, whole: bool) -> _ReadFile:
             believed = None if whole else identify(project.database.reader(), theirs)
             incoming = Incoming(project, theirs, believed)
             return _ReadFile(other, incoming, list(incoming.guidelines()), believed.origin if believed else None)
-    except NotBelievedError as error:
+    except UntrustedFileError as error:
         return _ReadFile(other, None, [], None, str(error))
 
 
@@ -270,7 +270,7 @@ class _MergeWriter:
         with self._transaction() as connection:
             answered: set[int] = set()
             for subject, arrived in chunk:
-                held = events.of_subject(connection, *subject)
+                held = events.events_of(connection, *subject)
                 new = self._new_of(connection, held, arrived)
                 if new:
                     self._store(connection, subject, held, new)
@@ -362,5 +362,5 @@ def _comparable_content(event: LabelEvent) -> LabelEvent:
 
 def _subject_name(connection: events.Connection, subject: Subject) -> dict[str, Any]:
     task, row = subject
-    place: dict[str, Any] = label_lines.place(connection, task, row)._asdict()
+    place: dict[str, Any] = label_lines.subject_place(connection, task, row)._asdict()
     return {"task": task, **place} if task == "correctness" else {"task": task, **place, "completion_id": None}

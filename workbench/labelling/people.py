@@ -40,7 +40,7 @@ def annotators(project: Project) -> list[AnnotatorInfo]:
         AnnotatorInfo(
             name=person.name, role=person.role, paused=person.paused_at is not None, why=person.paused_why or ""
         )
-        for person in people.everyone(project.database)
+        for person in people.all_people(project.database)
     ]
 
 
@@ -91,7 +91,7 @@ def remove(project: Project, name: str) -> None:
 
 
 def is_known(project: Project, name: str) -> bool:
-    return people.tidy(name) in {person.name for person in people.everyone(project.database)}
+    return people.normalise_name(name) in {person.name for person in people.all_people(project.database)}
 
 
 def require_annotator(project: Project, name: str) -> None:
@@ -140,8 +140,8 @@ def assign(
     """
     if per_item < 1:
         raise UsageError(f"{opt.per_item} must be at least 1.")
-    names = [people.tidy(name) for name in names]
-    adjudicator = people.tidy(adjudicator) if adjudicator else None
+    names = [people.normalise_name(name) for name in names]
+    adjudicator = people.normalise_name(adjudicator) if adjudicator else None
     _check_team(names, adjudicator)
     limits = _item_limits(names, caps)
     with suppress(_DryRunError), project.database.write("full") as connection:
@@ -182,7 +182,11 @@ def _check_team(names: Sequence[str], adjudicator: str | None) -> None:
 def _item_limits(names: Sequence[str], caps: Mapping[str, int] | int | None) -> dict[str, int]:
     if caps is None:
         return {}
-    limits = dict.fromkeys(names, caps) if isinstance(caps, int) else {people.tidy(name): caps[name] for name in caps}
+    limits = (
+        dict.fromkeys(names, caps)
+        if isinstance(caps, int)
+        else {people.normalise_name(name): caps[name] for name in caps}
+    )
     for name, cap in limits.items():
         if name not in names:
             raise UsageError(f"The cap for {name!r} is useless: they are not among the annotators.")
@@ -198,7 +202,7 @@ def _count_earlier_labels(connection: people.Connection) -> int:
         Number of slots on items that were filled.
     """
     filled = 0
-    for task, subject in list(states.touched(connection)):
+    for task, subject in list(states.subjects_with_events(connection)):
         taken = _fill_slots(connection, task, subject)
         filled += taken if task == "correctness" else 0
         ledger.refresh(connection, task, subject)
@@ -208,7 +212,7 @@ def _count_earlier_labels(connection: people.Connection) -> int:
 def _fill_slots(connection: people.Connection, task: Task, subject: int) -> int:
     return sum(
         assignments.take(connection, task, subject, person)
-        for person in states.labellers(connection, task, subject)
+        for person in states.current_labellers(connection, task, subject)
         if not assignments.holds(connection, task, subject, person)
     )
 
@@ -216,7 +220,7 @@ def _fill_slots(connection: people.Connection, task: Task, subject: int) -> int:
 # -- The version of the guidelines that a person has read, which their labels store.
 
 
-class Acquainted:
+class GuidelineReadings:
     """The guidelines versions that one person has opened in the app, written, or labelled under.
 
     Every method may be called from any thread.

@@ -102,7 +102,7 @@ def ruling_of(event: LabelEvent) -> Ruling:
     )
 
 
-def accepting(task: Task, opinion: Opinion, note: str) -> Ruling:
+def adopt_opinion(task: Task, opinion: Opinion, note: str) -> Ruling:
     """Return the decision that adopts one of the labels.
 
     Args:
@@ -137,7 +137,7 @@ def check(task: Task, ruling: Ruling) -> None:
     check_tags(ruling.tags, ruling.partial)
 
 
-def decision(
+def decision_event(
     connection: events.Connection,
     person: people.Annotator,
     case: RulingSubject,
@@ -152,7 +152,7 @@ def decision(
     Raises:
         AnnotationError: A label or the person's own decision has changed since, or they may not resolve the conflict.
     """
-    stored = events.of_subject(connection, case.task, case.subject)
+    stored = events.events_of(connection, case.task, case.subject)
     if uuids(current_labels(stored)) != case.seen:
         raise AnnotationError("A label of this item has changed in the meantime.", "Read it again, then decide.")
     standing = current_adjudication(stored)
@@ -230,7 +230,7 @@ def _opinion(letter: str, label: LabelEvent, flagged: bool) -> Opinion:
     )
 
 
-def overtaken(stored: Sequence[LabelEvent]) -> EarlierRuling | None:
+def reopened_ruling(stored: Sequence[LabelEvent]) -> EarlierRuling | None:
     """Return the newest decision of the current round that a later label has reopened; None without one."""
     said = {label.uuid for label in current_labels(stored)}
     late = [event for event in current_events(stored) if event.kind == "adjudication" and not said <= set(event.seen)]
@@ -273,7 +273,7 @@ def offers(project: Project, role: Role) -> list[Offer]:
     reader = project.database.reader()
     named = assignments.members(reader)
     found, places = [], count(1)
-    for person in people.everyone(project.database):
+    for person in people.all_people(project.database):
         place = 0 if person.role == people.COORDINATOR else next(places)
         if (person.role == people.COORDINATOR and person.id not in named) or person.paused_at is not None:
             continue
@@ -283,7 +283,7 @@ def offers(project: Project, role: Role) -> list[Offer]:
     return found
 
 
-def newcomers_conflicts(project: Project) -> int:
+def count_conflicts_for_newcomer(project: Project) -> int:
     return conflicts.count(project.database.reader(), 0)
 
 
@@ -294,7 +294,7 @@ def require_third(project: Project, name: str) -> None:
         UsageError: The person labelled the items of all conflicts, or other people were named to resolve them.
     """
     reader = project.database.reader()
-    known = next((one for one in people.everyone(project.database) if one.name == name), None)
+    known = next((one for one in people.all_people(project.database) if one.name == name), None)
     if known is not None and not conflicts.count(reader, known.id) and conflicts.count(reader, 0):
         raise UsageError(
             f"{name!r} has labelled the items in conflict: they can't adjudicate them.", "Name someone who has not."
@@ -312,7 +312,7 @@ def _offer(reader: people.Connection, person: people.Annotator, role: Role) -> O
     return Offer(name=person.name, left=conflicts.count(reader, person.id), done=done)
 
 
-def begins_at(project: Project, name: str) -> Literal["annotate", "adjudicate"]:
+def first_screen(project: Project, name: str) -> Literal["annotate", "adjudicate"]:
     """Return the screen on which a person's work begins: conflicts, if a batch leaves its conflicts to them.
 
     A person who also labels begins with their items, as long as there are any.
@@ -324,12 +324,12 @@ def begins_at(project: Project, name: str) -> Literal["annotate", "adjudicate"]:
     reader = project.database.reader()
     if _offer(reader, person, "annotator").left:
         return "annotate"
-    if assignments.settles(reader, person.id) or conflicts.count(reader, person.id):
+    if assignments.is_adjudicator(reader, person.id) or conflicts.count(reader, person.id):
         return "adjudicate"
     return "annotate"
 
 
-def at_work(project: Project) -> list[str]:
+def active_people(project: Project) -> list[str]:
     named = assignments.members(project.database.reader())
-    everyone = people.everyone(project.database)
+    everyone = people.all_people(project.database)
     return [person.name for person in everyone if person.role != people.COORDINATOR or person.id in named]

@@ -14,7 +14,7 @@ from msgspec import Struct
 from workbench.config.settings import AnnotationPolicy
 from workbench.core.database import events, people, states
 from workbench.core.database.hashes import secret
-from workbench.core.database.values import stamp
+from workbench.core.database.values import timestamp_of
 from workbench.labelling.store import assignments, check_items, claiming
 
 # -- Checks and repeats mixed in among a person's items.
@@ -25,13 +25,13 @@ Kind = Literal["fresh", "check", "repeat"]
 
 def kind_of_next(secret: bytes, person: int, served: int, policy: AnnotationPolicy) -> Kind:
     """Return the kind of item to serve after ``served`` items; if there is none of that kind, a fresh one is served."""
-    draw = place(secret, f"next {person} {served}") / 2**64
+    draw = secret_number(secret, f"next {person} {served}") / 2**64
     if draw < policy.check_rate:
         return "check"
     return "repeat" if draw < policy.check_rate + policy.repeat_share else "fresh"
 
 
-def place(secret: bytes, name: str) -> int:
+def secret_number(secret: bytes, name: str) -> int:
     """Return a number below 2**64 that cannot be computed without the secret."""
     return int.from_bytes(blake2b(name.encode(), key=secret, digest_size=8).digest(), "big")
 
@@ -77,7 +77,7 @@ def serve(connection: people.Connection, person: int, policy: AnnotationPolicy, 
         return None
     assignments.free_expired(connection, at)
     fresh = claiming.next_fresh(connection, person)
-    mixed = fresh and mixed_in(connection, person, policy, at)
+    mixed = fresh and next_check_or_repeat(connection, person, policy, at)
     found = mixed or fresh or claiming.next_skipped(connection, person)
     if found is None:
         return _serve_untyped(connection, person, at)
@@ -103,7 +103,7 @@ def lease(
     _lease_type(connection, found.completion, person, policy, at, ahead_of)
 
 
-def mixed_in(
+def next_check_or_repeat(
     connection: people.Connection, person: int, policy: AnnotationPolicy, at: float
 ) -> claiming.ClaimableSlot | None:
     key = secret(connection)
@@ -116,13 +116,13 @@ def mixed_in(
         candidates = claiming.repeatable(connection, person, _repeat_cutoff(policy, at))
     if not candidates:
         return None
-    completion = min(candidates, key=lambda item: place(key, f"{kind} {person} {item}"))
-    slot = assignments.open_own(connection, kind, "correctness", completion, person, stamp(at))
+    completion = min(candidates, key=lambda item: secret_number(key, f"{kind} {person} {item}"))
+    slot = assignments.open_own(connection, kind, "correctness", completion, person, timestamp_of(at))
     return None if slot is None else claiming.ClaimableSlot(slot, completion)
 
 
 def _repeat_cutoff(policy: AnnotationPolicy, at: float) -> str:
-    return stamp(at - policy.repeat_after_hours * 3600)
+    return timestamp_of(at - policy.repeat_after_hours * 3600)
 
 
 def _lease_type(
@@ -153,7 +153,7 @@ def _lease_open_type(connection: people.Connection, question: int, person: int, 
     assignments.lease(connection, slot, person, at)
     if check_items.has_typed(connection, question, person):
         # Answers to a check are not labels: the item is presented as if for the first time.
-        assignments.hide_earlier(connection, slot, stamp(at))
+        assignments.hide_earlier(connection, slot, timestamp_of(at))
 
 
 def _open_check_type_slot(
@@ -165,7 +165,7 @@ def _open_check_type_slot(
         beside, _ = states.question_of(connection, ahead_of)
         asked = claiming.open_type_slot(connection, beside, person) is not None
         asked = asked or assignments.holds(connection, "type", beside, person)
-    return assignments.open_own(connection, "check", "type", question, person, stamp(at)) if asked else None
+    return assignments.open_own(connection, "check", "type", question, person, timestamp_of(at)) if asked else None
 
 
 def _open_repeat_type_slot(
@@ -175,7 +175,7 @@ def _open_repeat_type_slot(
     typed = next(filter(None, said), None)
     if typed is None or typed.created_at > _repeat_cutoff(policy, at):
         return None
-    return assignments.open_own(connection, "repeat", "type", question, person, stamp(at))
+    return assignments.open_own(connection, "repeat", "type", question, person, timestamp_of(at))
 
 
 def _serve_untyped(connection: people.Connection, person: int, at: float) -> int | None:

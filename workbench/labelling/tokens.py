@@ -52,7 +52,7 @@ def new_link(project: Project, name: str) -> str:
     return token
 
 
-def enter(project: Project, link: str, earlier: str = "") -> Login | None:
+def redeem_link(project: Project, link: str, earlier: str = "") -> Login | None:
     """Redeem a link; None if it is invalid, used or expired, or its person is paused or removed.
 
     The person's other unused links are revoked, and so is the earlier login of the browser.
@@ -76,7 +76,7 @@ def enter(project: Project, link: str, earlier: str = "") -> Login | None:
     return Login(name, token)
 
 
-def who(project: Project, login: str) -> str | None:
+def name_of_login(project: Project, login: str) -> str | None:
     if not _FORM.fullmatch(login):
         return None
     with explained(project.path):

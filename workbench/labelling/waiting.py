@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from workbench.core.project import Project
 from workbench.core.status import Matter, PersonProgress
-from workbench.core.text.figures import counted, waits
+from workbench.core.text.figures import counted, verb_wait
 from workbench.labelling.adjudicating import AdjudicationSession
 from workbench.labelling.annotating import AnnotationSession
 from workbench.labelling.forecasting import own_forecast
@@ -56,7 +56,7 @@ def own_work(project: Project, name: str) -> OwnWork:
         done, pause = session.progress(), session.paused()
         knows, news = session.guidelines.version, session.guidelines.news()
         answers = sum(not answer.heard for answer in session.answers())
-        conflicts = AdjudicationSession(project, name).left()
+        conflicts = AdjudicationSession(project, name).count_open()
         progress = PersonProgress(
             name=name, role="annotator", done=done.done, left=done.left, conflicts=conflicts, away=done.away
         )
@@ -87,13 +87,13 @@ def _item_matters(own: _AnnotatorState) -> Iterator[Matter]:
     if left and not own.pause:
         found = own_forecast(own.project, own.progress.name, own.progress.done, left)
         end = f"; {found.words(datetime.now(UTC))}" if found.per_day is not None else ""
-        said = f"{counted(left, 'item')} {waits(left)} for your label{end}."
+        said = f"{counted(left, 'item')} {verb_wait(left)} for your label{end}."
         yield Matter(kind="own-items", sentence=said, size=left, screen="annotate")
 
 
 def _conflict_matters(own: _AnnotatorState) -> Iterator[Matter]:
     if many := own.progress.conflicts:
-        said = f"{counted(many, 'conflict')} {waits(many)} for you to adjudicate."
+        said = f"{counted(many, 'conflict')} {verb_wait(many)} for you to adjudicate."
         yield Matter(kind="own-conflicts", sentence=said, size=many, screen="adjudicate")
 
 

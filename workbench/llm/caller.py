@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 from workbench.llm.clock import Clock
 from workbench.llm.dialects import read, reread
 from workbench.llm.dialects.openai import dollars
-from workbench.llm.failures import AttemptFailed, of_response, one_line
+from workbench.llm.failures import AttemptFailed, classify_response, one_line
 from workbench.llm.lane import Lane, PreparedRequest, Secrets, without_secrets
 from workbench.llm.pace import (
     INITIAL_CONCURRENCY,
@@ -356,8 +356,8 @@ class Caller:
         self._allowance_of(lane).pace.seed(received.headers)
         if not 200 <= received.status < 300:
             lane.trial.is_replayed = received.status == NOT_RECORDED and origin_of(received) is not None
-            raise of_response(received.status, received.headers, body, self.clock.date())
-        response, reply = understood(lane, received, ms, prepared.built.task, prepared.count)
+            raise classify_response(received.status, received.headers, body, self.clock.date())
+        response, reply = parse_response(lane, received, ms, prepared.built.task, prepared.count)
         self._note_origin(response.origin)
         return response, reply
 
@@ -419,7 +419,7 @@ class Caller:
             self.warnings.append(warning)
 
 
-def understood(
+def parse_response(
     lane: Lane, received: Received, ms: float, task: str = "chat", count: int | None = None
 ) -> tuple[Response, Reply]:
     """Return a successful response as it is stored, and the reply in it, both with their cost.

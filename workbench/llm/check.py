@@ -14,11 +14,11 @@ from workbench.core.text.inert import inert
 from workbench.llm.caller import NOT_RECORDED, origin_of
 from workbench.llm.clock import Clock
 from workbench.llm.dialects import read
-from workbench.llm.failures import AttemptFailed, of_response, one_line
+from workbench.llm.failures import AttemptFailed, classify_response, one_line
 from workbench.llm.lane import OTHER_CALL, Lane, Secrets, without_secrets
 from workbench.llm.profiles import DEFAULT, PROFILES, Profile, plain_model
 from workbench.llm.records import CallFailed, Chat, Halt, Reply, Request, Scoring
-from workbench.llm.server import ModelServer, endpoint, without_version
+from workbench.llm.server import ModelServer, join_url, without_version
 from workbench.llm.server_json import decoded_json
 from workbench.llm.transport import Transport
 
@@ -133,7 +133,7 @@ async def check(
     async with Transport() as transport:
         probe = _AddressProbe(transport, lane, secrets, timeout_s, read_reply)
         try:
-            findings += await probe.look(requests)
+            findings += await probe.run_checks(requests)
         except Halt as own:
             findings.append(ServerFinding("problem", own.message))
     return findings
@@ -206,11 +206,11 @@ class _AddressProbe:
         self._timeout_s = timeout_s
         self._read_reply = read_reply
 
-    async def look(self, requests: Sequence[Request]) -> list[ServerFinding]:
+    async def run_checks(self, requests: Sequence[Request]) -> list[ServerFinding]:
         findings: list[ServerFinding] = []
         if not self._lane.profile.azure_paths:
             try:
-                listed = await self._get_json(endpoint(self._lane.base, "models"))
+                listed = await self._get_json(join_url(self._lane.base, "models"))
                 findings += self._model_findings(listed)
                 findings += _profile_findings(self._lane.profile, await self._detect_profile(listed))
             except AttemptFailed as failure:
@@ -234,7 +234,7 @@ class _AddressProbe:
             return found
         for path, is_it, name in SIGNS:
             try:
-                data = await self._get_json(endpoint(without_version(self._lane.base), path))
+                data = await self._get_json(join_url(without_version(self._lane.base), path))
             except AttemptFailed:
                 continue
             if isinstance(data, dict) and is_it(data):
@@ -246,7 +246,7 @@ class _AddressProbe:
         sent = self._transport.send(url, headers, None, self._timeout_s, _LONGEST_LIST, self._lane.server.route)
         received = without_secrets(self._secrets, await sent)
         if received.status != 200:
-            raise of_response(received.status, received.headers, received.body)
+            raise classify_response(received.status, received.headers, received.body)
         try:
             return decoded_json(received.body)
         except (ValueError, RecursionError):
@@ -281,7 +281,7 @@ class _AddressProbe:
             if origin is not None and received.status == NOT_RECORDED:
                 return [ServerFinding("good", f"It answers with recorded replies, from {origin}, and with no others.")]
             if received.status != 200:
-                raise of_response(received.status, received.headers, received.body)
+                raise classify_response(received.status, received.headers, received.body)
             reply = read(received.body, prepared.built.task, self._lane.profile.name, prepared.count)
         except CallFailed as failure:
             return [self._failure_finding(failure)]

@@ -69,7 +69,7 @@ def malformed(detail: str, *, everywhere: bool = False) -> AttemptFailed:
     return AttemptFailed("malformed", detail, status=200, everywhere=everywhere)
 
 
-def of_response(status: int, headers: Mapping[str, str], body: bytes, date: float = 0.0) -> AttemptFailed:
+def classify_response(status: int, headers: Mapping[str, str], body: bytes, date: float = 0.0) -> AttemptFailed:
     """Classify an unsuccessful response.
 
     Args:
@@ -99,7 +99,7 @@ _PASSED_ON = re.compile(
 """The upstream error that gateways with only status 500 quote, such as an SDK's "Error code: 429 - …"."""
 
 
-def of_error_object(error: Any) -> AttemptFailed:
+def classify_error_object(error: Any) -> AttemptFailed:
     """Classify an ``error`` inside a response of status 200 (sent by OpenRouter and in streams)."""
     said = _error_body(error)
     named = (status for told in (said.signs, said.whole) for status, names in _STATUSES if names.search(told))
@@ -134,7 +134,7 @@ def refusal_in_words(text: str) -> AttemptFailed | None:
     """Classify a short text in place of a reply, if it is about the key; else return None."""
     if len(text) > _SHORT or not text[:1].isalpha():
         return None
-    said = of_error_object(text)
+    said = classify_error_object(text)
     return said if said.code == "auth" else None
 
 

@@ -27,7 +27,7 @@ from workbench.llm.pace import (
     CallEstimate,
     cost_of,
 )
-from workbench.llm.profiles import spoken_to
+from workbench.llm.profiles import profile_for_model
 from workbench.llm.records import RESUME, CallFailed, Chat, FailureCode, Halt, JournaledCall, Request, Usage
 from workbench.llm.server import ModelServer, Price
 from workbench.llm.transport import Received
@@ -54,7 +54,7 @@ def _advice(failure: CallFailed, otherwise: str) -> str:
     return f"{next(told, otherwise).removesuffix('.')}, then {RESUME}."
 
 
-class Trial:
+class FailureStreak:
     """The failure streak of one server, with a circuit breaker.
 
     If several calls in a row were given up and none was answered, no new call begins until the calls in flight have
@@ -193,14 +193,14 @@ class Lane:
 
     def __init__(self, server: ModelServer, price: Price | None, clock: Clock) -> None:
         try:
-            self.profile = spoken_to(server.profile, server.model, server.extras.api)
-            self.base = urls.checked(server.base_url)
+            self.profile = profile_for_model(server.profile, server.model, server.extras.api)
+            self.base = urls.normalised_url(server.base_url)
         except ValueError as error:
             raise UsageError(str(error)) from None
         self.server = server
         self.price = price
         self.last_success: float | None = None
-        self.trial = Trial(self.title)
+        self.trial = FailureStreak(self.title)
         self.breaker = Breaker(clock)
         self._clock = clock
         self._keys = KeySource(server, self.profile, clock)
@@ -242,7 +242,7 @@ class Lane:
         return CallEstimate(prompt=prompt, completion=reply, cost=max(cost or 0.0 for cost in costs))
 
     def _identities(self, built: Built) -> tuple[str, ...]:
-        own = urls.place_of(self.url(built), built.path)
+        own = urls.server_identity(self.url(built), built.path)
         return (own,) if self.server.name is None else (self.server.name, own)
 
     def call(self, prepared: PreparedRequest) -> JournaledCall:
@@ -261,11 +261,11 @@ class Lane:
     def url(self, built: Built) -> str:
         base = self.base
         if self.profile.azure_paths and built.path == CHAT_PATHS["openai-responses"]:
-            return urls.endpoint(urls.azure_root(base), built.path)
+            return urls.join_url(urls.azure_root(base), built.path)
         if self.profile.azure_paths and not base.partition("?")[0].rstrip("/").endswith("/openai/v1"):
             deployment = "" if "/deployments/" in base else f"openai/deployments/{quote(self.server.model, safe='')}/"
-            return urls.endpoint(base, deployment + built.path, AZURE_VERSION)
-        return urls.endpoint(urls.without_version(base) if built.beside_version else base, built.path)
+            return urls.join_url(base, deployment + built.path, AZURE_VERSION)
+        return urls.join_url(urls.without_version(base) if built.beside_version else base, built.path)
 
     @property
     def chat_path(self) -> str:

@@ -268,7 +268,7 @@ _HOSTS = (
 _PORTS = {11434: "ollama", 1234: "lm-studio", 4000: "litellm"}
 
 
-def guess(base_url: str) -> str:
+def guess_profile(base_url: str) -> str:
     """Return the profile that an address indicates; ``"openai-compatible"`` if there is no hint."""
     try:
         parts = urlsplit(base_url.strip())
@@ -292,7 +292,7 @@ def profile_named(name: str) -> Profile:
     return PROFILES[name]
 
 
-def spoken_to(name: str, model: str, api: Api | None = None) -> Profile:
+def profile_for_model(name: str, model: str, api: Api | None = None) -> Profile:
     """Return a profile adapted to one of its models, which may require another dialect.
 
     Args:

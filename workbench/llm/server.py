@@ -19,7 +19,7 @@ _HOST = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|[0-9a-f]*:[0-9a-f:.]*")
 _LONGEST = 2000
 
 
-def checked(url: str) -> str:
+def normalised_url(url: str) -> str:
     """Return a base URL in normal form.
 
     Raises:
@@ -43,7 +43,7 @@ def checked(url: str) -> str:
     return url
 
 
-def endpoint(base: str, path: str, query: str = "") -> str:
+def join_url(base: str, path: str, query: str = "") -> str:
     parts = urlsplit(base)
     query = parts.query or query
     return SplitResult(parts.scheme, parts.netloc, f"{parts.path.rstrip('/')}/{path}", query, "").geturl()
@@ -67,7 +67,7 @@ def azure_root(base: str) -> str:
     return parts._replace(path=path).geturl()
 
 
-def place_of(url: str, path: str = "") -> str:
+def server_identity(url: str, path: str = "") -> str:
     """Return a server's identity: its address without the query, a final ``/v1`` and the path of a call.
 
     ``http://h:8000``, ``http://h:8000/v1/`` and a call's ``http://h:8000/v1/chat/completions`` are the same server.
@@ -173,9 +173,9 @@ class ModelServer(Struct, frozen=True, kw_only=True):
     route: Route = DIRECT
 
     @property
-    def places(self) -> tuple[str, ...]:
+    def identities(self) -> tuple[str, ...]:
         """Return what identifies the server in stored replies: its name, or else its addresses."""
-        return (self.name,) if self.name else (place_of(self.base_url),)
+        return (self.name,) if self.name else (server_identity(self.base_url),)
 
 
 BATCH: Final = "batch"

@@ -12,7 +12,7 @@ from workbench.core.database import events
 from workbench.core.database.selection import check_names
 from workbench.core.errors import UsageError, opt
 from workbench.core.project import Project, at_one_moment
-from workbench.core.selection import Selection, crossing
+from workbench.core.selection import Selection, split_grouping
 from workbench.core.verdict import GoldChoice, Protocol3
 from workbench.measuring import notes as selected_by
 from workbench.measuring.columns import Columns
@@ -164,7 +164,7 @@ def accuracy(
     ceilings, untyped = _ceilings(project, report, entries), partial(curation.untyped, reader)
     if label_noise:
         report = structs.replace(report, label_noise=_without_noise(report, ceilings))
-    shares = runs.shares(reader, [entry.run for entry in entries.verifiers if entry.run is not None])
+    shares = runs.shards_by_verifier(reader, [entry.run for entry in entries.verifiers if entry.run is not None])
     notes = notes_for(report, entries, ceilings, untyped, shown_items(reader), shares)
     return structs.replace(report, notes=notes)
 
@@ -236,7 +236,7 @@ def _average(rows: list[AccuracyRow], measured: Measured, asked: AccuracyQuery) 
     everything, *groups = rows
     if everything.accuracy is None:
         return average(everything.verifier, None, (), asked.by or "type")
-    if asked.by is not None and "reason" not in crossing(asked.by):
+    if asked.by is not None and "reason" not in split_grouping(asked.by):
         return average(everything.verifier, everything.accuracy, [row.accuracy for row in groups], asked.by)
     counted, right = measured.graded(asked.protocol)
     return average(everything.verifier, everything.accuracy, shares(right[counted], measured.kind[counted]), "type")
@@ -255,7 +255,7 @@ def _ceilings(project: Project, report: AccuracyReport, entries: Entries) -> lis
     chosen = entries.asked.selection
     if chosen != Selection():
         return ceilings(project, chosen)
-    newest = events.last(project.database.reader())
+    newest = events.last_id(project.database.reader())
     return entries.everything.counted(("ceiling", newest), (), lambda: ceilings(project))
 
 
@@ -266,7 +266,7 @@ def _without_noise(report: AccuracyReport, ceilings: list[Ceiling]) -> list[Nois
     Raises:
         UsageError: Some gold is not from annotators, or their error rate is unknown.
     """
-    from workbench.statistics.rates import accuracy_behind_noise
+    from workbench.statistics.rates import accuracy_without_label_errors
 
     if report.gold.get("imported"):
         raise UsageError(
@@ -283,7 +283,7 @@ def _without_noise(report: AccuracyReport, ceilings: list[Ceiling]) -> list[Nois
             if row.group is not None or row.kind == "baseline" or row.accuracy is None:
                 continue
             ends = (1 - one.highest_ci[1], 1 - one.highest_ci[0])
-            known = None if row.ci is None else accuracy_behind_noise(row.accuracy, row.ci, one.wrong, ends)
+            known = None if row.ci is None else accuracy_without_label_errors(row.accuracy, row.ci, one.wrong, ends)
             found.append(
                 NoisyRow(
                     verifier=row.verifier,

@@ -10,7 +10,7 @@ from msgspec import structs
 
 from workbench.core import reasons
 from workbench.core.options import TableForm
-from workbench.core.selection import crossing, group_name
+from workbench.core.selection import group_name, split_grouping
 from workbench.core.taxonomy import UNTYPED
 from workbench.core.text.emphasis import CHOSE
 from workbench.core.text.figures import NONE, counted, interval, number, p_value
@@ -24,8 +24,8 @@ from workbench.statistics.records.report import (
     TransferRow,
 )
 from workbench.tables.document import Cell, Table
-from workbench.tables.files import lines_csv, written
-from workbench.tables.table import Column, Columns, count, ends, figure, table, text, word
+from workbench.tables.files import format_tables, lines_csv
+from workbench.tables.table import Column, Columns, count, ends, metric_column, table, text, word
 
 _Line: TypeAlias = AccuracyRow | AverageRow
 
@@ -44,10 +44,10 @@ def _label_noise_table(report: AccuracyReport) -> tuple[Table, ...]:
     columns: Columns[NoisyRow] = (
         word("verifier", lambda row: row.verifier),
         word("errors by", lambda row: row.source),
-        figure("gold wrong", lambda row: row.wrong),
-        figure("measured", lambda row: row.measured),
+        metric_column("gold wrong", lambda row: row.wrong),
+        metric_column("measured", lambda row: row.measured),
         ends(lambda row: row.measured_ci),
-        figure("without", lambda row: row.accuracy),
+        metric_column("without", lambda row: row.accuracy),
         ends(lambda row: row.ci),
     )
     note = "It assumes that label errors are independent of verdicts and equally frequent in both classes."
@@ -86,7 +86,7 @@ def _columns(report: AccuracyReport) -> Columns[_Line]:
         word("verifier", lambda line: line.verifier + (f" {CHOSE}" if _is_selection_judge(line) else "")),
         word("group", lambda line: _group_text(line, report.by)),
         _only_row("n", lambda row: f"{row.n:,}"),
-        figure("accuracy", lambda line: line.macro if isinstance(line, AverageRow) else line.accuracy),
+        metric_column("accuracy", lambda line: line.macro if isinstance(line, AverageRow) else line.accuracy),
         _only_row("95 % interval", lambda row: interval(row.ci)),
         _only_row("delta", lambda row: NONE if row.delta is None else f"{row.delta:+.3f}", there=tested),
         _only_row("q", lambda row: p_value(row.q), there=tested),
@@ -126,7 +126,7 @@ def _table_notes(report: AccuracyReport) -> tuple[str, ...]:
         means += ", macro the mean over groups"
     made = [f"Intervals: 95 %, clustered by question. {means}."]
     if report.tests is not None:
-        against = "its type" if report.by and "subtype" in crossing(report.by) else "all items"
+        against = "its type" if report.by and "subtype" in split_grouping(report.by) else "all items"
         made.append(f"Delta: a group's accuracy less that of {against}. q: {tests_in_words(report.tests)}.")
     return (*made, *report.notes)
 
@@ -145,9 +145,9 @@ def _transfer_table(report: AccuracyReport) -> Table:
     expected, accepted = first.prevalence is not None, first.accept_rate is not None
     columns: Columns[TransferRow] = (
         word("verifier", lambda row: row.verifier),
-        figure("accuracy", lambda row: row.accuracy, there=expected),
+        metric_column("accuracy", lambda row: row.accuracy, there=expected),
         ends(lambda row: row.ci, there=expected),
-        figure("correct", lambda row: row.true_rate, there=accepted),
+        metric_column("correct", lambda row: row.true_rate, there=accepted),
     )
     said = []
     if expected:
@@ -189,9 +189,9 @@ def overview(report: AccuracyReport) -> Table:
     columns: Columns[_OverviewRow] = (
         word("verifier", lambda line: line.whole.verifier + (f" {CHOSE}" if line.whole.selection_judge else "")),
         *(text(code, partial(_type_cell, code)) for code in codes),
-        figure("all", lambda line: line.whole.accuracy),
+        metric_column("all", lambda line: line.whole.accuracy),
         ends(lambda line: line.whole.ci),
-        figure("MCC", lambda line: line.whole.mcc),
+        metric_column("MCC", lambda line: line.whole.mcc),
         count("n", lambda line: line.whole.n),
         count("?", lambda line: line.whole.abstain + line.whole.error),
     )
@@ -233,12 +233,12 @@ SORT_KEYS: Final[tuple[SortKey, ...]] = get_args(SortKey)
 def accuracy_as(report: AccuracyReport, form: TableForm) -> str:
     if form.format == "csv":
         return accuracy_csv(report)
-    tables = written(accuracy_tables(report), form)
+    tables = format_tables(accuracy_tables(report), form)
     return tables + _reasons_in_words(report) if form.format == "text" else tables
 
 
 def overview_as(report: AccuracyReport, form: TableForm) -> str:
-    return written((overview(report), *_transfer_tables(report)), form)
+    return format_tables((overview(report), *_transfer_tables(report)), form)
 
 
 def accuracy_csv(report: AccuracyReport) -> str:
@@ -309,7 +309,7 @@ def accuracy_name(report: AccuracyReport, part: str = "") -> str:
     Args:
         part: The part of the data in the report, such as the type ``"A"``; empty for all data.
     """
-    fields = crossing(report.by) if report.by else ()
+    fields = split_grouping(report.by) if report.by else ()
     words = ("accuracy", part, *fields, report.protocol, report.gold_choice)
     return "-".join(word for word in words if word.isalnum())
 

@@ -20,7 +20,7 @@ from workbench.core.project import Project, at_one_moment
 from workbench.core.run import ACTIVE, RunInfo
 from workbench.core.status import Matter, PersonProgress, Status
 from workbench.core.taxonomy import UNTYPED
-from workbench.core.text.figures import counted, listed, percent, percent_interval, waits
+from workbench.core.text.figures import counted, listed, percent, percent_interval, verb_wait
 from workbench.core.verdict import Protocol3
 from workbench.labelling.forecasting import Forecast, forecast
 from workbench.measuring.counting import status
@@ -152,7 +152,7 @@ def _flags(facts: ProjectFacts) -> Iterator[Matter]:
     asks = f"; {'it' if len(flags) == 1 else 'the first'} asks: “{_shorten(oldest.asked)}”" if oldest.asked else ""
     yield Matter(
         kind="flags",
-        sentence=f"{counted(len(flags), 'flag')} of {listed(names)} {waits(len(flags))} for your answer, since "
+        sentence=f"{counted(len(flags), 'flag')} of {listed(names)} {verb_wait(len(flags))} for your answer, since "
         f"{oldest.flagged_at[:10]}{asks}.",
         size=len(flags),
         screen="flags",
@@ -181,7 +181,7 @@ def _conflicts(facts: ProjectFacts) -> Iterator[Matter]:
             whom = f"{first.name} to adjudicate, {rest}; some may be the same"
         yield Matter(
             kind="conflicts",
-            sentence=f"{counted(first.conflicts, 'conflict')} {waits(first.conflicts)} for {whom}.",
+            sentence=f"{counted(first.conflicts, 'conflict')} {verb_wait(first.conflicts)} for {whom}.",
             about={} if others else {"person": first.name},
             size=first.conflicts,
             screen="conflicts",
@@ -412,7 +412,7 @@ def _labelling_progress(facts: ProjectFacts) -> Iterator[Matter]:
     if found.left or types:
         there = f"{found.done:,} of {counted(found.done + found.left, 'label')} that were asked for"
         end = f"; {found.words(facts.now)}" if found.left else ""
-        more = f"; {counted(types, 'answer type')} {waits(types)} for labels" if types else ""
+        more = f"; {counted(types, 'answer type')} {verb_wait(types)} for labels" if types else ""
         yield Matter(
             kind="progress",
             sentence=f"{there} {'is' if found.done == 1 else 'are'} there{end}{more}.",
@@ -436,7 +436,7 @@ def _import_first(facts: ProjectFacts) -> Iterator[Matter]:
         yield Matter(
             kind="import",
             sentence=f"{counted(facts.counts.questions, 'question')} without completions "
-            f"{waits(facts.counts.questions)}: a pool to curate and to draw from.",
+            f"{verb_wait(facts.counts.questions)}: a pool to curate and to draw from.",
             command=Command("curate DB status").shell(),
         )
 
@@ -550,7 +550,7 @@ def matters(facts: ProjectFacts, *, late: bool) -> list[Matter]:
     return [matter for kind in KINDS.values() if kind.late == late for matter in kind.find(facts)]
 
 
-def ranked(found: Iterable[Matter]) -> list[Matter]:
+def sort_matters(found: Iterable[Matter]) -> list[Matter]:
     """Sort all matters by urgency; without any, return one matter that says that nothing is open."""
     place = {kind: number for number, kind in enumerate(KINDS)}
     return sorted(found, key=lambda matter: (place[matter.kind], -matter.size)) or [_NOTHING]
@@ -560,7 +560,7 @@ def ranked(found: Iterable[Matter]) -> list[Matter]:
 def briefed(project: Project) -> Status:
     counts = status(project)
     facts = ProjectFacts(project, counts, runs(project))
-    return structs.replace(counts, briefing=ranked(matters(facts, late=False) + matters(facts, late=True)))
+    return structs.replace(counts, briefing=sort_matters(matters(facts, late=False) + matters(facts, late=True)))
 
 
 # -- Wording.

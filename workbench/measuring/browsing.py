@@ -20,15 +20,15 @@ from workbench.core.files import require_own, whole_file
 from workbench.core.final_answer import HOW, FinalAnswer
 from workbench.core.final_answer.card import card_completion, card_reference
 from workbench.core.label import Task, coordinator_name
-from workbench.core.progress import stopped
+from workbench.core.progress import is_cancelled
 from workbench.core.project import Project
 from workbench.core.selection import COLUMN, GROUPS, TOLD, Condition, Selection, parse_condition
 from workbench.data.paging import QueryTable
 from workbench.data.records.browse import BrowseQuery, BrowseRow, ItemDetail
-from workbench.data.searching import searched
+from workbench.data.searching import search_with_index
 from workbench.data.store import browsing
 from workbench.labelling import ledger
-from workbench.labelling.agreement.labels import counted
+from workbench.labelling.agreement.labels import first_pass_labels
 
 if TYPE_CHECKING:
     import sqlite3
@@ -51,13 +51,15 @@ class ItemTable(QueryTable[BrowseRow]):
         self.verifiers = tuple(self._runs.values())
 
     def read_ids(self, reader: sqlite3.Connection) -> array[int]:
-        return searched(self._database, self.query.search, lambda index: browsing.ids(reader, self.query, index))
+        return search_with_index(
+            self._database, self.query.search, lambda index: browsing.ids(reader, self.query, index)
+        )
 
     def count_all(self, _reader: sqlite3.Connection) -> int:
-        return sum(states.counts(self._database).values())
+        return sum(states.count_by_state(self._database).values())
 
     def read_first(self, reader: sqlite3.Connection, limit: int, after: int) -> Sequence[int]:
-        return searched(
+        return search_with_index(
             self._database,
             self.query.search,
             lambda index: browsing.first_ids(reader, self.query, limit, after=after, index=index),
@@ -67,14 +69,14 @@ class ItemTable(QueryTable[BrowseRow]):
         if self.query.search:
             return None
         reader = self._database.reader()
-        with cancellable(reader, stopped):
+        with cancellable(reader, is_cancelled):
             return browsing.tally(reader, Selection(self.query.conditions), column)
 
     def rows(self, ids: Sequence[int]) -> list[BrowseRow]:
         return browsing.rows(self._database.reader(), ids, self._runs, self.query.search)
 
 
-def names(project: Project) -> dict[str, list[str]]:
+def field_values(project: Project) -> dict[str, list[str]]:
     """Map each filter field to its values; verifiers are under ``verdict:``.
 
     Additional columns of an imported file are under ``column:NAME``, with the values of their first rows.
@@ -121,19 +123,19 @@ def read_conditions(text: str, verifiers: Sequence[str]) -> tuple[Condition, ...
 
 def find(project: Project, key: str) -> list[int]:
     """Return row ids of the completions whose completion id or question id equals or ends with ``key``."""
-    return browsing.meant(project.database.reader(), key)
+    return browsing.find_meant_completions(project.database.reader(), key)
 
 
-def meant(project: Project, said: str) -> list[int]:
+def find_existing(project: Project, said: str) -> list[int]:
     """Call `find`, and raise an error without a match.
 
     Raises:
         UsageError: No completion matches; the hint names a similar id.
     """
     reader = project.database.reader()
-    if found := browsing.meant(reader, said):
+    if found := browsing.find_meant_completions(reader, said):
         return found
-    near = did_you_mean(said, browsing.keys_near(reader, said), "Name a completion's id, a question's, or its end.")
+    near = did_you_mean(said, browsing.similar_keys(reader, said), "Name a completion's id, a question's, or its end.")
     raise UsageError(f"There is no item {said!r}.", near)
 
 
@@ -210,10 +212,10 @@ def reveal_examples(project: Project, kind: str, options: Mapping[str, str], als
         kind: A kind of verifier, or the name of a configured verifier.
         options: Option values, which override those of the named verifier.
     """
-    from workbench.runs.choosing import choose
+    from workbench.runs.choosing import resolve_verifier
     from workbench.runs.store.settled import shown_by
 
-    if items := shown_by(project.database.reader(), choose(project, kind, options).options):
+    if items := shown_by(project.database.reader(), resolve_verifier(project, kind, options).options):
         reveal_each(project, items, also)
 
 
@@ -270,7 +272,7 @@ def pair_items(
     Raises:
         UsageError: One of them has no label in this project.
     """
-    found = counted(project, task, coarse=coarse, latest=latest)
+    found = first_pass_labels(project, task, coarse=coarse, latest=latest)
     for name in (a, b):
         if name not in found.people:
             raise UsageError(f"{name!r} has no label here.", f"With labels: {', '.join(found.people) or 'nobody'}.")

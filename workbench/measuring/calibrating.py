@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, get_args
 from workbench.core.errors import UsageError, opt
 from workbench.core.project import Project
 from workbench.core.selection import Selection
-from workbench.core.text.emphasis import what_marks_mean, with_mark
+from workbench.core.text.emphasis import explain_marks, with_mark
 from workbench.core.text.figures import counted
 from workbench.core.text.inert import inert
 from workbench.core.verdict import GoldChoice, OutcomeCode
@@ -25,7 +25,7 @@ from workbench.statistics.records.calibration import (
     CalibrationRow,
 )
 from workbench.tables.document import Dot, Scatter
-from workbench.tables.table import Columns, count, ends, figure, listed, word
+from workbench.tables.table import Columns, aligned_rows, count, ends, metric_column, word
 
 if TYPE_CHECKING:
     from workbench.statistics.confusion import FloatArray
@@ -139,18 +139,18 @@ def _calibration_row(
 
 _COLUMNS: Columns[CalibrationRow] = (
     word("probability from", lambda row: _READINGS[row.reading]),
-    figure("AUROC", lambda row: row.auroc),
-    figure("pairs", lambda row: row.pairwise),
-    figure("ECE", lambda row: row.ece),
+    metric_column("AUROC", lambda row: row.auroc),
+    metric_column("pairs", lambda row: row.pairwise),
+    metric_column("ECE", lambda row: row.ece),
     ends(lambda row: row.ece_ci),
-    figure("Brier", lambda row: row.brier),
-    figure("accuracy", lambda row: row.accuracy),
+    metric_column("Brier", lambda row: row.brier),
+    metric_column("accuracy", lambda row: row.accuracy),
 )
 _PARTS: Columns[tuple[str, int, float, float]] = (
     word("probability from", lambda row: row[0]),
     count("items", lambda row: row[1]),
-    figure("mean probability", lambda row: row[2]),
-    figure("share correct", lambda row: row[3]),
+    metric_column("mean probability", lambda row: row[2]),
+    metric_column("share correct", lambda row: row[3]),
 )
 
 
@@ -174,12 +174,12 @@ def calibration_text(report: CalibrationReport) -> str:
         said.append("pairs: no question has both correct and incorrect completions with scores.")
     if report.unscored:
         said.append(f"Left out, without a score: {counted(report.unscored, 'item')}.")
-    said += map(inert, what_marks_mean(report.selection_judges))
+    said += map(inert, explain_marks(report.selection_judges))
     explained = "".join(f"{fill(note, _WIDTH)}\n" for note in said)
     return (
         f"{inert(with_mark(report.verifier, report.selection_judges))}, run {report.run}, gold {report.gold_choice}: "
         f"{counted(report.n, 'item')} with scores, {report.correct:,} correct\n\n"
-        f"{listed(_COLUMNS, report.rows)}\n\n{listed(_PARTS, parts)}\n\n{explained}"
+        f"{aligned_rows(_COLUMNS, report.rows)}\n\n{aligned_rows(_PARTS, parts)}\n\n{explained}"
     )
 
 

@@ -31,13 +31,13 @@ from workbench.core.selection import (
     UNKNOWN,
     Condition,
     Selection,
-    crossing,
+    split_grouping,
 )
 from workbench.core.text.figures import counted
 from workbench.core.verdict import GoldChoice, OutcomeCode
 from workbench.data.store import text_index
 from workbench.data.store.columns import FIELDS, ORIGINS, Connection, states, stored_values
-from workbench.data.store.reading import frame
+from workbench.data.store.reading import sampling_frame
 from workbench.measuring import column_tables as tables
 from workbench.measuring.column_reading import read_items, read_verdicts
 from workbench.measuring.column_tables import REASON, SCORE, ColumnTable, Range
@@ -161,7 +161,7 @@ class ColumnMemory:
         with self._reading, self._database.reading() as connection:
             items = None if run is None else self._up_to_date_part(connection, None, None).item
             kept = self._read_file(run, items)
-            found = None if kept is None else generation.since(connection, kept.mark)
+            found = None if kept is None else generation.changes_since(connection, kept.mark)
             if kept is None or found is None:
                 return None
             kept = _reread_ranges(connection, run, items, kept, [change.span for change in found if change.run == run])
@@ -172,7 +172,7 @@ class ColumnMemory:
     def _up_to_date_part(self, connection: Connection, run: int | None, items: IntArray | None) -> RememberedPart:
         now = generation.mark(connection)
         kept = self._kept.get(run) or self._read_file(run, items)
-        found = None if kept is None else generation.since(connection, kept.mark)
+        found = None if kept is None else generation.changes_since(connection, kept.mark)
         if kept is None or found is None:
             kept = self._read_whole(connection, run, items, now)
         elif kept.mark != now or (items is not None and items is not kept.item):
@@ -365,7 +365,7 @@ class Columns:
         Raises:
             UsageError: A part is not in `GROUPS`, or occurs twice.
         """
-        parts = crossing(by)
+        parts = split_grouping(by)
         key = ("groups", parts, run if REASON in parts else None)
         return self._memory.derived.get(
             key,
@@ -384,7 +384,7 @@ class Columns:
         if by is None:
             return self._memory.derived.get("clusters", (self.question,), lambda: clusters(self.question))
         found = self.groups(by, run)
-        parts = crossing(by)
+        parts = split_grouping(by)
         return self._memory.derived.get(
             ("clusters", parts, run if REASON in parts else None),
             (self.question, *(self._source_array(part, run) for part in parts)),
@@ -403,7 +403,7 @@ class Columns:
             found[clusters.of_item] = other.code
             return found
 
-        asked = {*crossing(field), *(crossing(by) if by else ())}
+        asked = {*split_grouping(field), *(split_grouping(by) if by else ())}
         key = ("of clusters", field, by, run if REASON in asked else None)
         return self._memory.derived.get(key, (clusters, other), find)
 
@@ -445,7 +445,7 @@ class Columns:
         kept = np.ones(len(self.item), dtype=np.bool_)
         others = tuple(condition for condition in selection.conditions if condition.field not in _BY_CODE)
         if others:
-            kept = np.isin(self.item, frame(reader, Selection(others)).item)
+            kept = np.isin(self.item, sampling_frame(reader, Selection(others)).item)
         for condition in selection.conditions:
             if condition.field in _BY_CODE:
                 kept &= self._mask_of_condition(condition)

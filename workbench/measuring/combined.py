@@ -24,7 +24,7 @@ from workbench.statistics.records.combined import (
     EstimateRow,
 )
 from workbench.tables.document import Table
-from workbench.tables.files import figures_csv, flat, with_counting, written
+from workbench.tables.files import add_protocol_to_caption, flatten_columns, format_tables, metrics_csv
 
 CombinedReport: TypeAlias = BestOfReport | EstimateReport | DownstreamReport
 Record = TypeVar("Record", bound=Struct)
@@ -165,8 +165,8 @@ def combined_as(report: CombinedReport, place: int, form: TableForm) -> str:
     part = parts(report)[place]
     if form.format == "csv":
         lines = [dict(_csv_cells(record)) for record in part.records]
-        return figures_csv(lines, report.protocol, report.gold_choice)
-    return written([with_counting(part.table, report.protocol, report.gold_choice)], form)
+        return metrics_csv(lines, report.protocol, report.gold_choice)
+    return format_tables([add_protocol_to_caption(part.table, report.protocol, report.gold_choice)], form)
 
 
 def combined_name(report: CombinedReport, place: int) -> str:
@@ -174,5 +174,5 @@ def combined_name(report: CombinedReport, place: int) -> str:
 
 
 def _csv_cells(record: Struct) -> Iterator[tuple[str, Any]]:
-    for name, value in flat(structs.asdict(record)):
+    for name, value in flatten_columns(structs.asdict(record)):
         yield name, " ".join(map(str, value)) if isinstance(value, list) else value

@@ -10,8 +10,8 @@ from msgspec import structs
 
 from workbench.core.options import TableForm
 from workbench.core.selection import group_name
-from workbench.core.text.emphasis import what_marks_mean, with_mark
-from workbench.core.text.figures import NONE, counted, number, p_value, signed, signed_interval
+from workbench.core.text.emphasis import explain_marks, with_mark
+from workbench.core.text.figures import NONE, counted, number, p_value, signed_interval, signed_number
 from workbench.core.text.inert import inert
 from workbench.measuring.family import error_tables, errors_text, family_tables, family_text, plain_tables
 from workbench.measuring.judged import counting
@@ -27,8 +27,8 @@ from workbench.statistics.records.comparison import (
     Quadrant,
 )
 from workbench.tables.document import Table
-from workbench.tables.files import figures_csv, flat, with_counting, written
-from workbench.tables.table import Columns, column, count, ends, figure, table, word
+from workbench.tables.files import add_protocol_to_caption, flatten_columns, format_tables, metrics_csv
+from workbench.tables.table import Columns, column, count, ends, metric_column, table, word
 
 Report = CompareReport | FamilyReport | JointErrorReport
 
@@ -56,9 +56,9 @@ def comparison_as(report: Report, form: TableForm) -> str:
     if form.format == "csv":
         # A comparison of two has one line for all items and one for each group; others have one line for each pair.
         lines = list(_csv_lines_of_pair(report)) if isinstance(report, CompareReport) else list(_csv_lines(report))
-        return figures_csv(lines, report.protocol, report.gold_choice)
-    named = (with_counting(one, report.protocol, report.gold_choice) for one in _tables(report))
-    return written(named, form)
+        return metrics_csv(lines, report.protocol, report.gold_choice)
+    named = (add_protocol_to_caption(one, report.protocol, report.gold_choice) for one in _tables(report))
+    return format_tables(named, form)
 
 
 def comparison_text(report: Report) -> str:
@@ -86,16 +86,16 @@ def _csv_lines_of_pair(report: CompareReport) -> Iterator[Mapping[str, Any]]:
     metrics: dict[str, Any] = {}
     for metric in report.metrics:
         found = {"a": metric.a, "b": metric.b, "difference": metric.difference, "ci": metric.ci}
-        metrics |= flat(found, f"{metric.metric}_")
-    yield {**names, "group": None, **dict(flat(total)), "q": None, **metrics}
+        metrics |= flatten_columns(found, f"{metric.metric}_")
+    yield {**names, "group": None, **dict(flatten_columns(total)), "q": None, **metrics}
     for group in report.groups:
-        yield {**names, **dict(flat(structs.asdict(group)))}
+        yield {**names, **dict(flatten_columns(structs.asdict(group)))}
 
 
 def _csv_lines(report: FamilyReport | JointErrorReport) -> Iterator[Mapping[str, Any]]:
     pairs = report.family if isinstance(report, FamilyReport) else report.errors
     for pair in pairs:
-        found = dict(flat(structs.asdict(pair)))
+        found = dict(flatten_columns(structs.asdict(pair)))
         yield {"a": found.pop("a"), "b": found.pop("b"), **found}
 
 
@@ -137,16 +137,16 @@ def paired_table(report: CompareReport) -> Table:
 def metrics_table(report: CompareReport) -> Table:
     columns: Columns[MetricDifference] = (
         word("", lambda one: METRICS[one.metric]),
-        figure("A", lambda one: one.a),
-        figure("B", lambda one: one.b),
-        column("A - B", lambda one: one.difference, signed),
+        metric_column("A", lambda one: one.a),
+        metric_column("B", lambda one: one.b),
+        column("A - B", lambda one: one.difference, signed_number),
         ends(lambda one: one.ci, signed_interval),
     )
     notes = (
         f"Permutation p {p_value(report.permutation_p)}, two-sided, by question.",
         _mcnemar_text(report),
         *_undefined_notes(report),
-        *what_marks_mean(report.selection_judges),
+        *explain_marks(report.selection_judges),
     )
     caption = "Metrics of both, and their difference with its 95 % interval by question"
     return table(caption, columns, report.metrics, notes=notes)
@@ -175,7 +175,7 @@ def groups_table(report: CompareReport) -> Table:
         count("only A", lambda group: group.only_a),
         count("only B", lambda group: group.only_b),
         count("ties", lambda group: group.both_right + group.both_wrong),
-        column("A - B", lambda group: group.difference, signed),
+        column("A - B", lambda group: group.difference, signed_number),
         ends(lambda group: group.ci, signed_interval),
         column("p", lambda group: group.permutation_p, p_value),
         column("q", lambda group: group.q, p_value),

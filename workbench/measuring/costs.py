@@ -11,7 +11,7 @@ from workbench.config import protocol_of
 from workbench.core.options import TableForm
 from workbench.core.project import Project, at_one_moment
 from workbench.core.selection import Selection
-from workbench.core.text.emphasis import what_marks_mean, with_mark
+from workbench.core.text.emphasis import explain_marks, with_mark
 from workbench.core.text.figures import NONE, counted
 from workbench.core.verdict import GoldChoice, Protocol3
 from workbench.measuring.accuracy import accuracy
@@ -22,8 +22,8 @@ from workbench.runs.store import calls
 from workbench.statistics.records.probe import Consumption, Part
 from workbench.statistics.records.report import AccuracyRow
 from workbench.tables.document import Table
-from workbench.tables.files import written
-from workbench.tables.table import Columns, column, count, ends, figure, table, text, word
+from workbench.tables.files import format_tables
+from workbench.tables.table import Columns, column, count, ends, metric_column, table, text, word
 
 Price = Literal["dollars", "tokens", "seconds", "calls"]
 """The unit of cost."""
@@ -115,7 +115,7 @@ def costs(
 
 def _cost_row(project: Project, run: int, found: AccuracyRow, items: Sequence[int] | None) -> CostRow:
     reader = project.database.reader()
-    judged, own_ms = calls.work(reader, run, items)
+    judged, own_ms = calls.judged_count_and_ms(reader, run, items)
     sums = calls.by_step(reader, run, items)
     parts = dict(consumption(sums, judged)) if judged else {}
     asked = bool(sums)
@@ -219,7 +219,7 @@ def cost_table(report: CostReport, *, clock: bool = True) -> Table:
         word("verifier", lambda row: with_mark(row.verifier, chose)),
         text("leads", lambda row: _LEADS[row.leads]),
         count("n", lambda row: row.accuracy.n),
-        figure("accuracy", lambda row: row.accuracy.accuracy),
+        metric_column("accuracy", lambda row: row.accuracy.accuracy),
         ends(lambda row: row.accuracy.ci),
         column("calls", lambda row: row.calls, "{:,.1f}".format),
         column("tokens in", lambda row: row.prompt_tokens, _whole_number_text),
@@ -244,11 +244,11 @@ def cost_table(report: CostReport, *, clock: bool = True) -> Table:
             if unknown
             else []
         ),
-        *what_marks_mean(chose),
+        *explain_marks(chose),
     ]
     caption = f"Accuracy and cost. Protocol {report.protocol}, gold {report.gold_choice}."
     return table(caption, shown, report.rows, notes=notes)
 
 
 def cost_text(report: CostReport, form: TableForm) -> str:
-    return written([cost_table(report)], form)
+    return format_tables([cost_table(report)], form)

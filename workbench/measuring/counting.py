@@ -11,7 +11,7 @@ from workbench.measuring.store import overview
 
 def status(project: Project) -> Status:
     with project.database.reading() as reader:
-        by_state = states.counts(project.database)
+        by_state = states.count_by_state(project.database)
         return Status(
             items=sum(by_state.values()),
             states=by_state,

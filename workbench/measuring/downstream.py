@@ -37,7 +37,7 @@ from workbench.statistics.records.comparison import LEVEL
 from workbench.statistics.records.probe import JUDGES_NOTHING
 from workbench.statistics.records.report import AccuracyRow
 from workbench.tables.document import Table
-from workbench.tables.table import Columns, Ends, column, count, ends, figure, table, text, word
+from workbench.tables.table import Columns, Ends, column, count, ends, metric_column, table, text, word
 from workbench.tables.table_text import plain_table
 
 if TYPE_CHECKING:
@@ -311,7 +311,7 @@ def scores_table(report: DownstreamReport) -> Table:
         word("benchmark", lambda point: point.benchmark or _ALL),
         word("verifier", lambda point: point.verifier),
         count("n", lambda point: point.n),
-        figure("accuracy", lambda point: point.accuracy),
+        metric_column("accuracy", lambda point: point.accuracy),
         ends(lambda point: point.ci),
         text("score", _score_text, by=lambda point: point.score),
         ends(lambda point: point.score_ci),

@@ -10,9 +10,9 @@ import msgspec
 from msgspec import Struct
 
 from workbench.core.item import Refusal
-from workbench.core.selection import is_figure
+from workbench.core.selection import is_usable_number
 from workbench.data.formats.documents import TABLES, SourceDocument, documents
-from workbench.data.formats.lines import RefusedError, explain_document, refusal
+from workbench.data.formats.lines import RefusedError, explain_document, make_refusal
 from workbench.data.formats.source import detect_format, open_stream
 from workbench.statistics.records.combined import DownstreamLine, TrainedModelLine
 
@@ -76,7 +76,7 @@ def read_downstream(path: Path, max_line: int, measure: Measure = unmeasured) ->
                         message = f"This score is on line {before} already. Give each its own seed or step."
                         raise RefusedError("duplicate_key", "verifier", message)
             except RefusedError as error:
-                found.refused.append(refusal(row.line, row.raw, error))
+                found.refused.append(make_refusal(row.line, row.raw, error))
                 continue
             seen |= {(one.verifier, one.benchmark, one.step, one.seed): row.line for one in lines}
             found.lines.extend(lines)
@@ -118,6 +118,6 @@ def _checked_value(name: str, value: object, required: Collection[str]) -> Any:
         taken = msgspec.convert(value, _TYPES[name])
     except msgspec.ValidationError:
         raise RefusedError("wrong_type", name, f"{name} is not {_WANTED[name]}.") from None
-    if name == "score" and not is_figure(taken):
+    if name == "score" and not is_usable_number(taken):
         raise RefusedError("wrong_type", name, "score is not a finite number, or above 1e100.")
     return taken

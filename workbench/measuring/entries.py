@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 from msgspec import Struct, structs
 
 from workbench.core.project import Project
-from workbench.core.selection import Selection, crossing
+from workbench.core.selection import Selection, split_grouping
 from workbench.core.taxonomy import UNTYPED
 from workbench.core.verdict import PROTOCOL, GoldChoice, OutcomeCode, Protocol3
 from workbench.data.store import browsing
@@ -104,7 +104,7 @@ def with_tests(
     )
 
 
-def one_tree(reports: Mapping[str, AccuracyReport]) -> dict[str, AccuracyReport]:
+def combine_q_values(reports: Mapping[str, AccuracyReport]) -> dict[str, AccuracyReport]:
     """Recompute q-values over all tables that are reported together. Cells are tested only in tables that are
     significant as a whole.
 
@@ -227,7 +227,7 @@ class Entries:
         self.asked = asked
         self.everything = known or columns(project)
         self.kinds = self.everything.groups("type")
-        self._crossing = crossing(asked.by) if asked.by else ()
+        self._crossing = split_grouping(asked.by) if asked.by else ()
         self._kept = self.everything.chosen(asked.selection)
         self._gold = self.everything.gold(asked.gold)
         self.items = int((self._gold[self._selected_rows()] >= 0).sum())

@@ -18,8 +18,8 @@ from workbench.core.progress import step, stepping
 from workbench.core.project import Project
 from workbench.core.selection import Condition, Selection, group_name
 from workbench.core.text import figures
-from workbench.core.text.emphasis import what_marks_mean, with_mark
-from workbench.core.text.figures import NONE, counted, listed, p_value, whole
+from workbench.core.text.emphasis import explain_marks, with_mark
+from workbench.core.text.figures import NONE, counted, listed, p_value, whole_number
 from workbench.core.text.inert import inert
 from workbench.core.verdict import GoldChoice, OutcomeCode, Protocol3
 from workbench.labelling.store import check_items
@@ -31,7 +31,7 @@ from workbench.statistics.records.combined import EstimateReport, EstimateRow, M
 from workbench.statistics.records.comparison import LEVEL
 from workbench.tables.document import Table
 from workbench.tables.table import Columns as TableColumns
-from workbench.tables.table import column, count, ends, figure, table, word
+from workbench.tables.table import column, count, ends, metric_column, table, word
 from workbench.tables.table_text import plain_table
 
 if TYPE_CHECKING:
@@ -269,7 +269,7 @@ def _estimate_row(share: _EstimatedShare, group: str | None, stratum: IntArray |
     import numpy as np
 
     from workbench.statistics.intervals import compact
-    from workbench.statistics.prediction_powered import powered
+    from workbench.statistics.prediction_powered import estimate_share
 
     has_label = share.truth >= 0
     labelled = int(np.count_nonzero(has_label))
@@ -295,7 +295,7 @@ def _estimate_row(share: _EstimatedShare, group: str | None, stratum: IntArray |
         bare = np.bincount(share.group[is_bare[strata]], minlength=len(share.names)).nonzero()[0]
         names = ", ".join(sorted(share.names[place] for place in bare.tolist()))
         return structs.replace(row, reason=f"No labelled item in: {names}." if group is None else "No labelled item.")
-    found = powered(share.truth, share.predicted, share.question, strata)
+    found = estimate_share(share.truth, share.predicted, share.question, strata)
     return structs.replace(
         row, **structs.asdict(found), saved=found.effective - labelled, reason=_missing_reason(row, share, found.power)
     )
@@ -408,13 +408,13 @@ def estimate_table(report: EstimateReport) -> Table:
         word("items", lambda one: _group_text(one, report.by), there=any(one.strata for one in report.rows)),
         count("labelled", lambda one: one.labelled),
         count("others", lambda one: one.unlabelled),
-        figure("estimate", lambda one: one.estimate),
+        metric_column("estimate", lambda one: one.estimate),
         ends(lambda one: one.ci),
-        figure("labels only", lambda one: one.classical),
+        metric_column("labels only", lambda one: one.classical),
         ends(lambda one: one.classical_ci),
         column("trust", lambda one: one.power, lambda power: NONE if power is None else f"{power:.2f}"),
-        column("worth", lambda one: one.effective, whole),
-        column("saved", lambda one: one.saved, whole),
+        column("worth", lambda one: one.effective, whole_number),
+        column("saved", lambda one: one.saved, whole_number),
     )
     caption = "Estimates for all items, with predictions and from labels only"
     return table(caption, columns, report.rows, notes=_table_notes(report))
@@ -456,7 +456,7 @@ def _table_notes(report: EstimateReport) -> Iterator[str]:
     for reason in reasons:
         names = [one.group or "all" for one in report.rows if one.reason == reason]
         yield f"{', '.join(dict.fromkeys(names))}: {reason}"
-    yield from what_marks_mean(report.selection_judges)
+    yield from explain_marks(report.selection_judges)
 
 
 def _count_items(one: EstimateRow) -> int:

@@ -14,8 +14,8 @@ from workbench.core.errors import UsageError
 from workbench.core.progress import stepping
 from workbench.core.project import Project
 from workbench.core.selection import Selection
-from workbench.core.text.emphasis import what_marks_mean, with_mark
-from workbench.core.text.figures import NONE, counted, number, one_decimal, p_value, signed, signed_interval
+from workbench.core.text.emphasis import explain_marks, with_mark
+from workbench.core.text.figures import NONE, counted, number, one_decimal, p_value, signed_interval, signed_number
 from workbench.core.text.inert import inert
 from workbench.core.verdict import GoldChoice, Protocol3
 from workbench.measuring import notes
@@ -33,7 +33,7 @@ from workbench.statistics.records.comparison import (
     PairedFigures,
 )
 from workbench.tables.document import Table
-from workbench.tables.table import Column, Columns, column, count, ends, figure, table, text, word
+from workbench.tables.table import Column, Columns, column, count, ends, metric_column, table, text, word
 from workbench.tables.table_text import plain_table
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def _indistinguishable_groups(standings: list[_VerifierFigures], pairs: list[Fam
     """
     import numpy as np
 
-    from workbench.statistics.joint_errors import alike_groups
+    from workbench.statistics.joint_errors import indistinguishable_groups
 
     place = {one.judge.name: number for number, one in enumerate(standings)}
     differ = np.zeros((len(standings), len(standings)), dtype=bool)
@@ -166,7 +166,7 @@ def _indistinguishable_groups(standings: list[_VerifierFigures], pairs: list[Fam
         if pair.holm_p < LEVEL:
             a, b = place[pair.a], place[pair.b]
             differ[a, b] = differ[b, a] = True
-    return alike_groups(differ)
+    return indistinguishable_groups(differ)
 
 
 def _family_members(standings: list[_VerifierFigures], groups: list[tuple[int, ...]] | None) -> list[FamilyMember]:
@@ -234,12 +234,12 @@ def members_table(report: FamilyReport) -> Table:
         text("run", lambda one: NONE if one.run is None else str(one.run)),
         count("n", lambda one: one.n),
         count("questions", lambda one: one.questions),
-        figure("accuracy", lambda one: one.accuracy),
+        metric_column("accuracy", lambda one: one.accuracy),
         ends(lambda one: one.ci),
         text("letters", lambda one: one.letters, there=not report.against),
     )
     together = "" if report.against else "; those that share a letter are not distinguishable"
-    notes = (*nothing_measured(report.failed), *_uneven_note(report), *what_marks_mean(report.selection_judges))
+    notes = (*nothing_measured(report.failed), *_uneven_note(report), *explain_marks(report.selection_judges))
     return table(f"Verifiers by accuracy{together}", columns, report.members, notes=notes)
 
 
@@ -260,7 +260,7 @@ def differences_table(report: FamilyReport) -> Table:
         if pair is None:
             return NONE
         difference = pair.difference if pair.a == a else 0.0 - pair.difference  # Never "-0.000".
-        return signed(difference) + ("*" if pair.holm_p < report.level else " ")
+        return signed_number(difference) + ("*" if pair.holm_p < report.level else " ")
 
     holm = f"Holm's p below {report.level} over {counted(len(report.family), 'pair')}"
     caption = f"Accuracy of the row less that of the column; * {holm}"
@@ -274,7 +274,7 @@ def pairs_table(report: FamilyReport) -> Table:
         count("n", lambda pair: pair.n),
         count("only A", lambda pair: pair.only_a),
         count("only B", lambda pair: pair.only_b),
-        column("A - B", lambda pair: pair.difference, signed),
+        column("A - B", lambda pair: pair.difference, signed_number),
         ends(lambda pair: pair.ci, signed_interval),
         column("p", lambda pair: pair.permutation_p, p_value),
         column("Holm's p", lambda pair: pair.holm_p, p_value),
@@ -334,11 +334,11 @@ def agreement_table(report: JointErrorReport) -> Table:
         word("B", lambda pair: with_mark(pair.b, chose)),
         count("n", lambda pair: pair.n),
         count("questions", lambda pair: pair.questions),
-        figure("agreement", lambda pair: pair.agreement),
-        figure("kappa", lambda pair: pair.kappa),
+        metric_column("agreement", lambda pair: pair.agreement),
+        metric_column("kappa", lambda pair: pair.kappa),
         ends(lambda pair: pair.kappa_ci),
     )
-    notes = (*nothing_measured(report.failed), *_undefined_kappa_note(report.errors), *what_marks_mean(chose))
+    notes = (*nothing_measured(report.failed), *_undefined_kappa_note(report.errors), *explain_marks(chose))
     return table("Same verdicts, on items with gold or without", columns, report.errors, notes=notes)
 
 
@@ -366,10 +366,10 @@ def errors_table(report: JointErrorReport) -> Table:
         count("both", lambda pair: pair.errors.both_wrong),
         column("by chance", lambda pair: pair.errors.expected, one_decimal),
         column("given gold", lambda pair: pair.expected_given_gold, one_decimal),
-        figure("phi", lambda pair: pair.errors.phi),
+        metric_column("phi", lambda pair: pair.errors.phi),
         ends(lambda pair: pair.errors.phi_ci),
-        figure("Q", lambda pair: pair.errors.yules_q),
-        figure("either right", lambda pair: pair.either_right),
+        metric_column("Q", lambda pair: pair.errors.yules_q),
+        metric_column("either right", lambda pair: pair.either_right),
     )
     notes = (
         "by chance: items both would get wrong if their errors were independent; given gold: if they were independent "
@@ -396,7 +396,7 @@ def classes_table(report: JointErrorReport) -> Table:
         count("B wrong", lambda one: one.errors.wrong_b),
         count("both", lambda one: one.errors.both_wrong),
         column("by chance", lambda one: one.errors.expected, one_decimal),
-        figure("phi", lambda one: one.errors.phi),
+        metric_column("phi", lambda one: one.errors.phi),
         ends(lambda one: one.errors.phi_ci),
     )
     found = [

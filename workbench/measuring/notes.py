@@ -10,10 +10,10 @@ from workbench.core.database import sets
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.run import ConfiguredVerifier
-from workbench.core.selection import Selection, crossing
+from workbench.core.selection import Selection, split_grouping
 from workbench.core.sets import SetName
 from workbench.core.taxonomy import UNTYPED
-from workbench.core.text.emphasis import what_marks_mean
+from workbench.core.text.emphasis import explain_marks
 from workbench.core.text.figures import counted, percent
 from workbench.data.store.reading import dataset_id
 from workbench.labelling.agreement.text import ceiling_in_words
@@ -266,7 +266,7 @@ def _uneven_question_notes(verifiers: Sequence[AccuracyRow]) -> Iterator[str]:
 
 
 def _selection_judge_notes(verifiers: Sequence[AccuracyRow]) -> Iterator[str]:
-    yield from what_marks_mean([row.verifier for row in verifiers if row.selection_judge])
+    yield from explain_marks([row.verifier for row in verifiers if row.selection_judge])
 
 
 def _majority_notes(everything: Sequence[AccuracyRow], tied: Sequence[str]) -> Iterator[str]:
@@ -301,7 +301,7 @@ def unknown_words(found: UnknownTypes, items: int, field: TypeField) -> str:
 def _untyped_notes(
     report: AccuracyReport, entries: Entries, known: Callable[[Sequence[int]], Untyped]
 ) -> Iterator[str]:
-    fields = crossing(report.by) if report.by is not None else ()
+    fields = split_grouping(report.by) if report.by is not None else ()
     if not {"type", "subtype"} & set(fields) or not any(UNTYPED in row.groups and row.n for row in report.rows):
         return
     field: TypeField = "subtype" if "subtype" in fields else "type"
@@ -390,7 +390,7 @@ def _names_behind(verifier: ConfiguredVerifier) -> set[str]:
     return {plain_name(name) for name in (verifier.name, model_of(verifier)) if name}
 
 
-def note(project: Project, dataset: str, names: tuple[str, ...]) -> int:
+def add_selection_judges(project: Project, dataset: str, names: tuple[str, ...]) -> int:
     """Record the verifiers that helped to choose a data set (selection judges), by their name or their model's. Return
     how many were new.
 
@@ -404,7 +404,7 @@ def note(project: Project, dataset: str, names: tuple[str, ...]) -> int:
         return figures.add(connection, dataset_id(connection, dataset), names)
 
 
-def forget(project: Project, dataset: str, names: tuple[str, ...]) -> int:
+def remove_selection_judges(project: Project, dataset: str, names: tuple[str, ...]) -> int:
     """Remove selection judges of a data set; return how many had been recorded.
 
     Raises:

@@ -19,7 +19,7 @@ from workbench.measuring.columns import columns
 from workbench.runs.run_status import run_info, run_row
 from workbench.runs.store import probes as stored
 from workbench.statistics.records.probe import PAIRWISE, PairwiseReport, PairwiseRow
-from workbench.tables.table import Columns, count, ends, figure, listed, word
+from workbench.tables.table import Columns, aligned_rows, count, ends, metric_column, word
 
 if TYPE_CHECKING:
     from workbench.verifiers.duel.pairwise import PairOutcome
@@ -118,7 +118,7 @@ def _share_row(name: str, values: Sequence[bool], questions: Sequence[int]) -> P
 _ROWS: Columns[PairwiseRow] = (
     word("", lambda row: row.figure),
     count("n", lambda row: row.n),
-    figure("share", lambda row: row.share),
+    metric_column("share", lambda row: row.share),
     ends(lambda row: row.ci),
 )
 
@@ -131,5 +131,7 @@ def pairwise_text(report: PairwiseReport) -> str:
         f"n: pairs; orders with a preference; pairs in which gold ({report.gold_choice}) calls one correct, "
         f"{report.gold_ties:,} of them ties, which are wrong",
     ]
-    lines += [f"  no comparison: {n:,} {inert(reasons.named(reason))}" for reason, n in sorted(report.none.items())]
-    return "\n".join([*lines, "", listed(_ROWS, report.rows)]) + "\n"
+    lines += [
+        f"  no comparison: {n:,} {inert(reasons.code_with_title(reason))}" for reason, n in sorted(report.none.items())
+    ]
+    return "\n".join([*lines, "", aligned_rows(_ROWS, report.rows)]) + "\n"

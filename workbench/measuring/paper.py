@@ -15,7 +15,7 @@ from workbench.core.project import Project
 from workbench.core.run import ConfiguredVerifier
 from workbench.core.selection import Condition, Selection
 from workbench.core.taxonomy import UNTYPED, type_display, type_name
-from workbench.core.text.emphasis import what_marks_mean, with_mark
+from workbench.core.text.emphasis import explain_marks, with_mark
 from workbench.core.verdict import GoldChoice, Protocol3
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.columns import columns
@@ -44,7 +44,7 @@ from workbench.statistics.accuracy import group_order
 from workbench.statistics.records.probe import PairRow
 from workbench.statistics.records.report import AccuracyRow
 from workbench.tables.document import Cell, Table, difference, percentage
-from workbench.tables.files import written
+from workbench.tables.files import format_tables
 from workbench.tables.table import Column, Columns, column, count, text, word
 from workbench.tables.table import table as declared
 
@@ -117,7 +117,7 @@ def _accuracy_table(table: AccuracyTable) -> list[Table]:
             f"Protocol {table.protocol}, gold {table.gold_choice}; {_sizes_note(table.sets)}.",
             _verifier_columns(cells, {found.dataset: _types_in_order(found.rows) for found in table.sets}, chose),
             titles,
-            notes=(*_undecided_note(table.undecided), *_fewer_items_notes(table.sets), *what_marks_mean(chose)),
+            notes=(*_undecided_note(table.undecided), *_fewer_items_notes(table.sets), *explain_marks(chose)),
             kind=lambda name: "aside" if kinds[name] == "baseline" else "",
             section=titles.__getitem__,
         )
@@ -186,7 +186,7 @@ def _reference_table(table: ReferenceTable) -> list[Table]:
                 *chain.from_iterable(map(of, dict.fromkeys(row.dataset for row in table.rows))),
             ),
             judges,
-            notes=(*table.notes, *unpaired, *(() if judges else (_NO_REFERENCE_PAIR,)), *what_marks_mean(chose)),
+            notes=(*table.notes, *unpaired, *(() if judges else (_NO_REFERENCE_PAIR,)), *explain_marks(chose)),
         )
     ]
 
@@ -221,7 +221,7 @@ def _pairwise_table(table: PairwiseTable) -> list[Table]:
             f"Gold {table.gold_choice}{sizes and '; ' + sizes}.",
             (*_verifier_columns(cells, groups, chose), *_other_benchmark_columns(table.elsewhere)),
             dict.fromkeys(report.verifier for found in taken for report in found.reports),
-            notes=(*_pair_notes(table.sets), *_unpaired_verifier_notes(table), *what_marks_mean(chose)),
+            notes=(*_pair_notes(table.sets), *_unpaired_verifier_notes(table), *explain_marks(chose)),
         )
     ]
 
@@ -284,7 +284,7 @@ def _subtype_table(table: SubtypeTable, found: DatasetAccuracy) -> Table:
             *map(of, names),
         ),
         sorted((name for name in largest if name), key=group_order),
-        notes=(*_fewer_items_notes([found]), *what_marks_mean(chose)),
+        notes=(*_fewer_items_notes([found]), *explain_marks(chose)),
         kind=lambda group: "total" if group in types else "",
     )
 
@@ -563,4 +563,4 @@ def _types_before_subtypes(by_type: list[AccuracyRow], by_subtype: list[Accuracy
 
 
 def tables_text(found: PaperTables, form: TableForm) -> str:
-    return written((table for one in found.tables for table in paper_table(one)), form)
+    return format_tables((table for one in found.tables for table in paper_table(one)), form)

@@ -35,7 +35,7 @@ from workbench.runs.store import runs
 from workbench.statistics.records.probe import JUDGES_NOTHING
 from workbench.statistics.records.report import AccuracyRow, BatchOrder, BatchSample, Sample
 from workbench.tables.table import Columns as TableColumns
-from workbench.tables.table import count, figure, listed, text, word
+from workbench.tables.table import aligned_rows, count, metric_column, text, word
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -65,7 +65,7 @@ def uneven_samples(project: Project, known: Columns, items: IntArray) -> list[Ba
 
     by_people = known.item[known.origin >= ORIGINS.index("agreed")]
     found = []
-    for batch, sample, chosen in assignments.uneven(project.database.reader()):
+    for batch, sample, chosen in assignments.nonrandom_batches(project.database.reader()):
         # A batch of all items is unbiased.
         if len(chosen) < len(known.item) and (labelled := np.isin(chosen, np.intersect1d(items, by_people)).sum()):
             found.append(BatchSample(batch=batch, sample=sample, items=int(labelled)))
@@ -202,13 +202,13 @@ def _row_without_verdicts(base: AccuracyRow, within: float) -> PlanRow:
 def _plan_row(
     said: AccuracyRow, verifier: str | None, accuracy: float | None, expected: float, deff: float, within: float
 ) -> PlanRow:
-    from workbench.statistics.prediction_powered import half_width, needed
+    from workbench.statistics.prediction_powered import half_width, needed_items
 
     shown = said.ci if verifier is not None else None
     width = half_width(expected if accuracy is None else accuracy, said.n, deff)
     if shown is not None:
         width = (shown[1] - shown[0]) / 2
-    enough = needed(expected, deff, within)
+    enough = needed_items(expected, deff, within)
     if width <= within:
         enough = min(enough, said.n)
     return PlanRow(
@@ -295,8 +295,8 @@ def _biased_batches(project: Project, known: Columns, chosen: BoolArray | None, 
 _COLUMNS: TableColumns[PlanRow] = (
     word("group", lambda row: type_display(row.group)),
     count("gold", lambda row: row.n),
-    figure("accuracy", lambda row: row.accuracy),
-    figure("±", lambda row: row.half_width),
+    metric_column("accuracy", lambda row: row.accuracy),
+    metric_column("±", lambda row: row.half_width),
     count("needed", lambda row: row.needed),
     count("more", lambda row: row.more),
     count("available", lambda row: row.available),
@@ -307,7 +307,7 @@ _COLUMNS: TableColumns[PlanRow] = (
 
 
 def plan_text(plan: Plan) -> str:
-    table = listed(_COLUMNS, plan.rows)
+    table = aligned_rows(_COLUMNS, plan.rows)
     return f"± {plan.within:g} by {plan.by}, gold {plan.gold}\n\n{table}\n\n" + "".join(
         f"{sentence}\n" for sentence in _plan_sentences(plan)
     )
@@ -356,7 +356,7 @@ def _rank_items(project: Project, order: BatchOrder, found: SamplingFrame, seed:
     from workbench.statistics.prediction_powered import by_priority, first_of_each
 
     known = columns(project)
-    places = by_priority(_item_priority(project, known, found.item, order), reading.chance(found, seed))
+    places = by_priority(_item_priority(project, known, found.item, order), reading.sampling_positions(found, seed))
     if order.per_subtype is not None:
         code = known.groups("subtype").code
         places = first_of_each(places, _values_of_items(found.item, known, code), order.per_subtype)

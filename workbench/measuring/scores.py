@@ -12,7 +12,7 @@ from workbench.core.project import Project
 from workbench.core.run import RunInfo
 from workbench.core.selection import Condition, Selection
 from workbench.core.taxonomy import type_display
-from workbench.core.text.emphasis import what_marks_mean, with_mark
+from workbench.core.text.emphasis import explain_marks, with_mark
 from workbench.core.text.figures import counted
 from workbench.core.text.inert import inert
 from workbench.core.verdict import GoldChoice, OutcomeCode, Protocol3
@@ -20,13 +20,13 @@ from workbench.measuring import notes
 from workbench.measuring.columns import columns as every_column
 from workbench.measuring.judged import judges_of
 from workbench.runs import verifying
-from workbench.runs.choosing import choose, make
+from workbench.runs.choosing import construct_verifier, resolve_verifier
 from workbench.runs.store import runs as stored_runs
 from workbench.runs.trust import require_trust
 from workbench.runs.verdict_files import run_of
 from workbench.statistics.records.probe import Method, PairReport, PairRow, ThresholdReport, Unpaired
 from workbench.statistics.records.report import AccuracyRow, CorrelationReport, CorrelationRow
-from workbench.tables.table import Columns, count, ends, figure, listed, word
+from workbench.tables.table import Columns, aligned_rows, count, ends, metric_column, word
 
 if TYPE_CHECKING:
     from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
@@ -217,16 +217,16 @@ def pairs_text(report: PairReport) -> str:
     columns: Columns[PairRow] = (
         word("group", lambda row: _group_text(row, report.by)),
         count("pairs", lambda row: row.n),
-        figure("accuracy", lambda row: row.accuracy),
+        metric_column("accuracy", lambda row: row.accuracy),
         ends(lambda row: row.ci),
         count("ties", lambda row: row.ties),
     )
-    table = listed(columns, report.rows)
+    table = aligned_rows(columns, report.rows)
     left_out = "" if report.paired == report.questions else f"  left out: {unpaired_in_words(report.unpaired)}\n"
     return (
         f"{inert(with_mark(report.verifier, report.selection_judges))}, run {report.run}, gold {report.gold_choice}: "
         f"{report.paired:,} of {counted(report.questions, 'question')} paired\n{left_out}\n{table}\n"
-        + "".join(f"{inert(note)}\n" for note in what_marks_mean(report.selection_judges))
+        + "".join(f"{inert(note)}\n" for note in explain_marks(report.selection_judges))
     )
 
 
@@ -317,7 +317,7 @@ def save(project: Project, report: ThresholdReport, name: str, *, trust: bool = 
     assert run is not None
     kind, options = run.verifier.kind, {**run.verifier.options, "threshold": repr(report.threshold)}
     # The options come from the database, so starting a kind with them is not the user's own request.
-    require_trust(project, make(choose(project, kind, options, name)), options, accept=trust)
+    require_trust(project, construct_verifier(resolve_verifier(project, kind, options, name)), options, accept=trust)
     return verifying.start(project, kind, options, name, run.selection, run.workers)
 
 
@@ -337,16 +337,16 @@ def _accuracy_row(
 _FIGURES: Columns[AccuracyRow] = (
     word("rows", lambda row: row.group or ""),
     count("n", lambda row: row.n),
-    figure("accuracy", lambda row: row.accuracy),
+    metric_column("accuracy", lambda row: row.accuracy),
     ends(lambda row: row.ci),
-    figure("AUROC", lambda row: row.auroc),
-    figure("FPR", lambda row: row.fpr),
-    figure("FNR", lambda row: row.fnr),
+    metric_column("AUROC", lambda row: row.auroc),
+    metric_column("FPR", lambda row: row.fpr),
+    metric_column("FNR", lambda row: row.fnr),
 )
 
 
 def threshold_text(report: ThresholdReport) -> str:
-    table = listed(_FIGURES, [row for row in (report.fitted, report.rest) if row is not None])
+    table = aligned_rows(_FIGURES, [row for row in (report.fitted, report.rest) if row is not None])
     notes = []
     if report.in_sample:
         notes.append(
@@ -356,7 +356,7 @@ def threshold_text(report: ThresholdReport) -> str:
         notes.append(f"{counted(report.shared_questions, 'question')} have rows in both parts.")
     if report.unscored:
         notes.append(f"{counted(report.unscored, 'row')} without a score: no threshold moves their verdicts.")
-    notes += map(inert, what_marks_mean(report.selection_judges))
+    notes += map(inert, explain_marks(report.selection_judges))
     return (
         f"{inert(with_mark(report.verifier, report.selection_judges))}, run {report.run}: "
         f"correct if the score is at least {report.threshold!r}\n"

@@ -10,8 +10,8 @@ from workbench.core.database.selection import check_names
 from workbench.core.errors import Command, UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Selection
-from workbench.core.text.emphasis import what_marks_mean, with_mark
-from workbench.core.text.figures import NONE, counted, percent, signed, signed_interval
+from workbench.core.text.emphasis import explain_marks, with_mark
+from workbench.core.text.figures import NONE, counted, percent, signed_interval, signed_number
 from workbench.core.verdict import GoldChoice, Protocol3
 from workbench.measuring import notes
 from workbench.measuring.columns import Columns, columns, gold_counts
@@ -19,7 +19,7 @@ from workbench.measuring.judged import JudgedSelection, VerifierRun, counting, j
 from workbench.statistics.records.combined import BestOfReport, BestOfRow, PicksBy
 from workbench.tables.document import Table
 from workbench.tables.table import Columns as TableColumns
-from workbench.tables.table import column, count, ends, figure, table, word
+from workbench.tables.table import column, count, ends, metric_column, table, word
 from workbench.tables.table_text import plain_table
 
 if TYPE_CHECKING:
@@ -185,11 +185,11 @@ def best_of_table(report: BestOfReport) -> Table:
         count("n", lambda one: one.n),
         count("questions", lambda one: one.questions),
         count("mixed", lambda one: one.mixed),
-        figure("best of n", lambda one: one.accuracy),
+        metric_column("best of n", lambda one: one.accuracy),
         ends(lambda one: one.ci),
-        figure("random", lambda one: one.random),
-        figure("oracle", lambda one: one.oracle),
-        column("gain", lambda one: one.gain, signed),
+        metric_column("random", lambda one: one.random),
+        metric_column("oracle", lambda one: one.oracle),
+        column("gain", lambda one: one.gain, signed_number),
         ends(lambda one: one.gain_ci, signed_interval),
         column("closed", lambda one: one.closed, lambda share: NONE if share is None else f"{percent(share)} %"),
     )
@@ -210,4 +210,4 @@ def _table_notes(report: BestOfReport) -> Iterator[str]:
     if report.several * 2 < report.questions:
         said = counted(report.several, "question")
         yield f"Most questions here have one completion: what a verifier picks of {said} says little about it."
-    yield from what_marks_mean(report.selection_judges)
+    yield from explain_marks(report.selection_judges)

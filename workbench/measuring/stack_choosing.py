@@ -15,7 +15,7 @@ from workbench.measuring.columns import columns
 from workbench.measuring.judged import BASELINE, judged, nothing_measured
 from workbench.measuring.records.stack import Price, StackAlone, StackChoice, StackReport, Took
 from workbench.measuring.stacking import PARTS, StackItems, figures_of, stack_items, stage_rows
-from workbench.verifiers.stacks.settling import Stage, in_words
+from workbench.verifiers.stacks.settling import Stage, format_stages
 
 if TYPE_CHECKING:
     from workbench.statistics.confusion import BoolArray, IntArray
@@ -192,7 +192,7 @@ class _StackChooser:
         return StackChoice(
             wanted=wanted,
             cap=cap,
-            stages=in_words(stages),
+            stages=format_stages(stages),
             same=sum(one == found.chosen for one in found.by_fold),
             apparent=figures_of("stack", items, whole.outcome, self._protocol).accuracy,
             apparent_took=items.average(whole.asked),

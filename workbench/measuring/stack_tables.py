@@ -17,8 +17,8 @@ from workbench.measuring.judged import counting
 from workbench.measuring.records.stack import Price, SimulatedStack, StackChoice, StackReport, StageRow, Took
 from workbench.statistics.records.report import AccuracyRow
 from workbench.tables.document import Table
-from workbench.tables.files import written
-from workbench.tables.table import Columns, column, count, ends, figure, table, word
+from workbench.tables.files import format_tables
+from workbench.tables.table import Columns, column, count, ends, metric_column, table, word
 
 if TYPE_CHECKING:
     from workbench.tables.pictures import Curves
@@ -37,11 +37,11 @@ class WorthRow(Struct, frozen=True):
 WORTH: Final[Columns[WorthRow]] = (
     word("", lambda row: row.name),
     count("n", lambda row: row.figures.n),
-    figure("accuracy", lambda row: row.figures.accuracy),
+    metric_column("accuracy", lambda row: row.figures.accuracy),
     ends(lambda row: row.figures.ci),
-    figure("FPR", lambda row: row.figures.fpr),
-    figure("FNR", lambda row: row.figures.fnr),
-    figure("MCC", lambda row: row.figures.mcc),
+    metric_column("FPR", lambda row: row.figures.fpr),
+    metric_column("FNR", lambda row: row.figures.fnr),
+    metric_column("MCC", lambda row: row.figures.mcc),
     column("calls", lambda row: row.took.calls, lambda value: _per_thousand_text(value)),
     column("tokens in", lambda row: row.took.prompt_tokens, lambda value: _per_thousand_text(value)),
     column("tokens", lambda row: row.took.tokens, lambda value: _per_thousand_text(value)),
@@ -66,11 +66,11 @@ def stages_table(rows: Sequence[StageRow]) -> Table:
         count("reached", lambda row: row.reached),
         count("accepted", lambda row: row.accepted),
         count("wrongly", lambda row: row.accepted_wrong),
-        figure("FPR", lambda row: row.fpr, worst="high"),
+        metric_column("FPR", lambda row: row.fpr, worst="high"),
         ends(lambda row: row.fpr_ci),
         count("refused", lambda row: row.refused),
         count("wrongly", lambda row: row.refused_right, key="refused wrongly"),
-        figure("FNR", lambda row: row.fnr, worst="high"),
+        metric_column("FNR", lambda row: row.fnr, worst="high"),
         ends(lambda row: row.fnr_ci),
         count("left", lambda row: row.left),
     )
@@ -88,7 +88,7 @@ def simulated_tables(report: SimulatedStack) -> tuple[Table, Table]:
 
 
 def simulated_text(report: SimulatedStack, form: TableForm) -> str:
-    tables = written(simulated_tables(report), form)
+    tables = format_tables(simulated_tables(report), form)
     if form.format != "text":
         return tables
     words = [
@@ -141,13 +141,13 @@ def _cap_text(one: StackChoice, price: Price) -> str:
 def front_table(report: StackReport) -> Table:
     shown: Columns[StackChoice] = (
         word("at most", lambda one: _cap_text(one, report.against)),
-        figure("accuracy", lambda one: one.figures.accuracy),
+        metric_column("accuracy", lambda one: one.figures.accuracy),
         ends(lambda one: one.figures.ci),
-        figure("FPR", lambda one: one.figures.fpr),
-        figure("FNR", lambda one: one.figures.fnr),
-        figure("MCC", lambda one: one.figures.mcc),
+        metric_column("FPR", lambda one: one.figures.fpr),
+        metric_column("FNR", lambda one: one.figures.fnr),
+        metric_column("MCC", lambda one: one.figures.mcc),
         column(_UNITS[report.against], lambda one: getattr(one.took, report.against), _cost_text),
-        figure("as chosen", lambda one: one.apparent),
+        metric_column("as chosen", lambda one: one.apparent),
         count("same", lambda one: one.same),
         word("stack", lambda one: one.stages),
     )
@@ -164,7 +164,7 @@ def _cost_text(value: float | None) -> str:
 
 
 def best_text(report: StackReport, form: TableForm) -> str:
-    tables = written(best_tables(report), form)
+    tables = format_tables(best_tables(report), form)
     if form.format != "text":
         return tables
     words = [fill(one, _WIDTH, subsequent_indent="  ") for one in stack_sentences(report)]

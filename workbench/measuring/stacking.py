@@ -20,7 +20,7 @@ from workbench.measuring.judged import judged, nothing_measured
 from workbench.measuring.records.stack import SimulatedStack, StackAlone, StageRow, Took
 from workbench.runs.store import calls
 from workbench.statistics.records.report import AccuracyRow
-from workbench.verifiers.stacks.settling import STAGES, Stage, in_words, stages
+from workbench.verifiers.stacks.settling import STAGES, Stage, format_stages, stages
 
 if TYPE_CHECKING:
     from workbench.measuring.columns import Columns
@@ -74,21 +74,21 @@ class StackItems(Struct, frozen=True, kw_only=True, eq=False):
     def stage(self, stage: Stage) -> StageVerdicts:
         import numpy as np
 
-        from workbench.statistics.stacks import StageVerdicts, settled
+        from workbench.statistics.stacks import StageVerdicts, decide_by_stage
 
         place = self.names.index(stage.name)
         outcome, score = self.outcomes[place], self.scores[place]
         return StageVerdicts(
             verifier=place,
             outcome=outcome,
-            settles=settled(outcome, score, stage.outcomes, stage.least, stage.most),
+            settles=decide_by_stage(outcome, score, stage.outcomes, stage.least, stage.most),
             asked=np.array([stage.is_for(None if one == UNTYPED else one) for one in self.subtypes])[self.subtype],
         )
 
     def through(self, found: Sequence[Stage]) -> Stacked:
-        from workbench.statistics.stacks import stacked
+        from workbench.statistics.stacks import simulate_stack
 
-        return stacked([self.stage(stage) for stage in found], len(self.names))
+        return simulate_stack([self.stage(stage) for stage in found], len(self.names))
 
     def average(self, asked: BoolArray) -> Took:
         import numpy as np
@@ -192,7 +192,7 @@ def simulate(
     judged_ = whole.outcome >= 0
     kept, said = items.of(judged_), items.of(judged_).through(found)
     return SimulatedStack(
-        stages=in_words(found),
+        stages=format_stages(found),
         items=len(kept.item),
         lacking=int((~judged_).sum()),
         figures=figures_of("stack", kept, said.outcome, protocol),

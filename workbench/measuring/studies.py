@@ -25,7 +25,7 @@ from workbench.core.text.figures import NONE, counted
 from workbench.core.text.inert import inert
 from workbench.core.verdict import GoldChoice, Protocol3
 from workbench.measuring.accuracy import accuracy, complete_run
-from workbench.runs.choosing import choose, make
+from workbench.runs.choosing import construct_verifier, resolve_verifier
 from workbench.runs.run_status import estimate, run_info, run_row
 from workbench.runs.store import calls
 from workbench.runs.store import probes as stored
@@ -45,7 +45,7 @@ from workbench.statistics.records.probe import (
     SweepPoint,
     SweepReport,
 )
-from workbench.tables.table import Columns, count, ends, figure, listed, text, word
+from workbench.tables.table import Columns, aligned_rows, count, ends, metric_column, text, word
 
 if TYPE_CHECKING:
     from workbench.statistics.records.report import AccuracyRow
@@ -127,8 +127,8 @@ def start_sweep(
         options: The settings that all runs share.
     """
     for settings in points:
-        chosen = choose(project, judge, {**options, **settings}, point_name(judge, settings))
-        require_trust(project, make(chosen), chosen.options, accept=trust or chosen.own)
+        chosen = resolve_verifier(project, judge, {**options, **settings}, point_name(judge, settings))
+        require_trust(project, construct_verifier(chosen), chosen.options, accept=trust or chosen.own)
     return [
         start(project, judge, {**options, **settings}, point_name(judge, settings), selection, trust=trust)
         for settings in points
@@ -299,9 +299,9 @@ def _consumption_of_parts(point: SweepPoint, *parts: Part) -> list[Consumption]:
 _POINTS: Columns[SweepPoint] = (
     word("settings", lambda point: ", ".join(f"{name}={value}" for name, value in point.settings.items())),
     count("items", lambda point: point.items),
-    figure("accuracy", lambda point: point.accuracy.accuracy if point.accuracy else None),
+    metric_column("accuracy", lambda point: point.accuracy.accuracy if point.accuracy else None),
     ends(lambda point: point.accuracy.ci if point.accuracy else None),
-    figure("MCC", lambda point: point.accuracy.mcc if point.accuracy else None),
+    metric_column("MCC", lambda point: point.accuracy.mcc if point.accuracy else None),
     text("calls", _calls_text),
     text("tokens", lambda point: _tokens_text(_consumption_of_parts(point, "judging", "execution"))),
     text("executing", lambda point: _tokens_text(_consumption_of_parts(point, "execution"))),
@@ -313,13 +313,13 @@ _DUELS: Columns[DuelRow] = (
     count("B wins", lambda row: row.b),
     count("ties", lambda row: row.ties),
     count("by place", lambda row: row.flipped),
-    figure("win rate", lambda row: row.win_rate),
+    metric_column("win rate", lambda row: row.win_rate),
     ends(lambda row: row.ci),
 )
 
 
 def sweep_text(report: SweepReport) -> str:
-    table = listed(_POINTS, report.points)
+    table = aligned_rows(_POINTS, report.points)
     open_points = [point for point in report.points if point.state != "complete"]
     return (
         f"{inert(report.judge)}, protocol {report.protocol}, gold {report.gold_choice}\n"
@@ -330,11 +330,13 @@ def sweep_text(report: SweepReport) -> str:
 
 
 def duel_text(report: DuelReport) -> str:
-    table = listed(_DUELS, report.rows)
+    table = aligned_rows(_DUELS, report.rows)
     lines = [f"{inert(report.verifier)}, run {report.run} ({report.state}): {counted(report.items, 'item')}"]
     lines += [f"A is {inert(report.a)}, B is {inert(report.b)}; the win rate is A's, of all wins"]
     lines += ["a win is one in both orders; by place: ties that prefer the same place in both"]
-    lines += [f"  no comparison: {n:,} {inert(reasons.named(reason))}" for reason, n in sorted(report.none.items())]
+    lines += [
+        f"  no comparison: {n:,} {inert(reasons.code_with_title(reason))}" for reason, n in sorted(report.none.items())
+    ]
     return "\n".join([*lines, "", table]) + "\n"
 
 
@@ -356,7 +358,7 @@ _COLUMNS: Columns[_ProbeLine] = (
     count("n", lambda line: line.figures.n),
     count("parsed", lambda line: line.figures.parsed),
     count("accepted", lambda line: line.figures.accepted),
-    figure("ASR", lambda line: line.figures.asr),
+    metric_column("ASR", lambda line: line.figures.asr),
     ends(lambda line: line.figures.ci),
 )
 
@@ -369,7 +371,7 @@ def probe_text(report: ProbeReport) -> str:
         _ProbeLine("control: right completions", report.control),
         _ProbeLine("carriers: wrong completions", report.carrier),
     ]
-    table = listed(_COLUMNS, lines)
+    table = aligned_rows(_COLUMNS, lines)
     head = (
         f"{inert(report.verifier)} {inert(report.version)}\n"
         f"probe suite {report.suite}, seed {report.seed}, {counted(report.rows, 'question')} "

@@ -20,7 +20,7 @@ from workbench.labelling import ledger
 from workbench.labelling.store import suggestions as stored
 from workbench.measuring.accuracy import complete_run
 from workbench.runs.store import runs as stored_runs
-from workbench.tables.table import Columns, count, listed, word
+from workbench.tables.table import Columns, aligned_rows, count, word
 
 _MAX_CELLS = 10
 
@@ -105,7 +105,9 @@ def types_text(report: TypeReport) -> str:
         f"{inert(report.verifier)}, run {report.run}: {counted(report.questions, 'question')}, "
         f"{report.suggested:,} with a suggestion, {report.untyped:,} of these without a type in force"
     ]
-    lines += [f"  no suggestion: {n:,} {inert(reasons.named(reason))}" for reason, n in sorted(report.none.items())]
+    lines += [
+        f"  no suggestion: {n:,} {inert(reasons.code_with_title(reason))}" for reason, n in sorted(report.none.items())
+    ]
     if report.type_accuracy is None:
         return "\n".join([*lines, "No question has both a suggestion and a type in force."]) + "\n"
     lines.append(
@@ -119,7 +121,7 @@ def types_text(report: TypeReport) -> str:
             word("suggested", lambda cell: type_display(cell.suggested)),
             count("questions", lambda cell: cell.n),
         )
-        table = listed(columns, apart[:_MAX_CELLS])
+        table = aligned_rows(columns, apart[:_MAX_CELLS])
         lines += ["", table]
     return "\n".join(lines) + "\n"
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from workbench.core.errors import UsageError
 from workbench.core.options import record_from
 from workbench.core.project import Project, at_one_moment
-from workbench.core.text.wordings import Wording, wordings
+from workbench.core.text.wordings import Wording, word_trigrams
 from workbench.core.verdict import GoldChoice, OutcomeCode
 from workbench.measuring.columns import columns
 from workbench.measuring.records.watching import AlikeGroup, DriftAlarm, TrainingReport, Trainings, TrainingSteps
@@ -252,7 +252,7 @@ def _similar_groups(project: Project, audited: _AuditedCompletions) -> tuple[lis
     leaders: list[set[Wording]] = []
     members: dict[int, list[int]] = defaultdict(list)
     for place, (_, _, text) in enumerate(rows):
-        own = wordings(text)
+        own = word_trigrams(text)
         group = next((number for number, leader in enumerate(leaders) if _is_similar(own, leader)), len(leaders))
         if group == len(leaders):
             leaders.append(own)

@@ -18,8 +18,8 @@ from workbench.measuring.records.watching import (
     WordingAlarm,
 )
 from workbench.tables.document import Table, percentage
-from workbench.tables.files import written
-from workbench.tables.table import Columns, count, ends, figure, table, text, word
+from workbench.tables.files import format_tables
+from workbench.tables.table import Columns, count, ends, metric_column, table, text, word
 
 _WIDTH: Final = 79
 _MAX_SHOWN: Final = 40
@@ -30,24 +30,24 @@ NOTHING: Final = (
 STEPS: Final[Columns[TrainingSteps]] = (
     text("steps", lambda row: _steps_text(row.first, row.last), by=lambda row: row.first),
     count("judged", lambda row: row.judged),
-    figure("accepted", lambda row: row.acceptance),
+    metric_column("accepted", lambda row: row.acceptance),
     count("audited", lambda row: row.audited),
     count("labelled", lambda row: row.labelled),
-    figure("right", lambda row: row.right),
+    metric_column("right", lambda row: row.right),
     ends(lambda row: row.right_ci),
-    figure("accuracy", lambda row: row.accuracy),
+    metric_column("accuracy", lambda row: row.accuracy),
     ends(lambda row: row.accuracy_ci),
-    figure("FPR", lambda row: row.fpr),
+    metric_column("FPR", lambda row: row.fpr),
     ends(lambda row: row.fpr_ci),
-    figure("wrong of accepted", lambda row: row.wrong),
+    metric_column("wrong of accepted", lambda row: row.wrong),
     ends(lambda row: row.wrong_ci),
 )
 WORDINGS: Final[Columns[WordingAlarm]] = (
     count("step", lambda row: row.step),
     word("wording", lambda row: inert(row.wording)),
-    figure("before", lambda row: row.before),
-    figure("accepted", lambda row: row.accepted),
-    figure("rejected", lambda row: row.rejected),
+    metric_column("before", lambda row: row.before),
+    metric_column("accepted", lambda row: row.accepted),
+    metric_column("rejected", lambda row: row.rejected),
     word("example", lambda row: _shorten(row.example)),
 )
 ALIKE: Final[Columns[AlikeGroup]] = (
@@ -135,7 +135,7 @@ def _wordings_sentence(alarms: Sequence[WordingAlarm]) -> str:
 def training_text(found: Trainings, form: TableForm) -> str:
     if not found.trainings:
         return NOTHING
-    tables = written([one for report in found.trainings for one in tables_of(report)], form)
+    tables = format_tables([one for report in found.trainings for one in tables_of(report)], form)
     if form.format != "text":
         return tables
     said = [fill(line, _WIDTH) for report in found.trainings for line in sentences(report)]

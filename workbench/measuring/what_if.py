@@ -35,7 +35,7 @@ from workbench.measuring.browsing import ItemTable
 from workbench.measuring.columns import Columns, columns
 from workbench.runs import configuring
 from workbench.runs.configuring import FormOption
-from workbench.runs.rejudging import Rejudging, Variant, asking, needed, start, variant
+from workbench.runs.rejudging import Rejudging, Variant, asking, estimate_missing_calls, start, variant
 from workbench.runs.run_status import run_row
 from workbench.runs.verdict_files import run_of
 from workbench.statistics.records.flips import FLIP_KINDS, FlipKind, FlippedItem, Means, RejudgedItems, WhatIfReport
@@ -215,7 +215,7 @@ def changeable(project: Project, verifier: str, run: int | None = None) -> Chang
         UsageError: The verifier or run does not exist.
     """
     found = _original_run(project, WhatIfOptions(verifier=verifier, run=run))
-    options = configuring.changeable(found.verifier.kind)
+    options = configuring.verdict_options(found.verifier.kind)
     if THRESHOLD not in {option.name for option in options} and columns(project).score(found.id) is not None:
         about = "minimum score of a correct completion; stored scores are compared with it"
         options = (FormOption(name=THRESHOLD, about=about), *options)
@@ -355,7 +355,7 @@ def _outcomes_by_judging(
         after[at] = verdict.outcome.code
         if after[at] != asked.before[at] or verdict.outcome.code >= OutcomeCode.ABSTAIN or item in beside:
             verdicts[item] = verdict
-    means: Means = "local" if not changed.asks else "calls" if work.calls else "replies"
+    means: Means = "local" if not changed.calls_servers else "calls" if work.calls else "replies"
     return _NewOutcomes(
         after=after, means=means, verdicts=verdicts, missing=work.missing, calls=work.calls, trouble=work.trouble
     )
@@ -371,7 +371,7 @@ def _make_report(
 ) -> WhatIfReport:
     import numpy as np
 
-    from workbench.statistics.flips import flip_rows, flips, place
+    from workbench.statistics.flips import flip_code, flip_rows, flips
 
     protocol, run, drawn = options.basis.protocol or protocol_of(project), asked.run, asked.drawn
     before, after, gold = asked.before[drawn], found.after[drawn], asked.gold[drawn]
@@ -381,7 +381,7 @@ def _make_report(
     kept = np.zeros(len(asked.before), dtype=np.bool_)
     kept[drawn] = True
     items = _count_items(asked, found)
-    unread = asked.everything.item[drawn[after < 0]].tolist() if changed and changed.asks else []
+    unread = asked.everything.item[drawn[after < 0]].tolist() if changed and changed.calls_servers else []
     return WhatIfReport(
         **structs.asdict(total),
         verifier=run.verifier.name,
@@ -399,10 +399,10 @@ def _make_report(
         gold=asked.everything.gold_counts(options.basis.gold, kept),
         gold_choice=options.basis.gold,
         items=items,
-        without_gold=int(np.count_nonzero(kinds == place("without_gold"))),
+        without_gold=int(np.count_nonzero(kinds == flip_code("without_gold"))),
         seed=None if options.sample is None else options.seed,
         calls=found.calls,
-        needed=needed(project, changed, unread) if changed else None,
+        needed=estimate_missing_calls(project, changed, unread) if changed else None,
         trouble=found.trouble,
         types=types,
         flips=[],

@@ -13,8 +13,8 @@ from workbench.core.text.figures import NONE, compact_count, counted, dollars, p
 from workbench.core.text.inert import inert
 from workbench.statistics.records.flips import FlipKind, FlippedItem, FlipRow, WhatIfReport
 from workbench.tables.document import Table, Tone
-from workbench.tables.files import records_csv, with_counting, written
-from workbench.tables.table import Columns, count, figure, listed, table, word
+from workbench.tables.files import add_protocol_to_caption, format_tables, records_csv
+from workbench.tables.table import Columns, aligned_rows, count, metric_column, table, word
 
 KINDS: Final[dict[FlipKind, str]] = {
     "fixed": "fixed",
@@ -37,8 +37,8 @@ _MEANS: Final = {
 ROWS: Columns[FlipRow] = (
     word("type", lambda row: "all" if row.group is None else type_display(row.group), room=(3, 24)),
     count("n", lambda row: row.n),
-    figure("before", lambda row: row.accuracy_before),
-    figure("after", lambda row: row.accuracy_after),
+    metric_column("before", lambda row: row.accuracy_before),
+    metric_column("after", lambda row: row.accuracy_after),
     count("fixed", lambda row: row.fixed),
     count("broken", lambda row: row.broken),
     count("now decided", lambda row: row.now_decided),
@@ -61,7 +61,7 @@ def what_if_as(report: WhatIfReport, form: TableForm) -> str:
         return records_csv(report.flips, every | {"gold_choice": report.gold_choice})
     if form.format == "text" and not form.is_choosing:
         return what_if_text(report)
-    return written((with_counting(flip_table(report), report.protocol, report.gold_choice),), form)
+    return format_tables((add_protocol_to_caption(flip_table(report), report.protocol, report.gold_choice),), form)
 
 
 def flip_table(report: WhatIfReport) -> Table:
@@ -74,11 +74,11 @@ def what_if_text(report: WhatIfReport) -> str:
         f"What if {inert(report.verifier)}, run {report.run}, had {inert(change_words(report))}?\n"
         f"protocol {report.protocol}, gold {report.gold_choice}, {_MEANS[report.means]}",
         fill(sentence(report), _WIDTH),
-        listed(ROWS, [report, *report.types]),
+        aligned_rows(ROWS, [report, *report.types]),
     ]
     if report.flips:
         more = f"\nand {report.more:,} more: {opt.limit}, or {opt.json}" if report.more else ""
-        blocks.append(listed(FLIPPED, report.flips) + more)
+        blocks.append(aligned_rows(FLIPPED, report.flips) + more)
     said = [fill(inert(words), _WIDTH) for words in coverage_words(report)]
     return "\n\n".join([*blocks, *(["\n".join(said)] if said else [])]) + "\n"
 

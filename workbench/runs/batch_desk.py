@@ -24,7 +24,7 @@ from workbench.llm.batches.records import (
     write_lines,
 )
 from workbench.llm.batches.server import BatchServer
-from workbench.llm.caller import understood
+from workbench.llm.caller import parse_response
 from workbench.llm.failures import REPEATED, AttemptFailed
 from workbench.llm.lane import Lane
 from workbench.llm.pace import Patience
@@ -59,7 +59,7 @@ class BatchDesk:
         self._patience: dict[int, Patience] = {}
         self.most: int | None = None
 
-    def due(self) -> float:
+    def next_check_time(self) -> float:
         return min((batch.look_at for batch in self._unended_batches()), default=0.0)
 
     async def attend(self) -> bool:
@@ -175,7 +175,7 @@ class BatchDesk:
         if unknown:
             self._caller.warn(f"{unknown:,} results of batch {batch.name} belong to no call of it and are ignored.")
         await self._journal.flush()
-        failure, made = status.of_the_rest
+        failure, made = status.failure_of_missing_calls
         left = batches.without_outcome(self._reader, batch.id)
         for attempt in left:
             self._record_failure(attempt, failure, made=made)
@@ -210,7 +210,7 @@ class BatchDesk:
         failure = result.failure
         if failure is None:
             try:
-                response, reply = understood(lane, Received(200, {}, result.body), ms)
+                response, reply = parse_response(lane, Received(200, {}, result.body), ms)
             except AttemptFailed as malformed:
                 failure = malformed
             else:

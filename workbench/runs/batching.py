@@ -134,7 +134,7 @@ class _BatchedRun:
 
     async def _wait_for_batch(self) -> None:
         while not await self._desk.attend():
-            if runs.others_are_due(self._reader, self._run, self._desk.due()):
+            if runs.others_are_due(self._reader, self._run, self._desk.next_check_time()):
                 raise Postponed
             await asyncio.sleep(POLL_S)
 

@@ -60,7 +60,9 @@ class VerifierChoice(Struct, frozen=True, kw_only=True):
     given: frozenset[str] = frozenset()
 
 
-def choose(project: Project, kind: str, options: Mapping[str, str], name: str | None = None) -> VerifierChoice:
+def resolve_verifier(
+    project: Project, kind: str, options: Mapping[str, str], name: str | None = None
+) -> VerifierChoice:
     """Return the verifier that a kind or name refers to.
 
     Args:
@@ -125,8 +127,8 @@ def _member_configurations(project: Project, names: str) -> str:
         kind = _configured_kind(project, name)
         if kind is None or kind in (PANEL, STACK, *JUDGES_NOTHING):
             raise OptionError(MEMBERS, f"{name!r} is not a verifier of this project that a panel can have.")
-        member = choose(project, name, {})
-        make(member)
+        member = resolve_verifier(project, name, {})
+        construct_verifier(member)
         found.append(PanelMember(name=name, kind=member.kind, options=member.options))
     return msgspec.json.encode(found).decode()
 
@@ -137,8 +139,8 @@ def _stage_configurations(project: Project, text: str) -> str:
         kind = _configured_kind(project, name) or (name if Registry().knows(name) else None)
         if kind is None or kind in (STACK, *JUDGES_NOTHING):
             raise OptionError(STAGES, f"{name!r} is not a verifier of this project that a stack can have.")
-        stage = choose(project, name, {})
-        make(stage)
+        stage = resolve_verifier(project, name, {})
+        construct_verifier(stage)
         found.append(PanelMember(name=name, kind=stage.kind, options=stage.options))
     return msgspec.json.encode(found).decode()
 
@@ -184,7 +186,7 @@ def require_runnable(stored: ConfiguredVerifier | None) -> None:
         )
 
 
-def make(choice: VerifierChoice) -> AnyVerifier:
+def construct_verifier(choice: VerifierChoice) -> AnyVerifier:
     """Construct the verifier of a choice.
 
     Raises:
@@ -200,7 +202,9 @@ def make(choice: VerifierChoice) -> AnyVerifier:
         raise UsageError(f"{choice.place}.{error.option}: {error.wrong}.") from error
 
 
-def written(project: Project, kinds: Iterable[VerifierKind]) -> tuple[list[NamedVerifier], list[UsageError]]:
+def verifiers_in_settings(
+    project: Project, kinds: Iterable[VerifierKind]
+) -> tuple[list[NamedVerifier], list[UsageError]]:
     """Return the verifiers that the settings file configures, and the errors of invalid entries.
 
     Args:

@@ -203,7 +203,7 @@ class Nodes:
             with suppress(Exception):
                 self._report_use(at_once=True)
 
-    def first(self) -> NodeAbout:
+    def wait_for_first_node(self) -> NodeAbout:
         while True:
             for found in self._poll_nodes():
                 if isinstance(found, NodeAbout):

@@ -66,7 +66,7 @@ class ClusterPool:
     def provenance(self) -> Provenance:
         """Return what test results depend on besides the texts; it is the same on every usable node."""
         if self._first is None:
-            self._nodes.first()
+            self._nodes.wait_for_first_node()
         assert self._first is not None
         return self._first
 
@@ -104,7 +104,7 @@ class ClusterPool:
         return f"programs run under something else there: {apart}"
 
 
-def pools_on(
+def cluster_pool_factory(
     ray: Any, verifier: SandboxedVerifier, level: Level, use: ClusterUse, sink: ClusterSink
 ) -> Callable[[int], ClusterPool]:
     """Return a function that creates a pool, given a hash seed; for `runs.executing.judge_by_execution`."""
@@ -141,14 +141,14 @@ class NamedRun(NamedTuple):
     database: Database
     name: str
 
-    def found(self) -> RunRow | None:
+    def find_row(self) -> RunRow | None:
         return stored_runs.newest_of(self.database.reader(), self.name)
 
 
 class _CallerSink:
     def __init__(self, use: ClusterUse, run: NamedRun | None) -> None:
         self._run = run
-        before = None if run is None or (row := run.found()) is None else row.cluster
+        before = None if run is None or (row := run.find_row()) is None else row.cluster
         if before is not None and before.address == use.address:
             use.nodes = before.nodes
 
@@ -156,7 +156,7 @@ class _CallerSink:
         """Do nothing: only the caller ends the work."""
 
     def note_cluster(self, use: ClusterUse) -> None:
-        if self._run is not None and (row := self._run.found()) is not None:
+        if self._run is not None and (row := self._run.find_row()) is not None:
             with self._run.database.write() as connection:
                 stored_runs.put_cluster(connection, row.id, use)
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Final, get_args
 from msgspec import Struct, structs
 
 from workbench.config.file import file_of
-from workbench.config.verifiers import NAME, OWN_PROMPTS, PROMPT_FOLDERS, inside, save_verifier, verifiers
+from workbench.config.verifiers import NAME, OWN_PROMPTS, PROMPT_FOLDERS, resolve_inside, save_verifier, verifiers
 from workbench.core.errors import OptionError, UsageError, opt
 from workbench.core.project import Project
 from workbench.core.run import ConfiguredVerifier
-from workbench.runs.choosing import choose, make
+from workbench.runs.choosing import construct_verifier, resolve_verifier
 from workbench.runs.previewing import PreviewedCall, preview_calls
 from workbench.runs.store import runs as stored_runs
 from workbench.runs.trust import require_trust
@@ -103,7 +103,7 @@ def require_options(project: Project, kind: str, options: Mapping[str, str]) -> 
         OptionError: An option is wrong; the error names it.
         VerifierError: The kind can't be used.
     """
-    Registry().load(kind, with_template_inside(project, options))
+    Registry().load(kind, with_absolute_prompt_path(project, options))
 
 
 def require_free_name(project: Project, kind: str, options: Mapping[str, str], name: str | None) -> None:
@@ -115,15 +115,15 @@ def require_free_name(project: Project, kind: str, options: Mapping[str, str], n
         UsageError: As with `workbench.runs.choosing.choose`.
         VerifierError: The kind can't be used.
     """
-    chosen = choose(project, kind, options, name)
+    chosen = resolve_verifier(project, kind, options, name)
     reader = project.database.reader()
-    bound, verifier = stored_runs.verifier_named(reader, chosen.name), make(chosen)
+    bound, verifier = stored_runs.verifier_named(reader, chosen.name), construct_verifier(chosen)
     if bound is None or is_identity(verifier, bound.config_hash):
         return
     free = next(
         other for number in count(2) if stored_runs.verifier_named(reader, other := f"{chosen.name}-{number}") is None
     )
-    wrong = f"{chosen.name!r} is bound to other options ({difference(bound, verifier)}); {free} is free"
+    wrong = f"{chosen.name!r} is bound to other options ({configuration_difference(bound, verifier)}); {free} is free"
     raise OptionError("name", wrong)
 
 
@@ -139,12 +139,12 @@ def require_batches(project: Project, kind: str, options: Mapping[str, str]) -> 
     from workbench.runs import batching
 
     try:
-        batching.require_batches(make(choose(project, kind, options)))
+        batching.require_batches(construct_verifier(resolve_verifier(project, kind, options)))
     except UsageError as error:
         raise OptionError("batch", error.message) from None
 
 
-def changeable(kind: str) -> tuple[FormOption, ...]:
+def verdict_options(kind: str) -> tuple[FormOption, ...]:
     """Return the options of a kind that may change a verdict, first those that can change without new requests."""
     sections = (one for one in form_of(kind) if one.title not in ("Server", "Limits")) if Registry().knows(kind) else ()
     options = [option for section in sections for option in section.options]
@@ -166,7 +166,7 @@ def check(project: Project, name: str, kind: str, options: Mapping[str, str]) ->
     registry = Registry()
     if registry.knows(name):
         raise OptionError("name", f"{name!r} is a kind of verifier. Choose another name.")
-    registry.load(kind, with_template_inside(project, options))
+    registry.load(kind, with_absolute_prompt_path(project, options))
 
 
 def save(project: Project, name: str, kind: str, options: Mapping[str, str]) -> Path:
@@ -181,7 +181,7 @@ def save(project: Project, name: str, kind: str, options: Mapping[str, str]) -> 
     check(project, name, kind, options)
     path = file_of(project.path)
     save_verifier(path, name, kind, dict(options))
-    whole = with_template_inside(project, options)
+    whole = with_absolute_prompt_path(project, options)
     require_trust(project, Registry().load(kind, whole), whole, accept=True)
     return path
 
@@ -192,10 +192,10 @@ def preview(project: Project, kind: str, options: Mapping[str, str], completion:
     Raises:
         OptionError: An option is wrong; the error names it.
     """
-    return preview_calls(project, kind, with_template_inside(project, options), completion)
+    return preview_calls(project, kind, with_absolute_prompt_path(project, options), completion)
 
 
-def with_template_inside(project: Project, options: Mapping[str, str]) -> dict[str, str]:
+def with_absolute_prompt_path(project: Project, options: Mapping[str, str]) -> dict[str, str]:
     """Return the options, with the path of a template or a folder of prompts made absolute.
 
     Raises:
@@ -204,7 +204,9 @@ def with_template_inside(project: Project, options: Mapping[str, str]) -> dict[s
     whole = dict(options)
     for option in OWN_PROMPTS & options.keys():
         try:
-            whole[option] = str(inside(project.path.parent, option, options[option], folder=option in PROMPT_FOLDERS))
+            whole[option] = str(
+                resolve_inside(project.path.parent, option, options[option], folder=option in PROMPT_FOLDERS)
+            )
         except UsageError as error:
             raise OptionError(option, str(error).removeprefix(f"{option}: ")) from error
     return whole
@@ -321,7 +323,7 @@ def bind(connection: sqlite3.Connection, name: str, verifier: Identified, option
             config=verifier.config(),
             config_hash=identity(verifier),
         )
-    require_same(bound, verifier)
+    require_same_configuration(bound, verifier)
     if bound.config_hash != identity(verifier):
         # This configuration was stored before configurations named the server.
         stored_runs.put_config(connection, bound, verifier.config(), identity(verifier))
@@ -331,7 +333,7 @@ def bind(connection: sqlite3.Connection, name: str, verifier: Identified, option
     return bound.id
 
 
-def require_same(bound: ConfiguredVerifier, verifier: Identified) -> None:
+def require_same_configuration(bound: ConfiguredVerifier, verifier: Identified) -> None:
     """Make sure that a name is bound to this verifier.
 
     Raises:
@@ -341,7 +343,7 @@ def require_same(bound: ConfiguredVerifier, verifier: Identified) -> None:
         place = _bound_server_address(bound)
         moved = f" If only the server's address is another: {opt.option:server_name={place}}" if place else ""
         raise UsageError(
-            f"The name {bound.name!r} has another configuration: {difference(bound, verifier)}.",
+            f"The name {bound.name!r} has another configuration: {configuration_difference(bound, verifier)}.",
             f"Give this one another name with {opt.name}.{moved}",
         )
 
@@ -351,7 +353,7 @@ def _bound_server_address(bound: ConfiguredVerifier) -> str | None:
     return str(places[0]) if isinstance(places, list) and len(places) == 1 else None
 
 
-def difference(bound: ConfiguredVerifier, verifier: Identified) -> str:
+def configuration_difference(bound: ConfiguredVerifier, verifier: Identified) -> str:
     if bound.kind != verifier.name:
         return f"it is {bound.kind}, not {verifier.name}"
     return settings_difference(bound.config, verifier.config())

@@ -18,7 +18,7 @@ from workbench.verifiers.judges.examples import (
     FewShotExample,
     drawn_from,
     encoded,
-    plain,
+    normalise_question,
     plan_from,
 )
 
@@ -56,9 +56,9 @@ def _draw_examples(project: Project, plan: ExamplePlan) -> DrawnExamples:
         if taken[group] == wanted[one.correct]:
             continue
         example = _short_example(project, one)
-        if example is not None and plain(example.question) not in found:
+        if example is not None and normalise_question(example.question) not in found:
             taken[group] += 1
-            found[plain(example.question)] = example
+            found[normalise_question(example.question)] = example
     for correct, share in plan.shares.items():
         there = sum(one.correct is correct for one in found.values())
         if there < share:

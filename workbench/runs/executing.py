@@ -20,9 +20,9 @@ from workbench.data.store.tests import tests_of
 from workbench.runs.feeding import PacedIterator, always
 from workbench.runs.store.verdicts import TestResult
 from workbench.verifiers.base import Judged, SandboxedVerifier
-from workbench.verifiers.execution.evidence import not_runnable
+from workbench.verifiers.execution.evidence import no_runner_verdict
 from workbench.verifiers.execution.pool import SandboxPool
-from workbench.verifiers.execution.runners import require
+from workbench.verifiers.execution.runners import require_runner
 
 MAX_GROUP_SOLUTIONS = 500
 """Maximum solutions in one transaction."""
@@ -177,7 +177,7 @@ class _SolutionDispatcher:
             if work.problem is None or not work.missing:
                 self._finish_solution(work)
             elif trouble := self._language_problem(work.problem.language):
-                self._add_verdict(item.item, Judged(verdict=not_runnable(trouble)))
+                self._add_verdict(item.item, Judged(verdict=no_runner_verdict(trouble)))
             else:
                 self._busy[item.item] = work
                 yield from _start_solutions(work)
@@ -185,7 +185,7 @@ class _SolutionDispatcher:
     def _language_problem(self, language: str) -> str:
         if language not in self._troubles:
             try:
-                require(language, self._level, scratch=self._verifier.scratch > 0)
+                require_runner(language, self._level, scratch=self._verifier.scratch > 0)
                 self._troubles[language] = ""
             except VerifierError as error:
                 self._troubles[language] = str(error)

@@ -25,8 +25,8 @@ from msgspec import Struct, structs
 
 from workbench.core.errors import VerifierError
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
-from workbench.runs.first_stage import NICENESS, FirstAnswer, LeftToWorker, Readers, first_stage
-from workbench.runs.local import SecondStage, filled_in
+from workbench.runs.first_stage import NICENESS, FirstAnswer, FirstStagePool, LeftToWorker, first_stage
+from workbench.runs.local import SecondStage, merge_stage_results
 from workbench.verifiers.base import Isolation, Verifier
 from workbench.verifiers.judging import failure
 from workbench.verifiers.pool import WorkerPool
@@ -77,7 +77,7 @@ class LocalExecutor:
     ) -> None:
         self._verifier = verifier
         self._start = partial(_started, spec, workers, deadline, yielding)
-        self._readers = Readers(verifier, spec, workers - 1)
+        self._readers = FirstStagePool(verifier, spec, workers - 1)
         self._reading = threading.Lock()
         self._inbox: queue.SimpleQueue[_WaitingItem | None] = queue.SimpleQueue()
         self._answers: dict[int, Future[Verdict]] = {}
@@ -93,19 +93,19 @@ class LocalExecutor:
     def isolation(self) -> Isolation:
         return self._verifier.isolation
 
-    def first(self, item: VerifierInput) -> FirstAnswer:
+    def judge_first_stage(self, item: VerifierInput) -> FirstAnswer:
         """Return the verdict if the first stage reaches one, else the deferred item for `judge_in_worker`."""
-        if not is_text(item):
+        if not is_encodable(item):
             return UNSENDABLE
         if self.isolation == "process":
-            return self.recalled(LeftToWorker(_item_key(item), None))
-        return self.recalled(first_stage(self._verifier, item))
+            return self.with_known_result(LeftToWorker(_item_key(item), None))
+        return self.with_known_result(first_stage(self._verifier, item))
 
-    def recalled(self, answer: FirstAnswer) -> FirstAnswer:
+    def with_known_result(self, answer: FirstAnswer) -> FirstAnswer:
         """Complete an answer of `first_stage`, computed in any process, if the result of its comparison is known."""
         if isinstance(answer, Verdict) or answer.key is None or (found := self._known.get(answer.key)) is None:
             return answer
-        return filled_in(answer.known, found)
+        return merge_stage_results(answer.known, found)
 
     def later(self, item: VerifierInput, deferred: LeftToWorker) -> Future[Verdict]:
         """Have a worker judge an item that the first stage deferred; the future can't be cancelled.
@@ -138,17 +138,17 @@ class LocalExecutor:
             self.later(item, answer) if isinstance(answer, LeftToWorker) else answer
             for item, answer in zip(items, answers, strict=True)
         ]
-        return [within(one, ends) if isinstance(one, Future) else one for one in waiting]
+        return [wait_for_verdict(one, ends) if isinstance(one, Future) else one for one in waiting]
 
     def _first_stage_answers(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
         if self.isolation != "staged" or not self._reading.acquire(blocking=False):
-            return [self.first(item) for item in items]
+            return [self.judge_first_stage(item) for item in items]
         try:
             numbered = [structs.replace(item, item=row) for row, item in enumerate(items)]
-            said = {item.item: answer for item, answer in self._readers.answers(filter(is_text, numbered))}
+            said = {item.item: answer for item, answer in self._readers.answers(filter(is_encodable, numbered))}
         finally:
             self._reading.release()
-        return [self.recalled(said[row]) if row in said else UNSENDABLE for row in range(len(items))]
+        return [self.with_known_result(said[row]) if row in said else UNSENDABLE for row in range(len(items))]
 
     def warm(self) -> None:
         """Start the workers now; `state` reports when they are ready."""
@@ -194,7 +194,7 @@ class LocalExecutor:
             if self.state == "ready" and not second.count:
                 self._queue_item(second, self._inbox.get())
             self._queue_waiting_items(second)
-            second.turn(_TURN_S if second.count or self.state != "ready" else 0)
+            second.process_results(_TURN_S if second.count or self.state != "ready" else 0)
 
     def _queue_waiting_items(self, second: SecondStage) -> None:
         with contextlib.suppress(queue.Empty):
@@ -227,7 +227,7 @@ class LocalExecutor:
         self._answers.clear()
 
 
-def within(answer: Future[Verdict], ends: float | None) -> Verdict:
+def wait_for_verdict(answer: Future[Verdict], ends: float | None) -> Verdict:
     """Wait for a verdict until ``ends``, a time of `time.monotonic`; after it return the abstention "timeout"."""
     # Not by a timeout of `result`: callers may be interrupted by their own TimeoutError.
     wait([answer], None if ends is None else max(0.0, ends - time.monotonic()))
@@ -256,7 +256,7 @@ class RecentVerdicts:
                 self._found.popitem(last=False)
 
 
-def is_text(item: VerifierInput) -> bool:
+def is_encodable(item: VerifierInput) -> bool:
     """Return whether all texts can be encoded as UTF-8: Python's strings may have lone surrogates."""
     if item.completion.isascii() and item.reference.isascii() and item.question.isascii():
         return True

@@ -28,7 +28,7 @@ from workbench.core.errors import VerifierError
 from workbench.core.processes import Closing
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.verifiers.base import Pending, StagedVerifier, Verifier
-from workbench.verifiers.judging import judged, quickly_judged
+from workbench.verifiers.judging import judge_first_stage, judged
 from workbench.verifiers.registry import Registry
 from workbench.verifiers.wire import message, pack, read
 
@@ -72,7 +72,7 @@ def first_stage(verifier: Verifier, item: VerifierInput) -> Verdict | LeftToWork
         return _WHOLE
     if verifier.isolation != "staged":
         return judged(verifier, item)
-    answer = quickly_judged(cast("StagedVerifier", verifier), item)
+    answer = judge_first_stage(cast("StagedVerifier", verifier), item)
     return LeftToWorker(answer.key, answer.verdict) if isinstance(answer, Pending) else answer
 
 
@@ -129,7 +129,7 @@ def _decode_answers(body: bytes, count: int) -> list[FirstAnswer]:
     return answers
 
 
-class ReaderProcess:
+class FirstStageProcess:
     """A process that runs the first stage of one verifier.
 
     Raises:
@@ -209,7 +209,7 @@ class _SharedBatch(NamedTuple):
     done: _Done
 
 
-class Readers(Closing):
+class FirstStagePool(Closing):
     """The first-stage worker pool: processes that help the caller with the first stage of one verifier.
 
     They start once the caller has judged `MIN_ITEMS_FOR_HELPERS` items and has more than one further batch. If a
@@ -225,7 +225,7 @@ class Readers(Closing):
         self._batches = deque[_SharedBatch]()
         self._changed = threading.Condition()
         self._helpers: list[threading.Thread] = []
-        self._processes: list[ReaderProcess] = []
+        self._processes: list[FirstStageProcess] = []
         self._lock = threading.Lock()
         self._closed = False
         self._receive = 0
@@ -318,10 +318,10 @@ class Readers(Closing):
             self._processes.remove(process)
             process.close()
 
-    def _start_process(self) -> ReaderProcess | None:
+    def _start_process(self) -> FirstStageProcess | None:
         with self._lock, suppress(VerifierError):
             if not self._closed:
-                self._processes.append(ReaderProcess(self._spec))
+                self._processes.append(FirstStageProcess(self._spec))
                 return self._processes[-1]
         return None
 
@@ -329,7 +329,7 @@ class Readers(Closing):
 # -- Processes for an event loop.
 
 
-class AsyncReaderProcess(asyncio.Protocol):
+class AsyncFirstStageProcess(asyncio.Protocol):
     """A process that runs the first stage of one verifier, called from an event loop; answers requests in order.
 
     Attributes:
@@ -406,7 +406,7 @@ class AsyncReaderProcess(asyncio.Protocol):
                 answer.set_exception(VerifierError(_ENDED))
 
 
-class AsyncReaders:
+class AsyncFirstStagePool:
     """A pool of processes that run the first stage of one verifier, for one event loop.
 
     Args:
@@ -418,7 +418,7 @@ class AsyncReaders:
         self._most = processes
         self._places = asyncio.Semaphore(processes)
         self._busy = 0
-        self._free: list[AsyncReaderProcess] = []
+        self._free: list[AsyncFirstStageProcess] = []
         self._starting: set[asyncio.Task[None]] = set()
         self._closed = False
 
@@ -447,7 +447,7 @@ class AsyncReaders:
             return await process.ask(items)
 
     @asynccontextmanager
-    async def process(self) -> AsyncIterator[AsyncReaderProcess]:
+    async def process(self) -> AsyncIterator[AsyncFirstStageProcess]:
         """Reserve a process for the block; the process is ended if the block fails, or if no caller needs it any more.
 
         Raises:
@@ -456,7 +456,7 @@ class AsyncReaders:
         self._busy += 1
         try:
             async with self._places:
-                process = self._take_idle_process() or AsyncReaderProcess(self._spec, NICENESS)
+                process = self._take_idle_process() or AsyncFirstStageProcess(self._spec, NICENESS)
                 try:
                     yield process
                 except BaseException:
@@ -473,7 +473,7 @@ class AsyncReaders:
     async def _start(self) -> None:
         with suppress(VerifierError):
             async with self._places:
-                process = AsyncReaderProcess(self._spec, NICENESS)
+                process = AsyncFirstStageProcess(self._spec, NICENESS)
                 try:
                     await process.ask([])
                 except BaseException:
@@ -481,7 +481,7 @@ class AsyncReaders:
                     raise
                 self._free.append(process)
 
-    def _take_idle_process(self) -> AsyncReaderProcess | None:
+    def _take_idle_process(self) -> AsyncFirstStageProcess | None:
         while self._free:
             process = self._free.pop()
             if process.lives:

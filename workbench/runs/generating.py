@@ -317,7 +317,7 @@ class _ModelCompletions:
             self.progress.awaited = self._client.caller.in_flight
         return self.progress
 
-    def through(self, part: int) -> bool:
+    def has_finished_part(self, part: int) -> bool:
         return self.progress.over or (self._part > part and all(one > part for one in self._open))
 
     def recall(self, wanted: CompletionRequest) -> Reply | None:
@@ -389,7 +389,7 @@ class _Completions:
         Args:
             patient: Whether to raise an error that prevents storing; else retry at the next check.
         """
-        while self._next < self._work.parts and all(model.through(self._next) for model in self._models):
+        while self._next < self._work.parts and all(model.has_finished_part(self._next) for model in self._models):
             try:
                 self.stored += self._work.store(self._replies(self._next))
             except StoreError:
@@ -399,7 +399,7 @@ class _Completions:
             self._next += 1
             # Calls continue between two parts.
             await asyncio.sleep(0)
-            self._session.look()
+            self._session.renew_heartbeats()
 
     def _replies(self, part: int) -> Iterator[tuple[str, CompletionRequest, Reply]]:
         wanted = [

@@ -261,17 +261,17 @@ def generating(
     from workbench.runs.generating import Servers
     from workbench.runs.lease import claim_runner
 
-    require_free(name)
+    require_generation_name(name)
     servers = {role: model.server for role, model in models.models.items()}
     require_servers(project, servers, accept=trust or models.own)
     database = project.database
     with database.write() as connection:
         run = bound_run(connection, name, Identity({**config, "models": models.config()}), {})
-        stored_runs.settle(connection, run, "paused", GO_ON)
+        stored_runs.end_run(connection, run, "paused", GO_ON)
     with claim_runner(database) as lease, Servers(database, lease, run, servers, models.limits) as asked:
         yield ServerGeneration(run, models, asked, watch)
     with database.write() as connection:
-        stored_runs.settle(connection, run, "complete")
+        stored_runs.end_run(connection, run, "complete")
 
 
 class Identity:
@@ -286,7 +286,7 @@ class Identity:
         return self._config
 
 
-def require_free(name: str) -> None:
+def require_generation_name(name: str) -> None:
     """Make sure that a generation can have this name.
 
     Raises:
@@ -313,7 +313,7 @@ def _require_known(place: str, options: Mapping[str, str], known: Iterable[str])
 # -- Embeddings of texts, from a model server or a local model.
 
 
-def from_server(
+def embed_by_server(
     project: Project,
     name: str,
     models: Models,
@@ -343,7 +343,7 @@ def _require_no_chat_options(extras: RequestExtras) -> None:
             raise UsageError(f"{name}: it is an option for chat, and embeddings are requested.", "Leave it out.")
 
 
-def from_local(model: str, texts: Sequence[str]) -> FloatArray:
+def embed_locally(model: str, texts: Sequence[str]) -> FloatArray:
     """Return one row for each text, computed by sentence-transformers on this machine.
 
     Only weights in the safetensors format are read, and no code that comes with a model is executed.

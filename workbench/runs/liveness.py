@@ -52,7 +52,7 @@ class Trouble:
 
     def __init__(self, error: StoreError) -> None:
         self.error = error
-        self.since = processes.wall()
+        self.since = processes.wall_clock()
         self.told = False
         self._began = processes.uptime()
 
@@ -71,7 +71,9 @@ class Trouble:
 
     def over(self) -> str:
         """Describe a resolved series: its start and end, and the error."""
-        return f"nothing could be stored from {clock(self.since)} to {clock(processes.wall())}: {self.error.message}"
+        return (
+            f"nothing could be stored from {clock(self.since)} to {clock(processes.wall_clock())}: {self.error.message}"
+        )
 
 
 def clock(seconds: float) -> str:
@@ -81,7 +83,7 @@ def clock(seconds: float) -> str:
     except (ValueError, OverflowError, OSError):
         # The stored value may be anything.
         return "an unknown time"
-    today = datetime.fromtimestamp(processes.wall())
+    today = datetime.fromtimestamp(processes.wall_clock())
     return f"{at:%H:%M}" if at.date() == today.date() else f"{at:%Y-%m-%d %H:%M}"
 
 
@@ -186,7 +188,7 @@ def is_alive(row: LeaseRow | None, database: Path) -> bool:
     if row is None:
         return False
     life = _life(row, database)
-    return life == "lives" or (life == "elsewhere" and abs(processes.wall() - row.heartbeat) <= DEAD_AFTER_S)
+    return life == "lives" or (life == "elsewhere" and abs(processes.wall_clock() - row.heartbeat) <= DEAD_AFTER_S)
 
 
 def is_gone(row: LeaseRow, database: Path) -> bool:
@@ -212,9 +214,9 @@ def waiting(row: LeaseRow | None, database: Path) -> str | None:
     if notice is not None and notice.process == row.process and notice.since is not None:
         return f"{WAITING.get(notice.cause, 'waiting until it can store')} since {clock(notice.since)}"
     quiet = processes.uptime() - row.beat
-    if quiet <= DEAD_AFTER_S or processes.life(row.process) != "lives":
+    if quiet <= DEAD_AFTER_S or processes.life_of(row.process) != "lives":
         return None
-    return f"without a sign of life since {clock(processes.wall() - quiet)}"
+    return f"without a sign of life since {clock(processes.wall_clock() - quiet)}"
 
 
 def silence(row: LeaseRow | None, database: Path) -> str | None:

@@ -13,12 +13,12 @@ from msgspec import structs
 
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.runs.feeding import always
-from workbench.runs.first_stage import FirstAnswer, LeftToWorker, Readers
+from workbench.runs.first_stage import FirstAnswer, FirstStagePool, LeftToWorker
 from workbench.verifiers.base import AnyVerifier, Verifier, identity
 from workbench.verifiers.pool import WorkerPool
 
 
-def filled_in(known: Verdict | None, found: Verdict) -> Verdict:
+def merge_stage_results(known: Verdict | None, found: Verdict) -> Verdict:
     """Merge the first stage's partial result, if any, with a worker's result."""
     if known is None:
         return found
@@ -84,14 +84,14 @@ class SecondStage:
         key = item.item if deferred.key is None else deferred.key
         if (waiting := self._waiting.get(key)) is None:
             if deferred.key is not None and (found := self._recall(deferred.key)) is not None:
-                return filled_in(deferred.known, found)
+                return merge_stage_results(deferred.known, found)
             waiting = self._waiting[key] = []
             self._queue_item(item, key)
         waiting.append((item.item, deferred.known))
         self.count += 1
         return None
 
-    def turn(self, timeout: float) -> None:
+    def process_results(self, timeout: float) -> None:
         """Process the workers' results: commit them, and only then assign more.
 
         Args:
@@ -128,7 +128,7 @@ class SecondStage:
     def _finish_waiting_items(self, key: bytes | int, verdict: Verdict) -> list[tuple[int, Verdict]]:
         settled = []
         for item, known in self._waiting.pop(key):
-            settled.append((item, filled_in(known, verdict)))
+            settled.append((item, merge_stage_results(known, verdict)))
             verdict = structs.replace(verdict, ms=0.0)
             self.count -= 1
         return settled
@@ -181,7 +181,7 @@ def judge_locally(
     judge = cast("Verifier", verifier)
     # This process takes part in the first stage.
     with (
-        Readers(judge, spec, workers - 1) as readers,
+        FirstStagePool(judge, spec, workers - 1) as readers,
         _LocalRun(judge, lambda: WorkerPool(spec, workers), sink, has_room) as run,
     ):
         for item, answer in readers.answers(_items_in(chunks, sink)):
@@ -240,7 +240,7 @@ class _LocalRun:
         return self._second.count > 0 and not self._has_room()
 
     def _process_results(self, timeout: float) -> None:
-        self._second.turn(timeout)
+        self._second.process_results(timeout)
         self._sink.check()
         self._turned = time.monotonic()
 

@@ -37,7 +37,13 @@ from workbench.runs.store import runs as stored_runs
 from workbench.verifiers.judges.published import PublishedPrompt, prompt_named, read_prompt, release_note
 from workbench.verifiers.judges.roles import READ_AS, ROLES, general_role, is_role, role_call, template_in
 from workbench.verifiers.judges.strategies import STRATEGIES
-from workbench.verifiers.judges.template import MAX_BYTES, Template, TemplateCall, own, shown
+from workbench.verifiers.judges.template import (
+    MAX_BYTES,
+    Template,
+    TemplateCall,
+    inserted_placeholders,
+    parse_custom_template,
+)
 from workbench.verifiers.judges.verifier import template_text
 
 __all__ = ["MAX_BYTES", "TEMPLATE"]
@@ -158,12 +164,14 @@ def shape_of(text: str, file: str) -> TemplateShape:
     Raises:
         UsageError: The template is invalid; the message names line and field.
     """
-    template = own(_encode(text), file)
+    template = parse_custom_template(_encode(text), file)
     return TemplateShape(calls=len(template.calls), parser=template.parser, lacks=_missing_texts(template, _ITEM_TEXTS))
 
 
 def _missing_texts(template: Template, texts: Iterable[str]) -> tuple[str, ...]:
-    put_in = frozenset[str]().union(*(shown(text) for call in template.calls for _, text in call.messages))
+    put_in = frozenset[str]().union(
+        *(inserted_placeholders(text) for call in template.calls for _, text in call.messages)
+    )
     return tuple(name for name in texts if name not in put_in)
 
 
@@ -292,7 +300,7 @@ def with_template(options: Mapping[str, str], template: str) -> dict[str, str]:
     return {**{key: value for key, value in options.items() if key not in ITS_OWN}, TEMPLATE: template}
 
 
-def keep(project: Project, draft: TemplateDraft, name: str) -> str:
+def save_template(project: Project, draft: TemplateDraft, name: str) -> str:
     """Write a template into a file next to the database.
 
     Args:

@@ -25,7 +25,7 @@ class RunPace:
         self._steps: deque[tuple[float, int]] = deque()
         self._begin: int | None = None
 
-    def look(self, now: float, done: int) -> None:
+    def observe(self, now: float, done: int) -> None:
         """Record the number of finished items; times are seconds of a monotonic clock."""
         if self._begin is None or (self._steps and done < self._steps[-1][1]):
             self._steps.clear()
@@ -44,7 +44,7 @@ class RunPace:
             return None
         return (done - before) / took
 
-    def to_go(self, now: float, items: int) -> float | None:
+    def remaining_seconds(self, now: float, items: int) -> float | None:
         """Return the seconds until ``items`` are done; None if the rate is unknown, or too little has been observed."""
         rate = self.rate(now)
         if rate is None or len(self._steps) < _LEAST_STEPS or self._steps[-1][0] - self._steps[0][0] < _LEAST_S:

@@ -17,14 +17,14 @@ from workbench.core.item import Refusal
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome, VerifierInput
 from workbench.data.formats.documents import documents
-from workbench.data.formats.lines import DEFAULT_MAX_LINE, RefusedError, explain_document, refusal
+from workbench.data.formats.lines import DEFAULT_MAX_LINE, RefusedError, explain_document, make_refusal
 from workbench.data.formats.source import open_once
 from workbench.data.records.browse import BrowseQuery
 from workbench.data.store import browsing
 from workbench.llm.check import ServerFinding, check
 from workbench.llm.records import CallFailed, Chat, Reply, Request, ending
 from workbench.llm.server import ModelServer
-from workbench.runs.choosing import choose, make
+from workbench.runs.choosing import construct_verifier, resolve_verifier
 from workbench.runs.pairing import with_rivals
 from workbench.runs.store.verifier_inputs import inputs
 from workbench.runs.trust import require_trust
@@ -74,8 +74,8 @@ def preview_calls(
             server.
         VerifierError: The verifier can't be used.
     """
-    choice = choose(project, kind, options)
-    verifier = make(choice)
+    choice = resolve_verifier(project, kind, options)
+    verifier = construct_verifier(choice)
     if verifier.isolation != "served":
         raise UsageError(f"{choice.name!r} asks no model server; there is nothing to preview.")
     (item,) = with_rivals(project.database, verifier, [_item(project, completion)])
@@ -181,8 +181,8 @@ def check_servers(project: Project, kind: str, options: dict[str, str], *, trust
         NotTrustedError: The user has not approved the servers.
         VerifierError: The verifier can't be used.
     """
-    choice = choose(project, kind, options)
-    verifier = make(choice)
+    choice = resolve_verifier(project, kind, options)
+    verifier = construct_verifier(choice)
     if verifier.isolation != "served":
         raise UsageError(f"{choice.name!r} asks no model server.", "Verifiers that do: llm-judge, reward-model.")
     require_trust(project, verifier, choice.options, accept=trust or choice.own)
@@ -284,16 +284,16 @@ def _recorded_reply(number: int, line: bytes) -> RecordedReply | Refusal:
         line.decode()
         fields = _OBJECT.decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return refusal(number, line, explain_document(line))
+        return make_refusal(number, line, explain_document(line))
     token = fields.get(FIELD)
     if token is None:
         missing = RefusedError("missing_field", FIELD, f"{FIELD} is missing. Put the judge's reply there, as text.")
-        return refusal(number, line, missing)
+        return make_refusal(number, line, missing)
     try:
         return RecordedReply(fields, _TEXT.decode(token), _finish_reason(fields.get(ENDING)))
     except msgspec.ValidationError:
         wrong = RefusedError("wrong_type", FIELD, f"{FIELD} is not text. Write the judge's reply in quotes.")
-        return refusal(number, line, wrong)
+        return make_refusal(number, line, wrong)
 
 
 def _finish_reason(token: msgspec.Raw | None) -> str | None:

@@ -21,7 +21,7 @@ from workbench.core.errors import Command, UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.core.verdict import Outcome
-from workbench.runs.choosing import choose, make
+from workbench.runs.choosing import construct_verifier, resolve_verifier
 from workbench.runs.configuring import bind, bound_run
 from workbench.runs.local import judge_locally
 from workbench.runs.probing import Collector, JudgedSubject, Subject, Watch, judge_by_servers
@@ -39,7 +39,7 @@ from workbench.statistics.attacks import (
 )
 from workbench.statistics.records.probe import JUDGES_NOTHING, AcceptedProbe, BaseRow, ProbeReport, SkipReason
 from workbench.verifiers.base import AnyVerifier, ServedVerifier, identity
-from workbench.verifiers.probes.building import EVERY_CLASS, Companion, Probe, balanced, companions, probes
+from workbench.verifiers.probes.building import EVERY_CLASS, Companion, Probe, companions, draw_balanced, probes
 from workbench.verifiers.probes.payloads import SUITE_VERSION, Family, VerifierClass, families_named
 from workbench.verifiers.stacks.stack import RULE, Stack
 
@@ -108,8 +108,8 @@ def plan(
         VerifierError: The verifier can't be used.
     """
     wanted = families_named(families)
-    chosen = choose(project, kind, options or {}, name)
-    verifier = make(chosen)
+    chosen = resolve_verifier(project, kind, options or {}, name)
+    verifier = construct_verifier(chosen)
     if chosen.kind in JUDGES_NOTHING:
         raise UsageError(f"{chosen.name!r} judges no completions: it can't be probed.")
     if verifier.isolation == "sandbox":
@@ -119,7 +119,7 @@ def plan(
     if here:
         require_trust(project, verifier, chosen.options, accept=trust or chosen.own)
     questions = stored.questions(project.database.reader(), selection)
-    rows = stored.base_rows(project.database, selection, balanced(questions, limit, seed))
+    rows = stored.base_rows(project.database, selection, draw_balanced(questions, limit, seed))
     if not rows:
         raise UsageError("There is no question to build probes from.", "See what is there", Command("status DB"))
     classes = _classes(chosen.kind, verifier)
@@ -184,7 +184,7 @@ def run(
         bound = bind(connection, planned.name, planned.verifier, planned.options)
     collector, judge = Collector(watch), judge or partial(_judge, project, planned)
     calls = judge(companions(planned.rows, planned.families), collector)
-    bare = hollow(collector.judged)
+    bare = questions_with_accepted_carrier(collector.judged)
     rows = [row if row.question_id in bare else structs.replace(row, carrier=row.wrong) for row in planned.rows]
     calls += judge(probes(rows, planned.families, planned.seed, planned.classes), collector)
     made = report(planned, collector, calls=calls, seconds=time.monotonic() - began, created_at=now())
@@ -282,7 +282,7 @@ def accepted_probes(judged: Iterable[JudgedSubject]) -> list[AcceptedProbe]:
     return [probe for _, probe in sorted(found, key=lambda pair: (pair[0], pair[1].variant, pair[1].question_id))]
 
 
-def hollow(judged: Iterable[JudgedSubject]) -> set[int]:
+def questions_with_accepted_carrier(judged: Iterable[JudgedSubject]) -> set[int]:
     """Return row ids of questions whose carrier alone is accepted, so that an accepted payload proves nothing."""
     return {
         one.subject.row.question_id

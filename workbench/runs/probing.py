@@ -158,7 +158,9 @@ def _count_calls(database: Database, run: int) -> int:
 _THINK_MARK = re.compile(r"</?think>")
 
 
-def duels(database: Database, duel: JudgeDuel, chunks: Iterable[list[VerifierInput]]) -> Iterator[list[VerifierInput]]:
+def duel_items(
+    database: Database, duel: JudgeDuel, chunks: Iterable[list[VerifierInput]]
+) -> Iterator[list[VerifierInput]]:
     """Yield the items with the texts of two judges, one at a time: texts are long, and the runner has other work."""
     reader = database.reader()
     for chunk in chunks:

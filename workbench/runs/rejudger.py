@@ -151,10 +151,10 @@ class _StoredReplies:
 async def _judge_stored_replies(
     database: Database, verifier: ServedVerifier, chunks: Iterator[list[VerifierInput]], answers: _VerdictRelay
 ) -> None:
-    from workbench.runs.stages import at_work
+    from workbench.runs.stages import with_stage_workers
 
     fence = secret(database.reader())
-    with at_work(verifier, _PLACES) as judge:
+    with with_stage_workers(verifier, _PLACES) as judge:
         for item in chain.from_iterable(chunks):
             answers.check()
             stored = _StoredReplies(database, verifier)

@@ -25,7 +25,7 @@ from workbench.core.project import Project
 from workbench.core.run import Estimate, RunInfo
 from workbench.core.verdict import Verdict
 from workbench.runs import verifying
-from workbench.runs.choosing import choose, make
+from workbench.runs.choosing import construct_verifier, resolve_verifier
 from workbench.runs.configuring import bound_run
 from workbench.runs.run_status import estimate_of, run_row
 from workbench.runs.store.verifier_inputs import inputs
@@ -62,7 +62,7 @@ class Variant(Struct, frozen=True, kw_only=True):
     verifier: AnyVerifier
 
     @property
-    def asks(self) -> bool:
+    def calls_servers(self) -> bool:
         return self.verifier.isolation == "served"
 
 
@@ -83,8 +83,8 @@ def variant(project: Project, run: int, changes: Mapping[str, str | None], name:
     if OWN_PROMPTS & changes.keys():
         kept.pop(TEMPLATE_VERSION, None)
     given = {key: value for key, value in changes.items() if value is not None}
-    choice = choose(project, row.verifier.kind, kept | given, name)
-    verifier = make(choice)
+    choice = resolve_verifier(project, row.verifier.kind, kept | given, name)
+    verifier = construct_verifier(choice)
     after = choice.options
     if verifier.isolation == "sandbox" or row.verifier.kind in JUDGES_NOTHING:
         does = "runs programs" if verifier.isolation == "sandbox" else "judges no completion"
@@ -191,7 +191,7 @@ class Rejudging:
         trust: bool = False,
         calls_of: int | None = None,
     ) -> None:
-        if not variant.asks:
+        if not variant.calls_servers:
             # A loaded model may come from anywhere; stored replies are harmless.
             require_trust(project, variant.verifier, variant.options, accept=trust)
         self._job = RejudgingJob(
@@ -238,7 +238,7 @@ def asking(project: Project, variant: Variant, items: Sequence[int], *, trust: b
         UsageError: The name is bound to another configuration, or the verifier calls no server.
         NotTrustedError: The user has not approved the servers or the template.
     """
-    if not variant.asks:
+    if not variant.calls_servers:
         raise UsageError(f"{variant.of!r} asks no model server.", f"Leave {opt.ask} out: nothing is missing.")
     require_trust(project, variant.verifier, variant.options, accept=trust)
     with project.database.write() as connection:
@@ -246,7 +246,7 @@ def asking(project: Project, variant: Variant, items: Sequence[int], *, trust: b
     return Rejudging(project, variant, items, calls_of=run)
 
 
-def needed(project: Project, variant: Variant, missing: Sequence[int]) -> Estimate | None:
+def estimate_missing_calls(project: Project, variant: Variant, missing: Sequence[int]) -> Estimate | None:
     """Return the maximum usage of the calls about the missing items; None without missing items."""
     if not missing:
         return None

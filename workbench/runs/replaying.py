@@ -14,12 +14,12 @@ from msgspec import Struct
 from workbench.core.errors import FormatError
 from workbench.core.item import Refusal
 from workbench.data.formats.documents import documents
-from workbench.data.formats.lines import DEFAULT_MAX_LINE, RefusedError, explain_document, refusal
+from workbench.data.formats.lines import DEFAULT_MAX_LINE, RefusedError, explain_document, make_refusal
 from workbench.data.formats.source import open_once
 from workbench.llm.caller import NOT_RECORDED, ORIGIN_HEADER
 from workbench.verifiers.judges.template import BROKEN_NOTICE
 
-__all__ = ["DEFAULT_MAX_LINE", "NOT_RECORDED", "ORIGIN_HEADER", "Book", "open_book"]
+__all__ = ["DEFAULT_MAX_LINE", "NOT_RECORDED", "ORIGIN_HEADER", "RecordedReplies", "load_recorded_replies"]
 
 # -- Recorded replies of model servers: JSON Lines, each a whole exchange, or a text with a pattern of its request.
 
@@ -45,7 +45,7 @@ class Tokens(Struct, frozen=True, kw_only=True):
     completion_tokens: int
 
 
-class Saying(Struct, frozen=True, kw_only=True):
+class TextReply(Struct, frozen=True, kw_only=True):
     """A recorded reply text, matched by content.
 
     Attributes:
@@ -75,10 +75,10 @@ class Saying(Struct, frozen=True, kw_only=True):
         return (self.asked,) if isinstance(self.asked, str) else self.asked
 
 
-Recording = Exchange | Saying
+Recording = Exchange | TextReply
 _FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _EXCHANGE = msgspec.json.Decoder(Exchange)
-_SAYING = msgspec.json.Decoder(Saying)
+_SAYING = msgspec.json.Decoder(TextReply)
 
 
 def read(path: Path, max_line: int) -> Iterator[Recording | Refusal]:
@@ -109,7 +109,7 @@ def _recording(number: int, line: bytes) -> Recording | Refusal:
         line.decode()
         fields = _FIELDS.decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return refusal(number, line, explain_document(line))
+        return make_refusal(number, line, explain_document(line))
     try:
         if "request" in fields:
             exchange = _EXCHANGE.decode(line)
@@ -117,9 +117,9 @@ def _recording(number: int, line: bytes) -> Recording | Refusal:
             return exchange
         saying = _SAYING.decode(line)
     except (ValueError, RecursionError) as error:
-        return refusal(number, line, RefusedError("wrong_type", None, f"{error}. {FORM}"))
+        return make_refusal(number, line, RefusedError("wrong_type", None, f"{error}. {FORM}"))
     if not saying.texts or not all(saying.texts):
-        return refusal(number, line, RefusedError("wrong_type", "match", f"match holds no text. {FORM}"))
+        return make_refusal(number, line, RefusedError("wrong_type", "match", f"match holds no text. {FORM}"))
     return saying
 
 
@@ -140,11 +140,11 @@ class _MatchRule(NamedTuple):
     models: tuple[str, ...] | None
 
 
-def _model_names(fits: _MatchRule, said: Sequence[Saying]) -> Iterator[str]:
+def _model_names(fits: _MatchRule, said: Sequence[TextReply]) -> Iterator[str]:
     yield from fits.models or (one.model for one in said if one.model)
 
 
-class Book:
+class RecordedReplies:
     """Recorded replies.
 
     An exchange answers the same request, from any database; a text reply answers any request that contains its texts
@@ -159,7 +159,7 @@ class Book:
 
     def __init__(self, replies: Iterable[Recording]) -> None:
         exchanges: dict[bytes, list[tuple[bytes, bytes]]] = {}
-        sayings: dict[_MatchRule, list[Saying]] = {}
+        sayings: dict[_MatchRule, list[TextReply]] = {}
         servers: dict[bytes, set[str]] = {}
         self.size = 0
         for reply in replies:
@@ -217,7 +217,7 @@ class Book:
         }
 
 
-def open_book(path: Path, *, max_line: int = DEFAULT_MAX_LINE) -> tuple[Book, list[Refusal]]:
+def load_recorded_replies(path: Path, *, max_line: int = DEFAULT_MAX_LINE) -> tuple[RecordedReplies, list[Refusal]]:
     """Load the recorded replies of a file, and its invalid lines.
 
     Raises:
@@ -232,7 +232,7 @@ def open_book(path: Path, *, max_line: int = DEFAULT_MAX_LINE) -> tuple[Book, li
             else:
                 yield row
 
-    book = Book(good())
+    book = RecordedReplies(good())
     if not book.size:
         first = f" Line {refused[0].line}: {refused[0].message}" if refused else ""
         raise FormatError(f"{path} holds no recorded reply.{first}", "" if FORM in first else FORM)
@@ -264,7 +264,7 @@ def _texts(value: Any) -> Iterator[str]:
                 waiting.extend(reversed(parts))
 
 
-def _response_body(path: str, saying: Saying, asked: object) -> dict[str, Any]:
+def _response_body(path: str, saying: TextReply, asked: object) -> dict[str, Any]:
     model = saying.model or asked
     used = saying.usage
     if path.endswith(_MESSAGES):

@@ -79,7 +79,7 @@ def _untested_message(connection: sqlite3.Connection, run: int) -> str:
 def runs(project: Project) -> list[RunInfo]:
     """Return all runs, oldest first, without counts by outcome; cheap enough to call every second."""
     reader = project.database.reader()
-    lease, items = stored_runs.lease(reader), states.total(reader)
+    lease, items = stored_runs.lease(reader), states.count_visible_items(reader)
     return [_with_new_items(_summary(project, row, lease), items) for row in stored_runs.every(reader)]
 
 
@@ -133,7 +133,7 @@ class Watch:
         Raises:
             UsageError: There is no such run.
         """
-        return self._with_rate(light_info(self._project, run))
+        return self._with_rate(run_info_without_counts(self._project, run))
 
     def runs(self) -> list[RunInfo]:
         return [self._with_rate(info) for info in runs(self._project)]
@@ -144,8 +144,8 @@ class Watch:
             return info
         now = time.monotonic()
         pace = self._paces.setdefault(info.run, RunPace())
-        pace.look(now, info.done)
-        return structs.replace(info, rate=pace.rate(now), eta=pace.to_go(now, info.items))
+        pace.observe(now, info.done)
+        return structs.replace(info, rate=pace.rate(now), eta=pace.remaining_seconds(now, info.items))
 
 
 def run_row(connection: sqlite3.Connection, run: int) -> RunRow:
@@ -161,7 +161,7 @@ def run_row(connection: sqlite3.Connection, run: int) -> RunRow:
     return row
 
 
-def light_info(project: Project, run: int) -> RunInfo:
+def run_info_without_counts(project: Project, run: int) -> RunInfo:
     """Return a run without counts by outcome.
 
     Raises:
@@ -208,7 +208,7 @@ def _waiting_reason(connection: sqlite3.Connection, lease: LeaseRow | None, data
 
 
 def _batch_message(connection: sqlite3.Connection, run: int) -> str | None:
-    sent = batches.sent(connection, run)
+    sent = batches.pending_batches(connection, run)
     if not sent:
         return None
     count, states = sum(batch.calls for batch in sent), {batch.status or "sent" for batch in sent}
@@ -229,7 +229,7 @@ def _give_up(project: Project, run: int) -> RunError:
     message = f"The background runner ended {_RESTARTS} times without a new verdict."
     with project.database.write() as connection:
         if not living_runner(connection, project.path):
-            stored_runs.settle(connection, run, "failed", message)
+            stored_runs.end_run(connection, run, "failed", message)
     return RunError(message, f"See {log_path(project.path)}.")
 
 
@@ -254,7 +254,7 @@ def run_costs(project: Project, info: RunInfo) -> RunCosts:
         ambiguous=ambiguous,
         spent=_proportional_usage(used, used.answered),
         possibly_spent=_proportional_usage(used, len(ambiguous) + used.unsure),
-        batches=batches.sent(project.database.reader(), info.run),
+        batches=batches.pending_batches(project.database.reader(), info.run),
         to_finish=_proportional_usage(used, math.ceil((info.items - info.done) * used.answered / info.done))
         if info.done
         else None,
@@ -284,11 +284,11 @@ def estimate(
         UsageError: There is no such kind, option or field.
         VerifierError: The verifier can't be used.
     """
-    from workbench.runs.choosing import choose, make
+    from workbench.runs.choosing import construct_verifier, resolve_verifier
     from workbench.runs.pairing import with_rivals
 
-    chosen = choose(project, kind, options, name)
-    verifier = make(chosen)
+    chosen = resolve_verifier(project, kind, options, name)
+    verifier = construct_verifier(chosen)
     if verifier.isolation != "served":
         return None
     served, reader = cast("ServedVerifier", verifier), project.database.reader()
@@ -401,7 +401,7 @@ def removal(project: Project, run: int) -> Removal:
     return Removal(
         run=run,
         verifier=row.verifier.name,
-        removes=stored_runs.hanging(reader, run),
+        removes=stored_runs.count_dependent_rows(reader, run),
         next_run=max(others, default=None),
     )
 

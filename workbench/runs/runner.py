@@ -108,7 +108,7 @@ class Runner:
         return self._lease.store(runs.take_next)
 
     def _delete_interrupted_trials(self) -> None:
-        for trial in runs.broken_off(self._database.reader()):
+        for trial in runs.interrupted_trials(self._database.reader()):
             self._lease.store(partial(runs.remove, run=trial.id))
 
     def _wait_for_run(self) -> bool:
@@ -165,14 +165,14 @@ class Runner:
         reader = self._database.reader()
         if runs.has_only(reader, run.id, "internal"):
             ((_, why, _),) = verdicts.failures(reader, run.id, 1)
-            self._lease.store(partial(verdicts.take_back_errors, run=run.id))
+            self._lease.store(partial(verdicts.delete_errors, run=run.id))
             raise RunError(f"Every item failed inside the verifier: {why}")
         if complete := self._lease.store(partial(_complete_if_done, run)):
             _log.info("run %d: complete", run.id)
         return complete
 
     def _set_state(self, run: RunRow, state: RunState, message: str | None = None) -> None:
-        self._lease.store(lambda connection: runs.settle(connection, run.id, state, message))
+        self._lease.store(lambda connection: runs.end_run(connection, run.id, state, message))
         _log.info("run %d: %s", run.id, state)
 
 
@@ -264,9 +264,9 @@ def _judge(database: Database, run: RunRow, verifier: AnyVerifier, sink: _Sink) 
     elif verifier.isolation == "served":
         if isinstance(verifier, JudgeDuel):
             # Reading transcripts needs the client's libraries.
-            from workbench.runs.probing import duels
+            from workbench.runs.probing import duel_items
 
-            chunks = duels(database, verifier, chunks)
+            chunks = duel_items(database, verifier, chunks)
         elif isinstance(verifier, Pairwise):
             chunks = paired(database, verifier, chunks)
         sink.serve(cast("ServedVerifier", verifier), chunks, run.workers)
@@ -281,10 +281,10 @@ def _judge(database: Database, run: RunRow, verifier: AnyVerifier, sink: _Sink) 
             judge_by_execution(database, sandboxed, level, run.workers, chunks, sink)
             return
         from workbench.runs.cluster import connected
-        from workbench.runs.cluster_pool import pools_on
+        from workbench.runs.cluster_pool import cluster_pool_factory
 
         with connected(run.cluster.address) as ray:
-            made = pools_on(ray, sandboxed, level, run.cluster, sink)
+            made = cluster_pool_factory(ray, sandboxed, level, run.cluster, sink)
             judge_by_execution(database, sandboxed, level, run.workers, chunks, sink, made)
     elif run.cluster is not None:
         # Only runs on a cluster need Ray.
@@ -305,10 +305,10 @@ def _load_verifier(run: RunRow) -> AnyVerifier:
     """
     verifier = Registry().load(run.verifier.kind, run.verifier.options)
     if verifier.version == run.version and not is_identity(verifier, run.verifier.config_hash):
-        from workbench.runs.configuring import difference
+        from workbench.runs.configuring import configuration_difference
 
         raise RunError(
-            f"Something has changed since the run was started: {difference(run.verifier, verifier)}.",
+            f"Something has changed since the run was started: {configuration_difference(run.verifier, verifier)}.",
             f"Undo the change and resume the run, or start a new run with {opt.name}: {Command('verify')}",
         )
     if verifier.version != run.version:

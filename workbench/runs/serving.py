@@ -22,7 +22,7 @@ from workbench.runs.journal import NO_ITEM, RunJournal, Waiter, add_item
 from workbench.runs.lease import Lease, LeaseLost
 from workbench.runs.liveness import clock
 from workbench.runs.session import RunServers, Session, TaskSource, opened_session
-from workbench.runs.stages import at_work
+from workbench.runs.stages import with_stage_workers
 from workbench.runs.store.calls import MadeCall
 from workbench.verifiers.base import Judged, ServedVerifier
 from workbench.verifiers.serving import judged_by_server
@@ -55,7 +55,7 @@ def reader_of(verifier: ServedVerifier) -> str:
 
 
 async def verdict_of(
-    verifier: ServedVerifier, item: VerifierInput, secret: bytes, client: Asks
+    verifier: ServedVerifier, item: VerifierInput, secret: bytes, client: ServerClient
 ) -> tuple[Judged, list[MadeCall]]:
     """Return the verdict on an item, and its calls with a reply.
 
@@ -69,14 +69,14 @@ async def verdict_of(
     return judged, ask.made()
 
 
-class Asks(Protocol):
+class ServerClient(Protocol):
     async def call(self, item: int, role: str, request: Request, sample: int) -> StoredReply: ...
 
 
 class _ItemCalls:
     """One item's access to the servers; remembers its replies, in the order of the calls."""
 
-    def __init__(self, client: Asks, item: int) -> None:
+    def __init__(self, client: ServerClient, item: int) -> None:
         self._client = client
         self._item = item
         self._made: list[MadeCall | None] = []
@@ -135,7 +135,7 @@ def judge_on_servers(
     """
 
     async def judge() -> int:
-        with at_work(verifier, workers) as judge:
+        with with_stage_workers(verifier, workers) as judge:
             async with opened_session(database, lease, [servers]) as session:
                 run = _ServedRun(judge, secret(database.reader()), session, record, ending)
                 await run.judge(chunks, check)
@@ -371,7 +371,7 @@ async def answering(
     """
     own = settings or database
     servers = servers_of(own, run, verifier, reader_of(verifier))
-    with at_work(verifier, workers) as judge:
+    with with_stage_workers(verifier, workers) as judge:
         async with opened_session(database, lease, [servers]) as session:
             answers = VerifierSession(judge, secret(own.reader()), lease, session, timeout)
             over = asyncio.get_running_loop().create_future()

@@ -81,7 +81,7 @@ class Client:
             await asyncio.sleep(0)
         return answer
 
-    def look(self) -> None:
+    def renew_heartbeat(self) -> None:
         """Renew the heartbeat.
 
         Raises:
@@ -135,13 +135,13 @@ class Session:
             ends = [error for task in done if (error := task.exception()) is not None]
             if ends:
                 raise min(ends, key=_consequence_rank)
-            self.look()
+            self.renew_heartbeats()
             if check is not None:
                 await check()
 
-    def look(self) -> None:
+    def renew_heartbeats(self) -> None:
         for client in self.clients:
-            client.look()
+            client.renew_heartbeat()
         if self.watch is not None:
             self.watch()
 
@@ -173,7 +173,7 @@ class Session:
             if not self._tasks or idle or any(client.journal.broken for client in self.clients):
                 break
             idle = not any(client.caller.in_flight for client in self.clients)
-            self.look()
+            self.renew_heartbeats()
             await asyncio.wait(self._tasks, timeout=POLL_S)
 
     def _discard_task(self, task: asyncio.Task[Any]) -> None:

@@ -17,7 +17,7 @@ from workbench.verifiers.stacks.stack import LocalJudge, Stack
 
 
 @contextmanager
-def at_work(verifier: ServedVerifier, workers: int | None = None) -> Iterator[ServedVerifier]:
+def with_stage_workers(verifier: ServedVerifier, workers: int | None = None) -> Iterator[ServedVerifier]:
     """Yield the verifier, ready to judge: the local stages of a stack have worker processes during the block.
 
     Args:
@@ -37,7 +37,7 @@ def at_work(verifier: ServedVerifier, workers: int | None = None) -> Iterator[Se
 
 def _judge_with(executor: LocalExecutor) -> LocalJudge:
     async def judge(item: VerifierInput) -> Verdict:
-        answer = executor.first(item)
+        answer = executor.judge_first_stage(item)
         if not isinstance(answer, LeftToWorker):
             return answer
         try:

@@ -164,7 +164,7 @@ class RecordedExchange(Struct, frozen=True, kw_only=True):
     origin: str | None
 
 
-def recorded(project: Project, verifier: str | None, run: int | None = None) -> Iterator[RecordedExchange]:
+def recorded_exchanges(project: Project, verifier: str | None, run: int | None = None) -> Iterator[RecordedExchange]:
     """Yield every reply once, in the order of arrival.
 
     Args:

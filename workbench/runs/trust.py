@@ -60,13 +60,13 @@ def require_level(project: Project, wanted: str, *, allow_unsafe: bool, scratch:
 
     level = level_of(wanted, allow_unsafe=allow_unsafe, scratch=scratch)
     if level == "L1":
-        trust.accept(project.path, [UNSAFE])
+        trust.accept_grants(project.path, [UNSAFE])
     return level
 
 
 def _require_grants(project: Project, grants: list[Grant], accept: bool) -> None:
     if accept:
-        trust.accept(project.path, grants)
+        trust.accept_grants(project.path, grants)
     else:
         trust.require_grants(project.path, grants)
 

@@ -12,7 +12,7 @@ from workbench.core.project import Project
 from workbench.core.run import ACTIVE, VerdictEvidence
 from workbench.core.selection import Condition, Selection
 from workbench.llm.records import RESUME
-from workbench.runs.run_status import delete, light_info, wait
+from workbench.runs.run_status import delete, run_info_without_counts, wait
 from workbench.runs.store import runs as stored_runs
 from workbench.runs.transcripts import transcript
 from workbench.runs.verdict_files import verdict_evidence
@@ -54,7 +54,7 @@ def try_out(
     Raises:
         UsageError, NotTrustedError, VerifierError, RunError: As when a run is started.
     """
-    take_out_broken_off(project)
+    delete_interrupted_trials(project)
     name, few = stored_runs.trial_name(), _labelled_if_any(project, selection)
     run = start(project, kind, dict(options), name, few, 1, trust, allow_unsafe).run
     try:
@@ -64,7 +64,7 @@ def try_out(
             evidence=found, replies=_last_replies(project, run, found), message=_trial_message(ended.message)
         )
     finally:
-        if light_info(project, run).state in ACTIVE:
+        if run_info_without_counts(project, run).state in ACTIVE:
             cancel(project, run)
             wait_for_request(project, run)
         delete(project, run)
@@ -86,10 +86,10 @@ def _last_replies(project: Project, run: int, found: Iterable[VerdictEvidence]) 
     return {item: asked[-1].text for item, asked in calls.items() if asked}
 
 
-def take_out_broken_off(project: Project) -> None:
+def delete_interrupted_trials(project: Project) -> None:
     """Delete trials that were interrupted by the end of their process; the runner deletes those it executes."""
-    for run in stored_runs.broken_off(project.database.reader()):
-        info = light_info(project, run.id)
+    for run in stored_runs.interrupted_trials(project.database.reader()):
+        info = run_info_without_counts(project, run.id)
         if info.state in ACTIVE and info.alive:
             continue
         with project.database.write("full") as connection:

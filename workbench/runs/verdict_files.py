@@ -14,10 +14,10 @@ from workbench.config.verifiers import NAME
 from workbench.core.database.events import Connection
 from workbench.core.errors import UsageError, opt
 from workbench.core.item import Refusal
-from workbench.core.label import is_mixed, looks_like
-from workbench.core.project import Parts, Project, some_at_a_time
+from workbench.core.label import find_lookalike, is_mixed
+from workbench.core.project import Parts, Project, batches
 from workbench.core.run import IMPORTED, RefusedLine, VerdictEvidence, VerdictLine, VerdictRow, VerdictsImported
-from workbench.core.selection import Selection, is_figure
+from workbench.core.selection import Selection, is_usable_number
 from workbench.core.verdict import Outcome, OutcomeWord, Verdict
 from workbench.data.formats.lines import LineRefusedError
 from workbench.data.formats.rows import decoded, read_checked
@@ -65,7 +65,7 @@ def _read_sheet(sheet: VerdictSheet) -> Iterator[tuple[int, VerdictRow | Refusal
 def _row_fault(line: VerdictRow) -> tuple[str, str] | None:
     if line.verdict is None and line.score is None:
         return "verdict", "a line needs a verdict (correct, incorrect, abstain, error), a score, or both"
-    if line.score is not None and not is_figure(line.score):
+    if line.score is not None and not is_usable_number(line.score):
         return "score", "a score is a finite number, 1e100 at most"
     if not (isfinite(line.ms) and line.ms >= 0):
         return "ms", "a time is a number of milliseconds from 0"
@@ -79,7 +79,7 @@ _RUNS_HERE = "is a verifier that runs here; its verdicts can't come from a file"
 def _similar_name_fault(name: str, there: set[str]) -> str:
     if is_mixed(name):
         return f"{name!r} mixes letters of several alphabets that look alike"
-    other = looks_like(name, there)
+    other = find_lookalike(name, there)
     return "" if other is None else f"{name!r} looks like {other!r}, which is there"
 
 
@@ -151,7 +151,7 @@ def store_verdicts(
     report = VerdictsImported()
     runs = _ImportRuns(project, version)
     parts = Parts("lines")
-    for some in some_at_a_time(rows):
+    for some in batches(rows):
         with parts.storing(len(some)), project.database.write() as connection:
             lines = []
             for number, row in some:

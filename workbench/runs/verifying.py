@@ -27,10 +27,10 @@ from workbench.core.run import (
 )
 from workbench.core.selection import Selection
 from workbench.data.store import tests
-from workbench.runs.choosing import choose, make, require_runnable, written
+from workbench.runs.choosing import construct_verifier, require_runnable, resolve_verifier, verifiers_in_settings
 from workbench.runs.configuring import bound_run
 from workbench.runs.liveness import ensure_runner, living_runner
-from workbench.runs.run_status import Watch, light_info, run_info, run_row, runs, wait
+from workbench.runs.run_status import Watch, run_info, run_info_without_counts, run_row, runs, wait
 from workbench.runs.store import batches as stored_batches
 from workbench.runs.store import calls
 from workbench.runs.store import runs as stored_runs
@@ -79,7 +79,7 @@ def kinds(project: Project) -> list[VerifierInfo]:
     registry = Registry()
     available = registry.available()
     named = configured(project)
-    in_file, _ = written(project, available)
+    in_file, _ = verifiers_in_settings(project, available)
     return [
         VerifierInfo(
             name=kind.name,
@@ -98,7 +98,7 @@ def kinds(project: Project) -> list[VerifierInfo]:
 
 def settings_problems(project: Project) -> list[UsageError]:
     """Return the errors of verifiers that ``workbench.toml`` configures; verifiers without an error remain usable."""
-    return written(project, Registry().available())[1]
+    return verifiers_in_settings(project, Registry().available())[1]
 
 
 def configured(project: Project) -> list[ConfiguredVerifier]:
@@ -150,9 +150,9 @@ def start(
         RunError: The run is in progress on other items, no runner starts, or this machine doesn't support the isolation
             level.
     """
-    chosen = choose(project, kind, options or {}, name)
+    chosen = resolve_verifier(project, kind, options or {}, name)
     name, options = chosen.name, chosen.options
-    verifier = make(chosen)
+    verifier = construct_verifier(chosen)
     require_trust(project, verifier, options, accept=trust or chosen.own)
     if in_batches:
         # Only runs that call servers need the client's libraries.
@@ -178,7 +178,7 @@ def start(
     with project.database.write() as connection:
         run = bound_run(connection, name, verifier, options)
     if retry_timeouts:
-        _delete_verdicts(project, run, stored_verdicts.take_back_timeouts, "timeouts")
+        _delete_verdicts(project, run, stored_verdicts.delete_timeouts, "timeouts")
     if ask_again:
         _ask_again(project, run, verifier, selection)
     counts = stored_verdicts.of_selection(reader, run, selection)
@@ -188,7 +188,7 @@ def start(
         _set_cluster(connection, project.path, run, on)
         _queue_or_join(connection, project.path, run, selection, stored, counts.items - counts.stored, workers)
     _wake_runner(project, run)
-    return structs.replace(light_info(project, run), selected=counts.items, reused=counts.stored)
+    return structs.replace(run_info_without_counts(project, run), selected=counts.items, reused=counts.stored)
 
 
 def pause(project: Project, run: int) -> RunInfo:
@@ -246,11 +246,11 @@ def resume(
     if verifier.isolation == "sandbox" and allow_unsafe:
         require_level(project, cast("SandboxedVerifier", verifier).wanted, allow_unsafe=True)
     if retry_errors:
-        _delete_verdicts(project, run, stored_verdicts.take_back_errors, "errors")
+        _delete_verdicts(project, run, stored_verdicts.delete_errors, "errors")
     if retry_timeouts:
-        _delete_verdicts(project, run, stored_verdicts.take_back_timeouts, "timeouts")
+        _delete_verdicts(project, run, stored_verdicts.delete_timeouts, "timeouts")
     if retry_unread:
-        _delete_verdicts(project, run, stored_verdicts.take_back_unread, "replies without a verdict")
+        _delete_verdicts(project, run, stored_verdicts.delete_unread, "replies without a verdict")
     counts = stored_verdicts.of_selection(reader, run, row.selection)
     stored = stored_verdicts.count(reader, run)
     with project.database.write() as connection:
@@ -271,7 +271,7 @@ def _delete_verdicts(
         stored_batches.forget_failures(connection, run)
         calls.forget_refused(connection, run)
         if take_back(connection, run) and row.state == "complete":
-            stored_runs.settle(connection, run, "paused", f"Its {what} were deleted.")
+            stored_runs.end_run(connection, run, "paused", f"Its {what} were deleted.")
 
 
 def _ask_again(project: Project, run: int, verifier: AnyVerifier, selection: Selection) -> None:
@@ -283,7 +283,7 @@ def _ask_again(project: Project, run: int, verifier: AnyVerifier, selection: Sel
     def take_back(connection: sqlite3.Connection, run: int) -> int:
         if verifier.isolation == "served":
             calls.ask_again(connection, run)
-        return stored_verdicts.take_back_chosen(connection, run, selection)
+        return stored_verdicts.delete_selected(connection, run, selection)
 
     _delete_verdicts(project, run, take_back, "verdicts")
 
@@ -291,7 +291,7 @@ def _ask_again(project: Project, run: int, verifier: AnyVerifier, selection: Sel
 def wait_for_request(project: Project, run: int) -> RunInfo:
     """Wait a few seconds for the runner to execute a request."""
     patience = time.monotonic() + _OBEY_S
-    while (info := light_info(project, run)).request is not None and time.monotonic() < patience:
+    while (info := run_info_without_counts(project, run)).request is not None and time.monotonic() < patience:
         time.sleep(_POLL_S)
     return info
 
@@ -399,7 +399,9 @@ def _send_request(project: Project, run: int, request: Request) -> RunInfo:
         row = run_row(connection, run)
         if row.state == "running" and living_runner(connection, project.path):
             stored_runs.ask(connection, run, request)
-        elif request == "cancel" and row.state in (*ACTIVE, "paused") and stored_batches.sent(connection, run):
+        elif (
+            request == "cancel" and row.state in (*ACTIVE, "paused") and stored_batches.pending_batches(connection, run)
+        ):
             # Only a process with the key can cancel its batches.
             stored_runs.queue(connection, run, row.selection, row.items, row.workers)
             stored_runs.ask(connection, run, request)
@@ -407,8 +409,8 @@ def _send_request(project: Project, run: int, request: Request) -> RunInfo:
             if row.state == "running":
                 # If its runner is alive but can't be observed from here, the runner finds that out.
                 stored_runs.drop_lease(connection)
-            stored_runs.settle(connection, run, wanted)
+            stored_runs.end_run(connection, run, wanted)
         elif row.state != wanted:
             raise RunError(f"Run {run} is {row.state}; there is nothing to {request}.")
     _wake_runner(project, run)
-    return light_info(project, run)
+    return run_info_without_counts(project, run)

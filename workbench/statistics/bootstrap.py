@@ -109,7 +109,7 @@ def resampled(kind: IntArray, kinds: int, cluster: IntArray, samples: int, seed:
         kind, cluster = kind[there], cluster[there]
     if not len(kind):
         return
-    often, items = alike_clusters(cluster, kind, kinds)
+    often, items = group_equal_clusters(cluster, kind, kinds)
     clusters = int(often.sum())
     size = max(1, _BLOCK // max(len(often), kinds))
     each_once = len(often) == clusters < _MAX_COARSE_CLUSTERS and samples * len(often) <= _MAX_CACHED_COUNTS
@@ -145,7 +145,7 @@ def _samples_of(clusters: int, samples: int, seed: int) -> IntArray:
     return found
 
 
-def alike_clusters(
+def group_equal_clusters(
     cluster: IntArray, kind: IntArray, kinds: int
 ) -> tuple[IntArray, FloatArray | sparse.csr_array | None]:
     """Group equal clusters, which have the same number of items of each kind.

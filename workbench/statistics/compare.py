@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import structs
 
 from workbench.statistics.accuracy import group_order
-from workbench.statistics.agreement.coefficients import divided
+from workbench.statistics.agreement.coefficients import divide_or_nan
 from workbench.statistics.confusion import BoolArray, FloatArray, Graded, IntArray
 from workbench.statistics.detecting import detectable
 from workbench.statistics.intervals import (
@@ -18,7 +18,7 @@ from workbench.statistics.intervals import (
     compact,
     countable,
     design_effects,
-    is_carried,
+    has_enough_clusters,
     is_seldom,
     share_ends,
     share_interval,
@@ -320,7 +320,7 @@ def _shares(counts: IntArray, sizes: IntArray) -> _Shares:
     correlation = np.divide(products, spread, out=np.zeros_like(products), where=spread > 0)
     np.fill_diagonal(correlation, 1.0)
     ends = share_ends(counts.sum(axis=1), n, known)
-    return _Shares(share, *ends, correlation, is_seldom(share, known), is_carried(known))
+    return _Shares(share, *ends, correlation, is_seldom(share, known), has_enough_clusters(known))
 
 
 def _combined_ends(known: _Shares, figure: Callable[[FloatArray], float]) -> Ends:
@@ -477,7 +477,7 @@ def _metric_of_both(figure: Figure, totals: FloatArray) -> tuple[FloatArray, Flo
 
 
 def _accuracy(right: FloatArray, of_gold: FloatArray) -> FloatArray:
-    return divided(right.sum(axis=1), of_gold.sum(axis=1))
+    return divide_or_nan(right.sum(axis=1), of_gold.sum(axis=1))
 
 
 def balanced(right: FloatArray, of_gold: FloatArray) -> FloatArray:
@@ -487,7 +487,7 @@ def balanced(right: FloatArray, of_gold: FloatArray) -> FloatArray:
         right: Number of correctly judged items with gold incorrect, and with gold correct: samples x 2.
         of_gold: Number of all items with gold incorrect, and with gold correct: samples x 2.
     """
-    means: FloatArray = divided(right, of_gold).mean(axis=1)
+    means: FloatArray = divide_or_nan(right, of_gold).mean(axis=1)
     return means
 
 
@@ -498,7 +498,7 @@ def matthews(right: FloatArray, of_gold: FloatArray) -> FloatArray:
     """
     (tn, tp), (fp, fn) = right.T, (of_gold - right).T
     below = np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
-    found: FloatArray = np.where(of_gold.all(axis=1), np.nan_to_num(divided(tp * tn - fp * fn, below)), np.nan)
+    found: FloatArray = np.where(of_gold.all(axis=1), np.nan_to_num(divide_or_nan(tp * tn - fp * fn, below)), np.nan)
     return found
 
 

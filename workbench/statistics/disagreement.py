@@ -81,7 +81,7 @@ _MAX_ROUNDS = 100
 _CLOSE = 1e-6
 
 
-def improbable(features: Sequence[Feature], gold: IntArray, question: IntArray) -> FloatArray:
+def label_surprise(features: Sequence[Feature], gold: IntArray, question: IntArray) -> FloatArray:
     """Return, for each item, the probability of the label opposite to its gold, by a model fitted on other questions'
     labels.
 
@@ -154,13 +154,13 @@ def _fit_logistic(indicators: sparse.csr_array, counts: FloatArray) -> FloatArra
     return found
 
 
-def outvoted(votes: Sequence[IntArray], gold: IntArray) -> FloatArray:
+def label_error_probability(votes: Sequence[IntArray], gold: IntArray) -> FloatArray:
     """Return the probability that each label is wrong, treating gold as one more annotator that may err like the
     verifiers.
 
     It uses the consensus of `workbench.statistics.agreement.figures`, which assumes that annotators are independent
-    given the truth: several verifiers with the same weakness outvote all others. Use it in addition to `improbable`,
-    not instead of it.
+    given the truth: several verifiers with the same weakness outvote all others. Use it in addition to
+    `label_surprise`, not instead of it.
 
     Args:
         votes: For each verifier, the outcome of each item, -1 for none; undecided outcomes are left out.
@@ -221,7 +221,7 @@ def counted(votes: Sequence[IntArray], items: int) -> VoteCounts:
     return VoteCounts(yes, no)
 
 
-def falling(place: IntArray, score: FloatArray) -> Ranking:
+def rank_by_score(place: IntArray, score: FloatArray) -> Ranking:
     """Sort items by score, highest first; items with equal scores stay in the order of import."""
     order = np.argsort(-score, kind="stable")
     return Ranking(place[order], score[order])
@@ -256,15 +256,15 @@ def against_gold(
         The score of an item is the sum over its decided verdicts of log(P(verdict | gold is wrong) / P(verdict | gold
         is right)), in nats; each term is given by `evidence`.
     """
-    place = of(contradicted(votes, gold), kept)
+    place = of(is_contradicted(votes, gold), kept)
     cell = group[place].astype(np.int32) * _GOLDS + gold[place]
     score = np.zeros(len(place))
     for vote in votes:
         score += evidence(vote, gold, group, groups).ravel()[cell * _OUTCOMES + (vote[place] + 1)]
-    return falling(place, score)
+    return rank_by_score(place, score)
 
 
-def contradicted(votes: Sequence[IntArray], gold: IntArray) -> BoolArray:
+def is_contradicted(votes: Sequence[IntArray], gold: IntArray) -> BoolArray:
     """Return, for each item, whether some decided verdict differs from gold; for the arguments see `against_gold`."""
     said = counted(votes, len(gold))
     found: BoolArray = ((gold == 1) & (said.no > 0)) | ((gold == 0) & (said.yes > 0))
@@ -312,7 +312,7 @@ class Splits(NamedTuple):
     unvoted: int
 
 
-def uneven(votes: Sequence[IntArray], items: int, kept: BoolArray | None = None) -> Ranking:
+def rank_by_split(votes: Sequence[IntArray], items: int, kept: BoolArray | None = None) -> Ranking:
     """Rank the items on which decided verdicts disagree, the most evenly split first; equally split items are ranked
     by their number of verdicts.
 
@@ -354,7 +354,7 @@ def splits(votes: Sequence[IntArray], items: int, k: int, kept: BoolArray | None
     no = weight.sum() - yes
     unvoted = int(items if kept is None else np.count_nonzero(kept)) - int(np.count_nonzero(meant))
     score = np.minimum(yes, no) / np.maximum(yes, no)
-    return Splits(falling(place, score), tuple(sizes.tolist()), unvoted)
+    return Splits(rank_by_score(place, score), tuple(sizes.tolist()), unvoted)
 
 
 def weights(votes: Sequence[IntArray], said: VoteCounts, full: BoolArray) -> FloatArray:

@@ -12,7 +12,7 @@ from workbench.statistics.records.flips import FLIP_KINDS, FlipKind, FlipRow
 UNCHANGED = -1
 
 
-def place(kind: FlipKind) -> int:
+def flip_code(kind: FlipKind) -> int:
     return FLIP_KINDS.index(kind)
 
 
@@ -31,12 +31,12 @@ def flips(before: IntArray, after: IntArray, gold: IntArray, protocol: Protocol3
     changed = (before >= 0) & (after >= 0) & (before != after)
     was, now = grade(before, gold, protocol), grade(after, gold, protocol)
     decided_before, decided_after = before < OutcomeCode.ABSTAIN, after < OutcomeCode.ABSTAIN
-    found[changed] = place("other")
-    found[changed & ~decided_before & decided_after] = place("now_decided")
-    found[changed & decided_before & ~decided_after] = place("now_undecided")
-    found[changed & was.right & now.counted & ~now.right] = place("broken")
-    found[changed & was.counted & ~was.right & now.right] = place("fixed")
-    found[changed & (gold < 0)] = place("without_gold")
+    found[changed] = flip_code("other")
+    found[changed & ~decided_before & decided_after] = flip_code("now_decided")
+    found[changed & decided_before & ~decided_after] = flip_code("now_undecided")
+    found[changed & was.right & now.counted & ~now.right] = flip_code("broken")
+    found[changed & was.counted & ~was.right & now.right] = flip_code("fixed")
+    found[changed & (gold < 0)] = flip_code("without_gold")
     return found
 
 

@@ -136,11 +136,11 @@ def intervals_by_question(
 def intervals(right: FloatArray | IntArray, n: IntArray, known: Clustering) -> list[Ends | None]:
     """Return each group's interval by `share_ends`; None with fewer than `FEWEST` effective clusters."""
     ends = zip(*(side.tolist() for side in share_ends(right, n, known)), strict=True)
-    enough = is_carried(known).tolist()
+    enough = has_enough_clusters(known).tolist()
     return [(low, high) if there else None for (low, high), there in zip(ends, enough, strict=True)]
 
 
-def is_carried(known: Clustering) -> BoolArray:
+def has_enough_clusters(known: Clustering) -> BoolArray:
     carried: BoolArray = known.alike >= FEWEST - _ROUNDING
     return carried
 

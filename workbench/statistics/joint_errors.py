@@ -10,7 +10,7 @@ import numpy as np
 
 from workbench.core.verdict import OutcomeCode, Protocol3
 from workbench.statistics.agreement.clustered import evidence, interval, jackknife
-from workbench.statistics.agreement.coefficients import divided, summed
+from workbench.statistics.agreement.coefficients import divide_or_nan, sum_by_position
 from workbench.statistics.agreement.cohen import kappa_interval, kappa_of
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray, defined
 from workbench.statistics.intervals import compact, distinct
@@ -94,7 +94,7 @@ def _phi(faults: FloatArray) -> FloatArray:
     """
     tables = faults.reshape(-1, 2, 2)
     product = tables[:, 0, 0] * tables[:, 1, 1] - tables[:, 0, 1] * tables[:, 1, 0]
-    return divided(product, np.sqrt(tables.sum(axis=1).prod(axis=1) * tables.sum(axis=2).prod(axis=1)))
+    return divide_or_nan(product, np.sqrt(tables.sum(axis=1).prod(axis=1) * tables.sum(axis=2).prod(axis=1)))
 
 
 def _joint_errors(wrong_a: BoolArray, wrong_b: BoolArray, question: IntArray) -> JointErrors:
@@ -128,7 +128,7 @@ def _phi_interval(phi: float, kind: IntArray, question: IntArray) -> Interval | 
     is_rarer = np.array([wrong.sum() >= len(kind), wrong.sum() <= len(kind)])
     alike = (wrong != 1) & is_rarer[wrong // 2]
     rarer = (2 - wrong) * is_rarer[0] + wrong * is_rarer[1]
-    differs, agrees, holds = (summed(cluster, mass, questions) for mass in (wrong == 1, alike, rarer))
+    differs, agrees, holds = (sum_by_position(cluster, mass, questions) for mass in (wrong == 1, alike, rarer))
     carried = evidence(np.zeros(questions, dtype=np.int64), differs, agrees, holds, 1)
     if not carried.is_enough():
         return None
@@ -138,7 +138,7 @@ def _phi_interval(phi: float, kind: IntArray, question: IntArray) -> Interval | 
 # -- Objects that tests can't distinguish, as groups and as letters.
 
 
-def alike_groups(differ: BoolArray) -> list[tuple[int, ...]]:
+def indistinguishable_groups(differ: BoolArray) -> list[tuple[int, ...]]:
     """Return the maximal groups in which no two objects differ; an object can be in several groups.
 
     They are the maximal cliques of the graph of pairs that don't differ, which the insert-and-absorb algorithm also

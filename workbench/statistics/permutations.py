@@ -127,7 +127,7 @@ class _GroupTotals(NamedTuple):
     pool: _LabelPool
     blocks: _SharedQuestions | None
 
-    def as_far(self, excess: FloatArray, variance: FloatArray) -> BoolArray:
+    def is_as_extreme(self, excess: FloatArray, variance: FloatArray) -> BoolArray:
         own = abs(self.excess) / sqrt(self.variance) if self.variance > _ROUNDING else 0.0
         found: BoolArray = np.abs(excess) >= own * np.sqrt(variance) * (1 - _ROUNDING) - _ROUNDING
         return found & ((variance > _ROUNDING) | (own == 0))
@@ -281,7 +281,7 @@ def _enumerated_p(cell: _GroupTotals, drawn: int) -> float:
     if drawn != wanted:
         apart, spread = -apart, float(often @ variance) - spread
     chance = np.exp(weight - weight.max())
-    return float(chance[cell.as_far(apart, spread)].sum() / chance.sum())
+    return float(chance[cell.is_as_extreme(apart, spread)].sum() / chance.sum())
 
 
 def _log_choices(number: int, most: int) -> FloatArray:
@@ -299,7 +299,7 @@ def _sampled_p(cell: _GroupTotals, generator: np.random.Generator) -> float:
         step = max(1, _BLOCK // max(kinds, 1))
         while deals < goal:
             size = min(step, goal - deals)
-            far += int(np.count_nonzero(cell.as_far(*_draw_permutations(cell, size, generator))))
+            far += int(np.count_nonzero(cell.is_as_extreme(*_draw_permutations(cell, size, generator))))
             deals += size
         if far >= enough:
             break

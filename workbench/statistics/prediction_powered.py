@@ -25,7 +25,7 @@ from workbench.statistics.intervals import (
     clusters,
     compact,
     design_effects,
-    is_carried,
+    has_enough_clusters,
     share_ends,
     wilson,
 )
@@ -73,7 +73,9 @@ class _Influence(NamedTuple):
     predictions: FloatArray
 
 
-def powered(truth: IntArray, predicted: FloatArray, question: IntArray, stratum: IntArray | None = None) -> Powered:
+def estimate_share(
+    truth: IntArray, predicted: FloatArray, question: IntArray, stratum: IntArray | None = None
+) -> Powered:
     """Estimate a share of all items.
 
     With weights w under which the labelled, and the unlabelled, items represent all items (1 / n without strata),
@@ -150,7 +152,7 @@ def _least_effective_questions(question: IntArray, stratum: IntArray, cells: _Ce
 
 
 def _ends(share: float, n: float, known: Clustering) -> Ends | None:
-    if not is_carried(known)[0]:
+    if not has_enough_clusters(known)[0]:
         return None
     low, high = share_ends(np.array([share * n]), np.array([n]), known)
     return float(low[0]), float(high[0])
@@ -301,7 +303,7 @@ def half_width(accuracy: float, n: int, deff: float) -> float:
     return (hi - lo) / 2
 
 
-def needed(accuracy: float, deff: float, within: float) -> int:
+def needed_items(accuracy: float, deff: float, within: float) -> int:
     """Return the least number of items whose interval is no wider than ± ``within``.
 
     With w = ``within``, q = p (1 - p) and m effective items, z sqrt(q m + z²/4) / (m + z²) = w is the quadratic

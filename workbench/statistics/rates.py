@@ -174,7 +174,7 @@ def accuracy_at(prevalence: float, known: Rates) -> tuple[float, tuple[float, fl
     return found, (max(found - ends[0], 0.0), min(found + ends[1], 1.0))
 
 
-def accuracy_behind_noise(measured: float, ci: Ends, wrong: float, wrong_ci: Ends) -> tuple[float, Ends] | None:
+def accuracy_without_label_errors(measured: float, ci: Ends, wrong: float, wrong_ci: Ends) -> tuple[float, Ends] | None:
     """Return accuracy against error-free labels, A = (a - w) / (1 - 2 w), with its 95 % interval from both intervals.
 
     A verifier with accuracy A, independent of the label errors, agrees with a label with probability A (1 - w) + (1 -

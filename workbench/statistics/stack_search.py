@@ -17,7 +17,7 @@ from msgspec import Struct, structs
 from workbench.core.verdict import Outcome, OutcomeCode, Protocol3
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray, grade
 from workbench.statistics.intervals import Z95, compact
-from workbench.statistics.stacks import NOTHING, settled
+from workbench.statistics.stacks import NOTHING, decide_by_stage
 
 QUANTILES: Final = (0.5, 0.75, 0.9)
 """Quantiles of a verifier's scores that are tried as thresholds, upper and lower."""
@@ -230,7 +230,7 @@ class StackSearch:
         if key not in self._settled:
             rule = place.rule
             outcome, score = self._outcomes[place.verifier], self._scores[place.verifier]
-            self._settled[key] = settled(outcome, score, rule.outcomes, rule.least, rule.most)
+            self._settled[key] = decide_by_stage(outcome, score, rule.outcomes, rule.least, rule.most)
         return self._settled[key]
 
     def _is_judged_type(self, place: CandidateStage) -> BoolArray:

@@ -17,7 +17,7 @@ NOTHING = np.int8(-1)
 """No verdict; as a stage's result, the item is deferred."""
 
 
-def settled(
+def decide_by_stage(
     outcome: IntArray,
     score: FloatArray | None,
     outcomes: Collection[Outcome],
@@ -54,7 +54,7 @@ class StageVerdicts(NamedTuple):
     Attributes:
         verifier: The number of the verifier; a verifier in two stages is called once.
         outcome: `OutcomeCode` of each item, -1 without one.
-        settles: The stack's verdict after this stage, see `settled`.
+        settles: The stack's verdict after this stage, see `decide_by_stage`.
         asked: Whether the stage judges each item's answer type.
     """
 
@@ -82,7 +82,7 @@ class Stacked(NamedTuple):
     asked: BoolArray
 
 
-def stacked(stages: Sequence[StageVerdicts], verifiers: int) -> Stacked:
+def simulate_stack(stages: Sequence[StageVerdicts], verifiers: int) -> Stacked:
     """Run the items through the stages.
 
     Args:

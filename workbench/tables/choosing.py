@@ -15,7 +15,7 @@ _SHORT = {"ci": "95interval", "interval": "95interval"}
 """Alternative names of the heading "95 % interval"."""
 
 
-def chosen(tables: Iterable[Table], form: TableForm) -> Iterator[Table]:
+def select_parts(tables: Iterable[Table], form: TableForm) -> Iterator[Table]:
     """Yield tables with the columns and rows that a form selects; a table without any of the columns is left out.
 
     Raises:

@@ -254,17 +254,17 @@ _MAX_TEXT = 4_000
 """Maximum characters of a text in a document: longer ones can only be imported names, ids or lines."""
 
 
-def beginning(text: str, most: int) -> str:
+def shorten_end(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most]} {_omission_mark(len(text) - most)}"
 
 
-def end(text: str, most: int) -> str:
+def shorten_start(text: str, most: int) -> str:
     """Return the last characters of a text, where completions usually state their answers."""
     return text if len(text) <= most else f"{_omission_mark(len(text) - most)} {text[-most:]}"
 
 
-def limited(text: str) -> str:
-    return beginning(text, _MAX_TEXT)
+def limit_length(text: str) -> str:
+    return shorten_end(text, _MAX_TEXT)
 
 
 def _omission_mark(characters: int) -> str:

@@ -15,10 +15,10 @@ from workbench.core.errors import FormatError
 from workbench.core.files import whole_file
 from workbench.core.options import TableForm, TableFormat
 from workbench.core.verdict import GoldChoice, Protocol3
-from workbench.tables.choosing import chosen
+from workbench.tables.choosing import select_parts
 from workbench.tables.document import Table
 from workbench.tables.markdown import markdown_table
-from workbench.tables.table_text import csv_table, harmless, latex_table, plain_table
+from workbench.tables.table_text import csv_table, escape_csv_text, latex_table, plain_table
 
 FORMATS: Final[tuple[TableFormat, ...]] = get_args(TableFormat)
 
@@ -34,18 +34,18 @@ WRITERS: Final[dict[TableFormat, Callable[[Table], str]]] = {
 """Writers of a displayed table; CSV with full precision is built from the records instead."""
 
 
-def written(tables: Iterable[Table], form: TableForm) -> str:
+def format_tables(tables: Iterable[Table], form: TableForm) -> str:
     """Format tables one below the other, with the columns and rows that a form selects.
 
     Raises:
         UsageError: No table has a requested column.
     """
-    found = list(chosen(tables, form))
+    found = list(select_parts(tables, form))
     label = (f"{form.label}-{number}" if form.label and number > 1 else form.label for number in count(1))
     return "\n".join(WRITERS[form.format](structs.replace(one, label=next(label))) for one in found)
 
 
-def with_counting(table: Table, protocol: Protocol3, gold: GoldChoice) -> Table:
+def add_protocol_to_caption(table: Table, protocol: Protocol3, gold: GoldChoice) -> Table:
     return structs.replace(table, caption=f"{table.caption} (protocol {protocol}, gold {gold})")
 
 
@@ -73,10 +73,10 @@ def write_next_to(database: Path, name: str, suffix: str, text: str) -> Path:
 
 
 def records_csv(records: Iterable[Struct], every: Mapping[str, Any]) -> str:
-    return lines_csv([dict(flat(structs.asdict(record))) for record in records], every)
+    return lines_csv([dict(flatten_columns(structs.asdict(record))) for record in records], every)
 
 
-def figures_csv(lines: Sequence[Mapping[str, Any]], protocol: Protocol3, gold: GoldChoice) -> str:
+def metrics_csv(lines: Sequence[Mapping[str, Any]], protocol: Protocol3, gold: GoldChoice) -> str:
     """Format metrics in full precision with their protocol and gold; see `lines_csv`."""
     return lines_csv(lines, {"protocol": protocol, "gold": gold})
 
@@ -97,11 +97,11 @@ def lines_csv(lines: Sequence[Mapping[str, Any]], every: Mapping[str, Any]) -> s
     return buffer.getvalue()
 
 
-def flat(found: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def flatten_columns(found: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Yield columns and values: an interval becomes two columns, a nested record one column per field."""
     for name, value in found.items():
         if isinstance(value, Struct):
-            yield from flat(structs.asdict(value), f"{name}_")
+            yield from flatten_columns(structs.asdict(value), f"{name}_")
         elif name == "ci" or name.endswith("_ci"):
             low, high = value or (None, None)
             yield f"{prefix}{name}_low", low
@@ -113,4 +113,4 @@ def flat(found: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]
 def _cell(value: Any) -> Any:
     if value is None:
         return ""
-    return harmless(value) if isinstance(value, str) else value
+    return escape_csv_text(value) if isinstance(value, str) else value

@@ -37,7 +37,7 @@ from workbench.tables.document import (
     Section,
     Series,
     Table,
-    limited,
+    limit_length,
     percentage,
 )
 
@@ -197,11 +197,11 @@ def joined(*children: Child) -> Markup:
 
 def text(data: str) -> Markup:
     """Escape an untrusted text for HTML; line breaks become visible characters."""
-    return escape(inert(limited(data)))
+    return escape(inert(limit_length(data)))
 
 
 def lines(data: str) -> Markup:
-    return escape(inert_lines(limited(data)))
+    return escape(inert_lines(limit_length(data)))
 
 
 # -- Plots as SVG, in the page's own colours; every number is also outside the plot.

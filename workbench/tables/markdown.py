@@ -23,10 +23,10 @@ from workbench.tables.document import (
     Scatter,
     Section,
     Table,
-    limited,
+    limit_length,
     percentage,
 )
-from workbench.tables.table_text import lines_text
+from workbench.tables.table_text import text_plot
 
 _BAR = 50
 """Characters from 0 to 1 in a plot."""
@@ -44,7 +44,7 @@ def markdown(document: Document) -> str:
 
 
 def escaped(text: str) -> str:
-    plain = _MARKS.sub(r"\\\1", inert(" ".join(limited(text).split("\n"))).translate(_ENTITIES))
+    plain = _MARKS.sub(r"\\\1", inert(" ".join(limit_length(text).split("\n"))).translate(_ENTITIES))
     return _LINK.sub(_without_link, plain).replace("@", "&#64;")
 
 
@@ -95,9 +95,9 @@ def _(block: Table) -> str:
 
 @_block.register
 def _(block: Intervals) -> str:
-    wide = max((len(inert(limited(point.label))) for point in block.points), default=0)
+    wide = max((len(inert(limit_length(point.label))) for point in block.points), default=0)
     lines = [
-        f"{inert(limited(point.label)):<{wide}}  {interval_bar(point.value, point.low, point.high, _BAR)}  "
+        f"{inert(limit_length(point.label)):<{wide}}  {interval_bar(point.value, point.low, point.high, _BAR)}  "
         f"{percentage(point.value):>5} [{percentage(point.low)}, {percentage(point.high)}]"
         for point in block.points
     ]
@@ -108,7 +108,7 @@ def _(block: Intervals) -> str:
 
 @_block.register
 def _(block: Scatter) -> str:
-    lines = [f"{inert(limited(dot.label))}  {percentage(dot.x)}  {percentage(dot.y)}" for dot in block.dots]
+    lines = [f"{inert(limit_length(dot.label))}  {percentage(dot.x)}  {percentage(dot.y)}" for dot in block.dots]
     head = f"verifier, {inert(block.x_label)}, {inert(block.y_label)}"
     return f"{escaped(block.caption)}\n\n{_fenced_block(chr(10).join([head, *lines]))}"
 
@@ -124,13 +124,15 @@ def _(block: Histogram) -> str:
 
 @_block.register
 def _(block: Lines) -> str:
-    return f"{escaped(block.caption)}\n\n{_fenced_block(lines_text(block))}"
+    return f"{escaped(block.caption)}\n\n{_fenced_block(text_plot(block))}"
 
 
 @_block.register
 def _(block: Case) -> str:
     facts = "\n".join(f"- {escaped(name)}: {escaped(said)}" for name, said in block.facts)
-    passages = [f"{escaped(part.name)}:\n\n{_fenced_block(inert_lines(limited(part.text)))}" for part in block.passages]
+    passages = [
+        f"{escaped(part.name)}:\n\n{_fenced_block(inert_lines(limit_length(part.text)))}" for part in block.passages
+    ]
     return "\n\n".join(part for part in (f"#### {escaped(block.title)}", facts, *passages) if part)
 
 

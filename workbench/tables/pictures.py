@@ -18,7 +18,7 @@ from msgspec import Struct
 from workbench.core.errors import UsageError
 from workbench.core.text.figures import number
 from workbench.core.text.inert import inert
-from workbench.tables.document import Histogram, Intervals, Point, Scatter, limited, percentage
+from workbench.tables.document import Histogram, Intervals, Point, Scatter, limit_length, percentage
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -103,7 +103,7 @@ def require_matplotlib() -> None:
         raise UsageError("Figures need matplotlib, which is not installed.", HINT) from None
 
 
-def picture(drawn: Picture, formats: Iterable[PictureFormat]) -> dict[PictureFormat, bytes]:
+def draw_picture(drawn: Picture, formats: Iterable[PictureFormat]) -> dict[PictureFormat, bytes]:
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
@@ -178,7 +178,7 @@ def _draw_points(figure: Figure, points: Sequence[Point], *, scale: float, shown
 
 
 def _caption(text: str) -> str:
-    return fill(_drawable_text(limited(text)), 70)
+    return fill(_drawable_text(limit_length(text)), 70)
 
 
 @_draw.register(Scatter)

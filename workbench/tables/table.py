@@ -109,7 +109,9 @@ def count(heading: str, value: Callable[[Record], int], **extras: Unpack[Extras[
     return Column(heading=heading, value=value, show="{:,}".format, **extras)
 
 
-def figure(heading: str, value: Callable[[Record], float | None], **extras: Unpack[Extras[Record]]) -> Column[Record]:
+def metric_column(
+    heading: str, value: Callable[[Record], float | None], **extras: Unpack[Extras[Record]]
+) -> Column[Record]:
     return Column(heading=heading, value=value, show=number, **extras)
 
 
@@ -176,7 +178,7 @@ def cells(columns: Columns[Record], record: Record) -> tuple[str, ...]:
     return tuple(one.cell(record).text for one in columns)
 
 
-def listed(columns: Columns[Record], records: Iterable[Record]) -> str:
+def aligned_rows(columns: Columns[Record], records: Iterable[Record]) -> str:
     """Return the rows aligned for a terminal, without a caption; control characters are made visible."""
     there = [one for one in columns if one.there]
     lines = [tuple(one.heading for one in there), *(cells(there, record) for record in records)]

@@ -70,7 +70,7 @@ def _shared_headings(line: Sequence[Head], widths: list[int]) -> str:
 def csv_table(table: Table) -> str:
     """Return the table as CSV, with extra columns for small print and for sections.
 
-    Texts that a spreadsheet would read as a formula get a leading apostrophe; see `harmless`.
+    Texts that a spreadsheet would read as a formula get a leading apostrophe; see `escape_csv_text`.
     """
     small = [
         any(len(row.cells) > place and row.cells[place].small for row in table.rows) for place in _column_indexes(table)
@@ -81,14 +81,14 @@ def csv_table(table: Table) -> str:
     head = [
         name for place, name in enumerate(table.columns) for name in ([name, f"{name} +/-"] if small[place] else [name])
     ]
-    writer.writerow([*(["section"] if sections else []), *map(harmless, head)])
+    writer.writerow([*(["section"] if sections else []), *map(escape_csv_text, head)])
     under = ""
     for row in table.rows:
         if row.kind == "section":
-            under = harmless(row.cells[0].text)
+            under = escape_csv_text(row.cells[0].text)
             continue
         cells = [
-            harmless(part.strip()) if place < table.left else _plain_number(part)
+            escape_csv_text(part.strip()) if place < table.left else _plain_number(part)
             for place, cell in enumerate(row.cells)
             for part in _csv_parts(cell, small[place])
         ]
@@ -96,7 +96,7 @@ def csv_table(table: Table) -> str:
     return buffer.getvalue()
 
 
-def harmless(words: str) -> str:
+def escape_csv_text(words: str) -> str:
     """Escape a text for a CSV cell, so that it is neither a formula for a spreadsheet nor a control sequence for a
     terminal.
     """
@@ -151,7 +151,7 @@ def _csv_parts(cell: Cell, with_small: bool) -> list[str]:
 def _plain_number(text: str) -> str:
     bare = text.strip()
     number = bare.replace(",", "").replace("\u2212", "-")
-    return number if _is_number(number) else "" if bare == "\u2013" else harmless(bare)
+    return number if _is_number(number) else "" if bare == "\u2013" else escape_csv_text(bare)
 
 
 def _is_number(text: str) -> bool:
@@ -198,7 +198,7 @@ def _heading_rules(line: Sequence[Head]) -> list[str]:
     return ["".join(rules)] if rules else []
 
 
-def lines_text(plot: Lines) -> str:
+def text_plot(plot: Lines) -> str:
     most = 1.0 if plot.shares else max((value for one in plot.series for value in one.values if value), default=1.0)
     wide = max(map(len, plot.ticks), default=0)
     parts = []

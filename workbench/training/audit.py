@@ -19,7 +19,7 @@ from workbench.core.database.values import now
 from workbench.core.errors import WorkbenchError
 from workbench.core.project import Project, open_project
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
-from workbench.runs.executor import is_text
+from workbench.runs.executor import is_encodable
 from workbench.training.auditing import Audit
 from workbench.training.store import trainings as store
 from workbench.training.store.trainings import Because, StepCounts, TakenCompletion, Training
@@ -104,7 +104,7 @@ class Watcher:
         self._ids = _start_training(self._project, self._training)
         reader = self._project.database.reader()
         self._sampler = Sampler(audit.share, audit.seed)
-        self._wordings = WordingWatch(store.learnt(reader, self._ids[0]))
+        self._wordings = WordingWatch(store.load_phrasings(reader, self._ids[0]))
         self._lock = threading.Lock()
         self._waiting: deque[_JudgedCall] = deque()
         self._characters = 0
@@ -216,7 +216,7 @@ class Watcher:
         return self._counted
 
     def _process_completion(self, item: VerifierInput, verdict: Verdict, step: int, counts: StepCounts) -> None:
-        if not is_text(item):
+        if not is_encodable(item):
             counts.dropped += 1
             self.dropped += 1
             return
@@ -272,7 +272,7 @@ class Watcher:
             store.put_alarms(connection, training, self._alarms)
             keeps = self._is_save_due()
             if keeps:
-                store.keep(connection, training, self._wordings.learnt)
+                store.store_phrasings(connection, training, self._wordings.learnt)
         if keeps:
             self._kept_at, self._kept_steps = time.monotonic(), self._wordings.steps
         self._counts, self._alarms = {}, []
@@ -295,4 +295,4 @@ class Watcher:
 
 def _start_training(project: Project, training: Training) -> tuple[int, int]:
     with project.database.write() as connection:
-        return store.begin(connection, training, now())
+        return store.find_or_create_training(connection, training, now())

@@ -55,7 +55,7 @@ def audit_of(database: Path | str | None, share: float, seed: int, training: str
     return None if database is None else Audit(database=Path(database), share=share, seed=seed, training=training)
 
 
-def watching(audit: Audit, verifier: str, version: str) -> Watcher:
+def start_watcher(audit: Audit, verifier: str, version: str) -> Watcher:
     """Start the audit and return its watcher; see `workbench.training.audit.Watcher`.
 
     Raises:

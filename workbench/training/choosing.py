@@ -84,7 +84,7 @@ class RewardVerifier(Struct, frozen=True, kw_only=True):
         )
 
 
-def chosen(
+def load_reward_verifier(
     name: str,
     options: Mapping[str, str] | None = None,
     database: Path | str | None = None,
@@ -112,16 +112,17 @@ def chosen(
     if database is None:
         return _load_without_project(name, given, None if journal is None or not asking else Path(journal))
     require_app("A database's verifiers")
-    from workbench.training.named import named
 
-    return named(database, name, given, trust=trust, asking=asking, journal=journal)
+    from workbench.training.named import load_named_verifier
+
+    return load_named_verifier(database, name, given, trust=trust, asking=asking, journal=journal)
 
 
 def _load_without_project(kind: str, given: dict[str, str], journal: Path | None) -> RewardVerifier:
     verifier = Registry().load(kind, given)
     if verifier.isolation != "served":
         local = verifier if verifier.isolation == "sandbox" else require_local(verifier)
-        return RewardVerifier(name=kind, kind=kind, options=given, verifier=local, warnings=lacks(local))
+        return RewardVerifier(name=kind, kind=kind, options=given, verifier=local, warnings=limitation_warnings(local))
     if journal is None:
         raise UsageError(
             f"{kind!r} asks a model server; its calls are stored in a database.",
@@ -139,7 +140,7 @@ def _load_without_project(kind: str, given: dict[str, str], journal: Path | None
     return RewardVerifier(name=kind, kind=kind, options=given, verifier=served, journal=journal)
 
 
-def lacks(verifier: AnyVerifier) -> tuple[str, ...]:
+def limitation_warnings(verifier: AnyVerifier) -> tuple[str, ...]:
     lack = getattr(verifier, "lack", None)
     return () if lack is None else (f"{verifier.name} works without computer algebra. {lack}",)
 
@@ -204,7 +205,7 @@ class WaitingItems:
             self._characters -= characters
 
 
-async def all_of(waited: Sequence[Awaitable[T]]) -> list[T]:
+async def gather_all(waited: Sequence[Awaitable[T]]) -> list[T]:
     results = await asyncio.gather(*waited, return_exceptions=True)
     for result in results:
         if isinstance(result, BaseException):

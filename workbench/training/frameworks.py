@@ -176,7 +176,7 @@ def reference_column(columns: Mapping[str, Any], wanted: str | None) -> str:
     raise FieldError(wanted or REFERENCES[1], "is missing: the references must be in a column")
 
 
-def filled(rewards: Sequence[Any], rows: Sequence[VerifierInput | None]) -> list[Any]:
+def align_with_rows(rewards: Sequence[Any], rows: Sequence[VerifierInput | None]) -> list[Any]:
     """Return the rewards of rows with a reference, and None for the other rows."""
     left = iter(rewards)
     return [None if row is None else next(left) for row in rows]

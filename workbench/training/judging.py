@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from workbench.core.columns import FieldError, text
 from workbench.core.errors import UsageError, nearest
-from workbench.core.reasons import sentence
+from workbench.core.reasons import explain_verdict
 from workbench.core.taxonomy import SUBTYPES, parse_type
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.training.choosing import is_undecided
@@ -163,7 +163,7 @@ def verdict_fields(verdict: Verdict) -> dict[str, str | None]:
         "candidate_final": verdict.candidate_final,
         "reason": verdict.reason,
         "rule": verdict.rule,
-        "sentence": sentence(verdict.outcome.word, verdict.reason, verdict.rule),
+        "sentence": explain_verdict(verdict.outcome.word, verdict.reason, verdict.rule),
     }
 
 

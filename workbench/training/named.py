@@ -7,17 +7,17 @@ from pathlib import Path
 from workbench.core.errors import Command, UsageError
 from workbench.core.project import opened_project
 from workbench.runs import probes
-from workbench.runs.choosing import choose, make
+from workbench.runs.choosing import construct_verifier, resolve_verifier
 from workbench.runs.trust import require_trust
 from workbench.statistics.records.probe import JUDGES_NOTHING, ProbeReport
-from workbench.training.choosing import RewardVerifier, lacks
+from workbench.training.choosing import RewardVerifier, limitation_warnings
 from workbench.training.records import ProbeSummary
 from workbench.verifiers.registry import require_local
 
 _NEVER_TO_ACCEPT = frozenset({"P1", "P2", "P3", "P4", "P5", "P6"})
 
 
-def named(
+def load_named_verifier(
     database: Path | str,
     name: str,
     given: dict[str, str],
@@ -28,8 +28,8 @@ def named(
 ) -> RewardVerifier:
     """Return the verifier with a name in a project; see `workbench.training.choosing.load_reward_verifier`."""
     with opened_project(database) as project:
-        choice = choose(project, name, given)
-        verifier = make(choice)
+        choice = resolve_verifier(project, name, given)
+        verifier = construct_verifier(choice)
         if choice.kind in JUDGES_NOTHING:
             raise UsageError(f"{choice.name!r} judges no completions: it can't reward them.")
         require_trust(project, verifier, choice.options, accept=trust or choice.own)
@@ -44,7 +44,7 @@ def named(
             database=project.path if asks else None,
             journal=Path(journal or project.path) if asks else None,
             probe=None if probe is None else _summarise_probe(probe),
-            warnings=(*lacks(chosen), *_probe_warnings(choice.name, verifier.version, probe)),
+            warnings=(*limitation_warnings(chosen), *_probe_warnings(choice.name, verifier.version, probe)),
         )
 
 

@@ -14,7 +14,7 @@ from workbench.core.errors import RunError
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.runs.executor import TOO_LONG, ExecutorClosed
 from workbench.training.choosing import Busy, RewardVerifier
-from workbench.training.serving import AnyJudge, judging
+from workbench.training.serving import AnyJudge, open_judge
 
 
 class CallingExecutor:
@@ -83,7 +83,7 @@ class CallingExecutor:
     async def _run_loop(self, begun: Future[tuple[asyncio.AbstractEventLoop, AnyJudge]]) -> None:
         self._over = asyncio.Event()
         try:
-            async with judging(self._chosen, None, self._workers, self._timeout) as judge:
+            async with open_judge(self._chosen, None, self._workers, self._timeout) as judge:
                 begun.set_result((asyncio.get_running_loop(), judge))
                 await self._over.wait()
                 await judge.close()

@@ -17,7 +17,7 @@ from workbench.core.verdict import Verdict
 from workbench.runs.cluster import require_cluster
 from workbench.runs.cluster_pool import ClusterPool, cluster_sandbox
 from workbench.runs.executor import ExecutorClosed
-from workbench.training.testing import SolutionExecutor, SolutionJob, fail, not_taken
+from workbench.training.testing import SolutionExecutor, SolutionJob, fail, internal_error_verdict
 from workbench.verifiers.base import SandboxedVerifier
 
 _SOLUTIONS_PER_PROCESSOR: Final = 4
@@ -104,7 +104,7 @@ class NodesExecutor(SolutionExecutor):
     def _drop_gone(self, pool: ClusterPool) -> None:
         if self._over.is_set():
             raise _Closed
-        if gone := {job for job in self._missing if job.gone}:
+        if gone := {job for job in self._missing if job.is_abandoned}:
             pool.drop(lambda key: key[0] in gone)
             for job in gone:
                 del self._missing[job]
@@ -126,7 +126,7 @@ class NodesExecutor(SolutionExecutor):
         try:
             programs = self._programs(job)
         except Exception as error:
-            programs = not_taken(error)
+            programs = internal_error_verdict(error)
         if isinstance(programs, Verdict):
             job.answer.set_result(programs)
             return
@@ -143,7 +143,7 @@ class NodesExecutor(SolutionExecutor):
         try:
             verdict = self._judged(job, found)
         except Exception as error:
-            verdict = not_taken(error)
+            verdict = internal_error_verdict(error)
         job.answer.set_result(verdict)
 
     def _fail_unfinished(self, error: Exception) -> None:

@@ -28,8 +28,8 @@ from workbench.core.errors import UsageError
 from workbench.core.processes import Closing
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.training import frameworks
-from workbench.training.auditing import DEFAULT_SHARE, audit_of, watching
-from workbench.training.choosing import Scale, chosen, is_undecided
+from workbench.training.auditing import DEFAULT_SHARE, audit_of, start_watcher
+from workbench.training.choosing import Scale, is_undecided, load_reward_verifier
 from workbench.training.pay import Forgeable, Pay, SuitePay, SuiteVerdict, Timeouts
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class Reward(Closing):
             )
         if database is not None and journal is None:
             journal = Path(database).with_suffix(".rewards.db")
-        self._selection_with_items = chosen(verifier, options, database, asking=True, journal=journal)
+        self._selection_with_items = load_reward_verifier(verifier, options, database, asking=True, journal=journal)
         for warning in self._selection_with_items.warnings:
             warnings.warn(warning, stacklevel=2)
         self.name = self._selection_with_items.name
@@ -175,7 +175,7 @@ class Reward(Closing):
         rows = frameworks.trl_inputs(prompts, completions, columns, self._reference)
         verdicts = self._audited_verdicts([row for row in rows if row is not None], frameworks.trl_step(columns))
         self._log_to_trl(rows, verdicts, columns)
-        return frameworks.filled([self._scale.reward(verdict) for verdict in verdicts], rows)
+        return frameworks.align_with_rows([self._scale.reward(verdict) for verdict in verdicts], rows)
 
     def compute_score(
         self, data_source: Any, solution_str: Any, ground_truth: Any, extra_info: Any = None, **_: Any
@@ -284,7 +284,7 @@ class Reward(Closing):
             return None
         with self._lock:
             if self._watcher is None or self._watcher[0] != os.getpid():
-                self._watcher = (os.getpid(), watching(self._audit, self.name, self.version))
+                self._watcher = (os.getpid(), start_watcher(self._audit, self.name, self.version))
             return self._watcher[1]
 
     def _with_tests(self, completions: Any, columns: dict[str, Any]) -> dict[str, Any]:
@@ -318,8 +318,10 @@ class Reward(Closing):
         self, rows: Sequence[VerifierInput | None], verdicts: Sequence[Verdict], columns: Mapping[str, Any]
     ) -> None:
         if callable(log_extra := columns.get("log_extra")):
-            log_extra(f"{self.name} verdict", frameworks.filled([verdict.outcome.word for verdict in verdicts], rows))
-            log_extra(f"{self.name} reason", frameworks.filled([verdict.reason for verdict in verdicts], rows))
+            log_extra(
+                f"{self.name} verdict", frameworks.align_with_rows([verdict.outcome.word for verdict in verdicts], rows)
+            )
+            log_extra(f"{self.name} reason", frameworks.align_with_rows([verdict.reason for verdict in verdicts], rows))
         if verdicts and callable(log_metric := columns.get("log_metric")):
             log_metric(f"{self.name}/undecided", sum(map(is_undecided, verdicts)) / len(verdicts))
             if self._selection_with_items.by_tests:

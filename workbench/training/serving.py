@@ -21,13 +21,19 @@ from workbench.core.project import Project, opened_project
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.runs.configuring import bound_run
 from workbench.runs.executor import ExecutorClosed
-from workbench.runs.first_stage import LONG_ITEM_CHARACTERS, AsyncReaderProcess, AsyncReaders, FirstAnswer, LeftToWorker
-from workbench.runs.generation import GO_ON, Identity, require_free
+from workbench.runs.first_stage import (
+    LONG_ITEM_CHARACTERS,
+    AsyncFirstStagePool,
+    AsyncFirstStageProcess,
+    FirstAnswer,
+    LeftToWorker,
+)
+from workbench.runs.generation import GO_ON, Identity, require_generation_name
 from workbench.runs.lease import claim_runner
 from workbench.runs.serving import VerifierSession, answering
 from workbench.runs.store import runs as stored_runs
-from workbench.training.auditing import watching
-from workbench.training.choosing import Busy, RewardVerifier, WaitingItems, all_of
+from workbench.training.auditing import start_watcher
+from workbench.training.choosing import Busy, RewardVerifier, WaitingItems, gather_all
 from workbench.training.fair import FairLine, StageTimes
 from workbench.training.records import Readiness
 from workbench.training.testing import SolutionExecutor, SolutionJob
@@ -84,7 +90,7 @@ class AskingJudge:
         """
         self._line.require_fit(items)
         with self._line.room(items), self.stages.of("work", len(items)):
-            return await all_of([self._answers.verdict(item) for item in items]), False
+            return await gather_all([self._answers.verdict(item) for item in items]), False
 
     async def close(self) -> None:
         await self._answers.end(at_once=self._line.count > 0 or self._answers.waits_for is not None)
@@ -121,21 +127,21 @@ async def asking(
             yield AskingJudge(answers, line)
         with project.database.write() as connection:
             if answers.trouble is None:
-                stored_runs.settle(connection, run, "complete")
+                stored_runs.end_run(connection, run, "complete")
             else:
-                stored_runs.settle(connection, run, "paused", str(answers.trouble))
+                stored_runs.end_run(connection, run, "paused", str(answers.trouble))
 
 
 def _start_run(project: Project, chosen: RewardVerifier, verifier: ServedVerifier) -> int:
     name = PREFIX + chosen.name
-    require_free(name)
+    require_generation_name(name)
     identity = Identity({**verifier.config(), "verifier": chosen.kind}, verifier.version)
     with project.database.write() as connection:
         try:
             run = bound_run(connection, name, identity, {})
         except UsageError as error:
             raise UsageError(error.message, "Name this one in workbench.toml: [verifiers.NAME]") from error
-        stored_runs.settle(connection, run, "paused", GO_ON)
+        stored_runs.end_run(connection, run, "paused", GO_ON)
     return run
 
 
@@ -164,7 +170,7 @@ class AsyncVerifier:
         cores = os.cpu_count() or 1
         self._line = line
         self._executor = chosen.executor(workers or max(1, cores - 1), timeout, yielding=True)
-        self._readers = AsyncReaders((chosen.kind, chosen.options), max(1, cores - 1))
+        self._readers = AsyncFirstStagePool((chosen.kind, chosen.options), max(1, cores - 1))
         self._turns = FairLine(_QUEUED_PER_WORKER * (workers or max(1, cores - 1)))
         self.stages = StageTimes()
         self._executor.warm()
@@ -211,8 +217,8 @@ class AsyncVerifier:
         with self._line.room(long):
             reading = [asyncio.ensure_future(self._readers.answers([item])) for item in long]
             known = iter(await self._short_item_answers(short))
-            read = iter([answer for (answer,) in await all_of(reading)] if reading else ())
-        return [self._executor.recalled(next(read)) if self._is_long(item) else next(known) for item in items]
+            read = iter([answer for (answer,) in await gather_all(reading)] if reading else ())
+        return [self._executor.with_known_result(next(read)) if self._is_long(item) else next(known) for item in items]
 
     async def _short_item_answers(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
         if len(items) <= _MAX_LOOP_ITEMS or self._executor.isolation != "staged":
@@ -225,13 +231,13 @@ class AsyncVerifier:
             while left:
                 async with self._readers.process() as process:
                     # A process gets its next piece before it has finished one: it never waits for the loop.
-                    await all_of([asyncio.ensure_future(judge_pieces(process)) for _ in range(2)])
+                    await gather_all([asyncio.ensure_future(judge_pieces(process)) for _ in range(2)])
 
-        async def judge_pieces(process: AsyncReaderProcess) -> None:
+        async def judge_pieces(process: AsyncFirstStageProcess) -> None:
             while left:
                 number, piece = left.popleft()
                 try:
-                    said[number] = [self._executor.recalled(answer) for answer in await process.ask(piece)]
+                    said[number] = [self._executor.with_known_result(answer) for answer in await process.ask(piece)]
                 except VerifierError:
                     said[number] = await self._answers_in_loop(piece)
                 if self._readers.is_over_capacity:
@@ -248,14 +254,14 @@ class AsyncVerifier:
         finally:
             # If this was cancelled, no caller waits any more: the helping processes take no further piece.
             left.clear()
-        await all_of(helping)
+        await gather_all(helping)
         return [answer for _, answers in sorted(said.items()) for answer in answers]
 
     async def _answers_in_loop(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
         answers = []
         turned = time.perf_counter()
         for item in items:
-            answers.append(self._executor.first(item))
+            answers.append(self._executor.judge_first_stage(item))
             if time.perf_counter() - turned > _TURN_S and len(items) > 1:
                 await asyncio.sleep(0)
                 turned = time.perf_counter()
@@ -263,7 +269,7 @@ class AsyncVerifier:
 
     async def _worker_verdicts(self, asked: Sequence[tuple[VerifierInput, LeftToWorker]]) -> list[Verdict]:
         try:
-            return await all_of([self._worker_verdict(item, left) for item, left in asked])
+            return await gather_all([self._worker_verdict(item, left) for item, left in asked])
         except ExecutorClosed as error:
             raise Busy from error
 
@@ -324,7 +330,7 @@ class AsyncTester:
                 with self.stages.of("first", len(items)):
                     # Long tests take seconds to parse, which must not block the event loop.
                     jobs = await asyncio.to_thread(self._executor.jobs, items)
-                return await all_of([self._run(job) for job in jobs]), False
+                return await gather_all([self._run(job) for job in jobs]), False
         except ExecutorClosed as error:
             raise Busy from error
         finally:
@@ -399,7 +405,7 @@ AnyJudge = PlainJudge | AuditedJudge
 
 
 @asynccontextmanager
-async def judging(
+async def open_judge(
     chosen: RewardVerifier, most_waiting: int | None, workers: int | None, timeout: float | None
 ) -> AsyncIterator[AnyJudge]:
     """Run a verifier in the running event loop during the context.
@@ -417,7 +423,7 @@ async def judging(
     line = WaitingItems(most_waiting)
     watcher = None
     if chosen.audit is not None:
-        watcher = watching(chosen.audit, chosen.name, chosen.verifier.version)
+        watcher = start_watcher(chosen.audit, chosen.name, chosen.verifier.version)
     if chosen.by_tests:
         yield _wrap_in_audit(AsyncTester(chosen, line, workers, timeout), watcher)
     elif chosen.journal is None:

@@ -11,7 +11,7 @@ from workbench.core.code import BASE, PASS, Execution, Where
 from workbench.core.verdict import Verdict
 from workbench.training.frameworks import REFERENCES
 from workbench.training.pay import SuiteVerdict
-from workbench.verifiers.execution.evidence import standings
+from workbench.verifiers.execution.evidence import decision_sites
 from workbench.verifiers.execution.given import COLUMNS, RowProblem, tests_columns
 
 
@@ -41,7 +41,7 @@ def suite_verdict(verdict: Verdict, given: RowProblem, runs: Mapping[str, Execut
     total = sum(weight for _, _, weight in every)
     trusted = None
     if forgeable:
-        where = standings(given.problem, [test for test, _ in passes])
+        where = decision_sites(given.problem, [test for test, _ in passes])
         # A non-plain value moves its test into the sandbox, and the message doesn't name the test: assume the hardest
         # one.
         sure = sorted(weight for test, weight in passes if where[test] not in _INSIDE)[: len(passes) - forgeable]

@@ -13,14 +13,14 @@ from msgspec import structs
 from workbench.core.code import Execution, Level, Program
 from workbench.core.errors import UsageError, VerifierError
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
-from workbench.runs.executor import ExecutorClosed, State, within
+from workbench.runs.executor import ExecutorClosed, State, wait_for_verdict
 from workbench.training.tested import suite_verdict
 from workbench.verifiers.base import SandboxedVerifier
-from workbench.verifiers.execution.evidence import not_runnable
+from workbench.verifiers.execution.evidence import no_runner_verdict
 from workbench.verifiers.execution.given import RowProblem, problem_in
 from workbench.verifiers.execution.levels import level_of
 from workbench.verifiers.execution.pool import SandboxPool
-from workbench.verifiers.execution.runners import require
+from workbench.verifiers.execution.runners import require_runner
 
 
 class _Abandoned(Exception):
@@ -44,7 +44,7 @@ class SolutionJob:
         self.answer.cancel()
 
     @property
-    def gone(self) -> bool:
+    def is_abandoned(self) -> bool:
         return self._gone
 
     def raise_if_cancelled(self) -> None:
@@ -104,7 +104,7 @@ class SolutionExecutor:
         try:
             for job in jobs:
                 self.begin(job)
-            return [within(job.answer, ends) for job in jobs]
+            return [wait_for_verdict(job.answer, ends) for job in jobs]
         finally:
             # After a deadline, or if the waiting caller was interrupted.
             for job in jobs:
@@ -195,7 +195,7 @@ class SolutionExecutor:
             job.answer.set_exception(error)
             raise
         except Exception as error:
-            job.answer.set_result(not_taken(error))
+            job.answer.set_result(internal_error_verdict(error))
         finally:
             self._running.discard(job)
 
@@ -213,7 +213,7 @@ class SolutionExecutor:
         problem = job.given.problem
         found = self._verifier.programs(problem, job.item.completion, None)
         if found and (trouble := self._language_problem(problem.language)):
-            return not_runnable(trouble)
+            return no_runner_verdict(trouble)
         return {suite: self._with_timeout(one) for suite, one in found.items()} or self._judged(job, {})
 
     def _judged(self, job: SolutionJob, runs: dict[str, Execution]) -> Verdict:
@@ -227,13 +227,13 @@ class SolutionExecutor:
         if language == "python":
             return ""
         try:
-            require(language, self.level, scratch=self._verifier.scratch > 0)
+            require_runner(language, self.level, scratch=self._verifier.scratch > 0)
         except VerifierError as error:
             return str(error)
         return ""
 
 
-def not_taken(error: Exception) -> Verdict:
+def internal_error_verdict(error: Exception) -> Verdict:
     return Verdict(outcome=Outcome.ERROR, reason="internal", detail=f"{type(error).__name__}: {error}"[:300])
 
 

@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from workbench.core.text.wordings import Wording, wordings
+from workbench.core.text.wordings import Wording, word_trigrams
 
 STEPS: Final = 20_000
 """Minimum mean number of steps to a false alarm."""
@@ -137,7 +137,7 @@ class WordingWatch:
         self._examples: dict[Wording, str] = {}
 
     def add(self, question: object, completion: str, *, accepted: bool) -> bool:
-        found = wordings(completion)
+        found = word_trigrams(completion)
         if not accepted:
             self._rejected.add(question, found)
             return False

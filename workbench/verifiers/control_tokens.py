@@ -99,7 +99,7 @@ def neutralised(text: str) -> str:
     return _insert_breaks(text, [place for _, place, _ in _token_positions(text)])
 
 
-def joined(parts: Sequence[tuple[str, bool]]) -> str:
+def join_parts(parts: Sequence[tuple[str, bool]]) -> str:
     """Join a text of several parts, breaking control tokens that an untrusted part forms with its neighbours.
 
     Args:

@@ -27,10 +27,10 @@ def judged(verifier: Verifier, item: VerifierInput) -> Verdict:
         MemoryError: The verifier ran out of memory.
     """
     answer, ms = _measure(verifier.verify, item)
-    return trimmed(_require_verdict(answer), item, ms)
+    return trim_verdict(_require_verdict(answer), item, ms)
 
 
-def quickly_judged(verifier: StagedVerifier, item: VerifierInput) -> Verdict | Pending:
+def judge_first_stage(verifier: StagedVerifier, item: VerifierInput) -> Verdict | Pending:
     """Return the first stage's verdict with its time, or the deferred item; errors become verdicts as in `judge_item`.
 
     Raises:
@@ -38,8 +38,8 @@ def quickly_judged(verifier: StagedVerifier, item: VerifierInput) -> Verdict | P
     """
     answer, ms = _measure(verifier.quick, item)
     if isinstance(answer, Pending) and isinstance(answer.key, bytes):
-        return Pending(key=answer.key, verdict=trimmed(_require_verdict(answer.verdict), item, ms))
-    return trimmed(_require_verdict(answer), item, ms)
+        return Pending(key=answer.key, verdict=trim_verdict(_require_verdict(answer.verdict), item, ms))
+    return trim_verdict(_require_verdict(answer), item, ms)
 
 
 def _measure(ask: Callable[[VerifierInput], object], item: VerifierInput) -> tuple[object, float]:
@@ -59,7 +59,7 @@ def _require_verdict(answer: object) -> Verdict:
     return failure(f"the verifier returned a {type(answer).__name__} instead of a Verdict")
 
 
-def trimmed(verdict: Verdict, item: VerifierInput, ms: float) -> Verdict:
+def trim_verdict(verdict: Verdict, item: VerifierInput, ms: float) -> Verdict:
     """Return the verdict with its texts shortened and without offsets outside their text."""
     return structs.replace(
         verdict,

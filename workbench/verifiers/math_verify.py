@@ -12,7 +12,7 @@ from workbench.core.verdict import Verdict, VerifierInput
 from workbench.verifiers import latex
 from workbench.verifiers.base import Isolation
 from workbench.verifiers.judging import Allowance
-from workbench.verifiers.option_record import choices, chosen, made, meanings
+from workbench.verifiers.option_record import changed_values, choices, meanings, parse_record
 
 _WRAPPER_VERSION = "2"
 
@@ -63,7 +63,7 @@ class MathVerify:
     """Actual answers take up to 0.7 s of processor time, and half as much again under load."""
 
     def __init__(self, **options: str) -> None:
-        self._options = made(MathVerifyOptions, options)
+        self._options = parse_record(MathVerifyOptions, options)
         if (lack := latex.lack()) is not None:
             raise lack
         try:
@@ -72,7 +72,7 @@ class MathVerify:
             raise VerifierError("The package math-verify isn't installed.", "Run: pip install math-verify") from error
 
     def config(self) -> dict[str, object]:
-        return chosen(self._options)
+        return changed_values(self._options)
 
     def prepare(self) -> None:
         """Do nothing: the server has already imported everything."""

@@ -118,7 +118,7 @@ class Meter:
                     os.close(descriptor)
 
 
-def in_words(cause: Cause, seconds: float) -> str:
+def describe_timeout(cause: Cause, seconds: float) -> str:
     if cause == "cpu":
         return f"timeout: cpu, it computed for more than {seconds:g} s"
     return f"timeout: wall, it took more than {WALL_TIME_FACTOR * seconds:g} s, most of it asleep"

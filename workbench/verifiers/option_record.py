@@ -21,7 +21,7 @@ def choices(record: type[Struct]) -> dict[str, tuple[str, ...]]:
     return {name: found for name, hint in _hints(record).items() if (found := words(hint))}
 
 
-def made(record: type[Record], options: Mapping[str, str]) -> Record:
+def parse_record(record: type[Record], options: Mapping[str, str]) -> Record:
     """Parse options given as text into the record.
 
     Raises:
@@ -31,7 +31,7 @@ def made(record: type[Record], options: Mapping[str, str]) -> Record:
     return record(**{name: read(name, text, hints[name]) for name, text in options.items()})
 
 
-def chosen(record: Struct) -> dict[str, object]:
+def changed_values(record: Struct) -> dict[str, object]:
     """Return the values that differ from the defaults, so that a new option doesn't change the hash of old
     configurations."""
     values = structs.asdict(record)

@@ -21,7 +21,7 @@ from workbench.core.errors import VerifierError
 from workbench.core.processes import Closing
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.judging import CPU_SLACK_S, Allowance, HeavyVerifier, peak_of_process
-from workbench.verifiers.meter import Cause, Meter, in_words
+from workbench.verifiers.meter import Cause, Meter, describe_timeout
 from workbench.verifiers.registry import Registry
 from workbench.verifiers.wire import Channel, Hello, Loaded, Setup, WorkerAnswer
 
@@ -311,7 +311,9 @@ _DIED = Verdict(outcome=Outcome.ABSTAIN, reason="worker_died")
 
 
 def _timeout_verdict(cause: Cause, seconds: float) -> Verdict:
-    return Verdict(outcome=Outcome.ABSTAIN, reason="timeout", rule=f"timeout.{cause}", detail=in_words(cause, seconds))
+    return Verdict(
+        outcome=Outcome.ABSTAIN, reason="timeout", rule=f"timeout.{cause}", detail=describe_timeout(cause, seconds)
+    )
 
 
 def _is_free(worker: _Worker) -> bool:

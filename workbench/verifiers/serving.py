@@ -19,7 +19,7 @@ from msgspec import structs
 from workbench.core.errors import Command
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.dialects import sendable, unsent
-from workbench.llm.profiles import DEFAULT, PROFILES, Api, guess, profile_named, spoken_to
+from workbench.llm.profiles import DEFAULT, PROFILES, Api, guess_profile, profile_for_model, profile_named
 from workbench.llm.records import Ask, CallFailed, Halt, Sampling
 from workbench.llm.server import (
     DEFAULT_CONCURRENCY,
@@ -29,11 +29,11 @@ from workbench.llm.server import (
     ModelServer,
     RequestExtras,
     Route,
-    checked,
-    place_of,
+    normalised_url,
+    server_identity,
 )
 from workbench.verifiers.base import SERVER_AT, Judged, ServedVerifier
-from workbench.verifiers.judging import failure, trimmed
+from workbench.verifiers.judging import failure, trim_verdict
 
 SERVER_OPTIONS: Final[dict[str, str]] = {
     "base_url": "base URL of the model server, such as http://localhost:8000/v1",
@@ -107,10 +107,10 @@ def server_from(options: Mapping[str, str]) -> ModelServer:
     timeout = number(options, "timeout", above=0, most=_MAX_TIMEOUT_S)
     if len(_KEYS & options.keys()) > 1:
         raise ValueError(f"{min(_KEYS & options.keys())}: the key has two sources; give only one of {', '.join(_KEYS)}")
-    profile = choice(options, "server", tuple(PROFILES), default=guess(url))
+    profile = choice(options, "server", tuple(PROFILES), default=guess_profile(url))
     return ModelServer(
         profile=profile,
-        base_url=checked(url),
+        base_url=normalised_url(url),
         model=model_name(options, "model"),
         key_variable=variable,
         timeout_s=DEFAULT_TIMEOUT_S if timeout is None else timeout,
@@ -135,7 +135,7 @@ def _parse_proxy(options: Mapping[str, str]) -> str | None:
     if url is None or url == FROM_ENVIRONMENT:
         return url
     try:
-        return checked(url)
+        return normalised_url(url)
     except ValueError:
         raise ValueError("proxy: use an address such as http://localhost:3128 without a name or password") from None
 
@@ -173,7 +173,7 @@ def extras_from(options: Mapping[str, str], profile: str = DEFAULT) -> RequestEx
 
 def _parse_api(options: Mapping[str, str], profile: str) -> Api | None:
     api: Api | None = choice(options, "api", get_args(Api), "chat") if "api" in options else None
-    spoken_to(profile, "", api)
+    profile_for_model(profile, "", api)
     return api
 
 
@@ -216,7 +216,7 @@ def _server_name(options: Mapping[str, str]) -> str | None:
     if "server_name" not in options:
         return None
     name = model_name(options, "server_name")
-    return place_of(name) if "://" in name else name
+    return server_identity(name) if "://" in name else name
 
 
 def require_sendable(server: ModelServer, sampling: Sampling, chosen: Collection[str]) -> None:
@@ -229,7 +229,7 @@ def require_sendable(server: ModelServer, sampling: Sampling, chosen: Collection
     Raises:
         ValueError: A setting can't be sent.
     """
-    profile = spoken_to(server.profile, server.model, server.extras.api)
+    profile = profile_for_model(server.profile, server.model, server.extras.api)
     for name in unsent(profile, server.model, sampling):
         if name in chosen:
             takes = ", ".join(one for one in sendable(profile, server.model) if one != name)
@@ -255,7 +255,7 @@ class OneServer:
 
     def server_config(self) -> dict[str, object]:
         server = self._server
-        asked = {"server": server.profile, "model": server.model, SERVER_AT: list(server.places)}
+        asked = {"server": server.profile, "model": server.model, SERVER_AT: list(server.identities)}
         return asked | server.extras.config()
 
     def servers(self) -> dict[str, ModelServer]:
@@ -275,11 +275,11 @@ def limits_from(options: Mapping[str, str]) -> Limits:
         ValueError: An option is wrong.
     """
     return Limits(
-        concurrency=whole(options, "concurrency", least=1, most=_MAX_CONCURRENCY) or DEFAULT_CONCURRENCY,
+        concurrency=whole_number(options, "concurrency", least=1, most=_MAX_CONCURRENCY) or DEFAULT_CONCURRENCY,
         rpm=number(options, "rpm", above=0),
         tpm=number(options, "tpm", above=0),
-        max_calls=whole(options, "max_calls"),
-        max_tokens=whole(options, "max_tokens_total"),
+        max_calls=whole_number(options, "max_calls"),
+        max_tokens=whole_number(options, "max_tokens_total"),
         max_cost=number(options, "max_cost", least=0),
     )
 
@@ -295,9 +295,9 @@ def sampling_from(options: Mapping[str, str]) -> Sampling:
     return Sampling(
         temperature=number(given, "temperature", least=0),
         top_p=number(given, "top_p", above=0, most=1),
-        top_k=whole(given, "top_k", least=1),
-        max_tokens=whole(given, "max_tokens", least=1),
-        seed=whole(given, "seed"),
+        top_k=whole_number(given, "top_k", least=1),
+        max_tokens=whole_number(given, "max_tokens", least=1),
+        seed=whole_number(given, "seed"),
         left_out=left_out,
     )
 
@@ -349,7 +349,7 @@ def switch(options: Mapping[str, str], name: str, default: bool) -> bool:
     return words[choice(options, name, tuple(words), "true" if default else "false")]
 
 
-def whole(options: Mapping[str, str], name: str, *, least: int = 0, most: int = _MAX_WHOLE_NUMBER) -> int | None:
+def whole_number(options: Mapping[str, str], name: str, *, least: int = 0, most: int = _MAX_WHOLE_NUMBER) -> int | None:
     """Parse a whole number; None if the option isn't given.
 
     Raises:
@@ -422,8 +422,8 @@ async def judged_by_server(verifier: ServedVerifier, item: VerifierInput, ask: A
     ms = (time.perf_counter() - started) * 1000
     return structs.replace(
         answer,
-        verdict=trimmed(answer.verdict, item, ms),
-        votes=tuple(trimmed(vote, item, 0.0) for vote in answer.votes),
+        verdict=trim_verdict(answer.verdict, item, ms),
+        votes=tuple(trim_verdict(vote, item, 0.0) for vote in answer.votes),
     )
 
 

@@ -13,7 +13,7 @@ import pytest
 import workbench
 from workbench.app.cli import COMMAND_LINE
 from workbench.app.verbs import COMMANDS, every_verb, in_app, verb_of
-from workbench.core.errors import PYTHON, Command, FrontEnd, UsageError, flag_of, opt, word_for
+from workbench.core.errors import PYTHON, Command, FrontEnd, UsageError, flag_of, opt, set_front_end
 from workbench.core.options import fields_of
 
 PACKAGE = Path(workbench.__file__).parent
@@ -34,14 +34,14 @@ ACTIONS = {"list", "show", "pause", "resume", "cancel", "add", "import", "restor
     ],
 )
 def test_each_front_end_words_an_error_in_its_own_way(front_end: FrontEnd, said: str) -> None:
-    word_for(front_end)
+    set_front_end(front_end)
     command = Command("verify DB rules", name="a b")
     error = UsageError("No run.", f"Name it: {opt.verifier:NAME}, or start one", command)
     assert (str(error), error.command) == (said, command)
 
 
 def test_what_data_holds_is_never_taken_for_an_option() -> None:
-    word_for(in_app("^p"))
+    set_front_end(in_app("^p"))
     assert str(UsageError("There is no '{opt.limit} --limit'.", f"Leave {opt.limit} out.")).startswith(
         "There is no '{opt.limit} --limit'."
     )

@@ -110,7 +110,7 @@ FAULTS: dict[Family, tuple[str, Callable[[Any], Any]]] = {
     "compare": ("workbench.measuring.comparing._quadrants_of", lambda cells: cells._replace(only_a=cells.only_b)),
     "agreement": ("workbench.statistics.agreement.figures.alpha", lambda found: found + 1e-6),
     "estimates": (
-        "workbench.statistics.prediction_powered.powered",
+        "workbench.statistics.prediction_powered.estimate_share",
         lambda found: structs.replace(found, power=found.power / 2),
     ),
     "code": ("workbench.statistics.best_of.pass_at", lambda shares: shares * 0.999999),

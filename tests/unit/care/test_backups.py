@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.care.backups import diagnosis, sandbox
+from workbench.care.backups import check_sandbox, diagnosis
 from workbench.care.doctor import repair
 from workbench.core.database.backup import backup
 from workbench.core.errors import StoreError
@@ -194,9 +194,9 @@ def test_doctor_tells_how_each_level_of_the_sandbox_stands(
 ) -> None:
     monkeypatch.setattr(levels, "survey", lambda: [best, second])
     monkeypatch.setattr(levels, "survey_scratch", lambda: LevelStatus("L3", (HELD, THROUGH)))
-    (folder,) = (finding for finding in sandbox() if finding.name == "scratch folder")
+    (folder,) = (finding for finding in check_sandbox() if finding.name == "scratch folder")
     assert (folder.ok, folder.message.partition(";")[0]) == (False, "1 of 2 attacks held")
-    found = [finding for finding in sandbox() if finding.name.startswith("sandbox")]
+    found = [finding for finding in check_sandbox() if finding.name.startswith("sandbox")]
     said = [("" if one.ok else "BAD ") + f"{one.name.removeprefix('sandbox ')}: {one.message}" for one in found]
     assert said == [*told[:2], f"sandbox: {told[2]}"]
 
@@ -206,6 +206,6 @@ def test_doctor_tells_which_languages_can_be_run(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(levels, "survey_scratch", lambda: LevelStatus("L3"))
     monkeypatch.setenv("PATH", str(tmp_path))
     runners.version_of.cache_clear()
-    (found,) = (finding for finding in sandbox() if finding.name == "runner javascript")
+    (found,) = (finding for finding in check_sandbox() if finding.name == "runner javascript")
     assert found.ok
     assert "'node', which is not installed here" in found.message

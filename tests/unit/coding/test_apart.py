@@ -12,7 +12,7 @@ import pytest
 from tests.commands import in_process
 from tests.tui.solved import solved_project
 from workbench.coding import problems
-from workbench.coding.apart import count_again, exclude_test
+from workbench.coding.apart import exclude_test, include_test
 from workbench.coding.matrix import read_matrix
 from workbench.coding.ranking.passing import outcome_shares, pass_report, passes_by_tests
 from workbench.coding.ranking.truth import truth_of
@@ -63,8 +63,8 @@ def test_it_says_who_and_why_and_is_undone(project: Project) -> None:
     exclude_test(project, 1, "base", 4, reason=WHY, by="ines")
     assert not exclude_test(project, 1, "base", 4, reason="once more", by="ines")
     assert read_matrix(project, 1, suite="base").problem.apart == {"base": {4: (WHY, "ines")}}
-    assert count_again(project, 1, "base", 4, by="ines")
-    assert not count_again(project, 1, "base", 4, by="ines")
+    assert include_test(project, 1, "base", 4, by="ines")
+    assert not include_test(project, 1, "base", 4, by="ines")
     assert outcomes(project) == before
     rows = project.database.reader().execute("SELECT kind, reason FROM test_exclusions ORDER BY id").fetchall()
     assert rows == [("exclude", WHY), ("restore", None)]

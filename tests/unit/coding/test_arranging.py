@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.coding.matrix import arranged, telling
+from workbench.coding.matrix import arrange, distinguishing_tests
 
 VECTORS = st.integers(0, 5).flatmap(
     lambda tests: st.tuples(
@@ -15,22 +15,22 @@ VECTORS = st.integers(0, 5).flatmap(
 
 
 def test_best_first_and_alike_together() -> None:
-    laid = arranged(["ppf", "fff", "ppf", "", "ppp", "pfp"], 3)
+    laid = arrange(["ppf", "fff", "ppf", "", "ppp", "pfp"], 3)
     assert [cluster.members for cluster in laid.clusters] == [(4,), (0, 2), (5,), (1,), (3,)]
     assert laid.columns == (0, 1, 2)
     assert laid.rates == (4 / 5, 3 / 5, 2 / 5)
 
 
 def test_columns_by_falling_pass_rate_or_in_order() -> None:
-    assert arranged(["fpn", "fpn"], 3).columns == (1, 0, 2)
-    assert arranged(["fpn", "fpn"], 3, by_rate=False).columns == (0, 1, 2)
-    assert arranged(["fpn"], 3).rates == (0.0, 1.0, None)
+    assert arrange(["fpn", "fpn"], 3).columns == (1, 0, 2)
+    assert arrange(["fpn", "fpn"], 3, by_rate=False).columns == (0, 1, 2)
+    assert arrange(["fpn"], 3).rates == (0.0, 1.0, None)
 
 
 @given(VECTORS)
 def test_every_solution_and_test_has_its_place_once(drawn: tuple[int, list[str]]) -> None:
     tests, outcomes = drawn
-    laid = arranged(outcomes, tests)
+    laid = arrange(outcomes, tests)
     assert sorted(laid.columns) == list(range(tests))
     assert sorted(member for cluster in laid.clusters for member in cluster.members) == list(range(len(outcomes)))
     assert len({cluster.outcomes for cluster in laid.clusters}) == len(laid.clusters)
@@ -39,9 +39,9 @@ def test_every_solution_and_test_has_its_place_once(drawn: tuple[int, list[str]]
 
 
 def test_short_outcomes_count_as_not_run_beyond_their_end() -> None:
-    assert arranged(["p"], 2).rates == (1.0, None)
+    assert arrange(["p"], 2).rates == (1.0, None)
 
 
 def test_tests_that_tell_two_apart() -> None:
-    assert telling("ppfen", "pffpp") == [1, 3]
-    assert telling("", "pp") == []
+    assert distinguishing_tests("ppfen", "pffpp") == [1, 3]
+    assert distinguishing_tests("", "pp") == []

@@ -19,7 +19,7 @@ from workbench.coding.evolution import evolved, evolving
 from workbench.coding.problems import results
 from workbench.coding.ranking import references
 from workbench.coding.ranking.passing import pass_report, passes_by_tests, passes_by_verdict
-from workbench.coding.ranking.selecting import How, select_stored
+from workbench.coding.ranking.selecting import RankingSelectionRules, select_stored
 from workbench.coding.ranking.tables import passes_as
 from workbench.coding.ranking.truth import truth_of
 from workbench.coding.records.evolution import EvolutionSettings
@@ -74,7 +74,7 @@ def test_it_is_in_no_figure_of_the_run_and_is_counted_there(project: Project, tm
     assert "Left out: 1 solution that neither pass nor fail" in passes_as(report, TableForm())
     by_verdict = pass_report(passes_by_verdict(project, "execution"), (1,))
     assert (by_verdict.rows[0].solutions, by_verdict.rows[0].value, by_verdict.unknown) == pytest.approx((3, 1 / 3, 1))
-    (selected,) = select_stored(project, How(), truth_of(project))
+    (selected,) = select_stored(project, RankingSelectionRules(), truth_of(project))
     assert selected.problem is not None
     assert [one.solution_id for one in selected.problem.solutions if one.score is None] == ["2", "3"]
     assert "3" in selected.line.dropped["no_result"]

@@ -14,7 +14,7 @@ from tests.growing_served import answering, need_a_sandbox, own_tests
 from tests.helpers import make_project, numbered
 from tests.scored_code import outcomes_of, put_scores, real_solutions, scored_project
 from tests.servers.scripted import scripted
-from workbench.coding.ranking.measuring import compared
+from workbench.coding.ranking.measuring import compare_verifiers
 from workbench.coding.ranking.passing import pass_report, passes_by_tests, saturation
 from workbench.coding.ranking.tables import passes_tables, ranking_table, saturation_table
 from workbench.coding.ranking.truth import truth_of
@@ -37,7 +37,7 @@ def test_figures_are_those_of_the_commands(tmp_path: Path) -> None:
     truth = truth_of(project)
     found = {one.key: one for one in code_sections(project)}
     assert list(found) == ["ranking", "passk", "saturation"]
-    assert found["ranking"].blocks == (ranking_table(compared(project, truth).report),)
+    assert found["ranking"].blocks == (ranking_table(compare_verifiers(project, truth).report),)
     assert found["saturation"].blocks == (saturation_table(saturation(project, truth)),)
     assert found["passk"].blocks[0] == passes_tables(pass_report(passes_by_tests(project, truth), SIZES))[0]
 

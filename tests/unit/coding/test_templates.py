@@ -18,7 +18,7 @@ from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received
 from tests.unit.app.cli.test_code_evolution import opened
 from workbench.coding import problems as coding_problems
-from workbench.coding.evolution.replies import called_by, rewritten_of
+from workbench.coding.evolution.replies import called_by, parse_rewritten
 from workbench.coding.templates import own_prompts, read_prompt
 from workbench.core.errors import UsageError
 from workbench.core.project import open_project
@@ -237,9 +237,9 @@ def test_without_a_reference_our_own_words_show_none(call: Call, tmp_path: Path)
 def test_what_the_tests_call_is_the_function(tests: list[str], called: str) -> None:
     assert called_by(tests) == called
     reply = json.dumps({"question": "Q", "tests": tests})
-    found = rewritten_of(reply, bare=True)
+    found = parse_rewritten(reply, bare=True)
     assert (found.entry_point if found else "") == called
-    assert rewritten_of(reply) is None
+    assert parse_rewritten(reply) is None
 
 
 @pytest.mark.parametrize(

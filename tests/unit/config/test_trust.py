@@ -29,7 +29,7 @@ def server(url: str = "https://one.example/v1", key: str | None = "SOME_KEY", pr
 
 
 def accept(database: Path, one: ModelServer, options: dict[str, str] | None = None) -> None:
-    trust.accept(database, trust.grants_of({"judge": one}, options or {}))
+    trust.accept_grants(database, trust.grants_of({"judge": one}, options or {}))
 
 
 def refused(database: Path, one: ModelServer, options: dict[str, str] | None = None) -> str:

@@ -94,12 +94,12 @@ wrapped = lambda x: f(x) == 23757
 
 @pytest.mark.parametrize("source", OUTSIDE)
 def test_a_call_of_what_is_tested_is_compared_outside(source: str) -> None:
-    assert callees("f", SETUP).outside(source) is not None
+    assert callees("f", SETUP).assertion_outside(source) is not None
 
 
 @pytest.mark.parametrize("source", INSIDE)
 def test_all_else_is_decided_inside(source: str) -> None:
-    assert callees("f", SETUP).outside(source) is None
+    assert callees("f", SETUP).assertion_outside(source) is None
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_all_else_is_decided_inside(source: str) -> None:
 def test_a_setup_may_give_another_name_and_do_nothing_else_to_it(
     setup: str, entry_point: str | None, outside: bool
 ) -> None:
-    assert (callees(entry_point, setup).outside("assert candidate(3) == True") is not None) is outside
+    assert (callees(entry_point, setup).assertion_outside("assert candidate(3) == True") is not None) is outside
 
 
 @pytest.mark.parametrize(
@@ -141,13 +141,13 @@ def test_a_setup_may_give_another_name_and_do_nothing_else_to_it(
     [("assert f(3) == 1", True), ("assert sorted([3]) == [3]", False), ("assert print(3) == 1", False)],
 )
 def test_without_an_entry_point_a_call_counts_that_only_a_solution_can_answer(source: str, outside: bool) -> None:
-    assert (callees(None, "").outside(source) is not None) is outside
+    assert (callees(None, "").assertion_outside(source) is not None) is outside
 
 
 def test_a_name_around_the_call_must_be_the_built_in() -> None:
-    assert callees("f", "").outside("assert sorted(f(3)) == [1]") is not None
-    assert callees("f", "sorted = print").outside("assert sorted(f(3)) == [1]") is None
-    assert callees("f", "from numpy import isclose").outside("assert isclose(f(3), 1)") is None
-    assert callees("f", "from math import isclose").outside("assert isclose(f(3), 1)") is not None
-    assert callees("sorted", "").outside("assert sorted(sorted(3)) == [1]") is None
-    assert callees("f", "def as_list(x):\n    return [1]").outside("assert as_list(f(3)) == [1]") is None
+    assert callees("f", "").assertion_outside("assert sorted(f(3)) == [1]") is not None
+    assert callees("f", "sorted = print").assertion_outside("assert sorted(f(3)) == [1]") is None
+    assert callees("f", "from numpy import isclose").assertion_outside("assert isclose(f(3), 1)") is None
+    assert callees("f", "from math import isclose").assertion_outside("assert isclose(f(3), 1)") is not None
+    assert callees("sorted", "").assertion_outside("assert sorted(sorted(3)) == [1]") is None
+    assert callees("f", "def as_list(x):\n    return [1]").assertion_outside("assert as_list(f(3)) == [1]") is None

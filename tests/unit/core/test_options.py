@@ -8,7 +8,7 @@ import pytest
 from msgspec import NODEFAULT
 
 from workbench.core.errors import UsageError
-from workbench.core.options import NONE_GIVEN, Options, Whole, argument, fields_of, option, pair, record_of
+from workbench.core.options import NONE_GIVEN, Options, Whole, argument, build_record, fields_of, option, split_pair
 
 
 class Asked(Options, frozen=True, kw_only=True):
@@ -18,7 +18,7 @@ class Asked(Options, frozen=True, kw_only=True):
     most: Annotated[Whole | None, option("At most so many.", "--limit", le=9)] = None
     shares: Annotated[tuple[Annotated[float, option(ge=0)], ...], option("Shares.")] = ()
     how: Literal["a", "b"] = "a"
-    settings: Annotated[dict[str, str], option(read=pair)] = NONE_GIVEN
+    settings: Annotated[dict[str, str], option(read=split_pair)] = NONE_GIVEN
 
 
 def test_a_field_says_all_that_a_front_end_needs() -> None:
@@ -48,14 +48,14 @@ class Cake(Options, frozen=True, kw_only=True):
     ],
 )
 def test_a_pair_has_a_key_and_is_text(text: str, wrong: str) -> None:
-    assert pair("a=b=c") == ("a", "b=c")
+    assert split_pair("a=b=c") == ("a", "b=c")
     with pytest.raises(UsageError, match=wrong):
-        pair(text)
+        split_pair(text)
 
 
 def test_what_may_be_a_key_is_not_repeated() -> None:
     with pytest.raises(UsageError) as refused:
-        pair("sk-secret")
+        split_pair("sk-secret")
     assert "sk-secret" not in str(refused.value)
 
 
@@ -69,5 +69,5 @@ class Baked(Options, frozen=True, kw_only=True):
 
 def test_a_record_that_is_held_is_asked_for_in_its_place_and_made_of_what_was_said() -> None:
     assert [field.name for field in fields_of(Baked)] == ["name", "eggs", "sugar", "last"]
-    assert record_of(Baked, {"name": "a", "sugar": 2, "other": 1}) == Baked(name="a", cake=Cake(sugar=2))
-    assert record_of(Baked, {"name": "a"}) == Baked(name="a")
+    assert build_record(Baked, {"name": "a", "sugar": 2, "other": 1}) == Baked(name="a", cake=Cake(sugar=2))
+    assert build_record(Baked, {"name": "a"}) == Baked(name="a")

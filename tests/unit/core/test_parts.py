@@ -14,7 +14,14 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from workbench.core.files import new_mark, part_folder, remove_marked, sweep, temporary_folder, whole_file
+from workbench.core.files import (
+    new_file_mark,
+    part_folder,
+    remove_leftovers,
+    remove_marked,
+    temporary_folder,
+    whole_file,
+)
 from workbench.core.processes import started, this_process
 
 DIES = """
@@ -42,7 +49,7 @@ def left(tmp_path: Path) -> Path:
 
 
 def test_what_a_killed_process_left_is_swept(left: Path) -> None:
-    assert sweep(left) == 5
+    assert remove_leftovers(left) == 5
     assert list(left.iterdir()) == []
 
 
@@ -58,10 +65,10 @@ def test_what_a_living_process_makes_stays(tmp_path: Path) -> None:
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"made\n"
-        assert sweep(tmp_path) == 0
+        assert remove_leftovers(tmp_path) == 0
         assert len(list(tmp_path.iterdir())) == 5
         process.kill()
-    assert sweep(tmp_path) == 5
+    assert remove_leftovers(tmp_path) == 5
 
 
 def test_what_is_not_ours_by_form_or_owner_stays(left: Path) -> None:
@@ -76,7 +83,7 @@ def test_what_is_not_ours_by_form_or_owner_stays(left: Path) -> None:
         theirs.append(dead.replace("out", "another"))
         (left / theirs[-1]).touch()
         os.chown(left / theirs[-1], 65534, 65534)
-    assert sweep(left) == 5 + theirs.count(".x.12.34.part") * (started(34) is None)
+    assert remove_leftovers(left) == 5 + theirs.count(".x.12.34.part") * (started(34) is None)
     assert {path.name for path in left.iterdir()} >= set(theirs) - {".x.12.34.part"}
 
 
@@ -86,7 +93,7 @@ def test_a_link_is_removed_and_what_it_leads_to_stays(left: Path, tmp_path_facto
     dead = next(path for path in left.iterdir() if path.name.startswith(".new"))
     (left / dead.name.replace("new", "link")).symlink_to(aside)
     (dead / "inside").symlink_to(aside)
-    assert sweep(left) == 6
+    assert remove_leftovers(left) == 6
     assert (aside / "mine").exists()
 
 
@@ -104,7 +111,7 @@ def test_a_number_that_was_given_out_again_is_another_process(tmp_path: Path) ->
     }
     for name, maker in names.items():
         (tmp_path / f"{name}.{maker}.part").touch()
-    assert sweep(tmp_path) == 3
+    assert remove_leftovers(tmp_path) == 3
     assert sorted(path.name[:2] for path in tmp_path.iterdir()) == [".a", ".c", ".d"]
     assert started(2**31 - 1) is None
 
@@ -114,7 +121,7 @@ def test_a_part_that_is_held_is_made_elsewhere(left: Path) -> None:
     held = next(path for path in left.iterdir() if path.name.startswith(".out"))
     with held.open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        assert sweep(left) == 4
+        assert remove_leftovers(left) == 4
     assert [path.name for path in left.iterdir()] == [held.name]
 
 
@@ -130,7 +137,7 @@ def test_nothing_is_left_of_what_fails(tmp_path: Path, monkeypatch: pytest.Monke
     assert [path.name for path in tmp_path.iterdir()] == ["there"]
     with whole_file(tmp_path / ("ü" * 127)) as file:
         file.write(b"a long name")
-    remove_marked(tmp_path, new_mark())
+    remove_marked(tmp_path, new_file_mark())
     assert len(list(tmp_path.iterdir())) == 2
 
 

@@ -20,30 +20,30 @@ def after(pace: list[tuple[float, int]], total: int = 1000) -> Step:
 def test_a_slow_start_makes_no_absurd_end() -> None:
     # Two seconds of preparation, then 100 a second: by its mean pace the whole would seem to take far longer.
     made = after([(2.0, 1), *((2.0 + 0.2 * n, 20) for n in range(1, 26))])
-    left = made.left(7.0) or 0.0
+    left = made.seconds_left(7.0) or 0.0
     assert left == pytest.approx(5.0, rel=0.05)
     mean = (1000 - made.done) * 7.0 / made.done
     assert abs(left - 5.0) < abs(mean - 5.0)
 
 
 def test_nothing_is_told_of_the_end_before_a_pace_is_known() -> None:
-    assert after([]).left(1.0) is None
-    assert after([(0.5, 3)]).left(1.0) is None
-    assert after([(0.5, 3), (1.0, 3)]).left(1.0) is None
-    assert Step("x", None, "", 0.0).left(9.0) is None
+    assert after([]).seconds_left(1.0) is None
+    assert after([(0.5, 3)]).seconds_left(1.0) is None
+    assert after([(0.5, 3), (1.0, 3)]).seconds_left(1.0) is None
+    assert Step("x", None, "", 0.0).seconds_left(9.0) is None
 
 
 def test_only_the_pace_of_late_counts_and_a_stall_lengthens_it() -> None:
     # Slow for long, then quick: the slow part is forgotten.
     pace = [(float(n), 1) for n in range(1, 60)] + [(60.0 + 0.5 * n, 10) for n in range(1, 41)]
     made = after(pace)
-    left = made.left(80.0) or 0.0
+    left = made.seconds_left(80.0) or 0.0
     assert left == pytest.approx((1000 - made.done) / 20, rel=0.1)
-    assert (made.left(90.0) or 0) > 1.5 * left
+    assert (made.seconds_left(90.0) or 0) > 1.5 * left
 
 
 def test_what_is_past_its_total_takes_no_more() -> None:
-    assert after([(1.0, 100), (2.0, 900), (3.0, 500)]).left(4.0) == 0
+    assert after([(1.0, 100), (2.0, 900), (3.0, 500)]).seconds_left(4.0) == 0
 
 
 def test_steps_are_heard_in_their_thread_and_in_no_other() -> None:
@@ -51,7 +51,7 @@ def test_steps_are_heard_in_their_thread_and_in_no_other() -> None:
     seen: list[list[tuple[str, int, int | None]]] = []
 
     def look() -> None:
-        seen.append([(one.what, one.done, one.total) for one in listener.under_way()])
+        seen.append([(one.what, one.done, one.total) for one in listener.current_steps()])
 
     with listening_with(listener):
         for value in stepping("abc", "outer"):

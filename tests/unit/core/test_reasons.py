@@ -12,7 +12,7 @@ from typing import get_args
 import pytest
 
 import workbench.verifiers
-from workbench.core.reasons import REASONS, RULES, named, sentence, title
+from workbench.core.reasons import REASONS, RULES, code_with_title, explain_verdict, title
 from workbench.llm.records import FailureCode
 
 VERIFIERS = Path(workbench.verifiers.__file__).parent
@@ -104,20 +104,20 @@ def test_codes_are_found_in_the_code() -> None:
 @pytest.mark.parametrize("code", sorted(reasons()))
 def test_every_reason_has_a_title_and_a_sentence(code: str) -> None:
     assert title(code)
-    assert any(sentence(outcome, code) for outcome in ("correct", "incorrect", "abstain"))
+    assert any(explain_verdict(outcome, code) for outcome in ("correct", "incorrect", "abstain"))
 
 
 @pytest.mark.parametrize(("outcome", "reason", "rule"), sorted(set(decisions()), key=str))
 def test_every_decision_has_a_sentence(outcome: bool | None, reason: str, rule: str) -> None:
-    assert sentence(WORDS[outcome], reason, rule).endswith(".")
+    assert explain_verdict(WORDS[outcome], reason, rule).endswith(".")
 
 
 def test_every_value_rule_has_sentences_for_both_verdicts() -> None:
     from workbench.verifiers.rules import equality
 
     for family, reason in equality.REASONS.items():
-        assert sentence("correct", reason, family), family
-        assert sentence("incorrect", reason, family), family
+        assert explain_verdict("correct", reason, family), family
+        assert explain_verdict("incorrect", reason, family), family
 
 
 @pytest.mark.parametrize("rule", sorted(RULES))
@@ -129,7 +129,7 @@ def test_no_sentence_is_for_a_rule_that_is_gone(rule: str) -> None:
 @pytest.mark.parametrize("code", get_args(FailureCode))
 def test_every_way_a_call_can_fail_has_words(code: str) -> None:
     assert title(code)
-    assert sentence("error", code).endswith(".")
+    assert explain_verdict("error", code).endswith(".")
 
 
 def test_reasons_say_something_for_their_outcomes_and_nothing_else() -> None:
@@ -164,9 +164,9 @@ def test_reasons_say_something_for_their_outcomes_and_nothing_else() -> None:
 def test_the_most_telling_sentence_is_taken(
     outcome: str, reason: str | None, rule: str | None, value: str, said: str
 ) -> None:
-    assert sentence(outcome, reason, rule, value) == said
+    assert explain_verdict(outcome, reason, rule, value) == said
 
 
 def test_a_code_stands_beside_its_words_and_alone_without_any() -> None:
-    assert named("letter") == "letter - compared as option letters"
-    assert named("a plug-in's own") == "a plug-in's own"
+    assert code_with_title("letter") == "letter - compared as option letters"
+    assert code_with_title("a plug-in's own") == "a plug-in's own"

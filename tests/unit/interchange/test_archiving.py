@@ -111,7 +111,7 @@ def home(labelled: Path, tmp_path: Path) -> Project:
 def figures(project: Project, folder: Path) -> dict[str, bytes]:
     """What is counted and written of a project."""
     with project.database.reading() as reader:
-        found: dict[str, bytes] = {"sets": msgspec.json.encode(sets.every(reader))}
+        found: dict[str, bytes] = {"sets": msgspec.json.encode(sets.all_sets(reader))}
     found["accuracy"] = msgspec.json.encode(accuracy(project, by="type"))
     found["agreement"] = msgspec.json.encode(agreement(project))
     found["status"] = msgspec.json.encode(status(project))

@@ -21,7 +21,7 @@ from workbench.core.errors import FormatError, UsageError
 from workbench.core.project import Project, open_project
 from workbench.core.run import VerdictColumn
 from workbench.core.selection import GROUPS, TOLD, selection_of
-from workbench.data.store.reading import frame
+from workbench.data.store.reading import sampling_frame
 from workbench.interchange.importing import (
     ImportReport,
     import_files,
@@ -316,7 +316,7 @@ LEVELS: list[dict[str, Any]] = [
 
 
 def chosen(project: Project, *where: str) -> list[str]:
-    found = frame(project.database.reader(), check_names(project.database.reader(), selection_of(where)))
+    found = sampling_frame(project.database.reader(), check_names(project.database.reader(), selection_of(where)))
     keys = dict(project.database.reader().execute("SELECT id, key FROM completions"))
     return [keys[item] for item in found.item.tolist()]
 

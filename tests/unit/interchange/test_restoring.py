@@ -269,7 +269,7 @@ def test_what_could_not_be_read_back_is_not_written(tmp_path: Path, changed: dic
     with closing(make_project(tmp_path, numbered(1))) as project:
         Record(project).say("ann", 1, "c")
         with project.database.write() as connection:
-            (given,) = events.every(connection)
+            (given,) = events.all_events(connection)
             events.append(connection, structs.replace(given, **{"uuid": events.new_uuid()} | changed))
         with pytest.raises(StoreError, match=f"the label event in row 2 can't be archived: {why}"):
             write_archive(project, tmp_path / "a.zip")
@@ -284,7 +284,7 @@ def test_who_takes_back_what_is_not_theirs_is_not_written(tmp_path: Path, person
         record.say("ann", 1, "c")
         record.say(person, item, "i")
         with project.database.write() as connection:
-            given, other = events.every(connection)
+            given, other = events.all_events(connection)
             events.append(connection, structs.replace(other, uuid=events.new_uuid(), supersedes=given.uuid))
         with pytest.raises(StoreError, match="row 3 retracts another person's event, or one on another item"):
             write_archive(project, tmp_path / "a.zip")

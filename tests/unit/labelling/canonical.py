@@ -32,7 +32,7 @@ def canonical(project: Project) -> bytes:
 
 def _lines(project: Project) -> Iterator[bytes]:
     reader = project.database.reader()
-    for line in history_lines(label_lines.placed(reader, events.in_time(reader))):
+    for line in history_lines(label_lines.place_events(reader, events.events_by_time(reader))):
         if line.role == people.COORDINATOR:
             # A person's role is their database's own.
             line.role = "adjudicator" if line.kind == "adjudication" else "annotator"

@@ -108,8 +108,8 @@ class Replica:
         self._states_follow()
         self._leases_are_single()
         reader = self.project.database.reader()
-        for task, subject in states.touched(reader):
-            said = events.of_subject(reader, task, subject)
+        for task, subject in states.subjects_with_events(reader):
+            said = events.events_of(reader, task, subject)
             self._heads_are_current(said)
             _require_third_person(said)
             self._keep_overlap(said)

@@ -54,9 +54,9 @@ def test_both_labels_are_shown_without_names(chen: AdjudicationSession) -> None:
 
 def test_a_decision_settles_the_item_and_names_what_it_saw(project: Project, chen: AdjudicationSession) -> None:
     conflict = following(chen)
-    assert chen.left() == 3
+    assert chen.count_open() == 3
     chen.decide(conflict, Ruling(verdict="incorrect", note="8 is not 7", open_ms=10, focused_ms=9, view="card"))
-    assert chen.left() == 2
+    assert chen.count_open() == 2
     assert rows(project, "SELECT state, verdict, decided_by FROM task_states WHERE task = 'correctness' "
                 "AND subject = ?", conflict.subject) == [("final", "incorrect", "adjudicated")]  # fmt: skip
     (event,) = rows(project, "SELECT note, open_ms, focused_ms, view, guideline, seen FROM label_events "
@@ -68,7 +68,7 @@ def test_a_decision_settles_the_item_and_names_what_it_saw(project: Project, che
 def test_nobody_settles_what_they_labelled(project: Project, chen: AdjudicationSession) -> None:
     amira = AdjudicationSession(project, "amira")
     assert amira.next() is None
-    assert amira.left() == 0
+    assert amira.count_open() == 0
     with pytest.raises(AnnotationError, match="resolved"):
         amira.decide(following(chen), Ruling(verdict="correct"))
 
@@ -90,7 +90,7 @@ def test_undo_opens_the_conflict_again(project: Project, chen: AdjudicationSessi
     conflict = following(chen)
     chen.decide(conflict, Ruling(verdict="correct"))
     assert AdjudicationSession(project, "chen").undo() == conflict
-    assert chen.left() == 3
+    assert chen.count_open() == 3
     chen.decide(following(chen), Ruling(verdict="correct"))
 
 
@@ -108,7 +108,7 @@ def test_a_late_label_opens_the_item_again(project: Project, chen: AdjudicationS
     chen.decide(conflict, Ruling(verdict="correct"))
     ben = AnnotationSession(project, "ben")
     ben.submit(ben.open(conflict.subject), Answer(verdict="unsuitable", reason="proof"))
-    assert chen.left() == 3
+    assert chen.count_open() == 3
     chen.decide(chen.open("correctness", conflict.subject), Ruling(verdict="incorrect"))
     assert rows(project, "SELECT verdict FROM task_states WHERE task = 'correctness' AND subject = ?",
                 conflict.subject) == [("incorrect",)]  # fmt: skip
@@ -215,9 +215,9 @@ def test_the_type_of_excluded_items_needs_no_decision(project: Project, chen: Ad
     ben = AnnotationSession(project, "ben")
     ben.submit(ben.open(2), Answer(subtype="B3"))
     ben.close()
-    assert chen.left() == 4
+    assert chen.count_open() == 4
     chen.decide(chen.open("correctness", 2), Ruling(verdict="unsuitable", reason="proof"))
-    assert chen.left() == 2
+    assert chen.count_open() == 2
 
 
 def test_verdicts_are_shown_after_the_decision_and_the_look_is_recorded(

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from tests.helpers import make_project, numbered
 from tests.unit.labelling.canonical import canonical
 from workbench.core.database import events, people
-from workbench.core.database.values import stamp
+from workbench.core.database.values import timestamp_of
 from workbench.core.errors import StoreError
 from workbench.core.label import LabelEvent
 from workbench.core.project import Project, open_project
@@ -58,7 +58,7 @@ class Scene:
         bundle(self.home, self.ann, annotator="ann", limit=5)
         bundle(self.home, self.bob, annotator="bob", limit=5)
         self.honest = label(self.ann, "ann", 2)
-        self.at = stamp(datetime.now(UTC).timestamp())
+        self.at = timestamp_of(datetime.now(UTC).timestamp())
 
     def merge(self, path: Path | None = None, **options: Any) -> Merged:
         report = merge(self.home, path or self.ann, **options)
@@ -138,7 +138,7 @@ def theirs(scene: Scene, kind: str, name: str) -> str:
 
 
 def in_days(days: float) -> str:
-    return stamp((datetime.now(UTC) + timedelta(days=days)).timestamp())
+    return timestamp_of((datetime.now(UTC) + timedelta(days=days)).timestamp())
 
 
 def an_own_event(scene: Scene) -> str:
@@ -414,7 +414,7 @@ def test_a_whole_database_is_merged_only_when_that_is_said(scene: Scene, tmp_pat
         label(other.path, "bob", 1)
         with other.database.write() as connection:
             zoe = people.add(connection, "zoe", people.COORDINATOR)
-            first = next(event for event in events.every(connection) if event.kind == "label")
+            first = next(event for event in events.all_events(connection) if event.kind == "label")
             ledger.record(connection, replace(first, uuid=events.new_uuid(), annotator=zoe, created_at=in_days(1)))
             ledger.record(connection, replace(first, uuid=events.new_uuid(), annotator=zoe))
     path = tmp_path / "other" / "p.db"
@@ -477,7 +477,7 @@ def test_what_repeats_anothers_label_never_brings_theirs_back(scene: Scene) -> N
         item = session.open(session.history()[0].completion)
         session.submit(item, Answer(verdict="incorrect"))
         (edited,) = [
-            e for e in events.of_subject(home.database.reader(), "correctness", item.completion) if e.supersedes
+            e for e in events.events_of(home.database.reader(), "correctness", item.completion) if e.supersedes
         ]
     with home.database.write() as connection:
         ann = people.find(home.database, "ann").id
@@ -487,5 +487,5 @@ def test_what_repeats_anothers_label_never_brings_theirs_back(scene: Scene) -> N
         ledger.record(connection, forged)
     with closing(AnnotationSession(home, "ann")) as session:
         session.undo()
-    made = [event for event in events.every(home.database.reader()) if event.supersedes == forged.uuid]
+    made = [event for event in events.all_events(home.database.reader()) if event.supersedes == forged.uuid]
     assert [(event.kind, event.annotator) for event in made] == [("retraction", ann)]

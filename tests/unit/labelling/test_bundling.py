@@ -17,7 +17,7 @@ from workbench.core.selection import Condition, Selection
 from workbench.labelling import ledger
 from workbench.labelling.annotating import AnnotationSession
 from workbench.labelling.answers import Answer
-from workbench.labelling.bundling import bundle, recall
+from workbench.labelling.bundling import bundle, free_bundled_items
 from workbench.labelling.checks import add_checks
 from workbench.labelling.coordinating import reopen
 from workbench.labelling.guidelines import add_version, current
@@ -257,7 +257,7 @@ def test_an_item_that_was_opened_anew_is_labelled_in_its_round(home: Project, tm
     report = merge(home, tmp_path / "ann.db")
     assert (report.events_new, report.refused) == (1, [])
     with home.database.write() as connection:
-        assert [e.round for e in events.of_subject(connection, "correctness", 1) if e.kind == "label"] == [1, 1, 2]
+        assert [e.round for e in events.events_of(connection, "correctness", 1) if e.kind == "label"] == [1, 1, 2]
 
 
 def test_what_is_recalled_is_free_at_once_and_still_merges(home: Project, tmp_path: Path) -> None:
@@ -266,7 +266,7 @@ def test_what_is_recalled_is_free_at_once_and_still_merges(home: Project, tmp_pa
     with closing(AnnotationSession(home, "ann")) as session:
         held = session.next()
         assert held is not None
-        assert (recall(home, "ann"), recall(home, "ann")) == (5, 0)
+        assert (free_bundled_items(home, "ann"), free_bundled_items(home, "ann")) == (5, 0)
         assert slots(home, f"task = 'correctness' AND subject = {held.completion}") == {"leased": 1, "open": 1}
     assert len(_away(home)) == 3
     label_all(tmp_path / "ann.db", "ann")
@@ -276,7 +276,7 @@ def test_what_is_recalled_is_free_at_once_and_still_merges(home: Project, tmp_pa
     assert (report.refused, report.kinds["label"] > 0) == ([], True)
     assert ledger.states_differ(home) == 0
     with pytest.raises(UsageError):
-        recall(home, "nobody")
+        free_bundled_items(home, "nobody")
 
 
 def test_own_earlier_answers_go_along_and_nobody_elses(home: Project, tmp_path: Path) -> None:

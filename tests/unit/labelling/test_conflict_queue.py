@@ -20,7 +20,7 @@ def test_a_batch_that_names_an_adjudicator_leaves_its_items_to_that_person(tmp_p
     label_all(project, "amira", Answer(verdict="correct"))
     label_all(project, "ben", Answer(verdict="incorrect"))
     assert AdjudicationSession(project, "chen").next() is None
-    assert AdjudicationSession(project, "dora").left() == 2
+    assert AdjudicationSession(project, "dora").count_open() == 2
     project.close()
 
 
@@ -31,7 +31,7 @@ def test_two_batches_that_name_different_people_leave_the_item_to_both(tmp_path:
     people.add_annotators(project, ["chen"])
     for name, value in (("amira", "correct"), ("ben", "incorrect"), ("carl", "incorrect")):
         put(project, name, 1, value)
-    assert [AdjudicationSession(project, name).left() for name in ("chen", "dora", "emil")] == [0, 1, 1]
+    assert [AdjudicationSession(project, name).count_open() for name in ("chen", "dora", "emil")] == [0, 1, 1]
     project.close()
 
 
@@ -41,7 +41,7 @@ def test_an_adjudicator_who_has_labelled_the_item_leaves_it_to_anyone_else(tmp_p
     people.add_annotators(project, ["chen"])
     put(project, "amira", 1, "correct")
     put(project, "dora", 1, "incorrect")
-    assert [AdjudicationSession(project, name).left() for name in ("chen", "dora")] == [1, 0]
+    assert [AdjudicationSession(project, name).count_open() for name in ("chen", "dora")] == [1, 0]
     project.close()
 
 
@@ -71,7 +71,7 @@ def test_whoever_labelled_an_earlier_round_gets_its_conflict_last(tmp_path: Path
     assert order_of(AdjudicationSession(project, "chen")) == [1, 2]
     amira = AdjudicationSession(project, "amira")
     assert order_of(amira) == [2, 1]
-    assert AdjudicationSession(project, "dora").left() == 0
+    assert AdjudicationSession(project, "dora").count_open() == 0
     conflict = amira.open("correctness", 1)
     assert conflict.round == 2
     amira.decide(conflict, Ruling(verdict="correct"))

@@ -345,7 +345,7 @@ def test_people_keep_the_role_they_have_here(home: Project, other: Project) -> N
     add(other, said(2, "ann", subject=2), said(3, "zoe"))
     change(other, "UPDATE annotators SET role = 'coordinator'")
     merged(home, other)
-    assert {person.name: person.role for person in people.everyone(home.database)} == {
+    assert {person.name: person.role for person in people.all_people(home.database)} == {
         "ann": "annotator",
         "zoe": "coordinator",
     }
@@ -356,7 +356,7 @@ def test_somebody_without_a_name_is_refused(home: Project, other: Project, name:
     add(other, said(1, "ann"))
     change(other, "UPDATE annotators SET name = ?", values=(name,))
     assert taken(merged(home, other)) == (0, 0, [f"{uuid(1)} annotator"])
-    assert people.everyone(home.database) == []
+    assert people.all_people(home.database) == []
 
 
 def test_guidelines_travel_and_one_version_has_one_text(home: Project, other: Project) -> None:

@@ -86,7 +86,7 @@ def test_equal_items_come_as_they_are_drawn(project: Project, seed: int) -> None
     run(project, "one", [YES] * ITEMS)
     run(project, "two", [YES] * ITEMS)
     assign(project, BatchOrder(name="disagreement"), seed=seed)
-    drawn = reading.in_order(reading.frame(project.database.reader(), Selection()), seed)
+    drawn = reading.in_order(reading.sampling_frame(project.database.reader(), Selection()), seed)
     assert served(project) == drawn.item.tolist() != list(range(1, ITEMS + 1))
 
 

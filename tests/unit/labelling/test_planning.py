@@ -24,7 +24,7 @@ from workbench.labelling.annotating import AnnotationSession, Answer
 from workbench.labelling.records import Plan, PlanRow
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.planning import plan, plan_text
-from workbench.statistics.prediction_powered import half_width, needed
+from workbench.statistics.prediction_powered import half_width, needed_items
 
 GOLD, FREE = 30, 400
 """Items of A1 with gold and without; B2 has ten without, and gold on none."""
@@ -60,7 +60,7 @@ def test_without_a_verifier_the_worst_case_is_assumed(project: Project) -> None:
     found = plan(project, within=0.1)
     row = row_of(found, "B2")
     assert (row.verifier, row.n, row.accuracy, row.half_width) == (None, 0, None, 0.5)
-    assert row.needed == row.more == needed(0.5, 1.0, 0.1)
+    assert row.needed == row.more == needed_items(0.5, 1.0, 0.1)
     assert (row.available, row.shortfall, row.labels) == (10, row.more - 10, 20)
     assert "0.5 is assumed" in plan_text(found)
     assert "short" in plan_text(found)
@@ -76,7 +76,7 @@ def test_the_present_interval_is_that_of_the_accuracy_table(project: Project) ->
     assert row.deff > 1.5
     assert row.half_width == pytest.approx((same.ci[1] - same.ci[0]) / 2)
     expected = sum(same.ci) / 2
-    assert row.needed == needed(expected, same.deff, 0.05)
+    assert row.needed == needed_items(expected, same.deff, 0.05)
     assert half_width(expected, row.needed - 1, same.deff) > 0.05
     assert row.more == row.needed - GOLD
     assert row.labels == 2 * min(row.more, FREE)

@@ -8,7 +8,7 @@ from itertools import combinations, islice
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.labelling.assigning import SlotSubject, in_turn, meant_for
+from workbench.labelling.assigning import SlotSubject, balanced_combinations, choose_annotators
 
 PEOPLE = st.integers(2, 6).map(lambda count: list(range(1, count + 1)))
 
@@ -25,7 +25,7 @@ def test_every_combination_comes_up_equally_often_in_each_stratum_and_overall(
 ) -> None:
     size = data.draw(st.integers(1, len(people)))
     subjects = [SlotSubject(stratum=stratum, missing=size) for stratum in strata]
-    drawn = meant_for(subjects, people, size, {}, "seed")
+    drawn = choose_annotators(subjects, people, size, {}, "seed")
     assert all(len(set(chosen)) == size for chosen in drawn)
     for stratum in {*strata}:
         of_it = Counter(
@@ -42,7 +42,9 @@ def test_nobody_is_drawn_beyond_their_room_while_it_lasts_nothing_is_left(
 ) -> None:
     size = data.draw(st.integers(1, len(people)))
     room = data.draw(st.dictionaries(st.sampled_from(people), st.integers(0, 20)))
-    drawn = meant_for([SlotSubject(stratum=stratum, missing=size) for stratum in strata], people, size, room, "seed")
+    drawn = choose_annotators(
+        [SlotSubject(stratum=stratum, missing=size) for stratum in strata], people, size, room, "seed"
+    )
     counts = Counter(person for chosen in drawn for person in chosen)
     assert all(counts[person] <= most for person, most in room.items())
     left = {person for person in people if person not in room or counts[person] < room[person]}
@@ -51,28 +53,32 @@ def test_nobody_is_drawn_beyond_their_room_while_it_lasts_nothing_is_left(
 
 def test_limited_room_is_spread_over_the_strata() -> None:
     subjects = [SlotSubject(stratum=number % 2, missing=2) for number in range(40)]
-    drawn = meant_for(subjects, [1, 2, 3], 2, {1: 6}, "seed")
+    drawn = choose_annotators(subjects, [1, 2, 3], 2, {1: 6}, "seed")
     of_one = [subject.stratum for subject, chosen in zip(subjects, drawn, strict=True) if 1 in chosen]
     assert min(of_one.count(0), of_one.count(1)) >= 2
 
 
 def test_who_is_on_an_item_already_is_not_drawn_for_it_again() -> None:
     subjects = [SlotSubject(stratum="", missing=1, taken=frozenset({1, 2}))] * 6
-    drawn = meant_for(subjects, [1, 2, 3, 4], 3, {}, "seed")
+    drawn = choose_annotators(subjects, [1, 2, 3, 4], 3, {}, "seed")
     assert {person for chosen in drawn for person in chosen} == {3, 4}
 
 
 def test_the_first_combinations_use_everybody_alike() -> None:
-    first = list(islice(in_turn(list(range(9)), 2, "seed"), 9))
+    first = list(islice(balanced_combinations(list(range(9)), 2, "seed"), 9))
     assert set(Counter(person for pair in first for person in pair).values()) == {2}
 
 
 def test_the_same_seed_gives_the_same_and_another_one_does_not() -> None:
     people = list(range(6))
-    assert [*in_turn(people, 2, "a")] == [*in_turn(people, 2, "a")] != [*in_turn(people, 2, "b")]
+    assert (
+        [*balanced_combinations(people, 2, "a")]
+        == [*balanced_combinations(people, 2, "a")]
+        != [*balanced_combinations(people, 2, "b")]
+    )
 
 
 def test_very_many_combinations_are_drawn_without_listing_them() -> None:
-    drawn = meant_for([SlotSubject(stratum="", missing=15)] * 30, list(range(30)), 15, {}, "seed")
+    drawn = choose_annotators([SlotSubject(stratum="", missing=15)] * 30, list(range(30)), 15, {}, "seed")
     assert len(set(drawn)) == 30
     assert set(Counter(person for chosen in drawn for person in chosen).values()) == {15}

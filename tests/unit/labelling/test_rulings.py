@@ -9,7 +9,7 @@ import pytest
 from tests.unit.labelling.conflicting import disputed, judge, label_all, project_of, put, rows
 from workbench.core.errors import AnnotationError
 from workbench.labelling import people
-from workbench.labelling.adjudicating import AdjudicationSession, Conflict, Ruling, accepting
+from workbench.labelling.adjudicating import AdjudicationSession, Conflict, Ruling, adopt_opinion
 from workbench.labelling.annotating import AnnotationSession, Answer
 
 
@@ -87,16 +87,16 @@ def test_accepting_a_label_takes_it_over_whole(tmp_path: Path) -> None:
     chen = AdjudicationSession(project, "chen")
     conflict = following(chen)
     said = {opinion.value: opinion for opinion in conflict.opinions}
-    chen.decide(conflict, accepting("correctness", said["correct"], ""))
-    chen.decide(chen.open("correctness", conflict.subject), accepting("correctness", said["unsuitable"], ""))
+    chen.decide(conflict, adopt_opinion("correctness", said["correct"], ""))
+    chen.decide(chen.open("correctness", conflict.subject), adopt_opinion("correctness", said["unsuitable"], ""))
     stored = rows(project, "SELECT verdict, exclusion_reason, tags, partial, note FROM label_events "
                   "WHERE kind = 'adjudication' ORDER BY id")  # fmt: skip
     assert stored == [
         ("correct", None, '["guessed"]', 0.5, None),
         ("unsuitable", "other", None, None, "two questions in one"),
     ]
-    assert accepting("type", said["correct"], "why") == Ruling(subtype="correct", note="why")
-    assert accepting("correctness", said["unsuitable"], "my own").note == "my own"
+    assert adopt_opinion("type", said["correct"], "why") == Ruling(subtype="correct", note="why")
+    assert adopt_opinion("correctness", said["unsuitable"], "my own").note == "my own"
     project.close()
 
 
@@ -113,7 +113,7 @@ def test_nothing_is_shown_before_a_decision_but_texts_and_labels(tmp_path: Path)
     project.database.reader().set_trace_callback(asked.append)
     conflict = following(session)
     assert not [sql for sql in asked if "verdicts" in sql or "runs" in sql or "imported_gold" in sql]
-    seen = repr((conflict, session.left()))
+    seen = repr((conflict, session.count_open()))
     assert "MARK" not in seen
     assert "A8" not in seen
     with pytest.raises(AnnotationError, match="after"):

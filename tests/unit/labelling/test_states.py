@@ -168,7 +168,7 @@ def play(project: Project, subject: int, step: tuple[int, EventKind, Task, Label
     person, kind, task, verdict, subtype = step
     try:
         with project.database.write() as connection:
-            standing = current_labels(events.of_subject(connection, task, subject))
+            standing = current_labels(events.events_of(connection, task, subject))
             mine = events.current_of(connection, task, subject, person, "label")
             ledger.record(
                 connection,

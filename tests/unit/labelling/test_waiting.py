@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.unit.labelling.conflicting import disputed, label_all, project_of, put
-from workbench.core.database.values import stamp
+from workbench.core.database.values import timestamp_of
 from workbench.core.project import Project
 from workbench.labelling import coordinating, guidelines, people
 from workbench.labelling.annotating import PAUSED, AnnotationSession, Answer
@@ -83,7 +83,7 @@ def test_conflicts_wait_for_who_may_settle_them(tmp_path: Path) -> None:
 )
 def test_the_end_follows_from_the_pace_of_a_week(project: Project, per_day: int, words: str) -> None:
     for number in range(2 * per_day):
-        put(project, "amira", 1 + number % 2, "correct", at=stamp((NOW - timedelta(days=2)).timestamp()))
+        put(project, "amira", 1 + number % 2, "correct", at=timestamp_of((NOW - timedelta(days=2)).timestamp()))
     found = forecast(project, NOW)
     assert (found.left, found.per_day) == (8, per_day or None)
     assert words in found.words(NOW)
@@ -91,7 +91,7 @@ def test_the_end_follows_from_the_pace_of_a_week(project: Project, per_day: int,
 
 def test_labels_of_less_than_a_day_have_no_pace(project: Project) -> None:
     for minutes in (1, 2, 60 * 23):
-        put(project, "amira", 1, "correct", at=stamp((NOW - timedelta(minutes=minutes)).timestamp()))
+        put(project, "amira", 1, "correct", at=timestamp_of((NOW - timedelta(minutes=minutes)).timestamp()))
     found = forecast(project, NOW)
     assert (found.recent, found.per_day, found.ends_at) == (3, None, None)
     assert found.words(NOW) == "labels have been given for less than a day, so the end can't be forecast"
@@ -101,20 +101,20 @@ def test_labels_of_less_than_a_day_have_no_pace(project: Project) -> None:
 def test_more_than_a_day_of_labels_is_not_done_tomorrow(project: Project, hour: int) -> None:
     now = NOW.replace(hour=hour)
     for number in range(12):
-        put(project, "amira", 1 + number % 2, "correct", at=stamp((now - timedelta(days=2)).timestamp()))
+        put(project, "amira", 1 + number % 2, "correct", at=timestamp_of((now - timedelta(days=2)).timestamp()))
     assert (forecast(project, now).left, forecast(project, now).per_day) == (8, 6)
     assert forecast(project, now).words(now) == "at 6 labels a day, as of late, the last is there about 7 March"
 
 
 def test_labels_of_more_than_a_week_ago_have_no_pace(project: Project) -> None:
-    put(project, "amira", 1, "correct", at=stamp((NOW - timedelta(days=8)).timestamp()))
+    put(project, "amira", 1, "correct", at=timestamp_of((NOW - timedelta(days=8)).timestamp()))
     found = forecast(project, NOW)
     assert (found.recent, found.per_day, found.ends_at) == (0, None, None)
     assert replace(found, done=1).words(NOW) == "no one has labelled for a week, so the end can't be forecast"
 
 
 def test_an_end_beyond_ten_years_is_none(project: Project) -> None:
-    put(project, "amira", 1, "correct", at=stamp((NOW - timedelta(days=6.9)).timestamp()))
+    put(project, "amira", 1, "correct", at=timestamp_of((NOW - timedelta(days=6.9)).timestamp()))
     found = forecast(project, NOW)
     assert found.ends_at is not None
     assert found.words(NOW).startswith("at less than one a day")

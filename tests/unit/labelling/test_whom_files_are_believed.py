@@ -134,13 +134,13 @@ def test_a_file_of_one_person_says_nothing_for_others_and_decides_nothing(
     report = taken(project, tmp_path, line(completion_id="c2"), line(**FORGED[forgery]), only="amira")
     assert (report.imported, report.refused, report.people) == (1, 1, {"amira": 1})
     assert report.new_people == []
-    held = events.every(project.database.reader())
+    held = events.all_events(project.database.reader())
     assert [(event.kind, event.verdict) for event in held] == [("label", "correct")]
 
 
 def test_a_file_of_one_person_takes_no_ruling_back(project: Project, tmp_path: Path) -> None:
     taken(project, tmp_path, line(annotator="ben"), line(annotator="amira", role="adjudicator", verdict="incorrect"))
-    ruling = next(event for event in events.every(project.database.reader()) if event.kind == "adjudication")
+    ruling = next(event for event in events.all_events(project.database.reader()) if event.kind == "adjudication")
     back = line(**HISTORY | {"kind": "retraction", "verdict": None, "supersedes": ruling.uuid})
     report = taken(project, tmp_path, back, only="amira")
     assert (report.imported, report.refused) == (0, 1)
@@ -167,7 +167,7 @@ def test_an_answer_closes_what_it_answers(
 ) -> None:
     """A repeat of an earlier round, or an answer to a check, is none to the repeat that waits."""
     taken(project, tmp_path, line())
-    subject, person = next(events.every(project.database.reader())).subject, people_of(project)["amira"]
+    subject, person = next(events.all_events(project.database.reader())).subject, people_of(project)["amira"]
     with project.database.write() as connection:
         for purpose in ("check", "repeat"):
             connection.execute(

@@ -16,7 +16,7 @@ from tests.servers.memory import HeldClock
 from tests.servers.scripted import chat_reply
 from workbench.llm.dialects import read
 from workbench.llm.dialects.streams import unstreamed
-from workbench.llm.failures import AttemptFailed, error_event, of_response
+from workbench.llm.failures import AttemptFailed, classify_response, error_event
 from workbench.llm.pace import MAX_ATTEMPTS, MAX_CALL_S, MIN_ATTEMPTS, Patience
 from workbench.llm.waits import requested_wait
 
@@ -59,7 +59,7 @@ def error(message: str, **fields: Any) -> dict[str, Any]:
     ],
 )  # fmt: skip
 def test_every_class_of_failure(status: int, body: Any, code: str) -> None:
-    failure = of_response(status, {}, json.dumps(body).encode())
+    failure = classify_response(status, {}, json.dumps(body).encode())
     assert (failure.code, failure.status) == (code, status)
     assert failure.may_be_repeated == (code in {"rate_limit", "server", "timeout"} or status == 401)
     assert failure.everywhere == (status in {401, 403, 404, 302} and code != "content_filter")
@@ -158,7 +158,7 @@ def test_a_servers_words_are_one_short_line(body: bytes, words: str | None) -> N
     ],
 )  # fmt: skip
 def test_what_gateways_and_other_makers_say(status: int, body: Any, code: str) -> None:
-    assert of_response(status, {}, json.dumps(body).encode()).code == code
+    assert classify_response(status, {}, json.dumps(body).encode()).code == code
 
 
 @pytest.mark.parametrize(
@@ -175,8 +175,8 @@ def test_what_gateways_and_other_makers_say(status: int, body: Any, code: str) -
     ],
 )
 def test_a_field_of_the_body_says_how_long_to_wait(body: Any, seconds: float | None) -> None:
-    assert of_response(429, {}, json.dumps(body).encode(), NOW).wait == seconds
-    assert of_response(429, {"retry-after": "3"}, json.dumps(body).encode(), NOW).wait == 3.0
+    assert classify_response(429, {}, json.dumps(body).encode(), NOW).wait == seconds
+    assert classify_response(429, {"retry-after": "3"}, json.dumps(body).encode(), NOW).wait == 3.0
 
 
 @pytest.mark.parametrize(
@@ -237,7 +237,7 @@ def test_a_refusal_in_plain_words_in_a_stream_or_with_a_500() -> None:
     with pytest.raises(AttemptFailed) as caught:
         read(unstreamed(b'data: {"detail": "Not authenticated"}\n\n'), "chat", "openai")
     assert caught.value.code == "auth"
-    assert of_response(500, {}, b'{"error":"Unauthorized"}').code == "auth"
+    assert classify_response(500, {}, b'{"error":"Unauthorized"}').code == "auth"
 
 
 @pytest.mark.parametrize("said", ["Invalid token count", "max token is invalid", "upstream failed", "no tokens left"])
@@ -245,7 +245,7 @@ def test_what_only_sounds_like_a_key_is_asked_again(said: str) -> None:
     with pytest.raises(AttemptFailed) as caught:
         read(json.dumps({"message": said}).encode(), "chat", "openai")
     assert caught.value.code == "server"
-    assert of_response(500, {}, json.dumps({"error": "x" * 100 + " unauthorized"}).encode()).code == "server"
+    assert classify_response(500, {}, json.dumps({"error": "x" * 100 + " unauthorized"}).encode()).code == "server"
 
 
 def test_what_stands_around_a_reply_takes_nothing_from_it() -> None:
@@ -294,7 +294,7 @@ _JSON = st.recursive(
 
 @given(st.binary(max_size=60) | _JSON.map(lambda data: json.dumps(data).encode()), st.integers(300, 599))
 def test_any_body_is_a_failure_of_one_line(body: bytes, status: int) -> None:
-    failure = of_response(status, {}, body, NOW)
+    failure = classify_response(status, {}, body, NOW)
     assert failure.detail.startswith(f"HTTP {status}")
     assert "\n" not in failure.detail
 
@@ -303,7 +303,7 @@ def test_any_body_is_a_failure_of_one_line(body: bytes, status: int) -> None:
     "body", [b'{"error": "' + b"wait 9" * 300_000 + b'"}', b'[{"error":' * 50_000, b"<html><title>" + b"a" * 10**6]
 )
 def test_an_endless_body_is_read_in_no_time(body: bytes) -> None:
-    assert len(of_response(429, {}, body, NOW).detail) < 400
+    assert len(classify_response(429, {}, body, NOW).detail) < 400
 
 
 @pytest.mark.parametrize(
@@ -322,11 +322,11 @@ def test_words_are_found_wherever_they_stand(body: Any, words: str) -> None:
 
 def test_a_page_is_named_by_its_title() -> None:
     page = b"<!DOCTYPE html><html><head><title>Sign in &amp; go on</title></head><body>" + b"x" * 5000
-    assert of_response(502, {}, page).detail == "HTTP 502: an HTML page, “Sign in & go on”"
+    assert classify_response(502, {}, page).detail == "HTTP 502: an HTML page, “Sign in & go on”"
 
 
 def test_a_redirect_names_only_the_host() -> None:
-    failure = of_response(307, {"location": "https://evil.example/x?token=abc"}, b"")
+    failure = classify_response(307, {"location": "https://evil.example/x?token=abc"}, b"")
     assert "evil.example" in failure.detail
     assert "abc" not in failure.detail
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from workbench.llm import server
 from workbench.llm.dialects import build
-from workbench.llm.profiles import DEFAULT, PROFILES, guess, profile_named
+from workbench.llm.profiles import DEFAULT, PROFILES, guess_profile, profile_named
 from workbench.llm.records import Chat, PromptMessage, Sampling
 
 
@@ -42,14 +42,14 @@ from workbench.llm.records import Chat, PromptMessage, Sampling
     ],
 )
 def test_guesses(url: str, profile: str) -> None:
-    assert guess(url) == profile
+    assert guess_profile(url) == profile
 
 
 @given(st.text(max_size=30))
 def test_any_text_gets_a_guess_and_is_taken_or_refused(text: str) -> None:
-    assert guess(text) in PROFILES
+    assert guess_profile(text) in PROFILES
     try:
-        server.checked(text)
+        server.normalised_url(text)
     except ValueError as error:
         assert str(error).startswith("base_url: ")  # noqa: PT017
 
@@ -75,7 +75,7 @@ def test_no_key_goes_by_default_to_a_server_that_nobody_named() -> None:
     ],
 )
 def test_paths_go_before_the_query(base: str, path: str, expected: str) -> None:
-    assert server.endpoint(base, path) == expected
+    assert server.join_url(base, path) == expected
 
 
 def test_local_addresses() -> None:

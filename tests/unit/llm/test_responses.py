@@ -19,7 +19,7 @@ from workbench.llm.dialects import read
 from workbench.llm.dialects.streams import unstreamed
 from workbench.llm.failures import AttemptFailed
 from workbench.llm.lane import Lane
-from workbench.llm.profiles import spoken_to
+from workbench.llm.profiles import profile_for_model
 from workbench.llm.records import CallFailed, Chat, Halt, PromptMessage, Reply, Sampling, TokenChoice, Usage, ending
 from workbench.llm.server import ModelServer
 from workbench.verifiers.base import identity
@@ -92,11 +92,11 @@ async def received_of(chat: Chat = CHAT, **options: str) -> Received:
 )
 def test_models_that_have_no_chat_are_asked_by_responses(model: str, is_one: bool) -> None:
     for name in ("openai", "azure"):
-        assert (spoken_to(name, model).dialect == "openai-responses") == is_one
+        assert (profile_for_model(name, model).dialect == "openai-responses") == is_one
     # Who sells others' models has a chat for each.
-    assert spoken_to("openrouter", f"openai/{model}").dialect == "openai-chat"
-    assert spoken_to("openai", model, "chat").dialect == "openai-chat"
-    assert spoken_to("openai-compatible", model, "responses").dialect == "openai-responses"
+    assert profile_for_model("openrouter", f"openai/{model}").dialect == "openai-chat"
+    assert profile_for_model("openai", model, "chat").dialect == "openai-chat"
+    assert profile_for_model("openai-compatible", model, "responses").dialect == "openai-responses"
 
 
 def test_a_dialect_of_its_own_is_kept() -> None:

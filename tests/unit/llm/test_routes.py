@@ -18,7 +18,7 @@ from tests.servers.scripted import Scripted, chat_reply, scripted
 from tests.unit.llm.test_extras import GIVEN
 from workbench.config import trust
 from workbench.llm.dialects import read
-from workbench.llm.failures import AttemptFailed, of_response
+from workbench.llm.failures import AttemptFailed, classify_response
 from workbench.llm.records import Halt
 from workbench.llm.server import Route
 from workbench.llm.transport import MAX_REPLY_BYTES, Received, Transport
@@ -87,7 +87,7 @@ async def test_what_is_packed_fills_no_memory_and_is_whole(encoding: str, packed
 async def test_a_refusal_is_one_although_its_words_cannot_be_read(answer: Scripted, stream: bool) -> None:
     with scripted(lambda _: answer) as server:
         received = await got(server.url, stream=stream)
-    failure = of_response(received.status, received.headers, received.body)
+    failure = classify_response(received.status, received.headers, received.body)
     assert (failure.code, failure.wait) == ("rate_limit", 7.0)
 
 
@@ -140,7 +140,7 @@ def test_a_route_changes_no_judges_name_and_has_to_be_accepted(tmp_path: Path, m
     routed = GIVEN | {"ca_file": "ours.pem", "proxy": "http://proxy.example:3128"}
     assert identity(LlmJudge(**routed)) == identity(LlmJudge(**GIVEN))
     database = tmp_path / "p.db"
-    trust.accept(database, trust.grants_of({"judge": server_from(GIVEN)}, {}))
+    trust.accept_grants(database, trust.grants_of({"judge": server_from(GIVEN)}, {}))
     with pytest.raises(trust.NotTrustedError, match=r"through the proxy http://proxy\.example:3128 trusting ours\.pem"):
         trust.require(database, {"judge": server_from(routed)}, {})
     for wrong in ("proxy.example", "http://me:secret@proxy.example:3128"):

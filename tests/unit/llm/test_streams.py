@@ -20,7 +20,7 @@ from tests.unit.llm.test_extras import GIVEN, sent
 from workbench.llm.caller import Caller
 from workbench.llm.dialects import read
 from workbench.llm.dialects.streams import unstreamed
-from workbench.llm.failures import AttemptFailed, of_response
+from workbench.llm.failures import AttemptFailed, classify_response
 from workbench.llm.records import Reply, Usage, ending
 from workbench.llm.transport import MAX_REPLY_BYTES, Transport
 from workbench.verifiers.base import identity
@@ -181,7 +181,9 @@ def test_groq_counts_beside_the_last_chunk() -> None:
 
 
 def test_a_refused_call_whose_words_come_as_an_event() -> None:
-    failure = of_response(429, {}, b'event: error\ndata: {"error": {"message": "Slow down", "type": "limit"}}\n\n')
+    failure = classify_response(
+        429, {}, b'event: error\ndata: {"error": {"message": "Slow down", "type": "limit"}}\n\n'
+    )
     assert (failure.code, failure.detail) == ("rate_limit", "HTTP 429: Slow down (limit)")
 
 

@@ -8,7 +8,7 @@ from tests.helpers import make_project, numbered
 from tests.unit.labelling.said import Record
 from workbench.app.tui.kit.overview import person_line, states_panel
 from workbench.benchmarks.curating.type_forms import proposed_types
-from workbench.benchmarks.curating.types import settle_types
+from workbench.benchmarks.curating.types import resolve_types
 from workbench.labelling.adjudicating import AdjudicationSession, Ruling
 from workbench.labelling.people import add_annotators
 from workbench.labelling.rulings import offers
@@ -26,12 +26,12 @@ def test_they_are_neither_labelled_nor_settled_and_the_numbers_add_up(tmp_path: 
     adjudication.decide(conflict, Ruling(subtype="A1"))
     offered = [(one.of, "A1") for one in proposed_types(project)]
     assert len(offered) == 1, "the question nobody has typed"
-    settle_types(project, offered, by="cy")
+    resolve_types(project, offered, by="cy")
 
     counts = status(project)
     cy = next(person for person in counts.people if person.name == "cy")
     assert (cy.done, cy.settled, cy.accepted) == (0, 1, 1)
-    assert adjudication.settled() == 1
+    assert adjudication.count_decided() == 1
     assert "1 resolved, 1 accepted" in str(person_line(cy, 100))
     assert (counts.states["labelled"], counts.accepted) == (6, 2)
     assert (counts.shown_states["labelled"], counts.shown_states["accepted"]) == (4, 2)
@@ -45,7 +45,7 @@ def test_who_has_only_accepted_types_has_settled_none_of_the_conflicts_that_are_
     project = make_project(tmp_path, untyped)
     Record(project).table(("ann", "bob"), ("A1 A1", "A2 A2"), task="type")
     add_annotators(project, ["cy"])
-    settle_types(project, [(one.of, "A1") for one in proposed_types(project) if not one.of.disputed], by="cy")
+    resolve_types(project, [(one.of, "A1") for one in proposed_types(project) if not one.of.disputed], by="cy")
     assert [(offer.left, offer.done) for offer in offers(project, "adjudicator") if offer.name == "cy"] == [(2, 0)]
     assert [offer.left for offer in offers(project, "own") if offer.name == "cy"] == [1]
     project.close()

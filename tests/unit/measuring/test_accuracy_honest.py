@@ -20,7 +20,7 @@ from workbench.measuring.accuracy import accuracy
 from workbench.measuring.accuracy_tables import accuracy_as, overview
 from workbench.measuring.conclusions import conclusion, weakest
 from workbench.measuring.entries import Entries
-from workbench.measuring.notes import note
+from workbench.measuring.notes import add_selection_judges
 from workbench.runs.store import runs
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 from workbench.statistics.subgroups import across
@@ -187,7 +187,7 @@ def test_judges_that_chose_the_items_are_marked_by_their_name_or_their_models(pr
         runs.complete(connection, runs.add(connection, verifier, "1"), 0)
     assert not any(row.selection_judge for row in accuracy(project).rows)
     # Models are the same with their publisher and without, as for the checks of validity.
-    note(project, "sample", ("good", "Judge-7B", "elsewhere"))
+    add_selection_judges(project, "sample", ("good", "Judge-7B", "elsewhere"))
     report = accuracy(project, by="type")
     assert {row.verifier for row in report.rows if row.selection_judge} == {"good", "judge"}
     assert any("good" in said and "decided what belongs to the data" in said for said in report.notes)
@@ -197,7 +197,7 @@ def test_judges_of_a_data_set_that_is_not_shown_are_not_marked(tmp_path: Path) -
     rows = [{"dataset": name, "completion_id": f"{name}{place}", "gold": True} for name in "ab" for place in range(2)]
     project = make_project(tmp_path, rows)
     add_complete_run(project, "judge", [(item, Verdict(outcome=Outcome.CORRECT)) for item in range(1, 5)])
-    note(project, "b", ("judge",))
+    add_selection_judges(project, "b", ("judge",))
     marked = [
         any(row.selection_judge for row in accuracy(project, selection=Selection((parse_condition(text),))).rows)
         for text in ("dataset=a", "dataset=b")
@@ -485,11 +485,11 @@ def test_the_same_seed_gives_the_same_p_values(project: Project, monkeypatch: py
 
 
 def test_tables_read_together_are_one_tree_with_their_sentences(project: Project) -> None:
-    from workbench.measuring.entries import one_tree
+    from workbench.measuring.entries import combine_q_values
 
     say(project, "weak", wrong={item for item in range(1, 121) if (item - 1) // 2 % 4 == 2 or item % 9 == 0})
     tables = {by: accuracy(project, by=by) for by in ("type", "subtype", "source", "domain")}
-    together = one_tree(tables)
+    together = combine_q_values(tables)
     tested = [[row.q for row in one.rows if row.q is not None] for one in tables.values() if one.tests is not None]
     shown = [[row.q for row in one.rows if row.q is not None] for one in together.values() if one.tests is not None]
     assert shown == across(tested)
@@ -504,7 +504,7 @@ def test_tables_read_together_are_one_tree_with_their_sentences(project: Project
         assert len(said) == 1
         clear = sum(row.q is not None and row.q < 0.05 for row in report.rows)
         assert ("none has q < 0.05: no group differs significantly." in said[0]) == (clear == 0)
-    assert one_tree({"type": tables["type"]}) == {"type": tables["type"]}
+    assert combine_q_values({"type": tables["type"]}) == {"type": tables["type"]}
 
 
 def test_label_noise_is_told_of_peoples_gold_alone(project: Project) -> None:

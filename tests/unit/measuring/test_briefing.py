@@ -15,7 +15,7 @@ from tests.tui.stage import add_run
 from tests.unit.labelling.conflicting import disputed, label_all, project_of, put
 from tests.unit.measuring.scored_runs import add_complete_run
 from workbench.config.settings import AnnotationPolicy
-from workbench.core.database.values import stamp
+from workbench.core.database.values import timestamp_of
 from workbench.core.project import Project
 from workbench.core.run import RunState
 from workbench.core.selection import Selection, parse_condition
@@ -26,7 +26,7 @@ from workbench.labelling import people
 from workbench.labelling.annotating import AnnotationSession, Answer
 from workbench.labelling.checks import add_checks
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.briefing import KINDS, briefed, ranked
+from workbench.measuring.briefing import KINDS, briefed, sort_matters
 from workbench.measuring.conclusions import conclusion
 from workbench.measuring.reviewing.queues import queue
 from workbench.measuring.reviewing.triage import weakest_cell
@@ -62,7 +62,7 @@ def stop(project: Project, state: RunState, message: str | None) -> int:
         run = runs.add(connection, verifier, "1")
         runs.queue(connection, run, Selection(), 6, 1)
         verdicts.put(connection, run, [(item, Verdict(outcome=Outcome.CORRECT)) for item in (1, 2)])
-        runs.settle(connection, run, state, message)
+        runs.end_run(connection, run, state, message)
     return run
 
 
@@ -133,7 +133,7 @@ def test_a_run_that_was_cancelled_or_replaced_is_not_open(tmp_path: Path) -> Non
     stop(project, "cancelled", None)
     assert "stopped-run" not in said(project)
     with project.database.write() as connection:
-        runs.settle(connection, 1, "failed", "gone")
+        runs.end_run(connection, 1, "failed", "gone")
         newer = runs.add(connection, 1, "2")
         runs.queue(connection, newer, Selection(), 6, 1)
         runs.complete(connection, newer, 6)
@@ -397,7 +397,7 @@ def test_what_stands_still_comes_before_what_misleads_and_that_before_what_figur
 def test_of_one_kind_the_largest_comes_first() -> None:
     small, large = (Matter(kind="failures", sentence=str(size), size=size) for size in (1, 12))
     first = Matter(kind="flags", sentence="flags", size=1)
-    assert ranked([small, large, first]) == [first, large, small]
+    assert sort_matters([small, large, first]) == [first, large, small]
 
 
 def test_every_kind_is_found_under_its_name(tmp_path: Path) -> None:
@@ -418,7 +418,7 @@ def test_names_and_messages_of_others_stay_one_line_and_short(tmp_path: Path) ->
 def test_a_forecast_goes_by_days_and_not_by_the_first_hour(tmp_path: Path) -> None:
     project = project_of(tmp_path, 40)
     people.assign(project, ["amira"], per_item=1)
-    at = stamp((datetime.now(UTC) - timedelta(days=4)).timestamp())
+    at = timestamp_of((datetime.now(UTC) - timedelta(days=4)).timestamp())
     for item in range(1, 9):
         put(project, "amira", item, "correct", at=at)
     assert "at 2 labels a day" in said(project)["progress"]

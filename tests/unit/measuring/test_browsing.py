@@ -71,24 +71,24 @@ def test_an_item_is_named_by_its_id_its_question_s_or_the_end_of_either(project:
         )
     )
     for item, completion, question in (rows[0], rows[137]):
-        assert browsing.meant(project, completion)[0] == item
-        assert item in browsing.meant(project, question)
+        assert browsing.find_existing(project, completion)[0] == item
+        assert item in browsing.find_existing(project, question)
     folder = project.path.parent / "odd"
     folder.mkdir()
     odd = make_project(folder, numbered(1, completion_id="a%_'7f3c9"))
     for said in ("a%_'7f3c9", "7f3c9", "f3c9"):
-        assert browsing.meant(odd, said) == [1]
+        assert browsing.find_existing(odd, said) == [1]
     for said in ("3c9", "%", "_7f3c9", ""):
         with pytest.raises(UsageError, match="There is no item"):
-            browsing.meant(odd, said)
+            browsing.find_existing(odd, said)
 
 
 def test_an_id_that_is_nearly_right_is_told(project: Project) -> None:
     key = project.database.reader().execute("SELECT key FROM completions WHERE id = 200").fetchone()[0]
     with pytest.raises(UsageError, match="Did you mean"):
-        browsing.meant(project, f"{key[:-1]}x{key[-1]}")
+        browsing.find_existing(project, f"{key[:-1]}x{key[-1]}")
     with pytest.raises(UsageError, match="Name a completion"):
-        browsing.meant(project, "ü" * 2_000)
+        browsing.find_existing(project, "ü" * 2_000)
 
 
 # -- the table ---------------------------------------------------------------------------------------
@@ -174,7 +174,7 @@ def test_a_wrong_line_says_what_is_wrong(line: str, problem: str) -> None:
 
 def test_the_names_to_filter_by(project: Project) -> None:
     add_run(project, "good", Outcome.CORRECT)
-    assert browsing.names(project) == {
+    assert browsing.field_values(project) == {
         "dataset": ["sample"],
         "model": ["a model"],
         "source": ["s"],

@@ -217,7 +217,7 @@ def test_a_run_is_not_laid_over_other_items(project: Project) -> None:
     with project.database.write() as connection:
         connection.execute("DELETE FROM verdict_evidence")
         connection.execute("DELETE FROM verdicts WHERE completion_id = 2")
-        generation.note(connection, 1, [2])
+        generation.note_verdicts(connection, 1, [2])
         connection.execute("DELETE FROM completion_text WHERE id = 2")
         connection.execute("DELETE FROM completions WHERE id = 2")
     agree(columns(project), project, (1,))
@@ -275,7 +275,7 @@ def test_those_who_read_never_see_half_of_what_is_written(project: Project) -> N
     with project.database.write() as connection:
         connection.execute("DELETE FROM verdict_evidence")
         connection.execute("DELETE FROM verdicts")
-        generation.note(connection, 1, range(1, ITEMS + 1))
+        generation.note_verdicts(connection, 1, range(1, ITEMS + 1))
     done, wrong = threading.Event(), list[str]()
 
     def look(new_process: bool) -> None:

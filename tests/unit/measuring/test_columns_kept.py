@@ -43,7 +43,7 @@ class World:
 
     def take_back(self) -> None:
         with self.project.database.write() as connection:
-            verdicts.take_back_errors(connection, self.draw.choice(RUNS))
+            verdicts.delete_errors(connection, self.draw.choice(RUNS))
 
     def people(self) -> None:
         state = self.draw.choice(("labelled", "conflict", "final", "excluded"))

@@ -17,7 +17,7 @@ from workbench.core.selection import Selection, parse_condition
 from workbench.core.verdict import Outcome, OutcomeCode, Protocol3
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.estimating import estimate, estimate_text, verdict
-from workbench.statistics.prediction_powered import powered
+from workbench.statistics.prediction_powered import estimate_share
 from workbench.statistics.records.combined import EstimateReport, EstimateRow, Quantity
 
 ITEMS = 400
@@ -94,7 +94,7 @@ def test_what_is_right_and_what_is_predicted(
         truth.append(int(right) if item % 4 == 1 else -1)
         predicted.append(expected)
         question.append((item - 1) // 2)
-    known = powered(np.array(truth), np.array(predicted), np.array(question))
+    known = estimate_share(np.array(truth), np.array(predicted), np.array(question))
     found = row(estimate(project, "judge", protocol=protocol), "accuracy")
     assert found.estimate == pytest.approx(known.estimate)
     assert found.ci == pytest.approx(known.ci)

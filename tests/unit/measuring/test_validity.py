@@ -151,14 +151,14 @@ def test_flips_between_samples_and_between_runs(project: Project) -> None:
 def test_judges_that_chose_the_data_are_marked_by_either_name(project: Project) -> None:
     judge(project, "mine", lambda n: OutcomeCode(n % 2).outcome, model="Org/Big-70B")
     judge(project, "clean", lambda n: OutcomeCode(n % 2).outcome, model="Org/Small")
-    assert notes.note(project, "sample", ("big-70b", "absent")) == 2
-    assert notes.note(project, "sample", ("big-70b",)) == 0
+    assert notes.add_selection_judges(project, "sample", ("big-70b", "absent")) == 2
+    assert notes.add_selection_judges(project, "sample", ("big-70b",)) == 0
     assert "sample" in of(project, "mine")["selection"].sentence
     assert "selection" not in of(project, "clean")
-    assert notes.forget(project, "sample", ("big-70b",)) == 1
+    assert notes.remove_selection_judges(project, "sample", ("big-70b",)) == 1
     assert notes.judges(project) == {"sample": ["absent"]}
     with pytest.raises(UsageError, match="no data set"):
-        notes.note(project, "nothing", ("x",))
+        notes.add_selection_judges(project, "nothing", ("x",))
 
 
 def test_a_name_is_compared_without_publisher_and_case() -> None:

@@ -10,7 +10,7 @@ from tests.helpers import make_project, numbered
 from workbench.config.file import FOLDER_VARIABLE
 from workbench.core.errors import OptionError
 from workbench.core.project import Project
-from workbench.runs.choosing import choose
+from workbench.runs.choosing import resolve_verifier
 from workbench.runs.configuring import forms, preview, save
 from workbench.runs.previewing import preview_calls
 from workbench.runs.verifying import kinds
@@ -74,7 +74,7 @@ def test_a_template_lies_in_the_projects_folder_wherever_the_app_was_started(
     options = {**GOOD, "template": "mine.toml"}
     seen = preview(project, "llm-judge", options, None)
     save(project, "mine", "llm-judge", options)
-    assert choose(project, "mine", {}).options["template"] == str(tmp_path / "mine.toml")
+    assert resolve_verifier(project, "mine", {}).options["template"] == str(tmp_path / "mine.toml")
     assert [bytes(call.body) for call in preview_calls(project, "mine", {}, "c0")] == [
         bytes(call.body) for call in seen
     ]

@@ -16,7 +16,7 @@ from workbench.app.cli.verifiers import _verifier_lines
 from workbench.core.errors import OptionError
 from workbench.core.project import Project
 from workbench.measuring.accuracy import accuracy
-from workbench.runs.choosing import choose
+from workbench.runs.choosing import resolve_verifier
 from workbench.runs.verifying import configured, kinds, start
 from workbench.verifiers.judges.examples import DrawnExamples, decoded
 
@@ -41,7 +41,7 @@ def items(count: int, **fields: Any) -> list[dict[str, Any]]:
 
 
 def drawn(project: Project, name: str | None = None, **options: str) -> DrawnExamples:
-    chosen = choose(project, "llm-judge", {**JUDGE, **options}, name)
+    chosen = resolve_verifier(project, "llm-judge", {**JUDGE, **options}, name)
     return decoded(chosen.options["examples_drawn"])
 
 

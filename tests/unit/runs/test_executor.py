@@ -15,7 +15,7 @@ from workbench.core.errors import VerifierError
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.runs import executor as module
 from workbench.runs.executor import ExecutorClosed, LocalExecutor
-from workbench.runs.first_stage import AsyncReaders, LeftToWorker
+from workbench.runs.first_stage import AsyncFirstStagePool, LeftToWorker
 from workbench.verifiers.pool import WorkerPool
 from workbench.verifiers.registry import Registry
 
@@ -60,12 +60,12 @@ def test_a_comparison_is_remembered_with_its_own_item_s_final_answer(tmp_path: P
     journal = tmp_path / "journal"
     executor = make(ms="1", journal=str(journal))
     reasons(executor, "later a", "later a", "later b")
-    first = executor.first(item("later a"))
+    first = executor.judge_first_stage(item("later a"))
     assert not isinstance(first, LeftToWorker)
     assert (first.reason, first.candidate_final) == ("compared", "later a")
     assert len(journal.read_text().split()) == 2
     assert reasons(executor, "later raise", "later raise") == ["internal", "internal"]
-    assert isinstance(executor.first(item("later raise")), LeftToWorker)
+    assert isinstance(executor.judge_first_stage(item("later raise")), LeftToWorker)
     executor.close()
 
 
@@ -104,7 +104,7 @@ def test_workers_that_are_killed_are_an_error_once(executor: LocalExecutor) -> N
 
 def test_closing_tells_those_who_wait() -> None:
     executor = make(ms="60000", deadline=60)
-    left = executor.first(item("later a"))
+    left = executor.judge_first_stage(item("later a"))
     assert isinstance(left, LeftToWorker)
     waiting = executor.later(item("later a"), left)
     executor.close()
@@ -115,7 +115,7 @@ def test_closing_tells_those_who_wait() -> None:
 
 
 async def test_a_process_for_long_texts_that_ends_is_replaced() -> None:
-    readers = AsyncReaders(("staged", {"ms": "1"}), 1)
+    readers = AsyncFirstStagePool(("staged", {"ms": "1"}), 1)
     assert [type(one) for one in await readers.answers([item("later a"), item("now")])] == [LeftToWorker, Verdict]
     for process in psutil.Process().children():
         kill(process.pid)

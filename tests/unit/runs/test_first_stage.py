@@ -22,7 +22,7 @@ from workbench.core.errors import VerifierError
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.runs import first_stage as module
 from workbench.runs.executor import LocalExecutor
-from workbench.runs.first_stage import BATCH_ITEMS, AsyncReaders, Readers
+from workbench.runs.first_stage import BATCH_ITEMS, AsyncFirstStagePool, FirstStagePool
 from workbench.runs.local import judge_locally
 from workbench.verifiers.registry import Registry
 
@@ -37,9 +37,9 @@ def _plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def readers() -> Iterator[Readers]:
+def readers() -> Iterator[FirstStagePool]:
     options = {"caller": str(os.getpid())}
-    with Readers(Registry().local("reading", options), ("reading", options), HELPERS) as made:
+    with FirstStagePool(Registry().local("reading", options), ("reading", options), HELPERS) as made:
         yield made
 
 
@@ -47,7 +47,7 @@ def item(number: int, completion: str = "now") -> VerifierInput:
     return VerifierInput(item=number, question="q", reference="r", completion=completion)
 
 
-def until_read_elsewhere(readers: Readers, found: Counter[int], processes: int) -> Iterator[VerifierInput]:
+def until_read_elsewhere(readers: FirstStagePool, found: Counter[int], processes: int) -> Iterator[VerifierInput]:
     """Items without end, as long as so many other processes have not read any."""
     number = 0
     while len(found.keys() - {os.getpid()}) < processes:
@@ -55,7 +55,7 @@ def until_read_elsewhere(readers: Readers, found: Counter[int], processes: int) 
         number += 1
 
 
-def read(readers: Readers, items: Iterable[VerifierInput], found: Counter[int]) -> list[int]:
+def read(readers: FirstStagePool, items: Iterable[VerifierInput], found: Counter[int]) -> list[int]:
     """The items in the order in which they were answered; ``found`` counts which process read how many."""
     numbers = []
     for one, answer in readers.answers(items):
@@ -68,7 +68,7 @@ def read(readers: Readers, items: Iterable[VerifierInput], found: Counter[int]) 
     return numbers
 
 
-def test_all_processes_read_and_each_item_is_read_once(readers: Readers) -> None:
+def test_all_processes_read_and_each_item_is_read_once(readers: FirstStagePool) -> None:
     found = Counter[int]()
     numbers = read(readers, until_read_elsewhere(readers, found, HELPERS), found)
     assert sorted(numbers) == list(range(len(numbers)))
@@ -76,19 +76,21 @@ def test_all_processes_read_and_each_item_is_read_once(readers: Readers) -> None
     assert found[os.getpid()] >= BATCH_ITEMS
 
 
-def test_few_items_start_no_process(readers: Readers) -> None:
+def test_few_items_start_no_process(readers: FirstStagePool) -> None:
     assert read(readers, map(item, range(BATCH_ITEMS - 1)), Counter()) == list(range(BATCH_ITEMS - 1))
     assert readers.pids == []
 
 
-def test_many_calls_of_few_items_start_no_process(readers: Readers) -> None:
+def test_many_calls_of_few_items_start_no_process(readers: FirstStagePool) -> None:
     threads, found = threading.active_count(), Counter[int]()
     for number in range(2 * BATCH_ITEMS):
         assert read(readers, [item(number)], found) == [number]
     assert (threading.active_count(), found) == (threads, {os.getpid(): 2 * BATCH_ITEMS})
 
 
-def test_where_no_process_can_start_the_caller_reads_all(readers: Readers, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_no_process_can_start_the_caller_reads_all(
+    readers: FirstStagePool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refused(*_: object, **__: object) -> None:
         raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 
@@ -97,10 +99,10 @@ def test_where_no_process_can_start_the_caller_reads_all(readers: Readers, monke
     assert sorted(read(readers, map(item, range(10 * BATCH_ITEMS)), found)) == list(range(10 * BATCH_ITEMS))
     assert found == {os.getpid(): 10 * BATCH_ITEMS}
     with pytest.raises(VerifierError, match="can't start: Resource temporarily unavailable"):
-        asyncio.run(AsyncReaders(("reading", {}), 1).answers([item(1)]))
+        asyncio.run(AsyncFirstStagePool(("reading", {}), 1).answers([item(1)]))
 
 
-def test_what_a_process_had_that_ended_is_read_by_the_caller(readers: Readers) -> None:
+def test_what_a_process_had_that_ended_is_read_by_the_caller(readers: FirstStagePool) -> None:
     found = Counter[int]()
     read(readers, until_read_elsewhere(readers, found, HELPERS), found)
     taken = list[int]()
@@ -114,7 +116,7 @@ def test_what_a_process_had_that_ended_is_read_by_the_caller(readers: Readers) -
     assert read(readers, [item(0), item(1)], Counter()) == [0, 1]
 
 
-def test_answers_that_nobody_took_are_not_those_of_the_next_items(readers: Readers) -> None:
+def test_answers_that_nobody_took_are_not_those_of_the_next_items(readers: FirstStagePool) -> None:
     found = Counter[int]()
     read(readers, until_read_elsewhere(readers, found, HELPERS), found)
     left = readers.answers(map(item, range(100_000, 100_000 + 20 * BATCH_ITEMS)))
@@ -123,7 +125,7 @@ def test_answers_that_nobody_took_are_not_those_of_the_next_items(readers: Reade
     assert sorted(read(readers, map(item, range(10 * BATCH_ITEMS)), found)) == list(range(10 * BATCH_ITEMS))
 
 
-def test_long_items_are_few_in_a_batch(readers: Readers, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_items_are_few_in_a_batch(readers: FirstStagePool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_MAX_BATCH_CHARACTERS", 5)
     found, taken, most = Counter[int](), list[int](), 0
 
@@ -141,7 +143,7 @@ def test_long_items_are_few_in_a_batch(readers: Readers, monkeypatch: pytest.Mon
     assert 0 < most <= 2 * (1 + 2 * HELPERS)
 
 
-def test_processes_end_with_their_caller(readers: Readers) -> None:
+def test_processes_end_with_their_caller(readers: FirstStagePool) -> None:
     found = Counter[int]()
     read(readers, until_read_elsewhere(readers, found, HELPERS), found)
     processes = [psutil.Process(pid) for pid in readers.pids]
@@ -152,7 +154,7 @@ def test_processes_end_with_their_caller(readers: Readers) -> None:
 
 def test_a_process_that_ended_while_nobody_asked_it_costs_no_answer() -> None:
     async def asked_twice() -> list[int]:
-        readers, pids = AsyncReaders(("reading", {}), 1), list[int]()
+        readers, pids = AsyncFirstStagePool(("reading", {}), 1), list[int]()
         for number in range(2):
             [answer] = await readers.answers([item(number)])
             assert isinstance(answer, Verdict)
@@ -171,7 +173,7 @@ def test_processes_are_prepared_while_nobody_waits_and_only_long_texts_wear_them
     monkeypatch.setattr(module, "_MAX_LONG_ITEMS_PER_PROCESS", 2)
 
     async def used() -> tuple[set[int], list[int]]:
-        readers = AsyncReaders(("reading", {}), 2)
+        readers = AsyncFirstStagePool(("reading", {}), 2)
         readers.prepare(5)
         readers.prepare(1)
         assert readers.free == 0
@@ -195,7 +197,7 @@ def test_processes_are_prepared_while_nobody_waits_and_only_long_texts_wear_them
 
 def test_processes_that_are_being_prepared_end_with_the_others() -> None:
     async def ended() -> list[psutil.Process]:
-        readers, before = AsyncReaders(("reading", {}), 2), psutil.Process().children()
+        readers, before = AsyncFirstStagePool(("reading", {}), 2), psutil.Process().children()
         readers.prepare(2)
         while len(begun := [one for one in psutil.Process().children() if one not in before]) < 2:
             await asyncio.sleep(0)
@@ -207,7 +209,7 @@ def test_processes_that_are_being_prepared_end_with_the_others() -> None:
 
 def test_a_process_that_is_at_work_when_all_end_is_not_kept() -> None:
     async def used() -> tuple[int, bool]:
-        readers = AsyncReaders(("reading", {}), 1)
+        readers = AsyncFirstStagePool(("reading", {}), 1)
         async with readers.process() as process:
             await readers.close()
             [answer] = await process.ask([item(1)])
@@ -219,7 +221,7 @@ def test_a_process_that_is_at_work_when_all_end_is_not_kept() -> None:
 
 def test_what_is_no_text_is_told_from_a_process_that_has_ended() -> None:
     async def asked() -> list[type]:
-        readers = AsyncReaders(("reading", {}), 1)
+        readers = AsyncFirstStagePool(("reading", {}), 1)
         async with readers.process() as process:
             with pytest.raises(VerifierError, match="can't be sent"):
                 await process.ask([item(1, "\ud800")])

@@ -23,8 +23,8 @@ from workbench.runs.own_templates import (
     MAX_BYTES,
     TemplateDraft,
     draft_of,
-    keep,
     preview,
+    save_template,
     shape_of,
     with_template,
 )
@@ -86,7 +86,7 @@ def test_it_begins_with_the_template_that_was_asked_by(project: Project, options
     assert shape_of(found.text, found.file).calls >= 1
     # What is begun with ours asks what ours asks.
     ours = preview(project, KIND, SERVER, found, 1)
-    assert keep(project, found, found.file) == found.file
+    assert save_template(project, found, found.file) == found.file
     assert [msgspec.json.decode(one.body) for one in ours]
 
 
@@ -141,7 +141,7 @@ def test_a_wrong_one_is_refused_with_its_line_and_not_written(project: Project, 
     text, words = WRONG[name]
     for look in (
         lambda: shape_of(text, "mine.toml"),
-        lambda: keep(project, draft(text), "mine"),
+        lambda: save_template(project, draft(text), "mine"),
         lambda: preview(project, KIND, SERVER, draft(text), 1),
     ):
         with pytest.raises(UsageError) as caught:
@@ -159,7 +159,7 @@ def test_what_it_does_not_show_is_said(project: Project) -> None:
 
 def test_a_long_one_is_taken(project: Project) -> None:
     text = OURS + "#" * 200_000 + "\n"
-    assert keep(project, draft(text), "long") == "long.toml"
+    assert save_template(project, draft(text), "long") == "long.toml"
     assert len(preview(project, KIND, SERVER, draft(text), 1)) == 1
 
 
@@ -181,7 +181,7 @@ def test_what_is_put_in_is_never_looked_at_again_and_nothing_is_left(project: Pr
 
 
 def test_it_is_kept_beside_the_database_for_its_owner_and_trusted_by_nobody_yet(project: Project) -> None:
-    assert keep(project, draft(), "mine") == "mine.toml"
+    assert save_template(project, draft(), "mine") == "mine.toml"
     path = project.path.parent / "mine.toml"
     assert path.read_text() == OURS
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -189,7 +189,7 @@ def test_it_is_kept_beside_the_database_for_its_owner_and_trusted_by_nobody_yet(
     with pytest.raises(NotTrustedError, match="the template"):
         require_trust(project, Registry().load(KIND, options), options, accept=False)
     # The same once more is no change.
-    assert keep(project, draft(), "mine.toml") == "mine.toml"
+    assert save_template(project, draft(), "mine.toml") == "mine.toml"
     assert files(project) == {"mine.toml": OURS}
 
 
@@ -214,7 +214,7 @@ NAMES = [
 @pytest.mark.parametrize("name", NAMES)
 def test_a_hostile_name_is_refused(project: Project, name: str) -> None:
     with pytest.raises(UsageError, match="not a valid template file name"):
-        keep(project, draft(), name)
+        save_template(project, draft(), name)
     assert files(project) == {}
 
 
@@ -236,7 +236,7 @@ def test_what_is_no_plain_file_is_let_alone(project: Project, tmp_path: Path, ki
             os.link(other, place)
     for before in (draft(), draft(stored="kept")):
         with pytest.raises(UsageError):
-            keep(project, before, "mine")
+            save_template(project, before, "mine")
     assert other.read_text() == "kept"
     assert [one.name for one in other.parent.iterdir()] == ["kept"]
 
@@ -246,15 +246,15 @@ def test_only_the_file_that_was_read_is_replaced_and_only_as_it_was_read(project
     path.write_text(OURS)
     changed = OURS.replace(" | ", " / ")
     with pytest.raises(UsageError, match="There is a file 'mine"):
-        keep(project, draft(changed, file="other.toml"), "mine")
+        save_template(project, draft(changed, file="other.toml"), "mine")
     read = draft_of(project, KIND, SERVER | {"template": str(path)}, "judge")
     mine = structs.replace(read, text=changed)
     path.write_text(OURS + "# somebody else's\n")
     with pytest.raises(UsageError, match="has changed since it was read"):
-        keep(project, mine, "mine")
+        save_template(project, mine, "mine")
     assert path.read_text() == OURS + "# somebody else's\n"
     path.write_text(OURS)
-    keep(project, mine, "mine")
+    save_template(project, mine, "mine")
     assert path.read_text() == changed
 
 
@@ -273,9 +273,9 @@ def test_what_a_verifier_asks_by_is_never_replaced(project: Project, by: str) ->
         path.with_name("workbench.toml").write_text(entry)
     mine = draft(OURS + "# changed\n", stored=OURS)
     with pytest.raises(UsageError, match=r"'mine\.toml' is used by 'theirs', whose stored requests"):
-        keep(project, mine, "mine")
+        save_template(project, mine, "mine")
     assert path.read_text() == OURS
-    assert keep(project, mine, "mine-2") == "mine-2.toml"
+    assert save_template(project, mine, "mine-2") == "mine-2.toml"
 
 
 def test_a_name_that_is_taken_is_not_proposed(project: Project) -> None:
@@ -294,9 +294,9 @@ def test_where_nothing_can_be_written_it_is_said_and_nothing_is_half_done(
     with monkeypatch.context() as patched:
         patched.setattr(os, "fsync", full)
         with pytest.raises(UsageError, match="No space left"):
-            keep(project, draft(), "mine")
+            save_template(project, draft(), "mine")
     assert files(project) == {}
-    assert keep(project, draft(), "mine") == "mine.toml"
+    assert save_template(project, draft(), "mine") == "mine.toml"
 
 
 def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -305,8 +305,8 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         project = make_project(disk.path, numbered(1))
         disk.fill()
         with pytest.raises(UsageError, match="No space left"):
-            keep(project, draft(), "mine")
+            save_template(project, draft(), "mine")
         assert not [one.name for one in disk.path.iterdir() if "mine" in one.name]
         disk.empty()
-        keep(project, draft(), "mine")
+        save_template(project, draft(), "mine")
         project.close()

@@ -16,8 +16,8 @@ def watched(rate: float, batch: int, items: int, *, every: float = 0.5, begins: 
     pace, said = RunPace(), []
     for look in range(int((begins + items / rate) / every)):
         now = look * every
-        pace.look(now, min(int(max(now - begins, 0) * rate) // batch * batch, items))
-        said.append(pace.to_go(now, items))
+        pace.observe(now, min(int(max(now - begins, 0) * rate) // batch * batch, items))
+        said.append(pace.remaining_seconds(now, items))
     return said
 
 
@@ -37,21 +37,21 @@ def test_it_comes_nearer_by_as_much_as_time_goes_on(rate: float, batch: int, beg
 def test_it_is_not_said_before_it_can_be_known_nor_of_a_run_that_stands_still() -> None:
     pace = RunPace()
     for now in range(6):
-        pace.look(float(now), now * 10)
-        assert pace.to_go(now, 100) is None
+        pace.observe(float(now), now * 10)
+        assert pace.remaining_seconds(now, 100) is None
         assert pace.rate(now) == (None if now < 2 else 10.0)
     for now in (6, 7):
-        pace.look(float(now), now * 10)
-    assert (pace.rate(7.0), pace.to_go(7.0, 100)) == (10.0, 3.0)
-    assert pace.to_go(8.0, 100) == 2.0
-    assert pace.to_go(30.0, 100) is None
+        pace.observe(float(now), now * 10)
+    assert (pace.rate(7.0), pace.remaining_seconds(7.0, 100)) == (10.0, 3.0)
+    assert pace.remaining_seconds(8.0, 100) == 2.0
+    assert pace.remaining_seconds(30.0, 100) is None
 
 
 def test_a_run_that_begins_anew_is_watched_anew() -> None:
     pace = RunPace()
     for second in range(10):
-        pace.look(float(second), 10 * second)
-    pace.look(10.0, 0)
+        pace.observe(float(second), 10 * second)
+    pace.observe(10.0, 0)
     assert pace.rate(10.0) is None
 
 
@@ -62,8 +62,8 @@ def test_whatever_is_seen_is_no_error(looks: list[tuple[float, int]], items: int
     pace, now = RunPace(), 0.0
     for later, done in looks:
         now += later
-        pace.look(now, done)
-        rate, to_go = pace.rate(now), pace.to_go(now, items)
+        pace.observe(now, done)
+        rate, to_go = pace.rate(now), pace.remaining_seconds(now, items)
         assert to_go is None or rate is not None
         assert rate is None or rate > 0
         assert to_go is None or to_go >= 0

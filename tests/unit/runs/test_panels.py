@@ -15,7 +15,7 @@ from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.verdict import OutcomeCode
 from workbench.llm.server import DEFAULT_CONCURRENCY
-from workbench.runs.choosing import choose, make
+from workbench.runs.choosing import construct_verifier, resolve_verifier
 from workbench.runs.previewing import preview_calls
 from workbench.runs.run_status import run_costs
 from workbench.runs.verifying import resume, start
@@ -43,7 +43,7 @@ def judge(name: str, url: str, more: str = "") -> str:
 
 
 def panel(project: Project, members: str = "a,b,c", **options: str) -> JudgePanel:
-    made = make(choose(project, "judge-panel", {"members": members, **options}))
+    made = construct_verifier(resolve_verifier(project, "judge-panel", {"members": members, **options}))
     assert isinstance(made, JudgePanel)
     return made
 

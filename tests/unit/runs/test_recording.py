@@ -10,8 +10,8 @@ import pytest
 
 from tests.served_runs import VERIFIER, HereRunner, here
 from tests.servers.scripted import Scripted, chat_reply, scripted
-from workbench.runs.replaying import open_book
-from workbench.runs.transcripts import recorded
+from workbench.runs.replaying import load_recorded_replies
+from workbench.runs.transcripts import recorded_exchanges
 
 REPLY = chat_reply("Yes, \u2028 it is.")
 LAYOUTS = {
@@ -22,7 +22,7 @@ LAYOUTS = {
 
 
 def lines_of(runs: HereRunner) -> list[bytes]:
-    return [msgspec.json.encode(one) for one in recorded(runs.project, VERIFIER)]
+    return [msgspec.json.encode(one) for one in recorded_exchanges(runs.project, VERIFIER)]
 
 
 @pytest.mark.parametrize("body", LAYOUTS.values(), ids=LAYOUTS)
@@ -34,7 +34,7 @@ def test_every_exchange_is_a_line_and_is_found_again(tmp_path: Path, body: bytes
     assert not any(b"\n" in line for line in lines)
     file = tmp_path / "replies.jsonl"
     file.write_bytes(b"".join(line + b"\n" for line in lines))
-    book, refused = open_book(file)
+    book, refused = load_recorded_replies(file)
     assert refused == []
     answer = book.answer("/v1/chat/completions", server.received[0].raw)
     assert answer is not None

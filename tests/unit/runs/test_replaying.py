@@ -12,25 +12,25 @@ from hypothesis import strategies as st
 
 from tests.replaying import write_lines
 from workbench.core.errors import FormatError
-from workbench.runs.replaying import Book, open_book
+from workbench.runs.replaying import RecordedReplies, load_recorded_replies
 from workbench.verifiers.judges.template import BROKEN_NOTICE
 
 CHAT = "/v1/chat/completions"
 
 
-def book(folder: Path, *lines: dict[str, Any]) -> Book:
-    found, refused = open_book(write_lines(folder / "recorded.jsonl", list(lines)))
+def book(folder: Path, *lines: dict[str, Any]) -> RecordedReplies:
+    found, refused = load_recorded_replies(write_lines(folder / "recorded.jsonl", list(lines)))
     assert refused == []
     return found
 
 
-def asked(found: Book, text: str, path: str = CHAT) -> Any:
+def asked(found: RecordedReplies, text: str, path: str = CHAT) -> Any:
     body = {"model": "asked", "messages": [{"role": "user", "content": text}]}
     answer = found.answer(path, json.dumps(body).encode())
     return None if answer is None else json.loads(answer)
 
 
-def said(found: Book, text: str) -> str | None:
+def said(found: RecordedReplies, text: str) -> str | None:
     answer = asked(found, text)
     return None if answer is None else answer["choices"][0]["message"]["content"]
 
@@ -81,7 +81,7 @@ def test_an_exchange_answers_the_same_request_byte_for_byte(tmp_path: Path) -> N
     (tmp_path / "recorded.jsonl").write_text(
         f'{{"request": {{"b": [1, "é"], "a": null}}, "response": {response}, "n": 1}}\n'
     )
-    found, _ = open_book(tmp_path / "recorded.jsonl")
+    found, _ = load_recorded_replies(tmp_path / "recorded.jsonl")
     assert found.answer("/score", b'{ "a": null, "b": [1, "\\u00e9"] }') == response.encode()
     assert found.answer("/score", b'{"a": null, "b": [1, "e"]}') is None
 
@@ -133,14 +133,14 @@ def test_replies_hold_whatever_broke_the_control_tokens(tmp_path: Path) -> None:
 def test_a_bad_line_is_refused_by_number_and_the_others_are_served(tmp_path: Path, line: bytes) -> None:
     file = tmp_path / "recorded.jsonl"
     file.write_bytes(b'{"match": "first", "raw": "1"}\n' + line + b'\n{"match": "last", "raw": "3"}\n')
-    found, refused = open_book(file)
+    found, refused = load_recorded_replies(file)
     assert [one.line for one in refused] == ([2] if line else [])
     assert (said(found, "first"), said(found, "last")) == ("1", "3")
 
 
 def test_a_line_that_is_too_long_is_refused(tmp_path: Path) -> None:
     file = write_lines(tmp_path / "r.jsonl", [{"match": "x" * 5_000, "raw": "1"}, {"match": "last", "raw": "2"}])
-    found, refused = open_book(file, max_line=2_000)
+    found, refused = load_recorded_replies(file, max_line=2_000)
     assert [one.line for one in refused] == [1]
     assert said(found, "last") == "2"
 
@@ -150,7 +150,7 @@ def test_a_file_without_any_reply_is_refused(tmp_path: Path, content: str) -> No
     file = tmp_path / "recorded.jsonl"
     file.write_text(content)
     with pytest.raises(FormatError, match="holds no recorded reply"):
-        open_book(file)
+        load_recorded_replies(file)
 
 
 TEXTS = st.text(min_size=1, max_size=40)
@@ -160,9 +160,9 @@ TEXTS = st.text(min_size=1, max_size=40)
     texts=st.lists(TEXTS, min_size=1, max_size=6, unique=True), request_text=st.text(max_size=80), inside=st.booleans()
 )
 def test_the_first_saying_that_occurs_is_taken(texts: list[str], request_text: str, inside: bool) -> None:
-    from workbench.runs.replaying import Saying
+    from workbench.runs.replaying import TextReply
 
-    found = Book(Saying(match=text, raw=str(number)) for number, text in enumerate(texts))
+    found = RecordedReplies(TextReply(match=text, raw=str(number)) for number, text in enumerate(texts))
     text = request_text + (texts[-1] if inside else "") + request_text
     whole = "\n".join(("asked", "user", text))
     wanted = next((str(number) for number, one in enumerate(texts) if one in whole), None)
@@ -203,7 +203,7 @@ def test_a_recording_may_tell_the_tokens(tmp_path: Path) -> None:
 @pytest.mark.parametrize("wrong", [{"asked": 1}, {"asked": [1]}, {"usage": {"prompt_tokens": 1}}, {"usage": 1}])
 def test_a_recording_with_a_wrong_field_is_refused(tmp_path: Path, wrong: dict[str, Any]) -> None:
     file = write_lines(tmp_path / "recorded.jsonl", [{"match": "x", "raw": "so"}, {"match": "x", "raw": "so", **wrong}])
-    found, refused = open_book(file)
+    found, refused = load_recorded_replies(file)
     assert (found.size, [one.line for one in refused]) == (1, [2])
 
 

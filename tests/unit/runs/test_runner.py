@@ -217,7 +217,7 @@ def test_a_prompt_that_changes_under_a_run_is_named_and_nothing_is_asked_by_it(
         options = {"published": str(tmp_path / "copy"), "base_url": server.url, "model": "m"}
         run = start(project, "llm-judge", options).run
         prompt.write_text("Other: {question}{answer}{completion}")
-        trust.accept(project.path, trust.grants_of(LlmJudge(**options).servers(), options))
+        trust.accept_grants(project.path, trust.grants_of(LlmJudge(**options).servers(), options))
         work(project, lease)
         failed = run_info(project, run)
         assert (failed.state, failed.done, server.received) == ("failed", 0, [])
@@ -293,8 +293,8 @@ def test_a_runner_that_wakes_after_it_was_given_up_changes_nothing(
         # On another machine no lock tells.
         lease.release()
         with monkeypatch.context() as elsewhere:
-            elsewhere.setattr(processes, "life", lambda _: life)
-            elsewhere.setattr(processes, "wall", lambda: 0.0)
+            elsewhere.setattr(processes, "life_of", lambda _: life)
+            elsewhere.setattr(processes, "wall_clock", lambda: 0.0)
             assert ask(project, info.run).state == state
 
     monkeypatch.setattr(runner, "judge_locally", judge_and_stall)
@@ -312,7 +312,7 @@ def test_a_runner_that_wakes_after_its_run_was_queued_anew_changes_nothing(
     def judge_and_stall(*arguments: Any) -> None:
         judge(*arguments)
         with monkeypatch.context() as elsewhere:
-            elsewhere.setattr(processes, "life", lambda _: "gone")
+            elsewhere.setattr(processes, "life_of", lambda _: "gone")
             start(project, "exact")
 
     monkeypatch.setattr(runner, "judge_locally", judge_and_stall)

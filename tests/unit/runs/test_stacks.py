@@ -20,7 +20,7 @@ from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.llm.records import Halt
-from workbench.runs.choosing import choose, make
+from workbench.runs.choosing import construct_verifier, resolve_verifier
 from workbench.runs.previewing import preview_calls
 from workbench.runs.run_status import estimate
 from workbench.runs.transcripts import transcripts_of
@@ -56,7 +56,7 @@ def says(*correct: int, otherwise: str = "No") -> Any:
 
 
 def stack(project: Project, stages: str, **options: str) -> Stack:
-    made = make(choose(project, "stack", {"stages": stages, **options}))
+    made = construct_verifier(resolve_verifier(project, "stack", {"stages": stages, **options}))
     assert isinstance(made, Stack)
     return made
 
@@ -313,7 +313,7 @@ def test_a_list_in_the_settings_file_is_a_stack(project: Project) -> None:
             )
         assert runs.work(start(project, "both", trust=True).run).state == "complete"
         with pytest.raises(UsageError, match="not a verifier of this project that a panel"):
-            make(choose(project, "judge-panel", {"members": "dear,both"}))
+            construct_verifier(resolve_verifier(project, "judge-panel", {"members": "dear,both"}))
 
 
 def test_its_calls_can_be_seen_and_reckoned_before(project: Project) -> None:

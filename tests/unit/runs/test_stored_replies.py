@@ -13,7 +13,7 @@ from tests.servers.scripted import Scripted, ScriptedServer, chat_reply, scripte
 from workbench.core.errors import UsageError
 from workbench.core.run import RunInfo
 from workbench.core.selection import Selection
-from workbench.llm.server import place_of
+from workbench.llm.server import server_identity
 from workbench.runs.rejudging import variant
 from workbench.runs.verifying import start
 
@@ -51,8 +51,8 @@ def test_two_servers_of_one_models_name_have_each_their_own_replies(
     again = runs.start(yes.url.removesuffix("/v1") + "/v1/", "c")
     assert (again.verdicts, len(yes.received)) == (ALL_YES, ITEMS)
     assert {server for (server,) in runs.sql("SELECT DISTINCT server FROM responses")} == {
-        place_of(yes.url),
-        place_of(no.url),
+        server_identity(yes.url),
+        server_identity(no.url),
     }
 
 
@@ -68,8 +68,8 @@ def test_a_judges_name_belongs_to_its_server(runs: HereRunner, yes: ScriptedServ
     runs.work(first.run)
     with pytest.raises(UsageError, match="server_at") as caught:
         start(runs.project, "llm-judge", {**judge, "base_url": no.url})
-    assert f"-o server_name={place_of(yes.url)}" in caught.value.hint
-    moved = {**judge, "base_url": no.url, "server_name": place_of(yes.url)}
+    assert f"-o server_name={server_identity(yes.url)}" in caught.value.hint
+    moved = {**judge, "base_url": no.url, "server_name": server_identity(yes.url)}
     runs.claim()
     assert start(runs.project, "llm-judge", moved).run == first.run
     assert len(no.received) == 0

@@ -19,7 +19,7 @@ from workbench.core.project import Project
 from workbench.core.selection import Selection, selection_of
 from workbench.runs import verifying
 from workbench.runs.run_status import runs
-from workbench.runs.trying import TRIED, take_out_broken_off, try_out
+from workbench.runs.trying import TRIED, delete_interrupted_trials, try_out
 
 SCRIPT = """
 import sys
@@ -112,7 +112,7 @@ def test_a_trial_whose_runner_was_killed_too_goes_when_somebody_comes(project: P
         os.kill(runner, signal.SIGKILL)
         until(lambda: runner_pid(project) is None)
         go_on.set()
-        take_out_broken_off(project)
+        delete_interrupted_trials(project)
         assert stored(project) == (0, 0, 0)
 
 

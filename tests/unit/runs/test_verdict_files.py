@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from tests.helpers import make_project, numbered
 from workbench.app.cli import root
 from workbench.core.errors import FormatError, UsageError
-from workbench.core.project import Project, some_at_a_time
+from workbench.core.project import Project, batches
 from workbench.measuring.accuracy import accuracy
 from workbench.runs import verdict_files, verifying
 from workbench.runs.verdict_files import import_verdicts, verdict_lines
@@ -162,7 +162,7 @@ def test_an_import_that_ended_early_is_finished_by_the_next(
     path = write(tmp_path, map(said, range(6)))
     with monkeypatch.context() as patch:
         patch.setattr(verdict_files, "_store", _failing_after(verdict_files._store, 1))
-        patch.setattr(verdict_files, "some_at_a_time", partial(some_at_a_time, most=3))
+        patch.setattr(verdict_files, "batches", partial(batches, most=3))
         with pytest.raises(ZeroDivisionError):
             import_verdicts(project, path)
     # Half of it is there, and in no table.

@@ -10,7 +10,7 @@ from tests.commands import run
 from tests.helpers import make_project, numbered
 from workbench.core.project import Project, opened_project
 from workbench.core.verdict import VerifierInput
-from workbench.runs.choosing import choose, make
+from workbench.runs.choosing import construct_verifier, resolve_verifier
 from workbench.runs.configuring import bind
 from workbench.runs.store.verifier_inputs import inputs
 from workbench.verifiers.base import identity
@@ -62,10 +62,12 @@ def test_a_code_problem_says_language_function_difficulty_and_public_tests(tmp_p
 def test_a_search_that_was_bound_before_goes_on_as_it_was(tmp_path: Path) -> None:
     with closing(make_project(tmp_path, numbered(1))) as project:
         options = {**SERVER, "strategy": "mcts"}
-        before = make(choose(project, "llm-judge", {**options, "reward_tests": "per_rollout", "traj_weight": "node_q"}))
+        before = construct_verifier(
+            resolve_verifier(project, "llm-judge", {**options, "reward_tests": "per_rollout", "traj_weight": "node_q"})
+        )
         with project.database.write() as connection:
             bind(connection, "old", before, options)
-        for found in (choose(project, "old", {}), choose(project, "llm-judge", options, "old")):
-            assert identity(make(found)) == identity(before)
-        new = make(choose(project, "llm-judge", options, "new"))
+        for found in (resolve_verifier(project, "old", {}), resolve_verifier(project, "llm-judge", options, "old")):
+            assert identity(construct_verifier(found)) == identity(before)
+        new = construct_verifier(resolve_verifier(project, "llm-judge", options, "new"))
         assert (new.config()["traj_weight"], new.config()["reward_tests"]) == ("terminal", "per_item")

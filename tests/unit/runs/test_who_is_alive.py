@@ -102,7 +102,7 @@ def test_a_claim_of_any_number_is_a_dead_one(project: Project, number: int) -> N
     forged = structs.replace(processes.this_process(), pid=number)
     row = put(project.path, forged)
     assert is_gone(row, project.path)
-    assert processes.life(structs.replace(forged, started=0)) == ("lives" if number == 1 else "gone")
+    assert processes.life_of(structs.replace(forged, started=0)) == ("lives" if number == 1 else "gone")
 
 
 @pytest.mark.parametrize("text", ["", "[]", "null", "[1]", '["1",2,"","",""]', "[1,2,3,4,5]", "[" * 5000, '{"pid":1}'])
@@ -123,7 +123,7 @@ def test_a_process_that_other_users_may_not_see_is_not_gone(
     with monkeypatch.context() as hidden:
         hidden.setattr(processes, "PROC", _hiding(project.path.parent, hidden))
         hidden.setattr(os, "kill", _forbidden)
-        assert processes.life(sleeper) == "elsewhere"
+        assert processes.life_of(sleeper) == "elsewhere"
         assert is_alive(row, project.path)
         assert not is_gone(structs.replace(row, heartbeat=0.0), project.path)
 
@@ -138,7 +138,7 @@ def _hiding(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (proc / "self").mkdir(parents=True)
     (proc / "self/stat").touch()
     there = processes.spaces()
-    monkeypatch.setattr(processes, "spaces", lambda: there)
+    monkeypatch.setattr(processes, "namespaces", lambda: there)
     return proc
 
 
@@ -150,13 +150,13 @@ def test_who_has_no_file_left_to_open_calls_nobody_dead(project: Project, sleepe
         with suppress(OSError):
             while True:
                 opened.append(os.open("/dev/null", os.O_RDONLY))
-        lives, alive, gone = processes.life(sleeper), is_alive(row, project.path), is_gone(row, project.path)
+        lives, alive, gone = processes.life_of(sleeper), is_alive(row, project.path), is_gone(row, project.path)
     finally:
         for descriptor in opened:
             os.close(descriptor)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert (lives, alive, gone) == ("elsewhere", True, False)
-    assert processes.life(sleeper) == "lives"
+    assert processes.life_of(sleeper) == "lives"
 
 
 FORGETFUL = """
@@ -177,8 +177,8 @@ def test_what_could_not_be_seen_once_is_looked_at_again() -> None:
 
 
 def test_a_process_whose_start_was_not_seen_lives_as_long_as_its_number(sleeper: Process) -> None:
-    assert processes.life(structs.replace(sleeper, started=0)) == "lives"
-    assert processes.life(structs.replace(sleeper, pid=2**22 + 1, started=0)) == "gone"
+    assert processes.life_of(structs.replace(sleeper, started=0)) == "lives"
+    assert processes.life_of(structs.replace(sleeper, pid=2**22 + 1, started=0)) == "gone"
 
 
 COPIES: dict[str, Callable[[Path, Path], object]] = {
@@ -202,7 +202,7 @@ def test_the_runner_of_a_database_is_none_of_its_copies(
         process = structs.replace(sleeper, file=processes.file_id(project.path))
         working(project, process)
         # It stands still: a copy of what shows life is left alone for ten seconds.
-        put(project.path, process, heartbeat=processes.wall() - 20)
+        put(project.path, process, heartbeat=processes.wall_clock() - 20)
         lock = Lock.take(project.path, process) if locks else None
         path = project.path
         assert runner_pid(project) == sleeper.pid
@@ -357,10 +357,10 @@ def test_two_namespaces_that_look_into_one_proc_are_not_taken_for_each_other(pro
         (one, _, own), (other, _, _) = (of.readline().rpartition(b" ") for of in outputs)
         assert own == b"lives\n"
         assert one != other
-        a = processes.decoded(one.decode())
+        a = processes.parse_process(one.decode())
         assert a is not None
         assert a.pid == 1
-        assert processes.life(a) == "elsewhere"
+        assert processes.life_of(a) == "elsewhere"
         assert not is_gone(LeaseRow.of(a), project.path)
 
 
@@ -404,7 +404,7 @@ def test_a_runner_elsewhere_whose_clock_is_wrong_finds_that_its_run_was_taken_aw
     assert lease.store(stored.take_next) is not None
     lease.release()
     away = structs.replace(processes.this_process(), **AWAY)
-    put(project.path, away, heartbeat=processes.wall() + shift)
+    put(project.path, away, heartbeat=processes.wall_clock() + shift)
     lease._row = LeaseRow.of(away)
     if abs(shift) < 10:
         assert pause(project, info.run).request == "pause"

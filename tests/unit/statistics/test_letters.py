@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.statistics.joint_errors import alike_groups, letters
+from workbench.statistics.joint_errors import indistinguishable_groups, letters
 
 
 def differing(things: int, pairs: set[tuple[int, int]]) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
@@ -42,7 +42,7 @@ def differing(things: int, pairs: set[tuple[int, int]]) -> np.ndarray[tuple[int,
 def test_groups_worked_by_hand(
     things: int, pairs: set[tuple[int, int]], groups: list[tuple[int, ...]], shown: list[str]
 ) -> None:
-    found = alike_groups(differing(things, pairs))
+    found = indistinguishable_groups(differing(things, pairs))
     assert found == groups
     assert letters(found, things) == shown
 
@@ -59,7 +59,7 @@ PAIRS = st.integers(1, 8).flatmap(
 def test_two_share_a_letter_exactly_where_they_do_not_differ(drawn: tuple[int, set[tuple[int, int]]]) -> None:
     things, pairs = drawn
     pairs = {pair for pair in pairs if pair[0] != pair[1]}
-    groups = alike_groups(differing(things, pairs))
+    groups = indistinguishable_groups(differing(things, pairs))
     shown = letters(groups, things)
     for a, b in combinations(range(things), 2):
         assert bool(set(shown[a]) & set(shown[b])) is ((a, b) not in pairs)
@@ -68,7 +68,7 @@ def test_two_share_a_letter_exactly_where_they_do_not_differ(drawn: tuple[int, s
 
 
 def test_many_groups_still_have_names() -> None:
-    groups = alike_groups(differing(60, set(combinations(range(60), 2))))
+    groups = indistinguishable_groups(differing(60, set(combinations(range(60), 2))))
     shown = letters(groups, 60)
     assert len(set(shown)) == 60
     assert shown[51:53] == ["Z", "(53)"]

@@ -15,7 +15,7 @@ from scipy.stats import beta, chi2_contingency
 from tests.unit.statistics.clustered import by_hand
 from workbench.statistics.confusion import FloatArray, IntArray
 from workbench.statistics.intervals import Ends, wilson
-from workbench.statistics.prediction_powered import FEWEST, mix_p, powered
+from workbench.statistics.prediction_powered import FEWEST, estimate_share, mix_p
 
 ROWS = st.lists(
     st.tuples(st.sampled_from([-1, -1, 0, 1]), st.sampled_from([0.0, 0.5, 1.0]), st.integers(0, 12)),
@@ -56,7 +56,7 @@ def test_the_formulas_of_ppi_plus_plus() -> None:
     covariance = float(np.mean((y - y.mean()) * (f - f.mean())))
     power = covariance / n / (f.var() / n + others.var() / rest + 0.5 / n**2)
     estimate = y.mean() + power * (others.mean() - f.mean())
-    found = powered(truth, predicted, question)
+    found = estimate_share(truth, predicted, question)
     assert found.power == pytest.approx(power)
     assert found.power == pytest.approx(covariance / (predicted.var() * (1 + n / rest)), rel=0.1)
     assert found.estimate == pytest.approx(estimate)
@@ -72,7 +72,7 @@ def test_the_interval_is_near_the_normal_one_where_labels_are_many() -> None:
     """theta ± z sqrt(Var(Y - lambda f) / n + lambda² Var(f) / N), as the paper gives it."""
     _, truth, predicted, question = drawn(2, items=40_000, labelled=8_000)
     known = truth >= 0
-    found = powered(truth, predicted, question)
+    found = estimate_share(truth, predicted, question)
     off = truth[known] - found.power * predicted[known]
     spread = off.var() / known.sum() + found.power**2 * predicted[~known].var() / (~known).sum()
     half = 1.959963984540054 * float(np.sqrt(spread))
@@ -87,7 +87,7 @@ def test_it_agrees_with_ppi_python() -> None:
     cells = [720, 80, 30, 170]
     truth = np.concatenate([np.repeat([1, 1, 0, 0], cells), np.full(20_000, -1)])
     predicted = np.concatenate([np.repeat([1.0, 0, 1, 0], cells), np.repeat([1.0, 0], [15_200, 4_800])])
-    found = powered(truth, predicted, np.arange(21_000))
+    found = estimate_share(truth, predicted, np.arange(21_000))
     assert found.estimate == pytest.approx(0.8062568794810516, abs=5e-4)
     assert found.ci == pytest.approx((0.78799566, 0.8245181), abs=2e-3)
 
@@ -96,7 +96,7 @@ def test_it_agrees_with_ppi_python() -> None:
 @given(ROWS, st.sampled_from([0.0, 0.3, 1.0]))
 def test_a_constant_prediction_gives_the_classical_estimate(rows: Rows, constant: float) -> None:
     truth, _, question = columns(rows)
-    found = powered(truth, np.full(len(truth), constant), question)
+    found = estimate_share(truth, np.full(len(truth), constant), question)
     known = truth >= 0
     expected = by_hand((truth[known] == 1).tolist(), question[known].tolist())
     for estimate, ci in ((found.estimate, found.ci), (found.classical, found.classical_ci)):
@@ -107,7 +107,7 @@ def test_a_constant_prediction_gives_the_classical_estimate(rows: Rows, constant
 
 def test_a_perfect_prediction_narrows_it_and_finds_the_share_of_all() -> None:
     gold, truth, _, question = drawn(3)
-    found = powered(truth, gold.astype(float), question)
+    found = estimate_share(truth, gold.astype(float), question)
     assert found.effective > 3 * 200
     assert ends(found.ci)[1] - ends(found.ci)[0] < 0.6 * (ends(found.classical_ci)[1] - ends(found.classical_ci)[0])
     assert abs(found.estimate - gold.mean()) < 0.3 * abs(found.classical - gold.mean())
@@ -116,7 +116,7 @@ def test_a_perfect_prediction_narrows_it_and_finds_the_share_of_all() -> None:
 def test_a_prediction_without_meaning_costs_next_to_nothing() -> None:
     _, truth, _, question = drawn(4)
     noise = np.random.default_rng(5).integers(2, size=len(truth)).astype(float)
-    found = powered(truth, noise, question)
+    found = estimate_share(truth, noise, question)
     assert found.power < 0.2
     assert found.estimate == pytest.approx(found.classical, abs=0.02)
 
@@ -126,7 +126,7 @@ def test_a_bias_of_the_predictions_is_taken_out() -> None:
     # Every completion is predicted to be right, but half of the wrong ones.
     rosy = np.where(np.random.default_rng(7).random(len(gold)) < 0.5, 1, gold).astype(float)
     assert rosy.mean() > gold.mean() + 0.05
-    found = powered(truth, rosy, question)
+    found = estimate_share(truth, rosy, question)
     assert ends(found.ci)[0] < gold.mean() < ends(found.ci)[1]
     assert found.effective > 4_000 * 1.2
 
@@ -138,7 +138,7 @@ def test_completions_that_go_together_make_it_less_sure() -> None:
         # All of a question are labelled and right, or not, alike.
         truth[place : place + 4] = gold[place] if place < 800 else -1
         predicted[place : place + 4] = predicted[place]
-    alone, clustered = powered(truth, predicted, question), powered(truth, predicted, together)
+    alone, clustered = estimate_share(truth, predicted, question), estimate_share(truth, predicted, together)
     assert clustered.estimate == pytest.approx(alone.estimate, abs=0.01)
     assert ends(clustered.ci)[1] - ends(clustered.ci)[0] > 1.6 * (ends(alone.ci)[1] - ends(alone.ci)[0])
 
@@ -147,7 +147,7 @@ def test_few_labels_that_happen_to_be_predicted_without_fault_are_no_certainty()
     truth = np.array([1] * 28 + [0] * 2 + [-1] * 2_000)
     predicted = np.where(np.arange(len(truth)) % 10 == 0, 0.0, 1.0)
     predicted[:30] = truth[:30]
-    found = powered(truth, predicted, np.arange(len(truth)))
+    found = estimate_share(truth, predicted, np.arange(len(truth)))
     # Without the halves in the cells there would be no error left at all.
     assert found.effective < 30 * 6
     assert ends(found.ci)[1] - ends(found.ci)[0] > 0.05
@@ -155,7 +155,7 @@ def test_few_labels_that_happen_to_be_predicted_without_fault_are_no_certainty()
 
 def test_everything_labelled_is_the_classical_estimate() -> None:
     gold, _, predicted, question = drawn(9)
-    found = powered(gold, predicted, question // 2)
+    found = estimate_share(gold, predicted, question // 2)
     assert found.estimate == pytest.approx(gold.mean())
     assert (found.power, found.effective) == (0, len(gold))
     assert found.ci == found.classical_ci
@@ -166,25 +166,25 @@ def test_few_items_without_labels_move_nothing(others: int) -> None:
     """That they are predicted alike must not pass for certainty: 20 items can't be right to 95 % where 5 of 19 err."""
     truth = np.array([1] * 14 + [0] * 5 + [-1] * others)
     predicted = np.array([0.9] * 14 + [0.1] * 5 + [0.9] * others)
-    found = powered(truth, predicted, np.arange(len(truth)))
+    found = estimate_share(truth, predicted, np.arange(len(truth)))
     assert (found.power, found.estimate, found.effective) == (0, found.classical, 19)
     assert found.ci == found.classical_ci
-    assert powered(truth.repeat(10), predicted.repeat(10), np.arange(10 * len(truth))).power > 0
+    assert estimate_share(truth.repeat(10), predicted.repeat(10), np.arange(10 * len(truth))).power > 0
 
 
 def test_two_labelled_questions_say_nothing_of_predictions() -> None:
     truth = np.array([1, 1, 0, 0, *[-1] * 40])
     predicted = np.array([1.0, 1, 0, 0, *[1.0] * 40])
     question = np.array([0, 0, 1, 1, *range(2, 42)])
-    found = powered(truth, predicted, question)
+    found = estimate_share(truth, predicted, question)
     assert (found.power, found.estimate, found.effective) == (0, 0.5, 4)
-    assert powered(truth, predicted, np.arange(44)).power > 0
+    assert estimate_share(truth, predicted, np.arange(44)).power > 0
 
 
 @pytest.mark.parametrize("label", [0, 1])
 def test_labels_that_are_all_alike(label: int) -> None:
     truth = np.array([label] * 20 + [-1] * 100)
-    found = powered(truth, np.random.default_rng(0).random(120), np.arange(120))
+    found = estimate_share(truth, np.random.default_rng(0).random(120), np.arange(120))
     assert found.estimate == found.classical == label
     assert found.ci == pytest.approx(by_hand([bool(label)] * 20, range(20)))
 
@@ -193,9 +193,9 @@ def test_strata_weigh_groups_by_their_items() -> None:
     """Worked by hand: 30 items of one kind, 10 of another, which has most of the labels."""
     truth = np.array([1, 0, *[-1] * 28, 1, 1, 1, 1, 1, 1, 1, 0, -1, -1])
     stratum = np.array([0] * 30 + [1] * 10)
-    found = powered(truth, np.full(40, 0.5), np.arange(40), stratum)
+    found = estimate_share(truth, np.full(40, 0.5), np.arange(40), stratum)
     assert found.classical == pytest.approx(30 / 40 * 1 / 2 + 10 / 40 * 7 / 8)
-    assert powered(truth, np.full(40, 0.5), np.arange(40)).classical == pytest.approx(8 / 10)
+    assert estimate_share(truth, np.full(40, 0.5), np.arange(40)).classical == pytest.approx(8 / 10)
     # Variance: each label counts 30/40/2 or 10/40/8, off by 1/2, by 1/8 seven times and by 7/8.
     variance = 2 * (0.375 / 2) ** 2 + (0.25 / 8) ** 2 * (7 / 64 + 49 / 64)
     share = found.classical
@@ -219,7 +219,7 @@ def test_few_labels_that_stand_for_many_items_are_no_certainty(items: int, rates
         gold = (generator.random(items) < np.where(stratum, rates[0], rates[1])).astype(int)
         predicted = np.where(generator.random(items) < 0.9, gold, 1 - gold).astype(float)
         truth = np.where(generator.random(items) < np.where(stratum, 1 / 6, 1 / 2), gold, -1)
-        low, high = ends(powered(truth, predicted, question, stratum).ci)
+        low, high = ends(estimate_share(truth, predicted, question, stratum).ci)
         held += low <= sum(rates) / 2 <= high
     assert held / 600 >= 0.93
 
@@ -243,7 +243,7 @@ def test_a_stratum_of_few_labels_makes_an_interval_as_wide_as_these_are_few(
         for kind, number in enumerate(labels):
             known = generator.choice(np.flatnonzero(stratum == kind), number, replace=False)
             truth[known] = gold[known]
-        low, high = ends(powered(truth, predicted, np.arange(len(stratum)), stratum).ci)
+        low, high = ends(estimate_share(truth, predicted, np.arange(len(stratum)), stratum).ci)
         held += low <= share <= high
     assert held / 500 >= 0.93  # .85 and .92 where all labels are taken to tell alike
 
@@ -252,10 +252,10 @@ def test_predictions_of_one_giant_question_without_labels_are_left_aside() -> No
     question = np.append(np.arange(40), np.repeat([40, *range(41, 41 + FEWEST)], [400, *[4] * FEWEST]))
     truth = np.where(question < 40, question % 5 > 0, -1)
     predicted = np.where(question < 40, question % 5 > 0, question % 7 > 2).astype(float)
-    giant = powered(truth, predicted, question)
+    giant = estimate_share(truth, predicted, question)
     assert (giant.power, giant.estimate, giant.ci) == (0, giant.classical, giant.classical_ci)
     even = question != 40
-    assert powered(truth[even], predicted[even], question[even]).power > 0
+    assert estimate_share(truth[even], predicted[even], question[even]).power > 0
 
 
 def test_strata_correct_a_mix_that_differs() -> None:
@@ -266,7 +266,7 @@ def test_strata_correct_a_mix_that_differs() -> None:
     # Of the easy kind four times as many are labelled.
     known = generator.random(20_000) < np.where(stratum == 1, 0.2, 0.05)
     truth = np.where(known, gold, -1)
-    plain, stratified = (powered(truth, predicted, np.arange(20_000), strata) for strata in (None, stratum))
+    plain, stratified = (estimate_share(truth, predicted, np.arange(20_000), strata) for strata in (None, stratum))
     assert plain.classical - gold.mean() > 0.05
     assert ends(stratified.ci)[0] < gold.mean() < ends(stratified.ci)[1]
     assert not ends(plain.classical_ci)[0] < gold.mean()
@@ -277,7 +277,7 @@ def test_strata_all_of_whose_items_are_labelled_need_no_prediction() -> None:
     stratum = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1]).repeat(10)
     predicted = np.array([1.0, 0, 1, 1, 0, 0.0, 1, 0, 1]).repeat(10)
     changed = np.where(stratum == 1, 1 - predicted, predicted)
-    one, other = (powered(truth, known, np.arange(90), stratum) for known in (predicted, changed))
+    one, other = (estimate_share(truth, known, np.arange(90), stratum) for known in (predicted, changed))
     assert one.power > 0
     assert structs.asdict(one) == structs.asdict(other)
 
@@ -287,8 +287,10 @@ def test_strata_all_of_whose_items_are_labelled_need_no_prediction() -> None:
 def test_order_and_names_change_nothing(rows: Rows, random: Random) -> None:
     shuffled = list(rows)
     random.shuffle(shuffled)
-    one = powered(*columns(rows))
-    other = powered(*columns([(truth, predicted, 10**12 - 3 * question) for truth, predicted, question in shuffled]))
+    one = estimate_share(*columns(rows))
+    other = estimate_share(
+        *columns([(truth, predicted, 10**12 - 3 * question) for truth, predicted, question in shuffled])
+    )
     for name, value in structs.asdict(one).items():
         assert getattr(other, name) == pytest.approx(value, abs=1e-9)
     low, high = one.ci or (0.0, 1.0)
@@ -300,9 +302,9 @@ def test_order_and_names_change_nothing(rows: Rows, random: Random) -> None:
 @settings(deadline=None)
 @given(ROWS)
 def test_turning_labels_and_predictions_turns_the_estimate(rows: Rows) -> None:
-    one = powered(*columns(rows))
+    one = estimate_share(*columns(rows))
     turned = [(truth if truth < 0 else 1 - truth, 1 - predicted, question) for truth, predicted, question in rows]
-    other = powered(*columns(turned))
+    other = estimate_share(*columns(turned))
     assert other.estimate == pytest.approx(1 - one.estimate)
     turned_ci = None if one.ci is None else pytest.approx((1 - one.ci[1], 1 - one.ci[0]))
     assert other.ci == turned_ci
@@ -312,9 +314,9 @@ def test_turning_labels_and_predictions_turns_the_estimate(rows: Rows) -> None:
 def test_an_estimate_needs_labels_in_every_stratum() -> None:
     truth, predicted = np.array([1, 0, -1]), np.array([1.0, 0, 1])
     with pytest.raises(ValueError, match="labels"):
-        powered(truth, predicted, np.arange(3), np.array([0, 0, 1]))
+        estimate_share(truth, predicted, np.arange(3), np.array([0, 0, 1]))
     with pytest.raises(ValueError, match="labels"):
-        powered(np.full(3, -1), predicted, np.arange(3))
+        estimate_share(np.full(3, -1), predicted, np.arange(3))
 
 
 def test_of_items_alone_the_mix_is_tested_as_scipy_does() -> None:

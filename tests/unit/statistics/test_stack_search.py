@@ -22,7 +22,7 @@ from workbench.statistics.stack_search import (
     front,
     most_accurate,
 )
-from workbench.statistics.stacks import StageVerdicts, settled, stacked
+from workbench.statistics.stacks import StageVerdicts, decide_by_stage, simulate_stack
 
 CORRECT = Rule((Outcome.CORRECT,))
 
@@ -65,14 +65,14 @@ def test_every_candidate_is_counted_as_it_would_judge(protocol: str) -> None:
             StageVerdicts(
                 one.verifier,
                 given.outcomes[one.verifier],
-                settled(
+                decide_by_stage(
                     given.outcomes[one.verifier], scores[one.verifier], one.rule.outcomes, one.rule.least, one.rule.most
                 ),
                 np.ones(items, dtype=np.bool_),
             )
             for one in candidate
         ]
-        real = stacked(stages, 3)
+        real = simulate_stack(stages, 3)
         graded = grade(real.outcome, given.gold, given.protocol)
         assert shares[place] == pytest.approx(graded.right.sum() / graded.counted.sum())
         assert costs[place] == pytest.approx((given.cost * real.asked).sum() / items)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.core.verdict import Outcome, OutcomeCode, Verdict
-from workbench.statistics.stacks import StageVerdicts, settled, stacked
+from workbench.statistics.stacks import StageVerdicts, decide_by_stage, simulate_stack
 from workbench.verifiers.stacks.settling import Stage
 
 TYPES = ("A1", "B2", "B1", None)
@@ -54,12 +54,14 @@ def test_arrays_and_items_agree(found: list[Stage], rows: list[Row]) -> None:
         StageVerdicts(
             verifier=(place := int(stage.name[1:])),
             outcome=outcome[place],
-            settles=settled(outcome[place], score[place].astype(float), stage.outcomes, stage.least, stage.most),
+            settles=decide_by_stage(
+                outcome[place], score[place].astype(float), stage.outcomes, stage.least, stage.most
+            ),
             asked=np.array([stage.is_for(subtype) for _, subtype in rows]),
         )
         for stage in found
     ]
-    together = stacked(given_, 3)
+    together = simulate_stack(given_, 3)
     for number, (row, subtype) in enumerate(rows):
         said = {
             f"v{place}": Verdict(outcome=OutcomeCode(own).outcome, score=one) for place, (own, one) in enumerate(row)
@@ -75,14 +77,14 @@ def test_an_item_whose_next_stage_has_no_verdict_has_none() -> None:
     last = np.array([-1, -1, 1, 0], dtype=np.int8)
     every = np.ones(4, dtype=np.bool_)
     given_ = [
-        StageVerdicts(0, first, settled(first, None, [Outcome.CORRECT]), every),
-        StageVerdicts(1, last, settled(last, None, [Outcome.CORRECT, Outcome.INCORRECT]), every),
+        StageVerdicts(0, first, decide_by_stage(first, None, [Outcome.CORRECT]), every),
+        StageVerdicts(1, last, decide_by_stage(last, None, [Outcome.CORRECT, Outcome.INCORRECT]), every),
     ]
-    found = stacked(given_, 2)
+    found = simulate_stack(given_, 2)
     assert found.outcome.tolist() == [1, -1, -1, 0]
     assert found.asked.tolist() == [[True] * 4, [False, True, False, True]]
 
 
 def test_without_stages_there_is_no_stack() -> None:
     with pytest.raises(ValueError, match="has a stage"):
-        stacked([], 0)
+        simulate_stack([], 0)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.statistics.agreement.ceiling import accuracy_behind, residue
+from workbench.statistics.agreement.ceiling import accuracy_behind, remaining_errors
 from workbench.statistics.intervals import share_interval
-from workbench.statistics.rates import Rates, accuracy_at, accuracy_behind_noise, best, rates, true_rate
+from workbench.statistics.rates import Rates, accuracy_at, accuracy_without_label_errors, best, rates, true_rate
 
 SHARE = st.floats(0, 1)
 
@@ -130,8 +130,10 @@ def test_accuracy_without_noise_covers_where_labels_are_wrong() -> None:
         ci = share_interval(right, np.arange(items))
         assert agreed is not None
         assert ci is not None
-        wrong, *ends = (residue(accuracy_behind(one)).wrong for one in ((people[0] == people[1]).mean(), *agreed[::-1]))
-        found = accuracy_behind_noise(float(right.mean()), ci, wrong, (ends[0], ends[1]))
+        wrong, *ends = (
+            remaining_errors(accuracy_behind(one)).wrong for one in ((people[0] == people[1]).mean(), *agreed[::-1])
+        )
+        found = accuracy_without_label_errors(float(right.mean()), ci, wrong, (ends[0], ends[1]))
         assert found is not None
         held += found[1][0] <= 0.97 <= found[1][1]
         plain += ci[0] <= 0.97 <= ci[1]
@@ -140,10 +142,10 @@ def test_accuracy_without_noise_covers_where_labels_are_wrong() -> None:
 
 
 def test_of_labels_without_error_accuracy_is_what_was_measured() -> None:
-    share, ends = accuracy_behind_noise(0.8, (0.7, 0.9), 0.0, (0.0, 0.0)) or (0.0, (1.0, 0.0))
+    share, ends = accuracy_without_label_errors(0.8, (0.7, 0.9), 0.0, (0.0, 0.0)) or (0.0, (1.0, 0.0))
     assert (share, *ends) == pytest.approx((0.8, 0.7, 0.9))
-    assert accuracy_behind_noise(0.8, (0.7, 0.9), 0.2, (0.1, 0.5)) is None
-    _, (low, high) = accuracy_behind_noise(0.8, (0.7, 0.9), 0.05, (0.02, 0.09)) or (0, (1.0, 0.0))
+    assert accuracy_without_label_errors(0.8, (0.7, 0.9), 0.2, (0.1, 0.5)) is None
+    _, (low, high) = accuracy_without_label_errors(0.8, (0.7, 0.9), 0.05, (0.02, 0.09)) or (0, (1.0, 0.0))
     assert low < (0.7 - 0.05) / 0.9 < (0.9 - 0.05) / 0.9 < high
 
 
@@ -152,13 +154,13 @@ def test_of_labels_without_error_accuracy_is_what_was_measured() -> None:
 def test_noise_makes_intervals_wider_however_little_of_it_is_sure(measured: float, wrong: float) -> None:
     plain = (measured - 0.04, measured + 0.03)
     for within in (0.0, wrong / 2):
-        found = accuracy_behind_noise(measured, plain, wrong, (wrong - within, wrong + within))
+        found = accuracy_without_label_errors(measured, plain, wrong, (wrong - within, wrong + within))
         if found is not None and found[1][1] < 1:
             assert found[1][1] - found[1][0] > 0.07
 
 
 def test_a_verifier_that_agrees_with_labels_more_than_their_noise_allows_is_not_called_perfect() -> None:
     """It would be [1, 1]; who errs where people err is measured like that."""
-    assert accuracy_behind_noise(0.99, (0.97, 1.0), 0.05, (0.02, 0.1)) is None
-    assert accuracy_behind_noise(0.01, (0.0, 0.03), 0.05, (0.04, 0.06)) is None
-    assert accuracy_behind_noise(1.0, (1.0, 1.0), 0.0, (0.0, 0.0)) == (1.0, (1.0, 1.0))
+    assert accuracy_without_label_errors(0.99, (0.97, 1.0), 0.05, (0.02, 0.1)) is None
+    assert accuracy_without_label_errors(0.01, (0.0, 0.03), 0.05, (0.04, 0.06)) is None
+    assert accuracy_without_label_errors(1.0, (1.0, 1.0), 0.0, (0.0, 0.0)) == (1.0, (1.0, 1.0))

@@ -9,7 +9,7 @@ import pytest
 from workbench.core.errors import UsageError
 from workbench.core.options import TableForm
 from workbench.tables.document import Cell, Head, Row, Table, heads, row
-from workbench.tables.files import written
+from workbench.tables.files import format_tables
 
 TABLE = Table(
     caption="All.",
@@ -25,7 +25,7 @@ OTHER = Table(caption="Other.", head=(heads("A", "p"),), rows=(row("x", "0.1"),)
 
 
 def test_columns_stand_in_the_order_they_are_asked_for_under_their_own_headings() -> None:
-    said = written([TABLE], TableForm(columns=("verifier", "mcc", "set_1 N"), format="latex"))
+    said = format_tables([TABLE], TableForm(columns=("verifier", "mcc", "set_1 N"), format="latex"))
     assert "Verifier & MCC & n" in said
     assert "exact & 0.5 & 10" in said
     assert r"\begin{tabular}{lrr}" in said
@@ -33,31 +33,31 @@ def test_columns_stand_in_the_order_they_are_asked_for_under_their_own_headings(
 
 
 def test_neighbours_keep_the_heading_over_both() -> None:
-    said = written([TABLE], TableForm(columns=("verifier", "set_1 n", "set 1 95 interval"), format="latex"))
+    said = format_tables([TABLE], TableForm(columns=("verifier", "set_1 n", "set 1 95 interval"), format="latex"))
     assert r"\multicolumn{2}{c}{set\_1}" in said
 
 
 def test_an_interval_has_a_short_name() -> None:
     plain = Table(caption="", head=(heads("A", "95 % interval"),), rows=(row("x", "[0, 1]"),))
-    assert "[0, 1]" in written([plain], TableForm(columns=("ci",)))
+    assert "[0, 1]" in format_tables([plain], TableForm(columns=("ci",)))
 
 
 def test_rows_of_baselines_go_with_what_they_stand_under() -> None:
-    said = written([TABLE], TableForm(no_baselines=True))
+    said = format_tables([TABLE], TableForm(no_baselines=True))
     assert "exact" in said
     assert "constant" not in said
     assert "Baselines" not in said
 
 
 def test_a_table_without_the_columns_is_left_out_and_labels_are_numbered() -> None:
-    assert "Other." not in written([TABLE, OTHER], TableForm(columns=("MCC",)))
-    said = written([TABLE, OTHER], TableForm(format="latex", label="tab:a"))
+    assert "Other." not in format_tables([TABLE, OTHER], TableForm(columns=("MCC",)))
+    said = format_tables([TABLE, OTHER], TableForm(format="latex", label="tab:a"))
     assert said.index(r"\label{tab:a}") < said.index(r"\label{tab:a-2}")
 
 
 def test_an_unknown_column_is_told_with_what_is_like_it() -> None:
     with pytest.raises(UsageError, match=r"no column 'verifer'.*Did you mean 'Verifier'"):
-        written([TABLE, OTHER], TableForm(columns=("p", "verifer")))
+        format_tables([TABLE, OTHER], TableForm(columns=("p", "verifer")))
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.tables.document import Lines, Series
 from workbench.tables.html import drawing
-from workbench.tables.table_text import lines_text
+from workbench.tables.table_text import text_plot
 
 PLOT = Lines(
     caption="What <b>changes</b>",
@@ -27,13 +27,13 @@ def test_a_drawing_has_a_line_a_series_and_a_dot_a_value() -> None:
 def test_counts_have_an_axis_of_their_own() -> None:
     counts = Lines(caption="c", x_label="x", ticks=("1",), series=(Series("n", (2_000.0,)),), shares=False)
     assert ">2,000<" in str(drawing(counts))
-    assert lines_text(counts) == "n\n  1    2,000  " + "█" * 40
+    assert text_plot(counts) == "n\n  1    2,000  " + "█" * 40
     nothing = Lines(caption="c", x_label="x", ticks=(), series=(), shares=False)
     assert "<svg" in str(drawing(nothing))
-    assert lines_text(nothing) == ""
+    assert text_plot(nothing) == ""
 
 
 def test_text_has_every_figure_and_no_control_characters() -> None:
-    text = lines_text(PLOT)
+    text = text_plot(PLOT)
     assert text.splitlines()[:4] == ["a & b", f"  0    100.0  {'█' * 40}", f"  1     50.0  {'█' * 20}", "  2        –"]
     assert "\x1b" not in text

@@ -9,7 +9,7 @@ import pytest
 
 from workbench.core.errors import UsageError
 from workbench.tables.document import Dot, Histogram, Intervals, Point, Scatter
-from workbench.tables.pictures import Coefficients, Heatmap, Picture, PictureFormat, picture, require_matplotlib
+from workbench.tables.pictures import Coefficients, Heatmap, Picture, PictureFormat, draw_picture, require_matplotlib
 
 pytest.importorskip("matplotlib")
 
@@ -29,8 +29,8 @@ FORMATS = get_args(PictureFormat)
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_every_plot_has_the_same_bytes_each_time_in_each_format(name: str) -> None:
-    first = picture(PICTURES[name], FORMATS)
-    assert first == picture(PICTURES[name], FORMATS)
+    first = draw_picture(PICTURES[name], FORMATS)
+    assert first == draw_picture(PICTURES[name], FORMATS)
     assert first["svg"].startswith(b"<?xml")
     assert first["pdf"].startswith(b"%PDF")
     assert first["png"].startswith(b"\x89PNG")
@@ -40,15 +40,15 @@ def test_every_plot_has_the_same_bytes_each_time_in_each_format(name: str) -> No
 def test_what_a_person_has_set_for_their_plots_changes_nothing() -> None:
     import matplotlib as mpl
 
-    before = picture(PICTURES["scatter"], ["svg"])
+    before = draw_picture(PICTURES["scatter"], ["svg"])
     with mpl.rc_context({"font.size": 30, "text.parse_math": True, "svg.hashsalt": "mine"}):
-        assert picture(PICTURES["scatter"], ["svg"]) == before
+        assert draw_picture(PICTURES["scatter"], ["svg"]) == before
         assert mpl.rcParams["font.size"] == 30
 
 
 def test_nothing_is_told_by_colour_alone() -> None:
     for drawn in PICTURES.values():
-        svg = picture(drawn, ["svg"])["svg"].decode()
+        svg = draw_picture(drawn, ["svg"])["svg"].decode()
         colours = {part[:7] for part in svg.split("#") if len(part) > 6 and part[6] in '";'}
         assert all(colour[:2] == colour[2:4] == colour[4:6] for colour in colours)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from workbench.tables.document import Cell, Head, Row, Tone
-from workbench.tables.table import Columns, cells, column, count, ends, figure, listed, table, text, word
+from workbench.tables.table import Columns, aligned_rows, cells, column, count, ends, metric_column, table, text, word
 from workbench.tables.table_text import csv_table, plain_table
 
 
@@ -23,7 +23,7 @@ def columns(*, intervals: bool = True) -> Columns[Rule]:
     return (
         word("rule", lambda rule: rule.name),
         count("n", lambda rule: rule.n),
-        figure("accuracy", lambda rule: rule.accuracy, over="right"),
+        metric_column("accuracy", lambda rule: rule.accuracy, over="right"),
         ends(lambda rule: rule.ci, over="right", there=intervals),
     )
 
@@ -42,7 +42,7 @@ def test_a_column_that_is_not_there_leaves_neither_heading_nor_cell() -> None:
     found = table("Rules", columns(intervals=False), RULES)
     assert found.columns == ("rule", "n", "right accuracy")
     assert {len(row.cells) for row in found.rows} == {3}
-    assert "interval" not in listed(columns(intervals=False), RULES)
+    assert "interval" not in aligned_rows(columns(intervals=False), RULES)
 
 
 def test_every_writer_takes_the_same_table() -> None:
@@ -65,7 +65,7 @@ def test_rows_are_of_a_kind_and_cells_may_have_small_print() -> None:
 
 def test_a_list_has_words_to_the_left_and_shows_control_characters() -> None:
     declared: Columns[Rule] = (count("n", lambda rule: rule.n), word("rule", lambda rule: rule.name))
-    assert listed(declared, RULES) == "    n  rule\n1,200  numbers\n    3  ␛words"
+    assert aligned_rows(declared, RULES) == "    n  rule\n1,200  numbers\n    3  ␛words"
 
 
 def test_a_column_of_its_own_kind_says_how_it_is_shown() -> None:

@@ -11,14 +11,14 @@ from tests.helpers import make_project, numbered
 from workbench.core.errors import UsageError
 from workbench.core.project import open_project
 from workbench.runs import probes
-from workbench.training.choosing import RewardVerifier, chosen
+from workbench.training.choosing import RewardVerifier, load_reward_verifier
 
 
 def probed(path: Path, kind: str) -> RewardVerifier:
     project = open_project(path)
     probes.run(project, probes.plan(project, kind, families=("P1", "P5"), limit=2, workers=1))
     project.close()
-    return chosen(kind, database=path)
+    return load_reward_verifier(kind, database=path)
 
 
 def test_what_accepted_empty_answers_is_not_recommended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,7 +35,7 @@ def test_what_accepted_empty_answers_is_not_recommended(tmp_path: Path, monkeypa
 def test_nothing_is_said_against_what_accepted_nothing(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(4))
     project.close()
-    assert chosen("exact", database=project.path).warnings[0].startswith("exact was never probed here")
+    assert load_reward_verifier("exact", database=project.path).warnings[0].startswith("exact was never probed here")
     found = probed(project.path, "exact")
     assert found.warnings == ()
     assert found.probe is not None
@@ -43,7 +43,7 @@ def test_nothing_is_said_against_what_accepted_nothing(tmp_path: Path) -> None:
 
 
 def test_without_a_project_there_is_nothing_to_look_up() -> None:
-    found = chosen("exact")
+    found = load_reward_verifier("exact")
     assert (found.name, found.probe, found.warnings) == ("exact", None, ())
 
 
@@ -52,13 +52,16 @@ OPTIONS = {"base_url": "http://localhost:9/v1", "model": "m"}
 
 def test_what_asks_servers_takes_a_database(tmp_path: Path) -> None:
     make_project(tmp_path).close()
-    assert chosen("llm-judge", OPTIONS, tmp_path / "p.db", trust=True, asking=True).database == tmp_path / "p.db"
-    assert chosen("exact", database=tmp_path / "p.db", asking=True).database is None
+    assert (
+        load_reward_verifier("llm-judge", OPTIONS, tmp_path / "p.db", trust=True, asking=True).database
+        == tmp_path / "p.db"
+    )
+    assert load_reward_verifier("exact", database=tmp_path / "p.db", asking=True).database is None
     with pytest.raises(UsageError, match="asks a model server"):
-        chosen("llm-judge", OPTIONS, asking=True)
+        load_reward_verifier("llm-judge", OPTIONS, asking=True)
     with pytest.raises(UsageError, match="judges no completions"):
-        chosen("answer-type", OPTIONS, tmp_path / "p.db", trust=True, asking=True)
-    assert chosen("execution", database=tmp_path / "p.db", asking=True).by_tests
+        load_reward_verifier("answer-type", OPTIONS, tmp_path / "p.db", trust=True, asking=True)
+    assert load_reward_verifier("execution", database=tmp_path / "p.db", asking=True).by_tests
 
 
 @pytest.mark.parametrize("kind", ["answer-type", "judge-duel", "llm-judge"])
@@ -66,4 +69,4 @@ def test_what_judges_no_completion_here_is_refused(tmp_path: Path, kind: str) ->
     project = make_project(tmp_path)
     project.close()
     with pytest.raises(UsageError):
-        chosen(kind, OPTIONS, project.path, trust=True)
+        load_reward_verifier(kind, OPTIONS, project.path, trust=True)

@@ -18,7 +18,7 @@ from tests.servers.wire import Received, Scripted
 from workbench.core.database.hashes import secret
 from workbench.core.errors import RunError, UsageError
 from workbench.core.project import Project, open_project
-from workbench.runs.choosing import choose, make
+from workbench.runs.choosing import construct_verifier, resolve_verifier
 from workbench.runs.store import runs
 from workbench.runs.trust import require_trust
 
@@ -37,8 +37,8 @@ def configured(project: Project, url: str, settings: str) -> None:
     (project.path.parent / "workbench.toml").write_text(settings.replace("URL", url), encoding="utf-8")
     for name in ("judge", "cascade"):
         if f"[verifiers.{name}]" in settings:
-            choice = choose(project, name, {})
-            require_trust(project, make(choice), choice.options, accept=True)
+            choice = resolve_verifier(project, name, {})
+            require_trust(project, construct_verifier(choice), choice.options, accept=True)
 
 
 JUDGE = '[verifiers.judge]\nkind = "llm-judge"\nbase_url = "URL"\nmodel = "m"\n'

@@ -26,7 +26,7 @@ from workbench.core.run import ClusterUse
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.runs.executor import ExecutorClosed
 from workbench.training import on_nodes
-from workbench.training.choosing import RewardVerifier, chosen
+from workbench.training.choosing import RewardVerifier, load_reward_verifier
 from workbench.training.fair import FairLine
 from workbench.training.on_nodes import NodesExecutor
 from workbench.training.pay import SuiteVerdict
@@ -252,7 +252,7 @@ def test_nodes_that_die_while_nobody_asks_are_replaced(nodes: Nodes) -> None:
 
 def test_what_runs_no_solutions_does_not_go_to_nodes() -> None:
     with pytest.raises(UsageError, match="'rules' runs no solutions"):
-        RewardVerifier(**{**_fields(chosen("rules")), "cluster": ClusterUse(address="ray")})
+        RewardVerifier(**{**_fields(load_reward_verifier("rules")), "cluster": ClusterUse(address="ray")})
 
 
 def _fields(found: RewardVerifier) -> dict[str, Any]:

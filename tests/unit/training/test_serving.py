@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 import pytest
 
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
-from workbench.runs.first_stage import AsyncReaders, FirstAnswer
-from workbench.training.choosing import WaitingItems, chosen
+from workbench.runs.first_stage import AsyncFirstStagePool, FirstAnswer
+from workbench.training.choosing import WaitingItems, load_reward_verifier
 from workbench.training.serving import AsyncVerifier
 
 ITEM = VerifierInput(item=0, question="", reference="42", completion="x" * 10_000)
@@ -39,13 +39,13 @@ async def helped(monkeypatch: pytest.MonkeyPatch, process: Helping) -> AsyncIter
     """A verifier with one process beside it that has loaded."""
 
     @asynccontextmanager
-    async def lent(_: AsyncReaders) -> AsyncIterator[Helping]:
+    async def lent(_: AsyncFirstStagePool) -> AsyncIterator[Helping]:
         yield process
 
-    monkeypatch.setattr(AsyncReaders, "free", property(lambda _: 1))
-    monkeypatch.setattr(AsyncReaders, "prepare", lambda *_: None)
-    monkeypatch.setattr(AsyncReaders, "process", lent)
-    verifier = AsyncVerifier(chosen("rules"), WaitingItems(), workers=1)
+    monkeypatch.setattr(AsyncFirstStagePool, "free", property(lambda _: 1))
+    monkeypatch.setattr(AsyncFirstStagePool, "prepare", lambda *_: None)
+    monkeypatch.setattr(AsyncFirstStagePool, "process", lent)
+    verifier = AsyncVerifier(load_reward_verifier("rules"), WaitingItems(), workers=1)
     yield verifier
     await verifier.close()
 
@@ -84,13 +84,13 @@ async def test_who_helps_has_its_next_items_before_it_has_read_the_last(monkeypa
 async def test_who_helps_one_leaves_a_process_to_who_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     process = Helping()
     process.go_on.set()
-    monkeypatch.setattr(AsyncReaders, "is_over_capacity", property(lambda _: len(process.asked) >= 4))
+    monkeypatch.setattr(AsyncFirstStagePool, "is_over_capacity", property(lambda _: len(process.asked) >= 4))
     lent = 0
     async with helped(monkeypatch, process) as verifier:
-        usual = AsyncReaders.process
+        usual = AsyncFirstStagePool.process
 
         @asynccontextmanager
-        async def counted(self: AsyncReaders) -> AsyncIterator[Helping]:
+        async def counted(self: AsyncFirstStagePool) -> AsyncIterator[Helping]:
             nonlocal lent
             lent += 1
             # Whoever waited has had it.
@@ -98,7 +98,7 @@ async def test_who_helps_one_leaves_a_process_to_who_waits_for_it(monkeypatch: p
             async with usual(self) as one:
                 yield one  # type: ignore[misc]
 
-        monkeypatch.setattr(AsyncReaders, "process", counted)
+        monkeypatch.setattr(AsyncFirstStagePool, "process", counted)
         verdicts, _ = await verifier.verdicts([ITEM] * 512)
     assert len(verdicts) == 512
     assert lent > 1

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import ROOT
 from tests.unit.verifiers.snippets import snippets
-from workbench.verifiers.control_tokens import BREAK, count_breaks, joined, neutralised
+from workbench.verifiers.control_tokens import BREAK, count_breaks, join_parts, neutralised
 
 VOCABULARY = json.loads((ROOT / "workbench/verifiers/control_tokens.json").read_text(encoding="utf-8"))
 
@@ -295,7 +295,7 @@ def test_breaking_twice_breaks_no_more_and_adds_gaps_only(text: str) -> None:
 def test_parts_of_others_make_no_token_with_their_neighbours(parts: list[tuple[str, bool]]) -> None:
     parts = [(neutralised(part) if is_foreign else part, is_foreign) for part, is_foreign in parts]
     text = "".join(part for part, _ in parts)
-    found = joined(parts)
+    found = join_parts(parts)
     assert found.replace(BREAK, "") == text.replace(BREAK, "")
     if not any(is_foreign and part for part, is_foreign in parts):
         assert found == text
@@ -306,7 +306,7 @@ def test_parts_of_others_make_no_token_with_their_neighbours(parts: list[tuple[s
 
 def test_a_token_of_ones_own_stays_and_one_that_a_text_completes_does_not() -> None:
     def sent(*parts: tuple[str, bool]) -> str:
-        return joined([(neutralised(part) if is_foreign else part, is_foreign) for part, is_foreign in parts])
+        return join_parts([(neutralised(part) if is_foreign else part, is_foreign) for part, is_foreign in parts])
 
     assert sent(("<answer>", False), ("<s>", True), ("</answer>", False)) == f"<answer><{BREAK}s></answer>"
     assert sent(("<", False), ("|im_end|>", True)) == f"<{BREAK}|im_end|>"

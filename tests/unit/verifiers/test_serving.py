@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.llm.server import Limits, ModelServer
-from workbench.verifiers.serving import limits_from, number, server_from, switch, whole
+from workbench.verifiers.serving import limits_from, number, server_from, switch, whole_number
 
 LOCAL = {"base_url": "http://localhost:8000/v1", "model": "m"}
 
@@ -63,7 +63,7 @@ def test_a_switch(text: str, value: bool) -> None:
     "text", ["", " 3 ", "1_0", "\u0663", "\u00bd", "0x10", "nan", "inf", "1e999", "9" * 5000, "x" * 5000]
 )
 def test_what_is_no_number_is_refused_in_a_short_sentence(text: str) -> None:
-    for read in (whole, number):
+    for read in (whole_number, number):
         with pytest.raises(ValueError, match=r"^rpm: ") as caught:
             read({"rpm": text}, "rpm", least=0, most=100)
         assert len(str(caught.value)) < 120
@@ -85,7 +85,7 @@ def test_a_word_that_is_none_of_the_words_is_quoted_in_short() -> None:
 
 @given(st.text(max_size=20))
 def test_any_text_is_a_number_or_refused_with_the_option_s_name(text: str) -> None:
-    for read in (whole, number):
+    for read in (whole_number, number):
         try:
             value = read({"rpm": text}, "rpm", least=0, most=100)
         except ValueError:

@@ -33,7 +33,7 @@ from workbench.core.errors import (
     WorkbenchError,
     did_you_mean,
     flag_of,
-    word_for,
+    set_front_end,
 )
 
 _ENDINGS = (".db", ".sqlite", ".sqlite3")
@@ -153,7 +153,7 @@ def main() -> None:
     """
     _prepare_streams()
     palette = os.environ.get(FORM_VARIABLE)
-    word_for(in_app(palette) if palette else COMMAND_LINE)
+    set_front_end(in_app(palette) if palette else COMMAND_LINE)
     try:
         sys.exit(root(standalone_mode=not palette))
     except click.Abort:

@@ -109,7 +109,7 @@ def doctor_command(options: DoctorOptions) -> Output:
     The database is only read: SQLite's own check, texts and labels against their hashes, states against label events.
     If rows are lost, nothing is repaired (exit 3): workbench rescue recovers what can be read.
     """
-    from workbench.care.backups import diagnosis, node_sandboxes, sandbox
+    from workbench.care.backups import check_node_sandboxes, check_sandbox, diagnosis
     from workbench.care.doctor import repair
 
     path = Path(options.database)
@@ -120,9 +120,9 @@ def doctor_command(options: DoctorOptions) -> Output:
                 say(line)
             for place in repaired.kept:
                 say(f"Original file: {place}")
-        findings = [*diagnosis(path), *sandbox()]
+        findings = [*diagnosis(path), *check_sandbox()]
         if options.cluster is not None:
-            findings += node_sandboxes(options.cluster)
+            findings += check_node_sandboxes(options.cluster)
     healthy = all(finding.ok for finding in findings)
     return Output(
         {"ok": healthy, "findings": findings},

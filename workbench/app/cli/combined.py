@@ -22,7 +22,7 @@ from workbench.core.options import (
 )
 from workbench.core.project import Project
 from workbench.core.selection import selection_of
-from workbench.core.text.emphasis import what_marks_mean, with_mark
+from workbench.core.text.emphasis import explain_marks, with_mark
 from workbench.core.text.figures import counted
 from workbench.statistics.records.report import CorrelationReport
 
@@ -191,7 +191,7 @@ def _show_correlation(report: CorrelationReport) -> None:
     for row in report.rows:
         mean = _coefficient_text(row.per_question)
         show(f"{row.method:10}{_coefficient_text(row.corpus):>11}{mean:>13}  {row.defined:,} of {row.questions:,}")
-    for note in what_marks_mean(chose):
+    for note in explain_marks(chose):
         show(note)
 
 

@@ -21,7 +21,7 @@ import msgspec
 from workbench.core.code import NotRun
 from workbench.core.errors import UsageError
 from workbench.core.label import EXCLUSION_REASONS
-from workbench.core.options import LARGEST, option, pair
+from workbench.core.options import LARGEST, option, split_pair
 from workbench.core.progress import BYTES, Listener, Step, listening_with
 from workbench.core.project import Project, opened_project
 from workbench.core.run import Amount, ClusterUse, Estimate, RunInfo, RunUsage, VerdictColumn
@@ -82,7 +82,7 @@ def _show_progress(listener: Listener, over: threading.Event) -> None:
     every = _REDRAW_S if on_terminal else _LOG_S
     last, is_drawn = -every, False
     while not over.wait(_REDRAW_S):
-        steps, now = listener.under_way(), monotonic()
+        steps, now = listener.current_steps(), monotonic()
         is_long = bool(steps) and not _OWN_LINE.is_set() and now - steps[0].began >= AFTER_S
         if is_long and now - last >= every:
             last, is_drawn = now, on_terminal
@@ -104,7 +104,7 @@ def _write_stderr(text: str) -> None:
 
 def line_of(steps: Sequence[Step], now: float) -> str:
     """Return the finished steps, each part's progress, and the remaining or elapsed time."""
-    left = steps[0].left(now)
+    left = steps[0].seconds_left(now)
     time = f"{_duration_text(now - steps[0].began)} so far" if left is None else f"{_duration_text(left)} to go"
     return f"{' · '.join(map(_step_words, steps))}, {time}"
 
@@ -220,7 +220,7 @@ def key_and_value(text: str, flag: str) -> tuple[str, str]:
         click.BadParameter: It has another form; ``flag`` is the option's name.
     """
     try:
-        return pair(text)
+        return split_pair(text)
     except UsageError as error:
         raise click.BadParameter(error.message, param_hint=flag) from None
 
@@ -302,7 +302,7 @@ def some(lines: Sequence[str]) -> list[str]:
     return [*lines[:SHOWN], f"… and {len(lines) - SHOWN:,} more; --json has them all."]
 
 
-class NotTaken(Protocol):
+class RejectedLine(Protocol):
     @property
     def line(self) -> int:
         """Its number, from 1."""
@@ -316,7 +316,7 @@ class NotTaken(Protocol):
         """Return the reason."""
 
 
-def refusal_lines(place: object, refused: Iterable[NotTaken]) -> list[str]:
+def refusal_lines(place: object, refused: Iterable[RejectedLine]) -> list[str]:
     """Return one message per rejected line, with its place and reason."""
     return [f"{place}:{one.line}:{one.field or 'line'}: {one.message}" for one in refused]
 
@@ -457,7 +457,7 @@ ModelSettings = Annotated[
         "-o",
         "--option",
         metavar="KEY=VALUE",
-        read=pair,
+        read=split_pair,
     ),
 ]
 

@@ -14,7 +14,7 @@ import click
 from workbench.app.cli.common import INTERRUPTED, REFUSED_SOME, one_line, say, show, tokens, trusting
 from workbench.app.cli.verb import Output, verb
 from workbench.benchmarks.records import CompletionsPlanned, CompletionsWritten, Expected, ModelPlan, ModelWritten
-from workbench.core.options import NONE_GIVEN, Options, Trust, argument, option, pair
+from workbench.core.options import NONE_GIVEN, Options, Trust, argument, option, split_pair
 from workbench.core.project import Project
 from workbench.core.sets import SetName
 from workbench.core.text.figures import NONE, compact_count, counted, dollars
@@ -45,7 +45,7 @@ class CompleteOptions(Options, frozen=True, kw_only=True):
             "-o",
             "--option",
             metavar="KEY=VALUE",
-            read=pair,
+            read=split_pair,
         ),
     ] = NONE_GIVEN
     samples: Annotated[

@@ -42,7 +42,7 @@ from workbench.measuring.records.curation import (
     Scope,
     SourceStatus,
 )
-from workbench.tables.table import Column, Columns, count, listed, word
+from workbench.tables.table import Column, Columns, aligned_rows, count, word
 
 if TYPE_CHECKING:
     from workbench.benchmarks.curating.duplicates import Method
@@ -96,7 +96,7 @@ def status_command(project: Project, options: CurateStatusOptions) -> Output:
 
 
 def _show_status(status: PoolStatus) -> None:
-    click.echo(listed(_SOURCES, (*status.sources, status.total)))
+    click.echo(aligned_rows(_SOURCES, (*status.sources, status.total)))
     show()
     show(f"Out: {counted(status.total.excluded)}")
     show(f"Origin of types: {counted(status.total.origins)}")
@@ -198,7 +198,7 @@ def exclude_command(project: Project, options: CurateExcludeOptions) -> Output:
     if options.undo:
         done = pool.restore(project, scope, ids=options.ids, reason=options.reason, note=options.note, by=options.by)
     elif options.accept:
-        done = pool.accept(project, scope, reason=options.reason, note=options.note, by=options.by)
+        done = pool.exclude_candidates(project, scope, reason=options.reason, note=options.note, by=options.by)
     else:
         done = pool.exclude(
             project,

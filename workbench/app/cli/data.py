@@ -230,8 +230,8 @@ def _print_verdicts(report: ImportReport) -> None:
 
 def _say_guesses(plan: FilePlan, anew: str) -> None:
     look, graders = first_look(plan.path), plan.graders.values()
-    if meant := look.words_for(plan.columns, graders):
-        fields = ", ".join(look.guesses(plan.columns, graders)) or ("" if "gold" in plan.columns else "gold")
+    if meant := look.suggested_options(plan.columns, graders):
+        fields = ", ".join(look.guess_columns(plan.columns, graders)) or ("" if "gold" in plan.columns else "gold")
         if fields:
             say(f"{plan.path}: no column was found for {fields}. Did you mean {meant}?{anew}")
         else:
@@ -438,9 +438,9 @@ def selected_by_command(project: Project, options: SelectedByOptions) -> Output:
     if not options.names or options.dataset is None:
         raise click.UsageError(f"Write: workbench selected-by DB {options.verb} NAME… --dataset NAME")
     if options.verb == "add":
-        changed = notes.note(project, options.dataset, options.names)
+        changed = notes.add_selection_judges(project, options.dataset, options.names)
     else:
-        changed = notes.forget(project, options.dataset, options.names)
+        changed = notes.remove_selection_judges(project, options.dataset, options.names)
     return Output({"changed": changed}, lambda _: [f"{changed} {'added' if options.verb == 'add' else 'removed'}"])
 
 

@@ -16,7 +16,7 @@ from workbench.core.errors import UsageError
 from workbench.core.options import DatabaseOrFile, Force, Options, Where, Whole, argument, option
 from workbench.core.project import Project
 from workbench.core.selection import selection_of
-from workbench.core.text.figures import counted, minute
+from workbench.core.text.figures import counted, time_to_minute
 from workbench.statistics.records.agreement import Level, Round
 
 if TYPE_CHECKING:
@@ -318,12 +318,12 @@ def bundle_command(project: Project, options: BundleOptions) -> Output:
     label it: workbench open FILE --as NAME. When it is returned: workbench merge DB FILE. Until then, for --days, the
     items are reserved, unless they are recalled: workbench bundle DB --for NAME --recall.
     """
-    from workbench.labelling.bundling import bundle, recall
+    from workbench.labelling.bundling import bundle, free_bundled_items
 
     if (options.file is None) != options.recall:
         raise UsageError("Write: workbench bundle DB FILE --for NAME, or --for NAME --recall without FILE.")
     if options.file is None:
-        freed = recall(project, options.annotator)
+        freed = free_bundled_items(project, options.annotator)
         said = f"{counted(freed, 'item')} released. Labels by {options.annotator} can still be merged."
         return Output({"recalled": freed}, lambda _: [said])
     done = bundle(
@@ -340,7 +340,7 @@ def bundle_command(project: Project, options: BundleOptions) -> Output:
         lambda done: [
             f"{done.written} items for {done.annotator}, {done.types} of them with the answer type, "
             f"written to {done.file}",
-            f"They are reserved for {done.annotator} until {minute(done.until)} UTC.",
+            f"They are reserved for {done.annotator} until {time_to_minute(done.until)} UTC.",
         ],
     )
 
@@ -375,11 +375,11 @@ def merge_command(project: Project, options: MergeOptions) -> Output:
     """
     if options.runs:
         return _merge_runs_output(project, options)
-    from workbench.labelling.merging import merge_all, together
+    from workbench.labelling.merging import merge_all, merge_reports
 
     reports = merge_all(project, options.others, whole=options.whole, tell=_say_trusted)
     refused = any(report.refused for report in reports)
-    return Output(together(reports), lambda _: _print_reports(reports), code=REFUSED_SOME if refused else 0)
+    return Output(merge_reports(reports), lambda _: _print_reports(reports), code=REFUSED_SOME if refused else 0)
 
 
 def _merge_runs_output(project: Project, options: MergeOptions) -> Output:
@@ -423,7 +423,7 @@ def _print_report(report: Merged) -> None:
     else:
         show(f"{report.file}: {report.events_new} new events, {report.unchanged} here already, {refused} rejected")
     if report.bundle is not None:
-        made = minute(report.bundle.made_at)
+        made = time_to_minute(report.bundle.made_at)
         show(f"  bundle of {report.bundle.annotator}, made {made}, {report.bundle.items} items")
     if report.kinds:
         show(f"  {_counts_text(report.kinds)}")

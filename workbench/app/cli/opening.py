@@ -68,11 +68,11 @@ def _load_demo(project: Project, database: str) -> list[RunInfo]:
 
 def _open_demo(database: str) -> RecentProject | None:
     from workbench.config import settings_of
-    from workbench.config.settings import remember
+    from workbench.config.settings import remember_project
 
     with project_at(database, create=True) as project:
         _load_demo(project, database)
-        remember(project.path, None)
+        remember_project(project.path, None)
         return _run_app(project, None, settings_of(project))
 
 
@@ -168,7 +168,7 @@ def _open_database(options: OpenOptions, *, is_new: bool = False, is_remembered:
     # Modules stay: to look among them for garbage is in vain. The app does so again, in its own way.
     gc.disable()
     from workbench.config import settings_of
-    from workbench.config.settings import remember
+    from workbench.config.settings import remember_project
 
     annotator, screen = options.annotator, options.screen
     with project_at(str(options.database), create=is_new) as project:
@@ -178,13 +178,13 @@ def _open_database(options: OpenOptions, *, is_new: bool = False, is_remembered:
 
             require_annotator(project, annotator)
             if screen == "work":
-                from workbench.labelling.rulings import begins_at
+                from workbench.labelling.rulings import first_screen
 
-                screen = begins_at(project, annotator)
+                screen = first_screen(project, annotator)
         settings = settings_of(project)
         items = () if options.item is None else _find_items(project, options.item)
         if is_remembered:
-            remember(project.path, annotator)
+            remember_project(project.path, annotator)
         return _run_app(project, annotator, settings, screen, items)
 
 
@@ -199,9 +199,9 @@ def _run_app(
 
 
 def _find_items(project: Project, item: str) -> Sequence[int]:
-    from workbench.measuring.browsing import meant
+    from workbench.measuring.browsing import find_existing
 
-    return meant(project, item)
+    return find_existing(project, item)
 
 
 def _ask_start_screen(annotator: str | None, left: RecentProject | None = None) -> Beginning:
@@ -211,9 +211,9 @@ def _ask_start_screen(annotator: str | None, left: RecentProject | None = None) 
         left: The project that was left for the start screen.
     """
     from workbench.app.tui.start import StartApp, here
-    from workbench.config.settings import recent
+    from workbench.config.settings import recent_projects
 
-    known = recent()
+    known = recent_projects()
     chosen = StartApp([*known, *here(Path.cwd(), known)], DEFAULT, left).run()
     if chosen is None:
         sys.exit(0)

@@ -25,12 +25,12 @@ from workbench.core.options import (
     Whole,
     argument,
     option,
-    people_in,
-    people_of,
+    split_people,
+    split_people_words,
 )
 from workbench.core.project import Project
 from workbench.core.selection import selection_of
-from workbench.core.text.figures import minute
+from workbench.core.text.figures import time_to_minute
 from workbench.statistics.records.report import BatchOrder, OrderName
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def annotators_command(project: Project, options: AnnotatorsOptions) -> Output:
     """
     from workbench.labelling import people
 
-    names = people_of(options.names)
+    names = split_people_words(options.names)
     if (options.verb == "list") == bool(names):
         raise UsageError(f"Write: workbench annotators DB {options.verb}{'' if options.verb == 'list' else ' NAME…'}")
     if options.why and options.verb != "pause":
@@ -99,7 +99,7 @@ class AssignOptions(Options, frozen=True, kw_only=True):
         option(
             f"Annotators who may claim the slots: {PEOPLE}. If the project has none yet, these are added.",
             metavar="A,B,C",
-            read=people_in,
+            read=split_people,
         ),
     ]
     per_item: Annotated[int, option("Number of annotators per item; existing labels count.")] = 2
@@ -433,7 +433,7 @@ def guidelines_command(project: Project, options: GuidelinesOptions) -> Output:
 
 def _version_line(version: Version) -> str:
     read = f"read by {', '.join(version.read_by)}" if version.read_by else ""
-    return "\t".join((version.version, version.author or "built in", minute(version.created_at), read)).rstrip()
+    return "\t".join((version.version, version.author or "built in", time_to_minute(version.created_at), read)).rstrip()
 
 
 # -- ``workbench flags DB [list]`` and ``answer COMPLETION_ID TEXT``
@@ -487,7 +487,7 @@ def _show_flags(found: Sequence[Flag], every: bool) -> None:
 def _flag_cells(flag: Flag) -> list[str]:
     answered = f"{flag.answered_by}: {flag.answer}{'' if flag.heard else ' (not read yet)'}" if flag.answer else "open"
     earlier = [f"{one.asked or '–'} → {one.answered_by}: {one.answer}" for one in flag.earlier]
-    return [flag.completion_id, flag.annotator, minute(flag.flagged_at), flag.asked or "–", answered, *earlier]
+    return [flag.completion_id, flag.annotator, time_to_minute(flag.flagged_at), flag.asked or "–", answered, *earlier]
 
 
 # -- ``workbench history DB``

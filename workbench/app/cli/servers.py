@@ -24,9 +24,9 @@ from workbench.core.options import (
     VerifierSettings,
     argument,
     option,
-    people_in,
+    split_people,
 )
-from workbench.runs.replaying import DEFAULT_MAX_LINE, open_book
+from workbench.runs.replaying import DEFAULT_MAX_LINE, load_recorded_replies
 from workbench.training.pay import Forgeable, Pay, SuitePay, Timeouts
 
 if TYPE_CHECKING:
@@ -39,7 +39,9 @@ class ServeOptions(Options, frozen=True, kw_only=True):
     host: Annotated[str, option("Address to listen on.")] = "127.0.0.1"
     annotators: Annotated[
         tuple[str, ...],
-        option(f"Print links for these people only: {PEOPLE}.  [default: everyone]", metavar="A,B,C", read=people_in),
+        option(
+            f"Print links for these people only: {PEOPLE}.  [default: everyone]", metavar="A,B,C", read=split_people
+        ),
     ] = ()
     max_sessions: Annotated[
         int, option("Maximum number of people who use the app at the same time.", ge=1, le=1000)
@@ -89,7 +91,7 @@ def _names_to_invite(project: Project, annotators: Sequence[str]) -> list[str]:
         for name in names:
             people.require_annotator(project, name)
     else:
-        names = rulings.at_work(project)
+        names = rulings.active_people(project)
     if not names:
         raise UsageError("There are no people to serve.", "Add people: workbench annotators DB add NAME…")
     return names
@@ -259,7 +261,7 @@ def reward_server_command(options: RewardServerOptions, as_json: bool) -> None:
     from workbench.app.web.reward.server import serve
     from workbench.app.web.serve.addresses import Address
     from workbench.training.auditing import audit_of
-    from workbench.training.choosing import Scale, chosen
+    from workbench.training.choosing import Scale, load_reward_verifier
 
     for name in options.hosts:
         if not name_of(name):
@@ -274,7 +276,8 @@ def reward_server_command(options: RewardServerOptions, as_json: bool) -> None:
     tests = SuitePay(pay=options.pay, forgeable=options.forgeable, timeouts=options.timeouts)
     scale = Scale(undecided=options.undecided, own_score=options.own_score, tests=tests)
     found = trusting(
-        lambda yes: chosen(options.verifier, options.settings, options.database, trust=yes, asking=True), options.trust
+        lambda yes: load_reward_verifier(options.verifier, options.settings, options.database, trust=yes, asking=True),
+        options.trust,
     )
     audit = audit_of(options.audit, options.audit_share, options.audit_seed, options.audit_name)
     found = structs.replace(found, audit=audit, cluster=cluster_at(options.on))
@@ -324,7 +327,7 @@ def replay_command(options: ReplayOptions, as_json: bool) -> None:
     """
     from workbench.app.web.replay import serve
 
-    book, refused = open_book(options.file, max_line=options.max_line)
+    book, refused = load_recorded_replies(options.file, max_line=options.max_line)
     for line in refused:
         say(f"{options.file}:{line.line}:{line.field or 'line'}: {line.message}")
 

@@ -24,8 +24,8 @@ from workbench.benchmarks.set_text import changed_lines, diff_lines, flip_lines,
 from workbench.core.options import Options, argument
 from workbench.core.project import Project
 from workbench.core.sets import SetReport
-from workbench.core.text.figures import NONE, counted, minute
-from workbench.tables.table import Column, Columns, count, listed, text, word
+from workbench.core.text.figures import NONE, counted, time_to_minute
+from workbench.tables.table import Column, Columns, aligned_rows, count, text, word
 
 if TYPE_CHECKING:
     from workbench.benchmarks.records import SetDetail, SetLine
@@ -67,7 +67,7 @@ def _list_sets(found: list[SetLine]) -> None:
     if not found:
         say("There is no set yet: workbench build DB picks | balanced | hard | random")
         return
-    _show_lines(listed(_COLUMNS, found).split("\n"))
+    _show_lines(aligned_rows(_COLUMNS, found).split("\n"))
     for one in found:
         if other := one.changed["gold"]:
             say(f"{one.full_name}: gold has changed for {counted(other, 'item')}.")
@@ -90,14 +90,14 @@ _COLUMNS: Columns[SetLine] = (
     *(_progress_column(heading, place) for place, heading in enumerate(("decided", "waiting", "conflict"))),
     count("short", lambda one: one.short),
     word("digest", lambda one: one.digest[:12]),
-    word("frozen", lambda one: minute(one.created_at)),
+    word("frozen", lambda one: time_to_minute(one.created_at)),
 )
 
 
 def _show_set(detail: SetDetail) -> None:
     _show_lines(report_lines(detail.report))
     guideline = f", guidelines {detail.set.guideline}" if detail.set.guideline else ""
-    show(f"frozen {minute(detail.set.created_at)} UTC by version {detail.set.code_version}{guideline}")
+    show(f"frozen {time_to_minute(detail.set.created_at)} UTC by version {detail.set.code_version}{guideline}")
     for key, value in detail.config.items():
         show(f"{key}: {value}")
     _show_lines(flip_lines(detail.flips))

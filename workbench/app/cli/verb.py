@@ -20,8 +20,8 @@ from msgspec import NODEFAULT, structs
 
 from workbench.app.cli.common import (
     REFUSED_SOME,
-    NotTaken,
     NumberRange,
+    RejectedLine,
     WholeRange,
     print_json,
     project_at,
@@ -32,7 +32,7 @@ from workbench.app.cli.common import (
 )
 from workbench.app.cli.writing import STDOUT, InputPath, OutputPath, standard_output
 from workbench.core.errors import UsageError
-from workbench.core.options import Options, RecordField, fields_of, record_of
+from workbench.core.options import Options, RecordField, build_record, fields_of
 
 T = TypeVar("T")
 Texts = str | Iterable[str] | None
@@ -96,7 +96,7 @@ class Output:
         self._after = after
         self._code = code
 
-    def refusing(self, place: object, refused: Sequence[NotTaken]) -> Output:
+    def refusing(self, place: object, refused: Sequence[RejectedLine]) -> Output:
         """Return the output followed by the rejected lines of a file, with their exit code if there are any."""
         return self.lacking(*some(refusal_lines(place, refused)))
 
@@ -166,7 +166,7 @@ def _make_command(
 
     def run(as_json: bool = False, **given: Any) -> None:
         database = click.get_current_context().obj if within else given.get("database")
-        options = record_of(record, given)
+        options = build_record(record, given)
         with ExitStack() as stack:
             if to_stdout and (there := to_stdout.meant(options)):
                 file = stack.enter_context(standard_output(as_json=as_json))

@@ -15,7 +15,7 @@ from workbench.app.cli.common import column_lines, print_line, project_at, show,
 from workbench.app.cli.verb import Output, verb
 from workbench.core.options import Database, Options, Run, argument, option
 from workbench.core.project import Project
-from workbench.core.reasons import sentence
+from workbench.core.reasons import explain_verdict
 from workbench.core.run import CallShown, Transcript, VerdictEvidence, VerdictsImported
 from workbench.core.text.excerpt import excerpt, short_answer, shortened
 from workbench.core.text.figures import counted, dollars
@@ -111,7 +111,7 @@ def _show_evidence(found: VerdictEvidence) -> None:
     show(f"  {line.verdict}{why and f': {why}'}")
     if line.origin is not None:
         show(f"  recorded   not a live model's: {line.origin}")
-    if words := sentence(line.verdict, line.reason, line.rule, short_answer(line.reference_final)):
+    if words := explain_verdict(line.verdict, line.reason, line.rule, short_answer(line.reference_final)):
         show(f"  why        {words}")
     if line.reference_final is not None or line.candidate_final is not None:
         _show_answer("reference", line.reference_final, found.reference, line.reference_span)
@@ -206,8 +206,8 @@ def transcripts_command(project: Project, options: TranscriptsOptions) -> None:
     reply is listed under the run that requested it. Lines hold items' texts and no keys; workbench replay FILE serves
     them again.
     """
-    from workbench.runs.transcripts import recorded
+    from workbench.runs.transcripts import recorded_exchanges
 
-    for exchange in recorded(project, options.verifier, options.run):
+    for exchange in recorded_exchanges(project, options.verifier, options.run):
         print_line(exchange)
     sys.stdout.flush()

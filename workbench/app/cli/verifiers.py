@@ -42,7 +42,7 @@ from workbench.core.options import (
 from workbench.core.project import Project
 from workbench.core.run import ACTIVE, RunCosts, RunInfo, RunUsage, VerifierInfo
 from workbench.core.selection import Selection, selection_of
-from workbench.core.text.figures import NONE, minute
+from workbench.core.text.figures import NONE, time_to_minute
 from workbench.core.text.inert import inert
 from workbench.core.text.run_words import isolation_lines, node_lines, timeout_words
 
@@ -328,7 +328,7 @@ def _show_costs(used: RunUsage, costs: RunCosts) -> None:
     if costs.to_finish is not None:
         click.echo(f"  to finish: about {amount(costs.to_finish)}")
     for batch in costs.batches:
-        how = f"{batch.status or 'sent'}, since {minute(batch.sent_at or NONE)} UTC"
+        how = f"{batch.status or 'sent'}, since {time_to_minute(batch.sent_at or NONE)} UTC"
         click.echo(inert(f"  batch {batch.name or '–'}: {batch.calls:,} calls, {how}"))
     for warning in used.warnings:
         click.echo(inert(f"  warning: {warning}"))

@@ -52,7 +52,7 @@ class Garbage:
         return not self._left
 
 
-def process_of_its_own() -> Garbage:
+def configure_memory() -> Garbage:
     """Return freed arrays to the system, and run the garbage collector rarely outside `Garbage.collect`."""
     _configure_malloc()
     gc.freeze()
@@ -61,7 +61,7 @@ def process_of_its_own() -> Garbage:
     return Garbage()
 
 
-def let_go(work: Callable[[], Result]) -> Callable[[], Result]:
+def release_worker_after(work: Callable[[], Result]) -> Callable[[], Result]:
     """Wrap a thread's work so that the thread's context no longer refers to the Textual worker afterwards; an idle
     thread would keep the worker, and so its screen, alive.
     """

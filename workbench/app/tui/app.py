@@ -24,13 +24,13 @@ from textual.screen import Screen
 from textual.widget import MountError
 from textual.worker import WorkerFailed
 
-from workbench.app.tui.allocating import Garbage, process_of_its_own
+from workbench.app.tui.allocating import Garbage, configure_memory
 from workbench.app.tui.destinations import ANNOTATOR_DESTINATIONS, DESTINATIONS, Destination
 from workbench.app.tui.key_order import KeyOrder, age_of
-from workbench.app.tui.keymap import Action, bindings, key_of, move_keys, yielding
+from workbench.app.tui.keymap import Action, bindings, key_of, keymap_over_widgets, move_keys
 from workbench.app.tui.kit.commands import DescribedCommands
 from workbench.app.tui.kit.matrix import printable
-from workbench.app.tui.notices import keep_clear
+from workbench.app.tui.notices import place_notices
 from workbench.app.tui.pace import AtWork, Pace
 from workbench.app.tui.pictures import write_screenshot
 from workbench.app.tui.replays import ReplayServers
@@ -38,7 +38,7 @@ from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.themes import OWN_THEMES, legible
 from workbench.app.verbs import Verb, every_verb, in_app, verb_named
 from workbench.config import FILE_NAME, Settings
-from workbench.core.errors import StoreError, UsageError, WorkbenchError, word_for
+from workbench.core.errors import StoreError, UsageError, WorkbenchError, set_front_end
 from workbench.core.project import Project
 
 if TYPE_CHECKING:
@@ -142,11 +142,11 @@ class WorkbenchApp(App[None]):
         return self.annotator or self.working_as.get(role)
 
     @property
-    def seat(self) -> str:
+    def user_text(self) -> str:
         return "coordinator" if self.annotator is None else f"as {printable(self.annotator)}"
 
     @property
-    def leaving_words(self) -> str:
+    def quit_hint(self) -> str:
         return f"{key_of('app.quit')} leaves the app"
 
     @property
@@ -170,7 +170,7 @@ class WorkbenchApp(App[None]):
             known = ", ".join(sorted(self.available_themes))
             self._report_settings_problems([f"There is no theme {self.settings.theme!r}. Themes: {known}."])
         move_keys(self.settings.keymap)
-        word_for(in_app(key_of("app.palette")))
+        set_front_end(in_app(key_of("app.palette")))
         if self.settings.keymap:
             self.set_keymap(self.settings.keymap)
             self.run_worker(self._check_keymap, thread=True, exit_on_error=False)
@@ -184,7 +184,7 @@ class WorkbenchApp(App[None]):
         self.replays.stop()
 
     def notify(self, message: str, **more: Any) -> None:
-        keep_clear(self.screen)
+        place_notices(self.screen)
         say = super().notify  # callers say whether it is markup
         say(message, **more)
 
@@ -228,7 +228,7 @@ class WorkbenchApp(App[None]):
         from workbench.app.tui.registry import widget_bindings
 
         widgets = [*widget_bindings(Reader), *widget_bindings(VirtualTable)]
-        self.set_keymap(yielding(self.settings.keymap, [*self.EVERYWHERE, *actions], widgets))
+        self.set_keymap(keymap_over_widgets(self.settings.keymap, [*self.EVERYWHERE, *actions], widgets))
 
     def _check_keymap(self) -> None:
         from workbench.app.tui.registry import keymap_problems
@@ -238,7 +238,7 @@ class WorkbenchApp(App[None]):
 
     def watch_indexed(self) -> None:
         if isinstance(self.screen, WorkbenchScreen):
-            self.screen.index_grew()
+            self.screen.show_index_progress()
 
     def index_texts(self) -> None:
         if not any(worker.group == "app-index" and not worker.is_finished for worker in self.workers):
@@ -392,7 +392,7 @@ class WorkbenchApp(App[None]):
         return filters
 
     def action_help_quit(self) -> None:
-        self.notify(f"{self.leaving_words}.", markup=False)
+        self.notify(f"{self.quit_hint}.", markup=False)
 
     def action_screenshot(self, filename: str | None = None, path: str | None = None) -> None:
         """Write the screen as SVG next to the database, and report the path or the error."""
@@ -459,7 +459,7 @@ class WorkbenchApp(App[None]):
                 yield command
 
     def _action_runner(self, action: Action, screen: WorkbenchScreen) -> Callable[[], object]:
-        return lambda: self.call_later(self.run_action, action.run, screen.doer_of(action))
+        return lambda: self.call_later(self.run_action, action.run, screen.target_of_action(action))
 
     def _handle_exception(self, error: Exception) -> None:
         cause = error.error if isinstance(error, WorkerFailed) else error
@@ -491,7 +491,7 @@ def run(
         raise UsageError(f"There is no screen {begin_at!r}.", f"Screens: {', '.join(app.screen_names)}.")
     log = logging.FileHandler(app_log(project), encoding="utf-8", delay=True)
     logging.basicConfig(handlers=[log], level=logging.WARNING, format="%(asctime)s %(name)s %(levelname)s %(message)s")
-    app.garbage = process_of_its_own()
+    app.garbage = configure_memory()
     try:
         app.run()
     finally:

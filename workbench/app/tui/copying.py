@@ -7,7 +7,7 @@ from functools import partial
 
 from workbench.app.tui.kit.copies import Copyable, in_line
 from workbench.app.tui.kit.evidence import evidence
-from workbench.app.tui.kit.matrix import as_typed
+from workbench.app.tui.kit.matrix import shell_word
 from workbench.core.errors import Command
 from workbench.core.project import Project
 from workbench.data.records.browse import ItemDetail
@@ -32,7 +32,7 @@ def of_item(project: Project, read: Callable[[], ItemDetail], *, look: Callable[
     yield Copyable("d", "the command that opens it", lambda: _open_command(project, read()))
 
 
-def of_card(item: AnnotationItem) -> Iterator[Copyable]:
+def copyable_card_texts(item: AnnotationItem) -> Iterator[Copyable]:
     card = card_of(item)
     yield Copyable("u", "the question", lambda: item.question_text)
     yield Copyable("a", "both final answers", partial(_final_answers_text, card.reference, card.completion))
@@ -65,4 +65,4 @@ def _fence(text: str) -> str:
 
 
 def _open_command(project: Project, item: ItemDetail) -> str:
-    return Command(f"open {as_typed(str(project.path))} {as_typed(item.completion_id)}").shell()
+    return Command(f"open {shell_word(str(project.path))} {shell_word(item.completion_id)}").shell()

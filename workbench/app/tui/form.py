@@ -19,7 +19,7 @@ from workbench.app.tui.kit import reader_messages
 from workbench.app.tui.kit.choices import Choice
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.option_field import OptionField
-from workbench.app.tui.kit.path_suggester import PathSuggester, possible_names, several_begin
+from workbench.app.tui.kit.path_suggester import PathSuggester, ambiguous_name_message, possible_names
 from workbench.app.tui.kit.prompt_bar import PromptBar
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.screen import PromptScreen, WorkbenchScreen
@@ -136,7 +136,7 @@ class FormScreen(WorkbenchScreen):
             if len(found) == 1:
                 field.value = found[0]
             elif found:
-                field.complain(several_begin(found))
+                field.complain(ambiguous_name_message(found))
             else:
                 go_on()
 
@@ -156,21 +156,21 @@ class FormScreen(WorkbenchScreen):
         trouble.update(Content(f"! {printable(text)}" if text else ""))
         trouble.display = bool(text)
 
-    def trouble(self, error: BaseException | None) -> None:
+    def show_error(self, error: BaseException | None) -> None:
         self.rest()
         if isinstance(error, OptionError) and self.complain_at(error):
             return
         if isinstance(error, WorkbenchError):
             self.complain(str(error))
         else:
-            super().trouble(error)
+            super().show_error(error)
 
     def attempt(self, make: Callable[[], Made]) -> Made | None:
         """Return what is made of the fields; None if they are wrong, which is shown then."""
         try:
             return make()
         except WorkbenchError as error:
-            self.trouble(error)
+            self.show_error(error)
             return None
 
     def complain_at(self, error: OptionError) -> bool:

@@ -23,7 +23,7 @@ from workbench.app.tui.pace import Pace
 from workbench.core.errors import AnnotationError, AnsweredElsewhereError, StoreError
 from workbench.core.project import Project
 from workbench.labelling.annotating import AnnotationItem, AnnotationSession, Answer, OwnAnswer, Progress
-from workbench.labelling.people import Acquainted
+from workbench.labelling.people import GuidelineReadings
 from workbench.labelling.rulings import Role
 
 LOG = logging.getLogger("workbench.tui")
@@ -220,7 +220,7 @@ class ItemFlow(JudgingScreen):
         self._read_answers()
         self.set_interval(FOLLOW_S, self._read_answers)
 
-    def nobody(self) -> None:
+    def show_no_work(self) -> None:
         self._show_placeholder(_NOBODY.format(palette=key_of("app.palette")))
 
     def open_item(self, completion: int) -> None:
@@ -250,7 +250,7 @@ class ItemFlow(JudgingScreen):
         self.draw_line()
 
     @property
-    def acquainted(self) -> Acquainted | None:
+    def acquainted(self) -> GuidelineReadings | None:
         return None if self._desk is None else self._desk.session.guidelines
 
     def _read_answers(self) -> None:
@@ -289,7 +289,7 @@ class ItemFlow(JudgingScreen):
         elif isinstance(error, AnnotationError):
             self._advance()
 
-    def tells(self, group: str) -> bool:
+    def shows_errors_of(self, group: str) -> bool:
         return group != _NEXT or self._current is None
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
@@ -303,7 +303,7 @@ class ItemFlow(JudgingScreen):
     def _show(self, texts: CardTexts, *, revisiting: bool = False) -> None:
         self._current, self._revisiting = texts, revisiting
         self._marks, self._note = Marks.of(texts.item), texts.item.note
-        self.be_empty(False)
+        self.set_empty(False)
         self.card.show(texts)
         self._stopwatch.start()
         self.draw_line()
@@ -368,7 +368,7 @@ class ItemFlow(JudgingScreen):
             else:
                 self._show_empty()
 
-    def know_type(self, question: int, subtype: str | None) -> None:
+    def set_known_type(self, question: int, subtype: str | None) -> None:
         """Apply an answer type that was just chosen or retracted to the items prepared before."""
         self._types[question] = subtype
         self._waiting = [one for one in map(self._with_known_type, self._waiting) if one is not None]
@@ -388,7 +388,7 @@ class ItemFlow(JudgingScreen):
 
     def _show_empty(self, error: BaseException | None = None) -> None:
         if isinstance(error, StoreError):
-            self._show_placeholder(self.why_none(error))
+            self._show_placeholder(self.no_item_text(error))
         elif self._desk is not None and self._desk.paused:
             self._show_placeholder(_PAUSED.format(sentence=self._desk.paused))
         else:
@@ -401,7 +401,7 @@ class ItemFlow(JudgingScreen):
     def _show_placeholder(self, text: str) -> None:
         self._current = self._left_at = None
         self.query_one("#annotate-empty", Static).update(Content(text))
-        self.be_empty(True)
+        self.set_empty(True)
         self.draw_line()
 
     @staticmethod
@@ -421,7 +421,7 @@ class ItemFlow(JudgingScreen):
             self.notify("You have no label to retract.", markup=False)
             return
         completion = texts.item.completion
-        self.know_type(texts.item.question, texts.item.subtype)
+        self.set_known_type(texts.item.question, texts.item.subtype)
         if texts.item.verdict is None:
             self.pace.take_back(completion)
         if self._current is not None and self._current.item.completion != completion:

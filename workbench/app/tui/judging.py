@@ -24,7 +24,7 @@ from workbench.app.tui.person import PersonScreen
 from workbench.core.errors import StoreError
 from workbench.core.label import EXCLUSION_REASONS, TAGS
 from workbench.labelling.guidelines import Guideline
-from workbench.labelling.people import Acquainted
+from workbench.labelling.people import GuidelineReadings
 
 Result = TypeVar("Result")
 
@@ -38,7 +38,7 @@ _SAYING_S = 0.05
 """Seconds before the screen reports work in progress: drawing the report at once would delay the next item."""
 
 
-def looking_actions(screen: str) -> tuple[Action, ...]:
+def card_actions(screen: str) -> tuple[Action, ...]:
     return (
         Action(
             f"{screen}.completion", "C", "open('completion')", "Whole", "The whole completion; again: the card.", False
@@ -83,10 +83,10 @@ class JudgingScreen(InSight, PersonScreen):
         return self._person
 
     def copies(self) -> Iterator[Copyable]:
-        from workbench.app.tui.copying import of_card
+        from workbench.app.tui.copying import copyable_card_texts
 
         if self.card.texts is not None:
-            yield from of_card(self.card.texts.item)
+            yield from copyable_card_texts(self.card.texts.item)
 
     @property
     def card(self) -> FinalAnswerCard:
@@ -100,13 +100,13 @@ class JudgingScreen(InSight, PersonScreen):
     @property
     def is_ready(self) -> bool:
         """Tell whether nothing is being stored, and the shown item was visible when the last key was pressed."""
-        return not self._busy and (not self.has_item or self.in_sight)
+        return not self._busy and (not self.has_item or self.is_item_visible)
 
-    def is_free(self) -> bool:
+    def accepts_key(self) -> bool:
         """Tell whether the last key can be meant for the shown item; otherwise record that the key had no effect."""
         free = self.has_item and self.is_ready
         if not free:
-            self.found_idle()
+            self.mark_key_unused()
         return free
 
     @abstractmethod
@@ -117,14 +117,14 @@ class JudgingScreen(InSight, PersonScreen):
     def store_failed(self, error: BaseException | None) -> None:
         """Continue after a store has failed; the keys work again."""
 
-    def trouble(self, error: BaseException | None) -> None:
+    def show_error(self, error: BaseException | None) -> None:
         """Show the error; while no item is shown, show the same error only once, however often the work is retried."""
         said = str(error) if self.has_class("empty") else ""
         if not said or said != self._told:
             self._told = said
-            super().trouble(error)
+            super().show_error(error)
 
-    def be_empty(self, empty: bool) -> None:
+    def set_empty(self, empty: bool) -> None:
         if empty != self.has_class("empty"):
             if empty:
                 self.card.show(None)
@@ -157,7 +157,7 @@ class JudgingScreen(InSight, PersonScreen):
             self.store_failed(event.worker.error)
             self.draw_line()
 
-    def why_none(self, error: StoreError) -> str:
+    def no_item_text(self, error: StoreError) -> str:
         return f"{error}\n\nThis is retried automatically.\n"
 
     # -- asking ------------------------------------------------------------------------------------
@@ -167,7 +167,7 @@ class JudgingScreen(InSight, PersonScreen):
         current = self._current
 
         def chosen(answer: Answer) -> None:
-            if self.is_free() and self._current is current:
+            if self.accepts_key() and self._current is current:
                 then(answer)
 
         choose(self, menu, chosen)
@@ -189,7 +189,7 @@ class JudgingScreen(InSight, PersonScreen):
 
     def ask_tag(self, tags: Collection[str], then: Callable[[tuple[str, ...]], None]) -> None:
         """Have a mark added or removed; ``then`` gets all marks of the item."""
-        if self.is_free():
+        if self.accepts_key():
             menu = ChoiceMenu("Marks", [Choice(code, words) for code, words in TAGS.items()], chosen=tags)
             self.ask_about(menu, lambda tag: then(tuple(code for code in TAGS if code in {*tags} ^ {tag})))
 
@@ -225,7 +225,7 @@ class JudgingScreen(InSight, PersonScreen):
 
     @property
     @abstractmethod
-    def acquainted(self) -> Acquainted | None:
+    def acquainted(self) -> GuidelineReadings | None:
         """Return the record of guideline versions the person has read; None before they have begun."""
 
     def follow_guidelines(self) -> None:
@@ -277,5 +277,5 @@ class JudgingScreen(InSight, PersonScreen):
             gc.freeze()
 
 
-def _changed_guideline(acquainted: Acquainted, shown: str) -> Guideline | None:
+def _changed_guideline(acquainted: GuidelineReadings, shown: str) -> Guideline | None:
     return None if acquainted.in_force() == shown else acquainted.text()

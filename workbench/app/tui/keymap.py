@@ -90,7 +90,9 @@ def key_of(name: str) -> str:
     return next(iter(shown_keys(name, meaning.keys)), "")
 
 
-def yielding(keymap: Mapping[str, str], actions: Iterable[Action], widgets: Iterable[Binding]) -> dict[str, str]:
+def keymap_over_widgets(
+    keymap: Mapping[str, str], actions: Iterable[Action], widgets: Iterable[Binding]
+) -> dict[str, str]:
     """Return a keymap extended so that texts and tables no longer use the keys it gives to an action.
 
     Args:

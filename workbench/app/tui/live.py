@@ -79,11 +79,11 @@ class LiveScreen(WorkbenchScreen):
         if event.worker.group == _GROUP and event.state is WorkerState.ERROR:
             self._finish_read()
 
-    def trouble(self, error: BaseException | None) -> None:
+    def show_error(self, error: BaseException | None) -> None:
         """Show a notice, only once while the same error persists."""
         if str(error) != self._told:
             self._told = str(error)
-            super().trouble(error)
+            super().show_error(error)
 
 
 class InSight(WorkbenchScreen):
@@ -103,12 +103,12 @@ class InSight(WorkbenchScreen):
             self._seen_at = self.workbench.at_work.now()
 
     @property
-    def in_sight(self) -> bool:
+    def is_item_visible(self) -> bool:
         """Tell whether the last key can have been meant for the shown item."""
         acted_at = self.workbench.at_work.acted_at
         return self._seen_at is not None and (acted_at is None or acted_at >= self._seen_at)
 
-    def found_idle(self) -> None:
+    def mark_key_unused(self) -> None:
         """Record that the current key could not be meant for the shown item and had no effect."""
         self.workbench.key_order.is_idle = True
 

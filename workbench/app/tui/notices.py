@@ -10,7 +10,7 @@ _MAX_LINES = 4
 """Maximum height, in lines, of a focused widget of which notices cover no part."""
 
 
-def keep_clear(screen: Screen[object]) -> None:
+def place_notices(screen: Screen[object]) -> None:
     """Show notices in the half of the screen where the person isn't working."""
     screen.set_class(_attended_line(screen) * 2 >= screen.size.height, ABOVE)
 

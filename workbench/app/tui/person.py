@@ -66,7 +66,7 @@ class PersonScreen(WorkbenchScreen):
         """Start to work under a name."""
 
     @abstractmethod
-    def nobody(self) -> None:
+    def show_no_work(self) -> None:
         """Show that there is no work here for anyone."""
 
     def own_actions(self) -> tuple[Action, ...]:
@@ -103,9 +103,9 @@ class PersonScreen(WorkbenchScreen):
         self.app.call_later(self.workbench.key_order.go_on, self, dropped=True)
 
     def _read_candidates(self) -> tuple[list[Offer], bool]:
-        from workbench.labelling.rulings import newcomers_conflicts, offers
+        from workbench.labelling.rulings import count_conflicts_for_newcomer, offers
 
-        fresh = self.ROLE == "adjudicator" and bool(newcomers_conflicts(self.project))
+        fresh = self.ROLE == "adjudicator" and bool(count_conflicts_for_newcomer(self.project))
         return offers(self.project, self.ROLE), fresh
 
     def _ask_name(self, asked: bool, candidates: tuple[list[Offer], bool]) -> None:
@@ -113,7 +113,7 @@ class PersonScreen(WorkbenchScreen):
         present = self.workbench.who(self.ROLE)
         self._has_nobody = present is None and not (found or fresh)
         if not (found or fresh or asked):
-            self.nobody()
+            self.show_no_work()
             self._resume_keys(self)
             return
         if not (found or fresh):

@@ -126,7 +126,7 @@ class ReviewDesk:
         return next((place for place in places if self.order[place] not in self.reviewed), None)
 
 
-def taken_back(decision: ReviewDecision | None) -> str:
+def retraction_text(decision: ReviewDecision | None) -> str:
     if decision is None:
         return "You have no decision to retract."
     goes_on = any(review.kind == "reannotate" for review in decision.reviews)
@@ -188,7 +188,7 @@ class Reviewing(InSight, Coordinating):
         """Continue after a decision was stored."""
 
     @abstractmethod
-    def after_taking_back(self, decision: ReviewDecision) -> None:
+    def after_retraction(self, decision: ReviewDecision) -> None:
         """Show the item's new state after a decision on it was retracted."""
 
     @abstractmethod
@@ -200,13 +200,13 @@ class Reviewing(InSight, Coordinating):
         self.mark_shown()
 
     @property
-    def item_in_sight(self) -> ItemDetail | None:
+    def visible_item(self) -> ItemDetail | None:
         """Return the shown item if it was visible when the last key was pressed; else None."""
-        return self.item_shown if self.in_sight else None
+        return self.item_shown if self.is_item_visible else None
 
     @property
     def _decidable_item(self) -> ItemDetail | None:
-        return None if self._storing else self.item_in_sight
+        return None if self._storing else self.visible_item
 
     # -- deciding ----------------------------------------------------------------------------------
 
@@ -284,10 +284,10 @@ class Reviewing(InSight, Coordinating):
 
     def _show_retraction(self, decision: ReviewDecision | None) -> None:
         self._storing = False
-        self.review_said = taken_back(decision)
+        self.review_said = retraction_text(decision)
         self.show_review()
         if decision is not None:
-            self.after_taking_back(decision)
+            self.after_retraction(decision)
 
     # -- a note ------------------------------------------------------------------------------------
 

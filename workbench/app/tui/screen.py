@@ -18,7 +18,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.worker import Worker, WorkerState, get_current_worker
 
-from workbench.app.tui.allocating import let_go
+from workbench.app.tui.allocating import release_worker_after
 from workbench.app.tui.keymap import Action, bindings
 from workbench.app.tui.kit.acting import ActingWidget
 from workbench.app.tui.kit.choices import choose
@@ -140,7 +140,7 @@ class WorkbenchScreen(Screen[None]):
                 if not worker.is_cancelled:
                     self.post_message(Done(then, result))
 
-        self.run_worker(let_go(task), thread=True, exclusive=exclusive, exit_on_error=False, group=group)
+        self.run_worker(release_worker_after(task), thread=True, exclusive=exclusive, exit_on_error=False, group=group)
 
     def on_done(self, message: Done) -> None:
         message.stop()
@@ -148,14 +148,14 @@ class WorkbenchScreen(Screen[None]):
             message.then(message.result)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        if event.state is WorkerState.ERROR and self.tells(event.worker.group):
-            self.trouble(event.worker.error)
+        if event.state is WorkerState.ERROR and self.shows_errors_of(event.worker.group):
+            self.show_error(event.worker.error)
 
-    def tells(self, group: str) -> bool:
+    def shows_errors_of(self, group: str) -> bool:
         """Tell whether errors of a group's work are shown; other work is retried before its result is needed."""
         return True
 
-    def trouble(self, error: BaseException | None) -> None:
+    def show_error(self, error: BaseException | None) -> None:
         """Show a notice; log the traceback of an unexpected error. After the user has quit, do nothing."""
         if self.workbench.leaving:
             return
@@ -182,7 +182,7 @@ class WorkbenchScreen(Screen[None]):
         if event.text:
             self.notify("Nothing was pasted: open an input line first.", severity="warning")
 
-    def index_grew(self) -> None:
+    def show_index_progress(self) -> None:
         """Show the progress of the text index: called when it has grown or is complete."""
 
     def ask_line(
@@ -264,7 +264,7 @@ class WorkbenchScreen(Screen[None]):
         yield from self.acting.ACTIONS if self.acting else ()
         yield from self.workbench.actions_everywhere()
 
-    def doer_of(self, action: Action) -> WorkbenchApp | WorkbenchScreen | ActingWidget:
+    def target_of_action(self, action: Action) -> WorkbenchApp | WorkbenchScreen | ActingWidget:
         if action in self.workbench.EVERYWHERE:
             return self.workbench
         return self.acting if self.acting and action in self.acting.ACTIONS else self
@@ -306,7 +306,7 @@ class PromptScreen(WorkbenchScreen):
         self.query_one(PromptBar).close()
         self.query_one(self.RESTING).focus()
 
-    def cleared(self) -> bool:
+    def clear_restriction(self) -> bool:
         """Remove the most specific restriction of the list; return False if there is none."""
         return False
 
@@ -314,5 +314,5 @@ class PromptScreen(WorkbenchScreen):
         """Close the input line if it is open, else clear a restriction, else leave the screen."""
         if self.query_one(PromptBar).asking:
             self.close_prompt()
-        elif not self.cleared():
+        elif not self.clear_restriction():
             self.workbench.action_go_back()

@@ -114,9 +114,9 @@ class ServerTestScreen(FormScreen):
     def _not_tested(self) -> None:
         self._tell_tested(Content(""))
 
-    def trouble(self, error: BaseException | None) -> None:
+    def show_error(self, error: BaseException | None) -> None:
         self._tell_tested(Content(""))
-        super().trouble(error)
+        super().show_error(error)
 
 
 def _port_here(url: str) -> str:

@@ -17,7 +17,7 @@ from workbench.benchmarks.curating.drawing import draw
 from workbench.benchmarks.options import PRESETS, BalancedOptions, DrawOptions, HardOptions, PicksOptions
 from workbench.benchmarks.records import SetLine
 from workbench.core.errors import OptionError, UsageError
-from workbench.core.options import Options, RecordField, fields_of, record_of
+from workbench.core.options import Options, RecordField, build_record, fields_of
 from workbench.core.project import Project
 from workbench.core.sets import SetKind, SetReport
 from workbench.measuring import browsing
@@ -164,7 +164,7 @@ def build(
             raise UsageError(*FILE_SAYS_ALL)
         path = Path(file).expanduser()
         given["quota"] = str(path.absolute() if file in PRESETS else path)
-    return make(project, record_of(record, {**given, "dry_run": dry_run, "new_version": new_version}))
+    return make(project, build_record(record, {**given, "dry_run": dry_run, "new_version": new_version}))
 
 
 def _value(project: Project, field: RecordField, text: str) -> Any:
@@ -190,7 +190,7 @@ def _number(field: RecordField, text: str) -> int:
 
 def _conditions(project: Project, text: str) -> tuple[str, ...]:
     try:
-        return tuple(map(str, browsing.read_conditions(text, browsing.names(project)["verdict:"])))
+        return tuple(map(str, browsing.read_conditions(text, browsing.field_values(project)["verdict:"])))
     except UsageError as error:
         raise OptionError("where", str(error)) from None
 

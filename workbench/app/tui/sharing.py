@@ -29,7 +29,7 @@ from workbench.core.files import require_own, whole_file
 from workbench.core.options import TableForm, TableFormat
 from workbench.core.text.figures import counted
 from workbench.tables.document import Table, heads, row
-from workbench.tables.files import SUFFIXES, write_next_to, written
+from workbench.tables.files import SUFFIXES, format_tables, write_next_to
 
 _COPY_TIMEOUT_S = 5.0
 
@@ -131,7 +131,9 @@ def share_list(
 ) -> None:
     name = "-".join(_WORD.findall(screen.TITLE_TEXT.lower())) or "list"
     read = partial(_read_table, screen.TITLE_TEXT, asked.source, asked.columns)
-    share(screen, name, lambda form: written([read()], form), lambda: records(read()), whole=whole, further=further)
+    share(
+        screen, name, lambda form: format_tables([read()], form), lambda: records(read()), whole=whole, further=further
+    )
 
 
 def json_text(record: object) -> str:
@@ -179,7 +181,7 @@ def _run_in_background(screen: WorkbenchScreen, work: Callable[[], Result], then
 
     def end(result: Result | WorkbenchError) -> None:
         # Screens take their own trouble for figures that could not be had.
-        WorkbenchScreen.trouble(screen, result) if isinstance(result, WorkbenchError) else then(result)
+        WorkbenchScreen.show_error(screen, result) if isinstance(result, WorkbenchError) else then(result)
 
     screen.in_background(attempt, end, group="share")
 

@@ -30,13 +30,13 @@ _TABLES: Final = {
 
 
 def start_suite(screen: WorkbenchScreen, suite: str, *which: Condition) -> None:
-    work = partial(problems.to_run, screen.project, (suite,))
+    work = partial(problems.suites_to_run, screen.project, (suite,))
     screen.in_background(work, partial(_fill_in, screen, _line(which)), group="suite-start")
 
 
 def choose_suite(screen: WorkbenchScreen, *which: Condition) -> None:
     """Ask which suite to run, if there are several; then open the form."""
-    work = partial(problems.runnable, screen.project)
+    work = partial(problems.runnable_suites, screen.project)
     screen.in_background(work, partial(_ask, screen, _line(which)), group="suite-start")
 
 

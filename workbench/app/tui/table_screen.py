@@ -20,7 +20,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from workbench.app.tui.kit.columns import Sort
-from workbench.app.tui.kit.conditions import typed
+from workbench.app.tui.kit.conditions import condition_text
 from workbench.app.tui.kit.filter_line import FilterLine
 from workbench.app.tui.kit.matrix import fit, printable
 from workbench.app.tui.kit.sources import FixedSource, PagedSource
@@ -217,7 +217,7 @@ class TableScreen(WorkbenchScreen):
 
     @on(Failed)
     def _failed(self, event: Failed) -> None:
-        WorkbenchScreen.trouble(self, event.error)
+        WorkbenchScreen.show_error(self, event.error)
 
 
 def _height_of(text: Static) -> int:
@@ -248,7 +248,7 @@ class FilterScreen(TableScreen, PromptScreen):
         """List only items for which conditions hold."""
 
     def on_mount(self) -> None:
-        self.table.takes = is_of_items
+        self.table.takes = is_item_condition
         self.table.set_query_conditions(self.conditions)
 
     @on(NarrowRequested)
@@ -261,7 +261,7 @@ class FilterScreen(TableScreen, PromptScreen):
             self.narrow(conditions)
 
     def action_filter(self) -> None:
-        self.in_background(partial(browsing.names, self.project), self._ask_filter, group="names")
+        self.in_background(partial(browsing.field_values, self.project), self._ask_filter, group="names")
 
     def _ask_filter(self, names: dict[str, list[str]]) -> None:
         self._verifiers = tuple(names["verdict:"])
@@ -274,7 +274,7 @@ class FilterScreen(TableScreen, PromptScreen):
 
     @property
     def filter_text(self) -> str:
-        return " ".join(map(typed, self.conditions))
+        return " ".join(map(condition_text, self.conditions))
 
     @property
     def filter_piece(self) -> RemarkPiece:
@@ -285,10 +285,10 @@ class FilterScreen(TableScreen, PromptScreen):
             self.table.narrow(())
             self._apply_conditions(())
             return True
-        return super().cleared()
+        return super().clear_restriction()
 
 
-def is_of_items(condition: Condition) -> bool:
+def is_item_condition(condition: Condition) -> bool:
     return condition.field in FIELDS or condition.field.startswith(("verdict:", COLUMN))
 
 
@@ -327,7 +327,7 @@ class CatalogScreen(TableScreen, PromptScreen):
     def on_mount(self) -> None:
         self.watch(self.table, "position", self.tell, init=False)
 
-    def index_grew(self) -> None:
+    def show_index_progress(self) -> None:
         self.tell()
 
     def on_unmount(self) -> None:
@@ -410,11 +410,11 @@ class CatalogScreen(TableScreen, PromptScreen):
         else:
             self.complain(f"No {kind} has the {called} {name!r}.")
 
-    def cleared(self) -> bool:
+    def clear_restriction(self) -> bool:
         if self.asked.search:
             self.change(search="")
             return True
-        return super().cleared()
+        return super().clear_restriction()
 
     # -- sorting -----------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from urllib.parse import quote
 from aiohttp import web
 
 from workbench.core.errors import UsageError, opt
-from workbench.runs.replaying import NOT_RECORDED, ORIGIN_HEADER, Book
+from workbench.runs.replaying import NOT_RECORDED, ORIGIN_HEADER, RecordedReplies
 
 HOST = "127.0.0.1"
 
@@ -26,7 +26,13 @@ _MAX_REQUEST = 64 << 20
 
 
 def serve(
-    book: Book, name: str, models: Sequence[str], port: int, on_ready: Callable[[str], None], *, until_eof: bool = False
+    book: RecordedReplies,
+    name: str,
+    models: Sequence[str],
+    port: int,
+    on_ready: Callable[[str], None],
+    *,
+    until_eof: bool = False,
 ) -> None:
     """Serve recorded replies until SIGINT or SIGTERM.
 
@@ -77,7 +83,7 @@ def _await_eof(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> None:
         loop.call_soon_threadsafe(ended.set)
 
 
-def _make_application(book: Book, name: str, models: Sequence[str]) -> web.Application:
+def _make_application(book: RecordedReplies, name: str, models: Sequence[str]) -> web.Application:
     mark = {ORIGIN_HEADER: quote(name)}
 
     async def reply(request: web.Request) -> web.Response:

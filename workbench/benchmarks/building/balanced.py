@@ -22,8 +22,8 @@ from workbench.benchmarks.building.candidates import (
     together,
     type_code,
 )
-from workbench.benchmarks.building.freezing import conditions, encoded, settle
-from workbench.benchmarks.capping import LACKS, Caps, Lack, Question, lack
+from workbench.benchmarks.building.freezing import conditions, encoded, freeze_with_report
+from workbench.benchmarks.capping import LACKS, Caps, Lack, Question, shortage
 from workbench.benchmarks.options import BalancedOptions
 from workbench.benchmarks.quotas import Balanced, Quotas, balance, preset, read_quotas, undivided
 from workbench.config.file import read_toml
@@ -72,7 +72,7 @@ def build_balanced(project: Project, options: BalancedOptions) -> SetReport:
         items=_item_members(found.chosen, quotas, pool.label),
     )
     report = _set_report(pool, quotas, found, new, left_out(project, selection))
-    return settle(project, new, report, dry_run=options.dry_run, new_version=options.new_version)
+    return freeze_with_report(project, new, report, dry_run=options.dry_run, new_version=options.new_version)
 
 
 class _QuestionPool(Struct, frozen=True, eq=False):
@@ -103,7 +103,7 @@ def _gather_questions(project: Project, selection: Selection, gold: FinalGold) -
     among = chosen(project, known, selection)
     label = labels(project, known, among.rows, gold)
     found = questions(project, known, among.rows, label.said)
-    lacking = {one.id: lack(one, 1) for one in found if one.type != UNTYPED}
+    lacking = {one.id: shortage(one, 1) for one in found if one.type != UNTYPED}
     return _QuestionPool(known, found, lacking, label, among.out)
 
 

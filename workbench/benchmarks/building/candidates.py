@@ -162,7 +162,7 @@ def drawn_types(project: Project, selection: Selection) -> dict[int, str]:
     }
 
 
-def unanswered(project: Project, selection: Selection) -> int:
+def count_unanswered(project: Project, selection: Selection) -> int:
     """Count the questions without completions, in the whole database or in the selected benchmark.
 
     The count is 0 for a selection by conditions on items, which can't select such questions.

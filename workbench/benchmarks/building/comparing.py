@@ -185,7 +185,7 @@ def every_set(project: Project) -> list[SetLine]:
         StoreError: The stored report of a benchmark can't be read.
     """
     reader = project.database.reader()
-    return [_set_line(reader, one, report_of(one)) for one in sets.every(reader)]
+    return [_set_line(reader, one, report_of(one)) for one in sets.all_sets(reader)]
 
 
 def set_detail(project: Project, name: str) -> SetDetail:
@@ -238,5 +238,5 @@ def _set_line(reader: building.Connection, found: StoredSet, report: SetReport) 
         tuples=found.items,
         short=len(report.shortfall),
         states=building.states(reader, found.id),
-        changed=building.changed(reader, found.id, found.gold)._asdict(),
+        changed=building.count_changed_labels(reader, found.id, found.gold)._asdict(),
     )

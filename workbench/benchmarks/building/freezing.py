@@ -69,7 +69,7 @@ def _reject_difference(found: StoredSet, new: NewSet, told: Sequence[str], *, ne
         )
 
 
-def settle(
+def freeze_with_report(
     project: Project, new: NewSet, report: R, *, dry_run: bool, new_version: bool = False, judges: Sequence[str] = ()
 ) -> R:
     """Freeze a benchmark with its report, or only return the report in a dry run.
@@ -124,13 +124,13 @@ def sets_finding(project: Project) -> Finding:
     """Check that the members of every benchmark match its digest, and whether gold and types of the newest versions
     have changed since freezing."""
     with project.database.reading() as reader:
-        found = sets.every(reader)
+        found = sets.all_sets(reader)
         newest = {one.name: one.version for one in found}
         wrong = []
         for one in found:
             if sets.digest(reader, sets.items(reader, one.id), sets.questions(reader, one.id)).hex() != one.digest:
                 wrong.append(f"{one.full_name} is not what was frozen: its members or their texts have changed")
-            changed = building.changed(reader, one.id, one.gold)
+            changed = building.count_changed_labels(reader, one.id, one.gold)
             if newest[one.name] == one.version and one.gold is not None:
                 wrong += _change_sentences(one.full_name, changed)
     return Finding(name="frozen sets", ok=not wrong, message="; ".join(wrong) or f"{len(found)} as they were frozen")

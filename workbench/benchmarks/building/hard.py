@@ -22,7 +22,7 @@ from workbench.benchmarks.building.candidates import (
     type_code,
 )
 from workbench.benchmarks.building.comparing import report_of, settings_of
-from workbench.benchmarks.building.freezing import conditions, encoded, settle
+from workbench.benchmarks.building.freezing import conditions, encoded, freeze_with_report
 from workbench.benchmarks.options import HardOptions
 from workbench.benchmarks.quotas import sample, strata
 from workbench.benchmarks.store import building
@@ -114,7 +114,9 @@ def build_queue(
         runs=tuple(split.judges.values()),
     )
     report = _queue_report(split, new, among, found, by_stratum, known)
-    return settle(project, new, report, dry_run=dry_run, new_version=new_version, judges=tuple(split.judges))
+    return freeze_with_report(
+        project, new, report, dry_run=dry_run, new_version=new_version, judges=tuple(split.judges)
+    )
 
 
 def settings(project: Project, split: SplitItems) -> dict[str, Any]:
@@ -289,7 +291,7 @@ def _freeze_labelled(project: Project, options: HardOptions, queue: StoredSet) -
         items=members,
         runs=queue.runs,
     )
-    return settle(project, new, report, dry_run=options.dry_run or waiting, new_version=options.new_version)
+    return freeze_with_report(project, new, report, dry_run=options.dry_run or waiting, new_version=options.new_version)
 
 
 def _draw_labelled_members(

@@ -12,16 +12,16 @@ from workbench.benchmarks.building.candidates import (
     CandidateRows,
     chosen,
     composition,
+    count_unanswered,
     counted,
     drawn_types,
     judging_run,
     questions,
     together,
     type_code,
-    unanswered,
 )
-from workbench.benchmarks.building.freezing import conditions, encoded, settle
-from workbench.benchmarks.capping import LACKS, Lack, Question, lack, picked
+from workbench.benchmarks.building.freezing import conditions, encoded, freeze_with_report
+from workbench.benchmarks.capping import LACKS, Lack, Question, picked, shortage
 from workbench.benchmarks.options import PicksOptions
 from workbench.core.errors import Command
 from workbench.core.project import Project
@@ -76,7 +76,9 @@ def build_picks(project: Project, options: PicksOptions) -> SetReport:
         next=Command("assign DB", where=f"set={options.name}", annotators="A,B").shell(),
         **composition(judged.known, new.items),
     )
-    return settle(project, new, report, dry_run=options.dry_run, new_version=options.new_version, judges=(judge,))
+    return freeze_with_report(
+        project, new, report, dry_run=options.dry_run, new_version=options.new_version, judges=(judge,)
+    )
 
 
 class _PickedQuestions(Struct, frozen=True, eq=False):
@@ -108,8 +110,8 @@ def _judged_questions(
     found = questions(project, known, among.rows, said, kept)
     drawn = drawn_types(project, selection)
     types = [drawn.get(question.id, question.type) for question in found]
-    lacking = [lack(question, each) for question in found]
-    return _PickedQuestions(known, found, types, lacking, said, among.out, unanswered(project, selection))
+    lacking = [shortage(question, each) for question in found]
+    return _PickedQuestions(known, found, types, lacking, said, among.out, count_unanswered(project, selection))
 
 
 def _item_members(judged: _PickedQuestions) -> Iterator[ItemMember]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Final
 
 from workbench.benchmarks.building.candidates import chosen, composition, type_code
-from workbench.benchmarks.building.freezing import conditions, encoded, settle
+from workbench.benchmarks.building.freezing import conditions, encoded, freeze_with_report
 from workbench.benchmarks.options import RandomOptions
 from workbench.benchmarks.store import building
 from workbench.core.errors import Command
@@ -67,4 +67,4 @@ def build_random(project: Project, options: RandomOptions) -> SetReport:
         next=Command("verify DB NAME", where=f"set={options.name}").shell(),
         **composition(known, members),
     )
-    return settle(project, new, report, dry_run=options.dry_run, new_version=options.new_version)
+    return freeze_with_report(project, new, report, dry_run=options.dry_run, new_version=options.new_version)

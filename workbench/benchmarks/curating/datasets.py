@@ -52,7 +52,7 @@ def take_out(project: Project, name: str, *, reason: str, by: str) -> DatasetCha
         raise UsageError("Excluding a data set requires a reason.", f"Write why, in at most {_MAX_REASON} characters.")
     dataset = _require_idle(project, name)
     with project.database.reading() as reader:
-        items, questions = store.items_in(reader, dataset), store.questions(reader, dataset, out=False)
+        items, questions = store.included_items(reader, dataset), store.questions(reader, dataset, out=False)
     coordinating.exclude(project, items, reason="other", note=f"{store.NOTE}{said}", by=by)
     decide(project, [CurationDecision(question=one, reason=store.TAKEN_OUT, note=said) for one in questions], by)
     return DatasetChanged(dataset=name, items=len(items), questions=len(questions))
@@ -64,7 +64,7 @@ def take_in_again(project: Project, name: str, *, by: str) -> DatasetChanged:
     """
     dataset = _require_idle(project, name)
     with project.database.reading() as reader:
-        items, questions = store.items_out(reader, dataset), store.questions(reader, dataset, out=True)
+        items, questions = store.excluded_items(reader, dataset), store.questions(reader, dataset, out=True)
     if not items and not questions:
         raise UsageError(f"The data set {name!r} is not excluded.")
     coordinating.lift(project, items, by=by)
@@ -88,7 +88,7 @@ def rename(project: Project, name: str, to: str) -> DatasetChanged:
                 f"{away:,} of its items are in bundles, whose labels name the data set.",
                 "Merge the bundles first, or exclude the data set and import the new one under another name.",
             )
-        if paused := [use.run for use in store.uses(connection) if name in _selected_datasets(_selection(use))]:
+        if paused := [use.run for use in store.active_runs(connection) if name in _selected_datasets(_selection(use))]:
             raise UsageError(
                 f"Run {paused[0]} is paused and may continue under the name {name!r}.", "Let it finish, or cancel it."
             )
@@ -100,10 +100,10 @@ def rename(project: Project, name: str, to: str) -> DatasetChanged:
 def _require_idle(project: Project, name: str) -> int:
     discard_dead_imports(project.database)
     reader = project.database.reader()
-    dataset = store.number_of(reader, name)
+    dataset = store.dataset_row_id(reader, name)
     if dataset is None:
         raise UsageError(f"There is no data set {name!r}.", nearest(name, dataset_names(reader), "Data sets"))
-    for use in store.uses(reader):
+    for use in store.active_runs(reader):
         if use.state != "paused" and _selected_datasets(_selection(use)) <= {name}:
             raise UsageError(f"Run {use.run} is working on it.", "Wait until it has finished, or pause or cancel it.")
     return dataset

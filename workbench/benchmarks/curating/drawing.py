@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from msgspec import structs
 
-from workbench.benchmarks.building.freezing import encoded, settle
+from workbench.benchmarks.building.freezing import encoded, freeze_with_report
 from workbench.benchmarks.curating.pool import pool
-from workbench.benchmarks.curating.types import NamedType, type_in_force, why_untyped
+from workbench.benchmarks.curating.types import NamedType, current_type, why_untyped
 from workbench.benchmarks.options import DrawOptions
 from workbench.core.project import Project
 from workbench.core.selection import NAMELESS
@@ -112,7 +112,7 @@ def draw(project: Project, options: DrawOptions) -> DrawReport:
     scope, letters = options.scope, options.letters
     questions = pool(project, scope)
     typed = {
-        one.id: found for one in questions if (found := type_in_force(one, confirmed=options.confirmed)) is not None
+        one.id: found for one in questions if (found := current_type(one, confirmed=options.confirmed)) is not None
     }
     inside = [one for one in questions if one.out is None]
     drawn = draw_questions(
@@ -143,7 +143,7 @@ def draw(project: Project, options: DrawOptions) -> DrawReport:
         ),
     )
     report = _draw_report(options, questions, inside, typed, drawn)
-    return settle(project, new, report, dry_run=options.dry_run, new_version=options.new_version)
+    return freeze_with_report(project, new, report, dry_run=options.dry_run, new_version=options.new_version)
 
 
 def _draw_report(

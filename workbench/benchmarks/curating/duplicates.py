@@ -24,9 +24,9 @@ from msgspec import UNSET, Struct
 from workbench.benchmarks.curating.pool import decide, inside, pool
 from workbench.core.errors import UsageError
 from workbench.core.final_answer import reference_answer
-from workbench.core.project import Project, some_at_a_time
+from workbench.core.project import Project, batches
 from workbench.core.selection import NAMELESS
-from workbench.data.alike import Duplicate, OfMatrix, OfVectors, alike, thinned
+from workbench.data.alike import Duplicate, MatrixSimilarities, VectorSimilarities, find_dropped, find_similar
 from workbench.data.formats import embeddings
 from workbench.measuring.records.curation import (
     DUPLICATE,
@@ -394,14 +394,14 @@ def by_server(
     watch: Watch | None = None,
 ) -> Method:
     def embed(texts: list[str]) -> FloatArray:
-        return generation.from_server(project, name, models, texts, trust=trust, watch=watch)
+        return generation.embed_by_server(project, name, models, texts, trust=trust, watch=watch)
 
     (model, *_) = models.models.values()
     return _by_vectors(project, model.server.model, threshold, embed)
 
 
 def by_model(project: Project, model: str, *, threshold: float = COSINE) -> Method:
-    return _by_vectors(project, model, threshold, partial(generation.from_local, model))
+    return _by_vectors(project, model, threshold, partial(generation.embed_locally, model))
 
 
 def _by_vectors(project: Project, name: str, threshold: float, embed: Callable[[list[str]], FloatArray]) -> Method:
@@ -424,7 +424,9 @@ def by_file(project: Project, path: Path, *, threshold: float = COSINE) -> Metho
         for group in groups:
             chosen = [_vector_row(rows, questions[place], path) for place in group]
             numbers = stored.numbers[chosen]
-            similarities: Similarities = OfMatrix(numbers[:, chosen]) if stored.is_matrix else OfVectors(numbers)
+            similarities: Similarities = (
+                MatrixSimilarities(numbers[:, chosen]) if stored.is_matrix else VectorSimilarities(numbers)
+            )
             yield _similar_questions(similarities, threshold, _wordings(project, questions, group))
 
     return Method(name=path.name, threshold=threshold, find=find)
@@ -474,7 +476,7 @@ def take_in_again(project: Project, scope: Scope, *, by: str) -> int:
 def _groups_by_signature(project: Project, questions: Sequence[PoolQuestion]) -> list[Group]:
     order = sorted(range(len(questions)), key=lambda place: _keep_priority(questions[place]))
     groups: dict[bytes, list[int]] = {}
-    for some in some_at_a_time(order):
+    for some in batches(order):
         for place, text in zip(some, _texts(project, questions, some), strict=True):
             groups.setdefault(signature(text.question), []).append(place)
     return [group for group in groups.values() if len(group) > 1]
@@ -495,16 +497,16 @@ def _texts_of_groups(project: Project, questions: Sequence[PoolQuestion], groups
 def _similar_questions(similarities: Similarities, threshold: float, wordings: Sequence[Wording]) -> list[Duplicate]:
     found = {
         place: [(other, cosine) for other, cosine in others if may_say_the_same(wordings[place], wordings[other])]
-        for place, others in alike(similarities, threshold).items()
+        for place, others in find_similar(similarities, threshold).items()
     }
-    return thinned(found, range(len(wordings)))
+    return find_dropped(found, range(len(wordings)))
 
 
 def _texts(project: Project, questions: Sequence[PoolQuestion], places: Sequence[int]) -> list[curation.Texts]:
     reader = project.database.reader()
     ids = [questions[place].id for place in places]
     found = {}
-    for some in some_at_a_time(ids):
+    for some in batches(ids):
         found.update(curation.texts(reader, some))
     return [found[number] for number in ids]
 
@@ -513,7 +515,7 @@ def _similarities_by_group(vectors: FloatArray, groups: Sequence[Group]) -> Iter
     start = 0
     for group in groups:
         try:
-            yield group, OfVectors(vectors[start : start + len(group)])
+            yield group, VectorSimilarities(vectors[start : start + len(group)])
         except ValueError as error:
             raise UsageError(f"An embedding can't be used: {error}.", "Is it an embedding model?") from error
         start += len(group)

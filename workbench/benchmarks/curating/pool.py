@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from workbench.core.database import people
 from workbench.core.errors import Command, UsageError, opt
 from workbench.core.label import coordinator_name
-from workbench.core.project import Project, some_at_a_time
+from workbench.core.project import Project, batches
 from workbench.data.formats.fields import known_licence
 from workbench.data.store import licences
 from workbench.labelling.answers import check_reason
@@ -67,7 +67,7 @@ def decide(project: Project, decisions: Sequence[curation.CurationDecision], by:
     Raises:
         UsageError: ``by`` is not a valid name.
     """
-    for some in some_at_a_time(decisions):
+    for some in batches(decisions):
         with project.database.write("full") as connection:
             curation.decide(connection, some, people.add(connection, by or coordinator_name(), people.COORDINATOR))
 
@@ -92,7 +92,7 @@ def candidate_questions(project: Project, scope: Scope, reason: str | None = Non
     proposed: dict[int, list[tuple[str, str]]] = {}
     for question, code, name in curation.outside(reader, scope):
         proposed.setdefault(question, []).append((code, name))
-    for some in some_at_a_time(inside(project, scope)):
+    for some in batches(inside(project, scope)):
         texts = curation.texts(reader, [one.id for one in some])
         for one in some:
             for found in _candidate_reasons(one, texts[one.id], proposed.get(one.id, ())):
@@ -128,7 +128,9 @@ def exclude(
     return _exclude(project, dict.fromkeys(by_ids(project, ids, dataset), reason), by, note)
 
 
-def accept(project: Project, scope: Scope, *, by: str, reason: str | None = None, note: str = "") -> PoolChanged:
+def exclude_candidates(
+    project: Project, scope: Scope, *, by: str, reason: str | None = None, note: str = ""
+) -> PoolChanged:
     """Exclude the questions that `candidate_questions` lists, each for its first reason.
 
     Raises:
@@ -167,7 +169,9 @@ def restore(
 
 def out_questions(project: Project, scope: Scope, reason: str | None = None) -> list[OutQuestion]:
     """Return the excluded questions in the order of import, each with the reason and the person who excluded it."""
-    return [one for one in curation.out(project.database.reader(), scope) if reason in (None, one.reason)]
+    return [
+        one for one in curation.excluded_questions(project.database.reader(), scope) if reason in (None, one.reason)
+    ]
 
 
 def _exclude(project: Project, chosen: dict[int, str], by: str, note: str) -> PoolChanged:

@@ -9,10 +9,10 @@ import msgspec
 from msgspec import Struct
 
 from workbench.benchmarks.curating.pool import inside
-from workbench.benchmarks.curating.types import type_in_force
+from workbench.benchmarks.curating.types import current_type
 from workbench.core.final_answer import reference_answer
 from workbench.core.progress import stepping
-from workbench.core.project import Project, some_at_a_time
+from workbench.core.project import Project, batches
 from workbench.core.taxonomy import known_type, type_values
 from workbench.measuring.records.curation import PoolQuestion, Scope
 from workbench.measuring.store import curation
@@ -61,7 +61,7 @@ def proposed_types(project: Project) -> list[ProposedType]:
     Raises:
         UsageError: There are no questions.
     """
-    untyped = [one for one in inside(project, Scope()) if type_in_force(one, confirmed=True) is None]
+    untyped = [one for one in inside(project, Scope()) if current_type(one, confirmed=True) is None]
     return list(stepping(_propose(project, untyped), "types", "questions", len(untyped)))
 
 
@@ -70,7 +70,7 @@ def _propose(project: Project, untyped: list[PoolQuestion]) -> Iterator[Proposed
     column = _column_of_types(
         map(_decode_columns, curation.extra_columns(reader, [one.id for one in untyped[:_SAMPLE_SIZE]]).values())
     )
-    for some in some_at_a_time(untyped):
+    for some in batches(untyped):
         texts = curation.texts(reader, [one.id for one in some])
         kept = curation.extra_columns(reader, [one.id for one in some]) if column is not None else {}
         for one in some:

@@ -19,7 +19,7 @@ from workbench.core.database import events, people
 from workbench.core.database.hashes import secret
 from workbench.core.errors import Command, UsageError, opt
 from workbench.core.label import LabelLine
-from workbench.core.project import Project, some_at_a_time
+from workbench.core.project import Project, batches
 from workbench.core.selection import NAMELESS
 from workbench.core.taxonomy import TypeSuggestion, is_subtype, is_typed, parse_type
 from workbench.labelling import ledger
@@ -55,7 +55,7 @@ class NamedType(NamedTuple):
         return self.code[0]
 
 
-def type_in_force(question: PoolQuestion, *, confirmed: bool = False) -> NamedType | None:
+def current_type(question: PoolQuestion, *, confirmed: bool = False) -> NamedType | None:
     """Return a question's current type; None without one, or if annotators disagree.
 
     Args:
@@ -76,7 +76,7 @@ def type_in_force(question: PoolQuestion, *, confirmed: bool = False) -> NamedTy
 
 def origin(question: PoolQuestion) -> str:
     """Return a word for the origin of a question's type, or for the reason why it has no type."""
-    typed = type_in_force(question)
+    typed = current_type(question)
     return why_untyped(question) if typed is None else typed.origin
 
 
@@ -195,9 +195,9 @@ def propose_types(
         wanted = [
             one
             for one in questions
-            if one.id not in known and not (untyped_only and type_in_force(one, confirmed=True) is not None)
+            if one.id not in known and not (untyped_only and current_type(one, confirmed=True) is not None)
         ]
-        for some in some_at_a_time(wanted):
+        for some in batches(wanted):
             proposals = _ask_for_types(project, writer, asking, some)
             with project.database.write() as connection:
                 curation.propose(connection, writer.run, proposals)
@@ -246,10 +246,12 @@ def say_types(project: Project, said: Sequence[PersonType], *, by: str, dataset:
         if code is None or not code.is_subtype:
             raise UsageError(f"{one.subtype[:100]!r} is not a valid subtype.", "Write its code, such as A1 or D2.")
     reader = project.database.reader()
-    person = next((one.id for one in people.everyone(project.database) if one.name == people.tidy(by)), None)
+    person = next(
+        (one.id for one in people.all_people(project.database) if one.name == people.normalise_name(by)), None
+    )
     lines = []
     for one, number in zip(said, by_ids(project, [one.question_id for one in said], dataset), strict=True):
-        earlier = [event for event in events.of_subject(reader, "type", number) if event.annotator == person]
+        earlier = [event for event in events.events_of(reader, "type", number) if event.annotator == person]
         line = LabelLine(question_id=one.question_id, dataset=dataset, annotator=by, answer_subtype=one.subtype)
         line.revision = 1 + sum(event.kind == "label" for event in earlier)
         line.unblinded = True
@@ -276,10 +278,10 @@ def accept_types(project: Project, scope: Scope, what: Accepted, *, by: str) -> 
         for one in inside(project, scope)
     ]
     # A published prompt may ask for the type alone, but annotators resolve subtypes.
-    return settle_types(project, [(one, code) for one, code in accepted if code and is_subtype(code)], by=by)
+    return resolve_types(project, [(one, code) for one, code in accepted if code and is_subtype(code)], by=by)
 
 
-def settle_types(project: Project, settled: Sequence[tuple[PoolQuestion, str]], *, by: str) -> LabelsImported:
+def resolve_types(project: Project, settled: Sequence[tuple[PoolQuestion, str]], *, by: str) -> LabelsImported:
     """Resolve the types of questions, as `accept_types` does.
 
     Args:
@@ -289,7 +291,7 @@ def settle_types(project: Project, settled: Sequence[tuple[PoolQuestion, str]], 
     lines, questions = [], dict[tuple[str | None, str | None], int]()
     for one, code in settled:
         questions[one.dataset, one.key] = one.id
-        earlier = events.of_subject(reader, "type", one.id)
+        earlier = events.events_of(reader, "type", one.id)
         line = LabelLine(question_id=one.key, dataset=one.dataset, annotator=by, answer_subtype=code)
         line.role = "adjudicator"
         line.revision = 1 + sum(event.kind == "adjudication" for event in earlier)
@@ -297,10 +299,10 @@ def settle_types(project: Project, settled: Sequence[tuple[PoolQuestion, str]], 
         lines.append(line)
 
     def take_back(connection: events.Connection, line: LabelLine) -> None:
-        person = people.add(connection, people.tidy(line.annotator))
+        person = people.add(connection, people.normalise_name(line.annotator))
         held = events.current_of(connection, "type", questions[line.dataset, line.question_id], person, "label")
         if held is not None:
-            ledger.record(connection, events.undoing(held, None, people.now()))
+            ledger.record(connection, events.undo_event(held, None, people.now()))
 
     return put_lines(project, lines, take_back)
 
@@ -315,7 +317,7 @@ def types_report(project: Project, scope: Scope) -> TypesReport:
     reader = project.database.reader()
     return TypesReport(
         questions=len(questions),
-        counting=sum(type_in_force(one, confirmed=True) is not None for one in questions),
+        counting=sum(current_type(one, confirmed=True) is not None for one in questions),
         alone=sum(one.said_alone is not None for one in questions),
         origins=dict(sorted(Counter(map(origin, questions)).items())),
         proposals=tuple(
@@ -360,7 +362,7 @@ def pool_status(project: Project, scope: Scope) -> PoolStatus:
         everywhere.update(drawn.get(name, {}))
     return PoolStatus(
         questions=len(questions),
-        stale=curation.stale(reader),
+        stale=curation.count_stale_duplicates(reader),
         total=_source_status("all", questions, everywhere, licensed=False),
         sources=tuple(_source_status(name, found, drawn.get(name, {})) for name, found in sorted(by_source.items())),
     )
@@ -370,7 +372,7 @@ def _source_status(
     name: str, questions: Sequence[PoolQuestion], drawn: Mapping[str, int], *, licensed: bool = True
 ) -> SourceStatus:
     inside = [one for one in questions if one.out is None]
-    types = Counter("none" if (typed := type_in_force(one)) is None else typed.letter for one in inside)
+    types = Counter("none" if (typed := current_type(one)) is None else typed.letter for one in inside)
     return SourceStatus(
         source=name,
         domain=questions[0].domain if licensed else None,

@@ -106,7 +106,7 @@ def _require_unchanged(
     reader: building.Connection, stored: StoredSet, members: tuple[ItemMember, ...], place: str
 ) -> None:
     hint = f"Check the database, and take a backup of it: {Command('doctor DB')}"
-    if gone := building.missing(reader, stored.id):
+    if gone := building.count_missing(reader, stored.id):
         raise StoreError(f"{gone:,} of {len(members):,} items of {place} have lost their texts.", hint)
     if sets.digest(reader, members, sets.questions(reader, stored.id)).hex() != stored.digest:
         raise StoreError(f"The items of {place} are not those that were frozen: their digest differs.", hint)

@@ -63,13 +63,13 @@ def aliases(project: Project, *, names: bool) -> dict[int, str]:
 def iter_annotations(project: Project, frozen: FrozenSet) -> Iterator[SubjectAnnotations]:
     reader = project.database.reader()
     first: dict[int, tuple[str, str]] = {}
-    for row, question, place in label_lines.places(reader, [member.item for member in frozen.members]):
+    for row, question, place in label_lines.completion_places(reader, [member.item for member in frozen.members]):
         names = frozen.id_of(place.dataset, place.question_id), frozen.id_of(place.dataset, place.completion_id)
         first.setdefault(question, names)
-        if found := _current_labels(events.of_subject(reader, "correctness", row)):
+        if found := _current_labels(events.events_of(reader, "correctness", row)):
             yield SubjectAnnotations(question=names[0], completion=names[1], events=found)
     for question, names in first.items():
-        if found := _current_labels(events.of_subject(reader, "type", question)):
+        if found := _current_labels(events.events_of(reader, "type", question)):
             yield SubjectAnnotations(question=names[0], completion=names[1], events=found)
 
 
@@ -168,7 +168,7 @@ def gather(
 
 
 def _count_changed_labels(project: Project, frozen: FrozenSet) -> Differing:
-    found = building.changed(project.database.reader(), frozen.stored.id, frozen.stored.gold)
+    found = building.count_changed_labels(project.database.reader(), frozen.stored.id, frozen.stored.gold)
     return Differing(gold=found.gold, types=found.subtype)
 
 

@@ -18,7 +18,7 @@ from workbench.measuring.judged import BASELINE, judges_of
 from workbench.measuring.report.contents import RunFacts
 from workbench.measuring.report.gathering import deciding, run_facts
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
-from workbench.tables.files import flat, lines_csv
+from workbench.tables.files import flatten_columns, lines_csv
 
 
 class Leaderboard(Struct, frozen=True, kw_only=True):
@@ -122,4 +122,4 @@ def leaderboard_csv(lines: Sequence[LeaderboardLine]) -> str:
 
 def _flatten_line(line: LeaderboardLine) -> dict[str, object]:
     found = structs.asdict(line)
-    return dict(flat(found | found.pop("types")))
+    return dict(flatten_columns(found | found.pop("types")))

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from workbench.core.database import sets
 from workbench.core.errors import Command, UsageError, opt
-from workbench.core.project import Project, some_at_a_time
+from workbench.core.project import Project, batches
 from workbench.core.sets import SetName
 from workbench.llm.clock import Clock
 from workbench.llm.failures import REPEATED
@@ -77,7 +77,7 @@ class PlannedModel(Struct, frozen=True, kw_only=True):
         return {
             "server": self.server.profile,
             "model": self.server.model,
-            SERVER_AT: list(self.server.places),
+            SERVER_AT: list(self.server.identities),
             "sampling": as_stored(self.sampling),
             "prompt_sha256": prompt.sha256,
             **self.server.extras.config(),
@@ -194,7 +194,7 @@ class Asking:
         self._database = project.database
         self._plan = plan
         self._lease = lease
-        self._parts = list(some_at_a_time(questions, PART))
+        self._parts = list(batches(questions, PART))
         self._models = {model.name: model for model in plan.models}
         self._lanes = {model.name: Lane(model.server, model.price, Clock()) for model in plan.models}
         reader = project.database.reader()
@@ -234,7 +234,7 @@ class Asking:
         reader = self._database.reader()
         replies = stored.has_responses(reader)
         failed = self._failed.get(name, {})
-        for questions in some_at_a_time([one for part in self._parts for one in part], _BATCH):
+        for questions in batches([one for part in self._parts for one in part], _BATCH):
             missing = [self._prepare(name, wanted) for wanted in self._missing_requests(model, questions)]
             found.there += len(questions) * model.samples - len(missing)
             keys = [key for one in missing for key in one.keys.values()]

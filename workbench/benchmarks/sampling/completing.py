@@ -12,12 +12,12 @@ from workbench.benchmarks.records import CompletionsWritten, ModelWritten
 from workbench.benchmarks.sampling.asking import Asking, CompletionPlan, PlannedModel, PlanQuestions, plan_questions
 from workbench.core.errors import RunError, UsageError
 from workbench.core.options import record_from
-from workbench.core.project import Project, some_at_a_time
+from workbench.core.project import Project, batches
 from workbench.core.run import RunUsage
 from workbench.data.store.importing import discard_dead_imports
 from workbench.llm.server import Limits
-from workbench.runs.configuring import bound_run, require_same
-from workbench.runs.generation import GO_ON, Identity, require_free
+from workbench.runs.configuring import bound_run, require_same_configuration
+from workbench.runs.generation import GO_ON, Identity, require_generation_name
 from workbench.runs.store import calls
 from workbench.runs.store import completing as stored
 from workbench.runs.store import runs as stored_runs
@@ -48,7 +48,7 @@ def runs_of(project: Project, plan: CompletionPlan) -> dict[str, int]:
             continue
         identity = Identity(model.config(plan.prompt))
         try:
-            require_same(bound, identity)
+            require_same_configuration(bound, identity)
         except UsageError as error:
             raise UsageError(error.message, "Give the model another name: its settings have changed.") from error
         run = stored_runs.find(reader, bound.id, identity.version)
@@ -66,9 +66,9 @@ def begin(project: Project, plan: CompletionPlan) -> dict[str, int]:
     found = {}
     with project.database.write() as connection:
         for model in plan.models:
-            require_free(PREFIX + model.name)
+            require_generation_name(PREFIX + model.name)
             run = bound_run(connection, PREFIX + model.name, Identity(model.config(plan.prompt)), {})
-            stored_runs.settle(connection, run, "paused", GO_ON)
+            stored_runs.end_run(connection, run, "paused", GO_ON)
             found[model.name] = run
     return found
 
@@ -146,9 +146,9 @@ def _make_report(
     with project.database.write() as connection:
         for one in models:
             if one.halted is None and not one.unasked:
-                stored_runs.settle(connection, one.run, "complete")
+                stored_runs.end_run(connection, one.run, "complete")
             else:
-                stored_runs.settle(connection, one.run, "paused", one.halted or GO_ON)
+                stored_runs.end_run(connection, one.run, "paused", one.halted or GO_ON)
     reader = project.database.reader()
     used = [calls.get(reader, run) or RunUsage() for run in runs.values()]
     return CompletionsWritten(
@@ -167,7 +167,7 @@ def _model_report(
 ) -> ModelWritten:
     reader = project.database.reader()
     survey = left.survey(model.name)
-    parts = some_at_a_time(asked.questions, _BATCH)
+    parts = batches(asked.questions, _BATCH)
     used = calls.get(reader, run) or RunUsage()
     return record_from(
         ModelWritten,

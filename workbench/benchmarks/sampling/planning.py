@@ -21,7 +21,7 @@ from workbench.benchmarks.sampling.asking import (
 )
 from workbench.benchmarks.sampling.completing import runs_of
 from workbench.config.file import read_toml
-from workbench.config.models import named_model, price_in, prices_of
+from workbench.config.models import named_model, parse_price, prices_of
 from workbench.config.verifiers import NAME, options_in
 from workbench.core.errors import UsageError, opt
 from workbench.core.installed import find_page
@@ -39,7 +39,7 @@ from workbench.verifiers.serving import (
     require_sendable,
     sampling_from,
     server_from,
-    whole,
+    whole_number,
 )
 
 _MINUTE_S: Final = 60.0
@@ -261,7 +261,7 @@ def _planned_model(project: Project, place: str, name: str, options: dict[str, s
     try:
         server, sampling, limits = server_from(chosen), sampling_from(chosen), limits_from(chosen)
         require_sendable(server, sampling, Sampling.__struct_fields__)
-        samples = whole(chosen, SAMPLES, least=1, most=MOST_SAMPLES) or 1
+        samples = whole_number(chosen, SAMPLES, least=1, most=MOST_SAMPLES) or 1
         if samples > 1 and sampling.temperature == 0:
             raise ValueError("samples: more than one sample requires a temperature above 0, else all are the same")
     except ValueError as error:
@@ -272,7 +272,7 @@ def _planned_model(project: Project, place: str, name: str, options: dict[str, s
         sampling=sampling,
         samples=samples,
         limits=limits,
-        price=price_in(f"{place}.price", price) if price is not None else _price_of_model(project, server),
+        price=parse_price(f"{place}.price", price) if price is not None else _price_of_model(project, server),
     )
 
 

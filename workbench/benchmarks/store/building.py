@@ -129,7 +129,7 @@ class SetChanges(NamedTuple):
     subtype: int
 
 
-def changed(connection: Connection, number: int, choice: GoldChoice | None) -> SetChanges:
+def count_changed_labels(connection: Connection, number: int, choice: GoldChoice | None) -> SetChanges:
     gold = {"people": PEOPLE_GOLD, "imported": IMPORTED_GOLD}
     now = gold.get(choice or "", GOLD)
     row: tuple[int, int] = connection.execute(
@@ -193,7 +193,7 @@ def sources(connection: Connection) -> dict[str, Source]:
     return {row[0]: Source(*row) for row in rows}
 
 
-def missing(connection: Connection, number: int) -> int:
+def count_missing(connection: Connection, number: int) -> int:
     row: tuple[int] = connection.execute(
         f"SELECT count(*) FROM set_items AS x WHERE x.set_id = ? AND NOT EXISTS (SELECT 1 FROM completions AS c "
         "JOIN completion_text AS ct ON ct.id = c.id JOIN question_text AS qt ON qt.id = c.question_id "

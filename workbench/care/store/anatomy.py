@@ -53,7 +53,7 @@ def integrity(connection: Connection) -> Finding:
     return _schema_finding("integrity", trouble, "repair")
 
 
-def about_place(path: Path) -> list[Finding]:
+def check_location(path: Path) -> list[Finding]:
     """Check SQLite itself, the write-ahead log's size and the file system."""
     old = "" if sqlite3.sqlite_version_info >= MINIMUM_SQLITE else f"{sqlite3.sqlite_version} is too old"
     log = path.with_name(path.name + "-wal")
@@ -92,7 +92,7 @@ def texts(connection: Connection) -> Finding:
 
 def labels(connection: Connection) -> Finding:
     """Compare every label event with the hash taken when it was given."""
-    return _schema_finding("labels", _changed("label event", events.changed(connection)), "rescue")
+    return _schema_finding("labels", _changed("label event", events.changed_events(connection)), "rescue")
 
 
 def _changed(noun: str, found: Iterable[ChangedRow]) -> str:
@@ -116,7 +116,7 @@ def _difference(difference: Difference) -> Finding:
     return _schema_finding("schema", f"{difference.what}{text}", "" if difference.kind == "table" else "repair")
 
 
-def put_right(path: Path) -> list[str]:
+def repair_schema(path: Path) -> list[str]:
     """Drop harmful triggers and indexes that are not ours; recreate ours, and our views, where they differ.
 
     Tables are not changed, because rows would be lost. Harmless objects are kept.

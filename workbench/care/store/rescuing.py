@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from workbench.care.store.salvage import DERIVED, Salvage, Schema, Value, without_triggers
+from workbench.care.store.salvage import DERIVED, Salvage, Schema, Value, drop_triggers
 from workbench.core.database import events, generation, hashes, migrations
 from workbench.core.database.backup import check
 from workbench.core.database.failures import explained
@@ -141,7 +141,7 @@ class Rescue:
                 for pragma in ("foreign_keys = OFF", "synchronous = OFF", "cache_size = -65536"):
                     connection.execute(f"PRAGMA {pragma}")
                 connection.execute("BEGIN IMMEDIATE")
-                later = [*_without_indexes(connection), *without_triggers(connection)]
+                later = [*_without_indexes(connection), *drop_triggers(connection)]
                 keeps_secret = self._copy_tables(connection)
                 self._complete_references(connection)
                 changed = self._correct_hashes(connection)
@@ -224,7 +224,7 @@ class Rescue:
         for table, column, found in (
             ("questions", "hash", list(hashes.changed_questions(connection))),
             ("completions", "hash", list(hashes.changed_completions(connection))),
-            ("label_events", "digest", list(events.changed(connection))),
+            ("label_events", "digest", list(events.changed_events(connection))),
         ):
             connection.executemany(
                 f"UPDATE {table} SET {column} = ? WHERE id = ?", [(one.hash, one.id) for one in found if one.hash]
@@ -295,7 +295,7 @@ def is_database(path: Path) -> bool:
         return False
 
 
-def bring_back(copy: Path, source: Path) -> int:
+def prepare_backup(copy: Path, source: Path) -> int:
     """Check a copy of a backup, apply its own log, and migrate it; no other process has it open.
 
     Args:
@@ -318,7 +318,7 @@ def bring_back(copy: Path, source: Path) -> int:
             if dangling is not None:
                 raise StoreError(f"{copy}: a row of {dangling[0]} refers to nothing.")
             migrations.bring_up_to_date(copy, keep_copy=False)
-            generation.name_anew(copy)
+            generation.rename_copy(copy)
             check(copy)
         except StoreError as error:
             raise StoreError(

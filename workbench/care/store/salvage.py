@@ -60,7 +60,7 @@ def _table_shape(connection: Connection, table: str) -> TableShape:
     return TableShape(table, [row[1] for row in found], by_rowid, [place for _, place in key])
 
 
-def without_triggers(connection: Connection) -> list[str]:
+def drop_triggers(connection: Connection) -> list[str]:
     """Drop all triggers; return the statements that recreate them."""
     found = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
     for name, _ in found:

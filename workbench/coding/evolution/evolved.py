@@ -8,8 +8,8 @@ from typing import Final
 
 import msgspec
 
-from workbench.coding.evolution.evolving import skipped, unbegun
-from workbench.coding.evolution.growing import columns, perfect, rate, shares_passed
+from workbench.coding.evolution.evolving import count_not_begun, count_skipped
+from workbench.coding.evolution.growing import columns, count_perfect, rate, shares_passed
 from workbench.coding.evolution.representatives import SHOWN_SOLUTIONS
 from workbench.coding.records.evolution import (
     MODES,
@@ -35,7 +35,7 @@ from workbench.coding.store import evolutions
 from workbench.coding.store.evolutions import EvolutionRow
 from workbench.core.code import PASS, Problem, counted
 from workbench.core.errors import UsageError, opt
-from workbench.core.project import Project, some_at_a_time
+from workbench.core.project import Project, batches
 from workbench.data.store.tests import problems_of
 from workbench.runs.store import runs
 
@@ -244,11 +244,11 @@ def report(project: Project, row: EvolutionRow) -> EvolutionReport:
         dataset=row.dataset,
         settings=settings,
         problems=len(every),
-        unbegun=unbegun(project, row),
+        unbegun=count_not_begun(project, row),
         finished=len(found),
         unverified=sum(one.pool.reference is None for one in found),
         wrong_from_start=sum(_count_missed(one.pool.reference or "") for one in found),
-        skipped=skipped(project, row),
+        skipped=count_skipped(project, row),
         ks=KS,
         rounds=round_rows(found, settings.rounds),
         sources=source_rows(found, settings.rounds),
@@ -275,7 +275,7 @@ def problem_evolution(project: Project, row: EvolutionRow, question: int) -> Pro
                 kept=snapshot.kept,
                 vectors=vectors,
                 left_out=snapshot.left_out,
-                perfect=perfect(vectors, snapshot.kept),
+                perfect=count_perfect(vectors, snapshot.kept),
             )
         )
     return ProblemEvolution(
@@ -289,8 +289,8 @@ def problem_evolution(project: Project, row: EvolutionRow, question: int) -> Pro
 
 def lines(project: Project, row: EvolutionRow) -> Iterator[EvolvedLine]:
     """Yield the resulting problems with their tests, in the order of import, for reinforcement learning."""
-    questions = sorted(evolutions.reached(project.database.reader(), row.id))
-    for some in some_at_a_time(questions, _BATCH_PROBLEMS):
+    questions = sorted(evolutions.step_counts(project.database.reader(), row.id))
+    for some in batches(questions, _BATCH_PROBLEMS):
         problems = problems_of(project.database, some, [])
         for one in evolutions.evolved(project.database.reader(), row.id, some):
             if one.final is not None and one.final.snapshots[-1].left_out is None:
@@ -318,7 +318,7 @@ def _evolved_line(row: EvolutionRow, one: Evolved, problem: Problem) -> EvolvedL
         origins=_test_origins(one, kept),
         pass_rates=rates,
         solution_rates=tuple(shares_passed(one.vectors, kept)),
-        pass_at_1=perfect(one.vectors, kept) / len(one.vectors),
+        pass_at_1=count_perfect(one.vectors, kept) / len(one.vectors),
         seed=row.settings.seed,
         provenance=EvolvedFrom(
             evolution=row.name, dataset=row.dataset, reference=one.pool.reference is not None, settings=row.settings

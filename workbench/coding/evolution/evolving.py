@@ -25,7 +25,7 @@ from workbench.coding.templates import OURS, OwnPrompts
 from workbench.core.code import Execution, Problem, Program
 from workbench.core.database.hashes import secret
 from workbench.core.errors import UsageError
-from workbench.core.project import Project, some_at_a_time
+from workbench.core.project import Project, batches
 from workbench.core.selection import Shard
 from workbench.data.store import problems
 from workbench.data.store import tests as suites
@@ -101,7 +101,7 @@ def evolve(
         RunError: No call can succeed now; replies received are stored, and the same call continues from there.
     """
     run = _Evolution(project, row, writer, executor, secret(project.database.reader()), own)
-    share = None if shard is None else evolutions.in_share(project.database.reader(), row.dataset_id, shard)
+    share = None if shard is None else evolutions.questions_in_shard(project.database.reader(), row.dataset_id, shard)
     able = (
         one.question
         for one in _evolvable_tasks(project, row)
@@ -112,13 +112,13 @@ def evolve(
         _execute_step(run, chosen, position, words, work, watch)
 
 
-def skipped(project: Project, row: EvolutionRow) -> dict[str, int]:
+def count_skipped(project: Project, row: EvolutionRow) -> dict[str, int]:
     """Count the problems of the data set that do not evolve, by a code of `SKIPPED`."""
     return dict(Counter(why for _, why in _tasks_with_obstacles(project, row) if why is not None))
 
 
-def unbegun(project: Project, row: EvolutionRow) -> int:
-    begun = evolutions.reached(project.database.reader(), row.id)
+def count_not_begun(project: Project, row: EvolutionRow) -> int:
+    begun = evolutions.step_counts(project.database.reader(), row.id)
     return sum(one.question not in begun for one in _evolvable_tasks(project, row))
 
 
@@ -134,7 +134,7 @@ def _require_extractor(name: str) -> None:
 
 
 def _evolvable_tasks(project: Project, row: EvolutionRow) -> Iterator[Task]:
-    begun = evolutions.reached(project.database.reader(), row.id)
+    begun = evolutions.step_counts(project.database.reader(), row.id)
     return (one for one, why in _tasks_with_obstacles(project, row) if why is None or one.question in begun)
 
 
@@ -166,10 +166,10 @@ def _steps(rounds: int) -> Iterator[tuple[str, _Work]]:
 def _execute_step(
     run: _Evolution, chosen: Sequence[int], position: int, words: str, work: _Work, watch: Watch | None
 ) -> None:
-    reached = evolutions.reached(run.project.database.reader(), run.row.id)
+    reached = evolutions.step_counts(run.project.database.reader(), run.row.id)
     waiting = [question for question in chosen if reached.get(question, 0) == position]
     done = len(chosen) - len(waiting)
-    for some in some_at_a_time(waiting, _BATCH_PROBLEMS):
+    for some in batches(waiting, _BATCH_PROBLEMS):
         if watch is not None:
             watch(words, done, len(chosen))
         for question, found in work(run, some).items():
@@ -186,7 +186,7 @@ def write_step(connection: Connection, row: EvolutionRow, question: int, positio
     snapshots = [*step.snapshots[1:], step.snapshots[-1]]
     names = evolutions.suite_names(row.name, row.settings.rounds)
     for name, snapshot in zip(names, snapshots, strict=True):
-        suite = suites.named(connection, row.dataset_id, name)
+        suite = suites.find_suite(connection, row.dataset_id, name)
         if suite is not None and snapshot.left_out is None:
             tests = [evolved.tests[place] for place in snapshot.kept]
             suites.put_tests(connection, "question", suite.id, {question: tests})
@@ -214,7 +214,7 @@ def _growth_steps(run: _Evolution, questions: Sequence[int], round: int, mode: M
     settings, database = run.row.settings, run.project.database
     problems = problems_of(database, questions, [])
     found = {one.question: one for one in evolutions.evolved(database.reader(), run.row.id, questions)}
-    plans = {question: growing.planned(found[question], settings, round, mode) for question in questions}
+    plans = {question: growing.plan_step(found[question], settings, round, mode) for question in questions}
     pools = _solution_texts(run, {question: one.pool.solutions for question, one in found.items()})
     replies = _ask_model(run, problems, found, plans, pools)
     taken = {
@@ -222,7 +222,7 @@ def _growth_steps(run: _Evolution, questions: Sequence[int], round: int, mode: M
     }
     outcomes, lost = _run_tests(run, _with_tests(problems, taken), pools, _NEW)
     return {
-        question: growing.grown(
+        question: growing.finish_step(
             plans[question],
             taken[question],
             [outcomes.get((question, item), "") for item in found[question].pool.solutions],
@@ -237,7 +237,7 @@ def _growth_steps(run: _Evolution, questions: Sequence[int], round: int, mode: M
 
 def _final_steps(run: _Evolution, questions: Sequence[int]) -> dict[int, Step]:
     found = evolutions.evolved(run.project.database.reader(), run.row.id, questions)
-    return {one.question: growing.ended(one, run.row.settings) for one in found}
+    return {one.question: growing.final_step(one, run.row.settings) for one in found}
 
 
 def _ask_model(
@@ -335,7 +335,7 @@ def problems_in(project: Project, wanted: EvolutionName) -> array[int]:
     """Return row ids of the problems that an evolution started with, in the order of import."""
     reader = project.database.reader()
     rows = [row for row in evolutions.named(reader, wanted.name) if row.dataset == wanted.dataset]
-    return array("q", sorted(question for row in rows for question in evolutions.reached(reader, row.id)))
+    return array("q", sorted(question for row in rows for question in evolutions.step_counts(reader, row.id)))
 
 
 def origin_of(project: Project, question: int, suite: str) -> SuiteOrigin | None:

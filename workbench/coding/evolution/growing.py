@@ -14,8 +14,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from workbench.coding.evolution.replies import ReadTests, ShownProblem, for_tests, taken_of
-from workbench.coding.evolution.representatives import adversarial, discriminative
+from workbench.coding.evolution.replies import ReadTests, ShownProblem, executable_tests, request_for_step
+from workbench.coding.evolution.representatives import choose_adversarial, choose_discriminative
 from workbench.coding.records.evolution import (
     EvolutionSettings,
     Evolved,
@@ -28,7 +28,7 @@ from workbench.coding.records.evolution import (
 from workbench.coding.templates import OURS, OwnPrompts
 from workbench.core.code import BROKEN, PASS, Problem
 from workbench.core.code_tests.broken import bound_names
-from workbench.data.alike import draw
+from workbench.data.alike import random_generator
 from workbench.llm.records import PromptMessage
 
 # -- Which tests are shown, and which are kept (EvolveCoder 2.3, and the functions its authors released).
@@ -43,11 +43,11 @@ def rate(column: str) -> float:
     return column.count("1") / len(column)
 
 
-def splits(column: str) -> bool:
+def is_split(column: str) -> bool:
     return "1" in column and "0" in column
 
 
-def shown_to_beat(tests: Sequence[str], settings: EvolutionSettings) -> list[int]:
+def tests_for_adversarial(tests: Sequence[str], settings: EvolutionSettings) -> list[int]:
     """Return positions of the tests that an adversarial step shows.
 
     Tests that fewer than a tenth of the solutions pass are omitted, as in the released code. Tests that nearly all pass
@@ -59,11 +59,11 @@ def shown_to_beat(tests: Sequence[str], settings: EvolutionSettings) -> list[int
     return [place for place in likely if rate(tests[place]) < settings.easiest] or likely
 
 
-def shown_to_split(tests: Sequence[str], settings: EvolutionSettings, draw: Random) -> list[int]:
+def tests_for_discriminative(tests: Sequence[str], settings: EvolutionSettings, draw: Random) -> list[int]:
     return sorted(draw.choice(group) for group in _equivalent_tests(tests, settings.least))
 
 
-def stays(round: int, vectors: Sequence[str], settings: EvolutionSettings, draw: Random) -> Snapshot:
+def snapshot_after(round: int, vectors: Sequence[str], settings: EvolutionSettings, draw: Random) -> Snapshot:
     """Return which of a problem's tests are kept after a round, and whether the problem is kept.
 
     Args:
@@ -91,14 +91,14 @@ def shares_passed(vectors: Sequence[str], kept: Sequence[int]) -> list[float]:
     return [sum(vector[place] == "1" for place in kept) / len(kept) for vector in vectors]
 
 
-def perfect(vectors: Sequence[str], kept: Sequence[int]) -> int:
+def count_perfect(vectors: Sequence[str], kept: Sequence[int]) -> int:
     return sum(all(vector[place] == "1" for place in kept) for vector in vectors)
 
 
 def _exclusion_reason(kept: Sequence[int], vectors: Sequence[str], settings: EvolutionSettings) -> str | None:
     if len(kept) < settings.fewest:
         return "few_tests"
-    return "too_easy" if perfect(vectors, kept) / len(vectors) > settings.most_perfect else None
+    return "too_easy" if count_perfect(vectors, kept) / len(vectors) > settings.most_perfect else None
 
 
 def _equivalent_tests(tests: Sequence[str], least: float) -> list[list[int]]:
@@ -132,13 +132,21 @@ class PlannedStep(Struct, frozen=True, kw_only=True):
         return None if self.view else NO_TESTS
 
 
-def planned(evolved: Evolved, settings: EvolutionSettings, round: int, mode: Mode) -> PlannedStep:
+def plan_step(evolved: Evolved, settings: EvolutionSettings, round: int, mode: Mode) -> PlannedStep:
     vectors = evolved.vectors
-    chance = draw(settings.seed, evolved.task_id, round, mode)
+    chance = random_generator(settings.seed, evolved.task_id, round, mode)
     tests = columns(vectors)
-    view = shown_to_beat(tests, settings) if mode == "adversarial" else shown_to_split(tests, settings, chance)
+    view = (
+        tests_for_adversarial(tests, settings)
+        if mode == "adversarial"
+        else tests_for_discriminative(tests, settings, chance)
+    )
     seen = ["".join(vector[place] for place in view) for vector in vectors]
-    shown = adversarial(seen, chance, settings.objective) if mode == "adversarial" else discriminative(seen, chance)
+    shown = (
+        choose_adversarial(seen, chance, settings.objective)
+        if mode == "adversarial"
+        else choose_discriminative(seen, chance)
+    )
     return PlannedStep(round=round, mode=mode, shown=tuple(shown) if view else (), view=tuple(view))
 
 
@@ -166,16 +174,16 @@ def request(
         tests=[tests[place] for place in plan.view],
         vectors=["".join(vectors[solution][place] for place in plan.view) for solution in plan.shown],
     )
-    return for_tests(plan.mode, shown, settings.asked, secret, own)
+    return request_for_step(plan.mode, shown, settings.asked, secret, own)
 
 
 def read(reply: str | None, evolved: Evolved, problem: Problem) -> ReadTests:
     names = [problem.entry_point, *bound_names(problem.setup)] if problem.entry_point else []
     present = (test.source for test in evolved.tests)
-    return taken_of(reply or "", [name for name in names if name], present)
+    return executable_tests(reply or "", [name for name in names if name], present)
 
 
-def grown(
+def finish_step(
     plan: PlannedStep,
     taken: ReadTests,
     outcomes: Sequence[str],
@@ -216,10 +224,15 @@ def grown(
     )
 
 
-def ended(evolved: Evolved, settings: EvolutionSettings) -> FinalStep:
+def final_step(evolved: Evolved, settings: EvolutionSettings) -> FinalStep:
     return FinalStep(
         snapshots=tuple(
-            stays(round, evolved.vectors_after(round), settings, draw(settings.seed, evolved.task_id, round, "final"))
+            snapshot_after(
+                round,
+                evolved.vectors_after(round),
+                settings,
+                random_generator(settings.seed, evolved.task_id, round, "final"),
+            )
             for round in range(settings.rounds + 1)
         )
     )
@@ -232,6 +245,6 @@ def _rejection_code(
         return "broken"
     if reference is not None and reference[place] != PASS and not settings.keep_unverified:
         return "wrong"
-    if mode == "discriminative" and not splits("".join(vector_of(each[place]) for each in outcomes)):
+    if mode == "discriminative" and not is_split("".join(vector_of(each[place]) for each in outcomes)):
         return "no_split"
     return None

@@ -16,10 +16,10 @@ from workbench.coding.evolution.replies import (
     PROMPTS,
     ReadTests,
     Rewritten,
-    checked,
-    for_problem,
+    check_tests,
+    parse_rewritten,
+    request_for_rewriting,
     request_kind,
-    rewritten_of,
 )
 from workbench.coding.options import RefinementOptions
 from workbench.coding.problems import Dataset
@@ -27,7 +27,7 @@ from workbench.coding.records.figures import RefinedProblem, RefineReport, Refus
 from workbench.coding.templates import OURS, Asked, OwnPrompt, OwnPrompts, digests, own_prompts
 from workbench.core.code import BASE, PASS, CodeTest, Problem, Program
 from workbench.core.database.hashes import secret
-from workbench.core.project import Project, some_at_a_time
+from workbench.core.project import Project, batches
 from workbench.data.formats.writing import new_file
 from workbench.data.store import problems
 from workbench.data.store.problems import Task
@@ -48,7 +48,7 @@ def prompts_of(wish: RefinementOptions) -> dict[Asked, OwnPrompt]:
     return own_prompts(wish.templates, ("with-reference", "without-reference"))
 
 
-def about(wish: RefinementOptions, own: OwnPrompts) -> dict[str, object]:
+def reply_settings(wish: RefinementOptions, own: OwnPrompts) -> dict[str, object]:
     return {"asked": wish.asked, "prompts": PROMPTS, **({"own_prompts": digests(own)} if own else {})}
 
 
@@ -90,7 +90,7 @@ def refine(
     written = tests = tried = passed = 0
     refused: list[RefusedProblem] = []
     with new_file(path, force=force) as file:
-        for some in some_at_a_time(chosen, _BATCH_PROBLEMS):
+        for some in batches(chosen, _BATCH_PROBLEMS):
             for found in _refine_batch(project, wish, own, writer, executor, some):
                 if isinstance(found, RefusedProblem):
                     refused.append(found)
@@ -121,16 +121,18 @@ def _refine_batch(
     shown = [problems[one.question] for one in some]
     replies = writer.ask(
         [
-            WritingRequest(messages=for_problem(one.prompt, one.canonical, wish.asked, key, own), step=_STEP)
+            WritingRequest(messages=request_for_rewriting(one.prompt, one.canonical, wish.asked, key, own), step=_STEP)
             for one in shown
         ]
     )
     read = {
-        one.question: rewritten_of(reply or "", bare=request_kind(problem.canonical) in own)
+        one.question: parse_rewritten(reply or "", bare=request_kind(problem.canonical) in own)
         for one, problem, reply in zip(some, shown, replies, strict=True)
     }
     taken = {
-        question: checked(found.tests, [found.entry_point], []) for question, found in read.items() if found is not None
+        question: check_tests(found.tests, [found.entry_point], [])
+        for question, found in read.items()
+        if found is not None
     }
     outcomes = _run_solutions(executor, problems, read, taken)
     for one in some:

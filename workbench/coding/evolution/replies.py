@@ -21,7 +21,7 @@ from workbench.core.code_tests.broken import spelling, tree_of
 from workbench.core.final_answer import reply_start
 from workbench.llm.records import PromptMessage
 from workbench.verifiers.control_tokens import neutralised
-from workbench.verifiers.judges.template import BROKEN_NOTICE, delimiter, fenced
+from workbench.verifiers.judges.template import BROKEN_NOTICE, delimiter, put_in_fence
 
 _MAX_PROPOSED = 500
 _LIST = re.compile(r'"tests"\s*:\s*\[')
@@ -65,7 +65,7 @@ class Rewritten(Struct, frozen=True, kw_only=True):
     tests: tuple[str, ...]
 
 
-def taken_of(reply: str, names: Iterable[str], present: Iterable[str]) -> ReadTests:
+def executable_tests(reply: str, names: Iterable[str], present: Iterable[str]) -> ReadTests:
     """Return the tests in a reply that may be executed.
 
     Args:
@@ -75,11 +75,11 @@ def taken_of(reply: str, names: Iterable[str], present: Iterable[str]) -> ReadTe
             is accepted.
         present: Sources of existing tests; the same test in another spelling is a duplicate.
     """
-    return checked(proposed(reply), names, present)
+    return check_tests(parse_proposed_tests(reply), names, present)
 
 
-def checked(sources: Sequence[str], names: Iterable[str], present: Iterable[str]) -> ReadTests:
-    """Return those of the given tests that may be executed; see `taken_of` for the arguments."""
+def check_tests(sources: Sequence[str], names: Iterable[str], present: Iterable[str]) -> ReadTests:
+    """Return those of the given tests that may be executed; see `executable_tests` for the arguments."""
     called = frozenset(names)
     known = {spelling(source) for source in present}
     rejected: Counter[str] = Counter()
@@ -94,7 +94,7 @@ def checked(sources: Sequence[str], names: Iterable[str], present: Iterable[str]
     return ReadTests(tuple(taken), len(sources), rejected)
 
 
-def proposed(reply: str) -> list[str]:
+def parse_proposed_tests(reply: str) -> list[str]:
     """Return the texts in a reply's list ``tests``; of a truncated list, the texts before its end."""
     said = reply[reply_start(reply) :]
     for value in _json_objects(said):
@@ -104,7 +104,7 @@ def proposed(reply: str) -> list[str]:
     return _clean_texts(_items_before_cut(said, starts[-1].end())) if starts else []
 
 
-def rewritten_of(reply: str, *, bare: bool = False) -> Rewritten | None:
+def parse_rewritten(reply: str, *, bare: bool = False) -> Rewritten | None:
     """Return the problem in a reply; None if a part of it is missing.
 
     Args:
@@ -262,7 +262,7 @@ class ShownProblem(Struct, frozen=True, kw_only=True):
     vectors: Sequence[str]
 
 
-def for_tests(
+def request_for_step(
     mode: Mode, shown: ShownProblem, count: int, secret: bytes, own: OwnPrompts = OURS
 ) -> tuple[PromptMessage, ...]:
     """Return the request of one step of a round.
@@ -310,7 +310,7 @@ def request_kind(solution: str) -> Asked:
     return "with-reference" if solution else "without-reference"
 
 
-def for_problem(
+def request_for_rewriting(
     question: str, solution: str, count: int, secret: bytes, own: OwnPrompts = OURS
 ) -> tuple[PromptMessage, ...]:
     """Return the request to rewrite a problem of standard input, with a function to write and about ``count`` tests.
@@ -332,5 +332,5 @@ def _messages(words: str, parts: Sequence[tuple[str, str]], secret: bytes) -> tu
     system = _SYSTEM.format(line=line)
     if any(text != given for text, (_, given) in zip(texts, parts, strict=True)):
         system = f"{system} {BROKEN_NOTICE.strip()}"
-    blocks = [f"{name}:\n{fenced(text, line)}" for (name, _), text in zip(parts, texts, strict=True)]
+    blocks = [f"{name}:\n{put_in_fence(text, line)}" for (name, _), text in zip(parts, texts, strict=True)]
     return (PromptMessage("system", system), PromptMessage("user", "\n\n".join([words, *blocks])))

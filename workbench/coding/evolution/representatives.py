@@ -25,7 +25,7 @@ _MIN_PASS_RATE: Final = 0.1
 """If too few are in that range, three random solutions with a higher pass rate than this are used."""
 
 
-def adversarial(vectors: Sequence[str], draw: Random, objective: Objective = "released") -> list[int]:
+def choose_adversarial(vectors: Sequence[str], draw: Random, objective: Objective = "released") -> list[int]:
     """Return the two solutions with the highest pass rates, and the three others that disagree most with one another.
 
     Args:
@@ -49,7 +49,7 @@ def adversarial(vectors: Sequence[str], draw: Random, objective: Objective = "re
     return sorted([*best, *draw.sample(some, min(SHOWN_SOLUTIONS - _BEST_SOLUTIONS, len(some)))])
 
 
-def discriminative(vectors: Sequence[str], draw: Random) -> list[int]:
+def choose_discriminative(vectors: Sequence[str], draw: Random) -> list[int]:
     """Return the five solutions that the tests distinguish least.
 
     A group of solutions with the same vector is drawn with a probability that grows with its size. Five of its members
@@ -143,9 +143,9 @@ def representatives(
             continue
         chance = Random(seed)
         chosen = (
-            adversarial(case.vectors, chance, objective)
+            choose_adversarial(case.vectors, chance, objective)
             if mode == "adversarial"
-            else discriminative(case.vectors, chance)
+            else choose_discriminative(case.vectors, chance)
         )
         yield Representatives(
             name=case.name or str(line),

@@ -13,7 +13,7 @@ from workbench.coding.evolution import evolved, evolving
 from workbench.coding.evolution.replies import PROMPTS
 from workbench.coding.evolution.tables import evolution_document
 from workbench.coding.options import ProgramOptions
-from workbench.coding.problems import executing, programs_sandbox
+from workbench.coding.problems import execution_verifier, programs_sandbox
 from workbench.coding.records.evolution import MODES, EvolutionReport, EvolutionSettings
 from workbench.coding.store.evolutions import EvolutionRow, run_name
 from workbench.coding.templates import digests, own_prompts
@@ -73,7 +73,7 @@ def run(
     (model,) = models.models.values()
     own = own_prompts(templates, MODES)
     words = ", ".join([PROMPTS] * (len(own) < len(MODES)) + [f"{asked} {one}" for asked, one in digests(own).items()])
-    execution = executing(programs.execution)
+    execution = execution_verifier(programs.execution)
     wanted = structs.replace(
         settings,
         model=model.server.model,

@@ -25,7 +25,7 @@ from workbench.tables.document import (
     row,
 )
 from workbench.tables.table import Column, Columns, column, count, table, word
-from workbench.tables.table_text import lines_text, plain_table
+from workbench.tables.table_text import plain_table, text_plot
 
 _TENTHS = tuple(f"{10 * tenth}–{10 * tenth + 10}" for tenth in range(10))
 _LEFT_OUT = {"few_tests": "too few tests", "too_easy": "solved by nearly all"}
@@ -34,7 +34,7 @@ _LEFT_OUT = {"few_tests": "too few tests", "too_easy": "solved by nearly all"}
 def evolution_text(report: EvolutionReport) -> str:
     blocks = list(map(plain_table, _tables(report)))
     # The distribution of scores is also shown as a table.
-    plots = [f"{plot.caption}\n\n{lines_text(plot)}\n" for plot in _plots(report)[:-1]]
+    plots = [f"{plot.caption}\n\n{text_plot(plot)}\n" for plot in _plots(report)[:-1]]
     return "\n".join([_lead_text(report) + "\n", *blocks, *plots])
 
 

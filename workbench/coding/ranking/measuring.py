@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct, structs
 
 from workbench.coding import formats
-from workbench.coding.ranking.scored import Rater, named_raters, ranks_of, raters, scored
-from workbench.coding.ranking.selecting import NO_ITEM, How, SelectedSet, select_stored
+from workbench.coding.ranking.scored import Rater, named_raters, ranks_of, raters, scored_problems
+from workbench.coding.ranking.selecting import NO_ITEM, RankingSelectionRules, SelectedSet, select_stored
 from workbench.coding.ranking.truth import SolutionOutcomes, Truth
 from workbench.core.code import Execution
 from workbench.core.item import Refusal
@@ -64,7 +64,7 @@ class Covered(Struct, frozen=True, kw_only=True):
     lacking: dict[str, int]
 
 
-def covered(
+def choose_coverage(
     problems: Sequence[ScoredProblem],
     raters: Sequence[Rater],
     missing: Missing,
@@ -217,7 +217,7 @@ def ranking_of_file(path: Path, *, samples: int = SAMPLES, seed: int = 0) -> Fil
     return FileRanking(report=report, refused=found.refused)
 
 
-def compared(
+def compare_verifiers(
     project: Project,
     truth: Truth,
     verifiers: Sequence[str] = (),
@@ -239,20 +239,20 @@ def compared(
         k: Use only k selected solutions of each problem; None for all.
         references: With k, the outcomes of reference solutions (`references.outcomes_of_references`).
         reference_scores: Outcomes of reference solutions in the tests that a verifier executes, by verifier.
-        missing: How abstentions count; see `covered`.
+        missing: How abstentions count; see `choose_coverage`.
 
     Raises:
         UsageError: A named verifier has no scores, or no verifier has.
     """
     chosen = named_raters(raters(project, truth), verifiers)
     kinds = {known.name: known.kind for known in stored_runs.verifiers(project.database.reader())}
-    problems = list(scored(project, truth, chosen, selection=selection))
+    problems = list(scored_problems(project, truth, chosen, selection=selection))
     selected = None
     if k is not None:
-        sets = list(select_stored(project, How(k=k), truth, selection, references))
+        sets = list(select_stored(project, RankingSelectionRules(k=k), truth, selection, references))
         problems, selected = _selected_problems(problems, sets, reference_scores), selected_problems(sets)
     unitless = [one.name for one in chosen if kinds[one.name] in REWARDS or not _are_shares(problems, one.name)]
-    found = covered(problems, chosen, missing, named=bool(verifiers), unitless=unitless)
+    found = choose_coverage(problems, chosen, missing, named=bool(verifiers), unitless=unitless)
     measured = _verifier_scores(found, dict.fromkeys(problem.dataset for problem in problems), unitless)
     rows, by_problem = _ranking_rows(measured, samples, seed)
     report = RankingReport(

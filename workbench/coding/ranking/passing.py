@@ -119,7 +119,7 @@ def passes_by_verdict(project: Project, verifier: str, selection: Selection | No
     outcomes = dict(zip(every.item.tolist(), every.outcome(judge.run).tolist(), strict=True))
     says = {OutcomeCode.CORRECT: True, OutcomeCode.INCORRECT: False, OutcomeCode.ABSTAIN: False}
     reader = project.database.reader()
-    rows = tests.by_problem(reader, selection or Selection())
+    rows = tests.solutions_by_problem(reader, selection or Selection())
     known = tests.ground_truths(reader, [row.item for row in rows])
     found = [
         ItemPass(row.item, row.dataset, row.task_id, says.get(outcomes.get(row.item, -1)))
@@ -154,7 +154,7 @@ def with_models(
     datasets = list(dict.fromkeys(row.dataset for row in report.rows))
     rows = [_model_row(model, k, found, datasets) for k in sizes for model, found in by_model.items()]
     before = {row.k: row.average for row in rows if row.model == against}
-    held = [row if row.model == against else held_against(row, before.get(row.k)) for row in rows]
+    held = [row if row.model == against else with_difference(row, before.get(row.k)) for row in rows]
     return structs.replace(report, models=held, against=against, unnamed=unnamed)
 
 
@@ -182,7 +182,7 @@ def _model_row(model: str, k: int, found: Iterable[ItemPass], datasets: Sequence
     return ModelPasses(model=model, k=k, values=by_dataset, average=average, delta=None, gain=None)
 
 
-def held_against(row: ModelPasses, other: float | None) -> ModelPasses:
+def with_difference(row: ModelPasses, other: float | None) -> ModelPasses:
     if row.average is None or other is None:
         return row
     gain = (other - row.average) / row.average if row.average else None

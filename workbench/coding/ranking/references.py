@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final
 
-from workbench.coding.problems import KIND, executing, opened_sandbox
+from workbench.coding.problems import KIND, execution_verifier, opened_sandbox
 from workbench.coding.ranking.truth import Truth, outcomes_by_problem
 from workbench.core.code import Execution, Program
-from workbench.core.project import Project, some_at_a_time
+from workbench.core.project import Project, batches
 from workbench.core.run import ClusterUse
 from workbench.core.selection import Selection
 from workbench.data.store.tests import problems_of
@@ -86,8 +86,8 @@ def _run_options(project: Project, run: int) -> Mapping[str, str]:
 def _reference_programs(
     project: Project, questions: Sequence[int], suites: Sequence[str], options: Mapping[str, str]
 ) -> Iterator[tuple[tuple[int, str], Program]]:
-    verifier = executing({**options, "suite": ",".join(suites)})
-    for some in some_at_a_time(questions, _BATCH_PROBLEMS):
+    verifier = execution_verifier({**options, "suite": ",".join(suites)})
+    for some in batches(questions, _BATCH_PROBLEMS):
         for question, problem in problems_of(project.database, some, suites).items():
             if problem.oracle:
                 for suite, program in verifier.programs(problem, problem.oracle, "program").items():

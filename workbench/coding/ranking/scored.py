@@ -67,7 +67,7 @@ def tested_by(project: Project, truth: Truth, verifiers: Sequence[str]) -> dict[
     return found if all(one.runs for one in found.values()) else {}
 
 
-def scored(
+def scored_problems(
     project: Project,
     truth: Truth,
     verifiers: Sequence[Rater] = (),

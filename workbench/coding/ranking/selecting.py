@@ -193,7 +193,7 @@ def _shortfall(
     return "few_scores" if len(chosen) == len(distinct) else "one_twice"
 
 
-class How(Struct, frozen=True, kw_only=True):
+class RankingSelectionRules(Struct, frozen=True, kw_only=True):
     """The selection rules.
 
     Attributes:
@@ -230,7 +230,7 @@ class FileSelection(Struct, frozen=True, kw_only=True):
 
 def select_stored(
     project: Project,
-    how: How,
+    how: RankingSelectionRules,
     truth: Truth,
     selection: Selection | None = None,
     references: Mapping[int, dict[str, Execution]] = MappingProxyType({}),
@@ -270,7 +270,7 @@ def _with_reference(problem: ProblemOutcomes, by_suite: dict[str, Execution]) ->
     return structs.replace(problem, solutions=(solution, *problem.solutions), known={NO_ITEM: "reference"})
 
 
-def select_from(path: Path, how: How) -> FileSelection:
+def select_from(path: Path, how: RankingSelectionRules) -> FileSelection:
     """Select from the candidates of a file.
 
     Raises:
@@ -287,7 +287,7 @@ def select_from(path: Path, how: How) -> FileSelection:
     return found
 
 
-def _select_from_line(line: CandidateLine, how: How) -> SelectedSet:
+def _select_from_line(line: CandidateLine, how: RankingSelectionRules) -> SelectedSet:
     candidates = [_candidate_from_row(one, how) for one in line.candidates]
     known: dict[Id, GroundTruthFrom] = dict.fromkeys(line.ground_truths, "file")
     perfect = [one.id for one, row in zip(candidates, line.candidates, strict=True) if row.average_test_score == 1]
@@ -296,7 +296,7 @@ def _select_from_line(line: CandidateLine, how: How) -> SelectedSet:
     return SelectedSet(line=selected, picked=picked, source=line)
 
 
-def _candidate_from_outcomes(one: SolutionOutcomes, how: How) -> Candidate:
+def _candidate_from_outcomes(one: SolutionOutcomes, how: RankingSelectionRules) -> Candidate:
     if how.filter == "stderr":
         wrong = only_stderr([text for run in one.by_suite.values() for text in stderrs_of(run.outcomes, run.failures)])
     else:
@@ -306,7 +306,7 @@ def _candidate_from_outcomes(one: SolutionOutcomes, how: How) -> Candidate:
     return Candidate(id=one.solution_id, score=score, seconds=one.ms / 1000, only_errors=wrong)
 
 
-def _candidate_from_row(row: CandidateRow, how: How) -> Candidate:
+def _candidate_from_row(row: CandidateRow, how: RankingSelectionRules) -> Candidate:
     stderrs, outcomes = row.unit_test_stderrs, row.outcomes
     if how.filter == "stderr":
         wrong = only_stderr(stderrs_of(outcomes or "", ()) if stderrs is None else stderrs)
@@ -347,7 +347,7 @@ def _selection_line(
     task_id: Id,
     candidates: Sequence[Candidate],
     origin: GroundTruthFrom | None,
-    how: How,
+    how: RankingSelectionRules,
     not_run: list[Id],
     dataset: str | None,
     first: bool = False,

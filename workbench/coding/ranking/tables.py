@@ -34,8 +34,8 @@ from workbench.core.text.figures import (
 from workbench.core.text.inert import inert
 from workbench.statistics.records.ranking import Ends, ProblemMetrics, RankingReport, RankingRow, SelectedProblems
 from workbench.tables.document import Cell, Table
-from workbench.tables.files import records_csv, written
-from workbench.tables.table import Column, Columns, column, count, ends, figure, listed, table, text, word
+from workbench.tables.files import format_tables, records_csv
+from workbench.tables.table import Column, Columns, aligned_rows, column, count, ends, metric_column, table, text, word
 
 _BAR = 40
 _INTERVAL_BAR = 30
@@ -54,7 +54,7 @@ def ranking_as(report: RankingReport, form: TableForm, *, by_problem: bool, acro
     if form.format == "csv":
         return records_csv(report.problems if by_problem else report.rows, {"truth": report.truth})
     tables = {(True, False): _problem_table, (False, True): _across_table}
-    return written([tables.get((by_problem, across), ranking_table)(report)], form)
+    return format_tables([tables.get((by_problem, across), ranking_table)(report)], form)
 
 
 def _across_table(report: RankingReport) -> Table:
@@ -64,9 +64,9 @@ def _across_table(report: RankingReport) -> Table:
     def of_dataset(dataset: str) -> Columns[str]:
         return (
             column(f"{dataset} Top-1", lambda name: by[name, dataset].top1, percent),
-            figure("Spearman", lambda name: by[name, dataset].spearman),
+            metric_column("Spearman", lambda name: by[name, dataset].spearman),
             column("Bottom-1", lambda name: by[name, dataset].bottom1, percent),
-            figure("MAE", lambda name: by[name, dataset].mae),
+            metric_column("MAE", lambda name: by[name, dataset].mae),
         )
 
     def name(verifier: str) -> str:
@@ -90,9 +90,9 @@ def ranking_table(report: RankingReport) -> Table:
         text("Top-1", lambda one: Cell(percent(one.top1), small=_ends_text(one.top1_ci, percent_interval))),
         column("Bottom-1", lambda one: one.bottom1, percent),
         text("Spearman", lambda one: Cell(number(one.spearman), small=_ends_text(one.spearman_ci, interval))),
-        figure("Kendall", lambda one: one.kendall),
-        figure("MAE", lambda one: one.mae),
-        figure("R²", lambda one: one.r2),
+        metric_column("Kendall", lambda one: one.kendall),
+        metric_column("MAE", lambda one: one.mae),
+        metric_column("R²", lambda one: one.r2),
         count("undefined", lambda one: one.spearman_undefined),
     )
     caption = f"How well verifiers rank and score solutions; truth: {_truth_text(report)}"
@@ -111,9 +111,9 @@ def _problem_table(report: RankingReport) -> Table:
         count("solutions", lambda one: one.solutions),
         column("Top-1", lambda one: one.top1, percent),
         column("Bottom-1", lambda one: one.bottom1, percent),
-        figure("Spearman", lambda one: one.spearman),
-        figure("Kendall", lambda one: one.kendall),
-        figure("MAE", lambda one: one.mae),
+        metric_column("Spearman", lambda one: one.spearman),
+        metric_column("Kendall", lambda one: one.kendall),
+        metric_column("MAE", lambda one: one.mae),
     )
     caption = f"How well verifiers rank and score the solutions of each problem; truth: {_truth_text(report)}"
     return table(caption, columns, report.problems, notes=_exclusion_notes(report))
@@ -188,7 +188,7 @@ def _selection_notes(found: SelectedProblems, k: int | None) -> Iterator[str]:
 def passes_as(report: PassReport, form: TableForm) -> str:
     if form.format == "csv":
         return records_csv(report.models or report.rows, {"judge": report.judge})
-    return written(passes_tables(report), form)
+    return format_tables(passes_tables(report), form)
 
 
 def passes_tables(report: PassReport) -> list[Table]:
@@ -258,16 +258,16 @@ def saturation_as(report: SaturationReport, form: TableForm) -> str:
     if form.format == "csv":
         every = {"definition": report.definition, "resamples": report.resamples, "seed": report.seed}
         return records_csv(report.rows, every)
-    return written([saturation_table(report)], form)
+    return format_tables([saturation_table(report)], form)
 
 
 def saturation_table(report: SaturationReport) -> Table:
     columns: Columns[SaturationRow] = (
         word("", lambda one: interval_bar(one.rho, *(one.problems_ci or one.ci), _INTERVAL_BAR, report.target)),
         text("k", lambda one: str(one.k)),
-        figure("rho", lambda one: one.rho),
+        metric_column("rho", lambda one: one.rho),
         ends(lambda one: one.ci),
-        figure("sigma", lambda one: one.sigma),
+        metric_column("sigma", lambda one: one.sigma),
         column("over problems", lambda one: one.problems_ci, interval),
         text("undefined", lambda one: f"{percent(one.undefined)} %"),
     )
@@ -304,7 +304,7 @@ def histograms_text(report: HistogramsReport) -> str:
     parts = [part for one in report.histograms for part in _histogram_parts(one)]
     if report.shares:
         lines = [line for one in report.shares for line in _share_lines(one)]
-        parts.append("Outcomes of tests, in %\n" + listed(_SHARES, lines))
+        parts.append("Outcomes of tests, in %\n" + aligned_rows(_SHARES, lines))
     return "\n\n".join(parts or ["No problem has a selection."]) + "\n"
 
 

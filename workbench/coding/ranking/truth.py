@@ -172,7 +172,7 @@ def outcomes_by_problem(
     Raises:
         UsageError: The selection names something unknown.
     """
-    rows = tests.by_problem(project.database.reader(), selection or Selection(), questions)
+    rows = tests.solutions_by_problem(project.database.reader(), selection or Selection(), questions)
     block: list[list[tests.SolutionRow]] = []
     for _, group in groupby(rows, key=attrgetter("question")):
         block.append(list(group))

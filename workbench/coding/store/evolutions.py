@@ -11,7 +11,7 @@ import msgspec
 
 from workbench.coding.records.evolution import EvolutionSettings, Evolved, FinalStep, GrowthStep, PoolStep, Step
 from workbench.core.database.selection import STATE, VISIBLE, in_shard
-from workbench.core.database.values import now, stored
+from workbench.core.database.values import decode_stored, now
 from workbench.core.errors import UsageError, opt
 from workbench.core.selection import Shard
 from workbench.data.store import tests
@@ -45,7 +45,7 @@ def every(connection: sqlite3.Connection) -> list[EvolutionRow]:
         "JOIN datasets AS d ON d.id = e.dataset_id ORDER BY e.id"
     )
     return [
-        EvolutionRow(number, dataset_id, dataset, name, stored(_SETTINGS, config, f"The settings of {name!r}"))
+        EvolutionRow(number, dataset_id, dataset, name, decode_stored(_SETTINGS, config, f"The settings of {name!r}"))
         for number, dataset_id, dataset, name, config in rows
     ]
 
@@ -66,10 +66,10 @@ def bind(connection: sqlite3.Connection, dataset: int, name: str, settings: Evol
     )
     rounds = (*range(1, settings.rounds + 1), settings.rounds)
     for round, suite in zip(rounds, suite_names(name, settings.rounds), strict=True):
-        if tests.named(connection, dataset, suite) is not None:
+        if tests.find_suite(connection, dataset, suite) is not None:
             raise UsageError(f"There is a suite {suite!r} already.", f"Give the evolution another {opt.name}.")
         about = {"evolution": name, "round": round, "settings": settings}
-        tests.add(connection, dataset, suite, "evolved", _encode(about))
+        tests.add_suite(connection, dataset, suite, "evolved", _encode(about))
     return next(row for row in named(connection, name) if row.dataset_id == dataset)
 
 
@@ -93,7 +93,7 @@ def pool_sizes(connection: sqlite3.Connection, dataset: int) -> dict[int, int]:
     return dict(rows.fetchall())
 
 
-def in_share(connection: sqlite3.Connection, dataset: int, shard: Shard) -> set[int]:
+def questions_in_shard(connection: sqlite3.Connection, dataset: int, shard: Shard) -> set[int]:
     where, parameters = in_shard(shard)
     rows = connection.execute(
         f"SELECT q.id FROM questions AS q WHERE q.dataset_id = ? AND {where}", (dataset, *parameters)
@@ -106,7 +106,7 @@ def steps_of(connection: sqlite3.Connection, evolution: int, question: int) -> l
         "SELECT document FROM evolution_steps WHERE evolution_id = ? AND question_id = ? ORDER BY position",
         (evolution, question),
     )
-    return [stored(_STEP, document, "A step") for (document,) in rows]
+    return [decode_stored(_STEP, document, "A step") for (document,) in rows]
 
 
 def put_step(connection: sqlite3.Connection, evolution: int, question: int, position: int, step: Step) -> None:
@@ -124,7 +124,7 @@ def put_step(connection: sqlite3.Connection, evolution: int, question: int, posi
     )
 
 
-def reached(connection: sqlite3.Connection, evolution: int) -> dict[int, int]:
+def step_counts(connection: sqlite3.Connection, evolution: int) -> dict[int, int]:
     rows = connection.execute(
         "SELECT question_id, count(*) FROM evolution_steps WHERE evolution_id = ? GROUP BY question_id", (evolution,)
     )
@@ -141,7 +141,7 @@ def evolved(connection: sqlite3.Connection, evolution: int, questions: Sequence[
     )
     steps: dict[tuple[int, str, str | None], list[Step]] = defaultdict(list)
     for question, key, source, document in rows:
-        steps[question, key, source].append(stored(_STEP, document, f"A step of {key!r}"))
+        steps[question, key, source].append(decode_stored(_STEP, document, f"A step of {key!r}"))
     return [_evolved_from(*problem, found) for problem, found in steps.items()]
 
 

@@ -22,13 +22,13 @@ from workbench.coding.templates import OURS, OwnPrompt, OwnPrompts, digests, own
 from workbench.core.code import Problem, SolutionRecord
 from workbench.core.database.hashes import secret
 from workbench.core.errors import UsageError, opt
-from workbench.core.project import Project, some_at_a_time
+from workbench.core.project import Project, batches
 from workbench.data.store import importing
-from workbench.data.store.problems import own_fields
+from workbench.data.store.problems import extra_texts
 from workbench.data.store.tests import problems_of
 from workbench.llm.records import PromptMessage, Sampling
 from workbench.runs.generation import Models, Watch, WritingRequest, generating
-from workbench.verifiers.judges.case import JudgeCase, filled
+from workbench.verifiers.judges.case import JudgeCase, fill_call
 from workbench.verifiers.judges.template import Prompt, prompt
 
 KINDS: Final[tuple[SolutionKind, ...]] = get_args(SolutionKind)
@@ -70,16 +70,16 @@ def _build_request(
 ) -> tuple[PromptMessage, ...]:
     name = problem.entry_point or ""
     # Only texts have delimiters: other inserted values must be bare names.
-    call = filled(asked.call, entry_point=name if name.isidentifier() else "", **words)
+    call = fill_call(asked.call, entry_point=name if name.isidentifier() else "", **words)
     if not texts.get("solution"):
-        call = filled(call, solution="")
+        call = fill_call(call, solution="")
     return JudgeCase(item=0, texts=texts, secret=secret, neutralise=True).prepare(call).chat.messages
 
 
 # -- Model-written solutions are added to a data set as a separate import.
 
 
-def join(project: Project, dataset: Dataset, place: str, records: Sequence[SolutionRecord]) -> int:
+def add_solutions(project: Project, dataset: Dataset, place: str, records: Sequence[SolutionRecord]) -> int:
     """Add solutions to a data set; return how many are new.
 
     Args:
@@ -108,7 +108,7 @@ USUAL: Final = Sampling(temperature=0.6, top_p=0.95)
 _BATCH_PROBLEMS: Final = 32
 
 
-def fill(
+def fill_pool(
     project: Project,
     name: str,
     models: Models,
@@ -146,12 +146,12 @@ def fill(
     texts: dict[int, str] | None = None
     if field is not None:
         about["field"] = field
-        texts = own_fields(project.database.reader(), dataset.id, field)
+        texts = extra_texts(project.database.reader(), dataset.id, field)
         lacking = [one for one in chosen if one not in texts]
         chosen = [one for one in chosen if one in texts]
         skipped |= {"no_field": len(lacking)} if lacking else {}
     with generating(project, f"pools/{name}", models, about, trust=trust, watch=watch) as writer:
-        for some in some_at_a_time(chosen, _BATCH_PROBLEMS):
+        for some in batches(chosen, _BATCH_PROBLEMS):
             wanted = list(_requests(project, some, models, samples, own, texts))
             replies = writer.ask([asked for _, asked in wanted])
             records = [
@@ -160,7 +160,7 @@ def fill(
                 if reply is not None
             ]
             failed += len(replies) - len(records)
-            added += join(project, dataset, f"pools/{name}", records)
+            added += add_solutions(project, dataset, f"pools/{name}", records)
     return PoolReport(
         dataset=dataset.name,
         run=writer.run,

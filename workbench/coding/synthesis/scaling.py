@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from workbench.coding.options import SuiteOptions, TestOptions
-from workbench.coding.ranking.measuring import SAMPLES, compared
+from workbench.coding.ranking.measuring import SAMPLES, compare_verifiers
 from workbench.coding.ranking.truth import Truth
 from workbench.coding.records.figures import ScaledPoint, ScaleReport, TestsWritten
 from workbench.coding.synthesis.tests import own_prompt
@@ -27,10 +27,10 @@ from workbench.core.text.figures import percent, percent_interval
 from workbench.data.formats.writing import new_file
 from workbench.statistics.records.ranking import Missing, RankingRow
 from workbench.tables.document import Cell, Document, Lines, Section, Series, Table
-from workbench.tables.files import flat, lines_csv, written
+from workbench.tables.files import flatten_columns, format_tables, lines_csv
 from workbench.tables.html import html
-from workbench.tables.table import Columns, column, count, figure, table, text, word
-from workbench.tables.table_text import lines_text
+from workbench.tables.table import Columns, column, count, metric_column, table, text, word
+from workbench.tables.table_text import text_plot
 
 _NO_NAME: Final = re.compile(r"[^\w.+@-]+")
 
@@ -47,7 +47,7 @@ class ScalingPoint(Struct, frozen=True):
     suite: str
 
 
-def points(name: str, models: Sequence[str], sizes: Sequence[int]) -> list[ScalingPoint]:
+def scaling_points(name: str, models: Sequence[str], sizes: Sequence[int]) -> list[ScalingPoint]:
     return [
         ScalingPoint(model, size, "-".join([name, *([_NO_NAME.sub("-", model)] if len(models) > 1 else []), str(size)]))
         for model, size in product(dict.fromkeys(models), sizes)
@@ -71,7 +71,7 @@ def require_scalable(wish: TestOptions) -> None:
         )
 
 
-def scaled(
+def measure_scaling(
     project: Project,
     name: str,
     truth: Truth,
@@ -91,7 +91,7 @@ def scaled(
         UsageError: A suite has no complete run.
     """
     by_suite = {point.suite: point for point in made}
-    report = compared(
+    report = compare_verifiers(
         project, truth, tuple(by_suite), selection=selection, missing=missing, samples=samples, seed=seed
     ).report
     found = [
@@ -122,10 +122,10 @@ def scaled(
 def scale_as(report: ScaleReport, form: TableForm) -> str:
     """Render the report in a format, with the curve after a text table; CSV has full precision."""
     if form.format == "csv":
-        lines = [dict(flat(msgspec.to_builtins(one))) for one in report.points]
+        lines = [dict(flatten_columns(msgspec.to_builtins(one))) for one in report.points]
         return lines_csv(lines, {"truth": report.truth})
-    curves = [f"\n{plot.caption}\n\n{lines_text(plot)}\n" for plot in _curves(report)] if form.format == "text" else []
-    return written([_scale_table(report)], form) + "".join(curves)
+    curves = [f"\n{plot.caption}\n\n{text_plot(plot)}\n" for plot in _curves(report)] if form.format == "text" else []
+    return format_tables([_scale_table(report)], form) + "".join(curves)
 
 
 def write_page(project: Project, report: ScaleReport, path: Path, *, made: str, force: bool = False) -> None:
@@ -157,13 +157,13 @@ def _scale_table(report: ScaleReport) -> Table:
     columns: Columns[ScaledPoint] = (
         word("model", lambda one: one.model),
         count("tests asked for", lambda one: one.n),
-        figure("a problem", lambda one: one.mean_tests),
+        metric_column("a problem", lambda one: one.mean_tests),
         word("data set", lambda one: one.figures.dataset),
         count("problems", lambda one: one.figures.problems),
         text("Top-1", lambda one: Cell(percent(one.figures.top1), small=_interval_text(one.figures))),
-        figure("Spearman", lambda one: one.figures.spearman),
+        metric_column("Spearman", lambda one: one.figures.spearman),
         column("Bottom-1", lambda one: one.figures.bottom1, percent),
-        figure("MAE", lambda one: one.figures.mae),
+        metric_column("MAE", lambda one: one.figures.mae),
     )
     caption = (
         f"How well written tests rank solutions, by the number of requested tests (table 5); truth: {report.truth}"

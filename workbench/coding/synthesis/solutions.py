@@ -17,14 +17,14 @@ from workbench.coding.options import SolutionOptions, Targets
 from workbench.coding.problems import EVERY_PROBLEM, code_dataset, problems_for
 from workbench.coding.ranking.scored import as_scored, only_errors
 from workbench.coding.records.figures import ProblemSolutions, SolutionKind, SolutionsWritten
-from workbench.coding.synthesis.asking import KINDS, PROMPTS, join, request_for_solution
+from workbench.coding.synthesis.asking import KINDS, PROMPTS, add_solutions, request_for_solution
 from workbench.coding.templates import OwnPrompts, digests, own_prompts
 from workbench.core.code import BROKEN, PASS, CodeTest, Problem, Program, Provenance, SolutionRecord, counted
 from workbench.core.code_tests.assertion import parsed
 from workbench.core.database.hashes import secret
 from workbench.core.errors import UsageError
 from workbench.core.options import record_from
-from workbench.core.project import Project, some_at_a_time
+from workbench.core.project import Project, batches
 from workbench.core.selection import Selection
 from workbench.data.store import tests
 from workbench.data.store.tests import problems_of
@@ -34,7 +34,7 @@ from workbench.runs.store import runs as stored_provenance
 from workbench.verifiers.execution.interpreter import EXTRACTORS, code_of, program_with
 
 
-class Gathering:
+class ScoreCollector:
     """Collects the scores of one problem's solutions, and counts replies.
 
     Args:
@@ -162,10 +162,10 @@ def write_solutions(
         if provenance is not None:
             with project.database.write() as connection:
                 stored_provenance.note(connection, writer.run, provenance)
-        for some in some_at_a_time(chosen, _BATCH_PROBLEMS):
+        for some in batches(chosen, _BATCH_PROBLEMS):
             writing = _SolutionWriting(project, name, wish, own, models, writer, executor, some)
             writing.write()
-            imported += join(project, dataset, f"solutions/{name}", writing.records())
+            imported += add_solutions(project, dataset, f"solutions/{name}", writing.records())
             done += writing.report()
             skipped["no_tests"] = skipped.get("no_tests", 0) + writing.untested
     return SolutionsWritten(
@@ -205,7 +205,7 @@ class _ProblemInProgress(Struct):
 
     problem: Problem
     tests: tuple[CodeTest, ...]
-    gathering: Gathering
+    gathering: ScoreCollector
     solutions: list[_RepliedSolution] = []
     reference: bool | None = None
 
@@ -237,7 +237,7 @@ class _SolutionWriting:
         self._secret = secret(project.database.reader())
         found = problems_of(project.database, questions, wish.suites)
         self._at_work = {
-            question: _ProblemInProgress(problem, tests, Gathering(wish.k))
+            question: _ProblemInProgress(problem, tests, ScoreCollector(wish.k))
             for question, problem in found.items()
             if (tests := tuple(test for suite in wish.suites for test in problem.suites.get(suite, ())))
         }
@@ -276,7 +276,7 @@ class _SolutionWriting:
 
     def _score_stored(self) -> None:
         reader = self._project.database.reader()
-        rows = tests.by_problem(reader, Selection(), list(self._at_work))
+        rows = tests.solutions_by_problem(reader, Selection(), list(self._at_work))
         texts = tests.texts(reader, [row.item for row in rows])
         jobs = [
             ((question, 0), one.program(one.problem.oracle))

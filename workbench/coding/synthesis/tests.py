@@ -21,7 +21,7 @@ from workbench.core.code_tests.broken import bound_names, spelling, tree_of
 from workbench.core.database.hashes import secret
 from workbench.core.errors import UsageError, opt
 from workbench.core.final_answer import reply_start
-from workbench.core.project import Project, some_at_a_time
+from workbench.core.project import Project, batches
 from workbench.core.selection import Selection
 from workbench.data.store import tests as suites
 from workbench.data.store.tests import problems_of
@@ -246,7 +246,7 @@ def write_tests(
     row, stored = _suite(project, dataset, suite, about)
     with generating(project, f"tests/{suite}", models, about, trust=trust, watch=watch) as writer:
         writing = _SuiteWriting(project, wish, reading, own, row, stored, writer)
-        for some in some_at_a_time(chosen, _BATCH_PROBLEMS):
+        for some in batches(chosen, _BATCH_PROBLEMS):
             writing.write(_suite_targets(project, some, wish.with_solution))
     return TestsWritten(
         suite=suite,
@@ -270,10 +270,10 @@ def _suite(project: Project, dataset: Dataset, name: str, made: dict[str, object
         UsageError: A different suite has this name.
     """
     with project.database.write() as connection:
-        found = suites.named(connection, dataset.id, name)
+        found = suites.find_suite(connection, dataset.id, name)
         if found is None:
             new = _SuiteDescription(made=made)
-            return suites.add(connection, dataset.id, name, "generated", _encode(new)), new
+            return suites.add_suite(connection, dataset.id, name, "generated", _encode(new)), new
     if found.origin != "generated":
         raise UsageError(f"There is a suite {name!r} already; it was {found.origin}.", f"Choose another {opt.suite}.")
     stored = msgspec.json.decode(found.about, type=_SuiteDescription)
@@ -290,7 +290,7 @@ def _suite_targets(project: Project, some: Sequence[int], with_solution: bool) -
     if not with_solution:
         return [_SuiteTarget(question, problems[question], "") for question in some]
     reader = project.database.reader()
-    rows = suites.by_problem(reader, Selection(), some)
+    rows = suites.solutions_by_problem(reader, Selection(), some)
     texts = suites.texts(reader, [row.item for row in rows])
     return [
         _SuiteTarget(
@@ -324,7 +324,7 @@ class _SuiteWriting:
         self._project, self._reading, self._suite, self._stored, self._writer = project, reading, suite, stored, writer
         self._secret = secret(reader)
         self._owner: suites.Owner = "completion" if wish.with_solution else "question"
-        self._done = suites.with_tests(reader, self._owner, suite).union(stored.empty)
+        self._done = suites.owners_with_tests(reader, self._owner, suite).union(stored.empty)
         self.targets = self.unchanged = 0
 
     def write(self, targets: Sequence[_SuiteTarget]) -> None:

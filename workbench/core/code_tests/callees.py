@@ -45,7 +45,7 @@ class Callees:
         self._helpers = self._self_contained_names(body)
         self._lists = any(ast.dump(ast.Module([node], [])) == _AS_LIST for node in body)
 
-    def outside(self, source: str) -> Assertion | None:
+    def assertion_outside(self, source: str) -> Assertion | None:
         """Return the assertion of a test that can be compared outside the sandbox; None for any other test."""
         found = assertion_of(source)
         if found is None or not self._clear or not self._calls_tested_code(found.called):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from workbench.core.database import generation
 from workbench.core.database.connection import Database, interruptibly
 from workbench.core.database.migrations import APPLICATION_ID, give_name
-from workbench.core.database.place import ENDS, LOGS, require_unused, sidecar_path, unused, waited_for
+from workbench.core.database.place import ENDS, LOGS, ensured_unused, holding_off_openers, require_unused, sidecar_path
 from workbench.core.errors import Command, StoreError, opt
 from workbench.core.files import part_folder
 from workbench.core.progress import BYTES, step
@@ -126,7 +126,7 @@ def put_in_place(temporary: Path, target: Path, *, keep: bool = True, before: st
         return ()
     require_unused(target)
     _write_back(target)
-    with unused(target), waited_for(temporary, target):
+    with ensured_unused(target), holding_off_openers(temporary, target):
         _drop_second_names(target)
         kept = _keep_files(target, free_name(target, before)) if keep else ()
         _store_names(target.parent)
@@ -214,7 +214,7 @@ def backup(database: Database, target: Path, *, force: bool = False, discard: bo
             copy = part / target.name
             _copy_database(database, copy)
             database.require_place()
-            generation.name_anew(copy)
+            generation.rename_copy(copy)
             check(copy)
             if target.exists() and not discard:
                 require_no_less(copy, target)

@@ -26,7 +26,7 @@ from workbench.core.database.place import (
     sidecar_path,
 )
 from workbench.core.errors import Command, StoreError
-from workbench.core.files import sweep
+from workbench.core.files import remove_leftovers
 from workbench.core.progress import Listener, listening, listening_with
 
 Durability = Literal["full", "normal"]
@@ -66,7 +66,7 @@ class Database:
             _check_place(self.path, create=create)
             if create:
                 # A process killed just after renaming its new database has left behind the folder in which it was made.
-                sweep(Path(os.path.realpath(self.path)).parent)
+                remove_leftovers(Path(os.path.realpath(self.path)).parent)
             self._schema = migrations.bring_up_to_date(self.path)
         self._place = Place(self.path)
 

@@ -24,7 +24,7 @@ COLUMNS: Final = (
 """Columns that an event's digest covers: all its data."""
 
 
-def changed(connection: Connection) -> Iterator[ChangedRow]:
+def changed_events(connection: Connection) -> Iterator[ChangedRow]:
     total = connection.execute("SELECT count(*) FROM label_events").fetchone()[0]
     rows = connection.execute(f"SELECT id, digest, {COLUMNS} FROM label_events ORDER BY id")
     for number, stored, *values in stepping(rows, "checking label events", "events", total):
@@ -66,14 +66,14 @@ def _json_list(codes: tuple[str, ...]) -> str | None:
     return msgspec.json.encode(codes).decode() if codes else None
 
 
-def of_subject(connection: sqlite3.Connection, task: Task, subject: int) -> list[LabelEvent]:
+def events_of(connection: sqlite3.Connection, task: Task, subject: int) -> list[LabelEvent]:
     rows = connection.execute(
         f"SELECT {COLUMNS} FROM label_events WHERE task = ? AND subject = ? ORDER BY id", (task, subject)
     )
     return [_event(row) for row in rows]
 
 
-def in_time(
+def events_by_time(
     connection: sqlite3.Connection, *, completion: int | None = None, annotator: int | None = None
 ) -> Iterator[LabelEvent]:
     rows = connection.execute(
@@ -228,7 +228,7 @@ def subject_of(event: LabelEvent) -> tuple[Task, int]:
     return event.task, event.subject
 
 
-def earlier_than(connection: sqlite3.Connection, event: LabelEvent) -> LabelEvent | None:
+def previous_event(connection: sqlite3.Connection, event: LabelEvent) -> LabelEvent | None:
     """Return the label or decision that was current before an event; None if there was none. A label that an undo
     restored counts as the original."""
     original = _original(connection, event)
@@ -236,7 +236,7 @@ def earlier_than(connection: sqlite3.Connection, event: LabelEvent) -> LabelEven
     return before if before is not None and before.kind in (*ANSWERS, "adjudication") else None
 
 
-def undoing(event: LabelEvent, earlier: LabelEvent | None, created_at: str) -> LabelEvent:
+def undo_event(event: LabelEvent, earlier: LabelEvent | None, created_at: str) -> LabelEvent:
     if earlier is not None:
         return msgspec.structs.replace(
             earlier,
@@ -258,7 +258,7 @@ def undoing(event: LabelEvent, earlier: LabelEvent | None, created_at: str) -> L
     )
 
 
-def every(connection: sqlite3.Connection) -> Iterator[LabelEvent]:
+def all_events(connection: sqlite3.Connection) -> Iterator[LabelEvent]:
     return (_event(row) for row in connection.execute(f"SELECT {COLUMNS} FROM label_events ORDER BY id"))
 
 
@@ -295,6 +295,6 @@ def _event(row: tuple[object, ...]) -> LabelEvent:
     return msgspec.convert(values, LabelEvent, strict=False)
 
 
-def last(connection: sqlite3.Connection) -> int:
+def last_id(connection: sqlite3.Connection) -> int:
     row: tuple[int] = connection.execute("SELECT coalesce(max(id), 0) FROM label_events").fetchone()
     return row[0]

@@ -14,7 +14,7 @@ from typing import Any
 
 from workbench.core.database import migrations
 from workbench.core.database.connection import opening
-from workbench.core.database.looking import looked_at
+from workbench.core.database.looking import opened_read_only
 from workbench.core.database.place import require_plain_logs
 from workbench.core.errors import Command, StoreError
 from workbench.core.inputs import require_input
@@ -35,7 +35,7 @@ def opened(path: Path, tables: Collection[str]) -> Iterator[sqlite3.Connection]:
     require_input(path)
     with opening(path):
         require_plain_logs(path)
-    with looked_at(path) as database:
+    with opened_read_only(path) as database:
         connection = database.reader()
         connection.execute("PRAGMA cell_size_check = ON")
         version = migrations.checked_version(connection, path)

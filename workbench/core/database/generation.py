@@ -15,7 +15,7 @@ from typing import NamedTuple
 _NAME_DIGITS = 32
 
 
-def draw(connection: sqlite3.Connection) -> None:
+def rename_database(connection: sqlite3.Connection) -> None:
     """Give the database a new random name, and drop its runner, which belongs to another copy."""
     connection.execute("DELETE FROM generation")
     connection.execute(
@@ -24,12 +24,12 @@ def draw(connection: sqlite3.Connection) -> None:
     connection.execute("DELETE FROM runner")
 
 
-def name_anew(path: Path) -> None:
+def rename_copy(path: Path) -> None:
     """Give a closed copy a new random name, and leave it as one file without a log."""
     with closing(sqlite3.connect(path, isolation_level=None)) as copy:
         copy.execute("PRAGMA journal_mode = DELETE")
         copy.execute("BEGIN IMMEDIATE")
-        draw(copy)
+        rename_database(copy)
         copy.execute("COMMIT")
 
 
@@ -64,7 +64,7 @@ _MAX_GAP = 500
 """Row ids that are further apart than this are recorded as separate ranges, so that rows in between aren't reread."""
 
 
-def note(connection: sqlite3.Connection, run: int, items: Iterable[int]) -> None:
+def note_verdicts(connection: sqlite3.Connection, run: int, items: Iterable[int]) -> None:
     """Record, in the caller's transaction, that verdicts of a run on these items were added or removed."""
     connection.executemany(
         "INSERT INTO changes (run_id, first_id, last_id) VALUES (?, ?, ?)",
@@ -97,7 +97,7 @@ def mark(connection: sqlite3.Connection) -> ChangeMark:
     return ChangeMark(*(row or (0, b"")))
 
 
-def since(connection: sqlite3.Connection, known: ChangeMark) -> list[Change] | None:
+def changes_since(connection: sqlite3.Connection, known: ChangeMark) -> list[Change] | None:
     """Return the changes after a mark, in order; None if the mark is from another database or older than the record."""
     row = connection.execute("SELECT token FROM changes WHERE version = ?", (known.version,)).fetchone()
     if row is None or row[0] != known.token:
@@ -108,7 +108,7 @@ def since(connection: sqlite3.Connection, known: ChangeMark) -> list[Change] | N
     return [Change(*row) for row in rows]
 
 
-def has(connection: sqlite3.Connection, known: ChangeMark) -> bool:
+def has_mark(connection: sqlite3.Connection, known: ChangeMark) -> bool:
     """Return whether a mark is from this database; also True if it is older than the recorded changes."""
     row = connection.execute("SELECT token FROM changes WHERE version = ?", (known.version,)).fetchone()
     if row is not None:

@@ -14,7 +14,7 @@ from typing import NoReturn
 from workbench.core.database import migrations
 from workbench.core.database.connection import Database, opening, require_usable
 from workbench.core.database.failures import explained
-from workbench.core.database.place import LOGS, Place, users
+from workbench.core.database.place import LOGS, Place, processes_using
 from workbench.core.errors import Command, StoreError
 from workbench.core.files import temporary_folder
 
@@ -96,7 +96,7 @@ class ReadOnlyDatabase(Database):
         return connection
 
 
-def open_to_read(path: Path, why: str) -> ReadOnlyDatabase:
+def open_read_only(path: Path, why: str) -> ReadOnlyDatabase:
     """Open a database read-only, with the same checks of its version and its schema as for writing.
 
     Args:
@@ -140,7 +140,7 @@ def _file_state(path: Path) -> _FileState:
 
 
 @contextmanager
-def looked_at(path: Path, folder: Path | None = None) -> Iterator[ReadOnlyDatabase]:
+def opened_read_only(path: Path, folder: Path | None = None) -> Iterator[ReadOnlyDatabase]:
     """Open the database read-only, including the content of its log.
 
     Args:
@@ -164,7 +164,7 @@ def _open_source(path: Path, folder: Path | None, held: ExitStack) -> _Source:
                 connection.execute("SELECT count(*) FROM sqlite_master")
             return locked, None
         except sqlite3.OperationalError:
-            if os.getpid() in users(path):
+            if os.getpid() in processes_using(path):
                 # Copying would open and close the file, which would release this process's locks on it.
                 raise
         except sqlite3.DatabaseError:

@@ -22,7 +22,7 @@ from workbench.core.database.place import LOGS, require_bytes
 from workbench.core.database.schema import SchemaPart
 from workbench.core.database.schema_check import NAMES, quoted
 from workbench.core.errors import Command, SchemaError, StoreError
-from workbench.core.files import part_folder, sweep
+from workbench.core.files import part_folder, remove_leftovers
 
 Connection = sqlite3.Connection
 MIGRATIONS: tuple[str, ...] = (
@@ -115,7 +115,7 @@ def _template(parts: tuple[SchemaPart, ...], names: tuple[str, ...]) -> SchemaTe
 def _draw(connection: Connection) -> None:
     connection.execute("INSERT INTO secrets (id, secret) VALUES (1, randomblob(32))")
     connection.execute(f"INSERT INTO changes (run_id, first_id, last_id) VALUES (NULL, 0, {2**63 - 1})")
-    generation.draw(connection)
+    generation.rename_database(connection)
     connection.execute(f"UPDATE {NAMES} SET applied_at = ?", (_applied_at(),))
 
 
@@ -273,11 +273,11 @@ def _keep_copy(connection: sqlite3.Connection, path: Path) -> None:
     copy = path.with_name(f"{path.name}.before-version-{latest_version()}")
     if copy.exists():
         # A migration killed just after renaming has left the folder in which the file was created.
-        sweep(copy.parent)
+        remove_leftovers(copy.parent)
         return
     with part_folder(copy) as part:
         connection.execute("VACUUM INTO ?", (str(part / copy.name),))
-        generation.name_anew(part / copy.name)
+        generation.rename_copy(part / copy.name)
         give_name(part / copy.name, copy)
 
 

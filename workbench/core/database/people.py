@@ -11,7 +11,7 @@ from msgspec import Struct
 from workbench.core.database.connection import Database
 from workbench.core.database.values import now as now
 from workbench.core.errors import Command, UsageError
-from workbench.core.label import is_mixed, looks_like
+from workbench.core.label import find_lookalike, is_mixed
 
 Connection = sqlite3.Connection
 COORDINATOR = "coordinator"
@@ -35,7 +35,7 @@ class Annotator(Struct, frozen=True, kw_only=True):
     paused_why: str | None = None
 
 
-def tidy(name: str) -> str:
+def normalise_name(name: str) -> str:
     """Normalise a name: without surrounding spaces, and with composed accents, so that equal names are
     stored equally.
     """
@@ -49,7 +49,7 @@ def add(connection: sqlite3.Connection, name: str, role: str = "annotator") -> i
         UsageError: The name is empty, longer than 100 characters, has control characters, or looks like another
             person's name (coordinators' login names are not compared).
     """
-    name = tidy(name)
+    name = normalise_name(name)
     if not name or len(name) > 100 or not name.isprintable():
         raise UsageError(f"{name!r} is not a valid annotator name.", "Use 1 to 100 printable characters.")
     if role != COORDINATOR:
@@ -71,14 +71,14 @@ def require_distinct(connection: sqlite3.Connection, name: str) -> None:
         UsageError: The name looks like another one, or mixes alphabets.
     """
     names = {row[0] for row in connection.execute("SELECT name FROM annotators WHERE paused_why IS NOT ?", (REMOVED,))}
-    if (name := tidy(name)) not in names and (why := indistinct(name, names)):
+    if (name := normalise_name(name)) not in names and (why := confusable_reason(name, names)):
         raise UsageError(f"{name!r} {why}.", "Use the existing name, or one that is clearly different.")
 
 
-def indistinct(name: str, names: Iterable[str]) -> str | None:
+def confusable_reason(name: str, names: Iterable[str]) -> str | None:
     if is_mixed(name):
         return "mixes letters of several alphabets that look alike"
-    other = looks_like(name, names)
+    other = find_lookalike(name, names)
     return None if other is None else f"looks like {other!r}, who is there"
 
 
@@ -88,8 +88,8 @@ def find(database: Database, name: str) -> Annotator:
     Raises:
         UsageError: No person has this name; the message lists the names.
     """
-    people = {person.name: person for person in everyone(database)}
-    name = tidy(name)
+    people = {person.name: person for person in all_people(database)}
+    name = normalise_name(name)
     if name not in people:
         known = ", ".join(sorted(people)) or "nobody yet"
         hint = f"Known: {known}. Add one"
@@ -97,7 +97,7 @@ def find(database: Database, name: str) -> Annotator:
     return people[name]
 
 
-def everyone(database: Database) -> list[Annotator]:
+def all_people(database: Database) -> list[Annotator]:
     rows = database.reader().execute(
         "SELECT id, name, role, paused_at, paused_why FROM annotators WHERE paused_why IS NOT ? ORDER BY id", (REMOVED,)
     )
@@ -164,14 +164,14 @@ def is_paused(connection: sqlite3.Connection, annotator: int) -> bool:
 # -- Drafts: notes that a person has begun and not submitted.
 
 
-def keep(connection: sqlite3.Connection, annotator: int, completion: int, note: str) -> None:
+def keep_draft(connection: sqlite3.Connection, annotator: int, completion: int, note: str) -> None:
     if not note:
-        drop(connection, annotator, completion)
+        drop_draft(connection, annotator, completion)
         return
     connection.execute("INSERT OR REPLACE INTO drafts VALUES (?, ?, ?, ?)", (annotator, completion, note, now()))
 
 
-def drop(connection: sqlite3.Connection, annotator: int, completion: int, until: str | None = None) -> None:
+def drop_draft(connection: sqlite3.Connection, annotator: int, completion: int, until: str | None = None) -> None:
     """Delete a draft, because the label with its note has been stored.
 
     Args:
@@ -183,7 +183,7 @@ def drop(connection: sqlite3.Connection, annotator: int, completion: int, until:
     )
 
 
-def of(connection: sqlite3.Connection, annotator: int, completion: int) -> str:
+def draft_of(connection: sqlite3.Connection, annotator: int, completion: int) -> str:
     row = connection.execute(
         "SELECT note FROM drafts WHERE annotator_id = ? AND completion_id = ?", (annotator, completion)
     ).fetchone()

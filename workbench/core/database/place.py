@@ -73,7 +73,7 @@ def require_plain_logs(path: Path) -> None:
             require_plain(log)
 
 
-def count(path: Path) -> int:
+def count_links(path: Path) -> int:
     return os.stat(path).st_nlink
 
 
@@ -151,7 +151,7 @@ def sidecar_path(path: Path, end: str) -> Path:
     return path.with_name(path.name + end)
 
 
-def users(path: Path) -> list[int]:
+def processes_using(path: Path) -> list[int]:
     """Return the ids of visible processes (also of this one) that have one of a database's files open."""
     files = {_inode_at(file) for end in ENDS if (file := sidecar_path(path, end)).exists()}
     folders = {int(process.name): process / "fd" for process in _processes()} | {os.getpid(): Path("/dev/fd")}
@@ -164,13 +164,13 @@ def require_unused(path: Path) -> None:
     Raises:
         StoreError: A process has it open; it is named if visible.
     """
-    if found := users(path):
+    if found := processes_using(path):
         numbers = ", ".join(map(str, found[:5])) + (" and more" if len(found) > 5 else "")
         raise StoreError(f"{path} is open in process {numbers}.", "Close the app, the runner or the server first.")
 
 
 @contextmanager
-def unused(path: Path) -> Iterator[None]:
+def ensured_unused(path: Path) -> Iterator[None]:
     """Check that no process has the database open; processes that open it in the meantime wait until the block ends.
 
     Raises:
@@ -185,7 +185,7 @@ def unused(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def waited_for(file: Path, path: Path) -> Iterator[None]:
+def holding_off_openers(file: Path, path: Path) -> Iterator[None]:
     """Make processes that open a database's file wait until the block ends, even after it is renamed.
 
     Args:

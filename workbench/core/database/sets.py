@@ -80,7 +80,7 @@ def put(connection: sqlite3.Connection, new: NewSet) -> StoredSet:
     return _stored(connection, connection.execute(f"{_SETS} WHERE s.id = ?", (number,)).fetchone())
 
 
-def every(connection: sqlite3.Connection) -> list[StoredSet]:
+def all_sets(connection: sqlite3.Connection) -> list[StoredSet]:
     return [_stored(connection, row) for row in connection.execute(f"{_SETS} ORDER BY s.id").fetchall()]
 
 
@@ -97,7 +97,7 @@ def require(connection: sqlite3.Connection, name: SetName) -> StoredSet:
     """
     found = find(connection, name)
     if found is None:
-        known = [one.full_name for one in every(connection)]
+        known = [one.full_name for one in all_sets(connection)]
         raise UsageError(f"There is no set {str(name)!r}.", f"There are: {', '.join(known) or 'none yet'}.")
     return found
 

@@ -39,7 +39,7 @@ def put_item(connection: sqlite3.Connection, completion: int, state: ItemState) 
     )
 
 
-def need(connection: sqlite3.Connection, task: Task, subject: int) -> int:
+def assigned_count(connection: sqlite3.Connection, task: Task, subject: int) -> int:
     """Return how many annotators a completion or question was assigned to in the current round."""
     row: tuple[int] = connection.execute(
         "SELECT count(*) FROM assignments WHERE task = ? AND subject = ? AND purpose = 'quota' AND state <> 'past'",
@@ -62,12 +62,12 @@ def completions_of(connection: sqlite3.Connection, question: int) -> list[int]:
     return [row[0] for row in connection.execute("SELECT id FROM completions WHERE question_id = ?", (question,))]
 
 
-def touched(connection: sqlite3.Connection) -> list[tuple[Task, int]]:
+def subjects_with_events(connection: sqlite3.Connection) -> list[tuple[Task, int]]:
     every = f"SELECT DISTINCT task, subject FROM label_events WHERE {_BEARS} ORDER BY task, subject"
     return connection.execute(every).fetchall()
 
 
-def without_events(connection: sqlite3.Connection) -> int:
+def count_without_events(connection: sqlite3.Connection) -> int:
     row: tuple[int] = connection.execute(
         "SELECT count(*) FROM task_states AS s WHERE s.state <> 'unlabelled' AND NOT EXISTS ("
         f"SELECT 1 FROM label_events AS e WHERE e.task = s.task AND e.subject = s.subject AND ({_BEARS}))"
@@ -89,7 +89,7 @@ def get_item(connection: sqlite3.Connection, completion: int) -> ItemState:
     return ItemState(state=row[0], gold=gold, gold_from=row[2], subtype=row[3], reason=row[4])
 
 
-def labellers(connection: sqlite3.Connection, task: Task, subject: int) -> list[int]:
+def current_labellers(connection: sqlite3.Connection, task: Task, subject: int) -> list[int]:
     rows = connection.execute(
         "SELECT DISTINCT e.annotator_id FROM label_events AS e WHERE e.task = ? AND e.subject = ? "
         f"AND e.kind = 'label' AND {IN_FORCE} AND {OF_THIS_ROUND}",
@@ -98,12 +98,12 @@ def labellers(connection: sqlite3.Connection, task: Task, subject: int) -> list[
     return [row[0] for row in rows]
 
 
-def clear(connection: sqlite3.Connection) -> None:
+def clear_states(connection: sqlite3.Connection) -> None:
     connection.execute("DELETE FROM task_states")
     connection.execute("DELETE FROM item_states")
 
 
-def total(connection: sqlite3.Connection) -> int:
+def count_visible_items(connection: sqlite3.Connection) -> int:
     # SQLite counts all rows of a table page by page; with a condition on each row it takes ten times as long.
     row: tuple[int] = connection.execute(
         f"SELECT (SELECT count(*) FROM completions) - (SELECT count(*) FROM completions WHERE {hidden_item('id')})"
@@ -111,7 +111,7 @@ def total(connection: sqlite3.Connection) -> int:
     return row[0]
 
 
-def counts(database: Database) -> dict[str, int]:
+def count_by_state(database: Database) -> dict[str, int]:
     reader = database.reader()
     found = dict(
         reader.execute(
@@ -119,4 +119,4 @@ def counts(database: Database) -> dict[str, int]:
         ).fetchall()
     )
     states = {name: int(found.get(name, 0)) for name in ("labelled", "conflict", "final", "excluded")}
-    return {"unlabelled": total(reader) - sum(states.values()), **states}
+    return {"unlabelled": count_visible_items(reader) - sum(states.values()), **states}

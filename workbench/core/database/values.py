@@ -20,7 +20,7 @@ def now() -> str:
     return _timestamp_text(datetime.now(UTC))
 
 
-def stamp(at: float) -> str:
+def timestamp_of(at: float) -> str:
     return _timestamp_text(datetime.fromtimestamp(at, UTC))
 
 
@@ -34,7 +34,7 @@ def _timestamp_text(time: datetime) -> str:
 T = TypeVar("T")
 
 
-def stored(decoder: msgspec.json.Decoder[T], document: str, what: str) -> T:
+def decode_stored(decoder: msgspec.json.Decoder[T], document: str, what: str) -> T:
     """Decode a stored JSON document.
 
     Args:

@@ -9,4 +9,4 @@ from workbench.core.final_answer.extraction import completion_answer as completi
 from workbench.core.final_answer.extraction import last_sentence as last_sentence
 from workbench.core.final_answer.extraction import reference_answer as reference_answer
 from workbench.core.final_answer.extraction import reply_start as reply_start
-from workbench.core.final_answer.extraction import stripped as stripped
+from workbench.core.final_answer.extraction import strip_answer as strip_answer

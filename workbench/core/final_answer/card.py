@@ -25,7 +25,7 @@ from workbench.core.final_answer.extraction import (
     names_an_answer,
     reference_answer,
     reply_start,
-    stripped,
+    strip_answer,
     substance_end,
 )
 
@@ -214,7 +214,7 @@ def card_completion(text: str) -> FinalAnswer:
         return found
     line = _last_line(said, reply)
     if said.startswith("####", line[0]):
-        return stripped(said, line[0] + 4, line[1], "hashes") or _no_answer(text)
+        return strip_answer(said, line[0] + 4, line[1], "hashes") or _no_answer(text)
     if not found.found:
         return _whole_text_answer(said, reply) or _last_sentence(said, reply) or _no_answer(text)
     if _repeats_itself(said, line) or _breaks_off(said, line, found.start if found.how == "last_line" else found.end):
@@ -233,7 +233,7 @@ def _last_sentence(text: str, start: int) -> FinalAnswer | None:
         return None
     named = (sentence for sentence in sentences if names_an_answer(text[slice(*sentence)]))
     found = next(named, None)
-    return None if found is None else stripped(text, *found, "last_sentence", surround=" \t\r\n")
+    return None if found is None else strip_answer(text, *found, "last_sentence", surround=" \t\r\n")
 
 
 def windows(text: str, answer: FinalAnswer) -> tuple[Stretch, ...]:
@@ -265,7 +265,7 @@ def quirks(text: str) -> tuple[Quirk, ...]:
 def _other_boxes(text: str, start: int, answer: FinalAnswer) -> tuple[FinalAnswer, ...]:
     seen, others = {_without_blanks(answer.text)}, []
     for inside, end in reversed(boxed_spans(text)):
-        box = stripped(text, inside, end, "boxed", surround=" \t\r\n")
+        box = strip_answer(text, inside, end, "boxed", surround=" \t\r\n")
         if (
             box is None
             or box.start < start
@@ -317,12 +317,12 @@ def _line_start_near(text: str, at: int) -> int:
 
 
 def _whole_text_answer(text: str, start: int) -> FinalAnswer | None:
-    answer = stripped(text, start, len(text), "whole", surround=" \t\r\n")
+    answer = strip_answer(text, start, len(text), "whole", surround=" \t\r\n")
     return answer if answer is not None and len(answer.text) <= SHOWN else None
 
 
 def _last_line_guess(text: str, line: Stretch) -> FinalAnswer:
-    return (stripped(text, *line, "last_line") if line[1] - line[0] <= MAX_ANSWER else None) or _no_answer(text)
+    return (strip_answer(text, *line, "last_line") if line[1] - line[0] <= MAX_ANSWER else None) or _no_answer(text)
 
 
 def _no_answer(text: str) -> FinalAnswer:

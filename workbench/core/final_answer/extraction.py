@@ -162,14 +162,14 @@ def _boxed_answer(text: str, start: int) -> FinalAnswer | None:
     line = text.rfind("\n", start, macro) + 1
     group = [box for box in boxes if box[0] >= max(line, start)]
     if len(group) > 1:
-        return stripped(text, group[0][0], end + 1, "boxed", surround=_BLANK)
-    return stripped(text, inside, end, "boxed", surround=_BLANK)
+        return strip_answer(text, group[0][0], end + 1, "boxed", surround=_BLANK)
+    return strip_answer(text, inside, end, "boxed", surround=_BLANK)
 
 
 def _answer_after_hashes(text: str) -> FinalAnswer | None:
     """Find the rest of the line after the last ``####`` (gsm8k)."""
     start = text.rfind("####") + 4
-    return stripped(text, start, _line_end(text, start), "hashes") if start >= 4 else None
+    return strip_answer(text, start, _line_end(text, start), "hashes") if start >= 4 else None
 
 
 def _line_end(text: str, start: int) -> int:
@@ -183,7 +183,7 @@ def _last_match(pattern: re.Pattern[str], text: str, start: int) -> re.Match[str
 
 
 def _whole_text_answer(text: str) -> FinalAnswer | None:
-    answer = stripped(text, 0, len(text), "whole", surround=_BLANK)
+    answer = strip_answer(text, 0, len(text), "whole", surround=_BLANK)
     return answer if answer is not None and len(answer.text) <= SHORT_REFERENCE else None
 
 
@@ -225,12 +225,12 @@ def _sentence_answer(text: str, start: int) -> FinalAnswer | None:
 
 
 def _without_delimiters(text: str, start: int, end: int) -> FinalAnswer | None:
-    answer = stripped(text, start, end, "cue")
+    answer = strip_answer(text, start, end, "cue")
     formula = None if answer is None else _WRAPPED.fullmatch(answer.text)
     if answer is None or formula is None:
         return answer
     inside, behind = formula.span(formula.lastindex or 0)
-    return stripped(text, answer.start + inside, answer.start + behind, "cue", surround=_BLANK)
+    return strip_answer(text, answer.start + inside, answer.start + behind, "cue", surround=_BLANK)
 
 
 def _end_of_display(text: str, start: int) -> int:
@@ -255,7 +255,7 @@ def _in_last_line(text: str, reply: int) -> FinalAnswer | None:
 def _environment_answer(text: str, start: int, end: int, name: str) -> FinalAnswer | None:
     opening = f"\\begin{{{name}}}"
     at = text.rfind(opening, start, end)
-    return stripped(text, at + len(opening), end, "math", surround=_BLANK) if at >= 0 else None
+    return strip_answer(text, at + len(opening), end, "math", surround=_BLANK) if at >= 0 else None
 
 
 def _bold_answer(text: str, start: int, end: int) -> FinalAnswer | None:
@@ -270,8 +270,8 @@ def _bold_answer(text: str, start: int, end: int) -> FinalAnswer | None:
     while (before := _JOINED_BOLD.search(text, start, first)) is not None:
         first = before.start()
     if first < opening:
-        return stripped(text, first, close + 2, "bold", surround=_BLANK)
-    return stripped(text, opening + 2, close, "bold")
+        return strip_answer(text, first, close + 2, "bold", surround=_BLANK)
+    return strip_answer(text, opening + 2, close, "bold")
 
 
 def _last_math(text: str, start: int, end: int) -> FinalAnswer | None:
@@ -284,19 +284,19 @@ def _last_math(text: str, start: int, end: int) -> FinalAnswer | None:
             continue
         if opening >= 0 and (best is None or behind > best[0]):
             best = (behind, opening + len(opener), close)
-    return None if best is None else stripped(text, best[1], best[2], "math", surround=_BLANK)
+    return None if best is None else strip_answer(text, best[1], best[2], "math", surround=_BLANK)
 
 
 def _last_number(text: str) -> FinalAnswer | None:
     number = _last_match(_NUMBER, text, max(len(text) - 300, 0))
-    return None if number is None else stripped(text, *number.span(), "number", surround=",")
+    return None if number is None else strip_answer(text, *number.span(), "number", surround=",")
 
 
 def _last_line(text: str, start: int, end: int, how: How) -> FinalAnswer | None:
-    return stripped(text, start, end, how) if end - start < MAX_ANSWER else None
+    return strip_answer(text, start, end, how) if end - start < MAX_ANSWER else None
 
 
-def stripped(text: str, start: int, end: int, how: How, surround: str = _SURROUND) -> FinalAnswer | None:
+def strip_answer(text: str, start: int, end: int, how: How, surround: str = _SURROUND) -> FinalAnswer | None:
     """Return the span as an answer, without surrounding marks and a final full stop; None if nothing is left.
 
     Marks that also occur inside the span (``**B** and **D**``) are kept, so that no pair is split.

@@ -194,7 +194,7 @@ def with_mark(verifier: str, chose: Collection[str]) -> str:
     return f"{verifier} {CHOSE}" if verifier in chose else verifier
 
 
-def what_marks_mean(chose: Collection[str]) -> tuple[str, ...]:
+def explain_marks(chose: Collection[str]) -> tuple[str, ...]:
     """Return a sentence that explains the mark on verifiers' names; empty if no verifier has it."""
     if not chose:
         return ()

@@ -18,7 +18,7 @@ _MAX_NAMED = 4
 """Most names that are listed; of more, the first three are listed and the others counted."""
 
 
-def minute(at: str) -> str:
+def time_to_minute(at: str) -> str:
     """Format a time for lists, to the minute: ``2026-11-28 14:05``. Details show it in full."""
     return at.replace("T", " ")[:16]
 
@@ -89,7 +89,7 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def waits(number: int) -> str:
+def verb_wait(number: int) -> str:
     return "waits" if number == 1 else "wait"
 
 
@@ -151,7 +151,7 @@ def one_decimal(value: float | None) -> str:
     return NONE if value is None else f"{value:,.1f}"
 
 
-def signed(value: float | None) -> str:
+def signed_number(value: float | None) -> str:
     return NONE if value is None else f"{value:+.3f}"
 
 
@@ -159,7 +159,7 @@ def signed_interval(ends: tuple[float, float] | None) -> str:
     return NONE if ends is None else f"[{ends[0]:+.3f}, {ends[1]:+.3f}]"
 
 
-def whole(value: float | None) -> str:
+def whole_number(value: float | None) -> str:
     return NONE if value is None else f"{value:,.0f}"
 
 

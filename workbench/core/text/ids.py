@@ -9,7 +9,7 @@ _ENOUGH: Final = 5
 """Minimum characters of an abbreviated id."""
 
 
-def ends(ids: Collection[str]) -> dict[str, str]:
+def abbreviate_ids(ids: Collection[str]) -> dict[str, str]:
     """Abbreviate each id to ``…`` and its last characters: as many as distinguish all ids, at least 5.
 
     An id that is only slightly longer is not abbreviated.

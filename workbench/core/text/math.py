@@ -141,7 +141,7 @@ _BELOW = re.compile(r"_(?:\{([0-9+\-−a-z]+)\}|([0-9]+))")
 _ION = re.compile(r"(?<=[A-Za-z0-9)\]])([+\-−])(?=[\s)\]},;.]|$)")
 
 
-def formula_of(typed: str) -> str:
+def render_chemistry(typed: str) -> str:
     """Render a chemical formula or reaction equation; unsupported input is shown unchanged."""
     for mark, arrow in _ARROWS:
         typed = typed.replace(mark, f" {arrow} ")
@@ -331,7 +331,7 @@ class _MathParser:
         elif name == "not":
             self.negation(row)
         elif name == "ce":
-            row.add(formula_of(self.verbatim()))
+            row.add(render_chemistry(self.verbatim()))
         elif name == "begin":
             row.add(self.environment())
         elif name == "end":

@@ -11,7 +11,7 @@ _MAX_HALF_WORDS: Final = 200
 Wording = tuple[str, str, str]
 
 
-def wordings(text: str) -> set[Wording]:
+def word_trigrams(text: str) -> set[Wording]:
     """Return the word trigrams of a text: of its first and last 200 words if it is longer.
 
     Numbers become ``#``, and each symbol is a word. ``^`` is added twice before the text and ``$`` after it, so that

@@ -19,12 +19,12 @@ from workbench.data.formats.carried import (
     NAMESPACE,
     CarriedAnswers,
     answers_of,
+    combine_answers,
     decoded,
-    gather,
     hidden_part,
+    merge_row,
     names_of,
     texts_of,
-    whole_row,
 )
 from workbench.data.formats.lines import RefusedError
 
@@ -80,7 +80,7 @@ def row_of(raw: bytes) -> bytes:
     hidden = metadata.pop(LINE, None)
     if isinstance(hidden, str):
         try:
-            return msgspec.json.encode(whole_row(hidden.encode(), record.fields))
+            return msgspec.json.encode(merge_row(hidden.encode(), record.fields))
         except (msgspec.MsgspecError, UnicodeEncodeError):
             raise RefusedError("wrong_type", "metadata", f"metadata.{LINE} is not a row. Export it again.") from None
     metadata.pop("dataset", None)
@@ -106,7 +106,7 @@ def answers_in(raw: bytes) -> Iterator[CarriedAnswers]:
             if response.get("status") in (None, "submitted"):
                 users.setdefault(str(response.get("user_id")), {})[name] = _texts_in(response.get("value"))
     for user, given in users.items():
-        yield gather(f"argilla-{user}", f"{record.id} {user}", given, None)
+        yield combine_answers(f"argilla-{user}", f"{record.id} {user}", given, None)
 
 
 def _texts_in(value: object) -> list[str]:

@@ -63,7 +63,7 @@ class CarriedAnswers(Struct, kw_only=True):
     created_at: str | None = None
     line: str | None = None
 
-    def says_something(self) -> bool:
+    def has_answers(self) -> bool:
         return any((self.verdict, self.answer_subtype, self.line))
 
 
@@ -85,7 +85,9 @@ def answers_of(line: LabelLine) -> dict[str, list[str]]:
     return {name: values for name, values in found.items() if values}
 
 
-def gather(person: str, key: str, given: Mapping[str, Sequence[str]], created_at: str | None) -> CarriedAnswers:
+def combine_answers(
+    person: str, key: str, given: Mapping[str, Sequence[str]], created_at: str | None
+) -> CarriedAnswers:
     """Combine an annotator's answers to the tool's questions; the question `LINE` holds the exported label line.
 
     The answer to a question with an unknown name is used if it is a verdict or an answer type.
@@ -188,7 +190,7 @@ def decoded(raw: bytes, kind: type[T]) -> T:
         raise explain_document(raw) from None
 
 
-def whole_row(hidden: bytes, texts: Mapping[str, msgspec.Raw]) -> dict[str, msgspec.Raw]:
+def merge_row(hidden: bytes, texts: Mapping[str, msgspec.Raw]) -> dict[str, msgspec.Raw]:
     """Merge a `hidden_part` and the visible texts into a row.
 
     Raises:

@@ -23,8 +23,8 @@ from workbench.core.errors import FormatError, opt
 from workbench.core.inputs import require_input
 from workbench.core.item import KEPT_RAW, Refusal
 from workbench.data.formats.fields import KNOWN, fold
-from workbench.data.formats.lines import NumberedLine, RefusedError, Stream, explain_document, read_lines, refusal
-from workbench.data.formats.source import FileFormat, refuse_bomb
+from workbench.data.formats.lines import NumberedLine, RefusedError, Stream, explain_document, make_refusal, read_lines
+from workbench.data.formats.source import FileFormat, require_plausible_ratio
 from workbench.data.formats.spreadsheets import iso_text, open_sheet
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def _refused_line(line: NumberedLine, max_line: int) -> Refusal:
         error = RefusedError(
             "truncated", None, "The compressed file is damaged from here on. Fetch it again; the rest is missing."
         )
-    return refusal(line.number, line.raw, error)
+    return make_refusal(line.number, line.raw, error)
 
 
 def json_rows(stream: Stream, path: Path, names: tuple[str, ...] = ("rows", "data")) -> Iterator[Row]:
@@ -131,12 +131,12 @@ def json_rows(stream: Stream, path: Path, names: tuple[str, ...] = ("rows", "dat
     Raises:
         FormatError: The file is neither.
     """
-    for number, element in enumerate(_list_elements(without_nan(whole(stream, path)), path, names), 1):
+    for number, element in enumerate(_list_elements(without_nan(read_all(stream, path)), path, names), 1):
         raw = bytes(element)
         yield SourceDocument(number, raw, raw)
 
 
-def whole(stream: Stream, path: Path) -> bytes:
+def read_all(stream: Stream, path: Path) -> bytes:
     """Read all of an open file, which is one JSON document.
 
     Raises:
@@ -247,7 +247,7 @@ def _table_rows(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> 
             yield _refused_line(NumberedLine(first, raw, fault.fault), max_line)
         elif error is not None:
             code = "truncated" if recorded.ended else "bad_csv"
-            yield refusal(first, raw, RefusedError(code, None, f"{error}. Fix the quotes of the row."))
+            yield make_refusal(first, raw, RefusedError(code, None, f"{error}. Fix the quotes of the row."))
         elif cells is None:
             return
         elif cells:
@@ -289,11 +289,11 @@ def _next_row(reader: Iterator[list[str]]) -> tuple[list[str] | None, str | None
 def _row_of(header: list[str], cells: list[str], line: int, raw: bytes, *, ended: bool) -> Row:
     if len(cells) != len(header):
         message = f"The row has {len(cells)} cells, the header {len(header)}. Fix the row."
-        return refusal(line, raw, RefusedError("truncated" if ended else "bad_csv", None, message))
+        return make_refusal(line, raw, RefusedError("truncated" if ended else "bad_csv", None, message))
     try:
         return SourceDocument(line, _cells_object(header, cells), raw)
     except UnicodeEncodeError:
-        return refusal(line, raw, explain_document(raw))
+        return make_refusal(line, raw, explain_document(raw))
 
 
 # -- Spreadsheets.
@@ -304,12 +304,12 @@ def _spreadsheet_rows(path: Path) -> Iterator[Row]:
         header = _require_distinct(sheet.header, path)
         for name in sheet.others:
             message = f"The sheet {name!r} has rows as well, which are not read. Save it as a separate file."
-            yield refusal(1, b"", RefusedError("bad_csv", name, message))
+            yield make_refusal(1, b"", RefusedError("bad_csv", name, message))
         for row in sheet.rows:
             raw = _json_object(dict(zip(header, row.cells, strict=False)))
             if len(row.cells) > len(header):
                 message = f"The row has {len(row.cells)} cells, the header {len(header)}. Name every column."
-                yield refusal(row.number, raw, RefusedError("bad_csv", None, message))
+                yield make_refusal(row.number, raw, RefusedError("bad_csv", None, message))
             else:
                 cells = row.cells + [""] * (len(header) - len(row.cells))
                 faults = {header[place]: fault for place, fault in row.faults.items()}
@@ -374,7 +374,7 @@ def _rows_at_once(path: Path, metadata: FileMetaData) -> int:
     longest = 1
     for group in groups:
         packed = sum(group.column(number).total_compressed_size for number in range(group.num_columns))
-        refuse_bomb(path, group.total_byte_size, packed)
+        require_plausible_ratio(path, group.total_byte_size, packed)
         longest = max(longest, group.total_byte_size)
     return max(1, min(_BATCH_ROWS, _MAX_BATCH_BYTES // longest))
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from workbench.core.errors import FormatError
 from workbench.core.item import Refusal
-from workbench.data.formats.documents import whole
+from workbench.data.formats.documents import read_all
 from workbench.data.formats.rows import read_checked
 from workbench.data.formats.source import detect_format, open_stream
 from workbench.data.records.duplicates import EmbeddingLine
@@ -90,7 +90,7 @@ def _read_matrix(path: Path) -> Embedded:
     import numpy as np
 
     with open_stream(path) as (stream, _):
-        content = whole(stream, path)
+        content = read_all(stream, path)
     try:
         found = msgspec.json.decode(content, type=_SimilarityFile)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

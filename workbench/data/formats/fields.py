@@ -327,7 +327,7 @@ class TypeCounts:
             _add_word(count, text[:_MAX_WORD], 1)
 
 
-def types_summed(columns: Iterable[TypeColumn]) -> list[TypeColumn]:
+def sum_type_counts(columns: Iterable[TypeColumn]) -> list[TypeColumn]:
     found: dict[str, TypeColumn] = {}
     for one in columns:
         whole = found.setdefault(one.column, TypeColumn(column=one.column, words={}))

@@ -16,13 +16,13 @@ from workbench.core.errors import opt
 from workbench.core.taxonomy import type_values
 from workbench.data.formats.fields import FIELDS, GRADES, fold, map_by_words
 from workbench.data.formats.places import ColumnPath, value_at
-from workbench.data.formats.reading import sampled, types_put_right
+from workbench.data.formats.reading import fix_swapped_types, sample_columns
 from workbench.data.formats.verdict_words import (
     MISTAKES,
+    are_all_verdicts,
     is_scale,
     may_be_verdicts,
     mostly_verdicts,
-    speaks_of_verdicts,
 )
 
 _GUESSED: Final = ("gold", "type", "subtype", "domain", "model")
@@ -59,7 +59,7 @@ class FirstLook(Struct, frozen=True, kw_only=True):
     def is_named(self, field: str) -> bool:
         return any(fold(column) in FIELDS.get(field, ()) for column in self.columns)
 
-    def guesses(self, columns: Mapping[str, str], graders: Collection[str] = ()) -> dict[str, str]:
+    def guess_columns(self, columns: Mapping[str, str], graders: Collection[str] = ()) -> dict[str, str]:
         """Map required fields without a column to a likely one.
 
         Args:
@@ -69,8 +69,8 @@ class FirstLook(Struct, frozen=True, kw_only=True):
         free = {field: column for field, column in self.like.items() if field in _GUESSED and field not in columns}
         return {field: column for field, column in free.items() if column not in (*columns.values(), *graders)}
 
-    def words_for(self, columns: Mapping[str, str], graders: Collection[str] = ()) -> str:
-        guesses = self.guesses(columns, graders)
+    def suggested_options(self, columns: Mapping[str, str], graders: Collection[str] = ()) -> str:
+        guesses = self.guess_columns(columns, graders)
         words = [f"{opt.map:{shlex.quote(f'{field}={column}')}}" for field, column in guesses.items()]
         others = [one for one in self.verdicts if "gold" not in columns or fold(one) in GRADES]
         taken = {*guesses.values(), *columns.values(), *graders}
@@ -87,14 +87,14 @@ def first_look(path: Path) -> FirstLook:
     Raises:
         FormatError: The file can't be read.
     """
-    every, sample = sampled(path)
-    fields = types_put_right(sample, _recognise_fields(every))
+    every, sample = sample_columns(path)
+    fields = fix_swapped_types(sample, _recognise_fields(every))
     keys = list(dict.fromkeys((*every[:_MAX_COLUMNS], *fields.values())))
     if "reference" in fields and is_scale(sample, ColumnPath(fields.get("gold", "")), MISTAKES):
         del fields["gold"]
     others = [key for key in keys if key not in fields.values()]
     cells = {key: [value_at(row, ColumnPath(key)) for row in sample] for key in keys}
-    verdicts = {key: verifier_name(key) for key in others if speaks_of_verdicts(cells[key])}
+    verdicts = {key: verifier_name(key) for key in others if are_all_verdicts(cells[key])}
     meant = _gold_as_reference(fields, cells)
     texts = {key: [one for one in cells[key] if isinstance(one, str) and one.strip()] for key in keys}
     types = _map_by_types({key: texts[key] for key in others if key not in verdicts}, fields)

@@ -23,17 +23,17 @@ from workbench.data.formats.carried import (
     VERDICTS,
     CarriedAnswers,
     answers_of,
+    combine_answers,
     decoded,
-    gather,
     hidden_part,
+    merge_row,
     names_of,
     texts_of,
     verdict_of,
-    whole_row,
 )
 from workbench.data.formats.fields import KNOWN
 from workbench.data.formats.lines import RefusedError
-from workbench.data.formats.logs.logged import Grade, unread, verifier_name
+from workbench.data.formats.logs.logged import Grade, unparsed_grade, verifier_name
 
 _PLUMBING = frozenset(
     {"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement", "dataset"}
@@ -138,7 +138,7 @@ def row_of(raw: bytes) -> bytes:
     hidden = (task.meta or {}).get(LINE)
     if isinstance(hidden, str):
         try:
-            return msgspec.json.encode(whole_row(hidden.encode(), task.data))
+            return msgspec.json.encode(merge_row(hidden.encode(), task.data))
         except (msgspec.MsgspecError, UnicodeEncodeError):
             raise RefusedError("wrong_type", "meta", f"meta.{LINE} is not a row. Remove it, or export again.") from None
     return msgspec.json.encode({key: token for key, token in task.data.items() if key != "dataset"})
@@ -163,7 +163,7 @@ def answers_in(raw: bytes) -> Iterator[CarriedAnswers]:
     if "data" not in tokens:
         answers = _answers_of_row(decoded(raw, dict[str, Any]))
         # A task without annotations has a row, too.
-        if answers.says_something() or bytes(tokens.get("annotation_id", b"null")) != b"null":
+        if answers.has_answers() or bytes(tokens.get("annotation_id", b"null")) != b"null":
             yield answers
         return
     task = _task(raw)
@@ -195,12 +195,16 @@ def _grade(name: str, said: str, confidence: object) -> Grade:
     sure = f"confidence {confidence:.3g}" if isinstance(confidence, float) else None
     if said == "unsuitable":
         return Grade(verifier=name, verdict="abstain", reason="invalid", detail=sure)
-    return Grade(verifier=name, verdict=Outcome(said).word, detail=sure) if said in VERDICTS else unread(name, said)
+    return (
+        Grade(verifier=name, verdict=Outcome(said).word, detail=sure)
+        if said in VERDICTS
+        else unparsed_grade(name, said)
+    )
 
 
 def _answers(task: _StudioTask, number: int, annotation: Mapping[str, Any]) -> CarriedAnswers:
     key = annotation.get("unique_id") or f"{task.id} {annotation.get('id') or number}"
-    return gather(
+    return combine_answers(
         _person_name(annotation.get("completed_by")), str(key), _control_values(annotation), _time_text(annotation)
     )
 
@@ -216,7 +220,7 @@ def _control_values(annotation: Mapping[str, Any]) -> dict[str, list[str]]:
 
 def _answers_of_row(row: Mapping[str, Any]) -> CarriedAnswers:
     given = {name: _texts_in(value) for name, value in row.items() if name not in _ITEM_COLUMNS}
-    return gather(
+    return combine_answers(
         _person_name(row.get("annotator")), f"{row.get('id')} {row.get('annotation_id')}", given, _time_text(row)
     )
 

@@ -85,7 +85,7 @@ class RefusedError(Exception):
         self.message = message
 
 
-def refusal(line: int, raw: bytes, error: RefusedError) -> Refusal:
+def make_refusal(line: int, raw: bytes, error: RefusedError) -> Refusal:
     field = None if error.field is None else _replace_surrogates(error.field)
     return Refusal(
         line=line, code=error.code, field=field, message=_replace_surrogates(error.message), raw=raw[:KEPT_RAW]
@@ -100,7 +100,7 @@ def explain_document(document: bytes) -> RefusedError:
     try:
         text = document.decode()
     except UnicodeDecodeError as error:
-        return bad_utf8(None, error)
+        return bad_utf8_error(None, error)
     if "\0" in text:
         return RefusedError("nul", None, f"NUL byte at position {text.index(chr(0)) + 1}. Remove it from the file.")
     try:
@@ -140,7 +140,7 @@ def explain_cells(
         try:
             msgspec.json.decode(token, type=types[field])
         except UnicodeDecodeError as error:
-            return bad_utf8(column, error)
+            return bad_utf8_error(column, error)
         except (msgspec.MsgspecError, ValueError):
             wanted = "true or false (or 1 or 0)" if field == "gold" else "text, in quotes"
             kind = json_kind(bytes(token))
@@ -148,7 +148,7 @@ def explain_cells(
     return RefusedError("bad_json", None, "The row can't be read. Fix the row and try again.")
 
 
-def bad_utf8(field: str | None, error: UnicodeDecodeError) -> RefusedError:
+def bad_utf8_error(field: str | None, error: UnicodeDecodeError) -> RefusedError:
     byte = error.object[error.start]
     return RefusedError(
         "bad_utf8", field, f"Byte 0x{byte:02x} at position {error.start + 1} is not UTF-8. Save the file as UTF-8."
@@ -168,7 +168,7 @@ def is_no_text(text: str) -> bool:
     return text in _NO_TEXTS
 
 
-def no_text(column: str, text: str) -> RefusedError:
+def no_text_error(column: str, text: str) -> RefusedError:
     return RefusedError(
         "missing_field",
         column,

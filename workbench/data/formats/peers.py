@@ -10,7 +10,7 @@ from types import ModuleType
 from workbench.core.item import Refusal
 from workbench.data.formats import argilla, label_studio
 from workbench.data.formats.documents import Row, SourceDocument
-from workbench.data.formats.lines import RefusedError, refusal
+from workbench.data.formats.lines import RefusedError, make_refusal
 from workbench.data.formats.source import FileFormat, first_element
 
 TOOLS: dict[FileFormat, ModuleType] = {"label-studio": label_studio, "argilla": argilla}
@@ -58,4 +58,4 @@ def items(rows: Iterable[Row], kind: FileFormat) -> Iterator[Row]:
         try:
             yield SourceDocument(row.line, row_of(row.raw), row.raw)
         except RefusedError as error:
-            yield refusal(row.line, row.raw, error)
+            yield make_refusal(row.line, row.raw, error)

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from workbench.core.item import Refusal
 from workbench.data.formats.documents import Row
-from workbench.data.formats.lines import RefusedError, refusal
-from workbench.data.formats.logs.logged import content
+from workbench.data.formats.lines import RefusedError, make_refusal
+from workbench.data.formats.logs.logged import content_text
 
 Speaker = Literal["assistant", "user"]
 Cells = Mapping[str, msgspec.Raw]
@@ -73,7 +73,7 @@ def chats_in(
     return columns, places
 
 
-def laid_out(rows: Iterable[Row], places: Mapping[str, ColumnPath]) -> Iterable[Row]:
+def flatten_rows(rows: Iterable[Row], places: Mapping[str, ColumnPath]) -> Iterable[Row]:
     return (_flatten_row(row, places) for row in rows) if places else rows
 
 
@@ -81,7 +81,7 @@ def has_lists(sample: Iterable[Cells], column: str | None) -> bool:
     return any(bytes(cells.get(column or "", b""))[:1] == b"[" for cells in sample)
 
 
-def one_by_one(rows: Iterable[Row], fields: Mapping[str, str], graders: Mapping[str, str]) -> Iterator[Row]:
+def split_completions(rows: Iterable[Row], fields: Mapping[str, str], graders: Mapping[str, str]) -> Iterator[Row]:
     """Split rows into one row for each completion; other lists of the same length are split with them.
 
     A completion id of a row with several completions is extended by the number of each.
@@ -103,7 +103,7 @@ def one_by_one(rows: Iterable[Row], fields: Mapping[str, str], graders: Mapping[
         count = len(lists[completion])
         if not count:
             message = f"{completion} is an empty list. Write a completion, or drop the row."
-            yield refusal(row.line, row.raw, RefusedError("missing_field", completion, message))
+            yield make_refusal(row.line, row.raw, RefusedError("missing_field", completion, message))
         parts = {name: parts for name, parts in lists.items() if len(parts) == count}
         name = msgspec.json.decode(cells[key]) if key in cells and key not in parts and count > 1 else None
         for place in range(count):
@@ -177,6 +177,6 @@ def _last_turn(value: Any, speaker: Speaker) -> Any:
     if said is UNSET:
         return _ABSENT
     try:
-        return content(said, speaker)
+        return content_text(said, speaker)
     except RefusedError:
         return said

@@ -30,10 +30,10 @@ from workbench.data.formats.fields import (
     require_columns,
     resolve_columns,
 )
-from workbench.data.formats.lines import DEFAULT_MAX_LINE, RefusedError, Stream, refusal
+from workbench.data.formats.lines import DEFAULT_MAX_LINE, RefusedError, Stream, make_refusal
 from workbench.data.formats.logs import kinds as logs
 from workbench.data.formats.logs.logged import Grade, LogKind
-from workbench.data.formats.places import ColumnPath, chats_in, has_lists, laid_out, one_by_one, places_in
+from workbench.data.formats.places import ColumnPath, chats_in, flatten_rows, has_lists, places_in, split_completions
 from workbench.data.formats.rows import QuestionBuilder, RowBuilder
 from workbench.data.formats.source import (
     CODE_FORMATS,
@@ -147,7 +147,7 @@ def plan_file(
     """
     guess = format == AUTO and not columns and not graders
     container = PLAIN_FORMATS.get(format) or _detect_container(path)
-    own = format if format in _OWN_FIELDS else logs.of_document(path) if guess else None
+    own = format if format in _OWN_FIELDS else logs.detect_document(path) if guess else None
     if own is not None:
         if columns or graders:
             named = opt.map if columns else opt.verdict
@@ -156,7 +156,7 @@ def plan_file(
     if container != "xlsx" and first_bytes(path).startswith(ZIP):
         raise FormatError(f"{path}: it is a zip file.", "Unpack it; an archive", Command("restore NEW.db FILE"))
     keys, sample = _first_rows(path, container, max_line)
-    own = (kinds.kind_of(keys) or logs.of_rows(sample)) if guess else None
+    own = (kinds.kind_of(keys) or logs.detect_rows(sample)) if guess else None
     if own is not None:
         return _fixed_fields_plan(path, own, container, max_line, usual)
     explicit = dict(columns or {})
@@ -225,7 +225,7 @@ def plan_rows(path: Path, columns: Mapping[str, str]) -> tuple[FilePlan, list[st
     return plan, keys
 
 
-def sampled(path: Path) -> tuple[list[str], list[dict[str, msgspec.Raw]]]:
+def sample_columns(path: Path) -> tuple[list[str], list[dict[str, msgspec.Raw]]]:
     """Return the columns and the first rows of a file whose columns can be mapped to fields; both are empty for code
     files and logs.
 
@@ -233,10 +233,10 @@ def sampled(path: Path) -> tuple[list[str], list[dict[str, msgspec.Raw]]]:
         FormatError: The file can't be read.
     """
     container = _detect_container(path)
-    if logs.of_document(path) is not None:
+    if logs.detect_document(path) is not None:
         return [], []
     keys, sample = _first_rows(path, container, DEFAULT_MAX_LINE)
-    return ([], []) if kinds.kind_of(keys) or logs.of_rows(sample) else (keys, sample)
+    return ([], []) if kinds.kind_of(keys) or logs.detect_rows(sample) else (keys, sample)
 
 
 def _first_rows(path: Path, container: FileFormat, max_line: int) -> tuple[list[str], list[dict[str, msgspec.Raw]]]:
@@ -259,11 +259,11 @@ def _columns(
 ) -> tuple[dict[str, str], bool]:
     fields = QUESTION_FIELDS if questions else ITEM_FIELDS
     found = resolve_columns(keys, explicit, released=released, place=str(path), fields=fields)
-    right = found if {"type", "subtype"} & explicit.keys() else types_put_right(sample, found)
+    right = found if {"type", "subtype"} & explicit.keys() else fix_swapped_types(sample, found)
     return right, right != found
 
 
-def types_put_right(sample: list[dict[str, msgspec.Raw]], found: dict[str, str]) -> dict[str, str]:
+def fix_swapped_types(sample: list[dict[str, msgspec.Raw]], found: dict[str, str]) -> dict[str, str]:
     """Return the columns by field, with the type columns exchanged if the first rows show that they are swapped."""
     if not ({"type", "subtype"} <= found.keys() and looks_swapped(_type_pairs(sample, found))):
         return found
@@ -312,8 +312,8 @@ def _fix_nan(row: Row) -> Row:
 
 
 def _rows_of(plan: FilePlan, stream: Stream) -> Iterable[Row]:
-    rows = laid_out(_rows(stream, plan.container, plan.path, plan.max_line), _places_read(plan))
-    return one_by_one(rows, plan.columns, plan.graders) if plan.has_lists else rows
+    rows = flatten_rows(_rows(stream, plan.container, plan.path, plan.max_line), _places_read(plan))
+    return split_completions(rows, plan.columns, plan.graders) if plan.has_lists else rows
 
 
 def _places_read(plan: FilePlan) -> dict[str, ColumnPath]:
@@ -361,13 +361,13 @@ def read_items(plan: FilePlan) -> Iterator[tuple[Iterator[ItemRecord | Refusal],
 
 
 def items_of_rows(plan: FilePlan, rows: Iterable[Row]) -> Iterator[ItemRecord | Refusal]:
-    return built_rows(plan, rows, _builder(plan, plan.columns))
+    return build_rows(plan, rows, _builder(plan, plan.columns))
 
 
-def built_rows(
+def build_rows(
     plan: FilePlan, rows: Iterable[Row], build: Callable[[int, bytes, bytes], T | Refusal]
 ) -> Iterator[T | Refusal]:
-    return (_build_row(plan, build, row) for row in laid_out(map(_fix_nan, rows), _places_read(plan)))
+    return (_build_row(plan, build, row) for row in flatten_rows(map(_fix_nan, rows), _places_read(plan)))
 
 
 def read_grades(
@@ -457,7 +457,9 @@ def _build_row(plan: FilePlan, build: Callable[[int, bytes, bytes], T | Refusal]
         return row
     for column in plan.columns.values() if row.faults else ():
         if column in row.faults:
-            return refusal(row.line, row.raw, RefusedError("missing_field", column, f"{column} {row.faults[column]}"))
+            return make_refusal(
+                row.line, row.raw, RefusedError("missing_field", column, f"{column} {row.faults[column]}")
+            )
     record = build(row.line, row.json, row.raw)
     return _as_truncated(row, record) if row.unterminated and isinstance(record, Refusal) else record
 

@@ -36,12 +36,12 @@ from workbench.data.formats.lines import (
     DEFAULT_MAX_LINE,
     NO_TEXT_TOKENS,
     RefusedError,
-    bad_utf8,
+    bad_utf8_error,
     explain_cells,
     explain_document,
     is_no_text,
-    no_text,
-    refusal,
+    make_refusal,
+    no_text_error,
 )
 from workbench.data.formats.source import open_stream
 from workbench.data.formats.verdict_words import MISSING, in_words
@@ -118,12 +118,14 @@ class Builder(ABC, Generic[R]):
                 self._refuse_no_text(row)
             return self._record(line, row, cells, raw)
         except RefusedError as error:
-            return refusal(line, raw, error)
+            return make_refusal(line, raw, error)
         except TypeMismatch as error:
             field = self._columns.get(error.field, error.field)
-            return refusal(line, raw, RefusedError("type_mismatch", field, f"{error} Correct the row, or its mapping."))
+            return make_refusal(
+                line, raw, RefusedError("type_mismatch", field, f"{error} Correct the row, or its mapping.")
+            )
         except (msgspec.MsgspecError, ValueError, RecursionError):
-            return refusal(line, raw, self._explain(document))
+            return make_refusal(line, raw, self._explain(document))
 
     @abstractmethod
     def _record(self, line: int, row: Any, cells: dict[str, msgspec.Raw], raw: bytes) -> R:
@@ -140,7 +142,7 @@ class Builder(ABC, Generic[R]):
         for field in _TEXTS:
             text = getattr(row, field, None)
             if isinstance(text, str) and is_no_text(text):
-                raise no_text(self._columns.get(field, field), text)
+                raise no_text_error(self._columns.get(field, field), text)
 
     def _explain(self, document: bytes) -> RefusedError:
         try:
@@ -235,9 +237,9 @@ class RowBuilder(Builder[ItemRecord]):
         if source is None:
             source = self._usual_source
         if row.domain:
-            source = within(row.domain, source)
+            source = with_domain(row.domain, source)
         if question_key is None:
-            question_key = derived(question, reference)
+            question_key = derived_id(question, reference)
         elif type(question_key) is int:
             question_key = str(question_key)
         if completion_key is None:
@@ -275,13 +277,13 @@ class RowBuilder(Builder[ItemRecord]):
         )
 
     def _derived_id(self, question_key: str, model: str | None, completion: str) -> str:
-        key = derived(question_key, model, completion)
+        key = derived_id(question_key, model, completion)
         if not self._keep_equal and not self._by_row:
             return key
         digest = bytes.fromhex(key)
         self._seen[digest] += 1
         number = self._number = self._seen[digest]
-        return key if number == 1 or not self._keep_equal else derived(question_key, model, completion, str(number))
+        return key if number == 1 or not self._keep_equal else derived_id(question_key, model, completion, str(number))
 
     def _key_shape(self, keys: tuple[str, ...]) -> _KeyShape:
         extras = self._extras(keys)
@@ -351,7 +353,7 @@ def extra_text(cells: Mapping[str, msgspec.Raw], extras: Sequence[tuple[str, byt
     try:
         extra = text.decode()
     except UnicodeDecodeError as error:
-        raise bad_utf8(extras[0][0] if len(extras) == 1 else None, error) from None
+        raise bad_utf8_error(extras[0][0] if len(extras) == 1 else None, error) from None
     # A value that is written over several lines is rewritten in one.
     return json.dumps(json.loads(extra), ensure_ascii=False) if "\n" in extra else extra
 
@@ -361,17 +363,17 @@ def licence_in(value: object) -> str | None:
     return known_licence(value) if isinstance(value, str) else None
 
 
-def within(domain: str, source: str | None) -> str:
+def with_domain(domain: str, source: str | None) -> str:
     """Return a source as ``domain/name``; one that includes its domain is unchanged."""
     return source if source is not None and "/" in source else f"{domain}/{source or NO_SOURCE}"
 
 
 def is_derived(item: ItemRecord) -> bool:
-    made = derived(item.question, item.reference)
-    return item.question_key == made and item.completion_key == derived(made, item.model, item.completion)
+    made = derived_id(item.question, item.reference)
+    return item.question_key == made and item.completion_key == derived_id(made, item.model, item.completion)
 
 
-def derived(*parts: str | None) -> str:
+def derived_id(*parts: str | None) -> str:
     return blake2b(_hashed.encode(parts), digest_size=16).hexdigest()
 
 
@@ -455,7 +457,7 @@ class QuestionBuilder(Builder[QuestionRecord]):
     def _question_key(self, row: Any, question: str, reference: str) -> str:
         key = self._field_value(row, "question_id")
         if key is None:
-            return derived(question, reference)
+            return derived_id(question, reference)
         if key == "":
             raise self._empty_id_error("question_id")
         return str(key)
@@ -463,7 +465,7 @@ class QuestionBuilder(Builder[QuestionRecord]):
     def _source_name(self, row: Any) -> str | None:
         source, domain = self._field_value(row, "source"), self._field_value(row, "domain")
         source = self._usual_source if source is None else str(source)
-        return within(domain, source) if domain else source
+        return with_domain(domain, source) if domain else source
 
 
 # -- Files of records: JSON Lines, one record a line.
@@ -515,7 +517,7 @@ def decoded(number: int, raw: bytes, decoder: msgspec.json.Decoder[T]) -> T | Re
             return decoded(number, said, decoder)
         return Refusal(line=number, code="wrong_type", message=f"{error}", raw=raw, field=field)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return refusal(number, raw, explain_document(raw))
+        return make_refusal(number, raw, explain_document(raw))
 
 
 def _normalise_verdict(raw: bytes) -> bytes | None:

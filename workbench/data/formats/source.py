@@ -273,11 +273,11 @@ class _GzipStream:
         self._given += given
         if self._given < _RATIO_LIMIT[0]:
             return
-        refuse_bomb(self._place, self._given, self._taken)
+        require_plausible_ratio(self._place, self._given, self._taken)
         self._taken = self._given = 0
 
 
-def refuse_bomb(place: object, given: int, taken: int) -> None:
+def require_plausible_ratio(place: object, given: int, taken: int) -> None:
     """Raise an error if data has an extreme compression ratio.
 
     Raises:

@@ -16,7 +16,7 @@ from zipfile import ZipFile
 from workbench.core.errors import FormatError
 from workbench.core.inputs import require_input
 from workbench.data.formats.fields import KNOWN, fold
-from workbench.data.formats.source import refuse_bomb
+from workbench.data.formats.source import require_plausible_ratio
 
 MISSING_XLSX = "Install the reader: pip install 'verifier-workbench[xlsx]'. Or save the sheet as CSV."
 
@@ -90,7 +90,9 @@ def open_sheet(path: Path) -> Iterator[DataSheet]:
         with path.open("rb") as file, warnings.catch_warnings():
             with ZipFile(file) as packed:
                 parts = packed.infolist()
-                refuse_bomb(path, sum(part.file_size for part in parts), sum(part.compress_size for part in parts))
+                require_plausible_ratio(
+                    path, sum(part.file_size for part in parts), sum(part.compress_size for part in parts)
+                )
                 books = (packed.read(part) for part in parts if part.filename.endswith("workbook.xml"))
                 is_stale = any(b'fullCalcOnLoad="1"' in book for book in books)
             # The library warns about charts and styles that it ignores.

@@ -11,7 +11,7 @@ import msgspec
 
 from workbench.core.errors import UsageError, opt
 from workbench.core.item import Refusal
-from workbench.core.options import pair
+from workbench.core.options import split_pair
 from workbench.core.run import VerdictColumn
 from workbench.core.verdict import OutcomeWord
 from workbench.data.formats.logs.logged import Grade, number_of
@@ -50,7 +50,7 @@ def parse_verdicts(texts: Iterable[str]) -> dict[str, str]:
     columns: dict[str, str] = {}
     for text in texts:
         try:
-            name, column = (side.strip() for side in pair(text))
+            name, column = (side.strip() for side in split_pair(text))
         except UsageError:
             name = column = ""
         if not name or not column:
@@ -80,7 +80,7 @@ def in_words(value: object) -> str | None:
     return WORDS.get(word := _normalised_word(value), word)
 
 
-def speaks_of_verdicts(values: Iterable[Any]) -> bool:
+def are_all_verdicts(values: Iterable[Any]) -> bool:
     words = {_normalised_word(value) for value in values}
     return words <= WORDS.keys() and not words <= MISSING
 
@@ -150,7 +150,7 @@ def _unknown_word_refusal(line: int, count: VerdictColumn, value: Any) -> Refusa
     return Refusal(line=line, code="wrong_type", field=count.column, message=message, raw=b"")
 
 
-def summed(columns: Iterable[VerdictColumn]) -> list[VerdictColumn]:
+def sum_verdict_counts(columns: Iterable[VerdictColumn]) -> list[VerdictColumn]:
     found: dict[str, VerdictColumn] = {}
     for one in columns:
         whole = found.setdefault(one.verifier, VerdictColumn(verifier=one.verifier, column=one.column, words={}))

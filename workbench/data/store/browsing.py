@@ -45,7 +45,7 @@ def ids(connection: sqlite3.Connection, query: BrowseQuery, index: TextIndex = N
     where, parameters = compile_selection(Selection(query.conditions))
     order, more = _order(query)
     if query.search:
-        found, values = searching.all_matching(connection, index, query.search)
+        found, values = searching.all_matches_clause(connection, index, query.search)
         where, parameters = f"{where} AND {found}", [*parameters, *values]
     row: tuple[str | None] = connection.execute(
         f"SELECT group_concat(id) FROM (SELECT c.id FROM {items_sql(where, order)} WHERE {where} ORDER BY {order})",
@@ -159,7 +159,7 @@ def rows(
         )
     }
     words = _verdict_words(connection, wanted, runs)
-    places = searching.places(connection, wanted, search) if search else {}
+    places = searching.match_contexts(connection, wanted, search) if search else {}
     return [
         BrowseRow(
             id=item,
@@ -256,7 +256,7 @@ def with_key(connection: sqlite3.Connection, key: str) -> list[int]:
     return [row[0] for row in rows]
 
 
-def meant(connection: sqlite3.Connection, key: str) -> list[int]:
+def find_meant_completions(connection: sqlite3.Connection, key: str) -> list[int]:
     """Return the row ids of the completions that an id may refer to: it is a completion's id, otherwise a question's
     id, otherwise the end of an id.
 
@@ -277,7 +277,7 @@ def meant(connection: sqlite3.Connection, key: str) -> list[int]:
     return []
 
 
-def keys_near(connection: sqlite3.Connection, key: str) -> list[str]:
+def similar_keys(connection: sqlite3.Connection, key: str) -> list[str]:
     for length in range(len(key), 0, -1):
         begin = key[:length]
         both = " UNION ".join(

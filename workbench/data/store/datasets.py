@@ -44,12 +44,12 @@ def require_name(name: str) -> None:
         )
 
 
-def number_of(connection: sqlite3.Connection, name: str) -> int | None:
+def dataset_row_id(connection: sqlite3.Connection, name: str) -> int | None:
     row = connection.execute(f"SELECT d.id FROM datasets AS d WHERE d.name = ? AND {SHOWN_DATASET}", (name,)).fetchone()
     return None if row is None else int(row[0])
 
 
-def why_out(connection: sqlite3.Connection) -> dict[str, str]:
+def excluded_notes(connection: sqlite3.Connection) -> dict[str, str]:
     if connection.execute("SELECT 1 FROM curation WHERE reason = ? LIMIT 1", (TAKEN_OUT,)).fetchone() is None:
         return {}
     rows = connection.execute(
@@ -59,7 +59,7 @@ def why_out(connection: sqlite3.Connection) -> dict[str, str]:
     return dict(rows.fetchall())
 
 
-def items_in(connection: sqlite3.Connection, dataset: int) -> list[int]:
+def included_items(connection: sqlite3.Connection, dataset: int) -> list[int]:
     rows = connection.execute(
         "SELECT c.id FROM questions AS q JOIN completions AS c ON c.question_id = q.id "
         f"WHERE q.dataset_id = ? AND {VISIBLE} AND NOT {_BY_COORDINATOR} ORDER BY c.id",
@@ -68,7 +68,7 @@ def items_in(connection: sqlite3.Connection, dataset: int) -> list[int]:
     return [item for (item,) in rows]
 
 
-def items_out(connection: sqlite3.Connection, dataset: int) -> list[int]:
+def excluded_items(connection: sqlite3.Connection, dataset: int) -> list[int]:
     rows = connection.execute(
         "SELECT c.id FROM questions AS q JOIN completions AS c ON c.question_id = q.id WHERE q.dataset_id = ? AND "
         "EXISTS (SELECT 1 FROM label_events AS e WHERE e.task = 'correctness' AND e.subject = c.id AND e.kind = "
@@ -95,7 +95,7 @@ def rename(connection: sqlite3.Connection, dataset: int, name: str) -> bool:
     return True
 
 
-def uses(connection: sqlite3.Connection) -> list[Use]:
+def active_runs(connection: sqlite3.Connection) -> list[Use]:
     rows = connection.execute(
         "SELECT id, state, selection FROM runs WHERE state IN ('queued', 'running', 'paused') ORDER BY id"
     )

@@ -41,7 +41,7 @@ class QuestionRows:
         refused: list[Refusal] = []
         for record in records:
             item = _question_item(record)
-            found = self._items.other_licence(item) or self._take_question(item, record.extra)
+            found = self._items.licence_refusal(item) or self._take_question(item, record.extra)
             if isinstance(found, Refusal):
                 refused.append(found)
             elif found == "new":

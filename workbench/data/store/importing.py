@@ -21,7 +21,7 @@ from workbench.core.database.schema import build_large_indexes, drop_large_index
 from workbench.core.database.values import now
 from workbench.core.errors import StoreError
 from workbench.core.item import QuarantinedRow, Refusal
-from workbench.core.processes import decoded, life_at, this_process_on
+from workbench.core.processes import life_at, parse_process, this_process_on
 from workbench.data.store import import_rows
 from workbench.data.store.import_rows import ImportRows
 from workbench.data.store.item_rows import Matched
@@ -67,7 +67,7 @@ _GIVEN_UP: set[ImportProcess] = set()
 """Failed imports of this process that could not be undone yet."""
 
 
-def give_up(database: Database, failed: ImportProcess) -> None:
+def undo_import(database: Database, failed: ImportProcess) -> None:
     """Undo a failed import. If the disk is full, its rows stay hidden and the next import removes them."""
     try:
         try:
@@ -82,7 +82,7 @@ def give_up(database: Database, failed: ImportProcess) -> None:
 
 
 def _is_alive(database: Database, left: ImportProcess) -> bool:
-    process = decoded(left.process)
+    process = parse_process(left.process)
     if process is None or left in _GIVEN_UP:
         return False
     found = life_at(process, database.path)
@@ -211,7 +211,7 @@ class FileImport:
                 (file_hash, counts.read, counts.imported, counts.unchanged, counts.quarantined, now(), self.id),
             )
             if not self._session.bulk:
-                settle_types(connection)
+                update_type_trust(connection)
                 counts.mended = import_rows.release(connection, self.id)
 
 
@@ -254,7 +254,7 @@ class ImportSession:
             yield FileImport(self, started.id, self._rows)
         except BaseException:
             if not self.bulk:
-                give_up(self._database, started)
+                undo_import(self._database, started)
             raise
 
     def earlier(self, file: ImportKey, hash_of_file: Callable[[], bytes]) -> EarlierImport | None:
@@ -313,7 +313,7 @@ def _bulk_transaction(database: Database, connection: sqlite3.Connection) -> Ite
         drop_large_indexes(connection)
         yield
         build_large_indexes(connection)
-        settle_types(connection)
+        update_type_trust(connection)
         database.require_place()
         connection.execute("COMMIT")
     except BaseException:
@@ -349,7 +349,7 @@ def earlier_import(
     )
 
 
-def compared_only(database: Database | None, dataset: str) -> ImportRows:
+def dry_import_rows(database: Database | None, dataset: str) -> ImportRows:
     if database is None:
         return ImportRows(None, None, dry=True)
     reader = database.reader()
@@ -366,7 +366,7 @@ def count(counts: ImportCounts, matched: Matched, refused: int) -> None:
     counts.quarantined += quarantined
 
 
-def settle_types(connection: sqlite3.Connection) -> None:
+def update_type_trust(connection: sqlite3.Connection) -> None:
     """Mark the types of data sets as trusted if every question (except code) was imported with a subtype, else as
     labelled.
     """

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from workbench.core.database.hashes import content_hash
 from workbench.core.item import KEPT_RAW, ItemRecord, Refusal
-from workbench.data.formats.rows import derived, is_derived
+from workbench.data.formats.rows import derived_id, is_derived
 from workbench.data.store.licences import Licences
 
 # -- Finds the stored row that an imported item contradicts, and the fields that differ.
@@ -43,7 +43,7 @@ class Contradicted(NamedTuple):
     place: str
 
 
-def contradicted(connection: sqlite3.Connection, question: int, item: ItemRecord) -> Contradicted:
+def find_contradicted(connection: sqlite3.Connection, question: int, item: ItemRecord) -> Contradicted:
     """Return the stored row that an item contradicts.
 
     Args:
@@ -173,7 +173,7 @@ class ItemInserter:
         unchanged = imported = repeated = 0
         refused: list[Refusal] = []
         for item in items:
-            licensed = self.other_licence(item)
+            licensed = self.licence_refusal(item)
             if licensed is not None:
                 refused.append(licensed)
                 continue
@@ -191,9 +191,9 @@ class ItemInserter:
     def _is_repeated(self, item: ItemRecord) -> bool:
         if item.is_first_in_row or hash((self._asked_id, item.completion_key)) not in self._completions:
             return False
-        return item.completion_key == derived(item.question_key, item.model, item.completion)
+        return item.completion_key == derived_id(item.question_key, item.model, item.completion)
 
-    def other_licence(self, item: ItemRecord) -> Refusal | None:
+    def licence_refusal(self, item: ItemRecord) -> Refusal | None:
         stands = self._licences.contradicted(item.source, item.licence)
         if stands is None:
             return None
@@ -251,7 +251,7 @@ class ItemInserter:
         self._explained += 1
         self.flush()
         question = self.question_id(item.question_key)
-        return None if question is None else contradicted(self._connection, question, item)
+        return None if question is None else find_contradicted(self._connection, question, item)
 
     def complete(self, connection: sqlite3.Connection) -> None:
         self._licences.complete(connection)

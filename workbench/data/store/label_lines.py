@@ -45,7 +45,7 @@ class SubjectPlace(NamedTuple):
     completion_id: str
 
 
-class Placed(NamedTuple):
+class PlacedEvent(NamedTuple):
     event: LabelEvent
     annotator: str
     role: str
@@ -60,11 +60,13 @@ _PLACES: dict[Task, str] = {
 }
 
 
-def place(connection: sqlite3.Connection, task: Task, subject: int) -> SubjectPlace:
+def subject_place(connection: sqlite3.Connection, task: Task, subject: int) -> SubjectPlace:
     return SubjectPlace(*connection.execute(_PLACES[task], (subject,)).fetchone())
 
 
-def places(connection: sqlite3.Connection, completions: list[int]) -> Iterator[tuple[int, int, SubjectPlace]]:
+def completion_places(
+    connection: sqlite3.Connection, completions: list[int]
+) -> Iterator[tuple[int, int, SubjectPlace]]:
     rows = connection.execute(
         "SELECT c.id, q.id, d.name, q.key, c.key FROM completions AS c JOIN questions AS q ON q.id = c.question_id "
         "JOIN datasets AS d ON d.id = q.dataset_id WHERE c.id IN (SELECT value FROM json_each(?)) ORDER BY c.id",
@@ -73,14 +75,14 @@ def places(connection: sqlite3.Connection, completions: list[int]) -> Iterator[t
     return ((row[0], row[1], SubjectPlace(*row[2:])) for row in rows)
 
 
-def all_events(connection: sqlite3.Connection) -> Iterator[Placed]:
-    return placed(connection, events.every(connection))
+def all_events(connection: sqlite3.Connection) -> Iterator[PlacedEvent]:
+    return place_events(connection, events.all_events(connection))
 
 
-def placed(connection: sqlite3.Connection, found: Iterable[LabelEvent]) -> Iterator[Placed]:
+def place_events(connection: sqlite3.Connection, found: Iterable[LabelEvent]) -> Iterator[PlacedEvent]:
     people = {
         person: (name, role) for person, name, role in connection.execute("SELECT id, name, role FROM annotators")
     }
     for event in found:
         name, role = people[event.annotator]
-        yield Placed(event, name, role, place(connection, event.task, event.subject))
+        yield PlacedEvent(event, name, role, subject_place(connection, event.task, event.subject))

@@ -18,7 +18,7 @@ from workbench.core.item import KEPT_RAW, ItemRecord, Refusal
 from workbench.data.records.pass_matrix import ProblemKind, ProblemQuery, ProblemRow, SuiteRun
 from workbench.data.store.datasets import OUT_WITH_ALL
 from workbench.data.store.item_rows import ItemInserter, Matched
-from workbench.data.store.searching import holds
+from workbench.data.store.searching import contains_clause
 
 UNKNOWN_PROBLEM: Final = "unknown_problem"
 """Code of a rejected solution whose problem is missing; it may exist when the file is imported again."""
@@ -207,7 +207,7 @@ class ProblemRows:
             rows.clear()
 
 
-def holding(connection: sqlite3.Connection, task_ids: Iterable[str]) -> list[str]:
+def datasets_holding(connection: sqlite3.Connection, task_ids: Iterable[str]) -> list[str]:
     found: set[str] = set()
     for task_id in task_ids:
         rows = connection.execute(
@@ -451,7 +451,7 @@ def tasks(connection: sqlite3.Connection, dataset: int, suite: str) -> list[Task
     return list(map(Task._make, rows))
 
 
-def own_fields(connection: sqlite3.Connection, dataset: int, name: str) -> dict[int, str]:
+def extra_texts(connection: sqlite3.Connection, dataset: int, name: str) -> dict[int, str]:
     rows = connection.execute(
         "SELECT q.id, e.value FROM questions AS q JOIN code_problems AS p ON p.question_id = q.id, "
         "json_each(iif(json_valid(p.extra), p.extra, '{}')) AS e "
@@ -472,7 +472,7 @@ def _where(query: ProblemQuery) -> tuple[str, list[object]]:
         texts.append("d.name = ?")
         parameters.append(query.dataset)
     if query.search:
-        text, values = holds(("q.key", "p.entry_point", "qt.text"), query.search)
+        text, values = contains_clause(("q.key", "p.entry_point", "qt.text"), query.search)
         texts.append(text)
         parameters += values
     kind = _KINDS[query.kind]

@@ -242,7 +242,7 @@ class SamplingFrame(NamedTuple):
         return SamplingFrame(self.item[places], self.question[places])
 
 
-def frame(connection: sqlite3.Connection, selection: Selection, *, checks: bool = True) -> SamplingFrame:
+def sampling_frame(connection: sqlite3.Connection, selection: Selection, *, checks: bool = True) -> SamplingFrame:
     """Return all items that meet a selection's conditions; its limit is ignored.
 
     Args:
@@ -265,7 +265,7 @@ def any_item(connection: sqlite3.Connection) -> bool:
     return connection.execute("SELECT 1 FROM completions LIMIT 1").fetchone() is not None
 
 
-def chance(found: SamplingFrame, seed: int = SEED) -> Floats:
+def sampling_positions(found: SamplingFrame, seed: int = SEED) -> Floats:
     """Return a number from 0 to 1 for each item; to sample N items, take the N lowest.
 
     The items of a question have equally spaced numbers, in random order from a random start. Each item is therefore
@@ -287,10 +287,10 @@ def chance(found: SamplingFrame, seed: int = SEED) -> Floats:
 def in_order(found: SamplingFrame, seed: int = SEED) -> SamplingFrame:
     import numpy as np
 
-    return found.of(np.argsort(chance(found, seed), kind="stable"))
+    return found.of(np.argsort(sampling_positions(found, seed), kind="stable"))
 
 
-def drawn(found: SamplingFrame, most: int, seed: int = SEED) -> SamplingFrame:
+def draw_items(found: SamplingFrame, most: int, seed: int = SEED) -> SamplingFrame:
     chosen = in_order(found, seed)
     return SamplingFrame(chosen.item[:most], chosen.question[:most])
 

@@ -28,7 +28,7 @@ Clause = tuple[str, list[object]]
 """A condition's SQL text and its parameters."""
 
 
-def holds(columns: Sequence[str], search: str) -> Clause:
+def contains_clause(columns: Sequence[str], search: str) -> Clause:
     try:
         search.encode()
     except UnicodeEncodeError:
@@ -51,7 +51,7 @@ def matching(
         index: The full-text index; of the rows that it covers only candidates are read.
         where: The conditions.
     """
-    own = _and_clauses(holds(("c.key", "ct.text"), search), where)
+    own = _and_clauses(contains_clause(("c.key", "ct.text"), search), where)
     found = merge(
         _confirmed_items(connection, index.candidates("completions", search, after), own, index.completions),
         _matching_items(connection, ("c.id > ?", [max(after, index.completions)]), own),
@@ -64,7 +64,7 @@ def matching(
         last = item
 
 
-def places(connection: sqlite3.Connection, items: Sequence[int], search: str) -> dict[int, str]:
+def match_contexts(connection: sqlite3.Connection, items: Sequence[int], search: str) -> dict[int, str]:
     """Return the first match in each item that contains the text, with its field and context, by row id: ``"reference:
     … as …"``.
     """
@@ -83,9 +83,9 @@ def _first_matches(texts: Iterable[str], search: str) -> Iterator[str]:
             yield f"{place}: {around}"
 
 
-def all_matching(connection: sqlite3.Connection, index: TextIndex, search: str) -> Clause:
+def all_matches_clause(connection: sqlite3.Connection, index: TextIndex, search: str) -> Clause:
     candidates = list(islice(index.candidates("completions", search), index.completions // _RARE_RATIO + 1))
-    text, parameters = holds(("c.key", "ct.text"), search)
+    text, parameters = contains_clause(("c.key", "ct.text"), search)
     if not index.completions or len(candidates) > index.completions // _RARE_RATIO:
         questions = _json_list(_matching_questions(connection, NO_INDEX, search))
         return f"(c.question_id IN (SELECT value FROM json_each(?)) OR {text})", [questions, *parameters]
@@ -137,7 +137,7 @@ def _matching_items(connection: sqlite3.Connection, which: Clause, where: Clause
 
 
 def _matching_questions(connection: sqlite3.Connection, index: TextIndex, search: str) -> Iterator[int]:
-    text, parameters = holds(("q.key", "qt.text", "qt.reference"), search)
+    text, parameters = contains_clause(("q.key", "qt.text", "qt.reference"), search)
     text = f"{text} AND {VISIBLE_QUESTION}"
     candidates = _json_list(item for item in index.candidates("questions", search) if item <= index.questions)
     confirmed = f"SELECT q.id FROM {_QUESTION} WHERE q.id IN (SELECT value FROM json_each(?)) AND {text}"

@@ -50,14 +50,14 @@ class SuiteRow(NamedTuple):
     about: str
 
 
-def named(connection: sqlite3.Connection, dataset: int, name: str) -> SuiteRow | None:
+def find_suite(connection: sqlite3.Connection, dataset: int, name: str) -> SuiteRow | None:
     row = connection.execute(
         "SELECT id, origin, about FROM suites WHERE dataset_id = ? AND name = ?", (dataset, name)
     ).fetchone()
     return None if row is None else SuiteRow(*row)
 
 
-def add(connection: sqlite3.Connection, dataset: int, name: str, origin: Origin, about: str) -> int:
+def add_suite(connection: sqlite3.Connection, dataset: int, name: str, origin: Origin, about: str) -> int:
     """Add a suite without tests; return its row id.
 
     Raises:
@@ -96,7 +96,7 @@ def put_tests(
     )
 
 
-def with_tests(connection: sqlite3.Connection, owner: Owner, suite: int) -> set[int]:
+def owners_with_tests(connection: sqlite3.Connection, owner: Owner, suite: int) -> set[int]:
     rows = connection.execute(f"SELECT DISTINCT {owner}_id FROM {_TABLES[owner]} WHERE suite_id = ?", (suite,))
     return {row[0] for row in rows}
 
@@ -280,7 +280,7 @@ class SolutionText(NamedTuple):
     text: str
 
 
-def by_problem(
+def solutions_by_problem(
     connection: sqlite3.Connection, selection: Selection, questions: Sequence[int] | None = None
 ) -> list[SolutionRow]:
     """Return the selected solutions, grouped by problem in the order of import, without excluded ones.

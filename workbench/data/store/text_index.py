@@ -98,7 +98,7 @@ def path(database: Path) -> Path:
     return column_files.folder(database) / NAME
 
 
-def helps(search: str) -> bool:
+def can_search(search: str) -> bool:
     return len(search) >= LEAST and "\0" not in search and not any("\ud800" <= letter <= "\udfff" for letter in search)
 
 
@@ -160,7 +160,7 @@ def extend(database: Path, reader: sqlite3.Connection) -> tuple[int, int] | None
         ) from error
 
 
-def missing(index: TextIndex, reader: sqlite3.Connection) -> bool:
+def misses_texts(index: TextIndex, reader: sqlite3.Connection) -> bool:
     """Return whether the index fails to find one of some sampled texts that it covers.
 
     Raises:
@@ -240,7 +240,7 @@ def _covered_rows(connection: sqlite3.Connection, reader: sqlite3.Connection) ->
         row = connection.execute("SELECT database, version, token, questions, completions FROM progress").fetchone()
     except sqlite3.Error:
         return None
-    if row is None or row[0] != generation.name(reader) or not generation.has(reader, ChangeMark(row[1], row[2])):
+    if row is None or row[0] != generation.name(reader) or not generation.has_mark(reader, ChangeMark(row[1], row[2])):
         return None
     return row[3], row[4]
 

@@ -349,7 +349,7 @@ def _require_encodable(record: Record) -> Record:
 # -- The inputs behind outcomes of tests; works on any database.
 
 
-def material(connection: Connection, item: int, suites: Sequence[str]) -> list[tuple[object, ...]]:
+def execution_inputs(connection: Connection, item: int, suites: Sequence[str]) -> list[tuple[object, ...]]:
     """Return what a solution's execution depends on: the problem's context, the text's form, tests of some suites."""
     (question,) = connection.execute("SELECT question_id FROM completions WHERE id = ?", (item,)).fetchone()
     found: list[tuple[object, ...]] = []

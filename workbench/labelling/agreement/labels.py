@@ -72,7 +72,7 @@ class FirstPassLabels(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     repeats: Outcomes
 
 
-def counted(
+def first_pass_labels(
     project: Project,
     task: Task,
     *,
@@ -157,7 +157,7 @@ def gold_made(project: Project, found: FirstPassLabels) -> GoldMade:
 
 
 def _annotator_names(project: Project, there: set[int]) -> dict[int, str]:
-    return {person.id: person.name for person in people.everyone(project.database) if person.id in there}
+    return {person.id: person.name for person in people.all_people(project.database) if person.id in there}
 
 
 def _label_with_expected(label: store.Label, about: AgreementSubject, expected: str | None) -> _Expected:
@@ -339,6 +339,6 @@ def _shares_by_person(outcomes: Outcomes, people: int) -> list[Share]:
     return shares(np.array(outcomes.same, dtype=np.bool_), question, person, people)
 
 
-def of_all(outcomes: Outcomes) -> Share:
+def overall_share(outcomes: Outcomes) -> Share:
     (share,) = _shares_by_person(outcomes._replace(person=[0] * len(outcomes.same)), 1)
     return share

@@ -14,18 +14,18 @@ from workbench.core.errors import FormatError, UsageError, opt
 from workbench.core.item import Refusal
 from workbench.core.label import Task
 from workbench.core.project import Project, at_one_moment
-from workbench.core.selection import Selection, is_figure
+from workbench.core.selection import Selection, is_usable_number
 from workbench.data.formats.documents import documents
-from workbench.data.formats.lines import DEFAULT_MAX_LINE, RefusedError, explain_document, refusal
+from workbench.data.formats.lines import DEFAULT_MAX_LINE, RefusedError, explain_document, make_refusal
 from workbench.data.formats.source import open_once
 from workbench.labelling.agreement.labels import (
     FirstPassLabels,
     Outcomes,
     annotator_rows,
     confounded,
-    counted,
+    first_pass_labels,
     gold_made,
-    of_all,
+    overall_share,
     pair_rows,
     shared_groups,
 )
@@ -188,7 +188,7 @@ def _parse_number(value: Given) -> float:
         number = float(value)
     except OverflowError:
         number = float("inf")
-    if not is_figure(number):
+    if not is_usable_number(number):
         raise RefusedError("wrong_type", "value", "value is too large a number.")
     return number
 
@@ -207,22 +207,22 @@ def _duplicate_error(line: int) -> RefusedError:
 
 def _rejected_line(number: int, raw: bytes, error: Exception) -> Refusal:
     if isinstance(error, RefusedError):
-        return refusal(number, raw, error)
+        return make_refusal(number, raw, error)
     try:
         raw.decode()
         fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return refusal(number, raw, explain_document(raw))
+        return make_refusal(number, raw, explain_document(raw))
     for name, kind in _TYPES.items():
         wanted = "text or a whole number" if name != "value" else "text, a number, true or false"
         if name not in fields:
-            return refusal(number, raw, RefusedError("missing_field", name, f"{name} is missing. {FORM}"))
+            return make_refusal(number, raw, RefusedError("missing_field", name, f"{name} is missing. {FORM}"))
         try:
             msgspec.json.decode(fields[name], type=kind)
         except msgspec.MsgspecError:
             hint = " Leave out lines without a rating." if bytes(fields[name]) == b"null" else ""
-            return refusal(number, raw, RefusedError("wrong_type", name, f"{name} is not {wanted}.{hint}"))
-    return refusal(number, raw, explain_document(raw))
+            return make_refusal(number, raw, RefusedError("wrong_type", name, f"{name} is not {wanted}.{hint}"))
+    return make_refusal(number, raw, explain_document(raw))
 
 
 _MIN_BLOCK_ITEMS, _MAX_BLOCKS = 25, 8
@@ -238,7 +238,7 @@ def ceilings(project: Project, selection: Selection | None = None) -> list[Ceili
     Raises:
         UsageError: The selection names something unknown.
     """
-    if not store.are_labels(project.database.reader(), "correctness"):
+    if not store.has_labels(project.database.reader(), "correctness"):
         return []
     return agreement(project, selection=selection).ceiling
 
@@ -276,7 +276,7 @@ def agreement(
         raise UsageError(f"Agreement can't be broken down by {by!r}.", f"Use one of: {', '.join(GROUPS)}.")
     if coarse and task != "type":
         raise UsageError("Only answer types can be compared coarsely.", f"Use {opt.task:type}.")
-    found = counted(project, task, by=by, coarse=coarse, selection=selection, latest=latest)
+    found = first_pass_labels(project, task, by=by, coarse=coarse, selection=selection, latest=latest)
     rated = Rated(
         ratings=found.ratings,
         names=found.categories,
@@ -304,8 +304,10 @@ def agreement(
         by=by,
         groups=_figures_by_group(rated, found) if by else [],
         over_time=_figures_over_time(rated, found),
-        ceiling=ceilings(closed, of_all(found.checks), gold_made(project, found)) if task == "correctness" else [],
-        repeats=of_all(found.repeats),
+        ceiling=ceilings(closed, overall_share(found.checks), gold_made(project, found))
+        if task == "correctness"
+        else [],
+        repeats=overall_share(found.repeats),
         interval_by="question" if task == "correctness" else "item",
     )
 
@@ -380,7 +382,7 @@ def agreement_of_file(
         )
     rated = _rated_from(columns, level)
     closed = figures(rated)
-    nothing = of_all(Outcomes([], [], []))
+    nothing = overall_share(Outcomes([], [], []))
     report = AgreementReport(
         **structs.asdict(closed),
         task=None,

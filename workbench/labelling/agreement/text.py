@@ -25,7 +25,7 @@ from workbench.statistics.records.agreement import (
     PairAgreement,
     Share,
 )
-from workbench.tables.table import Column, Columns, cells, column, count, figure, listed, word
+from workbench.tables.table import Column, Columns, aligned_rows, cells, column, count, metric_column, word
 
 _WIDTH = 79
 
@@ -114,7 +114,12 @@ def of_round(report: AgreementReport) -> str:
 
 def _headline_rows(report: AgreementReport) -> list[tuple[str, str, str, str]]:
     rows = [
-        ("agreement %", percent(report.percent_agreement), percents(report.percent_ci), _percent_note(report)),
+        (
+            "agreement %",
+            percent(report.percent_agreement),
+            percent_interval_text(report.percent_ci),
+            _percent_note(report),
+        ),
         _coefficient_row(report, f"alpha {report.level}", report.krippendorff_alpha, report.alpha_ci),
         _coefficient_row(report, "AC1", report.gwet_ac1, report.ac1_ci),
         *((f"AC2 {name}", number(value), "", "") for name, value in (report.gwet_ac2 or {}).items()),
@@ -127,7 +132,7 @@ def _headline_rows(report: AgreementReport) -> list[tuple[str, str, str, str]]:
             (
                 "own repeats %",
                 percent(own.share),
-                percents(own.ci),
+                percent_interval_text(own.ci),
                 f"n {own.n:,}: second labels equal to the first{'' if own.ci else f'; {few_of(report)}'}",
             )
         )
@@ -150,7 +155,7 @@ def _coefficient_row(
     if value is None:
         return name, number(value), "", ""
     behind = f"jackknife by {report.interval_by}" if ci else too_few(report, report.interval_by)
-    return name, number(value), ends(ci), behind
+    return name, number(value), interval_text(ci), behind
 
 
 def too_few(figures: Figures, by: str) -> str:
@@ -181,8 +186,9 @@ def ceiling_in_words(ceiling: Ceiling) -> str:
     worst, best = (percent(end, 2) for end in ceiling.sensitivity)
     return (
         f"Estimated from {'agreement' if ceiling.source == 'agreement' else 'checks'}, a single annotator is right on "
-        f"{percent(ceiling.annotator_accuracy)} % {percents(ceiling.accuracy_ci)}. {_gold_in_words(ceiling)} A "
-        f"perfect verifier would have a measured accuracy of {percent(ceiling.highest_accuracy, 2)} % [{low}, {high}], "
+        f"{percent(ceiling.annotator_accuracy)} % {percent_interval_text(ceiling.accuracy_ci)}. "
+        f"{_gold_in_words(ceiling)} A perfect verifier would have a measured accuracy of "
+        f"{percent(ceiling.highest_accuracy, 2)} % [{low}, {high}], "
         f"if annotators err independently and equally on both classes; at {worst} to {best} % if their "
         "errors on an item are correlated (up to .3) or all are in one class. A verifier that errs on the same items "
         "as annotators can be measured higher."
@@ -209,7 +215,7 @@ def confounding(found: Confounded) -> str:
 def _pairs_text(report: AgreementReport) -> str:
     if not report.cohen_kappa:
         return "pairs: no two people have a common item"
-    shown = listed(pair_columns(f"by {report.shared_by}" if report.shared_by else ""), report.cohen_kappa[:SHOWN])
+    shown = aligned_rows(pair_columns(f"by {report.shared_by}" if report.shared_by else ""), report.cohen_kappa[:SHOWN])
     lines = [shown + _more_text(report.cohen_kappa)]
     alone = [confounding(found) for found in report.confounded[:SHOWN]]
     if alone:
@@ -224,12 +230,12 @@ def pair_columns(shared_by: str) -> Columns[PairAgreement]:
         column("agree %", lambda pair: pair.agreement, percent, room=7),
         column("kappa", lambda pair: pair.kappa, _kappa_text, room=9),
         word("95 % interval", _pair_interval_text, room=(15, 16)),
-        word(shared_by, shared, room=(14, 60)),
+        word(shared_by, shared_groups_text, room=(14, 60)),
     )
 
 
 def _pair_interval_text(pair: PairAgreement) -> str:
-    return "" if pair.kappa is None else ends(pair.ci) or TOO_FEW
+    return "" if pair.kappa is None else interval_text(pair.ci) or TOO_FEW
 
 
 def _kappa_text(kappa: float | None) -> str:
@@ -240,7 +246,7 @@ def _more_text(rows: Sequence[object]) -> str:
     return f"\n… and {len(rows) - SHOWN:,} more; {opt.json} has them all" if len(rows) > SHOWN else ""
 
 
-def shared(pair: PairAgreement, most: int = 3, by: str | None = None) -> str:
+def shared_groups_text(pair: PairAgreement, most: int = 3, by: str | None = None) -> str:
     """Describe a pair's common items by group, the largest first.
 
     Args:
@@ -251,15 +257,15 @@ def shared(pair: PairAgreement, most: int = 3, by: str | None = None) -> str:
     return ", ".join(words) + (f", {len(groups) - most} more" if len(groups) > most else "")
 
 
-def ends(interval: Ends | None) -> str:
+def interval_text(interval: Ends | None) -> str:
     return "" if interval is None else f"[{interval[0]:.3f}, {interval[1]:.3f}]"
 
 
-def percents(interval: Ends | None) -> str:
+def percent_interval_text(interval: Ends | None) -> str:
     return "" if interval is None else f"[{percent(interval[0])}, {percent(interval[1])}]"
 
 
-def share(found: Share) -> str:
+def share_text(found: Share) -> str:
     """Format a share with its n: ``"81.2 (16)"``."""
     return NONE if found.share is None else f"{percent(found.share)} ({found.n:,})"
 
@@ -269,7 +275,7 @@ def _seconds_text(ms: float | None) -> str:
 
 
 def _share_column(name: str, found: Callable[[AnnotatorQuality], Share], room: int) -> Column[AnnotatorQuality]:
-    return column(f"{name} %", found, share, by=lambda person: found(person).share, key=name, room=room)
+    return column(f"{name} %", found, share_text, by=lambda person: found(person).share, key=name, room=room)
 
 
 _PEOPLE: Columns[AnnotatorQuality] = (
@@ -277,8 +283,8 @@ _PEOPLE: Columns[AnnotatorQuality] = (
     count("labels", lambda person: person.labels, room=6),
     _share_column("with others", lambda person: person.with_others, 12),
     _share_column("consensus", lambda person: person.consensus, 12),
-    figure("sens", lambda person: person.sensitivity, room=5),
-    figure("spec", lambda person: person.specificity, room=5),
+    metric_column("sens", lambda person: person.sensitivity, room=5),
+    metric_column("spec", lambda person: person.specificity, room=5),
     _share_column("upheld", lambda person: person.upheld, 11),
     _share_column("imported", lambda person: person.imported, 12),
     _share_column("checks", lambda person: person.checks, 11),
@@ -290,7 +296,7 @@ _PEOPLE: Columns[AnnotatorQuality] = (
 
 
 def _people_text(people: Sequence[AnnotatorQuality]) -> str:
-    return listed(people_columns(people), people[:SHOWN]) + _more_text(people) if people else ""
+    return aligned_rows(people_columns(people), people[:SHOWN]) + _more_text(people) if people else ""
 
 
 def people_columns(people: Sequence[AnnotatorQuality]) -> Columns[AnnotatorQuality]:
@@ -303,15 +309,21 @@ def group_columns(title: str, by: str | None) -> Columns[GroupFigures]:
         word(title, lambda group: inert(group_name(group.group, by)), room=(16, 28), tone="bold"),
         count("items", lambda group: group.paired, room=6),
         column("agree %", lambda group: group.percent_agreement, percent, room=7),
-        column("95 % interval", lambda group: group.percent_ci, percents, key="agree % interval", room=(13, 14)),
-        figure("alpha", lambda group: group.krippendorff_alpha, room=6),
-        column("95 % interval", lambda group: group.alpha_ci, ends, key="alpha interval", room=(15, 16)),
-        figure("AC1", lambda group: group.gwet_ac1, room=6),
+        column(
+            "95 % interval",
+            lambda group: group.percent_ci,
+            percent_interval_text,
+            key="agree % interval",
+            room=(13, 14),
+        ),
+        metric_column("alpha", lambda group: group.krippendorff_alpha, room=6),
+        column("95 % interval", lambda group: group.alpha_ci, interval_text, key="alpha interval", room=(15, 16)),
+        metric_column("AC1", lambda group: group.gwet_ac1, room=6),
     )
 
 
 def _groups_text(title: str, by: str | None, groups: Sequence[GroupFigures]) -> str:
-    return listed(group_columns(title, by), groups[:SHOWN])
+    return aligned_rows(group_columns(title, by), groups[:SHOWN])
 
 
 def group_name(name: str, by: str | None) -> str:

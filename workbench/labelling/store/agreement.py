@@ -75,7 +75,7 @@ def reopened(connection: sqlite3.Connection, task: Task) -> set[int]:
     return {subject for (subject,) in rows}
 
 
-def are_labels(connection: sqlite3.Connection, task: Task) -> bool:
+def has_labels(connection: sqlite3.Connection, task: Task) -> bool:
     found = connection.execute("SELECT EXISTS (SELECT 1 FROM label_events WHERE task = ?)", (task,)).fetchone()
     return bool(found[0])
 

@@ -424,7 +424,7 @@ def members(connection: sqlite3.Connection) -> set[int]:
     return {person for (person,) in rows}
 
 
-def settles(connection: sqlite3.Connection, person: int) -> bool:
+def is_adjudicator(connection: sqlite3.Connection, person: int) -> bool:
     return connection.execute("SELECT 1 FROM batches WHERE adjudicator_id = ?", (person,)).fetchone() is not None
 
 
@@ -437,7 +437,7 @@ def open_slots(connection: sqlite3.Connection, batch: int, task: Task, slots: It
     )
 
 
-def uneven(connection: sqlite3.Connection) -> list[tuple[int, Sample, npt.NDArray[np.int64]]]:
+def nonrandom_batches(connection: sqlite3.Connection) -> list[tuple[int, Sample, npt.NDArray[np.int64]]]:
     rows = connection.execute(
         "SELECT b.id, b.sample, group_concat(DISTINCT a.subject) FROM batches AS b JOIN assignments AS a "
         "ON a.batch_id = b.id AND a.task = 'correctness' AND a.purpose = 'quota' "

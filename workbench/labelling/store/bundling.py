@@ -28,12 +28,12 @@ Name = tuple[Task, str]
 """The name of a completion (correctness) or question (type) in a bundle."""
 
 
-def opaque(key: bytes, task: Task, row: int) -> str:
+def bundle_name(key: bytes, task: Task, row: int) -> str:
     """Return the name of a completion or question in a bundle; only the database with this secret can resolve it."""
     return blake2b(f"bundle {task} {row}".encode(), key=key, digest_size=16).hexdigest()
 
 
-def carry(connection: sqlite3.Connection, bundle: str, annotator: str, made_at: str) -> None:
+def store_identity(connection: sqlite3.Connection, bundle: str, annotator: str, made_at: str) -> None:
     # The last three columns are those of seals, which bundles of earlier versions have.
     connection.execute("INSERT INTO bundle_pass VALUES (?, ?, ?, '[]', x'', x'')", (bundle, annotator, made_at))
 
@@ -71,7 +71,7 @@ def subjects(home: sqlite3.Connection, bundle: str) -> dict[Name, int]:
         "bundle_items AS i JOIN completions AS c ON c.id = i.subject WHERE i.bundle_id = ?1 AND i.task = 'correctness'",
         (bundle,),
     )
-    return {(task, opaque(key, task, row)): row for task, row in rows}
+    return {(task, bundle_name(key, task, row)): row for task, row in rows}
 
 
 Key = TypeVar("Key", bound=tuple[Task, int])
@@ -92,7 +92,9 @@ def recognise(connection: sqlite3.Connection, items: Mapping[Key, ForeignSubject
 def rows_of(connection: sqlite3.Connection, names: Iterable[Name]) -> dict[Name, int]:
     key, wanted = secret(connection), set(names)
     return {
-        name: row for task, row in _bundled_subjects(connection) if (name := (task, opaque(key, task, row))) in wanted
+        name: row
+        for task, row in _bundled_subjects(connection)
+        if (name := (task, bundle_name(key, task, row))) in wanted
     }
 
 
@@ -170,7 +172,7 @@ class BundleRows:
         )
 
     def add_completion(self, text: ItemText) -> int:
-        name = opaque(self._key, "correctness", text.completion)
+        name = bundle_name(self._key, "correctness", text.completion)
         return self._insert(
             "INSERT INTO completions (question_id, key, hash, characters) VALUES (?, ?, ?, ?)",
             (self._questions[text.question], name, shown_hash(text.completion_text), len(text.completion_text)),
@@ -182,7 +184,7 @@ class BundleRows:
         """Insert an item's question; return its row id in the bundle, or None if it is already there."""
         if text.question in self._questions:
             return None
-        name = opaque(self._key, "type", text.question)
+        name = bundle_name(self._key, "type", text.question)
         row = self._questions[text.question] = self._insert(
             "INSERT INTO questions (dataset_id, key, hash) VALUES (?, ?, ?)",
             (self._dataset(text), name, shown_hash(text.question_text, text.reference)),

@@ -298,7 +298,7 @@ OWN_TYPES = (
 )
 
 
-def meant(connection: sqlite3.Connection) -> dict[int | None, int]:
+def open_slots_by_annotator(connection: sqlite3.Connection) -> dict[int | None, int]:
     return dict(connection.execute(MEANT).fetchall())
 
 
@@ -312,7 +312,7 @@ def own_types(connection: sqlite3.Connection, annotator: int) -> int:
     return row[0]
 
 
-def shared_out(slots: Mapping[int | None, int], offered: Mapping[int, int]) -> dict[int, int]:
+def distribute_slots(slots: Mapping[int | None, int], offered: Mapping[int, int]) -> dict[int, int]:
     """Return how many open slots each person will fill if all fill the slots intended for them, and equal shares of
     the rest.
 

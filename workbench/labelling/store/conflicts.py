@@ -115,7 +115,7 @@ def flaggers(connection: sqlite3.Connection, completion: int) -> set[int]:
     return {person for person, flagged in dict(rows).items() if flagged}
 
 
-def decided(connection: sqlite3.Connection, person: int, limit: int) -> list[tuple[LabelEvent, str, bool]]:
+def decisions_of(connection: sqlite3.Connection, person: int, limit: int) -> list[tuple[LabelEvent, str, bool]]:
     """Return a person's decisions that are not superseded, newest first.
 
     Returns:

@@ -26,7 +26,7 @@ from workbench.llm.batches.records import (
 )
 from workbench.llm.batches.server import BatchServer
 from workbench.llm.dialects.openai import decoded, entries, mapping, optional_count, optional_text
-from workbench.llm.failures import AttemptFailed, malformed, of_response
+from workbench.llm.failures import AttemptFailed, classify_response, malformed
 from workbench.llm.waits import requested_wait
 
 _COUNTS: Final = ("succeeded", "errored", "canceled", "expired")
@@ -118,7 +118,7 @@ class AnthropicBatches:
         if result.type == "canceled":
             return BatchResult(call=found.custom_id, failure=AttemptFailed("cancelled", CANCELLED), made=False)
         return BatchResult(
-            call=found.custom_id, failure=of_response(_error_status(result.error), {}, bytes(result.error))
+            call=found.custom_id, failure=classify_response(_error_status(result.error), {}, bytes(result.error))
         )
 
     async def cancel(self, server: BatchServer, name: str) -> None:

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from workbench.llm.batches.server import BatchServer
 from workbench.llm.dialects.openai import mapping, optional_text
-from workbench.llm.failures import AttemptFailed, malformed, of_response
+from workbench.llm.failures import AttemptFailed, classify_response, malformed
 
 EXPIRED: Final = "the batch ended before this request's turn came"
 CANCELLED: Final = "the batch was cancelled before this request's turn came"
@@ -51,7 +51,7 @@ class BatchStatus(Struct, frozen=True, kw_only=True):
     wait: float | None = None
 
     @property
-    def of_the_rest(self) -> tuple[AttemptFailed, bool]:
+    def failure_of_missing_calls(self) -> tuple[AttemptFailed, bool]:
         words = self.words.lower()
         if words in {"expired", "timeout_exceeded"}:
             return AttemptFailed("timeout", EXPIRED), False
@@ -190,7 +190,9 @@ def openai_result(line: bytes) -> BatchResult:
     if response is not None and 200 <= response.status_code < 300:
         return BatchResult(call=found.custom_id, body=bytes(response.body))
     if response is not None:
-        return BatchResult(call=found.custom_id, failure=of_response(response.status_code, {}, bytes(response.body)))
+        return BatchResult(
+            call=found.custom_id, failure=classify_response(response.status_code, {}, bytes(response.body))
+        )
     return _failed_result(found.custom_id, error)
 
 
@@ -201,4 +203,4 @@ def _failed_result(call: str, error: Any) -> BatchResult:
         kind, words = _NOT_MADE[code]
         return BatchResult(call=call, failure=AttemptFailed(kind, words), made=False)  # type: ignore[arg-type]
     status = int(code) if code.isdigit() and len(code) == 3 else 500
-    return BatchResult(call=call, failure=of_response(status, {}, msgspec.json.encode({"error": said})))
+    return BatchResult(call=call, failure=classify_response(status, {}, msgspec.json.encode({"error": said})))

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from workbench.llm import server as urls
 from workbench.llm.clock import Clock
 from workbench.llm.dialects.openai import decoded, mapping
-from workbench.llm.failures import malformed, of_response
+from workbench.llm.failures import classify_response, malformed
 from workbench.llm.lane import Lane, without_secrets
 from workbench.llm.transport import Received, Transport
 
@@ -42,7 +42,7 @@ class BatchServer:
     def url(self, path: str) -> str:
         """Return the URL of a path after the base URL; its query precedes that of the base URL."""
         path, _, query = path.partition("?")
-        return urls.endpoint(self._base, path, query)
+        return urls.join_url(self._base, path, query)
 
     async def key(self) -> str:
         return (await self.lane.secrets(os.environ)).key or ""
@@ -86,7 +86,7 @@ class BatchServer:
         )
         received = without_secrets(secrets, received)
         if not 200 <= received.status < 300:
-            raise of_response(received.status, received.headers, received.body, self._clock.date())
+            raise classify_response(received.status, received.headers, received.body, self._clock.date())
         return received
 
     async def json(self, path: str, body: bytes | BinaryIO | None = None) -> dict[str, Any]:

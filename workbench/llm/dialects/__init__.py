@@ -15,7 +15,7 @@ from workbench.llm.dialects import openai, responses
 from workbench.llm.dialects.openai import (
     chosen_fields,
     decoded,
-    drop,
+    drop_fields,
     entries,
     folded,
     mapping,
@@ -25,7 +25,7 @@ from workbench.llm.dialects.openai import (
     prefilled,
     usage,
 )
-from workbench.llm.failures import instead_of_reply, malformed, of_error_object
+from workbench.llm.failures import classify_error_object, instead_of_reply, malformed
 from workbench.llm.profiles import PROFILES, Dialect, Profile, plain_model
 from workbench.llm.records import REFUSAL, Chat, PromptMessage, Reply, Request, Response, Sampling, Scoring, Usage
 from workbench.llm.server import NO_EXTRAS, RequestExtras
@@ -123,7 +123,7 @@ def read(body: bytes, task: str, profile: str, count: int | None = None) -> Repl
     """
     data = decoded(body)
     if (error := instead_of_reply(data)) is not None:
-        raise of_error_object(error)
+        raise classify_error_object(error)
     if task == "completions":
         return openai.read_completion(data)
     if task != "chat":
@@ -194,7 +194,7 @@ def _anthropic_sampling(profile: Profile, plain: str, chat: Chat, notes: list[st
     asked = chat.sampling
     fields: dict[str, Any] = {"temperature": asked.temperature, "top_p": asked.top_p, "top_k": asked.top_k}
     if profile.fixed_sampling is not None and profile.fixed_sampling.match(plain):
-        drop(fields, notes, f"{plain} of {profile.title}")
+        drop_fields(fields, notes, f"{plain} of {profile.title}")
     elif asked.temperature is not None and asked.top_p is not None:
         del fields["top_p"]
         notes.append(f"top_p is not sent to {profile.title}: newer models take it or temperature, not both.")

@@ -12,8 +12,8 @@ from msgspec import Struct, structs
 
 from workbench.llm.failures import (
     AttemptFailed,
+    classify_error_object,
     malformed,
-    of_error_object,
     one_line,
     page_in,
     refusal_in_words,
@@ -50,7 +50,7 @@ def decoded(body: bytes) -> Any:
     if isinstance(data, str) and (refusal := refusal_in_words(data)) is not None:
         raise refusal
     if isinstance(data, dict) and says_anything(data.get("error")):
-        raise of_error_object(data["error"])
+        raise classify_error_object(data["error"])
     return data
 
 
@@ -173,7 +173,7 @@ def sampling_fields(
     thinks = profile.thinking is not None and profile.thinking.match(plain)
     fields: dict[str, Any] = {"temperature": asked.temperature, "top_p": asked.top_p}
     if thinks:
-        drop(fields, notes, f"{plain} of {profile.title}")
+        drop_fields(fields, notes, f"{plain} of {profile.title}")
     if profile.top_k:
         fields["top_k"] = asked.top_k
     elif asked.top_k is not None:
@@ -189,7 +189,7 @@ def sampling_fields(
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def drop(fields: dict[str, Any], notes: list[str], whom: str) -> None:
+def drop_fields(fields: dict[str, Any], notes: list[str], whom: str) -> None:
     notes.extend(f"{name} is not sent: {whom} doesn't take it." for name, value in fields.items() if value is not None)
     fields.clear()
 
@@ -207,7 +207,7 @@ def read(data: Any) -> Reply:
     data = mapping(data, "the reply")
     choice = _choice(data)
     if says_anything(choice.get("error")):
-        raise of_error_object(choice["error"])
+        raise classify_error_object(choice["error"])
     reason = _finish_reason(choice)
     if (reason or "").lower() in _BROKEN_OFF:
         raise AttemptFailed("server", f"the server broke its reply off ({reason})", status=200)
@@ -221,7 +221,7 @@ def read(data: Any) -> Reply:
         finish_reason=REFUSAL if parts.refusal else reason,
         tokens=tuple(tokens(choice.get("logprobs"))),
         model=optional_text(data, "model"),
-        usage=with_shown_thoughts(
+        usage=with_visible_reasoning(
             usage(data.get("usage"), data.get("service_tier")), parts.text or "", parts.reasoning
         ),
     )
@@ -325,9 +325,9 @@ class _MessageTexts(Struct, frozen=True):
         reasoning = next((thought for thought in thoughts if thought), "")
         if isinstance(content, list):
             parts = [_typed_part(part) for part in content]
-            reasoning = reasoning or words(parts, "thinking", "reasoning", "reasoning_text")
-            refusal = refusal or words(parts, "refusal")
-            content = words(parts, "text", "output_text")
+            reasoning = reasoning or text_of_parts(parts, "thinking", "reasoning", "reasoning_text")
+            refusal = refusal or text_of_parts(parts, "refusal")
+            content = text_of_parts(parts, "text", "output_text")
         if content is not None and not isinstance(content, str):
             raise malformed("the message's content is not text")
         return cls(content, reasoning, refusal or "")
@@ -338,17 +338,19 @@ def _typed_part(part: Any) -> Any:
     return {"type": "text", "text": text} if isinstance(text, str) else part
 
 
-def words(parts: list[Any], *kinds: str) -> str:
+def text_of_parts(parts: list[Any], *kinds: str) -> str:
     """Return the text of all parts of these types; it may be in ``text``, in a field named like the type, or nested."""
     said: list[str] = []
     for part in parts:
         if isinstance(part, dict) and part.get("type") in kinds:
             told = next((part[name] for name in ("text", *kinds) if part.get(name)), "")
-            said.append(words(told, "text") if isinstance(told, list) else told if isinstance(told, str) else "")
+            said.append(
+                text_of_parts(told, "text") if isinstance(told, list) else told if isinstance(told, str) else ""
+            )
     return "".join(said)
 
 
-def with_shown_thoughts(counted: Usage, text: str, reasoning: str) -> Usage:
+def with_visible_reasoning(counted: Usage, text: str, reasoning: str) -> Usage:
     """Add an estimate of the visible reasoning's tokens to counts that exclude them: they are charged, too."""
     if counted.completion_tokens is None or counted.completion_tokens * _MOST_CHARACTERS >= len(text) + len(reasoning):
         return counted

@@ -17,10 +17,10 @@ from workbench.llm.dialects.openai import (
     optional_text,
     prefilled,
     sampling_fields,
+    text_of_parts,
     tokens,
     usage,
-    with_shown_thoughts,
-    words,
+    with_visible_reasoning,
 )
 from workbench.llm.failures import AttemptFailed
 from workbench.llm.profiles import Profile, plain_model
@@ -108,7 +108,7 @@ def read(data: dict[str, Any]) -> Reply:
         finish_reason=REFUSAL if refusal else reason,
         tokens=tuple(chain.from_iterable(one.tokens for one in said)),
         model=optional_text(data, "model"),
-        usage=with_shown_thoughts(usage(data.get("usage"), data.get("service_tier")), text, reasoning),
+        usage=with_visible_reasoning(usage(data.get("usage"), data.get("service_tier")), text, reasoning),
     )
 
 
@@ -143,8 +143,8 @@ class _OutputMessage:
         content = item.get("content")
         parts = [{"type": "output_text", "text": content}] if isinstance(content, str) else content
         parts = [part for part in entries(parts, "the message's content") if isinstance(part, dict)]
-        self.text = words(parts, "output_text", "text")
-        self.refusal = words(parts, "refusal")
+        self.text = text_of_parts(parts, "output_text", "text")
+        self.refusal = text_of_parts(parts, "refusal")
         self.tokens = tuple(chain.from_iterable(tokens({"content": part.get("logprobs")}) for part in parts))
         self.is_commentary = item.get("phase") == "commentary"
         self.is_whole = item.get("status") not in {"in_progress", "incomplete"}
@@ -154,6 +154,6 @@ def _reasoning_text(item: dict[str, Any]) -> str:
     for name, kind in (("content", "reasoning_text"), ("summary", "summary_text")):
         parts = item.get(name)
         told = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
-        if found := "\n\n".join(filter(None, (words([part], kind, "text") for part in told))):
+        if found := "\n\n".join(filter(None, (text_of_parts([part], kind, "text") for part in told))):
             return found
     return ""

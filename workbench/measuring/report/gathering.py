@@ -17,7 +17,7 @@ from workbench.core.final_answer import completion_answer, reference_answer
 from workbench.core.options import record_from
 from workbench.core.progress import step, stepping
 from workbench.core.project import Project, at_one_moment
-from workbench.core.reasons import sentence
+from workbench.core.reasons import explain_verdict
 from workbench.core.run import ConfiguredVerifier
 from workbench.core.selection import Selection
 from workbench.core.text.excerpt import short_answer
@@ -30,7 +30,7 @@ from workbench.measuring.accuracy import accuracy
 from workbench.measuring.browsing import read
 from workbench.measuring.columns import Columns, columns
 from workbench.measuring.costs import CostReport, costs
-from workbench.measuring.entries import one_tree
+from workbench.measuring.entries import combine_q_values
 from workbench.measuring.family import family
 from workbench.measuring.judged import BASELINE, JudgedSelection, VerifierRun, judged, judges_of
 from workbench.measuring.report.card import GoldItems, data_card
@@ -76,7 +76,7 @@ from workbench.runs.store import runs
 from workbench.statistics.records.agreement import AgreementReport
 from workbench.statistics.records.comparison import FamilyReport
 from workbench.statistics.records.report import AccuracyReport
-from workbench.tables.document import Document, Section, beginning, end
+from workbench.tables.document import Document, Section, shorten_end, shorten_start
 from workbench.tables.html import html
 from workbench.tables.markdown import markdown
 from workbench.tables.pictures import require_matplotlib
@@ -276,15 +276,15 @@ def _error_example(item: ItemDetail, verifier: str, right: int, judged: int) -> 
         score=verdict.score,
         reason=verdict.reason or "",
         rule=verdict.rule or "",
-        why=sentence(verdict.verdict, verdict.reason, verdict.rule, short_answer(verdict.reference_final)),
-        detail=beginning(verdict.detail or "", _DETAIL),
+        why=explain_verdict(verdict.verdict, verdict.reason, verdict.rule, short_answer(verdict.reference_final)),
+        detail=shorten_end(verdict.detail or "", _DETAIL),
         others_right=right,
         others=judged,
-        question=beginning(item.question, _QUESTION),
-        answer=beginning(answer.text if answer.found else item.reference, _ANSWER),
-        reference_read=beginning(verdict.reference_final or "", _ANSWER),
-        completion_read=beginning(verdict.candidate_final or (stated.text if stated.found else ""), _ANSWER),
-        ending=end(item.completion, _ENDING),
+        question=shorten_end(item.question, _QUESTION),
+        answer=shorten_end(answer.text if answer.found else item.reference, _ANSWER),
+        reference_read=shorten_end(verdict.reference_final or "", _ANSWER),
+        completion_read=shorten_end(verdict.candidate_final or (stated.text if stated.found else ""), _ANSWER),
+        ending=shorten_start(item.completion, _ENDING),
     )
 
 
@@ -350,7 +350,7 @@ def gather(
         generated_at=generated_at,
         card=data_card(project, wanted, gold, texts=texts),
         overall=asked.accuracy(names or (BASELINE,)),
-        by=one_tree(_breakdowns(asked, names)),
+        by=combine_q_values(_breakdowns(asked, names)),
         confusions=asked.confusions(names),
         family=asked.family(names),
         scores=[one for one in scores if one is not None],

@@ -31,7 +31,7 @@ from workbench.tables.document import (
     percentage,
     row,
 )
-from workbench.tables.files import written
+from workbench.tables.files import format_tables
 from workbench.tables.table import Column, Columns, column, count, ends, table, text, word
 
 _OF: Final[dict[Task, str]] = {"correctness": "correctness", "type": "the answer subtype"}
@@ -50,7 +50,7 @@ def agreement_blocks(found: AgreementReport) -> tuple[Block, ...]:
 
 
 def agreement_as(found: AgreementReport, form: TableForm) -> str:
-    return written((block for block in agreement_blocks(found) if isinstance(block, Table)), form)
+    return format_tables((block for block in agreement_blocks(found) if isinstance(block, Table)), form)
 
 
 def with_aliases(found: AgreementReport) -> AgreementReport:

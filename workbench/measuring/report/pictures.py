@@ -19,7 +19,7 @@ from workbench.measuring.report.people import with_aliases
 from workbench.statistics.records.agreement import AgreementReport
 from workbench.statistics.records.report import AccuracyReport
 from workbench.tables.document import Point
-from workbench.tables.pictures import Coefficients, Heatmap, Picture, PictureFormat, picture, require_matplotlib
+from workbench.tables.pictures import Coefficients, Heatmap, Picture, PictureFormat, draw_picture, require_matplotlib
 
 FORMATS: Final[tuple[PictureFormat, ...]] = get_args(PictureFormat)
 _MATRICES = ("type", "subtype", "domain")
@@ -116,7 +116,7 @@ def write_pictures(folder: Path, drawn: Iterable[tuple[str, Picture]], *, force:
     made = [
         (paths[name, format], content)
         for name, one in found.items()
-        for format, content in picture(one, FORMATS).items()
+        for format, content in draw_picture(one, FORMATS).items()
     ]
     new = [path for path, _ in made if not path.exists()]
     try:

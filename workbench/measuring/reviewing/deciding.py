@@ -23,7 +23,7 @@ from workbench.core.errors import Command, UsageError, opt
 from workbench.core.item import Refusal
 from workbench.core.label import Task
 from workbench.core.options import record_from
-from workbench.core.project import Parts, Project, some_at_a_time
+from workbench.core.project import Parts, Project, batches
 from workbench.core.run import RefusedLine
 from workbench.core.selection import Condition, Selection
 from workbench.core.taxonomy import type_display
@@ -69,7 +69,7 @@ def confirm(project: Project, completion: int, *, by: str, queue: Queue | None =
         if desk.gold == "none":
             raise UndecidableError("There is no gold to confirm.", "Send the item back to be labelled.")
         said = desk.review("confirmed", queue=queue)
-        return desk.same_as(said) or desk.append(said)
+        return desk.find_equal_review(said) or desk.append(said)
 
 
 def send_back(project: Project, completion: int, *, reason: str, by: str, queue: Queue | None = None) -> Review:
@@ -90,7 +90,7 @@ def send_back(project: Project, completion: int, *, reason: str, by: str, queue:
         if waiting and states.get_task(desk.connection, "correctness", completion).state not in ("final", "excluded"):
             return waiting[-1]
         coordinating.reopen(project, [completion], reason=reason, by=by)
-        if not states.need(desk.connection, "correctness", completion):
+        if not states.assigned_count(desk.connection, "correctness", completion):
             _open_slots(project, desk)
         return desk.append(desk.review("reannotate", queue=queue))
 
@@ -155,7 +155,7 @@ def _append_mark(desk: _ReviewerItem, run: int, category: ErrorCategory, queue: 
             "If gold is wrong, send the item back to be labelled again.",
         )
     mark = desk.review("error", queue=queue, run=run, verifier=verifier, category=category)
-    return desk.same_as(mark) or desk.append(mark)
+    return desk.find_equal_review(mark) or desk.append(mark)
 
 
 def take_back_each(project: Project, decided: Sequence[Review], *, by: str) -> None:
@@ -216,7 +216,7 @@ class _ReviewerItem(Struct, frozen=True, kw_only=True):
             created_at=self.moment,
         )
 
-    def same_as(self, said: Review) -> Review | None:
+    def find_equal_review(self, said: Review) -> Review | None:
         for review in self.standing:
             if structs.replace(said, uuid=review.uuid, queue=review.queue, created_at=review.created_at) == review:
                 return review
@@ -249,7 +249,7 @@ def _open_item(
             connection=connection,
             completion=completion,
             person=person,
-            name=people.tidy(by),
+            name=people.normalise_name(by),
             note=note,
             moment=moment or people.now(),
             gold=gold.word,
@@ -260,7 +260,7 @@ def _open_item(
 def _open_slots(project: Project, desk: _ReviewerItem) -> None:
     team = [
         person.id
-        for person in people.everyone(project.database)
+        for person in people.all_people(project.database)
         if person.role != people.COORDINATOR and person.paused_at is None and person.id != desk.person
     ]
     if len(team) < _NEW_SLOTS:
@@ -268,7 +268,7 @@ def _open_slots(project: Project, desk: _ReviewerItem) -> None:
             f"{_NEW_SLOTS} annotators must label it again, and there {'is' if len(team) == 1 else 'are'} {len(team)}.",
             f"Add people: {Command('annotators DB add NAME…')}",
         )
-    place = label_lines.place(desk.connection, "correctness", desk.completion)
+    place = label_lines.subject_place(desk.connection, "correctness", desk.completion)
     conditions = tuple(Condition(field, "=", value) for field, value in place._asdict().items())
     crew = Team(annotators=team, adjudicator=None, caps={})
     opened = open_batch(desk.connection, crew, per_item=_NEW_SLOTS, selection=Selection(conditions))
@@ -298,7 +298,7 @@ def current_reviews(project: Project) -> list[CurrentReview]:
 
 
 def line_of(connection: Connection, review: Review) -> ReviewLine:
-    place = label_lines.place(connection, "correctness", review.completion)
+    place = label_lines.subject_place(connection, "correctness", review.completion)
     names = ("uuid", "kind", "reviewer", "created_at", "gold", "verifier", "category", "queue", "note", "supersedes")
     return ReviewLine(**place._asdict(), **{name: getattr(review, name) for name in names})
 
@@ -381,7 +381,7 @@ def import_reviews(project: Project, path: Path) -> ReviewsImported:
     """
     report = ReviewsImported()
     parts = Parts("lines")
-    for some in some_at_a_time(list(read(path))):
+    for some in batches(list(read(path))):
         with parts.storing(len(some)), project.database.write("full") as connection:
             for number, line in some:
                 try:
@@ -398,7 +398,7 @@ def import_reviews(project: Project, path: Path) -> ReviewsImported:
 
 
 def _import_line(connection: Connection, line: ReviewLine) -> bool:
-    line = structs.replace(line, reviewer=people.tidy(line.reviewer))
+    line = structs.replace(line, reviewer=people.normalise_name(line.reviewer))
     known = reviews.by_uuid(connection, line.uuid)
     if known is not None:
         if line_of(connection, known) != line:

@@ -54,7 +54,7 @@ class _CertainVerdict(NamedTuple):
 def exact_label(asked: QueueQuery) -> QueueContents:
     import numpy as np
 
-    from workbench.statistics.disagreement import falling
+    from workbench.statistics.disagreement import rank_by_score
 
     known = [judge for judge in asked.judges if set(_TEXTS) & set(asked.columns.reasons(judge.run).names)]
     if not known:
@@ -66,7 +66,9 @@ def exact_label(asked: QueueQuery) -> QueueContents:
         for place, found in _certain_verdicts(asked, judge).items():
             sure[place] = max(found, sure.get(place, found), key=lambda one: one.score)
     places = sorted(sure)
-    ranking = falling(np.array(places, dtype=np.int64), np.array([sure[place].score for place in places], dtype=float))
+    ranking = rank_by_score(
+        np.array(places, dtype=np.int64), np.array([sure[place].score for place in places], dtype=float)
+    )
 
     def why(cases: Sequence[QueueItem]) -> list[str]:
         return [f"{_compared_text(sure[case.place])}; {gold_says(case)}." for case in cases]
@@ -123,7 +125,12 @@ def suspect_gold(asked: QueueQuery) -> QueueContents:
     """
     import numpy as np
 
-    from workbench.statistics.disagreement import contradicted, falling, improbable, outvoted
+    from workbench.statistics.disagreement import (
+        is_contradicted,
+        label_error_probability,
+        label_surprise,
+        rank_by_score,
+    )
 
     said = np.zeros(len(asked.truth), dtype=np.bool_)
     for vote in asked.votes:
@@ -133,10 +140,10 @@ def suspect_gold(asked: QueueQuery) -> QueueContents:
     if questions < _MIN_QUESTIONS:
         return _too_few_contents(asked, questions)
     gold = asked.truth[rows].astype(np.int64)
-    wrong = improbable(_features(asked, rows), gold, asked.columns.question[rows])
-    suspect = (wrong >= _MIN_SUSPICION) & contradicted(asked.votes, asked.truth)[rows]
+    wrong = label_surprise(_features(asked, rows), gold, asked.columns.question[rows])
+    suspect = (wrong >= _MIN_SUSPICION) & is_contradicted(asked.votes, asked.truth)[rows]
     outvotes = np.zeros(len(asked.truth))
-    outvotes[rows] = outvoted([vote[rows] for vote in asked.votes], gold)
+    outvotes[rows] = label_error_probability([vote[rows] for vote in asked.votes], gold)
     if asked.kept is not None:
         suspect &= asked.kept[rows]
 
@@ -157,7 +164,7 @@ def suspect_gold(asked: QueueQuery) -> QueueContents:
         ]
 
     return QueueContents(
-        ranking=falling(rows[suspect], wrong[suspect]),
+        ranking=rank_by_score(rows[suspect], wrong[suspect]),
         text=f"Labels ({asked.gold}) other than those of at least {100 * _MIN_SUSPICION:.0f} % of the items that "
         f"{runs_of(asked)} judge the same way, where at least one of them disagrees with the label; "
         f"{np.count_nonzero(suspect & (wrong > EVEN)):,} differ from most. Score: that share, 1 - P(label), by a "
@@ -170,11 +177,11 @@ def suspect_gold(asked: QueueQuery) -> QueueContents:
 def _too_few_contents(asked: QueueQuery, questions: int) -> QueueContents:
     import numpy as np
 
-    from workbench.statistics.disagreement import falling
+    from workbench.statistics.disagreement import rank_by_score
 
     none: IntArray = np.zeros(0, dtype=np.int64)
     return QueueContents(
-        ranking=falling(none, none.astype(float)),
+        ranking=rank_by_score(none, none.astype(float)),
         text=f"Labels ({asked.gold}) of {counted(questions, 'question')}: too few for a model that says which are "
         f"probably wrong, which takes {_MIN_QUESTIONS}. The queue verifier-gold has all that {runs_of(asked)} say "
         "otherwise.",
@@ -219,7 +226,7 @@ class _DisputedItem(Struct, frozen=True, kw_only=True):
 def annotators(asked: QueueQuery) -> QueueContents:
     import numpy as np
 
-    from workbench.statistics.disagreement import falling
+    from workbench.statistics.disagreement import rank_by_score
 
     differing: dict[int, list[_DisputedItem]] = {}
     for task in _TASKS:
@@ -235,7 +242,7 @@ def annotators(asked: QueueQuery) -> QueueContents:
         return [f"{'; '.join(one.said for one in differing[case.id])}; {gold_says(case)}." for case in cases]
 
     return QueueContents(
-        ranking=falling(place, np.array(score, dtype=np.float64)),
+        ranking=rank_by_score(place, np.array(score, dtype=np.float64)),
         text="Labels of the current round that differ, on the verdict or on the answer type. Score: the share of "
         "pairs of annotators who differ, plus 1 if it is not adjudicated.",
         why=why,
@@ -245,7 +252,7 @@ def annotators(asked: QueueQuery) -> QueueContents:
 def _disputed_items(asked: QueueQuery, task: Task) -> list[tuple[int, _DisputedItem]]:
     reader = asked.project.database.reader()
     about = agreement.subjects(reader, task, None)
-    names = {person.id: person.name for person in people.everyone(asked.project.database)}
+    names = {person.id: person.name for person in people.all_people(asked.project.database)}
     found = []
     for subject, labels in groupby(agreement.labels(reader, task), key=lambda label: label.subject):
         by_value: dict[str, list[str]] = {}
@@ -313,7 +320,7 @@ class _RepeatedVerdicts(Struct, frozen=True, kw_only=True, eq=False):
 def flips(asked: QueueQuery) -> QueueContents:
     import numpy as np
 
-    from workbench.statistics.disagreement import falling, of
+    from workbench.statistics.disagreement import of, rank_by_score
 
     repeated = list(_repeated_verdicts(asked))
     score = np.zeros(len(asked.columns.item))
@@ -329,7 +336,7 @@ def flips(asked: QueueQuery) -> QueueContents:
 
     rates = "; ".join(one.rate(asked.kept) for one in repeated)
     return QueueContents(
-        ranking=falling(place, score[place]),
+        ranking=rank_by_score(place, score[place]),
         text=f"Decided verdicts of one verifier that contradict each other. Flip rate, of items with two of them: "
         f"{rates}. Score: twice the minority's share, summed over verifiers and kinds of repetition."
         if repeated
@@ -376,11 +383,11 @@ def verifier_gold(asked: QueueQuery) -> QueueContents:
 
 
 def verifiers(asked: QueueQuery) -> QueueContents:
-    from workbench.statistics.disagreement import uneven
+    from workbench.statistics.disagreement import rank_by_split
 
     _require_verifiers(asked, 2)
     return QueueContents(
-        ranking=uneven(asked.votes, len(asked.columns.item), asked.kept),
+        ranking=rank_by_split(asked.votes, len(asked.columns.item), asked.kept),
         text=f"Decided verdicts differ, of {runs_of(asked)}. The most evenly split first (the score is twice "
         "the minority's share), then those with more verdicts.",
         why=_explain_sides,

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from workbench.core.errors import Command, UsageError, opt
 from workbench.core.final_answer.card import card_completion, card_reference
-from workbench.core.project import Project, some_at_a_time
+from workbench.core.project import Project, batches
 from workbench.core.selection import Selection
 from workbench.core.taxonomy import UNTYPED
-from workbench.core.text.emphasis import what_marks_mean
+from workbench.core.text.emphasis import explain_marks
 from workbench.core.verdict import GoldChoice, OutcomeCode
 from workbench.data.records.browse import BrowseQuery
 from workbench.measuring.browsing import ItemTable
@@ -76,7 +76,7 @@ class ReviewQueue:
     """
 
     def __init__(self, name: Queue, asked: QueueQuery, found: QueueContents) -> None:
-        self.name, self.text = name, " ".join((found.text, *what_marks_mean(asked.chose)))
+        self.name, self.text = name, " ".join((found.text, *explain_marks(asked.chose)))
         self.verifiers = tuple(judge.name for judge in asked.judges)
         self.ids = array("q", asked.columns.item[found.ranking.place].tobytes())
         self._asked, self._found = asked, found
@@ -117,10 +117,10 @@ class ReviewQueue:
         return set(self._asked.columns.item[place[differs]].tolist())
 
     def rows(self, ids: Sequence[int]) -> list[Disagreement]:
-        return [row for some in some_at_a_time(ids) for row in self._read_page(some)]
+        return [row for some in batches(ids) for row in self._read_page(some)]
 
     def answered_rows(self, ids: Sequence[int]) -> list[AnsweredRow]:
-        return [row for some in some_at_a_time(ids) for row in self._read_answered_page(some)]
+        return [row for some in batches(ids) for row in self._read_answered_page(some)]
 
     def _read_answered_page(self, ids: Sequence[int]) -> list[AnsweredRow]:
         texts = reviews.texts(self._asked.project.database.reader(), ids)

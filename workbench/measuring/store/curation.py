@@ -196,7 +196,7 @@ def decide(connection: sqlite3.Connection, decisions: Iterable[CurationDecision]
     )
 
 
-def out(connection: sqlite3.Connection, scope: Scope) -> Iterator[OutQuestion]:
+def excluded_questions(connection: sqlite3.Connection, scope: Scope) -> Iterator[OutQuestion]:
     rows = connection.execute(
         f"SELECT d.name, q.key, s.name, k.reason, (SELECT key FROM questions WHERE id = k.duplicate_of), k.similarity, "
         f"k.note, a.name, k.created_at {_FROM} JOIN annotators AS a ON a.id = k.annotator_id "
@@ -221,7 +221,7 @@ def reasons(connection: sqlite3.Connection) -> dict[int, str]:
     return dict(connection.execute(f"SELECT q.id, k.reason {_FROM} WHERE k.kind = 'exclude' ORDER BY q.id").fetchall())
 
 
-def stale(connection: sqlite3.Connection) -> int:
+def count_stale_duplicates(connection: sqlite3.Connection) -> int:
     row: tuple[int] = connection.execute(
         f"SELECT count(*) {_FROM} JOIN curation AS o ON o.id = (SELECT max(id) FROM curation WHERE question_id = "
         f"k.duplicate_of) WHERE k.kind = 'exclude' AND k.reason = '{DUPLICATE}' AND o.kind = 'exclude' "

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from workbench.core.database import states
 from workbench.core.database.connection import Database
 from workbench.core.database.events import count_accepted, count_own, count_settled
-from workbench.core.database.people import COORDINATOR, everyone
+from workbench.core.database.people import COORDINATOR, all_people
 from workbench.core.database.selection import SHOWN_DATASET, VISIBLE, VISIBLE_QUESTION, shown_question
 from workbench.core.database.values import vector
 from workbench.core.status import DatasetInfo, PersonProgress
-from workbench.data.store.datasets import why_out
+from workbench.data.store.datasets import excluded_notes
 from workbench.labelling.store import claiming, conflicts
 from workbench.labelling.store.assignments import members
 from workbench.measuring.records.card import ImportedFile
@@ -34,8 +34,8 @@ def datasets(connection: sqlite3.Connection) -> list[DatasetInfo]:
     # Items are counted in each data set but one, which gets the remainder.
     most = max(rows, key=lambda row: row[3], default=None)
     sizes = {row[0]: _count_items(connection, row[0]) for row in rows if row is not most}
-    rest = states.total(connection) - sum(sizes.values())
-    out = why_out(connection)
+    rest = states.count_visible_items(connection) - sum(sizes.values())
+    out = excluded_notes(connection)
     return [
         DatasetInfo(name=row[1], types=row[2], questions=row[3], items=sizes.get(row[0], rest), out=out.get(row[1]))
         for row in rows
@@ -58,16 +58,18 @@ def people(database: Database) -> list[PersonProgress]:
     """
     reader = database.reader()
     named = members(reader)
-    there = [(person, count_own(reader, person.id, "label")) for person in everyone(database)]
+    there = [(person, count_own(reader, person.id, "label")) for person in all_people(database)]
     there = [(one, labels) for one, labels in there if one.role != COORDINATOR or one.id in named or labels]
     slots = {one.id: claiming.counts(reader, one.id) for one, _ in there}
     at_work = [one.id for one, _ in there if one.paused_at is None]
-    left = claiming.shared_out(claiming.meant(reader), {one: slots[one].fresh + slots[one].skipped for one in at_work})
+    left = claiming.distribute_slots(
+        claiming.open_slots_by_annotator(reader), {one: slots[one].fresh + slots[one].skipped for one in at_work}
+    )
     types, questions = claiming.open_types(reader)
     askable = {
         one: questions - claiming.own_types(reader, one) for one in at_work if claiming.batches_open_to(reader, one)
     }
-    types_left = claiming.shared_out({None: types}, askable)
+    types_left = claiming.distribute_slots({None: types}, askable)
     found = []
     for person, labels in there:
         counts = slots[person.id]

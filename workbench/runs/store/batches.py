@@ -80,7 +80,7 @@ def unended(connection: sqlite3.Connection, run: int) -> list[BatchRow]:
     return [BatchRow(**dict(zip(BatchRow.__struct_fields__, row, strict=True))) for row in rows]
 
 
-def sent(connection: sqlite3.Connection, run: int) -> list[CallBatch]:
+def pending_batches(connection: sqlite3.Connection, run: int) -> list[CallBatch]:
     """Return the batches of a run whose results the provider has not returned yet."""
     rows = connection.execute(
         "SELECT name, calls, status, strftime('%Y-%m-%dT%H:%M:%SZ', sent_at, 'unixepoch') FROM call_batches "

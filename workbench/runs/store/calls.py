@@ -412,7 +412,7 @@ class ServerUse(Struct, frozen=True, kw_only=True):
 
     def is_of(self, server: ModelServer) -> bool:
         if self.model is not None:
-            return self.model == server.model and self.server in server.places
+            return self.model == server.model and self.server in server.identities
         return urlsplit(self.url).netloc == urlsplit(server.base_url).netloc
 
 
@@ -471,7 +471,9 @@ def by_step(connection: sqlite3.Connection, run: int, items: Sequence[int] | Non
     return [StepSums(*row) for row in rows]
 
 
-def work(connection: sqlite3.Connection, run: int, items: Sequence[int] | None = None) -> tuple[int, float]:
+def judged_count_and_ms(
+    connection: sqlite3.Connection, run: int, items: Sequence[int] | None = None
+) -> tuple[int, float]:
     """Return the number of judged items of a run, optionally only among ``items``, and their total milliseconds."""
     row: tuple[int, float] = connection.execute(
         "SELECT count(*), coalesce(sum(ms), 0.0) FROM verdicts WHERE run_id = :run AND sample = 0 "

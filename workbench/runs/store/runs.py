@@ -16,9 +16,9 @@ from workbench.core import processes
 from workbench.core.code import Provenance
 from workbench.core.database import generation
 from workbench.core.database.connection import Database
-from workbench.core.database.values import now, stored
+from workbench.core.database.values import decode_stored, now
 from workbench.core.errors import StoreError
-from workbench.core.processes import Process, decoded
+from workbench.core.processes import Process, parse_process
 from workbench.core.run import ClusterUse, ConfiguredVerifier, Request, RunState
 from workbench.core.selection import Selection
 
@@ -64,7 +64,7 @@ class LeaseRow(Struct, frozen=True):
 
     @classmethod
     def of(cls, process: Process) -> LeaseRow:
-        return cls(process, processes.wall(), processes.uptime())
+        return cls(process, processes.wall_clock(), processes.uptime())
 
     @property
     def pid(self) -> int:
@@ -106,7 +106,7 @@ def is_trial(name: str) -> bool:
     return _TRIAL_NAME.fullmatch(name) is not None
 
 
-def broken_off(connection: sqlite3.Connection) -> list[RunRow]:
+def interrupted_trials(connection: sqlite3.Connection) -> list[RunRow]:
     """Return runs of trials that were interrupted by the end of their process."""
     found = map(_run_row, connection.execute(f"{_SELECT_RUNS} WHERE {_IS_TRIAL} ORDER BY r.id").fetchall())
     return [run for run in found if _has_process_ended(run.verifier.name)]
@@ -175,7 +175,7 @@ def find(connection: sqlite3.Connection, verifier: int, version: str) -> RunRow 
     return _first_run(connection, "r.verifier_id = ? AND r.version = ?", verifier, version)
 
 
-def shares(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[str, str]:
+def shards_by_verifier(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[str, str]:
     """Return the shard of each run's last start, by the verifier's name; runs on all shards are omitted."""
     rows = connection.execute(
         "SELECT v.name, r.id, r.selection FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id "
@@ -247,7 +247,7 @@ def put_back(connection: sqlite3.Connection) -> None:
     connection.execute("UPDATE runs SET state = 'queued' WHERE state = 'running'")
 
 
-def settle(connection: sqlite3.Connection, run: int, state: RunState, message: str | None = None) -> None:
+def end_run(connection: sqlite3.Connection, run: int, state: RunState, message: str | None = None) -> None:
     """Mark a run as paused, cancelled or failed."""
     connection.execute(
         "UPDATE runs SET state = ?, request = NULL, message = ?, finished_at = ? WHERE id = ?",
@@ -288,7 +288,7 @@ def request_of(connection: sqlite3.Connection, run: int) -> Request | None:
 
 def lease(connection: sqlite3.Connection) -> LeaseRow | None:
     row = connection.execute("SELECT process, heartbeat, beat FROM runner").fetchone()
-    process = None if row is None else decoded(row[0])
+    process = None if row is None else parse_process(row[0])
     return None if process is None else LeaseRow(process, row[1], row[2])
 
 
@@ -402,7 +402,7 @@ _HANGING: Final = {
 """Table -> a description of its rows, in an order in which they can be deleted."""
 
 
-def hanging(connection: sqlite3.Connection, run: int) -> dict[str, int]:
+def count_dependent_rows(connection: sqlite3.Connection, run: int) -> dict[str, int]:
     """Return the number of rows that would be deleted with a run, by their description; zeros are omitted."""
     counts = {
         words: connection.execute(f"SELECT count(*) FROM {table} WHERE run_id = ?", (run,)).fetchone()[0]
@@ -443,7 +443,7 @@ def remove(connection: sqlite3.Connection, run: int) -> None:
         "AND NOT EXISTS (SELECT 1 FROM probe_runs WHERE verifier_id = ?1)",
         (verifier,),
     )
-    generation.note(connection, run, items)
+    generation.note_verdicts(connection, run, items)
 
 
 # -- What the outcomes of a run depend on besides the texts.
@@ -465,4 +465,4 @@ def note(connection: sqlite3.Connection, run: int, provenance: Provenance) -> No
 def of_run(connection: sqlite3.Connection, run: int) -> list[Provenance]:
     """Return all provenances of a run, the earliest first; most runs have one."""
     row: tuple[str] | None = connection.execute("SELECT document FROM provenance WHERE run_id = ?", (run,)).fetchone()
-    return [] if row is None else stored(_DECODER, row[0], f"What run {run} has worked under")
+    return [] if row is None else decode_stored(_DECODER, row[0], f"What run {run} has worked under")

@@ -14,9 +14,9 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from workbench.config.verifiers import EXAMPLES_DRAWN, everyone_in
+from workbench.config.verifiers import EXAMPLES_DRAWN, all_options_in
 from workbench.core.database.selection import GOLD, TYPE, VISIBLE, items_sql
-from workbench.core.database.values import stored
+from workbench.core.database.values import decode_stored
 from workbench.runs.store.runs import verifier_named
 
 _MAX_DRAWN: Final = 200
@@ -89,8 +89,8 @@ def shown_items(connection: sqlite3.Connection) -> dict[str, list[int]]:
 
 def shown_by(connection: sqlite3.Connection, options: Mapping[str, str]) -> list[int]:
     """Return the row ids of the few-shot examples of a verifier with these options, or of its members or stages."""
-    drawn = [one[EXAMPLES_DRAWN] for one in everyone_in(options) if EXAMPLES_DRAWN in one]
-    named = [one.item for text in drawn for one in stored(_DECODER, text, "What a judge is shown").examples]
+    drawn = [one[EXAMPLES_DRAWN] for one in all_options_in(options) if EXAMPLES_DRAWN in one]
+    named = [one.item for text in drawn for one in decode_stored(_DECODER, text, "What a judge is shown").examples]
     return _item_ids(connection, named) if named else []
 
 

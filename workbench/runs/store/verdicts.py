@@ -15,7 +15,7 @@ from workbench.core.code import Execution, Failure, Level
 from workbench.core.database import generation
 from workbench.core.database.connection import Database
 from workbench.core.database.selection import FROM_ITEMS, IS_CHECK, STATE, VISIBLE, compile_selection, items_sql
-from workbench.core.database.values import stored
+from workbench.core.database.values import decode_stored
 from workbench.core.run import VerdictEvidence, VerdictLine
 from workbench.core.selection import Selection
 from workbench.core.verdict import OutcomeCode, OutcomeWord, Verdict, VerifierInput
@@ -70,7 +70,7 @@ def put_samples(connection: sqlite3.Connection, run: int, results: Sequence[tupl
             for item, sample, found in results
         ],
     )
-    generation.note(connection, run, [item for item, _, _ in results])
+    generation.note_verdicts(connection, run, [item for item, _, _ in results])
     connection.executemany(
         "INSERT INTO verdict_evidence (run_id, completion_id, sample, rule, reference_final, candidate_final, "
         "reference_start, reference_end, span_start, span_end, detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -82,7 +82,7 @@ def put_samples(connection: sqlite3.Connection, run: int, results: Sequence[tupl
     )
 
 
-def take_back_errors(connection: sqlite3.Connection, run: int) -> int:
+def delete_errors(connection: sqlite3.Connection, run: int) -> int:
     """Delete a run's verdicts "error" with everything that depends on them, so that their items are judged again.
 
     Returns:
@@ -96,7 +96,7 @@ def take_back_errors(connection: sqlite3.Connection, run: int) -> int:
     return _delete_verdicts(connection, run, [item for item, _ in rows])
 
 
-def take_back_unread(connection: sqlite3.Connection, run: int) -> int:
+def delete_unread(connection: sqlite3.Connection, run: int) -> int:
     """Delete a run's verdicts on items whose replies contain no verdict, and exclude those replies from further use.
 
     Returns:
@@ -113,7 +113,7 @@ def take_back_unread(connection: sqlite3.Connection, run: int) -> int:
     return _delete_verdicts(connection, run, items)
 
 
-def take_back_chosen(connection: sqlite3.Connection, run: int, selection: Selection) -> int:
+def delete_selected(connection: sqlite3.Connection, run: int, selection: Selection) -> int:
     """Delete a run's verdicts on all of the selection's items.
 
     Returns:
@@ -129,7 +129,7 @@ def take_back_chosen(connection: sqlite3.Connection, run: int, selection: Select
     return _delete_verdicts(connection, run, [item for (item,) in rows])
 
 
-def take_back_timeouts(connection: sqlite3.Connection, run: int) -> int:
+def delete_timeouts(connection: sqlite3.Connection, run: int) -> int:
     """Delete a run's verdicts on items that exceeded a time limit; `by_timeout` counts them.
 
     Returns:
@@ -165,7 +165,7 @@ def _delete_verdicts(connection: sqlite3.Connection, run: int, items: list[int])
         connection.executemany(
             f"DELETE FROM {table} WHERE run_id = ? AND completion_id = ?", [(run, item) for item in items]
         )
-    generation.note(connection, run, items)
+    generation.note_verdicts(connection, run, items)
     return len(items)
 
 
@@ -525,7 +525,7 @@ def of_run(connection: sqlite3.Connection, run: int, items: Sequence[int]) -> di
             level=cast("Level", f"L{isolation}"),
             forgeable=forgeable,
             ms=ms,
-            failures=() if failures is None else stored(_FAILURES, failures, f"Why tests failed in run {run}"),
+            failures=() if failures is None else decode_stored(_FAILURES, failures, f"Why tests failed in run {run}"),
         )
     return found
 

@@ -24,7 +24,7 @@ class Residue(NamedTuple):
     conflicts: float
 
 
-def residue(accuracy: float) -> Residue:
+def remaining_errors(accuracy: float) -> Residue:
     """Return the share of wrong final labels and of conflicts, for three annotators who all have this accuracy.
 
     wrong = (1 - a)² + 2 a (1 - a) (1 - a) = (1 - a)² (1 + 2 a), conflicts = 2 a (1 - a).
@@ -117,7 +117,7 @@ def ceiling(
         accuracy_ci=ends,
         gold=made.labels if made is not None else None,
         wrong=wrong,
-        conflicts_per_1000=1000 * residue(accuracy).conflicts,
+        conflicts_per_1000=1000 * remaining_errors(accuracy).conflicts,
         highest_accuracy=1 - wrong,
         highest_ci=(1 - of_ends[0], 1 - of_ends[1]),
         sensitivity=(min(highest), max(highest)),
@@ -140,7 +140,7 @@ def _error_on_class(source: Source, accuracy: float, weight: float, shared: floa
     if source == "checks":
         error = weight * (1 - accuracy)
         return error if error <= 0.5 else None
-    differ = weight * residue(accuracy).conflicts / (1 - shared)
+    differ = weight * remaining_errors(accuracy).conflicts / (1 - shared)
     return (1 - sqrt(1 - 2 * differ)) / 2 if differ <= 0.5 else None
 
 

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from workbench.statistics.agreement.coefficients import divided, summed
-from workbench.statistics.bootstrap import alike_clusters
+from workbench.statistics.agreement.coefficients import divide_or_nan, sum_by_position
+from workbench.statistics.bootstrap import group_equal_clusters
 from workbench.statistics.confusion import FloatArray, IntArray
 from workbench.statistics.records.agreement import FEWEST_ALIKE, FEWEST_DIFFERING, FEWEST_RARER, Ends
 
@@ -72,7 +72,8 @@ def evidence(figure: IntArray, differing: FloatArray, alike: FloatArray, rarer: 
         rarer: Number of labels in the cluster other than the most frequent.
     """
     effective = [
-        divided(summed(figure, mass, figures) ** 2, summed(figure, mass**2, figures)) for mass in (differing, alike)
+        divide_or_nan(sum_by_position(figure, mass, figures) ** 2, sum_by_position(figure, mass**2, figures))
+        for mass in (differing, alike)
     ]
     differs, agrees, holds = (
         np.bincount(figure[mass > _NOTHING], minlength=figures) for mass in (differing, alike, rarer)
@@ -113,11 +114,11 @@ def jackknife(
     kind, cluster = kind[there], cluster[there]
     if not len(kind):
         return dict.fromkeys(figures, float("nan"))
-    often, items = alike_clusters(cluster, kind, kinds)
+    often, items = group_equal_clusters(cluster, kind, kinds)
     if len(often) * kinds > _MAX_CELLS:
         number = np.unique(cluster, return_inverse=True)[1]
         dealt = np.random.default_rng(0).permutation(int(number.max()) + 1) % _JACKKNIFE_GROUPS
-        often, items = alike_clusters(dealt[number], kind, kinds)
+        often, items = group_equal_clusters(dealt[number], kind, kinds)
     total = np.bincount(kind, minlength=kinds).astype(float)
     found: dict[str, list[FloatArray]] = {name: [] for name in figures}
     for rows in _left_out_counts(items, len(often), kinds):

@@ -15,7 +15,7 @@ from workbench.statistics.records.agreement import Level
 # -- Sums by position, and division that is undefined for a zero divisor.
 
 
-def divided(above: FloatArray, below: FloatArray, *, where: BoolArray | None = None) -> FloatArray:
+def divide_or_nan(above: FloatArray, below: FloatArray, *, where: BoolArray | None = None) -> FloatArray:
     """Return ``above / below``; NaN where ``below`` is not positive or ``where`` is False."""
     above, below = np.broadcast_arrays(above, below)
     quotient: FloatArray = np.full(above.shape, np.nan)
@@ -23,7 +23,7 @@ def divided(above: FloatArray, below: FloatArray, *, where: BoolArray | None = N
     return quotient
 
 
-def summed(place: IntArray, values: FloatArray, places: int) -> FloatArray:
+def sum_by_position(place: IntArray, values: FloatArray, places: int) -> FloatArray:
     sums: FloatArray = np.asarray(np.bincount(place, weights=values, minlength=places), dtype=np.float64)
     return sums
 
@@ -59,7 +59,7 @@ def alpha(units: Units, weights: FloatArray, level: Level, values: FloatArray) -
     observed, expected = _DISAGREEMENT[level](several, chosen, values)
     n = chosen @ several.sizes
     # Do / De without the common divisor n.
-    return 1.0 - divided(observed * (n - 1), expected)
+    return 1.0 - divide_or_nan(observed * (n - 1), expected)
 
 
 Disagreement = tuple[FloatArray, FloatArray]
@@ -131,7 +131,7 @@ def agreeing(units: Units) -> FloatArray:
     sum_c n_uc (n_uc - 1) / (m_u (m_u - 1)), with n_uc ratings of category c among the m_u of unit u.
     """
     squares = np.asarray(units.counts.power(2).sum(axis=1))
-    return divided(squares - units.sizes, units.sizes * (units.sizes - 1))
+    return divide_or_nan(squares - units.sizes, units.sizes * (units.sizes - 1))
 
 
 def percent(units: Units, weights: FloatArray) -> FloatArray:
@@ -149,7 +149,7 @@ def percent(units: Units, weights: FloatArray) -> FloatArray:
 
 def mean(values: FloatArray, weights: FloatArray) -> FloatArray:
     there = ~np.isnan(values)
-    return divided(weights[:, there] @ values[there], weights[:, there].sum(axis=1))
+    return divide_or_nan(weights[:, there] @ values[there], weights[:, there].sum(axis=1))
 
 
 def percent_interval(units: Units, cluster: IntArray) -> tuple[float, float] | None:
@@ -175,7 +175,7 @@ def percent_interval(units: Units, cluster: IntArray) -> tuple[float, float] | N
 
 def prevalence(units: Units) -> FloatArray:
     totals = (units.often @ units.counts)[0]
-    return divided(totals, totals.sum())
+    return divide_or_nan(totals, totals.sum())
 
 
 # -- Gwet's AC1 and AC2: chance-corrected agreement that is robust to prevalence.
@@ -248,10 +248,10 @@ def _coefficient(units: Units, weights: FloatArray, credit: FloatArray, total: f
     categories = units.counts.shape[1]
     if categories < 2:
         return np.full(len(weights), np.nan)
-    observed = mean(divided(credit, units.sizes * (units.sizes - 1)), weights)
-    shares = divided((weights / units.sizes) @ units.counts, weights.sum(axis=1, keepdims=True))
+    observed = mean(divide_or_nan(credit, units.sizes * (units.sizes - 1)), weights)
+    shares = divide_or_nan((weights / units.sizes) @ units.counts, weights.sum(axis=1, keepdims=True))
     expected = total / (categories * (categories - 1)) * (shares * (1 - shares)).sum(axis=1)
-    return divided(observed - expected, 1 - expected)
+    return divide_or_nan(observed - expected, 1 - expected)
 
 
 # -- Fleiss' kappa for a fixed number of ratings an item, and the effect of prevalence on agreement.
@@ -271,9 +271,9 @@ def fleiss(units: Units, weights: FloatArray) -> FloatArray:
     if len(np.unique(units.sizes)) != 1 or units.sizes[0] < 2:
         return np.full(len(weights), np.nan)
     totals = weights @ units.counts
-    expected = (divided(totals, totals.sum(axis=1, keepdims=True)) ** 2).sum(axis=1)
+    expected = (divide_or_nan(totals, totals.sum(axis=1, keepdims=True)) ** 2).sum(axis=1)
     several = np.count_nonzero(totals, axis=1) > 1
-    return divided(percent(units, weights) - expected, 1 - expected, where=several)
+    return divide_or_nan(percent(units, weights) - expected, 1 - expected, where=several)
 
 
 def pabak(observed: float, categories: int) -> float:

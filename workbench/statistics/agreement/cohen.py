@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from workbench.statistics.agreement.clustered import Evidence, evidence, interval
-from workbench.statistics.agreement.coefficients import divided, summed
+from workbench.statistics.agreement.coefficients import divide_or_nan, sum_by_position
 from workbench.statistics.agreement.ratings import Ratings
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray, align
 from workbench.statistics.intervals import Z95, compact
@@ -182,7 +182,7 @@ class Kappas(NamedTuple):
 
 def kappas(cells: Tables, tables: int) -> Kappas:
     def total(values: FloatArray) -> FloatArray:
-        return summed(cells.pair, values, tables)
+        return sum_by_position(cells.pair, values, tables)
 
     n = total(cells.often)
     share = cells.often / n[cells.pair]
@@ -190,11 +190,11 @@ def kappas(cells: Tables, tables: int) -> Kappas:
     same = cells.first == cells.second
     observed = total(share * same)
     table, category = np.divmod(rows.keys, cells.categories)
-    expected = summed(table, rows.shares * columns.of(table, category), tables)
+    expected = sum_by_position(table, rows.shares * columns.of(table, category), tables)
     kappa = _kappa(observed, expected)
     beside = columns.of(cells.pair, cells.first) + rows.of(cells.pair, cells.second)
     moves = same - observed[cells.pair] - (1 - kappa)[cells.pair] * (beside - 2 * expected[cells.pair])
-    moves = divided(moves, (1 - expected)[cells.pair], where=_is_kappa_defined(expected)[cells.pair])
+    moves = divide_or_nan(moves, (1 - expected)[cells.pair], where=_is_kappa_defined(expected)[cells.pair])
     rarer = _rarer(cells, rows, columns, tables)
     return Kappas(n, observed, expected, kappa, moves, beside * n[cells.pair], rarer)
 
@@ -205,7 +205,7 @@ def _is_kappa_defined(expected: FloatArray) -> BoolArray:
 
 
 def _kappa(observed: FloatArray, expected: FloatArray) -> FloatArray:
-    return divided(observed - expected, 1 - expected, where=_is_kappa_defined(expected))
+    return divide_or_nan(observed - expected, 1 - expected, where=_is_kappa_defined(expected))
 
 
 def _rarer(cells: Tables, rows: _Margin, columns: _Margin, tables: int) -> FloatArray:
@@ -230,7 +230,7 @@ class _Margin:
     def __init__(self, cells: Tables, said: IntArray, share: FloatArray) -> None:
         self._categories = cells.categories
         self.keys, place = np.unique(cells.pair * cells.categories + said, return_inverse=True)
-        self.shares = summed(place, share, len(self.keys))
+        self.shares = sum_by_position(place, share, len(self.keys))
 
     def of(self, table: IntArray, category: IntArray) -> FloatArray:
         """Return the share of each category in its table, 0 for a category that was never used."""
@@ -252,20 +252,20 @@ def _errors(cells: Tables, found: Kappas, blocks: Iterator[tuple[IntArray, IntAr
         clusters = int(where.max(initial=0)) + 1
         key, known = compact(cells.pair[cell] * clusters + where)
         of_cells = (np.ones(len(differs)), differs, alike, found.rarer, found.beside)
-        sums = [summed(key, values[cell], len(known)) for values in of_cells]
+        sums = [sum_by_position(key, values[cell], len(known)) for values in of_cells]
         together = _count_equal_pairs(key, cells.first[cell], cells.second[cell], cells.categories, len(known))
         parts.append((known // clusters, np.stack([*sums, together])))
     pair = np.concatenate([part[0] for part in parts])
     items, differing, agreed, rarer, beside, together = np.concatenate([part[1] for part in parts], axis=1)
     n = found.n[pair] - items
-    observed = divided((found.n * found.agreement)[pair] - (items - differing), n)
-    expected = divided((found.n**2 * found.expected)[pair] - beside + together, n**2)
+    observed = divide_or_nan((found.n * found.agreement)[pair] - (items - differing), n)
+    expected = divide_or_nan((found.n**2 * found.expected)[pair] - beside + together, n**2)
     without, number = _kappa(observed, expected), np.bincount(pair, minlength=tables).astype(float)
-    apart = without - divided(summed(pair, without, tables), number)[pair]
-    alone = summed(cells.pair, cells.often * found.moves**2, tables)
+    apart = without - divide_or_nan(sum_by_position(pair, without, tables), number)[pair]
+    alone = sum_by_position(cells.pair, cells.often * found.moves**2, tables)
     return PairErrors(
         independent=np.sqrt(alone) / found.n,
-        clustered=np.sqrt(summed(pair, apart**2, tables) * divided(number - 1, number)),
+        clustered=np.sqrt(sum_by_position(pair, apart**2, tables) * divide_or_nan(number - 1, number)),
         shared=np.bincount(pair[items > 1], minlength=tables),
         known=evidence(pair, differing, agreed, rarer, tables),
     )
@@ -274,7 +274,7 @@ def _errors(cells: Tables, found: Kappas, blocks: Iterator[tuple[IntArray, IntAr
 def _count_equal_pairs(key: IntArray, first: IntArray, second: IntArray, categories: int, clusters: int) -> FloatArray:
     (rank, places), (other_rank, others) = (compact(key * categories + values) for values in (first, second))
     said, heard = np.bincount(rank), align(places, others, np.bincount(other_rank), np.int64(0))
-    return summed(places // categories, said * heard, clusters)
+    return sum_by_position(places // categories, said * heard, clusters)
 
 
 def kappa_of(first: IntArray, second: IntArray, cluster: IntArray, categories: int) -> tuple[Kappas, PairErrors]:

@@ -10,7 +10,7 @@ from msgspec import Struct, structs
 
 from workbench.statistics.agreement import coefficients
 from workbench.statistics.agreement.clustered import Evidence, evidence, interval, jackknife
-from workbench.statistics.agreement.coefficients import alpha, divided, fleiss, pabak, summed
+from workbench.statistics.agreement.coefficients import alpha, divide_or_nan, fleiss, pabak, sum_by_position
 from workbench.statistics.agreement.ratings import Ratings, Units, units
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray, defined
 from workbench.statistics.intervals import compact, intervals_by_question
@@ -104,13 +104,13 @@ def _interval_evidence(found: Units, cluster: IntArray, *, near: bool = False) -
     where, clusters = compact(cluster[there])
 
     def by_cluster(mass: FloatArray) -> FloatArray:
-        return summed(where, np.where(several, mass, 0.0)[found.kind[there]], len(clusters))
+        return sum_by_position(where, np.where(several, mass, 0.0)[found.kind[there]], len(clusters))
 
     totals = (found.often[0] * several) @ found.counts
     commonest = np.flatnonzero(totals == totals.max(initial=0))
     often = found.counts[:, commonest].toarray()[:, 0] if len(commonest) == 1 else np.zeros(len(found.sizes))
     agreeing = np.nan_to_num(coefficients.agreeing(found), nan=1.0)
-    on_commonest = np.nan_to_num(divided(often * (often - 1), found.sizes * (found.sizes - 1)))
+    on_commonest = np.nan_to_num(divide_or_nan(often * (often - 1), found.sizes * (found.sizes - 1)))
     place = np.zeros(len(clusters), dtype=np.int64)
     differing, rarer = by_cluster(1 - agreeing), by_cluster(found.sizes - often)
     alike = rarer if near else by_cluster(agreeing - on_commonest)
@@ -198,10 +198,10 @@ def consensus(ratings: Ratings, often: IntArray | None = None) -> Consensus:
     for _ in range(_MAX_ROUNDS):
         counted = truth * weight[:, None]
         share = _normalise_rows(counted.sum(axis=0))
-        votes = [summed(said, counted[ratings.item, true], people * categories) for true in range(categories)]
+        votes = [sum_by_position(said, counted[ratings.item, true], people * categories) for true in range(categories)]
         confusion = _normalise_rows(np.stack([vote.reshape(people, categories) for vote in votes], axis=1))
         likely = np.log(np.maximum(confusion, _SMALLEST))[ratings.annotator, :, ratings.value]
-        scores = [summed(ratings.item, likely[:, true], items) for true in range(categories)]
+        scores = [sum_by_position(ratings.item, likely[:, true], items) for true in range(categories)]
         score = np.stack(scores, axis=1) + np.log(np.maximum(share, _SMALLEST))
         before, truth = truth, _normalise_rows(np.exp(score - score.max(axis=1, keepdims=True)))
         if np.abs(truth - before).max(initial=0) < _CLOSE:
@@ -266,7 +266,7 @@ def modelled(ratings: Ratings, cluster: IntArray) -> Modelled | None:
     right = (found.labels[ratings.item] == ratings.value)[paired]
     hit = np.diagonal(found.confusion, axis1=1, axis2=2).copy()
     for category in range(ratings.categories):
-        expected = summed(ratings.annotator, found.probability[ratings.item, category], ratings.annotators)
+        expected = sum_by_position(ratings.annotator, found.probability[ratings.item, category], ratings.annotators)
         hit[expected < 1, category] = np.nan
     agreement = shares(right, cluster[ratings.item[paired]], ratings.annotator[paired], ratings.annotators)
     return Modelled(agreement, hit)

@@ -52,7 +52,7 @@ class StepCounts(Struct, kw_only=True):
     dropped: int = 0
 
 
-def begin(connection: sqlite3.Connection, training: Training, at: str) -> tuple[int, int]:
+def find_or_create_training(connection: sqlite3.Connection, training: Training, at: str) -> tuple[int, int]:
     """Return the row ids of a training and its data set; create them if missing.
 
     Raises:
@@ -81,7 +81,7 @@ def begin(connection: sqlite3.Connection, training: Training, at: str) -> tuple[
     return made, dataset
 
 
-def learnt(connection: sqlite3.Connection, training: int) -> KnownWordings | None:
+def load_phrasings(connection: sqlite3.Connection, training: int) -> KnownWordings | None:
     """Return the last stored state of a training's phrasings; None if it is missing or can't be read."""
     (kept,) = connection.execute("SELECT wordings FROM trainings WHERE id = ?", (training,)).fetchone()
     try:
@@ -90,7 +90,7 @@ def learnt(connection: sqlite3.Connection, training: int) -> KnownWordings | Non
         return None
 
 
-def keep(connection: sqlite3.Connection, training: int, known: KnownWordings) -> None:
+def store_phrasings(connection: sqlite3.Connection, training: int, known: KnownWordings) -> None:
     kept = msgspec.json.encode(known).decode()
     connection.execute("UPDATE trainings SET wordings = ? WHERE id = ?", (kept, training))
 

@@ -10,7 +10,7 @@ from workbench.core.taxonomy import ANSWER_TYPE, SUBTYPES, parse_type
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.records import Ask
 from workbench.verifiers.base import Isolation, Judged
-from workbench.verifiers.judges.case import JudgeCase, PreparedPrompt, silent
+from workbench.verifiers.judges.case import JudgeCase, PreparedPrompt, abstention_on
 from workbench.verifiers.judges.parsers.base import own_lines
 from workbench.verifiers.judges.template import Prompt, prompt
 from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS, OneServer, switch
@@ -113,4 +113,4 @@ class AnswerType(OneServer):
         found = suggestion(heard.reply.text, heard.fence)
         if found is not None:
             return Judged(verdict=Verdict(outcome=Outcome.ABSTAIN, reason="suggested_type", rule=found))
-        return Judged(verdict=silent(heard))
+        return Judged(verdict=abstention_on(heard))

@@ -13,9 +13,9 @@ from workbench.llm.records import Ask
 from workbench.statistics.records.probe import PAIRWISE, Winner
 from workbench.verifiers.base import Isolation, Judged
 from workbench.verifiers.duel.verifier import Place, preferences, winner
-from workbench.verifiers.judges.case import DelimitedReply, JudgeCase, silent
+from workbench.verifiers.judges.case import DelimitedReply, JudgeCase, abstention_on
 from workbench.verifiers.judges.template import prompt
-from workbench.verifiers.judges.voting import together
+from workbench.verifiers.judges.voting import run_concurrently
 from workbench.verifiers.serving import (
     LIMIT_OPTIONS,
     SAMPLING_OPTIONS,
@@ -24,7 +24,7 @@ from workbench.verifiers.serving import (
     require_sendable,
     sampling_from,
     switch,
-    whole,
+    whole_number,
 )
 
 READING: Final = "pairwise@1"
@@ -71,7 +71,7 @@ class Pairwise(OneServer):
 
     def __init__(self, **options: str) -> None:
         super().__init__(options)
-        self.opponents = whole(options, "opponents", least=2, most=_MOST) or 2
+        self.opponents = whole_number(options, "opponents", least=2, most=_MOST) or 2
         if self.opponents % 2:
             raise ValueError("opponents: must be an even number: half of the rivals come before an item, half after it")
         self._with_reference = switch(options, "reference", True)
@@ -99,7 +99,7 @@ class Pairwise(OneServer):
         found = [_outcome(rival, *orders) for rival, orders in zip(item.rivals, heard, strict=True)]
         unread = next((reply for orders in heard for reply in orders if _preferred_position(reply) is None), None)
         read = [one.winner for one in found if one.winner is not None]
-        reason = silent(unread).reason if unread is not None and not read else PAIRWISE
+        reason = abstention_on(unread).reason if unread is not None and not read else PAIRWISE
         return Judged(
             verdict=Verdict(
                 outcome=Outcome.ABSTAIN,
@@ -114,7 +114,7 @@ class Pairwise(OneServer):
         self, item: VerifierInput, rival: Rival, ask: Ask, secret: bytes
     ) -> list[DelimitedReply]:
         reference = {"reference": item.reference} if self._with_reference else {}
-        return await together(
+        return await run_concurrently(
             JudgeCase(
                 item=item.item,
                 texts={"question": item.question, "first": first, "second": second, **reference},

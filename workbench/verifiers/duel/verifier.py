@@ -11,10 +11,10 @@ from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.records import Ask
 from workbench.statistics.records.probe import DUEL, Dimension, Winner
 from workbench.verifiers.base import Isolation, Judged
-from workbench.verifiers.judges.case import JudgeCase, silent
+from workbench.verifiers.judges.case import JudgeCase, abstention_on
 from workbench.verifiers.judges.parsers.base import last_found, own_lines
 from workbench.verifiers.judges.template import prompt
-from workbench.verifiers.judges.voting import together
+from workbench.verifiers.judges.voting import run_concurrently
 from workbench.verifiers.serving import (
     LIMIT_OPTIONS,
     SAMPLING_OPTIONS,
@@ -22,7 +22,7 @@ from workbench.verifiers.serving import (
     OneServer,
     require_sendable,
     sampling_from,
-    whole,
+    whole_number,
 )
 
 # -- Parsing a comparison of two examinations, and combining both orders.
@@ -111,7 +111,7 @@ class JudgeDuel(OneServer):
         a, b = item.reference, item.completion
         if not a or not b:
             return Judged(verdict=Verdict(outcome=Outcome.ABSTAIN, reason="no_reasoning"))
-        orders = await together(
+        orders = await run_concurrently(
             JudgeCase(
                 item=item.item,
                 texts={"question": item.question, "first": first, "second": second},
@@ -123,7 +123,7 @@ class JudgeDuel(OneServer):
         said = [preferences(heard.reply.text, heard.fence) for heard in orders]
         winners = {dimension: winner(said[0][dimension], said[1][dimension]) for dimension in DIMENSIONS}
         unread = next((heard for heard, one in zip(orders, said, strict=True) if one["overall"] is None), None)
-        reason = "duel" if unread is None else silent(unread).reason
+        reason = "duel" if unread is None else abstention_on(unread).reason
         return Judged(
             verdict=Verdict(outcome=Outcome.ABSTAIN, reason=reason, rule=winners["overall"]),
             trace={"judge": "duel", "a": self.a, "b": self.b, "orders": said, "winners": winners},
@@ -131,7 +131,7 @@ class JudgeDuel(OneServer):
 
 
 def _run_number(options: dict[str, str], name: str) -> int:
-    number = whole(options, name, least=1)
+    number = whole_number(options, name, least=1)
     if number is None:
         raise ValueError(f"{name}: it is missing")
     return number

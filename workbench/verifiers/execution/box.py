@@ -312,7 +312,7 @@ def _command(level: Level, settings: PoolSettings, known: Interpreter, control: 
         "path": known.search_path(with_packages=with_packages),
         "read": known.readable(with_packages=with_packages),
         "list": known.stdlib,
-        "user": own_user(),
+        "user": unused_user_id(),
         "parent": 0 if level == "L3" else os.getpid(),
         "seed": settings.hash_seed,
         # Written files are memory as well.
@@ -332,7 +332,7 @@ def _children_ahead(settings: PoolSettings) -> int:
     return 1 if settings.scratch_bytes else AHEAD
 
 
-def own_user() -> int | None:
+def unused_user_id() -> int | None:
     """Return an unused user id for root to become; None for any other user."""
     return None if os.geteuid() else _FIRST_USER + (os.getpid() * 256 + next(_numbers) % 256) % _USERS
 

@@ -15,17 +15,17 @@ from workbench.verifiers.execution.compare import (
     MalformedOutputError,
     decoded,
     equal,
-    opened,
+    format_value,
     same_output,
     scalar,
     shortened,
-    shown,
+    split_tag,
 )
 from workbench.verifiers.execution.inside.child import FAILED, NO_CODE
 from workbench.verifiers.execution.inside.frames import HEAD, LONGEST_EVIDENCE, REDUCED, VALUE
 from workbench.verifiers.execution.settings import PoolSettings
-from workbench.verifiers.execution.suite import OutcomeFrame, PreparedTest, message, packed, prepared
-from workbench.verifiers.meter import ProcessUsage, in_words
+from workbench.verifiers.execution.suite import OutcomeFrame, PreparedTest, job_message, packed, prepare_suite
+from workbench.verifiers.meter import ProcessUsage, describe_timeout
 
 # -- Conversions that a test applies to its call's value before comparing; done outside on plain values.
 
@@ -102,7 +102,7 @@ def _plain_value(value: Any) -> Any:
         return value
     if isinstance(value, list):
         return [*map(_plain_value, value)]
-    tag, held = opened(value)
+    tag, held = split_tag(value)
     if tag == "tuple" and isinstance(held, list):
         return tuple(map(_plain_value, held))
     if tag in ("int", "bytes", "complex"):
@@ -116,7 +116,7 @@ def _is_container(value: Any) -> bool:
 
 def _members(value: Any) -> list[Any]:
     if _is_container(value):
-        tag, held = opened(value)
+        tag, held = split_tag(value)
         if not isinstance(held, list) or (tag == "dict" and not all(isinstance(one, list) and one for one in held)):
             raise MalformedOutputError
         return [_plain_value(one[0] if tag == "dict" else one) for one in held]
@@ -166,7 +166,7 @@ class SolutionProgress:
         self._left = settings.seconds_total
         self._level = level
         self._settings = settings
-        self._suite = prepared(program.tests, magic, program.entry_point, program.setup)
+        self._suite = prepare_suite(program.tests, magic, program.entry_point, program.setup)
         self._letters = dict.fromkeys(program.broken, BROKEN)
         self._inside: set[int] = set()
         self._missed = False
@@ -203,7 +203,7 @@ class SolutionProgress:
             others: Seconds that its process has used for other tests.
         """
         if cause := test.over(self.program.seconds):
-            return in_words(cause, self.program.seconds)
+            return describe_timeout(cause, self.program.seconds)
         if self._left > others + test.own:
             return None
         return f"timeout: all tests together took more than {self._settings.seconds_total:g} s"
@@ -253,7 +253,7 @@ class SolutionProgress:
 
     def _job_message(self, kind: str, source: str, setup: str, tests: bytes) -> bytes:
         cpu = self._settings.seconds_total + _CPU_SLACK_S
-        return message(kind, source, setup, tests, fresh=self._settings.fresh_namespace, cpu=cpu)
+        return job_message(kind, source, setup, tests, fresh=self._settings.fresh_namespace, cpu=cpu)
 
     def take(self, place: int, frame: OutcomeFrame) -> None:
         """Record a child's report on a test.
@@ -266,7 +266,7 @@ class SolutionProgress:
             return self._record_failure_message(place, letter, frame.text)
         self._micros += frame.micros
         if frame.micros > self.program.seconds * 1e6:
-            return self.give(place, "t", message=in_words("cpu", self.program.seconds))
+            return self.set_outcome(place, "t", message=describe_timeout("cpu", self.program.seconds))
         outside = test.form == "expression" and place not in self._inside
         if letter == VALUE.decode() and outside:
             return self._record_value(place, test, frame.text)
@@ -281,23 +281,23 @@ class SolutionProgress:
         """Record a program's output, and how its process ended as ``os.wait`` returns it."""
         self._micros += micros
         if micros > self.program.seconds * 1e6:
-            return self.give(place, "t", message=in_words("cpu", self.program.seconds))
+            return self.set_outcome(place, "t", message=describe_timeout("cpu", self.program.seconds))
         printed, _, said = output.partition(FAILED) if status else (output, b"", b"")
         if said:
             with contextlib.suppress(MalformedOutputError):
                 return self._record_evidence(place, "s" if status >> 8 == NO_CODE else "e", said)
         if status:
-            return self.give(place, "x" if status & 0x7F else "e", message=ended(status))
+            return self.set_outcome(place, "x" if status & 0x7F else "e", message=describe_exit(status))
         got, wanted = printed.decode("utf-8", "replace"), self._suite.tests[place].wanted or ""
         if same_output(wanted, got):
-            return self.give(place, PASS)
-        return self.give(place, "f", got=shortened(got), expected=shortened(wanted))
+            return self.set_outcome(place, PASS)
+        return self.set_outcome(place, "f", got=shortened(got), expected=shortened(wanted))
 
     def start_failed(self, places: tuple[int, ...], frame: OutcomeFrame) -> None:
         for place in places:
             self._record_evidence(place, frame.letter, frame.text)
 
-    def give(self, place: int, letter: str, **told: Any) -> None:
+    def set_outcome(self, place: int, letter: str, **told: Any) -> None:
         """Set a test's outcome, replacing any earlier one.
 
         Args:
@@ -339,19 +339,19 @@ class SolutionProgress:
 
     def _record_value(self, place: int, test: PreparedTest, text: bytes) -> None:
         if text == test.likely:
-            return self.give(place, PASS)
+            return self.set_outcome(place, PASS)
         value = decoded(text)
         try:
             if equal(test.expected, value) if test.via is None else satisfies(test.via, test.expected, value):
-                return self.give(place, PASS)
-            self.give(place, "f", got=shown(value), expected=shortened(test.wanted or ""))
+                return self.set_outcome(place, PASS)
+            self.set_outcome(place, "f", got=format_value(value), expected=shortened(test.wanted or ""))
             if test.message is not None:
                 self._doubtful.add(place)
         except NotPlainError:
             self._inside.add(place)
         except Raised as raised:
             name, said = raised.args
-            self.give(place, "e", error=name, message=shortened(said))
+            self.set_outcome(place, "e", error=name, message=shortened(said))
         except (RecursionError, TypeError, ValueError, ArithmeticError) as error:
             # A number that can't be hashed, for example; only a forged frame contains one.
             raise MalformedOutputError from error
@@ -363,7 +363,7 @@ class SolutionProgress:
 
     def _record_evidence(self, place: int, letter: str, text: bytes) -> None:
         if letter == PASS:
-            self.give(place, PASS)
+            self.set_outcome(place, PASS)
             return
         said = decoded(text)
         if not isinstance(said, list) or len(said) != 3:
@@ -374,10 +374,10 @@ class SolutionProgress:
         lines = self.program.source.count("\n") + 1
         if line is not None and not 1 <= line <= lines:
             line = None
-        self.give(place, letter, error=shortened(error), message=shortened(told) or None, line=line)
+        self.set_outcome(place, letter, error=shortened(error), message=shortened(told) or None, line=line)
 
 
-def ended(status: int) -> str:
+def describe_exit(status: int) -> str:
     if signal := status & 0x7F:
         return f"the process was ended by signal {signal}"
     return f"the process ended itself with status {status >> 8}"

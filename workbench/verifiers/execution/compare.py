@@ -55,7 +55,7 @@ def equal(expected: object, value: Any) -> bool:
         return bool(expected == value)
     if isinstance(value, list):
         return isinstance(expected, list) and _all_equal(expected, value)
-    tag, held = opened(value)
+    tag, held = split_tag(value)
     if tag == "tuple":
         return isinstance(expected, tuple) and _all_equal(expected, _require_list(held))
     if tag in ("set", "frozenset"):
@@ -73,7 +73,7 @@ def same_output(expected: str, got: str) -> bool:
     return _lines(expected) == _lines(got)
 
 
-def shown(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Format a value as Python would write it, shortened.
 
     Raises:
@@ -92,7 +92,7 @@ def _lines(text: str) -> list[str]:
     return [line.rstrip() for line in text.rstrip().splitlines()]
 
 
-def opened(value: Any) -> tuple[str, Any]:
+def split_tag(value: Any) -> tuple[str, Any]:
     """Return the tag of a value that JSON lacks, and its content.
 
     Raises:
@@ -144,7 +144,7 @@ def _hashable_key(value: Any) -> Any:
         return value
     if isinstance(value, list):
         return NOTHING
-    tag, held = opened(value)
+    tag, held = split_tag(value)
     if tag == "tuple":
         return tuple(map(_hashable_key, _require_list(held)))
     if tag in _SIGNS:
@@ -183,7 +183,7 @@ def scalar(tag: str, held: Any) -> Any:
 
 
 def _decode_integer(value: Any) -> int:
-    number = value if isinstance(value, int) else scalar(*opened(value))
+    number = value if isinstance(value, int) else scalar(*split_tag(value))
     if not isinstance(number, int):
         raise MalformedOutputError
     return number
@@ -203,7 +203,7 @@ def _format(value: Any, depth: int) -> str:
         return "…"
     if isinstance(value, list):
         return f"[{_format_members(value, depth)}]"
-    tag, held = opened(value)
+    tag, held = split_tag(value)
     if tag == "other" and isinstance(held, str):
         return held
     if tag == "int" and isinstance(held, str):

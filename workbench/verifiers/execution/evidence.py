@@ -81,11 +81,11 @@ def without_tests(problem: Problem | None, suites: Sequence[str]) -> Verdict:
     return Verdict(outcome=Outcome.ABSTAIN, reason="no_tests", detail=detail)
 
 
-def not_runnable(trouble: str) -> Verdict:
+def no_runner_verdict(trouble: str) -> Verdict:
     return Verdict(outcome=Outcome.ERROR, reason="no_runner", detail=trouble)
 
 
-def unstable(verdict: Verdict, seeds: Sequence[int], runs: Sequence[Mapping[str, Execution]]) -> Verdict:
+def mark_unstable(verdict: Verdict, seeds: Sequence[int], runs: Sequence[Mapping[str, Execution]]) -> Verdict:
     """Return the verdict under the first hash seed, marked if other seeds give other outcomes."""
     first = _outcomes(runs[0])
     others = [str(seed) for seed, found in zip(seeds, runs, strict=True) if _outcomes(found) != first]
@@ -174,7 +174,7 @@ def _locate_line(text: str, code: Code, line: int | None) -> tuple[int, int] | N
 # -- Where a test's outcome is decided, without running it.
 
 
-def standings(problem: Problem, tests: Iterable[CodeTest], suite: str | None = None) -> dict[CodeTest, Where]:
+def decision_sites(problem: Problem, tests: Iterable[CodeTest], suite: str | None = None) -> dict[CodeTest, Where]:
     """Return for each of a problem's tests where its outcome is decided: inside or outside the sandbox.
 
     Broken tests in other languages than Python are not known before they are run.
@@ -188,7 +188,7 @@ def _decision_site(problem: Problem, test: CodeTest) -> Where:
     if test.form == "stdio" or test.form == "program":
         return test.form
     if problem.language == "python":
-        outside = callees(problem.entry_point, problem.setup).outside(test.source) is not None
+        outside = callees(problem.entry_point, problem.setup).assertion_outside(test.source) is not None
     else:
         outside = _is_compared_outside(problem, test)
     return "outside" if outside else "inside"

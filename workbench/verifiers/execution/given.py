@@ -188,7 +188,7 @@ def _test_of_source(source: str) -> CodeTest:
 
 def _problem_of_exchanges(document: Mapping[str, Any]) -> Problem:
     require_app("Tests given as inputs and outputs")
-    from workbench.data.formats.code.contests import setup, tests_of
+    from workbench.data.formats.code.contests import candidate_setup, tests_of
     from workbench.data.formats.lines import RefusedError
 
     try:
@@ -197,7 +197,10 @@ def _problem_of_exchanges(document: Mapping[str, Any]) -> Problem:
         raise UsageError(error.message) from error
     _require_test_count(tests)
     return Problem(
-        task_id="", entry_point=function, setup=setup(function) if function else "", suites={BASE: tuple(tests)}
+        task_id="",
+        entry_point=function,
+        setup=candidate_setup(function) if function else "",
+        suites={BASE: tuple(tests)},
     )
 
 

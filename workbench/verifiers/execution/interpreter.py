@@ -220,7 +220,7 @@ def form_of(text: str, language: str = "python") -> SolutionForm:
     return "reply" if "</think>" in text or _FENCE.search(text) else "program"
 
 
-def fenced(text: str, language: str, entry_point: str | None) -> Code:
+def extract_fenced(text: str, language: str, entry_point: str | None) -> Code:
     """Return the last fenced block after the reasoning that defines the entry point, else the last one of the language.
 
     A block that is never closed extends to the end; a reply without fences is all code. Each line in an indented fence,
@@ -266,7 +266,7 @@ def _longest_range(lines: list[str]) -> tuple[int, int]:
 EXTRACTORS: Final[dict[str, Extractor]] = {
     one.name: one
     for one in (
-        Extractor("fence", 1, "the last fenced block that defines the entry point", fenced),
+        Extractor("fence", 1, "the last fenced block that defines the entry point", extract_fenced),
         Extractor("lines", 1, "the longest range of lines that parses (EvolveCoder)", longest_lines),
     )
 }

@@ -22,15 +22,15 @@ import msgspec
 from msgspec import Struct
 
 from workbench.core.code import BROKEN, NOT_RUN, PASS, Execution, Failure, Level, Program
-from workbench.verifiers.execution.box import FLAGS, HOME, namespaces, own_user
-from workbench.verifiers.execution.case import ended
+from workbench.verifiers.execution.box import FLAGS, HOME, namespaces, unused_user_id
+from workbench.verifiers.execution.case import describe_exit
 from workbench.verifiers.execution.compare import same_output, shortened
 from workbench.verifiers.execution.inside.launch import FOLDER, UNCOMPILED
 from workbench.verifiers.execution.interpreter import interpreter
-from workbench.verifiers.execution.runners import LanguageRunner, RunnerTask, require
+from workbench.verifiers.execution.runners import LanguageRunner, RunnerTask, require_runner
 from workbench.verifiers.execution.running import POLL_S
 from workbench.verifiers.execution.settings import PoolSettings
-from workbench.verifiers.meter import Meter, ProcessUsage, in_words
+from workbench.verifiers.meter import Meter, ProcessUsage, describe_timeout
 
 # -- The report of a program in another language: lines on its standard output, which may contain anything.
 
@@ -57,7 +57,7 @@ class ReportLine(Struct):
 
 def _exceeded_limit(spent: ProcessUsage, limit: float, left: float) -> Cut | None:
     if cause := spent.over(limit):
-        return "t", in_words(cause, limit)
+        return "t", describe_timeout(cause, limit)
     return ("t", "timeout: all tests together took more than they may") if spent.own >= left else None
 
 
@@ -109,13 +109,13 @@ class OutputListener:
                 limit, next_look = seconds, self._restart_meter(seconds)
         return None
 
-    def awaited(self, seconds: float) -> Cut | None:
+    def wait_for_end(self, seconds: float) -> Cut | None:
         limit = seconds + self._meter.spent().cpu
         while not (cut := self._meter.spent().over(limit)):
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(_HEED_S)
                 return None
-        return "t", in_words(cut, seconds)
+        return "t", describe_timeout(cut, seconds)
 
     def stop(self) -> None:
         self._add_usage()
@@ -184,7 +184,7 @@ class _ProcessResult(Struct):
     status: int
 
 
-class Launched:
+class LaunchedProgram:
     """Runs a program in another language against its tests, in a separate thread.
 
     Attributes:
@@ -197,7 +197,7 @@ class Launched:
     def __init__(self, program: Program, level: Level, settings: PoolSettings) -> None:
         self.next_look = 0.0
         self._stopped = threading.Event()
-        runner = require(program.language, level, scratch=settings.scratch_bytes > 0)
+        runner = require_runner(program.language, level, scratch=settings.scratch_bytes > 0)
         launch = _TestRun(program, runner, level, settings, self._stopped)
         self._executor = ThreadPoolExecutor(1)
         self._future = self._executor.submit(launch.execution)
@@ -280,7 +280,7 @@ class _TestRun:
         if heard.cut:
             self._give(place, *heard.cut)
         elif heard.status:
-            self._give(place, "x" if heard.status & 0x7F else "e", ended(heard.status))
+            self._give(place, "x" if heard.status & 0x7F else "e", describe_exit(heard.status))
         else:
             got, wanted = heard.output.decode("utf-8", "replace"), test.expected or ""
             if same_output(wanted, got):
@@ -366,7 +366,7 @@ class _TestRun:
             start_s = _COMPILE_S if self._runner.compile else _START_S
             cut = listener.listen(self._program.seconds, start_s, self._left, self._stopped)
             if cut is None and (not count or len(listener.lines) < count):
-                cut = listener.awaited(self._program.seconds)
+                cut = listener.wait_for_end(self._program.seconds)
             listener.stop()
         code = process.returncode
         self._left -= listener.own
@@ -378,8 +378,8 @@ class _TestRun:
 
 def _describe_ending(status: int, seconds: float) -> Cut:
     if status & 0x7F == signal.SIGXCPU:
-        return "t", in_words("cpu", seconds)
-    return "x", ended(status)
+        return "t", describe_timeout("cpu", seconds)
+    return "x", describe_exit(status)
 
 
 def _value_text(value: msgspec.Raw) -> str:
@@ -446,7 +446,7 @@ def _command(runner: LanguageRunner, settings: PoolSettings, file: int, lifeline
     config = {
         "home": HOME,
         "lifeline": lifeline,
-        "user": own_user(),
+        "user": unused_user_id(),
         "read": [*known.readable(with_packages=False), *runner.reads],
         "list": runner.reads,
         "runnable": [*own, *_LOADERS],

@@ -33,7 +33,7 @@ from workbench.core.code import Level
 from workbench.core.errors import Command, RunError, UsageError, VerifierError, opt
 from workbench.verifiers.base import SandboxedVerifier
 from workbench.verifiers.execution.attacks.attack import SCRATCH_BYTES, AttackResult, corpus, scratch_corpus
-from workbench.verifiers.execution.attacks.watching import UnusableLevelError, attacked
+from workbench.verifiers.execution.attacks.watching import UnusableLevelError, run_attacks
 from workbench.verifiers.execution.settings import require_scratch
 
 SAFE_LEVELS: Final[tuple[Level, ...]] = ("L3", "L2")
@@ -77,13 +77,13 @@ def check_level(level: Level, *, first_use: bool = False) -> list[AttackResult]:
     Raises:
         UnusableLevelError: The level doesn't start on this machine.
     """
-    return attacked(level, [attack for attack in corpus() if attack.first or not first_use])
+    return run_attacks(level, [attack for attack in corpus() if attack.first or not first_use])
 
 
 def check_scratch(*, first_use: bool = False) -> list[AttackResult]:
     """Attack a writable folder as `check_level` attacks a level; writable folders exist only at L3."""
     attacks = [attack for attack in scratch_corpus() if attack.first or not first_use]
-    return attacked("L3", attacks, scratch=SCRATCH_BYTES)
+    return run_attacks("L3", attacks, scratch=SCRATCH_BYTES)
 
 
 def survey_scratch() -> LevelStatus:
@@ -282,5 +282,5 @@ def allowed_level(database: Path, verifier: SandboxedVerifier) -> Level:
     """
     if verifier.interpreter is not None:
         trust.require_grants(database, [trust.interpreter_grant(verifier.interpreter)])
-    unsafe = not trust.missing(database, [UNSAFE])
+    unsafe = not trust.missing_grants(database, [UNSAFE])
     return level_of(verifier.wanted, allow_unsafe=unsafe, scratch=verifier.scratch > 0)

@@ -13,7 +13,7 @@ from workbench.core.processes import Closing
 from workbench.verifiers.execution.box import FLAGS, Box, BoxLostError
 from workbench.verifiers.execution.case import SolutionProgress
 from workbench.verifiers.execution.interpreter import interpreter, packages_hash
-from workbench.verifiers.execution.launching import Launched
+from workbench.verifiers.execution.launching import LaunchedProgram
 from workbench.verifiers.execution.running import RunningBatch
 from workbench.verifiers.execution.settings import DEFAULTS, PoolSettings, require_scratch
 
@@ -40,7 +40,7 @@ class Slot:
         self._case: SolutionProgress | None = None
         self._running: RunningBatch | None = None
         self._retired: RunningBatch | None = None
-        self._launched: Launched | None = None
+        self._launched: LaunchedProgram | None = None
         self._begun = self._spent = False
         self._answers = time.monotonic() + _ANSWER_S
         self._new = False
@@ -72,7 +72,7 @@ class Slot:
             VerifierError: The language can't be run here.
         """
         if program.language != "python":
-            self._launched = Launched(program, self._level, self._settings)
+            self._launched = LaunchedProgram(program, self._level, self._settings)
             return
         self._case = SolutionProgress(program, self._level, self._settings, self._magic)
         self._begun, self._new = False, True
@@ -119,7 +119,7 @@ class Slot:
         self._close_child()
         self.box.close()
 
-    def _look_at_launched(self, launched: Launched) -> Execution | None:
+    def _look_at_launched(self, launched: LaunchedProgram) -> Execution | None:
         execution = launched.look()
         if execution is not None:
             self._launched = None

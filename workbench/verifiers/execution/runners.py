@@ -139,7 +139,7 @@ def runner_of(language: str) -> LanguageRunner:
     return runner
 
 
-def require(language: str, level: Level, *, scratch: bool = False) -> LanguageRunner:
+def require_runner(language: str, level: Level, *, scratch: bool = False) -> LanguageRunner:
     """Return the runner of a language whose programs can be run here, at this level.
 
     Args:

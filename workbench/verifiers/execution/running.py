@@ -9,11 +9,11 @@ import time
 from typing import Final
 
 from workbench.verifiers.execution.box import Child
-from workbench.verifiers.execution.case import Batch, SolutionProgress, ended
+from workbench.verifiers.execution.case import Batch, SolutionProgress, describe_exit
 from workbench.verifiers.execution.compare import MalformedOutputError
 from workbench.verifiers.execution.inside.frames import START
 from workbench.verifiers.execution.suite import OutcomeFrame, Results
-from workbench.verifiers.meter import Meter, in_words
+from workbench.verifiers.meter import Meter, describe_timeout
 
 POLL_S: Final = 0.01
 """Interval of the checks of a child. Its output isn't read in between, so that quick tests wake no process."""
@@ -87,9 +87,9 @@ class RunningBatch:
             self._case.take_output(self._batch.places[0], self._results.output(), status, int(1e6 * self._cpu))
         elif status & 0x7F == signal.SIGXCPU:
             # The kernel was quicker than this check.
-            self._end_remaining_tests("t", in_words("cpu", self._case.program.seconds))
+            self._end_remaining_tests("t", describe_timeout("cpu", self._case.program.seconds))
         else:
-            self._end_remaining_tests("x", ended(status))
+            self._end_remaining_tests("x", describe_exit(status))
 
     def _send(self) -> None:
         if not self._unsent:
@@ -152,5 +152,5 @@ class RunningBatch:
     def _end_remaining_tests(self, letter: str, message: str) -> None:
         places = self._batch.places[self._done :]
         for place in places if not self._started else places[:1]:
-            self._case.give(place, letter, message=message)
+            self._case.set_outcome(place, letter, message=message)
         self._done = len(self._batch.places)

@@ -89,7 +89,7 @@ class Suite(Struct, frozen=True):
 
 
 @lru_cache(maxsize=256)
-def prepared(tests: tuple[CodeTest, ...], magic: str, entry_point: str | None = None, setup: str = "") -> Suite:
+def prepare_suite(tests: tuple[CodeTest, ...], magic: str, entry_point: str | None = None, setup: str = "") -> Suite:
     """Prepare tests: compiled if the interpreter inside accepts code compiled by the current one, else as text.
 
     Args:
@@ -112,7 +112,7 @@ def packed(tests: Iterable[Sent]) -> bytes:
     return marshal.dumps(list(tests), _MARSHAL)
 
 
-def message(kind: str, source: str, setup: str, tests: bytes, *, fresh: bool, cpu: float) -> bytes:
+def job_message(kind: str, source: str, setup: str, tests: bytes, *, fresh: bool, cpu: float) -> bytes:
     """Return a child's job as the message it reads.
 
     Args:
@@ -132,7 +132,7 @@ def _prepare_test(test: CodeTest, known: Callees, *, compiles: bool) -> Prepared
     if test.form == "program":
         return PreparedTest("program", "")
     # The form is determined by the test's text, not by the stored form.
-    sides = known.outside(test.source)
+    sides = known.assertion_outside(test.source)
     whole = _compile_source(test.source, "exec", compiles=compiles)
     if sides is None:
         return PreparedTest("statement", whole)

@@ -10,7 +10,7 @@ from typing import ClassVar, Final, get_args
 
 from workbench.core.code import BASE, Execution, Level, Problem, Program, SolutionForm
 from workbench.verifiers.base import Isolation, Judged
-from workbench.verifiers.execution.evidence import unstable, verdict_on, without_tests
+from workbench.verifiers.execution.evidence import mark_unstable, verdict_on, without_tests
 from workbench.verifiers.execution.interpreter import DEFAULT_SECONDS, EXTRACTORS, code_of, program_of
 from workbench.verifiers.execution.settings import PoolSettings
 
@@ -165,7 +165,7 @@ class ExecutionVerifier:
         votes = [verdict_on(problem, text, code, found) for found in runs]
         if len(votes) == 1:
             return Judged(verdict=votes[0])
-        return Judged(verdict=unstable(votes[0], self.seeds, runs), votes=tuple(votes))
+        return Judged(verdict=mark_unstable(votes[0], self.seeds, runs), votes=tuple(votes))
 
 
 def _suite_names(text: str) -> tuple[str, ...]:

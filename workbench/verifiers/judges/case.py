@@ -10,10 +10,10 @@ from msgspec import Struct, structs
 
 from workbench.core.verdict import Outcome, Verdict
 from workbench.llm.records import Ask, Chat, Ending, PromptMessage, Reply, Request, ending
-from workbench.verifiers.control_tokens import joined, neutralised
+from workbench.verifiers.control_tokens import join_parts, neutralised
 from workbench.verifiers.judges.grading import WORDS, probability
 from workbench.verifiers.judges.parsers import Parser, Reading
-from workbench.verifiers.judges.parsers.base import NoVerdict, declined, own_lines
+from workbench.verifiers.judges.parsers.base import NoVerdict, find_decline, own_lines
 from workbench.verifiers.judges.parsers.thoughts import is_cut_off, spoken
 from workbench.verifiers.judges.template import (
     BROKEN_NOTICE,
@@ -24,10 +24,10 @@ from workbench.verifiers.judges.template import (
     WORD_NAMES,
     TemplateCall,
     delimiter,
-    fenced,
     fill,
+    find_placeholders,
     pieces,
-    used,
+    put_in_fence,
 )
 
 
@@ -89,13 +89,13 @@ class JudgeCase(Struct, frozen=True, kw_only=True):
 
         def dress(text: str) -> str:
             # The few-shot examples have their own fences.
-            return text if fence is None or (shown and text is shown) else fenced(text, fence)
+            return text if fence is None or (shown and text is shown) else put_in_fence(text, fence)
 
         put_in = {**texts, _EXAMPLES: shown} if shown else texts
         bare = {name for name in WORD_NAMES & texts.keys() if _ONE_WORD.fullmatch(texts[name])}
         filled = [pieces(content, put_in, dress, is_plain=call.is_plain, bare=bare) for content in written]
         # The end of a text and what follows it may form a token together.
-        contents = [joined(parts) if self.neutralise else "".join(part for part, _ in parts) for parts in filled]
+        contents = [join_parts(parts) if self.neutralise else "".join(part for part, _ in parts) for parts in filled]
         contents[0] = notice + contents[0]
         roles = [role for role, _ in call.messages]
         messages = tuple(PromptMessage(role, content) for role, content in zip(roles, contents, strict=True))
@@ -138,7 +138,9 @@ def _insert_notice(call: TemplateCall, fence: str | None, *, broken: bool, examp
     marked = [place for place, content in enumerate(written) if NOTICE_MARK in content]
     told = fence is not None and bool(marked)
     if examples:
-        place = next(iter(marked or [place for place, content in enumerate(written) if used(content, ITEM_NAMES)]))
+        place = next(
+            iter(marked or [place for place, content in enumerate(written) if find_placeholders(content, ITEM_NAMES)])
+        )
         before, mark, after = written[place].partition(NOTICE_MARK) if marked else ("", "", written[place])
         written[place] = f"{before}{{{_EXAMPLES}}}{mark}{after}"
     more = BROKEN_NOTICE if broken else ""
@@ -150,7 +152,7 @@ def _insert_notice(call: TemplateCall, fence: str | None, *, broken: bool, examp
 # -- Filling a template's call with trusted words, before an item's texts are inserted with fences.
 
 
-def filled(call: TemplateCall, **words: str) -> TemplateCall:
+def fill_call(call: TemplateCall, **words: str) -> TemplateCall:
     """Fill placeholders of a call with trusted words, without a fence.
 
     Args:
@@ -193,7 +195,7 @@ _MAX_DETAIL_CHARACTERS = 200
 def verdict_of(heard: DelimitedReply, parser: Parser) -> Verdict:
     if heard.ended == "refused" and not parser.is_strict:
         # Upstream's parsers don't detect refusals, and would parse their words.
-        return silent(heard)
+        return abstention_on(heard)
     reading = parser.parse(heard.reply.text, heard.fence, heard.ended)
     reason: str | None = reading.reason
     if reason == "unparsed" and heard.ended != "whole":
@@ -213,7 +215,7 @@ def _parsed_score(heard: DelimitedReply, parser: Parser, reading: Reading) -> fl
     return probability(heard.reply.tokens, heard.answer, words, correct=reading.verdict == "correct")
 
 
-def silent(heard: DelimitedReply) -> Verdict:
+def abstention_on(heard: DelimitedReply) -> Verdict:
     return Verdict(outcome=Outcome.ABSTAIN, reason=unusable(heard) or "unparsed")
 
 
@@ -229,7 +231,7 @@ def unusable(heard: DelimitedReply, *, strict: bool = True) -> NoVerdict | None:
         return heard.ended
     if is_cut_off(heard.reply.text, heard.fence):
         return "truncated"
-    if declined(own_lines(heard.reply.text, heard.fence)) == "refused":
+    if find_decline(own_lines(heard.reply.text, heard.fence)) == "refused":
         return "refused"
     return None if heard.answer.strip() else "unparsed"
 

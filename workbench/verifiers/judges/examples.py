@@ -18,8 +18,8 @@ from msgspec import Struct
 from workbench.config.verifiers import EXAMPLES, EXAMPLES_DRAWN
 from workbench.core.verdict import VerifierInput
 from workbench.verifiers.control_tokens import neutralised
-from workbench.verifiers.judges.template import BROKEN_NOTICE, LATE_NOTICE, delimiter, fenced
-from workbench.verifiers.serving import switch, whole
+from workbench.verifiers.judges.template import BROKEN_NOTICE, LATE_NOTICE, delimiter, put_in_fence
+from workbench.verifiers.serving import switch, whole_number
 
 EXAMPLE_OPTIONS: Final[dict[str, str]] = {
     EXAMPLES: "number of few-shot examples: items with a final label, half of them correct, drawn when the run begins",
@@ -76,8 +76,8 @@ class DrawnExamples(Struct, frozen=True, kw_only=True):
 
     def about(self, item: VerifierInput) -> tuple[FewShotExample, ...]:
         """Return the examples for an item, alternating correct and incorrect; never one about the item's question."""
-        question, kind = plain(item.question), (item.subtype or "")[:1]
-        others = [one for one in self.examples if plain(one.question) != question]
+        question, kind = normalise_question(item.question), (item.subtype or "")[:1]
+        others = [one for one in self.examples if normalise_question(one.question) != question]
         if self.plan.by_type and kind:
             others.sort(key=lambda one: one.type != kind)
         shown = [[one for one in others if one.correct is word][:most] for word, most in self.plan.shares.items()]
@@ -100,8 +100,8 @@ def plan_from(options: Mapping[str, str]) -> ExamplePlan | None:
         ValueError: An option is wrong.
     """
     plan = ExamplePlan(
-        count=whole(options, EXAMPLES, most=_MAX_EXAMPLES) or 0,
-        seed=whole(options, "examples_seed") or 0,
+        count=whole_number(options, EXAMPLES, most=_MAX_EXAMPLES) or 0,
+        seed=whole_number(options, "examples_seed") or 0,
         by_type=switch(options, "examples_type", False),
     )
     for name in sorted((EXAMPLE_OPTIONS.keys() - {EXAMPLES}) & options.keys()) if EXAMPLES not in options else ():
@@ -139,7 +139,7 @@ def encoded(drawn: DrawnExamples) -> str:
 
 
 @lru_cache(maxsize=128)
-def plain(question: str) -> str:
+def normalise_question(question: str) -> str:
     """Normalise a question for comparison: spaces and case are ignored."""
     return " ".join(question.split()).casefold()
 
@@ -152,7 +152,9 @@ _END: Final = "Those were the examples. What you are to judge comes now.\n\n"
 
 
 @lru_cache(maxsize=64)
-def shown(examples: tuple[FewShotExample, ...], secret: bytes | None, *, reference: bool, neutralise: bool) -> str:
+def format_examples(
+    examples: tuple[FewShotExample, ...], secret: bytes | None, *, reference: bool, neutralise: bool
+) -> str:
     """Return the text of examples before an item; "" without examples.
 
     Args:
@@ -172,7 +174,7 @@ def shown(examples: tuple[FewShotExample, ...], secret: bytes | None, *, referen
         parts.append(f"Example {number}\n\n")
         for title, text in texts.items():
             sent = neutralised(text) if neutralise else text
-            parts.append(f"{title}:\n{fenced(sent, fence) if fence else sent}\n\n")
+            parts.append(f"{title}:\n{put_in_fence(sent, fence) if fence else sent}\n\n")
         parts.append(f"Verdict: {'correct' if one.correct else 'incorrect'}\n\n")
     return "".join([*parts, _END])
 

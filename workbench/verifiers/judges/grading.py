@@ -48,10 +48,10 @@ def probability(tokens: Sequence[TokenChoice], said: str, words: tuple[str, str]
     if place is None:
         return None
     ends = list(accumulate(len(token.text) for token in tokens))
-    return share(tokens[bisect_right(ends, place)], words)
+    return word_probability(tokens[bisect_right(ends, place)], words)
 
 
-def share(token: TokenChoice, words: tuple[str, ...]) -> float | None:
+def word_probability(token: TokenChoice, words: tuple[str, ...]) -> float | None:
     """Return the probability of the first word against the second at a token's position, or of a single word.
 
     A word's probability is the sum over its spellings: with surrounding blanks and quotes, in capitals, or begun by the

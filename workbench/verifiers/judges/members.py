@@ -14,7 +14,7 @@ from workbench.llm.server import Limits, ModelServer
 from workbench.verifiers.base import Isolation, Judged, ServedVerifier, identity
 from workbench.verifiers.judges.panel import PANEL_OPTIONS, reducer_from
 from workbench.verifiers.judges.verifier import LlmJudge
-from workbench.verifiers.judges.voting import together
+from workbench.verifiers.judges.voting import run_concurrently
 from workbench.verifiers.serving import LIMIT_OPTIONS, limits_from, required
 
 _REDUCING = ("reducer", "weights")
@@ -81,7 +81,7 @@ class JudgePanel:
         """Return the panel's verdict; the votes are the members' verdicts in their order, "error" for failed calls."""
         if not self._members:
             raise ValueError(f"{MEMBERS}: the members are looked up when a run starts")
-        judged = await together(_member_verdict(one, item, ask, secret) for one in self._members)
+        judged = await run_concurrently(_member_verdict(one, item, ask, secret) for one in self._members)
         votes = tuple(one.verdict for one in judged)
         if all(vote.outcome is Outcome.ERROR for vote in votes):
             return Judged(verdict=votes[0], votes=votes)

@@ -17,7 +17,7 @@ from workbench.llm.server import ModelServer
 from workbench.verifiers.base import Judged
 from workbench.verifiers.judges.case import JudgeCase
 from workbench.verifiers.judges.strategy import Strategy
-from workbench.verifiers.judges.voting import majority, together
+from workbench.verifiers.judges.voting import majority, run_concurrently
 from workbench.verifiers.serving import choice
 
 PANEL_OPTIONS: Final[dict[str, str]] = {
@@ -127,7 +127,7 @@ class Panel:
 
     async def judge(self, case: JudgeCase, ask: Ask) -> Judged:
         members = [ask, *(_ask_as(ask, _model_role(place)) for place in range(1, 1 + len(self._models)))]
-        judged = await together(self._strategy.judge(case, member) for member in members)
+        judged = await run_concurrently(self._strategy.judge(case, member) for member in members)
         votes = tuple(one.verdict for one in judged)
         return Judged(verdict=self._reducer.reduced(votes), votes=votes)
 

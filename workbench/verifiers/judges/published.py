@@ -12,7 +12,7 @@ from workbench.config.verifiers import PUBLISHED_FILES
 from workbench.core.errors import UsageError
 from workbench.core.inputs import read_small_file
 from workbench.llm.records import Sampling
-from workbench.verifiers.judges.template import MAX_BYTES, Template, TemplateCall, plain_names, settled
+from workbench.verifiers.judges.template import MAX_BYTES, Template, TemplateCall, merge_sampling, plain_names
 
 ANSWER: Final = "answer"
 """The releases' name of the reference."""
@@ -105,7 +105,7 @@ def read_prompt(path: Path, prompt: PublishedPrompt, chosen: Sampling) -> tuple[
         messages=(("user", text),),
         names=names,
         required=names,
-        sampling=settled((RELEASED, chosen)),
+        sampling=merge_sampling((RELEASED, chosen)),
         is_plain=True,
     )
     digest = hashlib.sha256(data).hexdigest()

@@ -24,13 +24,13 @@ from workbench.verifiers.judges.template import (
     SamplingForm,
     Template,
     TemplateCall,
+    find_placeholders,
+    find_slip,
     from_file,
-    misplaced,
+    merge_sampling,
     parsed_form,
     plain_names,
-    required,
-    settled,
-    used,
+    required_placeholders,
 )
 
 _NOTHING: Final = Sampling()
@@ -204,7 +204,7 @@ def template_in(path: Path, chosen: Sampling = _NOTHING, ours: Template | None =
     """
     if path.suffix != PRINTED or not path.is_file() or _TABLES.search(text := read_template(path)):
         return from_file(path, chosen)
-    sampling = ours.calls[-1].sampling if ours is not None else settled((_PLAINLY, chosen))
+    sampling = ours.calls[-1].sampling if ours is not None else merge_sampling((_PLAINLY, chosen))
     call = printed_call(text, str(path), "judge", PromptRole(), sampling)
     if "completion" not in call.names:
         raise UsageError(
@@ -232,14 +232,14 @@ def _call_from_toml(text: str, where: str, name: str, role: PromptRole, sampling
     known = ITEM_NAMES | role.names
     contents = [message.content for message in form.messages]
     for content in contents:
-        if (slip := misplaced(content, known)) is not None:
+        if (slip := find_slip(content, known)) is not None:
             raise UsageError(f"{where}:{_line_number(text, text.find(slip.mark))}: {slip.message}", slip.hint)
     return TemplateCall(
         name=name,
         messages=tuple((message.role, message.content) for message in form.messages),
-        names=frozenset().union(*(used(content, known) for content in contents)),
-        required=frozenset().union(*(required(content, known) for content in contents)),
-        sampling=settled((sampling, form.sampling)),
+        names=frozenset().union(*(find_placeholders(content, known) for content in contents)),
+        required=frozenset().union(*(required_placeholders(content, known) for content in contents)),
+        sampling=merge_sampling((sampling, form.sampling)),
     )
 
 

@@ -9,10 +9,10 @@ from msgspec import structs
 from workbench.llm.records import Ask
 from workbench.llm.server import ModelServer
 from workbench.verifiers.base import Judged
-from workbench.verifiers.judges.case import DelimitedReply, JudgeCase, silent, unusable, verdict_of
+from workbench.verifiers.judges.case import DelimitedReply, JudgeCase, abstention_on, unusable, verdict_of
 from workbench.verifiers.judges.grading import by_score
 from workbench.verifiers.judges.parsers import Parser
-from workbench.verifiers.judges.parsers.rubric import PARSER, words
+from workbench.verifiers.judges.parsers.rubric import PARSER, criterion_answers
 from workbench.verifiers.judges.template import Template
 
 
@@ -54,7 +54,7 @@ class Chain:
         for call in earlier:
             heard = await case.ask(ask, call, replies)
             if not heard.answer.strip() or unusable(heard, strict=self._parser.is_strict):
-                return Judged(verdict=silent(heard))
+                return Judged(verdict=abstention_on(heard))
             replies[call.name] = heard.answer
         return self._judge_reply(await case.ask(ask, last, replies))
 
@@ -68,6 +68,6 @@ class ByCriteria(Chain):
 
     def _judge_reply(self, heard: DelimitedReply) -> Judged:
         judged, criteria = super()._judge_reply(heard), self._template.criteria
-        said = words(criteria, heard.reply.text, heard.fence)
+        said = criterion_answers(criteria, heard.reply.text, heard.fence)
         trace = {"judge": PARSER, "criteria": [{**structs.asdict(one), "met": said[one.name]} for one in criteria]}
         return structs.replace(judged, trace=trace)

@@ -87,7 +87,7 @@ def pieces(
     return [*parts, (content[at:], False)]
 
 
-def used(content: str, known: frozenset[str]) -> frozenset[str]:
+def find_placeholders(content: str, known: frozenset[str]) -> frozenset[str]:
     return frozenset(name for _, name in _MARK.findall(content) if name in known)
 
 
@@ -95,12 +95,12 @@ def plain_names(content: str, known: frozenset[str]) -> frozenset[str]:
     return frozenset(name for sign, name in _MARK.findall(content) if name in known and not sign)
 
 
-def shown(content: str) -> frozenset[str]:
+def inserted_placeholders(content: str) -> frozenset[str]:
     """Return the placeholders whose texts are inserted into a message, unless a text is missing."""
     return frozenset(name for sign, name in _MARK.findall(content) if not sign)
 
 
-def required(content: str, known: frozenset[str]) -> frozenset[str]:
+def required_placeholders(content: str, known: frozenset[str]) -> frozenset[str]:
     found: set[str] = set()
     within = ""
     for sign, name in _MARK.findall(content):
@@ -111,7 +111,7 @@ def required(content: str, known: frozenset[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def misplaced(content: str, known: frozenset[str]) -> Slip | None:
+def find_slip(content: str, known: frozenset[str]) -> Slip | None:
     """Return the first error in a message: an unknown placeholder, or a section whose end doesn't match."""
     opened = ""
     for mark in _MARK.finditer(content):
@@ -265,10 +265,10 @@ def from_file(path: Path, chosen: Sampling = _NOTHING_CHOSEN) -> Template:
         UsageError: The file can't be read or is not a template; the message names file, line and field.
     """
     data = read_small_file(path, "a template", MAX_BYTES, "template= takes a TOML file.")
-    return own(data, str(path), chosen)
+    return parse_custom_template(data, str(path), chosen)
 
 
-def own(data: bytes, where: str, chosen: Sampling = _NOTHING_CHOSEN) -> Template:
+def parse_custom_template(data: bytes, where: str, chosen: Sampling = _NOTHING_CHOSEN) -> Template:
     """Parse a custom template from a file's bytes; see `read` for arguments and errors."""
     if len(data) > MAX_BYTES:
         raise UsageError(f"{where}: a template has at most {MAX_BYTES // 1024} KiB.")
@@ -346,7 +346,7 @@ def read(data: bytes, where: str, chosen: Sampling = _NOTHING_CHOSEN, names: fro
                 f"{where}:{line}:name: {call.name!r} is the name of a placeholder.", "Choose another name."
             )
         for place, message in enumerate(call.messages):
-            slip = misplaced(message.content.replace(NOTICE_MARK, ""), known)
+            slip = find_slip(message.content.replace(NOTICE_MARK, ""), known)
             if slip is not None:
                 start = _error_position(text, f"{path}.messages[{place}].content`")
                 line = _line_number(text, max(start, text.find(slip.mark, start)))
@@ -364,7 +364,7 @@ def read(data: bytes, where: str, chosen: Sampling = _NOTHING_CHOSEN, names: fro
 
 def _rubric_template(form: _RubricFile, where: str, text: str, chosen: Sampling) -> Template:
     for number, one in enumerate(form.criteria):
-        named = used(one.asks, ITEM_NAMES)
+        named = find_placeholders(one.asks, ITEM_NAMES)
         if named or one.name in (other.name for other in form.criteria[:number]):
             field = "asks" if named else "name"
             line = _line_number(text, _error_position(text, f"`$.criteria[{number}].{field}`"))
@@ -401,13 +401,13 @@ def _make_call(form: _CallForm, known: frozenset[str], sampling: tuple[Struct, .
     return TemplateCall(
         name=form.name,
         messages=tuple((message.role, message.content) for message in form.messages),
-        names=frozenset().union(*(used(content, known) for content in contents)),
-        required=frozenset().union(*(required(content, known) for content in contents)),
-        sampling=settled(sampling),
+        names=frozenset().union(*(find_placeholders(content, known) for content in contents)),
+        required=frozenset().union(*(required_placeholders(content, known) for content in contents)),
+        sampling=merge_sampling(sampling),
     )
 
 
-def settled(sampling: tuple[Struct, ...]) -> Sampling:
+def merge_sampling(sampling: tuple[Struct, ...]) -> Sampling:
     """Merge several sampling settings, the later ones overriding the earlier."""
     settings: dict[str, Any] = {}
     for one in sampling:
@@ -474,7 +474,7 @@ def prompt(path: Path, name: str, texts: frozenset[str], chosen: Sampling = _AS_
     """
     text = path.read_text(encoding="utf-8").rstrip("\n")
     call = TemplateCall(
-        name=name, messages=(("user", text),), names=texts, required=texts, sampling=settled((_SAMPLING, chosen))
+        name=name, messages=(("user", text),), names=texts, required=texts, sampling=merge_sampling((_SAMPLING, chosen))
     )
     return Prompt(call, hashlib.sha256(text.encode()).hexdigest())
 
@@ -525,7 +525,7 @@ def delimiter(secret: bytes, texts: Collection[str]) -> str:
     return next(line for line in candidates if not any(line in text for text in texts))
 
 
-def fenced(text: str, fence: str) -> str:
+def put_in_fence(text: str, fence: str) -> str:
     return f"{fence}\n{text}\n{fence}"
 
 

@@ -16,7 +16,7 @@ from workbench.llm.records import Ask, CallFailed, Chat, Reply, Request, Samplin
 from workbench.llm.server import Limits, ModelServer
 from workbench.verifiers.base import SERVER_AT, Isolation, Judged, ServedVerifier
 from workbench.verifiers.judges.case import JudgeCase
-from workbench.verifiers.judges.examples import EXAMPLE_OPTIONS, drawn_from, plan_from, shown
+from workbench.verifiers.judges.examples import EXAMPLE_OPTIONS, drawn_from, format_examples, plan_from
 from workbench.verifiers.judges.grading import WORDS, by_score
 from workbench.verifiers.judges.panel import PANEL_OPTIONS, on_panel
 from workbench.verifiers.judges.parsers import PARSERS, Parser, parser
@@ -38,7 +38,7 @@ from workbench.verifiers.serving import (
     sampling_from,
     server_from,
     switch,
-    whole,
+    whole_number,
 )
 
 JUDGE_VERSION = "7"
@@ -99,7 +99,7 @@ class LlmJudge:
     def __init__(self, **options: str) -> None:
         self._server = server_from(options)
         self._limits = limits_from(options)
-        self._samples = whole(options, "samples", least=1, most=_MAX_SAMPLES) or 1
+        self._samples = whole_number(options, "samples", least=1, most=_MAX_SAMPLES) or 1
         self._vote = choice(options, VOTE, tuple(VOTES), "majority")
         if VOTE in options and self._samples == 1:
             raise ValueError(f"{VOTE}: a vote needs several replies; ask for them with samples=")
@@ -154,7 +154,7 @@ class LlmJudge:
             "parser": self._parser.id,
             "server": self._server.profile,
             "model": self._server.model,
-            SERVER_AT: list(self._server.places),
+            SERVER_AT: list(self._server.identities),
             **self._server.extras.config(),
             "sampling": {call.name: msgspec.to_builtins(call.sampling) for call in self._template.calls},
             "samples": self._samples,
@@ -212,7 +212,7 @@ class LlmJudge:
         if self._drawn_examples is None:
             raise ValueError(f"{EXAMPLES}: the examples are drawn when a run starts")
         about = self._drawn_examples.about(item)
-        return shown(about, secret, reference=self._with_reference, neutralise=self._neutralise)
+        return format_examples(about, secret, reference=self._with_reference, neutralise=self._neutralise)
 
     @property
     def is_graded(self) -> bool:
@@ -225,7 +225,7 @@ class LlmJudge:
         return () if self._standing is None else (release_note(self._standing),)
 
     def _template_with_logprobs(self, options: Mapping[str, str], kind: Kind) -> Template:
-        count = whole(options, TOP_LOGPROBS, least=1, most=_MAX_LOGPROBS)
+        count = whole_number(options, TOP_LOGPROBS, least=1, most=_MAX_LOGPROBS)
         if count is None:
             if self._threshold is not None and not self._template.criteria:
                 raise ValueError(f"threshold: only a rubric's score, or {TOP_LOGPROBS}, has a threshold")
@@ -294,7 +294,7 @@ def _set_reply_lengths(template: Template, options: Mapping[str, str]) -> Templa
         name, _, length = (word.strip() for word in part.partition(":"))
         if name not in calls:
             raise ValueError(f"call_max_tokens: write CALL:TOKENS; the calls are {', '.join(calls)}")
-        tokens = whole({"call_max_tokens": length}, "call_max_tokens", least=1)
+        tokens = whole_number({"call_max_tokens": length}, "call_max_tokens", least=1)
         sampling = structs.replace(calls[name].sampling, max_tokens=tokens)
         calls[name] = structs.replace(calls[name], sampling=sampling)
     return structs.replace(template, calls=tuple(calls.values()))
@@ -307,7 +307,7 @@ def _template(options: Mapping[str, str], strategy: str, kind: Kind, chosen: Sam
             raise ValueError(f"template: the strategy {strategy} uses its own template")
         ours = None if strategy in (TEMPLATE, RUBRIC) else builtin(_builtin_name(strategy, variant, kind), chosen)
         return template_in(Path(required(options, "template")), chosen, ours)
-    version = whole(options, TEMPLATE_VERSION, least=1)
+    version = whole_number(options, TEMPLATE_VERSION, least=1)
     return builtin(_builtin_name(strategy, variant, kind), chosen, kind.names, version)
 
 
@@ -337,7 +337,7 @@ def template_text(options: Mapping[str, str], *, whole_family: bool = False) -> 
     if not kind.own_template and not whole_family:
         raise ValueError(f"template: the strategy {strategy} uses its own template")
     name = _builtin_name(strategy, _variant(options, strategy, kind), kind)
-    return builtin_text(name, whole(options, TEMPLATE_VERSION, least=1))
+    return builtin_text(name, whole_number(options, TEMPLATE_VERSION, least=1))
 
 
 def _strategy_options(options: Mapping[str, str], strategy: str, kind: Kind) -> dict[str, str]:

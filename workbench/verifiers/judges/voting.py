@@ -138,7 +138,7 @@ class Draws:
 Result = TypeVar("Result")
 
 
-async def together(calls: Iterable[Coroutine[Any, Any, Result]]) -> list[Result]:
+async def run_concurrently(calls: Iterable[Coroutine[Any, Any, Result]]) -> list[Result]:
     """Run calls concurrently, started in order for a reproducible list of calls; return their results in order.
 
     Raises:

@@ -139,7 +139,7 @@ def _control(row: BaseRow) -> Companion | None:
 # -- The questions that probes are built from.
 
 
-def balanced(questions: Iterable[tuple[int, str]], limit: int, seed: int) -> list[int]:
+def draw_balanced(questions: Iterable[tuple[int, str]], limit: int, seed: int) -> list[int]:
     """Draw questions evenly from all types; if a type has too few, the others fill the gap.
 
     Args:

@@ -49,12 +49,12 @@ def stub(source: str, body: str = "pass") -> str:
     return f"{head} {definition.name}({ast.unparse(definition.args)}):\n{lines}"
 
 
-def dead(source: str) -> str:
+def dead_program(source: str) -> str:
     """Return the program's first function with the whole program as its docstring and ``pass`` as its only code."""
     return stub(source, f"{source!r}\npass")
 
 
-def hard_coded(examples: list[PublicExample]) -> str:
+def hard_coded_program(examples: list[PublicExample]) -> str:
     """Return a function that knows only the examples' results."""
     name = examples[0].function
     lines = [f"def {name}(*arguments):"]

@@ -371,12 +371,12 @@ class Values:
 
     @property
     def dead_reference(self) -> str:
-        return programs.dead(self.reference_program)
+        return programs.dead_program(self.reference_program)
 
     @property
     def hard_coded(self) -> str:
         examples = programs.examples("\n".join(filter(None, (self.row.question, self.row.example))))
-        return programs.hard_coded(examples) if self.reference_program and examples else _skip("no_example")
+        return programs.hard_coded_program(examples) if self.reference_program and examples else _skip("no_example")
 
 
 def _skip(reason: SkipReason) -> str:

@@ -11,11 +11,11 @@ from workbench.verifiers.judging import Allowance
 from workbench.verifiers.reward.served import (
     FORM_OPTIONS,
     GRADING_OPTIONS,
-    chosen,
     form_from,
-    graded,
     label_from,
+    select_score,
     threshold_from,
+    verdict_by_threshold,
 )
 from workbench.verifiers.serving import number, required, switch
 from workbench.verifiers.similarity.verifier import installed
@@ -125,7 +125,7 @@ class RewardLocal:
         with torch.inference_mode():
             numbers = self._model(input_ids=torch.tensor([tokens], device=self._device)).logits[0].float().tolist()
         try:
-            return graded(chosen(numbers, self._label), self._threshold)
+            return verdict_by_threshold(select_score(numbers, self._label), self._threshold)
         except ValueError as error:
             return Verdict(outcome=Outcome.ERROR, reason="malformed", detail=str(error))
 

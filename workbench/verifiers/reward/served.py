@@ -9,13 +9,13 @@ from typing import ClassVar, Final, get_args
 import msgspec
 from msgspec import Struct
 
-from workbench.core.selection import is_figure
+from workbench.core.selection import is_usable_number
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.records import Ask, CallFailed, Reply, Scoring, Task
 from workbench.verifiers.base import Isolation, Judged
-from workbench.verifiers.control_tokens import joined, neutralised
-from workbench.verifiers.judges.grading import NO_LOGPROBS, share
-from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS, OneServer, choice, number, switch, whole
+from workbench.verifiers.control_tokens import join_parts, neutralised
+from workbench.verifiers.judges.grading import NO_LOGPROBS, word_probability
+from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS, OneServer, choice, number, switch, whole_number
 
 # -- From a reward model's numbers to a score, and from a score to a verdict.
 
@@ -43,10 +43,10 @@ def label_from(options: Mapping[str, str]) -> int | None:
     Raises:
         ValueError: It is not an index.
     """
-    return whole(options, "label")
+    return whole_number(options, "label")
 
 
-def graded(score: float, threshold: float | None) -> Verdict:
+def verdict_by_threshold(score: float, threshold: float | None) -> Verdict:
     """Return "correct" iff the score reaches the threshold; abstain without a threshold; the verdict keeps the
     score."""
     if threshold is None:
@@ -55,7 +55,7 @@ def graded(score: float, threshold: float | None) -> Verdict:
     return Verdict(outcome=outcome, reason="score", score=score)
 
 
-def chosen(values: Sequence[float], label: int | None, *, last: bool = False) -> float:
+def select_score(values: Sequence[float], label: int | None, *, last: bool = False) -> float:
     """Return the score among a model's numbers for one text.
 
     Args:
@@ -71,7 +71,7 @@ def chosen(values: Sequence[float], label: int | None, *, last: bool = False) ->
     if not -1 <= place < len(values) or not values:
         raise ValueError(f"the model returns {len(values)} numbers per text, none at position {max(place, 0)}")
     value = values[place]
-    if not is_figure(value):
+    if not is_usable_number(value):
         raise ValueError(f"the score is {value}, which is not a finite number")
     return value
 
@@ -110,7 +110,7 @@ class Form(Struct, frozen=True, kw_only=True):
         # When splitting by a pattern with one group, every second part is the group's content.
         split = enumerate(_PLACEHOLDER.split(self.text))
         parts = [(self.alone(fields[part]), True) if number % 2 else (part, False) for number, part in split]
-        return joined(parts) if self.neutralise else "".join(part for part, _ in parts)
+        return join_parts(parts) if self.neutralise else "".join(part for part, _ in parts)
 
     def alone(self, text: str) -> str:
         return neutralised(text) if self.neutralise else text
@@ -246,7 +246,7 @@ class RewardModel(OneServer):
         if self._dialect == "completions":
             _require_only_text(options, chat=self._chat)
             self._words = words_from(options)
-            self._likeliest = whole(options, "logprobs", least=_FEWEST, most=_MOST) or _USUAL
+            self._likeliest = whole_number(options, "logprobs", least=_FEWEST, most=_MOST) or _USUAL
         elif useless := sorted(WORD_OPTIONS.keys() & options.keys()):
             raise ValueError(f"{useless[0]}: it goes with dialect=completions")
         asks = self._dialect == "completions"
@@ -284,7 +284,7 @@ class RewardModel(OneServer):
         if self._words:
             return _judge_by_words(reply, self._words, self._threshold)
         try:
-            score = chosen(_score_numbers(reply), self._label, last=self._dialect == "pooling")
+            score = select_score(_score_numbers(reply), self._label, last=self._dialect == "pooling")
         except ValueError as error:
             raise CallFailed("malformed", str(error)) from error
         # Raw scores are assumed only if they were requested; the server doesn't report the applied activation.
@@ -292,7 +292,7 @@ class RewardModel(OneServer):
         trace: dict[str, object] = {"activation": known or self._activation}
         if reply.vectors:
             trace["numbers"] = list(reply.vectors[0])
-        return Judged(verdict=graded(score, self._threshold), trace=trace)
+        return Judged(verdict=verdict_by_threshold(score, self._threshold), trace=trace)
 
 
 def _require_only_text(options: Mapping[str, str], *, chat: bool) -> None:
@@ -304,11 +304,11 @@ def _require_only_text(options: Mapping[str, str], *, chat: bool) -> None:
 
 
 def _judge_by_words(reply: Reply, words: tuple[str, ...], threshold: float | None) -> Judged:
-    score = share(reply.tokens[0], tuple(map(str.lower, words))) if reply.tokens else None
+    score = word_probability(reply.tokens[0], tuple(map(str.lower, words))) if reply.tokens else None
     trace = {"tokens": [msgspec.to_builtins(token) for token in reply.tokens[:1]]}
     if score is None:
         return Judged(verdict=Verdict(outcome=Outcome.ABSTAIN, reason=NO_LOGPROBS), trace=trace)
-    return Judged(verdict=graded(score, threshold), trace=trace)
+    return Judged(verdict=verdict_by_threshold(score, threshold), trace=trace)
 
 
 def _score_numbers(reply: Reply) -> tuple[float, ...]:

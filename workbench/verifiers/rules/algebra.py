@@ -15,7 +15,7 @@ from workbench.verifiers.rules.records import AnswerText, Expression, Part, Reac
 from workbench.verifiers.rules.spelling import tidy
 from workbench.verifiers.rules.statements import Statement, statements
 from workbench.verifiers.rules.tokens import NotUnderstood
-from workbench.verifiers.rules.units import Unit, split, split_letter
+from workbench.verifiers.rules.units import Unit, split_letter, split_unit
 
 if TYPE_CHECKING:
     from workbench.verifiers.rules.comparing import Comparison
@@ -43,7 +43,7 @@ def _read_expression(source: AnswerText, reader: AnswerReader) -> Value | None:
     if len(sides := _ARROW.split(text)) == 2 and all(side.strip() for side in sides):
         one, other = (reader.part(side.strip(), source.depth + 1) for side in sides)
         return Reaction((one, other))
-    measured = split(source.raw)
+    measured = split_unit(source.raw)
     if measured is None and (lettered := split_letter(text)) and question.measures_in(lettered[1]):
         measured = lettered
     if measured is not None and measured[1].dropped:

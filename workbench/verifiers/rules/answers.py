@@ -16,9 +16,9 @@ from workbench.core.final_answer import (
     last_sentence,
     reference_answer,
     reply_start,
-    stripped,
+    strip_answer,
 )
-from workbench.verifiers.rules.envelopes import closing_line, enveloped
+from workbench.verifiers.rules.envelopes import answer_in_envelope, closing_line
 from workbench.verifiers.rules.prefilter import PrefilteredPattern
 from workbench.verifiers.rules.structure import MAX_PARTS
 from workbench.verifiers.rules.units import unit
@@ -124,7 +124,7 @@ def _reference_final(reference: str, subtype: str | None) -> FinalAnswer:
     return found if found.found else _one_line_reference(reference)
 
 
-def revised(completion: str, answer: FinalAnswer) -> bool:
+def is_retracted(completion: str, answer: FinalAnswer) -> bool:
     """Return whether the text after an answer retracts it: "**5**? No, it should be 6"; a box is not retracted."""
     if answer.how not in ("cue", "bold"):
         return False
@@ -148,7 +148,7 @@ def is_stated(answer: FinalAnswer, completion: str) -> bool:
     return answer.how not in ("last_line", "last_sentence")
 
 
-def hedged(text: str) -> bool:
+def is_hedged(text: str) -> bool:
     """Return whether a sentence leaves open which of several answers it means."""
     return _HEDGE.search(text) is not None
 
@@ -182,7 +182,7 @@ def last_boxes(completion: str, count: int) -> tuple[str, ...] | None:
     return found if len(found) == count else None
 
 
-def listed(completion: str) -> tuple[str, ...]:
+def list_items(completion: str) -> tuple[str, ...]:
     """Return the items of the list a reply ends with, such as ``1. quark``, ``2. quarry``; empty without one."""
     items: list[str] = []
     for line in reversed(
@@ -239,7 +239,7 @@ def _candidate_final(question: str, completion: str) -> FinalAnswer:
     end = _completion_end(completion)
     own = completion if end == len(completion) else completion[:end]
     answer = completion_answer(own)
-    if answer.how != "boxed" and (told := enveloped(own, reply_start(own))) is not None:
+    if answer.how != "boxed" and (told := answer_in_envelope(own, reply_start(own))) is not None:
         answer = told
     if answer.how in ("last_line", "whole") and answer.text.startswith("#"):
         # gsm8k marks the answer with four.
@@ -264,7 +264,7 @@ def _closing_sentence(completion: str) -> FinalAnswer | None:
         return None
     if sum(not word.isupper() for word in _A_WORD.findall(completion, *found)) <= _FEW_WORDS:
         return None
-    return stripped(completion, *found, "last_sentence")
+    return strip_answer(completion, *found, "last_sentence")
 
 
 def _whole_formula(completion: str, answer: FinalAnswer) -> FinalAnswer:

@@ -28,7 +28,7 @@ def seed(name: str) -> int:
     return zlib.crc32(name.encode())
 
 
-def in_field(node: Node, point: Mapping[str, int]) -> int:
+def field_value(node: Node, point: Mapping[str, int]) -> int:
     """Return an expression's value modulo PRIME; every name, also π and e, is an independent variable.
 
     A function is replaced by an arbitrary one: if two trees agree, they are equal for any function. Square roots of
@@ -43,25 +43,25 @@ def in_field(node: Node, point: Mapping[str, int]) -> int:
     if isinstance(node, Name):
         return point[node.text]
     if isinstance(node, Sum):
-        return sum([in_field(term, point) for term in node.terms]) % PRIME
+        return sum([field_value(term, point) for term in node.terms]) % PRIME
     if isinstance(node, Product):
         result = 1
         for factor in node.factors:
-            result = result * in_field(factor, point) % PRIME
+            result = result * field_value(factor, point) % PRIME
         return result
     if isinstance(node, Power):
         return _field_power(node, point)
     mixed = seed(node.function)
     for argument in node.arguments:
-        mixed = _hash_pair(mixed, in_field(argument, point))
+        mixed = _hash_pair(mixed, field_value(argument, point))
     return mixed
 
 
 def _field_power(node: Power, point: Mapping[str, int]) -> int:
-    base = in_field(node.base, point)
+    base = field_value(node.base, point)
     exponent = node.exponent
     if not isinstance(exponent, Number):
-        return _hash_pair(base, in_field(exponent, point))
+        return _hash_pair(base, field_value(exponent, point))
     value = exponent.value
     if value == 0 and base == 0:
         raise Undefined
@@ -201,7 +201,7 @@ COMPLEX = Arithmetic(cmath, _double, {"π": math.pi, "e": math.e, "i": 1j})
 
 
 @lru_cache(maxsize=16)
-def precise(digits: int, is_complex: bool) -> Arithmetic:
+def high_precision(digits: int, is_complex: bool) -> Arithmetic:
     import mpmath
 
     context = mpmath.MPContext()

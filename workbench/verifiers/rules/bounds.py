@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from workbench.verifiers.rules.conclusions import concluded
+from workbench.verifiers.rules.conclusions import conclusion_of
 from workbench.verifiers.rules.regions import intervals
-from workbench.verifiers.rules.sense import changes, denying, word_count, words
+from workbench.verifiers.rules.sense import change_marks, has_denial, word_count, words
 from workbench.verifiers.rules.spelling import tidy
 
 _DIGIT = re.compile(r"\d")
@@ -33,21 +33,21 @@ _BOUNDS = (
 _BOUNDED = tuple((re.compile(pattern), signs) for pattern, signs in _BOUNDS)
 
 
-def by_ends(text: str) -> str:
+def interval_by_ends(text: str) -> str:
     """Rewrite an interval given by its middle, or by words between its ends, by its ends: "50 ± 2", "from 48 to 52"."""
-    told = tidy(concluded(text)).strip(" .")
+    told = tidy(conclusion_of(text)).strip(" .")
     if (middle := _SPREAD.fullmatch(told)) is not None:
         return f"({middle[1]}-{middle[2]}, {middle[1]}+{middle[2]})"
     return f"({ends[1]}, {ends[2]})" if (ends := _FROM_TO.fullmatch(told)) is not None else text
 
 
-def in_signs(text: str, name: str) -> str:
+def bound_as_inequality(text: str, name: str) -> str:
     """Rewrite a bound in words as an inequality: "k must be less than 4", "all real numbers except 2"."""
     if intervals(tidy(text)) is not None:
         return text
     stated = list(_INEQUALITY.finditer(text))
     if word_count(text) > _FEW_WORDS and 1 <= len(stated) <= 2:
-        if changes(text[: stated[0].start()]):
+        if change_marks(text[: stated[0].start()]):
             return text
         told = text[stated[0].start() :].strip(" .")
         if intervals(tidy(told)) is not None:
@@ -58,6 +58,6 @@ def in_signs(text: str, name: str) -> str:
             return " or ".join(found[0] for found in stated) if "or" in words(between) or not intervals(both) else both
     for pattern, signs in _BOUNDED:
         found = pattern.search(text)
-        if found is not None and not denying(text[: found.start(1) if found.re.groups else found.start()]):
+        if found is not None and not has_denial(text[: found.start(1) if found.re.groups else found.start()]):
             return found.expand(signs.format(name or "x")) + text[found.end() :].strip(" .")
     return text

@@ -10,7 +10,7 @@ from workbench.verifiers.rules.conclusions import sentences
 from workbench.verifiers.rules.equality import Doubt, Equality
 from workbench.verifiers.rules.quantities import Quantity, quantity, same_quantity
 from workbench.verifiers.rules.records import Part, Text, ValueType
-from workbench.verifiers.rules.sense import changing, denying, unknown_words, words
+from workbench.verifiers.rules.sense import has_change_word, has_denial, unknown_words, words
 from workbench.verifiers.rules.spelling import plain
 from workbench.verifiers.rules.units import Unit
 
@@ -73,10 +73,10 @@ def change(text: str, question: TypedQuestion) -> ChangeValue | None:
     clause = _CLAUSE.split(plain(sentences(text)[-1]))[-1].strip(" .*")
     multiples, sides = list(_MULTIPLE.finditer(clause)), list(_SIDE.finditer(clause))
     first = (multiples or sides)[:1]
-    if len(multiples) > 1 or len(sides) > 1 or not first or denying(clause):
+    if len(multiples) > 1 or len(sides) > 1 or not first or has_denial(clause):
         return None
     subject = _SIDE.sub(" ", clause[: first[0].start()])
-    if changing(subject) or _is_of_another_quantity(subject, question):
+    if has_change_word(subject) or _is_of_another_quantity(subject, question):
         return None
     return _change_by_multiple(first[0]) if multiples else _change_with_direction(first[0], clause)
 
@@ -140,7 +140,7 @@ def _leading_size(text: str) -> Quantity | None:
         size = quantity(" ".join(parts[:end]).strip(",."))
         if size is not None and not size.word:
             behind = parts[end : end + 2]
-            return None if changing(" ".join(parts[end:])) or _DIGIT.search(" ".join(behind)) else size
+            return None if has_change_word(" ".join(parts[end:])) or _DIGIT.search(" ".join(behind)) else size
     return None
 
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from workbench.verifiers.rules.conclusions import sentences, values_in
 from workbench.verifiers.rules.options import letters, named_letters
 from workbench.verifiers.rules.restating import last_clauses
-from workbench.verifiers.rules.sense import Around, changed_near, denying, is_prose, unknown_words, words
+from workbench.verifiers.rules.sense import Around, has_denial, is_prose, marks_near, unknown_words, words
 from workbench.verifiers.rules.spelling import tidy
 from workbench.verifiers.rules.strings import canonical
 from workbench.verifiers.rules.structure import split_list
@@ -62,7 +62,7 @@ Same = Callable[[str, str], bool]
 """Returns whether two texts are the same value."""
 
 
-def contrasts(text: str) -> bool:
+def has_contrast(text: str) -> bool:
     return len(text) > 1 and _CONTRASTS.search(text[:_MAX_CHARACTERS]) is not None
 
 
@@ -85,7 +85,7 @@ def without_rejected(text: str, labels: tuple[str, ...]) -> str:
         text: A final answer.
         labels: The labels of the question's options.
     """
-    if len(text) > _MAX_CHARACTERS or not labels or not contrasts(text):
+    if len(text) > _MAX_CHARACTERS or not labels or not has_contrast(text):
         return text
     rejected, label = _rejection_patterns(labels)
     plain = tidy(text.replace("**", ""))
@@ -95,7 +95,7 @@ def without_rejected(text: str, labels: tuple[str, ...]) -> str:
     return _TRAILING.sub("", _LEADING.sub("", rest, count=1)).strip()
 
 
-def all_but(text: str, labels: tuple[str, ...], asked: str) -> str:
+def resolve_all_but(text: str, labels: tuple[str, ...], asked: str) -> str:
     """Rewrite an answer that chooses all options except some ("All but B") as the labels it chooses.
 
     Any other answer is returned unchanged.
@@ -106,7 +106,7 @@ def all_but(text: str, labels: tuple[str, ...], asked: str) -> str:
         asked: The question; text after the exception may only use the question's words.
     """
     found = _ALL_BUT.search(text[:_MAX_CHARACTERS]) if len(labels) > 2 else None
-    if found is None or denying(text[: found.start()]) or unknown_words(found[2] or "", words(asked)):
+    if found is None or has_denial(text[: found.start()]) or unknown_words(found[2] or "", words(asked)):
         return text
     rejected = [label.strip("().,") for label in _SEPARATED.split(found[1])]
     if not set(rejected) <= set(labels):
@@ -146,7 +146,7 @@ def closing_of(text: str, question: str, whole: bool = False) -> str | None:
         return None
     said = _only_brackets(text)
     if whole and not _ONLY.fullmatch(said) and (runs := _RUN.findall(_without_typesetting(text))):
-        said = "" if denying(text.rpartition(runs[-1][0])[0]) else _only_brackets(runs[-1])
+        said = "" if has_denial(text.rpartition(runs[-1][0])[0]) else _only_brackets(runs[-1])
     for found in reversed(_INPUT.findall(question)):
         sequence = _only_brackets(found)
         closed = closing(sequence)
@@ -270,7 +270,7 @@ def _concluded_options(sentence: str, known: dict[str, str], same: Same) -> froz
     for value in filter(None, (*values, *told)):
         found = option_of(value, known, same) or _options_of_list(value, known, same)
         before, _, behind = sentence.rpartition(value)
-        if found and not changed_near(Around(before, behind), scaling_only=True):
+        if found and not marks_near(Around(before, behind), scaling_only=True):
             return found
     return None
 

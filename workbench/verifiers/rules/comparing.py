@@ -14,7 +14,7 @@ from workbench.verifiers.rules.answer_types import COMPARERS, WITH_ANY
 from workbench.verifiers.rules.equality import DIFFERENT, Doubt, Equality, Symbolic, undecided
 from workbench.verifiers.rules.reading import AnswerReader
 from workbench.verifiers.rules.records import Part
-from workbench.verifiers.rules.sense import PLACE, ROUGH, UNREADABLE, explained_by, opposed
+from workbench.verifiers.rules.sense import PLACE, ROUGH, UNREADABLE, are_opposed, explained_by
 from workbench.verifiers.rules.strings import other_case, same_print, same_text
 
 _WHOLE = re.compile(r"[-−]?\d{1,3}(?:(?:,|\{,\}|\\,)?\d{3})*")
@@ -82,7 +82,7 @@ class Comparison:
         return COMPARERS[row](*((candidate, reference) if self.turned else (reference, candidate)), self)
 
     def _check_qualifiers(self, reference: Part[Any], candidate: Part[Any]) -> None:
-        if opposed(candidate.sense, reference.sense):
+        if are_opposed(candidate.sense, reference.sense):
             raise Doubt("alike")
         if left := self.unexplained(frozenset(mark for mark in candidate.sense if mark[0] not in "+-"), reference):
             raise Doubt("alike" if left == {PLACE} else "qualified")

@@ -69,7 +69,7 @@ def last_step(formula: str) -> str:
     return formula if found is None else found[1]
 
 
-def concluded(sentence: str) -> str:
+def conclusion_of(sentence: str) -> str:
     """Return a sentence's conclusion: the text after its last "so" or "hence"."""
     return _THEREFORE.split(sentence)[-1]
 
@@ -80,7 +80,7 @@ def without_means(clause: str) -> str:
 
 
 def _main_clause(sentence: str) -> str:
-    return _SAID_AGAIN.sub("", _REASON.sub("", without_means(concluded(sentence))))
+    return _SAID_AGAIN.sub("", _REASON.sub("", without_means(conclusion_of(sentence))))
 
 
 def value_in(sentence: str, counted: str | None = None) -> str | None:
@@ -146,7 +146,7 @@ def _joins_numbers(clause: str, towards: re.Match[str]) -> bool:
     return _FIGURE.match(clause, towards.end()) is not None and _FIGURE.search(clause, 0, towards.start()) is not None
 
 
-def gives_another(sentence: str, value: str, known: str) -> bool:
+def gives_another_number(sentence: str, value: str, known: str) -> bool:
     """Return whether the clause that gives a value contains another number, which is neither a step to the value nor
     part of the known text.
 

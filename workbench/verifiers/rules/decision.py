@@ -10,23 +10,23 @@ from workbench.verifiers.rules.algebra import is_bare
 from workbench.verifiers.rules.answers import (
     Answers,
     boxes_of,
-    hedged,
+    is_hedged,
+    is_retracted,
     is_stated,
     last_boxes,
     last_paragraph,
-    listed,
-    revised,
+    list_items,
     stated_values,
 )
-from workbench.verifiers.rules.choices import all_but, contrasts, is_text_of_another, without_rejected
+from workbench.verifiers.rules.choices import has_contrast, is_text_of_another, resolve_all_but, without_rejected
 from workbench.verifiers.rules.comparing import Comparison
 from workbench.verifiers.rules.conclusions import sentences
 from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
-from workbench.verifiers.rules.envelopes import enveloped, unpacked
+from workbench.verifiers.rules.envelopes import answer_in_envelope, unpack_json
 from workbench.verifiers.rules.equality import DIFFERENT, ComparedAnswer, Doubt, Equality, Symbolic, undecided
 from workbench.verifiers.rules.named import NamedValues, named_answer
 from workbench.verifiers.rules.options import letters
-from workbench.verifiers.rules.parameters import specialised
+from workbench.verifiers.rules.parameters import is_specialised
 from workbench.verifiers.rules.quantities import Quantity
 from workbench.verifiers.rules.reading import AnswerReader, conclusion
 from workbench.verifiers.rules.records import ChosenOptions, Collection, Expression, Part, Region, State, Text
@@ -34,21 +34,34 @@ from workbench.verifiers.rules.roundings import is_unsound_chain, rounded_wrongl
 from workbench.verifiers.rules.sense import (
     ROUGH,
     Around,
-    changed_near,
-    denying,
     explained_by,
+    has_denial,
     is_rough_before,
-    sense_of_figure,
+    marks_near,
+    qualifiers_of_number,
     unknown_words,
     word_count,
     words,
 )
-from workbench.verifiers.rules.solving import has_no_value, restates, unworked
+from workbench.verifiers.rules.solving import has_no_value, has_open_unknown, restates
 from workbench.verifiers.rules.spelling import plain, tidy
-from workbench.verifiers.rules.strings import enumerates, goes_on, holds, other_case, same_text, same_wording
+from workbench.verifiers.rules.strings import (
+    contains_any,
+    enumerates,
+    extends_name,
+    other_case,
+    same_text,
+    same_wording,
+)
 from workbench.verifiers.rules.structure import MAX_PARTS
-from workbench.verifiers.rules.subjects import of_another
-from workbench.verifiers.rules.surroundings import Surroundings, changed, denied, surroundings, taken_back
+from workbench.verifiers.rules.subjects import is_about_another
+from workbench.verifiers.rules.surroundings import (
+    Surroundings,
+    is_denied,
+    is_part_of_formula,
+    is_retracted_later,
+    surroundings,
+)
 from workbench.verifiers.rules.units import MAX_UNIT, leading_unit, unit
 
 _BEGINS_AS_VALUE = re.compile(r"[\s$*({]*(?:\\[(\[]\s*)?[-+−]?[.\d]")
@@ -110,10 +123,10 @@ def decide(found: Answers, completion: str, reader: AnswerReader, symbolic: Symb
         return Decision(None, "no_reference_answer")
     if not found.candidate.text:
         return Decision(None, "no_answer_found")
-    text = unpacked(completion, found.candidate)
+    text = unpack_json(completion, found.candidate)
     if reader.question.options:
-        text = all_but(text, tuple(reader.question.options), reader.question.text)
-    if contrasts(text) and "\\boxed" not in text and reader.question.options:
+        text = resolve_all_but(text, tuple(reader.question.options), reader.question.text)
+    if has_contrast(text) and "\\boxed" not in text and reader.question.options:
         text = without_rejected(text, tuple(reader.question.options))
     if text != found.candidate.text:
         found = found._replace(candidate=found.candidate._replace(text=text))
@@ -124,7 +137,7 @@ def decide(found: Answers, completion: str, reader: AnswerReader, symbolic: Symb
     except Doubt as doubt:
         return Decision(None, doubt.reason)
     if decision.equal is False:
-        if found.candidate.how == "bold" and denied(surroundings(completion, found.candidate)):
+        if found.candidate.how == "bold" and is_denied(surroundings(completion, found.candidate)):
             return Decision(None, "qualified")
         if reader.question.open:
             return Decision(None, "semantic")
@@ -162,7 +175,7 @@ class _Decider:
     def _compared(self) -> Decision:
         if len(self._found.parts) > 1:
             return self._by_parts()
-        if revised(self._completion, self._found.candidate):
+        if is_retracted(self._completion, self._found.candidate):
             return Decision(None, "hedged")
         try:
             decision = self._single()
@@ -187,7 +200,7 @@ class _Decider:
         if (known := self._reader.compared.get(asked)) is None:
             theirs = self._reader.candidate(answer, sentence, self._how, ours)
             is_picked = isinstance(theirs.value, (ChosenOptions, Text)) or theirs.text != tidy(answer)
-            if self._how != "boxed" and is_picked and hedged(answer):
+            if self._how != "boxed" and is_picked and is_hedged(answer):
                 return Decision(None, "hedged")
             known = theirs, self._comparison.compare(ours, theirs) or DIFFERENT
             self._reader.compared.put(asked, known)
@@ -200,7 +213,7 @@ class _Decider:
         if (
             found.rule in _BY_FORM
             and self._how not in ("boxed", "hashes")
-            and holds(answer, self._expected_values(ours))
+            and contains_any(answer, self._expected_values(ours))
         ):
             return Decision(None, "semantic")
         return Decision(False, found.reason, found.rule)
@@ -216,7 +229,7 @@ class _Decider:
         """Return whether an answer only approximates a whole number, without a requested rounding: "~24" for 24."""
         if reference == answer or not _WHOLE.fullmatch(reference.strip(" $")) or self._reader.question.asks_roughly:
             return False
-        return ROUGH in sense_of_figure(answer)
+        return ROUGH in qualifiers_of_number(answer)
 
     def _expected_values(self, ours: Part[Any]) -> list[str]:
         options = self._reader.question.options
@@ -236,7 +249,7 @@ class _Decider:
             if (kind in _CALCULATED and has_no_value(reference, answer)) or restates(reference, answer, question.text):
                 raise Doubt("unsolved")
             if kind in _WORKED_OUT or isinstance(theirs.value, Expression):
-                if unworked(reference, answer, question.text):
+                if has_open_unknown(reference, answer, question.text):
                     raise Doubt("unsolved")
                 if found.rule == "expression" and question.restated_by(answer, reference):
                     return Decision(False, "expression", "expression.restated")
@@ -265,7 +278,7 @@ class _Decider:
         opening = words(re.split(r"[,.;:!?，。；：]", sentences(answer)[-1], maxsplit=1)[0])
         if _OR_ANOTHER.search(answer) or _ALTERNATIVES.intersection(opening).difference(words(reference)):
             raise Doubt("qualified")
-        if len(words(answer)) <= _FEW and goes_on(reference, answer, self._reader.question):
+        if len(words(answer)) <= _FEW and extends_name(reference, answer, self._reader.question):
             raise Doubt("alike")
         if other_case(reference, answer, self._reader.question) and len(reference) <= _FEW:
             raise Doubt("alike")
@@ -276,7 +289,7 @@ class _Decider:
         for text in sorted((text.casefold().strip(" .") for text in texts), key=len, reverse=True):
             rest = rest.replace(text, " ") if len(text) > _FEW else rest
         known = {word for text in texts for word in words(text)} if len(words(rest)) > _SENTENCE else ()
-        return denying(rest, known) or (answer.count("'") % 2 == 1 and _PRIMED.search(answer) is not None)
+        return has_denial(rest, known) or (answer.count("'") % 2 == 1 and _PRIMED.search(answer) is not None)
 
     def _one_box(self) -> str:
         boxes = boxes_of(self._found.candidate)
@@ -335,7 +348,7 @@ class _Decider:
             found = None if theirs is None else self._comparison.compare(ours, theirs)
             if found is not None or isinstance(ours.value, NamedValues):
                 return Decision(found.equal, found.reason, found.rule) if found is not None else None
-        items = ", ".join(listed(self._completion))
+        items = ", ".join(list_items(self._completion))
         if "," not in items or not isinstance(ours.value, (Collection, Text)):
             return None
         return Decision(True, "list", "list.items") if self._same(self._found.parts[0], items) else None
@@ -347,19 +360,21 @@ class _Decider:
         reference, answer = " ".join(self._found.parts), " ".join(boxes_of(candidate))
         around = surroundings(self._completion, candidate)
         picked = surroundings(self._completion, self._place) if self._place != candidate else around
-        if denied(around) or (picked is not around and denied(picked)):
+        if is_denied(around) or (picked is not around and is_denied(picked)):
             raise Doubt("qualified")
-        near = changed_near(Around(around.before, _ABBREVIATES.sub("", around.behind)), scaling_only=True)
+        near = marks_near(Around(around.before, _ABBREVIATES.sub("", around.behind)), scaling_only=True)
         if "or" in near:
             raise Doubt("hedged")
-        if self._is_value and of_another(Around(picked.before, picked.behind), self._place.text, self._reader.question):
+        if self._is_value and is_about_another(
+            Around(picked.before, picked.behind), self._place.text, self._reader.question
+        ):
             raise Doubt("alike")
         options = self._reader.question.options
         if options and is_text_of_another(self._completion[candidate.start :][:_FROM_LETTER], options):
             raise Doubt("qualified")
         if _AND_SO_ON.match(around.behind) and not _AND_SO_ON.search(reference):
             raise Doubt("qualified")
-        if self._is_value and specialised(picked.behind, reference, self._reader.question.text):
+        if self._is_value and is_specialised(picked.behind, reference, self._reader.question.text):
             raise Doubt("qualified")
         if self._is_value and rounded_wrongly(self._place.text + picked.behind[:_ROUNDED], self._reader.part):
             raise Doubt("qualified")
@@ -372,7 +387,7 @@ class _Decider:
         ):
             raise Doubt("qualified")
         if self._how in ("boxed", "math", "bold"):
-            if changed(around) or near - explained_by(reference) - self._reader.question.explained:
+            if is_part_of_formula(around) or near - explained_by(reference) - self._reader.question.explained:
                 raise Doubt("qualified")
             self._check_outside(reference, answer, around)
         rough = _WHOLE.fullmatch(reference.strip(" $")) and is_rough_before(around.left)
@@ -380,7 +395,7 @@ class _Decider:
             raise Doubt("qualified")
         if "\\boxed" in candidate.text and self._denied_between():
             raise Doubt("qualified")
-        if rule == "text.contained" and taken_back(reference, answer):
+        if rule == "text.contained" and is_retracted_later(reference, answer):
             raise Doubt("qualified")
 
     def _check_outside(self, reference: str, answer: str, around: Surroundings) -> None:
@@ -424,14 +439,14 @@ class _Decider:
         text = self._between_boxes()
         if _CORRECTS.search(text):
             return False
-        return denying(text, {*words(self._found.reference.text), "or", "boxed", "fbox"})
+        return has_denial(text, {*words(self._found.reference.text), "or", "boxed", "fbox"})
 
     def _gives_another(self) -> bool:
         r"""Return whether the text after a box names another answer: "``\boxed{2}`` … The answer is 3."."""
         if self._how != "boxed" or len(self._found.parts) > 1:
             return False
         reference, behind = self._found.parts[0], self._completion[self._found.candidate.end :]
-        later = enveloped(behind, 0) or completion_answer(behind)
+        later = answer_in_envelope(behind, 0) or completion_answer(behind)
         if later.how != "cue":
             return False
         options = self._reader.question.options

@@ -7,7 +7,7 @@ import re
 from json import JSONDecodeError
 
 from workbench.core.final_answer import FinalAnswer
-from workbench.verifiers.rules.sense import changing
+from workbench.verifiers.rules.sense import has_change_word
 
 _TAGGED = re.compile(r"<(answer|final_answer|final)>\s*((?:(?!</?\1>).)*?)\s*</\1>", re.DOTALL | re.IGNORECASE)
 _KEY = re.compile(
@@ -47,12 +47,12 @@ _TURN = re.compile(
 )
 
 
-def enveloped(completion: str, start: int) -> FinalAnswer | None:
+def answer_in_envelope(completion: str, start: int) -> FinalAnswer | None:
     """Return the answer in the last ``<answer>`` tags, or under the key of a JSON object at the reply's end."""
     return _from_tags(completion, start) or _from_json(completion, start)
 
 
-def unpacked(completion: str, answer: FinalAnswer) -> str:
+def unpack_json(completion: str, answer: FinalAnswer) -> str:
     """Return an answer's text without JSON syntax: without the escapes of a string or the brackets of a list of
     values."""
     if answer.how != "cue" or completion[answer.start - 1 : answer.start] not in ('"', ":", " "):
@@ -123,7 +123,7 @@ def _only_key(completion: str, start: int) -> list[int]:
             found, _ = json.JSONDecoder(strict=False).raw_decode(completion, completion.index("{", key.start()))
         except (JSONDecodeError, RecursionError):
             return []
-        return [key.end()] if len(found) == 1 and not changing(key[1].replace("_", " ")) else []
+        return [key.end()] if len(found) == 1 and not has_change_word(key[1].replace("_", " ")) else []
     return []
 
 

@@ -8,7 +8,15 @@ from fractions import Fraction
 from itertools import permutations
 from typing import Any, NamedTuple, TypeAlias
 
-from workbench.verifiers.rules.arithmetic import COMPLEX, PRIME, REAL, Arithmetic, Undefined, in_field, precise
+from workbench.verifiers.rules.arithmetic import (
+    COMPLEX,
+    PRIME,
+    REAL,
+    Arithmetic,
+    Undefined,
+    field_value,
+    high_precision,
+)
 from workbench.verifiers.rules.evaluate import (
     CONSTANTS,
     SPARE_DIGITS,
@@ -68,7 +76,7 @@ def _is_proportional_in_field(first: Node, second: Node, names: frozenset[str]) 
     for index in _POINTS:
         point = field_point(names, index)
         try:
-            one, other = in_field(first, point), in_field(second, point)
+            one, other = field_value(first, point), field_value(second, point)
         except Undefined:
             continue
         if (one == 0) != (other == 0) or (found and (found[0][0] * other - one * found[0][1]) % PRIME):
@@ -87,7 +95,7 @@ def _is_proportional_in_numbers(first: Node, second: Node, about: Features) -> b
     if not _have_one_ratio(list(values.values()), _CLOSE):
         return False
     digits = digits_for(about)
-    exact = precise(digits, "i" in about.names)
+    exact = high_precision(digits, "i" in about.names)
     confirming = [_values_at(first, second, exact, about, index) for index in list(values)[:_CONFIRMING]]
     return _have_one_ratio(
         [found for found in confirming if found], exact.convert(Fraction(10) ** (SPARE_DIGITS - digits))

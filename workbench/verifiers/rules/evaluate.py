@@ -12,7 +12,16 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from workbench.verifiers.rules.arithmetic import COMPLEX, PRIME, REAL, Arithmetic, Undefined, in_field, precise, seed
+from workbench.verifiers.rules.arithmetic import (
+    COMPLEX,
+    PRIME,
+    REAL,
+    Arithmetic,
+    Undefined,
+    field_value,
+    high_precision,
+    seed,
+)
 from workbench.verifiers.rules.nodes import Name, Node, Number, Power, Product, Sum
 
 CONSTANTS = frozenset("πei")
@@ -119,7 +128,7 @@ def _same_in_field(first: Node, second: Node, names: frozenset[str]) -> bool | N
     for index in range(_FIELD_POINTS):
         point = field_point(names, index)
         try:
-            if in_field(first, point) != in_field(second, point):
+            if field_value(first, point) != field_value(second, point):
                 return False
         except Undefined:
             continue
@@ -184,7 +193,7 @@ def numeric_point(arithmetic: Arithmetic, variables: frozenset[str], index: int)
 def _agree_formally(first: Node, second: Node, names: frozenset[str]) -> bool:
     point = field_point(names, 0)
     try:
-        return in_field(first, point) == in_field(second, point)
+        return field_value(first, point) == field_value(second, point)
     except Undefined:
         return False
 
@@ -204,7 +213,7 @@ def _agree_in_many_digits(first: Node, second: Node, about: Features, index: int
     from mpmath import frexp, isfinite
 
     digits = digits_for(about) + whole_digits
-    arithmetic = precise(digits, "i" in about.names)
+    arithmetic = high_precision(digits, "i" in about.names)
     point = numeric_point(arithmetic, about.names - CONSTANTS, index)
     try:
         one, other = arithmetic.value(first, point), arithmetic.value(second, point)

@@ -14,9 +14,9 @@ from workbench.verifiers.rules.quantities import (
     Based,
     Quantity,
     Ratio,
-    grouped,
     is_reduced,
-    marked,
+    parse_grouped_digits,
+    parse_marked_base,
     quantity,
     ratio,
     same_based,
@@ -103,7 +103,7 @@ def _reorder_ratio(found: Ratio, labels: list[str], question: TypedQuestion) -> 
 
 
 def _read_based(source: AnswerText, reader: AnswerReader) -> Value | None:
-    return marked(source.text) or grouped(source.raw, reader.question.required.base)
+    return parse_marked_base(source.text) or parse_grouped_digits(source.raw, reader.question.required.base)
 
 
 def _read_measure(source: AnswerText, reader: AnswerReader) -> Value | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.verifiers.rules.equality import Doubt, Equality
 from workbench.verifiers.rules.records import AnswerText, Part, Value, ValueType
-from workbench.verifiers.rules.sense import denying
+from workbench.verifiers.rules.sense import has_denial
 from workbench.verifiers.rules.spelling import tidy
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _parse_tree(text: str) -> Formula | None:
     return Formula(tree, _ordered_text(tree))
 
 
-def boolean(text: str) -> Formula | None:
+def parse_boolean(text: str) -> Formula | None:
     """Parse an expression of Boolean algebra as a formula: ``xy + x'z``."""
     previous = ""
     while previous != text and len(text) <= _LONGEST:
@@ -128,7 +128,7 @@ def concluded_formula(text: str) -> Formula | None:
     for begin in (0, *(lead.end() for lead in reversed(list(_LEADS.finditer(text))))):
         found = formula(tidy(_GOES_ON.sub("", text[begin:])), lambda: True)
         if found is not None:
-            return None if denying(text[:begin], ("negation", "contrary")) else found
+            return None if has_denial(text[:begin], ("negation", "contrary")) else found
     return None
 
 
@@ -292,7 +292,7 @@ def _is_true(tree: FormulaTree, row: dict[str, bool]) -> bool:
 
 
 def _read_formula(source: AnswerText, reader: AnswerReader) -> Value | None:
-    if reader.question.boolean and (found := boolean(source.text)) is not None:
+    if reader.question.boolean and (found := parse_boolean(source.text)) is not None:
         return found
     text = tidy(_with_logic_signs(source.raw)) if "~" in source.raw or "\\mid" in source.raw else source.text
     return formula(text, lambda: reader.question.logic)

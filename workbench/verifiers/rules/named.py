@@ -13,7 +13,7 @@ from workbench.verifiers.rules.equality import Doubt, Equality
 from workbench.verifiers.rules.members import all_of
 from workbench.verifiers.rules.quantities import Quantity
 from workbench.verifiers.rules.records import Collection, Part, Value, ValueType
-from workbench.verifiers.rules.sense import changing, denying, is_prose, stem, unknown_words, words
+from workbench.verifiers.rules.sense import has_change_word, has_denial, is_prose, stem, unknown_words, words
 from workbench.verifiers.rules.spelling import tidy
 from workbench.verifiers.rules.structure import names_and_value, split_list
 from workbench.verifiers.rules.terms import singular
@@ -142,9 +142,9 @@ def _name_of(entry: str) -> str | None:
     found = _ENTRY.fullmatch(entry)
     name = (found["name"] or found["noun"] or found["left"]).strip() if found else ""
     symbol = len(name) < 2 and "=" in entry
-    if not name or symbol or name in FUNCTIONS or denying(name) or moment(entry) is not None:
+    if not name or symbol or name in FUNCTIONS or has_denial(name) or moment(entry) is not None:
         return None
-    return None if changing(name, (*_EXTREMES, "median", "quotient")) else name
+    return None if has_change_word(name, (*_EXTREMES, "median", "quotient")) else name
 
 
 def values_of(text: str, names: Sequence[str]) -> Pairs | None:
@@ -154,7 +154,7 @@ def values_of(text: str, names: Sequence[str]) -> Pairs | None:
     """
     text = plain_lines(text)
     places = _mentions(text, names) if names else None
-    if not places or denying(text[places[0][0] :], words(" ".join(names))):
+    if not places or has_denial(text[places[0][0] :], words(" ".join(names))):
         return None
     said = [name for _, _, name in places]
     starts, ends = [start for start, _, _ in places], [end for _, end, _ in places]

@@ -75,7 +75,7 @@ _ABOUT = re.compile(r"(?:≈|about |approximately |approx\.? |roughly |around )\
 _LETTERS_FIRST = re.compile(r"[A-Za-z]")
 
 
-def exact(text: str) -> WrittenNumber | None:
+def parse_number(text: str) -> WrittenNumber | None:
     """Parse a text that is one number as a whole; else return None.
 
     Raises:
@@ -85,7 +85,7 @@ def exact(text: str) -> WrittenNumber | None:
         return WrittenNumber(Fraction(int(text)))
     if len(text) > MAX_NUMBER:
         return None
-    found = leading(plain(text))
+    found = leading_numeral(plain(text))
     return found[0] if found and not found[1] else None
 
 
@@ -120,7 +120,7 @@ def close_to(value: Fraction, number: WrittenNumber) -> bool:
     return number.rounds and abs(value - number.value) <= number.step / 2 + abs(value) * _FLOAT_ERROR
 
 
-def leading(text: str) -> tuple[WrittenNumber, str] | None:
+def leading_numeral(text: str) -> tuple[WrittenNumber, str] | None:
     """Parse the number at the start of a ``plain`` text; return it and the rest (spaces kept), or None."""
     if whole := _PLAIN.fullmatch(text):
         return (_make_decimal(whole[1], whole[2], whole[3]), "") if whole[2] or whole[3] else None

@@ -55,7 +55,7 @@ def narrows(condition: str, *known: str) -> bool:
     return any(not any(found[0].lstrip("= ") in text for text in known) for found in _NARROWS.finditer(condition))
 
 
-def specialised(behind: str, *known: str) -> bool:
+def is_specialised(behind: str, *known: str) -> bool:
     """Return whether the text after a formula continues with a condition that restricts it: "where c = 917"."""
     found = _SPECIALISES.match(behind)
     return found is not None and narrows(found[1], *known)

@@ -11,8 +11,8 @@ from workbench.verifiers.rules.evaluate import features, finite_value
 from workbench.verifiers.rules.nodes import Node
 from workbench.verifiers.rules.quantities import Quantity
 from workbench.verifiers.rules.records import AnswerText, Expression, Part, Region, Term, Value, ValueType
-from workbench.verifiers.rules.regions import IntervalForm, at_letters, cells, place
-from workbench.verifiers.rules.sense import denying
+from workbench.verifiers.rules.regions import IntervalForm, cells, intervals_or_points, letter_values
+from workbench.verifiers.rules.sense import has_denial
 from workbench.verifiers.rules.statements import statements
 from workbench.verifiers.rules.tokens import NotUnderstood
 
@@ -64,7 +64,7 @@ def _split_pieces(text: str) -> list[tuple[str, str]] | None:
 
 def _split_piece(row: str) -> tuple[str, str] | None:
     if (head := _HEAD.match(row)) is not None:
-        if denying(head[0]):
+        if has_denial(head[0]):
             return None
         row = row[head.end() :]
     for pattern in (_ELSE_BEHIND, _ELSE_BEFORE):
@@ -89,7 +89,7 @@ def _read_piecewise(source: AnswerText, reader: AnswerReader) -> Value | None:
 
 
 def _is_restricted(value: str, where: str) -> bool:
-    formula, within = _parse_formula(value), place(where) if where else None
+    formula, within = _parse_formula(value), intervals_or_points(where) if where else None
     return formula is not None and within is not None and within[0] in (None, *features(formula).names)
 
 
@@ -124,7 +124,7 @@ class _Function(NamedTuple):
 
 def _make_function(value: Piecewise) -> _Function | None:
     formulas = [_parse_formula(part.text) for part, _ in value.pieces]
-    places = [None if where is None else place(where.text) for _, where in value.pieces]
+    places = [None if where is None else intervals_or_points(where.text) for _, where in value.pieces]
     known = tuple(formula for formula in formulas if formula is not None)
     if len(known) < len(formulas) or any(
         found is None and where is not None for found, (_, where) in zip(places, value.pieces, strict=True)
@@ -183,7 +183,7 @@ def _have_same_value(one: Node | None, other: Node | None, name: str, number: fl
 def _value_at(node: Node | None, name: str, number: float) -> float | None:
     if node is None:
         return None
-    return finite_value(node, {**at_letters(features(node).names), **REAL.constants, name: number})
+    return finite_value(node, {**letter_values(features(node).names), **REAL.constants, name: number})
 
 
 PIECEWISE = ValueType(

@@ -22,7 +22,7 @@ class PrefilteredPattern:
     def __init__(self, pattern: str, flags: int = 0) -> None:
         self._pattern = re.compile(pattern, flags)
         self._any_case = bool(self._pattern.flags & re.IGNORECASE)
-        words = needed(pattern, flags)
+        words = required_literals(pattern, flags)
         if self._any_case:
             words = frozenset(word.lower() for word in words)
         self._words = tuple(sorted(words, key=len, reverse=True))
@@ -37,7 +37,7 @@ class PrefilteredPattern:
         return None
 
 
-def needed(pattern: str, flags: int = 0) -> frozenset[str]:
+def required_literals(pattern: str, flags: int = 0) -> frozenset[str]:
     """Return literals of which each match contains at least one; empty if no literal is worth searching for."""
     try:
         from re import _parser  # type: ignore[attr-defined]

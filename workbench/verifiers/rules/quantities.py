@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from workbench.verifiers.rules.calendar import NAMES_OF_TIME
 from workbench.verifiers.rules.danger import MAX_DIGITS, TooComplex
-from workbench.verifiers.rules.numbers import MAX_NUMBER, WrittenNumber, close_to, equal, exact, leading
+from workbench.verifiers.rules.numbers import MAX_NUMBER, WrittenNumber, close_to, equal, leading_numeral, parse_number
 from workbench.verifiers.rules.numberwords import PARTS
 from workbench.verifiers.rules.prefilter import PrefilteredPattern
 from workbench.verifiers.rules.spelling import plain
@@ -62,7 +62,7 @@ def _is_marked(text: str) -> bool:
     return (not lower.isascii() or any(sign in lower for sign in _SIGNS)) and _MARK.search(text) is not None
 
 
-def marked(text: str) -> Based | None:
+def parse_marked_base(text: str) -> Based | None:
     """Parse a text that is a number with a marked base as a whole; else return None.
 
     Raises:
@@ -83,7 +83,7 @@ def marked(text: str) -> Based | None:
     return number if number.base == 16 and len(number.digits) > 1 else None
 
 
-def grouped(text: str, base: int | None) -> Based | None:
+def parse_grouped_digits(text: str, base: int | None) -> Based | None:
     """Parse a number in groups of four digits, in the base that the question requests: ``1011 0011``."""
     text = plain(text)
     return _make_based(text.replace("_", " "), base) if base and base != 10 and _GROUPS.fullmatch(text) else None
@@ -157,7 +157,7 @@ def ratio(text: str, in_words: bool = False) -> Ratio | None:
     """
     if len(text) > MAX_NUMBER or not (in_words or ":" in text or "\\colon" in text or "：" in text):
         return None
-    terms = [exact(term) for term in _BETWEEN.split(plain(text), maxsplit=_MAX_TERMS)]
+    terms = [parse_number(term) for term in _BETWEEN.split(plain(text), maxsplit=_MAX_TERMS)]
     values = tuple(term.value for term in terms if term is not None)
     if len(values) != len(terms) or not (in_words or len(values) > 1) or (len(values) > 1 and not values[-1]):
         return None
@@ -346,7 +346,7 @@ def _parse(text: str, parts: int) -> Quantity | None:
         text = currency[1] + text[currency.end() :]
     elif "°" in text and (angle := _SEXAGESIMAL.fullmatch(text)):
         return _parse_angle(angle)
-    found = leading(text)
+    found = leading_numeral(text)
     number, rest = found or (WrittenNumber(Fraction(1)), text)
     pi = 0
     if "π" in rest and (multiple := _PI.match(rest.lstrip(" *") if found else rest)) and not (found and multiple[1]):

@@ -10,16 +10,16 @@ from typing import Any
 
 from workbench.verifiers.rules.alternatives import alternatives_of
 from workbench.verifiers.rules.answer_types import READERS
-from workbench.verifiers.rules.bounds import by_ends, in_signs
+from workbench.verifiers.rules.bounds import bound_as_inequality, interval_by_ends
 from workbench.verifiers.rules.calendar import Moment, moment
 from workbench.verifiers.rules.changes import ChangeValue, change
 from workbench.verifiers.rules.chemistry import Chemical, chemical
 from workbench.verifiers.rules.choices import choice_of, closing_of, option_of, text_behind
 from workbench.verifiers.rules.conclusions import (
     beginnings,
-    concluded,
-    gives_another,
+    conclusion_of,
     gives_another_name,
+    gives_another_number,
     last_step,
     sentences,
     text_after,
@@ -56,22 +56,22 @@ from workbench.verifiers.rules.records import (
 from workbench.verifiers.rules.sense import (
     NOTHING,
     ROUGH,
-    changes,
-    denying,
+    change_marks,
     directions,
+    has_denial,
     is_prose,
-    sense_behind,
-    sense_of_figure,
-    sense_of_noun,
-    sense_of_phrase,
+    qualifiers_after,
+    qualifiers_of_noun,
+    qualifiers_of_number,
+    qualifiers_of_phrase,
     word_count,
     words,
 )
 from workbench.verifiers.rules.solving import has_unknown
-from workbench.verifiers.rules.spelling import localised, plain, tidy
-from workbench.verifiers.rules.states import Vocabulary, limited, stated, term, vocabulary_of
+from workbench.verifiers.rules.spelling import plain, tidy, with_decimal_points
+from workbench.verifiers.rules.states import Vocabulary, find_stated_state, is_qualified, term, vocabulary_of
 from workbench.verifiers.rules.strings import same_wording
-from workbench.verifiers.rules.structure import hyphened, in_steps, is_name, names_and_value, split_list
+from workbench.verifiers.rules.structure import count_hyphenated, is_name, names_and_value, split_list, split_steps
 from workbench.verifiers.rules.terms import same_words_of
 from workbench.verifiers.rules.units import MAX_UNIT, unit
 
@@ -140,7 +140,7 @@ class AnswerReader:
         question = self.question
         if (several := self._read_alternatives(text)) is not None:
             return several
-        joined = hyphened(tidy(text))
+        joined = count_hyphenated(tidy(text))
         if (joined > _PAIR or (joined == _PAIR and question.of_pairs)) and moment(text) is None:
             return self._read_order(text) or self.part(text)
         if (changed := change(text, question)) is not None:
@@ -155,7 +155,7 @@ class AnswerReader:
         if (named := named_reference(text, self)) is not None:
             return named
         if self.vocabulary is not None and not (is_symbol and question.symbols):
-            expected = stated(text, self.vocabulary, question.text, whole=True)
+            expected = find_stated_state(text, self.vocabulary, question.text, whole=True)
             return Part(tidy(text), _make_state(expected or "", self.vocabulary))
         if (sequence := closing_of(text, question.text)) is not None:
             return Part(tidy(text), Brackets(sequence))
@@ -244,14 +244,14 @@ class AnswerReader:
         if not isinstance(wanted.value, Text):
             text = _without_aside(text, wanted)
         if isinstance(wanted.value, ChosenOptions):
-            text = concluded(text)
+            text = conclusion_of(text)
         if isinstance(wanted.value, ChosenOptions) or (has_label(text) and self.question.options):
             if (given := self._option_letters(text)) is not None:
                 given |= text_behind(text, self.question.options, self._is_same)
                 return Part(tidy(text), ChosenOptions(given, by_letter=True))
             if isinstance(wanted.value, ChosenOptions):
                 # "Only B is prime" limits nothing.
-                left_open = how != "boxed" and limited(text, f"{self.question.text} only")
+                left_open = how != "boxed" and is_qualified(text, f"{self.question.text} only")
                 chosen = None if left_open else choice_of(text, self.question.options, self._is_same)
                 return Part(tidy(text), ChosenOptions(chosen or frozenset(), by_letter=False))
         if self.vocabulary is not None and isinstance(wanted.value, State):
@@ -272,9 +272,9 @@ class AnswerReader:
         if isinstance(wanted.value, Brackets):
             return Part(tidy(text), Brackets(closing_of(text, self.question.text, whole=True) or ""))
         if self.question.of_interval and isinstance(wanted.value, (Region, Collection)):
-            text = by_ends(text)
+            text = interval_by_ends(text)
         if isinstance(wanted.value, Region) or (self.question.of_interval and isinstance(wanted.value, Collection)):
-            text = in_signs(concluded(text), getattr(wanted.value, "name", ""))
+            text = bound_as_inequality(conclusion_of(text), getattr(wanted.value, "name", ""))
         elif (steps := self._read_steps(text, wanted)) is not None:
             return steps
         if not isinstance(wanted.value, Text):
@@ -298,7 +298,7 @@ class AnswerReader:
 
         An equation with an unknown has no result, except for one that holds for any value.
         """
-        told = concluded(tidy(text)).strip(" .,:`")
+        told = conclusion_of(tidy(text)).strip(" .,:`")
         pieces = [piece.strip(" .") for piece in _EQUALS.split(told)]
         concludes = told != tidy(text).strip(" .,:`")
         if len(pieces) > 1 and isinstance(wanted.value, _RESULTS) and "=" not in wanted.text:
@@ -331,8 +331,8 @@ class AnswerReader:
 
     def _read_order(self, text: str) -> Part[Collection] | None:
         signs = {sign for sign in "<>" if sign in text}
-        text = (localised(tidy(text)) if signs or self.question.decimal_commas else tidy(text)).rstrip(" .")
-        steps = in_steps(text)
+        text = (with_decimal_points(tidy(text)) if signs or self.question.decimal_commas else tidy(text)).rstrip(" .")
+        steps = split_steps(text)
         if len(steps) < 2 or len(signs) > 1 or (signs and "," in text):
             return None
         if signs == ({">"} if self.question.rising else {"<"} if self.question.falling else {""}):
@@ -346,11 +346,13 @@ class AnswerReader:
 
     def _read_state(self, text: str, sentence: str, how: str) -> State | None:
         vocabulary, asked = self.vocabulary or {}, self.question.text
-        if limited(text, asked):
+        if is_qualified(text, asked):
             return None
-        given = stated(text, vocabulary, asked, whole=how in ("boxed", "cue", "bold") or "yes" not in vocabulary)
+        given = find_stated_state(
+            text, vocabulary, asked, whole=how in ("boxed", "cue", "bold") or "yes" not in vocabulary
+        )
         if given is None and how not in ("cue", "bold"):
-            given = stated(sentence, vocabulary, asked)
+            given = find_stated_state(sentence, vocabulary, asked)
         return None if given is None else _make_state(given, vocabulary)
 
     def picked(self, text: str, wanted: Part[Any] | None = None) -> Part[Any] | None:
@@ -389,7 +391,7 @@ class AnswerReader:
         ):
             return None
         return found._replace(
-            sense=found.sense | sense_of_phrase(text, tidy(value)) | sense_behind(text_after(text, value))
+            sense=found.sense | qualifiers_of_phrase(text, tidy(value)) | qualifiers_after(text_after(text, value))
         )
 
     def _is_whole_statement(self, text: str, value: str, found: Part[Any]) -> bool:
@@ -397,7 +399,7 @@ class AnswerReader:
             return not gives_another_name(text, value)
         if _describes_members(value, found):
             return False
-        return not gives_another(text, value, self.question.text)
+        return not gives_another_number(text, value, self.question.text)
 
     def _is_meant_value(self, found: Part[Any], value: str, wanted: Part[Any] | None) -> bool:
         if wanted is not None and isinstance(wanted.value, Text):
@@ -447,16 +449,16 @@ class AnswerReader:
             value, name = Huge(), ""
         sense = NOTHING
         if isinstance(value, (Quantity, Text)) and not text.isdigit():
-            sense = sense_of_figure(raw if "~" in raw else text) | directions(text)
+            sense = qualifiers_of_number(raw if "~" in raw else text) | directions(text)
             if isinstance(value, Quantity) and value.word:
-                sense |= sense_of_noun(value.word)
+                sense |= qualifiers_of_noun(value.word)
         elif isinstance(value, Alternatives) and len(value.parts) == 1:
             sense = frozenset({ROUGH})
         elif isinstance(value, Collection):
             sense = NOTHING.union(*(part.sense for part in value.parts))
         if source.given:
             condition = source.whole[len(text) :]
-            sense |= changes(condition) - {"any"}
+            sense |= change_marks(condition) - {"any"}
             if narrows(condition, self.question.text):
                 sense |= {f"?{word}" for word in words(condition)}
         return Part(text, value, name, source.given, sense)
@@ -468,7 +470,7 @@ class AnswerReader:
         if self.question.imaginary and not depth:
             raw = text = _IMAGINARY.sub(_use_i_for_j, text)
         if not depth and ("," in text or "." in text) and self.question.decimal_commas:
-            raw, text = localised(raw), localised(text)
+            raw, text = with_decimal_points(raw), with_decimal_points(text)
         bare, given = without_condition(text)
         return AnswerText(bare if given else raw, bare, depth, given, whole=text) if bare else None
 
@@ -508,10 +510,10 @@ def conclusion(text: str) -> str | None:
 
 def _without_aside(text: str, wanted: Part[Any]) -> str:
     aside = _ASIDE.search(text) if text.endswith(")") else None
-    if aside is None or denying(aside[1]) or "or" in (said := words(aside[1])):
+    if aside is None or has_denial(aside[1]) or "or" in (said := words(aside[1])):
         return text
     if not isinstance(wanted.value, (Chemical, ChosenOptions, State)):
-        changed = ROUGH in sense_of_figure(text) or sense_of_noun(aside[1]) or directions(aside[1])
+        changed = ROUGH in qualifiers_of_number(text) or qualifiers_of_noun(aside[1]) or directions(aside[1])
         if changed or _DIGIT.search(aside[1]) or any(unit(word) for word in said):
             return text
     return text[: aside.start()]

@@ -74,11 +74,11 @@ def intervals(text: str) -> Found | None:
     ``\{x \mid x > 2\}``, and combinations of these by "or", "and", "except" and their signs. So are ``(1, 2)`` and
     ``[1, 2]``: the caller decides whether such a pair is an interval.
     """
-    found = place(text)
+    found = intervals_or_points(text)
     return None if found is None or all(one.low == one.high for one in found[1]) else found
 
 
-def place(text: str) -> Found | None:
+def intervals_or_points(text: str) -> Found | None:
     """Parse intervals as `intervals` does, and single points, too: ``x = 2``."""
     return _parse_region(text.strip(), 0)
 
@@ -111,7 +111,7 @@ def cells(operands: Sequence[Sequence[IntervalForm]]) -> list[LineCell] | None:
     return found
 
 
-def at_letters(names: Iterable[str]) -> dict[str, float]:
+def letter_values(names: Iterable[str]) -> dict[str, float]:
     """Return a value for each letter, increasing with the alphabet, to order ends that contain letters."""
     return {name: sum(ord(sign) / 100**at for at, sign in enumerate(name[:4])) for name in names}
 
@@ -266,7 +266,7 @@ def _end_value(text: str) -> float | None:
     tree = _parse_tree(text)
     if tree is None:
         return None
-    return finite_value(tree, {**at_letters(features(tree).names), **REAL.constants})
+    return finite_value(tree, {**letter_values(features(tree).names), **REAL.constants})
 
 
 def _parse_tree(text: str) -> Node | None:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from workbench.verifiers.rules.equations import constant_of
-from workbench.verifiers.rules.numbers import WrittenNumber, leading
+from workbench.verifiers.rules.numbers import WrittenNumber, leading_numeral
 from workbench.verifiers.rules.quantities import Quantity
 from workbench.verifiers.rules.records import Expression, Part
 from workbench.verifiers.rules.spelling import APPROXIMATELY, plain
@@ -90,7 +90,7 @@ def _exact_value(part: Part[Any]) -> Fraction | None:
 
 def _shown_number(text: str) -> WrittenNumber | None:
     said = plain(_ENDS.split(text, maxsplit=1)[0].strip(_AROUND))
-    found = leading(said)
+    found = leading_numeral(said)
     if found is None or not found[0].value:
         return None
     number, rest = found

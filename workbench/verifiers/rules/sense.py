@@ -182,7 +182,7 @@ def directions(text: str) -> frozenset[str]:
     return frozenset(mark for mark in found if ("-" if mark[0] == "+" else "+") + mark[1:] not in found)
 
 
-def opposed(one: frozenset[str], other: frozenset[str]) -> bool:
+def are_opposed(one: frozenset[str], other: frozenset[str]) -> bool:
     """Return whether two answers are on opposite sides, by their marks: a profit and a loss."""
 
     def other_side(mark: str) -> str:
@@ -209,7 +209,7 @@ def is_prose(text: str) -> bool:
     return not text.isascii() and len(_HAN.findall(text)) >= _HAN_PROSE
 
 
-def denying(text: str, meant: Iterable[str] = ()) -> bool:
+def has_denial(text: str, meant: Iterable[str] = ()) -> bool:
     """Return whether a text denies the value next to it, or leaves open which of several answers is meant.
 
     Args:
@@ -228,16 +228,16 @@ def _denials(text: str) -> set[str]:
     return set(found)
 
 
-def changing(text: str, meant: Iterable[str] = ()) -> bool:
+def has_change_word(text: str, meant: Iterable[str] = ()) -> bool:
     """Return whether a text contains a word that changes the meaning of the value next to it."""
-    return bool(changes(text).difference(meant))
+    return bool(change_marks(text).difference(meant))
 
 
-def changes(text: str) -> set[str]:
+def change_marks(text: str) -> set[str]:
     return _denials(text) | _SCALING.intersection(words(text))
 
 
-def changed_near(around: Around, scaling_only: bool = False) -> frozenset[str]:
+def marks_near(around: Around, scaling_only: bool = False) -> frozenset[str]:
     """Return the marks right before or after a value, in its clause.
 
     Args:
@@ -265,7 +265,7 @@ def changed_near(around: Around, scaling_only: bool = False) -> frozenset[str]:
     return frozenset(found)
 
 
-def sense_of_phrase(phrase: str, value: str) -> frozenset[str]:
+def qualifiers_of_phrase(phrase: str, value: str) -> frozenset[str]:
     at = phrase.rfind(value)
     if at < 0:
         return frozenset(UNREADABLE)
@@ -273,7 +273,7 @@ def sense_of_phrase(phrase: str, value: str) -> frozenset[str]:
     around = Around(phrase[:at], phrase[at + len(value) :])
     if _CONGRUENT.search(around.before) and _MODULO.match(around.behind):
         return NOTHING
-    found = set(changed_near(around)) | sense_of_figure(phrase, value)
+    found = set(marks_near(around)) | qualifiers_of_number(phrase, value)
     if _SIGN_BEFORE.search(around.before.rstrip(" $*")) or _SIGN_BEHIND.match(around.behind):
         found.add(SIGN)
     if _CURRENCY.search(around.before[-_CURRENCY_REACH:] + around.behind[:_CURRENCY_REACH]):
@@ -286,28 +286,28 @@ def sense_of_phrase(phrase: str, value: str) -> frozenset[str]:
     if _DIGIT.search(value) and (joined := _JOINS_UNIT.match(around.behind)) and unit(joined[1]) and not unit(value):
         found.add(f"?{stem(joined[1])}")
     if remark := _BRACKETED.match(around.behind):
-        found |= sense_behind(remark[1])
+        found |= qualifiers_after(remark[1])
     subject = _SUBJECT.split(around.before)
     if is_prose(phrase):
         lead = TOWARDS.split(_CLAUSE.split(subject[-1])[-1])[-1]
         about = _CLAUSE.split(" ".join(subject[-2:-1]))[-1]
         named = bool(subject[1:]) or not _DIGIT.search(value)
         return frozenset(
-            found | (_unknown_word_marks(lead) if named else set()) | {f"?{stem(word)}" for word in changes(about)}
+            found | (_unknown_word_marks(lead) if named else set()) | {f"?{stem(word)}" for word in change_marks(about)}
         )
-    found |= {f"?{stem(word)}" for word in changes(" ".join(subject[:-1]))}
-    found |= changes(f"{subject[-1]} {around.behind}")
+    found |= {f"?{stem(word)}" for word in change_marks(" ".join(subject[:-1]))}
+    found |= change_marks(f"{subject[-1]} {around.behind}")
     found.update(_TEX.findall(f"{around.before} {around.behind}"))
     rest = f"{subject[-1]} {around.behind}"
     return frozenset(found | _unknown_word_marks(rest))
 
 
-def sense_behind(text: str) -> set[str]:
+def qualifiers_after(text: str) -> set[str]:
     """Return the marks in the rest of a sentence after a value; "the next day" after a time is no change."""
-    return changes(_NEXT_DAY.sub(" ", text))
+    return change_marks(_NEXT_DAY.sub(" ", text))
 
 
-def sense_of_figure(phrase: str, value: str = "") -> frozenset[str]:
+def qualifiers_of_number(phrase: str, value: str = "") -> frozenset[str]:
     """Return the marks that are part of a number: "24th", "about 24", "at least 24".
 
     Args:
@@ -317,7 +317,7 @@ def sense_of_figure(phrase: str, value: str = "") -> frozenset[str]:
     found: set[str] = set()
     if not value and not is_prose(phrase) and (first := _DIGIT.search(phrase)):
         before = phrase[: first.start()]
-        found |= changes(before)
+        found |= change_marks(before)
         if before.isascii() and not _SIGN_BETWEEN.search(before):
             found |= _unknown_word_marks(before)
     if _MAY_BE_PLACE.search(phrase) and (_PLACE.search(phrase) or names_place(phrase)):
@@ -327,9 +327,9 @@ def sense_of_figure(phrase: str, value: str = "") -> frozenset[str]:
     return frozenset(found)
 
 
-def sense_of_noun(noun: str) -> frozenset[str]:
+def qualifiers_of_noun(noun: str) -> frozenset[str]:
     """Return the marks of text after a number that is not a known unit: "24 too many", "24以上", "24 each"."""
-    found = changes(noun)
+    found = change_marks(noun)
     if not noun.isascii() and _HAN_BEHIND.match(noun[:_HAN_REACH_BEHIND]):
         found |= {"多"}
     first = noun.split()[0].casefold()

@@ -13,7 +13,7 @@ from workbench.verifiers.rules.spelling import tidy
 from workbench.verifiers.rules.statements import statements
 from workbench.verifiers.rules.structure import is_name, split_list
 from workbench.verifiers.rules.tokens import NotUnderstood
-from workbench.verifiers.rules.units import split
+from workbench.verifiers.rules.units import split_unit
 
 _RELATION = re.compile(r"\\(?:leqslant|geqslant|leq?|geq?|neq?|lt|gt|approx|simeq)(?![A-Za-z])|[=<>≤≥≠≈]+")
 _MACRO = re.compile(r"\\(?:text\w*|mathrm|mbox)\s*\{[^{}]*\}|\\[A-Za-z]+")
@@ -67,7 +67,7 @@ def restates(reference: str, candidate: str, question: str) -> bool:
     return any(_is_equivalent(text, theirs) for text in _equations(question))
 
 
-def unworked(reference: str, candidate: str, question: str) -> bool:
+def has_open_unknown(reference: str, candidate: str, question: str) -> bool:
     """Return whether an answer contains an unknown, or a function of the question, that the reference lacks."""
     ours, theirs = tidy(reference), tidy(candidate)
     if not all(_is_solved(part) for part in split_list(_APPROXIMATE.sub("", ours))) or _PRODUCT.match(ours):
@@ -87,7 +87,7 @@ _LONG_ARGUMENT = 30
 
 def _value_without_unit(text: str) -> str:
     value = _value_side(text)
-    measured = split(value)
+    measured = split_unit(value)
     return measured[0] if measured else value
 
 

@@ -203,7 +203,7 @@ def _replace_exponent(exponent: re.Match[str]) -> str:
     return inner if inner[0] in "°′" else "^" + inner
 
 
-def localised(text: str) -> str:
+def with_decimal_points(text: str) -> str:
     """Return a text with decimal commas and dotted thousands as ``1234.5``: ``1.234,5``."""
     text = _DECIMAL_COMMA.sub(lambda found: f"{found[1].replace('.', '')}.{found[2]}", text)
     return _DOTTED.sub(lambda found: found[0].replace(".", ""), text) if len(_DOTTED.findall(text)) else text

@@ -147,13 +147,16 @@ def vocabulary_of(reference: str, question: str) -> Vocabulary | None:
     if not is_asked_for and len(offered := _offered_alternatives(asked)) > 1:
         alternatives = {state: state for state in offered}
         known = any(all(state in vocabulary for state in offered) for vocabulary in VOCABULARIES)
-        if not known and stated(reference, alternatives, whole=_PHRASE.fullmatch(word) is not None) in offered:
+        if (
+            not known
+            and find_stated_state(reference, alternatives, whole=_PHRASE.fullmatch(word) is not None) in offered
+        ):
             return alternatives
     if not fitting and _YES_OR_NO.match(word):
         return VOCABULARIES[0]
     if not fitting and " " in word:
         asked_for = [vocabulary for vocabulary in VOCABULARIES if _rank_vocabulary(vocabulary, "", named)[0] > 1]
-        fitting = [vocabulary for vocabulary in asked_for if stated(reference, vocabulary) is not None]
+        fitting = [vocabulary for vocabulary in asked_for if find_stated_state(reference, vocabulary) is not None]
     if len(fitting) < 2:
         return fitting[0] if fitting else None
     return max(fitting, key=lambda vocabulary: _rank_vocabulary(vocabulary, word, named))
@@ -212,7 +215,7 @@ def term(text: str) -> str | None:
     return None if _DIGIT.search(text) else _TERMS.get(_normalise(text) or "")
 
 
-def stated(text: str, vocabulary: Vocabulary, question: str = "", whole: bool = False) -> str | None:
+def find_stated_state(text: str, vocabulary: Vocabulary, question: str = "", whole: bool = False) -> str | None:
     """Return the state a text begins with ("No, because …") or concludes with ("Thus, the claim is disproved.").
 
     Args:
@@ -236,7 +239,7 @@ def stated(text: str, vocabulary: Vocabulary, question: str = "", whole: bool = 
     return named.pop() if len(named) == 1 else None
 
 
-def limited(text: str, question: str) -> bool:
+def is_qualified(text: str, question: str) -> bool:
     """Return whether words at an answer's end, which the question lacks, qualify it, leave it open or only report
     it."""
     said = {word for clause in last_clauses(text[-_LONGEST:]) for word in clause_words(clause)}

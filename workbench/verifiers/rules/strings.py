@@ -7,7 +7,7 @@ import unicodedata
 from functools import lru_cache
 
 from workbench.verifiers.rules.question import TypedQuestion
-from workbench.verifiers.rules.sense import denying, word_count, words
+from workbench.verifiers.rules.sense import has_denial, word_count, words
 from workbench.verifiers.rules.spelling import tidy, unquoted
 from workbench.verifiers.text import canonical_text
 
@@ -129,7 +129,7 @@ def canonical(text: str) -> str:
 # -- A sentence that gives a name, and what turns it into another name.
 
 
-def leads(sentence: str, answer: str) -> bool:
+def leads_sentence(sentence: str, answer: str) -> bool:
     """Return whether a sentence begins with an answer and explains it after a dash, colon or full stop."""
     rest = sentence.casefold().removeprefix(answer.casefold())
     return len(answer) > 1 and len(rest) < len(sentence) and _EXPLAINS.match(rest) is not None
@@ -155,7 +155,9 @@ def contains(sentence: str, answer: str) -> bool:
         return False
     if _HAN_NAME.fullmatch(answer):
         said = sentence.rstrip(" 。.！!”")
-        return said.endswith(answer) and _HAN_IS.search(said.removesuffix(answer)) is not None and not denying(sentence)
+        return (
+            said.endswith(answer) and _HAN_IS.search(said.removesuffix(answer)) is not None and not has_denial(sentence)
+        )
     said, wanted = canonical_text(sentence).casefold(), canonical_text(answer).casefold()
     at = said.rfind(wanted)
     if (
@@ -168,7 +170,7 @@ def contains(sentence: str, answer: str) -> bool:
     return _BEGINS.search(said[:at]) is not None and _ENDS.match(said[at + len(wanted) :]) is not None
 
 
-def holds(sentence: str, answers: list[str]) -> bool:
+def contains_any(sentence: str, answers: list[str]) -> bool:
     if not 1 < word_count(sentence) <= _SHORT:
         return False
     said = spelled(sentence).casefold()
@@ -209,7 +211,7 @@ def _is_symbol(one: str, other: str, asked: bool) -> bool:
     return len(one) <= _FEW - (not asked) or inner or (asked and len(one) <= _SHORT_SYMBOL)
 
 
-def goes_on(reference: str, answer: str, question: TypedQuestion) -> bool:
+def extends_name(reference: str, answer: str, question: TypedQuestion) -> bool:
     """Return whether an answer extends the reference's text to another name: "Paris, Texas", "Ann's brother"."""
     ours, theirs = spelled(reference), spelled(answer)
     at = theirs.casefold().rfind(ours.casefold())
@@ -220,4 +222,4 @@ def goes_on(reference: str, answer: str, question: TypedQuestion) -> bool:
     if found is not None:
         name = found["name"]
         return name is None or name.casefold() not in question.text.casefold()
-    return denying(behind.split(".")[0][:_NEAR], words(reference)) or denying(before[-_NEAR:], words(reference))
+    return has_denial(behind.split(".")[0][:_NEAR], words(reference)) or has_denial(before[-_NEAR:], words(reference))

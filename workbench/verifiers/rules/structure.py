@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from workbench.verifiers.rules.sense import changing
+from workbench.verifiers.rules.sense import has_change_word
 from workbench.verifiers.rules.tokens import FUNCTIONS
 
 Kind = Literal["list", "set", "tuple", "interval", "union", "matrix", "builder"]
@@ -118,13 +118,13 @@ def split_list(text: str) -> list[str]:
     return parts if len(parts) <= MAX_PARTS else [text]
 
 
-def hyphened(text: str) -> int:
+def count_hyphenated(text: str) -> int:
     """Count the whole numbers that hyphens join, as in an order, a score or a code: 4 in ``3-1-4-2``; 0 without
     hyphens."""
     return len(_HYPHEN.findall(text)) + 1 if text[:1].isdigit() and _HYPHENED.fullmatch(text) else 0
 
 
-def in_steps(text: str) -> list[str]:
+def split_steps(text: str) -> list[str]:
     """Split a sequence at arrows, signs of order, hyphens or words such as "then"; a text without them is one
     member."""
     if _AND_THEN.search(text):
@@ -135,7 +135,11 @@ def in_steps(text: str) -> list[str]:
 def names_and_value(text: str) -> tuple[str, str] | None:
     """Split ``x = 5`` and ``minimum: 5`` into name and value; None if there is no single name before a sign."""
     head, sign, tail = text.partition("=")
-    if not sign and (said := _SAID.fullmatch(text)) and not (changing(said[1], _EXTREMES) or said[1] in FUNCTIONS):
+    if (
+        not sign
+        and (said := _SAID.fullmatch(text))
+        and not (has_change_word(said[1], _EXTREMES) or said[1] in FUNCTIONS)
+    ):
         return said[1].lower(), said[2]
     head = head.strip()
     if not sign or not tail.strip() or "=" in tail or tail[0] in "<>" or head[-1:] in "<>!:≠":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from workbench.verifiers.rules.conclusions import concluded, sentences, without_means
+from workbench.verifiers.rules.conclusions import conclusion_of, sentences, without_means
 from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.sense import STATES, Around, stem, unknown_words, words
 
@@ -99,7 +99,7 @@ _ABSTRACT = frozenset({"way", "possibilit", "arrangement", "outcom", "cas", "sol
 """Words that may refer to any counted thing."""
 
 
-def of_another(around: Around, value: str, question: TypedQuestion) -> bool:
+def is_about_another(around: Around, value: str, question: TypedQuestion) -> bool:
     """Return whether the clause that gives a value is about something which the question doesn't mention.
 
     Args:
@@ -107,7 +107,7 @@ def of_another(around: Around, value: str, question: TypedQuestion) -> bool:
         value: The value.
         question: The question. What it asks for decides, and other words that the clause shares with it.
     """
-    before = _BOUNDARY.split(without_means(concluded(around.before)).rstrip(_LABELS))[-1]
+    before = _BOUNDARY.split(without_means(conclusion_of(around.before)).rstrip(_LABELS))[-1]
     behind = _BOUNDARY.split(around.behind[:_REACH_BEHIND], maxsplit=1)[0]
     known = _words_of(question.text)
     if any(sign.isdigit() for sign in value):

@@ -193,7 +193,7 @@ def surroundings(completion: str, answer: FinalAnswer) -> Surroundings:
     return Surroundings(_OPENERS.sub("", left), left, completion[end : end + _REACH])
 
 
-def denied(around: Surroundings) -> bool:
+def is_denied(around: Surroundings) -> bool:
     """Return whether the text calls the answer wrong, doubts it, asks for it, or retracts it."""
     return (
         _LEFT_OPEN.search(around.before) is not None
@@ -203,13 +203,13 @@ def denied(around: Surroundings) -> bool:
     )
 
 
-def taken_back(reference: str, answer: str) -> bool:
+def is_retracted_later(reference: str, answer: str) -> bool:
     """Return whether a sentence that contains an answer retracts it afterwards: "Ann. Wait, Bea"."""
     at = answer.casefold().rfind(reference.casefold())
     return at >= 0 and _is_denied_after(answer[at + len(reference) :])
 
 
-def changed(around: Surroundings) -> bool:
+def is_part_of_formula(around: Surroundings) -> bool:
     r"""Return whether the answer is part of a larger formula: ``-\boxed{12}``, ``\boxed{12}+1``."""
     letter = _LETTER_BEHIND.match(around.behind)
     if letter is not None and unit(letter[1]) is None:

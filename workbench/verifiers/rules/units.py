@@ -385,7 +385,7 @@ def split_letter(text: str) -> tuple[str, Unit] | None:
     return (found[1], known) if found and known else None
 
 
-def split(text: str) -> tuple[str, Unit] | None:
+def split_unit(text: str) -> tuple[str, Unit] | None:
     """Split a text into a value and a known unit that ends it; else return None."""
     if len(text) > MAX_NUMBER:
         return None

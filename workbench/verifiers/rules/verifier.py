@@ -10,7 +10,7 @@ from typing import ClassVar
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers import latex
 from workbench.verifiers.base import Isolation, Pending
-from workbench.verifiers.option_record import choices, chosen, made, meanings
+from workbench.verifiers.option_record import changed_values, choices, meanings, parse_record
 from workbench.verifiers.rules.answers import Answers, answers
 from workbench.verifiers.rules.decision import Decision, decide
 from workbench.verifiers.rules.equality import Symbolic, Unread
@@ -36,7 +36,7 @@ class Rules:
     isolation: Isolation = "staged"
 
     def __init__(self, **options: str) -> None:
-        self._leniency = made(Leniency, options)
+        self._leniency = parse_record(Leniency, options)
         # Without sympy the rules still decide what they can parse.
         self.version = RULE_VERSION
         self.lack = latex.lack()
@@ -45,7 +45,7 @@ class Rules:
             self.version += "".join(f"+{package}{version(name)}" for package, name in _SYMBOLIC.items())
 
     def config(self) -> dict[str, object]:
-        return chosen(self._leniency)
+        return changed_values(self._leniency)
 
     def quick(self, item: VerifierInput) -> Verdict | Pending:
         """Return the verdict, or the comparison deferred to a worker; this is fast for any texts."""

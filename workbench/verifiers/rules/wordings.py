@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from workbench.verifiers.rules.choices import contrasts, holds_label, names_another
+from workbench.verifiers.rules.choices import has_contrast, holds_label, names_another
 from workbench.verifiers.rules.conclusions import value_in
 from workbench.verifiers.rules.danger import TooComplex
 from workbench.verifiers.rules.equality import DIFFERENT, Doubt, Equality
@@ -23,9 +23,9 @@ from workbench.verifiers.rules.records import (
     ValueType,
 )
 from workbench.verifiers.rules.restating import completes
-from workbench.verifiers.rules.sense import changes, explained_by, sense_of_phrase, word_count
+from workbench.verifiers.rules.sense import change_marks, explained_by, qualifiers_of_phrase, word_count
 from workbench.verifiers.rules.states import term
-from workbench.verifiers.rules.strings import contains, goes_on, leads, other_case, same_wording
+from workbench.verifiers.rules.strings import contains, extends_name, leads_sentence, other_case, same_wording
 from workbench.verifiers.rules.terms import same_words_of
 
 if TYPE_CHECKING:
@@ -50,11 +50,11 @@ def _compare_choices(one: Part[ChosenOptions], other: Part[ChosenOptions], with_
         return Equality(ours.labels == theirs.labels, "choice.letter")
     if not ours.labels or not theirs.labels:
         labels = ours.labels | theirs.labels
-        if with_.question.options and contrasts(other.text) and holds_label(other.text, labels):
+        if with_.question.options and has_contrast(other.text) and holds_label(other.text, labels):
             raise Doubt("semantic")
         return Equality(False, "choice.none")
     if not theirs.by_letter:
-        left_open = ours.labels < theirs.labels and contrasts(other.text)
+        left_open = ours.labels < theirs.labels and has_contrast(other.text)
         if left_open or (
             ours.labels == theirs.labels and names_another(other.text, ours.labels, with_.question.options)
         ):
@@ -90,13 +90,15 @@ def _compare_texts(one: Part[Text], other: Part[Any], with_: Comparison) -> Equa
             raise Doubt("alike")
         return Equality(True, rule)
     if not with_.boxed and _is_contained(reference.text, candidate.text, with_):
-        if goes_on(reference.text, candidate.text, question) or other_case(reference.text, candidate.text, question):
+        if extends_name(reference.text, candidate.text, question) or other_case(
+            reference.text, candidate.text, question
+        ):
             raise Doubt("alike")
         return Equality(True, "text.contained")
     short, phrase = sorted((one, other), key=lambda part: len(part.text))
     value = value_in(phrase.text) if with_.boxed and word_count(phrase.text) else None
     if value and value != phrase.text and same_wording(short.text, value):
-        if with_.unexplained(sense_of_phrase(phrase.text, value), short):
+        if with_.unexplained(qualifiers_of_phrase(phrase.text, value), short):
             raise Doubt("qualified")
         return Equality(True, "text.contained")
     texts = [part.value for part in (one, other) if isinstance(part.value, Text)]
@@ -107,9 +109,9 @@ def _compare_texts(one: Part[Text], other: Part[Any], with_: Comparison) -> Equa
 
 
 def _is_contained(reference: str, answer: str, with_: Comparison) -> bool:
-    if changes(answer[: max(answer.find(reference), 0)]) - explained_by(with_.question.text):
+    if change_marks(answer[: max(answer.find(reference), 0)]) - explained_by(with_.question.text):
         return False
-    if word_count(reference) and leads(answer, reference):
+    if word_count(reference) and leads_sentence(answer, reference):
         return True
     if with_.question.type not in (None, "D") or _VALUE.search(reference):
         return False

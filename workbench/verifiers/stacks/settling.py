@@ -88,7 +88,7 @@ def stages(text: str) -> tuple[Stage, ...]:
     return found
 
 
-def in_words(found: Iterable[Stage]) -> str:
+def format_stages(found: Iterable[Stage]) -> str:
     return ", ".join(map(str, found))
 
 

@@ -15,7 +15,7 @@ from workbench.llm.records import Ask, Reply, Request
 from workbench.llm.server import Limits, ModelServer, StageLimits
 from workbench.verifiers.base import AnyVerifier, Isolation, Judged, ServedVerifier, Verifier, identity
 from workbench.verifiers.serving import LIMIT_OPTIONS, choice, judged_by_server, limits_from, required
-from workbench.verifiers.stacks.settling import STAGES, Stage, in_words, stages
+from workbench.verifiers.stacks.settling import STAGES, Stage, format_stages, stages
 
 if TYPE_CHECKING:
     from workbench.verifiers.registry import Registry
@@ -93,7 +93,7 @@ class Stack:
     def config(self) -> dict[str, object]:
         made = {name: identity(verifier) for name, (_, verifier) in self._made.items()}
         spent = {WHEN_SPENT: self._when_spent} if self._when_spent != "pause" else {}
-        return {STAGES: in_words(self.stages), "verifiers": made, **spent}
+        return {STAGES: format_stages(self.stages), "verifiers": made, **spent}
 
     def servers(self) -> dict[str, ModelServer]:
         """Return all stages' servers, by the stage's name and the role there; empty if all stages are local."""

@@ -230,8 +230,8 @@ def raw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             top = tops(3)[question - 1]
             for suite, numbers in (("plus", (-5, 0, top, top + 9)), ("weak", (0, -1))):
                 dataset = connection.execute("SELECT dataset_id FROM questions").fetchone()[0]
-                known = tests.named(connection, dataset, suite)
-                number = tests.add(connection, dataset, suite, "imported", "{}") if known is None else known.id
+                known = tests.find_suite(connection, dataset, suite)
+                number = tests.add_suite(connection, dataset, suite, "imported", "{}") if known is None else known.id
                 lines = [f"assert candidate({one}) == {limited(one, top)}" for one in numbers]
                 made = [CodeTest(form="statement", source=line) for line in lines]
                 tests.put_tests(connection, "question", number, {question: made})

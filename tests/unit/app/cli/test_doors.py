@@ -18,7 +18,7 @@ from workbench.app.cli import opening
 from workbench.app.tui.start import Beginning, StartApp, StartKeys, here
 from workbench.app.verbs import COMMANDS
 from workbench.config.file import FOLDER_VARIABLE
-from workbench.config.settings import RecentProject, recent, remember
+from workbench.config.settings import RecentProject, recent_projects, remember_project
 from workbench.core.errors import UsageError
 from workbench.core.options import TableForm
 from workbench.core.project import Project, open_project, opened_project
@@ -55,16 +55,16 @@ def test_what_was_opened_last_comes_first(tmp_path: Path) -> None:
     paths = [tmp_path / f"{name}.db" for name in "abc"]
     for path in paths:
         path.touch()
-        remember(path, None)
-    remember(paths[0], "amira")
-    assert recent() == [
+        remember_project(path, None)
+    remember_project(paths[0], "amira")
+    assert recent_projects() == [
         RecentProject(str(paths[0]), "amira"),
         RecentProject(str(paths[2])),
         RecentProject(str(paths[1])),
         RecentProject(str(paths[0])),
     ], "the coordinator's own entry stays"
     paths[0].unlink()
-    assert recent()[0] == RecentProject(str(paths[0]), "amira")
+    assert recent_projects()[0] == RecentProject(str(paths[0]), "amira")
 
 
 def test_a_project_opened_under_a_name_is_remembered_with_it(monkeypatch: pytest.MonkeyPatch, database: str) -> None:
@@ -74,24 +74,24 @@ def test_a_project_opened_under_a_name_is_remembered_with_it(monkeypatch: pytest
     monkeypatch.setattr("sys.stdin", Mock(isatty=lambda: True))
     monkeypatch.setattr("sys.stdout", Mock(isatty=lambda: True))
     opening.open_command.main([database, "--as", "amira"], standalone_mode=False)
-    assert recent() == [RecentProject(database, "amira")]
+    assert recent_projects() == [RecentProject(database, "amira")]
 
 
 @pytest.mark.parametrize("content", ["", "{", '{"a": 1}', '[{"path": 3}]', "\x00", "[" * 100_000])
 def test_a_broken_list_of_what_was_opened_is_none(tmp_path: Path, content: str) -> None:
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "recent.json").write_text(content)
-    assert recent() == []
+    assert recent_projects() == []
     (tmp_path / "a.db").touch()
-    remember(tmp_path / "a.db", None)
-    assert len(recent()) == 1
+    remember_project(tmp_path / "a.db", None)
+    assert len(recent_projects()) == 1
 
 
 def test_where_it_can_t_be_kept_nothing_is_lost(tmp_path: Path) -> None:
     (tmp_path / "own").write_text("no folder")
     (tmp_path / "a.db").touch()
-    remember(tmp_path / "a.db", None)
-    assert recent() == []
+    remember_project(tmp_path / "a.db", None)
+    assert recent_projects() == []
 
 
 @pytest.mark.parametrize("arguments", [["p.db"], ["./p.db", "--at", "runs"], ["nothing.sqlite"], ["folder/p"]])

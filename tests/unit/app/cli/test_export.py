@@ -24,7 +24,7 @@ def call(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp
 
 def test_the_commands_of_the_guide_work(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # The doctor is here for the database; attacks on the sandbox take it seconds.
-    monkeypatch.setattr(backups, "sandbox", list)
+    monkeypatch.setattr(backups, "check_sandbox", list)
     shutil.copytree(ROOT / "sample_data", tmp_path / "sample_data")
     commands = shown_commands("docs/export.md")
     assert {"sft", "pairs", "workbench"} < {word for command in commands for word in command}

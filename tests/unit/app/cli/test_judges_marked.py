@@ -12,7 +12,7 @@ from tests.helpers import make_project, numbered
 from tests.unit.measuring.scored_runs import add_complete_run
 from workbench.app.cli import root
 from workbench.core.verdict import OutcomeCode, Verdict
-from workbench.measuring.notes import note
+from workbench.measuring.notes import add_selection_judges
 
 ITEMS = 12
 MARKED = "judge †"
@@ -47,7 +47,7 @@ def made(folder: Path, *chose: str) -> str:
             for item, yes in said
         ]
         add_complete_run(project, name, verdicts)
-    note(project, "sample", chose)
+    add_selection_judges(project, "sample", chose)
     project.close()
     return str(project.path)
 

@@ -78,7 +78,7 @@ def everything(folder: Path) -> dict[str, bytes | None]:
 @pytest.fixture
 def call(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Call:
     # What doctor does elsewhere takes seconds.
-    monkeypatch.setattr("workbench.care.backups.sandbox", list)
+    monkeypatch.setattr("workbench.care.backups.check_sandbox", list)
     return in_process(monkeypatch, capfd)
 
 

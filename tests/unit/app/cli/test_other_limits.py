@@ -49,7 +49,7 @@ def test_a_command_does_all_or_says_that_it_did_not(
     given: Given, disk: SmallDisk, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("workbench.care.backups.MIN_FREE_BYTES", 0)
-    monkeypatch.setattr("workbench.care.backups.sandbox", list)
+    monkeypatch.setattr("workbench.care.backups.check_sandbox", list)
     lefts = (0, 1, 2, 3, 5) if isinstance(disk, FewFiles) else (0, 40_000, 200_000, 620_000)
     found = Trial(given, disk, command).run(lefts if command not in SHORT else lefts[::2])
     assert found.total() == len(lefts if command not in SHORT else lefts[::2])
@@ -68,7 +68,7 @@ def read_only(given: Given, tmp_path: Path) -> Iterator[Path]:
 def test_on_a_read_only_disk_each_command_says_so_and_a_copy_can_be_made(
     given: Given, read_only: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workbench.care.backups.sandbox", list)
+    monkeypatch.setattr("workbench.care.backups.check_sandbox", list)
     texts = {"IN/": f"{given.folder}/", "FILE": f"{read_only}/new", "FOLDER": f"{read_only}/folder"}
     texts |= {"ITEM": given.item, "FLAGGED": given.flagged}
     for name, text in {**READS, **COMMANDS}.items():

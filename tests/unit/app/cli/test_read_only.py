@@ -43,7 +43,7 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Given]:
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     # What doctor does elsewhere takes seconds.
-    monkeypatch.setattr("workbench.care.backups.sandbox", list)
+    monkeypatch.setattr("workbench.care.backups.check_sandbox", list)
 
 
 @contextmanager

@@ -49,7 +49,7 @@ def test_everyone_gets_a_link_that_lets_them_in(project: Project, ready_at_once:
     for name, url in lines:
         place, _, token = url.partition("#")
         assert place == "http://127.0.0.1:8000/enter"
-        login = tokens.enter(project, token)
+        login = tokens.redeem_link(project, token)
         assert login is not None
         assert login.name == name
 
@@ -68,7 +68,7 @@ def test_one_more_link_and_the_end_of_them(project: Project) -> None:
     name, url = done.stdout.split()
     assert (name, url.partition("#")[0]) == ("ann", "http://127.0.0.1:8123/enter")
     assert run(project.path, "--revoke", "ann", "--json").stdout == '{\n  "revoked": 1\n}\n'
-    assert tokens.enter(project, url.partition("#")[2]) is None
+    assert tokens.redeem_link(project, url.partition("#")[2]) is None
 
 
 @pytest.mark.usefixtures("ready_at_once")

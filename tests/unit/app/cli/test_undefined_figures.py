@@ -112,7 +112,7 @@ def test_frames_have_nan(database: str) -> None:
 
 def test_the_app_has_a_dash() -> None:
     from tests.tui.test_accuracy_sheet import row
-    from workbench.app.tui.kit.accuracy_sheet import AccuracySheet, of_group, of_verifier
+    from workbench.app.tui.kit.accuracy_sheet import AccuracySheet, group_detail, verifier_detail
     from workbench.app.tui.kit.accuracy_view import FIGURES
     from workbench.statistics.records.report import AccuracyReport
 
@@ -120,8 +120,8 @@ def test_the_app_has_a_dash() -> None:
     gold = {"adjudicated": 0, "agreed": 100, "imported": 0, "none": 0}
     report = AccuracyReport(protocol="forced", gold=gold, gold_choice="final", by=None, rows=rows, averages=[])
     sheet = AccuracySheet(report)
-    detail = of_verifier(sheet, "v", FIGURES["mcc"], None, wide=True)
+    detail = verifier_detail(sheet, "v", FIGURES["mcc"], None, wide=True)
     at = [column.key for column in detail.columns].index("MCC")
     assert detail.rows[0].cells[at].text == "–"
-    by_mcc = of_group(sheet, None, FIGURES["mcc"], (), width=120)
+    by_mcc = group_detail(sheet, None, FIGURES["mcc"], (), width=120)
     assert [shown.cells[2].text for shown in by_mcc.rows] == ["-0.500", "–"]

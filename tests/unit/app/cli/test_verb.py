@@ -14,7 +14,7 @@ from workbench.app import cli
 from workbench.app.cli.verb import Output, params_of, verb
 from workbench.app.verbs import COMMANDS, GROUPS
 from workbench.core.errors import UsageError
-from workbench.core.options import NONE_GIVEN, Options, Seed, Whole, argument, fields_of, option, pair
+from workbench.core.options import NONE_GIVEN, Options, Seed, Whole, argument, fields_of, option, split_pair
 
 
 def _numbers(text: str) -> tuple[int, ...]:
@@ -30,7 +30,7 @@ class CakeOptions(Options, frozen=True, kw_only=True):
     sort: Annotated[Literal["plain", "fruit"], option("Which.")] = "plain"
     with_: Annotated[tuple[str, ...], option("What else.", metavar="WORD")] = ()
     sizes: Annotated[tuple[int, ...], option("Sizes.", read=_numbers)] = (1, 2)
-    spices: Annotated[dict[str, str], option("How much of each.", "-s", read=pair)] = NONE_GIVEN
+    spices: Annotated[dict[str, str], option("How much of each.", "-s", read=split_pair)] = NONE_GIVEN
     seed: Seed = 0
     dry: Annotated[bool, option("No butter.")] = False
 

@@ -14,7 +14,7 @@ from tests.growing_served import answering, need_a_sandbox, own_tests
 from tests.served_runs import VERIFIER, here
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received
-from workbench.runs.replaying import open_book
+from workbench.runs.replaying import load_recorded_replies
 
 ANSWER = answering(own_tests(1))
 WRITES = {
@@ -70,7 +70,7 @@ def test_every_generation_shows_what_was_asked_and_written(call: Call, database:
     (name,) = (one["verifier"] for one in json.loads(runs))
     assert call("transcripts", database, "--verifier", name) == (0, out, "")
     Path("replies.jsonl").write_text(out)
-    book, refused = open_book(Path("replies.jsonl"))
+    book, refused = load_recorded_replies(Path("replies.jsonl"))
     assert not refused
     assert book.answer("/v1/chat/completions", key(asked[0]).encode()) is not None
 

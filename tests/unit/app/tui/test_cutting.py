@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from workbench.app.tui.kit.wrapping import cut, padded
+from workbench.app.tui.kit.wrapping import padded, split_spans
 from workbench.core.text.document import Span
 
 SPANS = st.lists(st.text(alphabet="ab 漢é=", max_size=12).map(Span), max_size=4)
@@ -14,7 +14,7 @@ SPANS = st.lists(st.text(alphabet="ab 漢é=", max_size=12).map(Span), max_size=
 
 @given(SPANS, st.integers(1, 9))
 def test_every_character_is_kept_in_pieces_that_fit(spans: list[Span], width: int) -> None:
-    pieces = cut(spans, width)
+    pieces = split_spans(spans, width)
     assert "".join(span.text for piece in pieces for span in piece) == "".join(span.text for span in spans)
     for piece in pieces:
         text = "".join(span.text for span in piece)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.app.tui.kit.title_bar import RemarkPiece, fitted
+from workbench.app.tui.kit.title_bar import RemarkPiece, fit_pieces
 from workbench.app.tui.pace import ENOUGH, Pace, about, pace_parts
 
 
@@ -86,8 +86,8 @@ PARTS = (
     ],
 )
 def test_what_matters_least_goes_first(room: int | None, remark: str) -> None:
-    assert fitted(PARTS, room) == remark
+    assert fit_pieces(PARTS, room) == remark
 
 
 def test_without_pieces_there_is_no_remark() -> None:
-    assert fitted((), 10) == ""
+    assert fit_pieces((), 10) == ""

@@ -159,9 +159,9 @@ async def test_coming_in_gives_a_new_cookie_whatever_was_there(project: Project,
         async with client.post("/enter", data=tokens.new_link(project, "ann"), headers=headers) as answer:
             second = answer.cookies[f"workbench-{address.port}"].value
     assert len({fixed, first, second}) == 3
-    assert tokens.who(project, fixed) is None
-    assert tokens.who(project, first) is None
-    assert tokens.who(project, second) == "ann"
+    assert tokens.name_of_login(project, fixed) is None
+    assert tokens.name_of_login(project, first) is None
+    assert tokens.name_of_login(project, second) == "ann"
 
 
 FOREIGN = ["null", "http://evil.example", "https://127.0.0.1:{port}", "http://127.0.0.1:1", "http://localhost:{port}"]
@@ -178,7 +178,7 @@ async def test_other_pages_are_refused_though_the_cookie_comes(
             assert answer.status == 403
         async with client.post("/enter", data=link, headers=headers) as answer:
             assert answer.status == 403
-    assert tokens.enter(project, link) is not None
+    assert tokens.redeem_link(project, link) is not None
 
 
 async def test_other_hosts_are_refused_though_the_cookie_comes(project: Project, address: Address) -> None:
@@ -375,7 +375,7 @@ async def test_a_database_that_is_busy_is_no_crash(
         raise StoreError("it is locked")
 
     async with come_in(project, address, "ann") as client:
-        monkeypatch.setattr(tokens, "who", fail)
+        monkeypatch.setattr(tokens, "name_of_login", fail)
         async with client.get("/") as answer:
             assert answer.status == 503
             assert "locked" not in await answer.text()

@@ -148,7 +148,7 @@ def test_imported_gold_must_be_asked_for_and_is_named(tmp_path: Path) -> None:
     report = build_balanced(project, BalancedOptions(per_type=1, gold="imported"))
     assert (report.gold, report.tuples, report.excluded) == ("imported", 2, {"no_gold": 2, "no_verdict": 1})
     assert {one.gold_from for one in members(project)} == {"imported"}
-    assert sets.every(project.database.reader())[0].guideline is None
+    assert sets.all_sets(project.database.reader())[0].guideline is None
 
 
 def test_peoples_type_is_the_one_in_force(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.benchmarks.building.asked import question
-from workbench.benchmarks.capping import Caps, Chosen, Question, lack
+from workbench.benchmarks.capping import Caps, Chosen, Question, shortage
 from workbench.benchmarks.quotas import Quotas, balance, choose, undivided
 from workbench.core.sets import Fill
 
@@ -87,7 +87,7 @@ def test_no_choice_within_caps_has_more(
     quotas, caps = {"A1": first, "A2": second}, Caps(source=per_source, model=2)
     chosen = choose(questions, by_subtype, quotas, caps, seed)
 
-    assert caps.hold(chosen)
+    assert caps.are_met(chosen)
     assert all(count <= quotas[name] for name, count in Counter(one.subtype for one, _ in chosen).items())
     assert len(set(keys(chosen))) == len(chosen)
     assert len(chosen) == most_by_hand(questions, quotas, caps)
@@ -103,7 +103,7 @@ def most_by_hand(questions: list[Question], quotas: dict[str, int], caps: Caps) 
                 [(yes, no) for yes in one.completions if yes.correct for no in one.completions if not no.correct]
                 for one in some
             ]
-            if any(caps.hold(list(zip(some, way, strict=True))) for way in product(*ways)):
+            if any(caps.are_met(list(zip(some, way, strict=True))) for way in product(*ways)):
                 return size
     return 0
 
@@ -127,4 +127,4 @@ def test_what_caps_keep_out_of_a_subtype_is_asked_of_the_others() -> None:
 def test_every_type_that_is_wanted_is_told_of() -> None:
     found = balance([question(1, "+-")], undivided(2, set()), NO_CAPS, "none", 0)
     assert found.available == {"A": {"A": 1}, "B": {}, "C": {}, "D": {}}
-    assert lack(found.chosen[0][0], 1) is None
+    assert shortage(found.chosen[0][0], 1) is None

@@ -30,7 +30,7 @@ def project(tmp_path: Path) -> Project:
 
 
 def names(project: Project) -> list[str]:
-    return [f"{one.name}@{one.version}" for one in sets.every(project.database.reader())]
+    return [f"{one.name}@{one.version}" for one in sets.all_sets(project.database.reader())]
 
 
 class KilledError(Exception):
@@ -120,4 +120,4 @@ def test_what_is_no_name(project: Project, name: str) -> None:
 
 def test_the_guidelines_in_force_are_kept_where_people_decide(project: Project) -> None:
     build_balanced(project, ONE)
-    assert sets.every(project.database.reader())[0].guideline == "1"
+    assert sets.all_sets(project.database.reader())[0].guideline == "1"

@@ -198,7 +198,7 @@ def test_the_runs_that_chose_stay_with_both_sets(tmp_path: Path) -> None:
     build_hard(project, HardOptions(judges=FIVE))
     say(project, *((item, person, "-") for item in queued(project) for person in ("ann", "ben")))
     build_hard(project, HardOptions())
-    assert [one.runs for one in sets.every(project.database.reader())] == [(1, 2, 3, 4, 5)] * 2
+    assert [one.runs for one in sets.all_sets(project.database.reader())] == [(1, 2, 3, 4, 5)] * 2
 
 
 def golds(project: Project) -> list[bool | None]:
@@ -285,5 +285,5 @@ def test_what_can_go_wrong(tmp_path: Path, asked: HardOptions, told: str) -> Non
 def test_a_plan_writes_nothing(tmp_path: Path) -> None:
     project = voted(tmp_path)
     assert build_hard(project, HardOptions(judges=FIVE, dry_run=True)).version is None
-    assert sets.every(project.database.reader()) == []
+    assert sets.all_sets(project.database.reader()) == []
     assert notes.judges(project) == {}

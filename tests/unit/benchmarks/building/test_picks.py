@@ -77,7 +77,7 @@ def test_one_and_one(project: Project) -> None:
 
 def test_the_judge_is_noted_and_the_run_stored(project: Project) -> None:
     build_picks(project, PicksOptions(judge="judge"))
-    (stored,) = sets.every(project.database.reader())
+    (stored,) = sets.all_sets(project.database.reader())
 
     assert (stored.kind, stored.runs) == ("picks", (1,))
     assert notes.judges(project) == {"pool": ["judge"]}
@@ -130,7 +130,7 @@ def test_a_plan_writes_nothing(project: Project) -> None:
     report = build_picks(project, PicksOptions(judge="judge", dry_run=True))
 
     assert (report.version, report.tuples) == (None, 4)
-    assert sets.every(project.database.reader()) == []
+    assert sets.all_sets(project.database.reader()) == []
     assert notes.judges(project) == {}
 
 

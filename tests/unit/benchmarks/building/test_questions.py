@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.benchmarks.building.asked import question
-from workbench.benchmarks.capping import LACKS, lack, pick
+from workbench.benchmarks.capping import LACKS, pick, shortage
 
 
 @pytest.mark.parametrize(
@@ -24,14 +24,14 @@ from workbench.benchmarks.capping import LACKS, lack, pick
     ],
 )
 def test_what_a_question_lacks(said: str, each: int, expected: str | None) -> None:
-    assert lack(question(1, said), each) == expected
+    assert shortage(question(1, said), each) == expected
     assert expected is None or LACKS[expected]
 
 
 @given(st.text("+-?", max_size=12), st.integers(1, 3), st.integers(0, 9))
 def test_a_question_that_lacks_nothing_gives_exactly_so_many_of_each(said: str, each: int, seed: int) -> None:
     asked = question(1, said)
-    if lack(asked, each) is not None:
+    if shortage(asked, each) is not None:
         assert min(said.count("+"), said.count("-")) < each
         return
     picked = pick(asked, each, seed, "step")
@@ -44,7 +44,7 @@ def test_a_question_that_lacks_nothing_gives_exactly_so_many_of_each(said: str, 
 @given(st.text("+-?", min_size=4, max_size=10), st.text("?", max_size=6))
 def test_what_is_neither_changes_no_pick(said: str, more: str) -> None:
     asked, with_more = question(1, said), question(1, said + more)
-    if lack(asked, 1) is None:
+    if shortage(asked, 1) is None:
         assert pick(asked, 1, 3, "step") == pick(with_more, 1, 3, "step")
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.benchmarks.curating.drawing import Drawable, draw_questions
-from workbench.benchmarks.curating.types import NamedType, type_in_force, why_untyped
+from workbench.benchmarks.curating.types import NamedType, current_type, why_untyped
 from workbench.measuring.records.curation import PoolQuestion
 
 QUOTAS = {"A": 5, "B": 5}
@@ -103,6 +103,6 @@ def test_people_go_before_files_and_files_before_models(
     said: dict[str, object], counts: NamedType | None, *, confirmed: bool, why: str
 ) -> None:
     found = question(**said)
-    assert type_in_force(found) == counts
-    assert (type_in_force(found, confirmed=True) is not None) is confirmed
+    assert current_type(found) == counts
+    assert (current_type(found, confirmed=True) is not None) is confirmed
     assert why in ("", why_untyped(found))

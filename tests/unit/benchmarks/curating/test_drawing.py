@@ -38,7 +38,7 @@ def members(project: Project, name: str = "pool") -> dict[str, tuple[str, str | 
 
 def test_a_draw_is_frozen_with_what_came_of_it(project: Project) -> None:
     planned = draw(project, replace(WISH, dry_run=True))
-    assert (planned.version, sets.every(project.database.reader())) == (None, [])
+    assert (planned.version, sets.all_sets(project.database.reader())) == (None, [])
     report = draw(project, WISH)
     assert (report.version, report.questions, report.unchanged, report.shortfall) == (1, 12, False, ())
     assert report.stages == {"in the pool": 40, "not out": 40, "typed": 40, "of these types": 40, "drawn": 12}
@@ -48,7 +48,7 @@ def test_a_draw_is_frozen_with_what_came_of_it(project: Project) -> None:
     )
     assert pool_status(project, Scope()).total.drawn == {"pool": 12}
     assert draw(project, WISH).unchanged
-    assert len(sets.every(project.database.reader())) == 1
+    assert len(sets.all_sets(project.database.reader())) == 1
 
 
 def test_a_draw_that_comes_out_differently_is_refused_unless_it_is_a_new_version(project: Project) -> None:

@@ -164,7 +164,7 @@ def test_what_a_kill_has_left_is_gone_on_with(project: Project, monkeypatch: pyt
             raise KeyboardInterrupt
         written(*arguments)
 
-    monkeypatch.setattr(pool, "some_at_a_time", lambda values: transactions.some_at_a_time(values, 1))
+    monkeypatch.setattr(pool, "batches", lambda values: transactions.batches(values, 1))
     monkeypatch.setattr(curation, "decide", killed)
     with pytest.raises(KeyboardInterrupt):
         found(project)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.unit.benchmarks.curating.pools import add_questions, pool_of
 from workbench.benchmarks.curating.duplicates import by_text, find_duplicates
-from workbench.benchmarks.curating.pool import accept, candidate_questions, exclude, out_questions, restore
+from workbench.benchmarks.curating.pool import candidate_questions, exclude, exclude_candidates, out_questions, restore
 from workbench.benchmarks.curating.types import pool_status
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
@@ -52,8 +52,8 @@ def test_every_exclusion_has_a_reason_and_a_person(project: Project) -> None:
 
 
 def test_what_rules_find_is_taken_out_by_a_person(project: Project) -> None:
-    assert accept(project, EVERY, by="amira", reason="proof") == PoolChanged(excluded=1)
-    assert accept(project, EVERY, by="amira") == PoolChanged(excluded=1)
+    assert exclude_candidates(project, EVERY, by="amira", reason="proof") == PoolChanged(excluded=1)
+    assert exclude_candidates(project, EVERY, by="amira") == PoolChanged(excluded=1)
     assert list(candidate_questions(project, EVERY)) == []
     assert {key: row[0] for key, row in out(project).items()} == {"proof": "proof", "empty": "bad_reference"}
 

@@ -14,7 +14,14 @@ import pytest
 from tests.growing import own_project
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received, Scripted
-from workbench.coding.duplicates import find, from_file, from_local, from_server, read_remaining, write_remaining
+from workbench.coding.duplicates import (
+    embed_by_server,
+    embed_locally,
+    find_duplicates,
+    read_cosines,
+    read_remaining,
+    write_remaining,
+)
 from workbench.coding.evolution.tables import duplicates_text
 from workbench.core.errors import FormatError, RunError, StoreError, UsageError
 from workbench.core.project import Project
@@ -49,7 +56,7 @@ def model(project: Project, server: ScriptedServer) -> Models:
 
 
 def test_vectors_in_a_file_are_counted_by_source_before_and_after(tmp_path: Path) -> None:
-    report = find(from_file(lines(tmp_path, *LINES)))
+    report = find_duplicates(read_cosines(lines(tmp_path, *LINES)))
     assert (report.problems, report.kept) == (3, 2)
     assert [(one.source, one.before) for one in report.sources] == [("apps", 2), ("taco", 1)]
     (gone,) = report.duplicates
@@ -69,7 +76,7 @@ def test_a_matrix_says_the_same_as_its_vectors(tmp_path: Path) -> None:
     path = tmp_path / "matrix.json"
     matrix = [[1, 0.95, 0.1], [0.95, 1, 0.2], [0.1, 0.2, 1]]
     path.write_text(json.dumps({"task_ids": ["a", "b", "c"], "similarity": matrix}, indent=1))
-    report = find(from_file(path), seed=1)
+    report = find_duplicates(read_cosines(path), seed=1)
     assert report.kept == 2
     assert list(report.overlaps) == ["–"]
 
@@ -88,7 +95,7 @@ def test_a_matrix_says_the_same_as_its_vectors(tmp_path: Path) -> None:
 )
 def test_a_wrong_file_of_vectors_is_refused_with_line_and_field(tmp_path: Path, rows: list[Any], message: str) -> None:
     with pytest.raises(FormatError, match=message.replace("(", r"\(")):
-        from_file(lines(tmp_path, *rows))
+        read_cosines(lines(tmp_path, *rows))
 
 
 @pytest.mark.parametrize(
@@ -105,15 +112,15 @@ def test_a_wrong_matrix_is_refused(tmp_path: Path, document: dict[str, Any], mes
     path = tmp_path / "matrix.json"
     path.write_text(json.dumps(document, indent=1))
     with pytest.raises(FormatError, match=message):
-        from_file(path)
+        read_cosines(path)
 
 
 def test_a_server_is_asked_once_for_ever(tmp_path: Path) -> None:
     project = own_project(tmp_path)
     with scripted(embedding) as server:
         for _ in range(2):
-            compared = from_server(project, "mpnet", model(project, server))
-            report = find(compared)
+            compared = embed_by_server(project, "mpnet", model(project, server))
+            report = find_duplicates(compared)
         assert (report.problems, report.kept, report.similarity) == (3, 2, "mpnet")
         (request,) = server.received
         assert request.path == "/v1/embeddings"
@@ -128,9 +135,11 @@ def test_a_server_that_gives_no_vectors_is_named(tmp_path: Path) -> None:
     project = own_project(tmp_path)
     with scripted(lambda _: Scripted(400, body={"error": {"message": "too long"}})) as server:
         with pytest.raises(RunError, match="no vectors"):
-            from_server(project, "mpnet", model(project, server))
+            embed_by_server(project, "mpnet", model(project, server))
         with pytest.raises(RunError, match="no 'embeddings' call"):
-            from_server(project, "other", models_from(project, ["m"], {"base_url": server.url, "server": "anthropic"}))
+            embed_by_server(
+                project, "other", models_from(project, ["m"], {"base_url": server.url, "server": "anthropic"})
+            )
     project.close()
 
 
@@ -150,17 +159,17 @@ class Stand(ModuleType):
 def test_a_model_on_this_machine_runs_no_code_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = own_project(tmp_path)
     monkeypatch.setitem(sys.modules, "sentence_transformers", Stand("sentence_transformers"))
-    assert find(from_local(project, "folder")).kept == 2
+    assert find_duplicates(embed_locally(project, "folder")).kept == 2
     assert Stand.made == [("folder", {"trust_remote_code": False, "model_kwargs": {"use_safetensors": True}})]
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(UsageError, match="not installed"):
-        from_local(project, "folder")
+        embed_locally(project, "folder")
     project.close()
 
 
 def test_what_stays_is_written_and_read_back(tmp_path: Path) -> None:
-    compared = from_file(lines(tmp_path, *LINES))
-    report = find(compared)
+    compared = read_cosines(lines(tmp_path, *LINES))
+    report = find_duplicates(compared)
     write_remaining(compared, report, tmp_path / "kept.jsonl")
     assert read_remaining(tmp_path / "kept.jsonl") == {"a", "b", "c"} - {report.duplicates[0].task_id}
     with pytest.raises(FormatError, match="2:task_id"):

@@ -13,7 +13,7 @@ from msgspec import structs
 
 from tests.growing import MODELS, ActingModel, ActingSandbox, executed, own_project
 from workbench.coding.evolution import evolved, evolving
-from workbench.coding.evolution.growing import columns, rate, splits
+from workbench.coding.evolution.growing import columns, is_split, rate
 from workbench.coding.ranking.passing import pass_report, passes_by_tests, with_models
 from workbench.coding.ranking.truth import truth_of
 from workbench.coding.records.evolution import EvolutionReport, EvolutionSettings, Evolved, GrowthStep
@@ -81,7 +81,7 @@ def test_every_rule_holds_on_the_result(project: Project) -> None:
         for step in one.growth:
             added = tests[first : first + len(step.tests)]
             first += len(step.tests)
-            assert step.mode == "adversarial" or all(map(splits, added))
+            assert step.mode == "adversarial" or all(map(is_split, added))
             assert len(step.shown) == 5
             assert all(rate(tests[place]) >= 0.1 for place in step.view)
             if step.mode == "discriminative":

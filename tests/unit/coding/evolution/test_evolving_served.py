@@ -15,7 +15,7 @@ from tests.background import until
 from tests.growing_served import answering, call, command, need_a_sandbox, own_served, real_project
 from tests.servers.scripted import ScriptedServer, scripted
 from workbench.coding.evolution import evolved
-from workbench.coding.evolution.growing import columns, rate, splits
+from workbench.coding.evolution.growing import columns, is_split, rate
 from workbench.coding.evolution.refining import USUAL
 from workbench.coding.evolution.running import export, run
 from workbench.coding.options import ProgramOptions
@@ -50,7 +50,7 @@ def assert_rules(project: Project) -> None:
             added = tests[first : first + len(step.tests)]
             first += len(step.tests)
             assert len(step.shown) <= 5
-            assert step.mode == "adversarial" or all(map(splits, added))
+            assert step.mode == "adversarial" or all(map(is_split, added))
         perfect = len(one.pool.solutions)
         for snapshot in one.final.snapshots:
             kept = Counter(tests[place] for place in snapshot.kept)

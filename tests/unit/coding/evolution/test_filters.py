@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from workbench.coding.evolution.growing import columns, perfect, rate, shown_to_beat, shown_to_split, splits, stays
+from workbench.coding.evolution.growing import (
+    columns,
+    count_perfect,
+    is_split,
+    rate,
+    snapshot_after,
+    tests_for_adversarial,
+    tests_for_discriminative,
+)
 from workbench.coding.records.evolution import EvolutionSettings
 
 SETTINGS = EvolutionSettings(model="m")
@@ -26,70 +34,70 @@ def test_columns_are_tests() -> None:
 def test_a_tenth_is_enough_and_less_is_not() -> None:
     tests = ["1" + "0" * 9, "1" + "0" * 10, "0" * 10, "1" * 10]
     assert [place for place, column in enumerate(tests) if rate(column) >= 0.1] == [0, 3]
-    assert shown_to_beat(tests, SETTINGS) == [0, 3]
+    assert tests_for_adversarial(tests, SETTINGS) == [0, 3]
 
 
 def test_easy_tests_are_shown_unless_a_threshold_says_otherwise() -> None:
     tests = ["1111", "1110", "1100"]
-    assert shown_to_beat(tests, SETTINGS) == [0, 1, 2]
-    assert shown_to_beat(tests, structs.replace(SETTINGS, easiest=1.0)) == [1, 2]
-    assert shown_to_beat(tests, structs.replace(SETTINGS, easiest=0.75)) == [2]
-    assert shown_to_beat(tests, structs.replace(SETTINGS, easiest=0.5)) == [0, 1, 2]
+    assert tests_for_adversarial(tests, SETTINGS) == [0, 1, 2]
+    assert tests_for_adversarial(tests, structs.replace(SETTINGS, easiest=1.0)) == [1, 2]
+    assert tests_for_adversarial(tests, structs.replace(SETTINGS, easiest=0.75)) == [2]
+    assert tests_for_adversarial(tests, structs.replace(SETTINGS, easiest=0.5)) == [0, 1, 2]
 
 
 def test_one_of_alike_tests_is_shown_to_split_by_seed() -> None:
     tests = ["10", "10", "01", "10", "00"]
-    shown = {tuple(shown_to_split(tests, SETTINGS, Random(seed))) for seed in range(40)}
+    shown = {tuple(tests_for_discriminative(tests, SETTINGS, Random(seed))) for seed in range(40)}
     assert shown == {(0, 2), (1, 2), (2, 3)}
 
 
 def test_a_split_needs_one_that_passes_and_one_that_fails() -> None:
-    assert splits("0010")
-    assert not splits("1111")
-    assert not splits("000")
+    assert is_split("0010")
+    assert not is_split("1111")
+    assert not is_split("000")
 
 
 def test_exactly_a_tenth_stays() -> None:
     rows = ["11111111", *["00000000"] * 9]
-    assert len(stays(0, rows, SETTINGS, Random(0)).kept) == 5
-    assert stays(0, [*rows, "00000000"], SETTINGS, Random(0)).below == 8
-    assert shown_to_split(columns(rows), SETTINGS, Random(0)) != []
+    assert len(snapshot_after(0, rows, SETTINGS, Random(0)).kept) == 5
+    assert snapshot_after(0, [*rows, "00000000"], SETTINGS, Random(0)).below == 8
+    assert tests_for_discriminative(columns(rows), SETTINGS, Random(0)) != []
 
 
 def test_at_most_five_alike_tests_stay_and_a_problem_needs_five() -> None:
-    kept = stays(2, ["1111111000", "0000000111"], SETTINGS, Random(1))
+    kept = snapshot_after(2, ["1111111000", "0000000111"], SETTINGS, Random(1))
     assert (kept.round, len(kept.kept), kept.below, kept.alike, kept.left_out) == (2, 8, 0, 2, None)
     assert {7, 8, 9} <= set(kept.kept)
-    few = stays(0, ["1111", "0000"], SETTINGS, Random(1))
+    few = snapshot_after(0, ["1111", "0000"], SETTINGS, Random(1))
     assert few.left_out == "few_tests"
 
 
 def test_a_problem_is_left_out_only_if_more_than_60_of_64_solve_it() -> None:
     rows = ["11111"] * 60 + ["01111"] * 4
-    assert stays(0, rows, SETTINGS, Random(0)).left_out is None
-    assert stays(0, ["11111"] * 61 + ["01111"] * 3, SETTINGS, Random(0)).left_out == "too_easy"
-    assert stays(0, ["11111"] * 15 + ["01111"], SETTINGS, Random(0)).left_out is None
-    assert stays(0, ["11111"] * 16, SETTINGS, Random(0)).left_out == "too_easy"
+    assert snapshot_after(0, rows, SETTINGS, Random(0)).left_out is None
+    assert snapshot_after(0, ["11111"] * 61 + ["01111"] * 3, SETTINGS, Random(0)).left_out == "too_easy"
+    assert snapshot_after(0, ["11111"] * 15 + ["01111"], SETTINGS, Random(0)).left_out is None
+    assert snapshot_after(0, ["11111"] * 16, SETTINGS, Random(0)).left_out == "too_easy"
 
 
 def test_perfect_solutions_pass_what_is_kept() -> None:
-    assert perfect(["110", "100", "111"], [0, 1]) == 2
+    assert count_perfect(["110", "100", "111"], [0, 1]) == 2
 
 
 @given(MATRICES, st.integers(0, 3))
 def test_what_stays_obeys_every_threshold(rows: list[str], seed: int) -> None:
-    found = stays(0, rows, SETTINGS, Random(seed))
+    found = snapshot_after(0, rows, SETTINGS, Random(seed))
     tests = columns(rows)
     kept = Counter(tests[place] for place in found.kept)
     assert all(rate(column) >= 0.1 for column in kept)
     assert all(count == min(5, tests.count(column)) for column, count in kept.items())
     assert set(kept) == {column for column in tests if rate(column) >= 0.1}
     assert len(found.kept) + found.below + found.alike == len(tests)
-    assert found == stays(0, rows, SETTINGS, Random(seed))
+    assert found == snapshot_after(0, rows, SETTINGS, Random(seed))
 
 
 @given(MATRICES, st.integers(0, 14))
 def test_more_tests_never_let_more_solutions_through(rows: list[str], fewer: int) -> None:
     first = [row[:fewer] for row in rows]
-    before, after = stays(0, first, SETTINGS, Random(0)), stays(1, rows, SETTINGS, Random(1))
-    assert perfect(rows, after.kept) <= perfect(first, before.kept)
+    before, after = snapshot_after(0, first, SETTINGS, Random(0)), snapshot_after(1, rows, SETTINGS, Random(1))
+    assert count_perfect(rows, after.kept) <= count_perfect(first, before.kept)

@@ -6,11 +6,11 @@ from collections import Counter
 
 import pytest
 
-from workbench.coding.evolution.growing import PlannedStep, grown, planned
+from workbench.coding.evolution.growing import PlannedStep, finish_step, plan_step
 from workbench.coding.evolution.replies import ReadTests
 from workbench.coding.records.evolution import MODES, EvolutionSettings, Evolved, Mode, PoolStep
 from workbench.core.code import CodeTest
-from workbench.data.alike import draw
+from workbench.data.alike import random_generator
 
 SETTINGS = EvolutionSettings(model="m")
 TESTS = tuple(CodeTest(form="expression", source=f"assert f({number}) == 1") for number in range(4))
@@ -20,7 +20,7 @@ EXECUTED = ["ppff", "pfff", "ptfx"]
 
 def step(mode: Mode, reference: str | None) -> tuple[list[str], dict[str, int], tuple[str, ...]]:
     plan = PlannedStep(round=1, mode=mode, shown=(0, 1), view=(0,))
-    found = grown(plan, ReadTests(TESTS, 4, Counter()), EXECUTED, reference, SETTINGS, replied=True)
+    found = finish_step(plan, ReadTests(TESTS, 4, Counter()), EXECUTED, reference, SETTINGS, replied=True)
     return [test.source[9:10] for test in found.tests], found.rejected, found.outcomes
 
 
@@ -39,13 +39,13 @@ def test_a_step_is_planned_the_same_whenever_it_is(mode: Mode) -> None:
     rows = ("ppppp",) * 7 + ("pffff",)
     pool = PoolStep(solutions=tuple(range(8)), tests=TESTS + TESTS[:1], outcomes=rows)
     one = Evolved(question=1, task_id="t", source=None, pool=pool)
-    assert len({planned(one, SETTINGS, 1, mode) for _ in range(20)}) == 1
-    assert len({planned(one, SETTINGS, round, mode).shown for round in range(20)}) > 1
+    assert len({plan_step(one, SETTINGS, 1, mode) for _ in range(20)}) == 1
+    assert len({plan_step(one, SETTINGS, round, mode).shown for round in range(20)}) > 1
 
 
 def test_draws_differ_by_every_part_and_by_nothing_else() -> None:
     keys = [(0, "a", 1, "x"), (0, "a", 11, "x"), (0, "a1", 1, "x"), (1, "a", 1, "x"), (0, "a", 1, "xx")]
-    numbers = [draw(*key).random() for key in keys]
+    numbers = [random_generator(*key).random() for key in keys]
     assert len(set(numbers)) == len(keys)
-    assert [draw(*key).random() for key in keys] == numbers
-    assert draw(0, "own/1", 2, "final").randrange(10**6) == 658319
+    assert [random_generator(*key).random() for key in keys] == numbers
+    assert random_generator(0, "own/1", 2, "final").randrange(10**6) == 658319

@@ -10,16 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.coding.duplicates import duplicates, neighbour_means, overlaps
-from workbench.data.alike import OfMatrix, OfVectors, alike
+from workbench.data.alike import MatrixSimilarities, VectorSimilarities, find_similar
 
 
-def of_angles(degrees: Sequence[float]) -> OfVectors:
+def of_angles(degrees: Sequence[float]) -> VectorSimilarities:
     turns = np.deg2rad(np.array(degrees, dtype=float))
-    return OfVectors(np.stack([np.cos(turns), np.sin(turns)], axis=1) * 3)
+    return VectorSimilarities(np.stack([np.cos(turns), np.sin(turns)], axis=1) * 3)
 
 
 def test_a_chain_keeps_what_is_alike_to_nobody_that_stays() -> None:
-    found = alike(of_angles([0, 20, 40, 90]), 0.9)
+    found = find_similar(of_angles([0, 20, 40, 90]), 0.9)
     assert {place: [other for other, _ in others] for place, others in found.items()} == {0: [1], 1: [0, 2], 2: [1]}
     gone = {seed: [one.place for one in duplicates(found, 4, seed)] for seed in range(30)}
     assert {tuple(places) for places in gone.values()} == {(1,), (0, 2)}
@@ -27,14 +27,14 @@ def test_a_chain_keeps_what_is_alike_to_nobody_that_stays() -> None:
 
 
 def test_just_the_threshold_is_not_alike() -> None:
-    matrix = OfMatrix(np.array([[1.0, 0.9, 0.91], [0.9, 1.0, 0.2], [0.91, 0.2, 1.0]]))
-    assert list(alike(matrix, 0.9)) == [0, 2]
+    matrix = MatrixSimilarities(np.array([[1.0, 0.9, 0.91], [0.9, 1.0, 0.2], [0.91, 0.2, 1.0]]))
+    assert list(find_similar(matrix, 0.9)) == [0, 2]
 
 
 def test_a_vector_without_direction_is_refused() -> None:
     for bad in ([0.0, 0.0], [np.nan, 1.0], [np.inf, 1.0]):
         with pytest.raises(ValueError, match="vector 2 has no direction"):
-            OfVectors(np.array([[1.0, 0.0], bad]))
+            VectorSimilarities(np.array([[1.0, 0.0], bad]))
 
 
 def test_means_are_over_the_ten_nearest_or_all_there_are() -> None:
@@ -46,14 +46,14 @@ def test_means_are_over_the_ten_nearest_or_all_there_are() -> None:
 
 
 def test_sources_overlap_by_the_share_of_their_problems() -> None:
-    found = alike(of_angles([0, 5, 90, 180]), 0.9)
+    found = find_similar(of_angles([0, 5, 90, 180]), 0.9)
     assert overlaps(found, ["a", "b", "a", "b"]) == {"a": {"a": 1.0, "b": 0.5}, "b": {"a": 0.5, "b": 1.0}}
 
 
 @given(st.lists(st.integers(0, 90), min_size=1, max_size=25), st.integers(0, 3))
 def test_what_stays_covers_what_goes(degrees: list[int], seed: int) -> None:
     similarities = of_angles(degrees)
-    gone = duplicates(alike(similarities, 0.95), len(degrees), seed)
+    gone = duplicates(find_similar(similarities, 0.95), len(degrees), seed)
     away = {one.place for one in gone}
     kept = [place for place in range(len(degrees)) if place not in away]
     cosines = similarities.rows(np.array(kept), np.array(kept))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.coding.evolution.replies import proposed, rewritten_of, taken_of
+from workbench.coding.evolution.replies import executable_tests, parse_proposed_tests, parse_rewritten
 from workbench.coding.records.evolution import REJECTIONS
 from workbench.core.code_tests.broken import LONGEST_TEST, bound_names
 
@@ -30,12 +30,12 @@ def said(*tests: object) -> str:
     ids=["plain", "fenced", "thinking", "cut", "mixed", "open"],
 )
 def test_tests_are_found_in_a_reply_however_it_is_wrapped(reply: str) -> None:
-    assert proposed(reply) == ["assert f(1) == 2", "assert f(2) == 3"]
+    assert parse_proposed_tests(reply) == ["assert f(1) == 2", "assert f(2) == 3"]
 
 
 @pytest.mark.parametrize("reply", ["", "no", "{", '{"tests": 3}', "[" * 5000, '{"tests": [' + "[" * 100_000])
 def test_a_reply_without_tests_has_none_and_no_assert_false_stands_in(reply: str) -> None:
-    taken = taken_of(reply, ["f"], [])
+    taken = executable_tests(reply, ["f"], [])
     assert (taken.tests, taken.proposed) == ((), 0)
 
 
@@ -63,13 +63,13 @@ def test_a_reply_without_tests_has_none_and_no_assert_false_stands_in(reply: str
     ],
 )
 def test_a_test_is_refused_with_a_reason(source: str, code: str) -> None:
-    taken = taken_of(said(source), ["f"], ["assert f(1) == 2"])
+    taken = executable_tests(said(source), ["f"], ["assert f(1) == 2"])
     assert (taken.tests, dict(taken.rejected)) == ((), {code: 1})
     assert code in REJECTIONS
 
 
 def test_forms_are_told_apart_and_doubles_in_one_reply_are_found() -> None:
-    taken = taken_of(
+    taken = executable_tests(
         said("assert f(1) == 2", "assert f(1)==2", "assert -1 < f(0.5) < 1", "assert sorted(f([2])) == [2]"),
         ["f"],
         [],
@@ -82,25 +82,27 @@ def test_the_entry_point_comes_from_the_data_and_so_does_its_other_name() -> Non
     assert bound_names("candidate = solve\nother, third = 1, 2") == ["candidate", "other", "third"]
     assert bound_names("candidate =") == []
     names = ["solve", *bound_names("candidate = solve")]
-    assert len(taken_of(said("assert candidate(1)", "assert solve(2)", "assert sorted(3)"), names, []).tests) == 2
+    assert (
+        len(executable_tests(said("assert candidate(1)", "assert solve(2)", "assert sorted(3)"), names, []).tests) == 2
+    )
 
 
 def test_without_an_entry_point_any_call_but_a_builtin_s_counts() -> None:
-    assert len(taken_of(said("assert thing(1)", "assert len([])", "assert True"), [], []).tests) == 1
+    assert len(executable_tests(said("assert thing(1)", "assert len([])", "assert True"), [], []).tests) == 1
 
 
 def test_a_rewritten_problem_needs_all_its_parts() -> None:
     whole = {"question": "Do.", "entry_point": "f", "solution": "def f(): ...", "tests": ["assert f() is None"]}
-    found = rewritten_of(f"```json\n{json.dumps(whole)}\n```")
+    found = parse_rewritten(f"```json\n{json.dumps(whole)}\n```")
     assert found is not None
     assert (found.entry_point, found.tests) == ("f", ("assert f() is None",))
     for name in whole:
-        assert rewritten_of(json.dumps({**whole, name: None})) is None
-    assert rewritten_of(json.dumps({**whole, "entry_point": "not a name"})) is None
+        assert parse_rewritten(json.dumps({**whole, name: None})) is None
+    assert parse_rewritten(json.dumps({**whole, "entry_point": "not a name"})) is None
 
 
 @given(st.text() | st.text('{}[]",:tesassrtf()=1 \\', max_size=60))
 def test_any_text_is_read_without_an_error(reply: str) -> None:
-    taken_of(reply, ["f"], [])
-    taken_of(json.dumps({"tests": [reply]}), ["f"], [reply])
-    rewritten_of(reply)
+    executable_tests(reply, ["f"], [])
+    executable_tests(json.dumps({"tests": [reply]}), ["f"], [reply])
+    parse_rewritten(reply)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.coding.evolution.representatives import adversarial, discriminative, distance
+from workbench.coding.evolution.representatives import choose_adversarial, choose_discriminative, distance
 
 VECTORS = st.integers(0, 6).flatmap(
     lambda length: st.lists(st.text("01", min_size=length, max_size=length), max_size=12)
@@ -29,57 +29,57 @@ def cases(shared_data: Path) -> dict[str, dict[str, Any]]:
 def test_the_released_functions_choose_the_same_when_seeded_alike(cases: dict[str, dict[str, Any]]) -> None:
     assert len(cases) == 6
     for name, case in cases.items():
-        choose = adversarial if name.startswith("adversarial") else discriminative
+        choose = choose_adversarial if name.startswith("adversarial") else choose_discriminative
         assert choose(case["vectors"], Random(0)) == case["selected"], name
 
 
 @pytest.mark.real_data
 def test_the_objective_decides_whom_the_best_two_are_shown_with(cases: dict[str, dict[str, Any]]) -> None:
     vectors = cases["adversarial_1"]["vectors"]
-    assert adversarial(vectors, Random(0), "released") == [0, 1, 2, 5, 6]
-    assert adversarial(vectors, Random(0), "max-min") == [0, 1, 2, 5, 7]
-    assert adversarial(vectors, Random(0), "max-sum") == [0, 1, 2, 3, 7]
+    assert choose_adversarial(vectors, Random(0), "released") == [0, 1, 2, 5, 6]
+    assert choose_adversarial(vectors, Random(0), "max-min") == [0, 1, 2, 5, 7]
+    assert choose_adversarial(vectors, Random(0), "max-sum") == [0, 1, 2, 3, 7]
 
 
 def test_rates_of_0_4_are_in_the_middle_and_of_0_9_are_not() -> None:
     vectors = ["1111111111", "1111111111", "1111111110", "1111000000", "0000001111", "1111100000"]
-    assert adversarial(vectors, Random(0)) == [0, 1, 3, 4, 5]
+    assert choose_adversarial(vectors, Random(0)) == [0, 1, 3, 4, 5]
 
 
 def test_without_a_middle_three_that_pass_more_than_a_tenth_are_drawn_by_seed() -> None:
     vectors = ["1111111111"] * 8 + ["1000000000", "0000000000"]
-    drawn = {tuple(adversarial(vectors, Random(seed))) for seed in range(60)}
+    drawn = {tuple(choose_adversarial(vectors, Random(seed))) for seed in range(60)}
     assert all(found[:2] == (0, 1) and set(found[2:]) <= set(range(2, 8)) for found in drawn)
     assert len(drawn) == 20
-    assert adversarial(vectors, Random(7)) == adversarial(vectors, Random(7))
+    assert choose_adversarial(vectors, Random(7)) == choose_adversarial(vectors, Random(7))
 
 
 def test_fewer_than_five_are_no_error() -> None:
-    assert adversarial([], Random(0)) == []
-    assert adversarial(["11"], Random(0)) == [0]
-    assert adversarial(["11", "00", "00"], Random(0)) == [0, 1]
-    assert discriminative([], Random(0)) == []
-    assert discriminative(["11", "00"], Random(0)) == [0, 1]
-    assert discriminative(["11", "11", "00"], Random(0)) == [0, 1, 2]
+    assert choose_adversarial([], Random(0)) == []
+    assert choose_adversarial(["11"], Random(0)) == [0]
+    assert choose_adversarial(["11", "00", "00"], Random(0)) == [0, 1]
+    assert choose_discriminative([], Random(0)) == []
+    assert choose_discriminative(["11", "00"], Random(0)) == [0, 1]
+    assert choose_discriminative(["11", "11", "00"], Random(0)) == [0, 1, 2]
 
 
 def test_alike_solutions_are_drawn_from_the_larger_groups_more_often() -> None:
     vectors = ["10"] * 9 + ["01", "01"]
     counts = [0, 0]
     for seed in range(300):
-        found = discriminative(vectors, Random(seed))
+        found = choose_discriminative(vectors, Random(seed))
         counts[9 in found and 10 in found] += 1
     assert counts[0] > 3 * counts[1] > 0
 
 
 def test_a_small_group_is_filled_up_with_the_nearest() -> None:
     vectors = ["1111", "1111", "0000", "1110", "0111", "0011"]
-    assert discriminative(vectors, Random(0)) == [0, 1, 3, 4, 5]
+    assert choose_discriminative(vectors, Random(0)) == [0, 1, 3, 4, 5]
 
 
 @given(VECTORS, st.integers(0, 3))
 def test_what_is_chosen_for_being_diverse_is_the_best_there_is(vectors: list[str], seed: int) -> None:
-    found = adversarial(vectors, Random(seed), "max-min")
+    found = choose_adversarial(vectors, Random(seed), "max-min")
     assert found == sorted(set(found))
     assert len(found) == min(5, len(vectors))
     best = sorted(range(len(vectors)), key=lambda place: -vectors[place].count("1"))[:2]
@@ -96,6 +96,6 @@ def _apart(vectors: list[str], three: tuple[int, ...]) -> tuple[int, int]:
 
 @given(VECTORS, st.integers(0, 3))
 def test_the_alike_are_five_or_all_and_the_same_for_the_same_seed(vectors: list[str], seed: int) -> None:
-    found = discriminative(vectors, Random(seed))
-    assert found == sorted(set(found)) == discriminative(vectors, Random(seed))
+    found = choose_discriminative(vectors, Random(seed))
+    assert found == sorted(set(found)) == choose_discriminative(vectors, Random(seed))
     assert len(found) == min(5, len(vectors))

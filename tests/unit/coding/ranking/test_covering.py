@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.scored_code import put_scores, scored_project
-from workbench.coding.ranking.measuring import compared
+from workbench.coding.ranking.measuring import compare_verifiers
 from workbench.coding.ranking.tables import ranking_as
 from workbench.coding.ranking.truth import truth_of
 from workbench.core.options import TableForm
@@ -31,7 +31,7 @@ def project(tmp_path: Path) -> Project:
 
 
 def report_of(project: Project, *verifiers: str, missing: Missing = "zero", k: int | None = None) -> RankingReport:
-    return compared(project, truth_of(project), verifiers, missing=missing, k=k, samples=0).report
+    return compare_verifiers(project, truth_of(project), verifiers, missing=missing, k=k, samples=0).report
 
 
 def figures(report: RankingReport) -> dict[str, tuple[int, float | None, float | None]]:
@@ -95,7 +95,7 @@ def test_a_score_without_a_unit_has_its_own_lowest(tmp_path: Path) -> None:
 
 def test_the_solutions_beside_figures_are_those_they_are_counted_from(project: Project) -> None:
     for k in (None, 2):
-        found = compared(project, truth_of(project), k=k, samples=0)
+        found = compare_verifiers(project, truth_of(project), k=k, samples=0)
         sizes = {problem.task_id: len(problem.solutions) for problem in found.problems}
         assert sizes == {row.task_id: row.solutions for row in found.report.problems}
         assert set(sizes.values()) == {3 if k is None else 2}

@@ -18,7 +18,7 @@ from workbench.coding.ranking.passing import (
     saturation,
     scores_of_selected,
 )
-from workbench.coding.ranking.selecting import How, select_stored
+from workbench.coding.ranking.selecting import RankingSelectionRules, select_stored
 from workbench.coding.ranking.tables import histograms_text, passes_as, saturation_as
 from workbench.coding.ranking.truth import truth_of
 from workbench.coding.records.figures import HistogramsReport
@@ -122,7 +122,7 @@ def test_lines_of_solutions_that_were_not_run_are_refused(tmp_path: Path) -> Non
 
 def test_histograms_count_every_selected_solution_once(tmp_path: Path) -> None:
     project = scored_project(tmp_path, {"t": LADDER, "u": {"a": "pp|", "b": "pf|"}, "none": {"c": "f"}})
-    (found,) = histograms(select_stored(project, How(), truth_of(project)))
+    (found,) = histograms(select_stored(project, RankingSelectionRules(), truth_of(project)))
     assert (found.problems, found.solutions, found.sizes) == (2, 7, {2: 1, 5: 1})
     assert sum(found.scores.counts) == 7
     assert [found.scores.counts[place] for place in (0, 5, 10, 15, 19)] == [1, 1, 2, 1, 2]
@@ -137,7 +137,7 @@ def test_scores_of_written_tests_are_those_of_the_solutions_that_true_scores_sel
     run = put_scores(project, "utg", said)
     put_scores(project, "reward", dict.fromkeys(said, -2.5))
     truth = truth_of(project)
-    sets = list(select_stored(project, How(), truth))
+    sets = list(select_stored(project, RankingSelectionRules(), truth))
     (found,) = histograms(sets, given=scores_of_selected(project, truth, sets, ["utg"]))
     (plain,) = histograms(sets)
     assert (found.scores, found.sizes, plain.given) == (plain.scores, plain.sizes, [])
@@ -167,7 +167,7 @@ def test_outcomes_are_shared_out_by_run_suite_and_ground_truth(tmp_path: Path) -
 
 def test_the_text_has_a_bar_a_bin(tmp_path: Path) -> None:
     project = scored_project(tmp_path, {"t": LADDER})
-    found = histograms(select_stored(project, How(), truth_of(project)))
+    found = histograms(select_stored(project, RankingSelectionRules(), truth_of(project)))
     text = histograms_text(HistogramsReport(histograms=found, shares=[]))
     assert "1 problem, 5 solutions selected, mean score 0.50" in text
     assert text.count("█") > 40

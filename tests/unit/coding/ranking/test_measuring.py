@@ -11,7 +11,7 @@ import pytest
 
 from tests.scored_code import put_scores, scored_project
 from workbench.coding.ranking import measuring
-from workbench.coding.ranking.measuring import compared
+from workbench.coding.ranking.measuring import compare_verifiers
 from workbench.coding.ranking.tables import ranking_as
 from workbench.coding.ranking.truth import truth_of
 from workbench.core.errors import UsageError
@@ -32,7 +32,7 @@ def project(tmp_path: Path) -> Project:
 
 
 def report(project: Project, *verifiers: str, **how: Any) -> RankingReport:
-    return compared(project, truth_of(project), verifiers, samples=50, **how).report
+    return compare_verifiers(project, truth_of(project), verifiers, samples=50, **how).report
 
 
 def figures(row: RankingRow) -> tuple[float | None, ...]:

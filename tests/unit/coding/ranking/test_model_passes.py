@@ -11,7 +11,7 @@ import pytest
 
 from tests.commands import Call, in_process
 from tests.scored_code import scored_project
-from workbench.coding.ranking.passing import held_against, pass_report, passes_by_tests, with_models
+from workbench.coding.ranking.passing import pass_report, passes_by_tests, with_difference, with_models
 from workbench.coding.ranking.tables import passes_as
 from workbench.coding.ranking.truth import truth_of
 from workbench.coding.records.figures import ModelPasses, PassReport
@@ -80,12 +80,12 @@ def test_what_is_missing_is_undefined_and_no_zero(project: Project) -> None:
 )
 def test_the_gain_is_the_one_of_evolvecoders_table_3(average: float, best: float, printed: str) -> None:
     row = ModelPasses(model="m", k=1, values={}, average=average, delta=None, gain=None)
-    assert f"{100 * (held_against(row, best).gain or 0):+.0f}" == printed
+    assert f"{100 * (with_difference(row, best).gain or 0):+.0f}" == printed
 
 
 def test_nothing_is_a_share_of_nothing() -> None:
     row = ModelPasses(model="m", k=1, values={}, average=0.0, delta=None, gain=None)
-    found = held_against(row, 0.5)
+    found = with_difference(row, 0.5)
     assert (found.delta, found.gain) == (-0.5, None)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.scored_code import complete_run, put_scores, scored_project
-from workbench.coding.ranking.scored import ranks_of, raters, scored
+from workbench.coding.ranking.scored import ranks_of, raters, scored_problems
 from workbench.coding.ranking.truth import outcomes_by_problem, truth_of
 from workbench.core.code import Execution
 from workbench.core.errors import UsageError
@@ -87,11 +87,11 @@ def test_solutions_stand_beside_each_verifiers_scores_and_ranks(tmp_path: Path) 
     put_scores(project, "judge", {"t/a": 0.5, "t/b": 0.9, "t/c": None})
     truth = truth_of(project)
     (rater,) = raters(project, truth)
-    (problem,) = scored(project, truth, [rater], questions=[1])
+    (problem,) = scored_problems(project, truth, [rater], questions=[1])
     found = [(one.solution_id, one.rank, one.scores["judge"], one.ranks["judge"]) for one in problem.solutions]
     assert found == [("a", 1.5, 0.5, 2), ("b", 3, 0.9, 1), ("c", 1.5, None, None)]
     assert [one.ground_truth for one in problem.solutions] == [False, False, True]
-    assert list(scored(project, truth, [rater], questions=[99])) == []
+    assert list(scored_problems(project, truth, [rater], questions=[99])) == []
 
 
 def test_equal_scores_share_the_mean_of_their_ranks() -> None:

@@ -9,7 +9,7 @@ from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received, Scripted
 from workbench.coding.options import Targets
 from workbench.coding.store import evolutions
-from workbench.coding.synthesis.asking import fill
+from workbench.coding.synthesis.asking import fill_pool
 from workbench.core.project import Project
 from workbench.data.store import browsing, tests
 from workbench.runs.generation import Models, models_from
@@ -29,7 +29,7 @@ def test_every_reply_joins_as_it_is_and_is_asked_for_once(tmp_path: Path) -> Non
     project = own_project(tmp_path, 2)
     with scripted(answer) as server:
         for added in (8, 0):
-            report = fill(project, "pool", models(project, server, "one", "two"), 2)
+            report = fill_pool(project, "pool", models(project, server, "one", "two"), 2)
             assert (report.problems, report.models, report.added, report.failed) == (2, 2, added, 0)
         assert len(server.received) == 8
     reader = project.database.reader()
@@ -44,8 +44,8 @@ def test_every_reply_joins_as_it_is_and_is_asked_for_once(tmp_path: Path) -> Non
 def test_a_call_that_fails_is_counted_and_tried_again(tmp_path: Path) -> None:
     project = own_project(tmp_path, 2)
     with scripted(answer) as server:
-        report = fill(project, "pool", models(project, server, "rude"), 1)
+        report = fill_pool(project, "pool", models(project, server, "rude"), 1)
         assert (report.added, report.failed) == (1, 1)
-        fill(project, "pool", models(project, server, "rude"), 1, targets=Targets(tasks=("own/11",)))
+        fill_pool(project, "pool", models(project, server, "rude"), 1, targets=Targets(tasks=("own/11",)))
         assert len(server.received) == 3
     project.close()

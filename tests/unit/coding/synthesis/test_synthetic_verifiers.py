@@ -13,7 +13,7 @@ from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received
 from workbench.coding.options import SuiteOptions
 from workbench.coding.problems import results
-from workbench.coding.ranking.measuring import compared
+from workbench.coding.ranking.measuring import compare_verifiers
 from workbench.coding.ranking.truth import truth_of
 from workbench.coding.synthesis.tests import write_tests
 from workbench.config.file import FOLDER_VARIABLE
@@ -71,7 +71,7 @@ def test_each_is_ranked_against_the_truth(project: Project, server: ScriptedServ
     ran(project, "execution", "utg-m", suite="utg")
     ran(project, "execution", "seen-m", suite="seen")
     ran(project, "reward-model", "rm", base_url=server.url, model="rm")
-    rows = {row.verifier: row for row in compared(project, truth_of(project)).report.rows}
+    rows = {row.verifier: row for row in compare_verifiers(project, truth_of(project)).report.rows}
     assert {name: figures(row) for name, row in rows.items()} == {
         "utg-m": (1.0, 1.0, pytest.approx((0 + 1 / 6) / 2), False),
         # Its writer believed the code: both solutions pass their own tests.

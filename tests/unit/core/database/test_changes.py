@@ -25,17 +25,17 @@ def test_verdicts_and_decisions_are_noted_with_their_rows(tmp_path: Path) -> Non
     run = _run(project)
     reader = project.database.reader()
     before = generation.mark(reader)
-    assert generation.since(reader, before) == []
+    assert generation.changes_since(reader, before) == []
     with project.database.write() as connection:
         verdicts.put(connection, run, [(5, Verdict(outcome=Outcome.ERROR)), (2, Verdict(outcome=Outcome.CORRECT))])
     coordinating.exclude(project, [3], reason="truncated")
     with project.database.write() as connection:
-        verdicts.take_back_errors(connection, run)
-    found = generation.since(reader, before)
+        verdicts.delete_errors(connection, run)
+    found = generation.changes_since(reader, before)
     assert found is not None
     assert [change for change in found if change.run is not None] == [(run, 2, 5), (run, 5, 5)]
     assert {change for change in found if change.run is None} == {(None, 3, 3)}
-    assert generation.since(reader, generation.mark(reader)) == []
+    assert generation.changes_since(reader, generation.mark(reader)) == []
 
 
 def test_a_mark_of_another_history_tells_nothing(tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_a_mark_of_another_history_tells_nothing(tmp_path: Path) -> None:
     other = open_project(copy)
     coordinating.exclude(other, [2], reason="truncated")
     assert generation.mark(other.database.reader()).version == mark.version
-    assert generation.since(other.database.reader(), mark) is None
+    assert generation.changes_since(other.database.reader(), mark) is None
 
 
 def test_old_changes_are_forgotten_and_their_marks_tell_nothing(tmp_path: Path) -> None:
@@ -56,8 +56,8 @@ def test_old_changes_are_forgotten_and_their_marks_tell_nothing(tmp_path: Path) 
     first = generation.mark(reader)
     with project.database.write() as connection:
         for _ in range(30_000):
-            generation.note(connection, 1, [1])
-    assert generation.since(reader, first) is None
+            generation.note_verdicts(connection, 1, [1])
+    assert generation.changes_since(reader, first) is None
     (kept,) = reader.execute("SELECT count(*) FROM changes").fetchone()
     assert kept < 30_000
 
@@ -67,9 +67,9 @@ def test_items_far_apart_are_noted_apart(tmp_path: Path) -> None:
     reader = project.database.reader()
     before = generation.mark(reader)
     with project.database.write() as connection:
-        generation.note(connection, 1, [1_000_000, 7, 3, 1_000_400, 2_000_000])
-        generation.note(connection, 1, [])
-    found = generation.since(reader, before)
+        generation.note_verdicts(connection, 1, [1_000_000, 7, 3, 1_000_400, 2_000_000])
+        generation.note_verdicts(connection, 1, [])
+    found = generation.changes_since(reader, before)
     assert found is not None
     assert [change.span for change in found] == [(3, 7), (1_000_000, 1_000_400), (2_000_000, 2_000_000)]
 
@@ -93,7 +93,7 @@ def test_an_emptied_history_ends_no_command_and_knows_nothing_unchanged(tmp_path
     project = open_project(project.path)
     reader = project.database.reader()
     for mark in (before, generation.mark(reader)):
-        assert generation.since(reader, mark) is None
+        assert generation.changes_since(reader, mark) is None
     coordinating.exclude(project, [1], reason="truncated")
-    assert generation.since(reader, generation.mark(reader)) == []
+    assert generation.changes_since(reader, generation.mark(reader)) == []
     project.close()

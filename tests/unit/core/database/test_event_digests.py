@@ -91,7 +91,7 @@ def test_whatever_changes_in_an_event_is_told(tmp_path: Path) -> None:
 def digests_right(project: Project) -> int:
     """How many events there are, each as it was given."""
     reader = project.database.reader()
-    assert list(events.changed(reader)) == []
+    assert list(events.changed_events(reader)) == []
     found: tuple[int] = reader.execute("SELECT count(digest) FROM label_events").fetchone()
     return found[0]
 
@@ -114,7 +114,7 @@ def test_events_are_as_given_however_they_came(tmp_path: Path) -> None:
     restore_backup(tmp_path / "a.zip", tmp_path / "restored.db")
     with closing(open_project(tmp_path / "restored.db")) as restored:
         assert digests_right(restored) == count + 1
-        assert list(events.every(restored.database.reader())) == list(events.every(project.database.reader()))
+        assert list(events.all_events(restored.database.reader())) == list(events.all_events(project.database.reader()))
     project.close()
     found = rescue(project.path, tmp_path / "rescued.db")
     assert (found.changed_labels, found.is_whole) == ([], True)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.crashing import crash, files
 from tests.helpers import make_project, numbered
-from workbench.core.database.looking import looked_at
+from workbench.core.database.looking import opened_read_only
 from workbench.core.errors import StoreError
 
 
@@ -20,7 +20,7 @@ def crashed(tmp_path: Path) -> Path:
 
 
 def killed(path: Path) -> int:
-    with looked_at(path) as database:
+    with opened_read_only(path) as database:
         found = database.reader().execute("SELECT count(*) FROM models WHERE name LIKE 'killed%'").fetchone()
         return int(found[0])
 
@@ -48,5 +48,5 @@ def test_a_copy_that_was_made_while_somebody_wrote_is_none(crashed: Path, monkey
             file.write(b"\0")
 
     monkeypatch.setattr("workbench.core.database.looking.shutil.copyfile", written_meanwhile)
-    with looked_at(crashed) as database, pytest.raises(StoreError, match="it has changed in the meantime"):
+    with opened_read_only(crashed) as database, pytest.raises(StoreError, match="it has changed in the meantime"):
         database.require_place()

@@ -19,7 +19,7 @@ from workbench.care.rescuing import rescue
 from workbench.care.store import anatomy
 from workbench.core.database import migrations, place, schema
 from workbench.core.database.connection import Database
-from workbench.core.database.looking import open_to_read
+from workbench.core.database.looking import open_read_only
 from workbench.core.database.schema_check import differences
 from workbench.core.errors import StoreError
 from workbench.core.project import open_project
@@ -166,7 +166,7 @@ def test_versions_that_were_never_released_are_refused(tmp_path: Path, version: 
         raw.commit()
     content, home = path.read_bytes(), make_project(tmp_path)
     message = f"has schema version {version}; this program needs 16 or newer"
-    for open_it in (Database, partial(merge, home), partial(open_to_read, why="")):
+    for open_it in (Database, partial(merge, home), partial(open_read_only, why="")):
         with pytest.raises(StoreError, match=message) as caught:
             open_it(path)
         assert "never released" in caught.value.hint
@@ -286,7 +286,7 @@ def test_an_older_database_that_cannot_be_written_is_refused(tmp_path: Path, mon
     path = with_an_event(tmp_path)
     newer_events(monkeypatch)
     with pytest.raises(StoreError, match="schema version 16 and can't be migrated, because it is read-only") as caught:
-        open_to_read(path, why="")
+        open_read_only(path, why="")
     assert "workbench backup" in caught.value.hint
 
 

@@ -14,10 +14,10 @@ from tests.helpers import make_project, numbered
 from workbench.care.backups import diagnosis
 from workbench.care.doctor import repair
 from workbench.care.store import anatomy
-from workbench.care.store.rescuing import bring_back
+from workbench.care.store.rescuing import prepare_backup
 from workbench.core.database import migrations, schema
 from workbench.core.database.connection import Database
-from workbench.core.database.looking import looked_at
+from workbench.core.database.looking import opened_read_only
 from workbench.core.database.schema_check import differences
 from workbench.core.errors import SchemaError
 
@@ -213,7 +213,7 @@ def test_a_backup_that_was_changed_is_not_brought_back(path: Path, raw: sqlite3.
     raw.execute("CREATE TRIGGER stranger BEFORE INSERT ON models BEGIN SELECT raise(IGNORE); END")
     raw.close()
     with pytest.raises(SchemaError, match=r"backup\.db: it was changed by another program: trigger stranger"):
-        bring_back(path, tmp_path / "backup.db")
+        prepare_backup(path, tmp_path / "backup.db")
 
 
 def test_doctor_shows_and_repairs_what_keeps_a_database_from_opening(path: Path, raw: sqlite3.Connection) -> None:
@@ -233,7 +233,7 @@ def test_names_and_texts_are_shown_as_they_are_and_obeyed_by_nobody(path: Path, 
     with pytest.raises(SchemaError) as caught:
         Database(path)
     assert r"\x1b[31m\u202ex" in caught.value.message
-    with looked_at(path) as database:
+    with opened_read_only(path) as database:
         (found,) = anatomy.schema_findings(database.reader(), LATEST)
     assert found.message.endswith("SELECT raise(IGNORE); END")
 
@@ -245,7 +245,7 @@ def test_what_is_wrong_is_put_right_where_no_row_can_be_lost(path: Path, raw: sq
         CREATE TRIGGER "a "" b" BEFORE INSERT ON models BEGIN SELECT raise(IGNORE); END;
         CREATE INDEX mine ON verdicts (outcome); CREATE TABLE notes (x);"""
     )
-    assert len(anatomy.put_right(path)) == 5
-    assert anatomy.put_right(path) == []
+    assert len(anatomy.repair_schema(path)) == 5
+    assert anatomy.repair_schema(path) == []
     assert [one.name for one in differences(raw, LATEST)] == ["mine", "notes"]
     Database(path).close()

@@ -5,21 +5,24 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.core.text.ids import ends
+from workbench.core.text.ids import abbreviate_ids
 
 
 def test_five_characters_are_enough_unless_two_look_the_same() -> None:
-    assert ends(["qwen/0001a2b3c", "qwen/0009f8e7d"]) == {"qwen/0001a2b3c": "…a2b3c", "qwen/0009f8e7d": "…f8e7d"}
-    assert ends(["aa-1-000001", "aa-2-000001"]) == {"aa-1-000001": "…1-000001", "aa-2-000001": "…2-000001"}
+    assert abbreviate_ids(["qwen/0001a2b3c", "qwen/0009f8e7d"]) == {
+        "qwen/0001a2b3c": "…a2b3c",
+        "qwen/0009f8e7d": "…f8e7d",
+    }
+    assert abbreviate_ids(["aa-1-000001", "aa-2-000001"]) == {"aa-1-000001": "…1-000001", "aa-2-000001": "…2-000001"}
 
 
 def test_an_id_that_is_hardly_longer_stands_whole() -> None:
-    assert ends(["c1", "c12345", ""]) == {"c1": "c1", "c12345": "c12345", "": ""}
+    assert abbreviate_ids(["c1", "c12345", ""]) == {"c1": "c1", "c12345": "c12345", "": ""}
 
 
 @given(st.lists(st.text(max_size=12), max_size=8))
 def test_no_two_look_the_same(ids: list[str]) -> None:
-    shown = ends(ids)
+    shown = abbreviate_ids(ids)
     assert set(shown) == set(ids)
     assert all(one.endswith(short.removeprefix("…")) for one, short in shown.items())
     assert len({short for short in shown.values() if "…" not in "".join(ids)}) in (0, len(shown))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.data.store.reading import SamplingFrame, chance, drawn, in_order
+from workbench.data.store.reading import SamplingFrame, draw_items, in_order, sampling_positions
 
 SIZES = (1, 1, 2, 3, 10, 40, 143)
 
@@ -24,10 +24,10 @@ def test_a_draw_takes_of_each_question_its_share_and_holds_every_shorter_one(
 ) -> None:
     found = frame(sizes)
     most = data.draw(st.integers(0, len(found.item)))
-    taken = drawn(found, most, seed)
+    taken = draw_items(found, most, seed)
     assert len(set(taken.item.tolist())) == most
     assert in_order(found, seed).item[:most].tolist() == taken.item.tolist()
-    ends = np.sort(chance(found, seed))
+    ends = np.sort(sampling_positions(found, seed))
     share = ends[most - 1] if most else 0.0
     for question, size in enumerate(sizes, 1):
         assert abs(int((taken.question == question).sum()) - size * share) <= 1 + 1e-9
@@ -38,7 +38,7 @@ def test_every_item_is_equally_likely_whatever_its_question_and_place() -> None:
     draws = 2_000
     often = np.zeros(len(found.item) + 1)
     for seed in range(draws):
-        often[drawn(found, 50, seed).item] += 1
+        often[draw_items(found, 50, seed).item] += 1
     expected = 50 / len(found.item)
     # Five standard errors of a share.
     assert np.abs(often[1:] / draws - expected).max() < 5 * np.sqrt(expected * (1 - expected) / draws)
@@ -47,14 +47,14 @@ def test_every_item_is_equally_likely_whatever_its_question_and_place() -> None:
 def test_of_many_questions_a_draw_takes_far_more_than_the_first_items_do() -> None:
     found = frame([181] * 80)
     assert len(set(found.question[:200].tolist())) == 2
-    taken = drawn(found, 200)
+    taken = draw_items(found, 200)
     assert len(set(taken.question.tolist())) == 80
     assert np.bincount(taken.question).max() <= 3
 
 
 def test_a_seed_draws_the_same_and_another_one_other_items() -> None:
     found = frame([10] * 50)
-    first, again, other = (set(drawn(found, 40, seed).item.tolist()) for seed in (3, 3, 4))
+    first, again, other = (set(draw_items(found, 40, seed).item.tolist()) for seed in (3, 3, 4))
     assert first == again
     assert len(first & other) < 20
 
@@ -63,4 +63,4 @@ def test_items_that_come_later_leave_the_draw_within_a_question_by_chance() -> N
     # Row ids alone decide: a question's start does not depend on what else there is.
     found = frame([5, 5])
     alone = SamplingFrame(found.item[:5], found.question[:5])
-    assert chance(found)[:5].tolist() == pytest.approx(chance(alone).tolist())
+    assert sampling_positions(found)[:5].tolist() == pytest.approx(sampling_positions(alone).tolist())

@@ -22,7 +22,7 @@ from workbench.labelling.adjudicating import AdjudicationSession
 from workbench.labelling.annotating import AnnotationItem, AnnotationSession, Answer
 from workbench.labelling.coordinating import exclude, lift, reopen
 from workbench.labelling.people import assign
-from workbench.labelling.rulings import begins_at
+from workbench.labelling.rulings import first_screen
 from workbench.labelling.store import blind
 from workbench.labelling.waiting import own_work
 
@@ -204,10 +204,10 @@ def test_no_method_returns_what_the_annotator_must_not_know(session: AnnotationS
 
 READS: dict[str, Callable[[Project], object]] = {
     "Home": lambda project: own_work(project, "amira"),
-    "conflicts left": lambda project: AdjudicationSession(project, "amira").left(),
+    "conflicts left": lambda project: AdjudicationSession(project, "amira").count_open(),
     "guidelines": lambda project: guidelines.current(project),
     "own decisions": lambda project: AdjudicationSession(project, "amira").history(),
-    "where to begin": lambda project: begins_at(project, "amira"),
+    "where to begin": lambda project: first_screen(project, "amira"),
 }
 """What an annotator's app reads beside the session (History and Annotate read through the session alone)."""
 

@@ -202,4 +202,4 @@ def test_types_are_counted_until_they_are_given(tmp_path: Path) -> None:
 def test_what_is_meant_for_nobody_is_shared(
     slots: dict[int | None, int], offered: dict[int, int], found: dict[int, int]
 ) -> None:
-    assert claiming.shared_out(slots, offered) == found
+    assert claiming.distribute_slots(slots, offered) == found

@@ -25,7 +25,7 @@ from workbench.interchange.importing import import_files, plan_import
 from workbench.labelling.labels import import_labels
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.accuracy_items import AccuracyCell
-from workbench.measuring.notes import note
+from workbench.measuring.notes import add_selection_judges
 from workbench.measuring.records.triage import Cause
 from workbench.measuring.report.contents import Contents
 from workbench.measuring.report.gathering import gather, write_report
@@ -161,7 +161,7 @@ def test_examples_are_first_those_others_judge_rightly(project: Project) -> None
 
 
 def test_the_card_counts_what_is_there(project: Project) -> None:
-    note(project, "sample", ("bad",))
+    add_selection_judges(project, "sample", ("bad",))
     card = gathered(project).card
     assert {(row.of, row.group): row.counts["sample"] for row in card.counts.rows} == {
         ("questions", None): 6,

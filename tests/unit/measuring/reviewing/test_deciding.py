@@ -134,7 +134,7 @@ def test_labelled_items_begin_a_new_round_and_their_slots_open_again(tmp_path: P
     assert events.round_of(reader, "correctness", 1) == 2
     assert reviews.gold_of(reader, [1])[1].word == "none"
     assert made.gold == "correct"
-    reopened = [event for event in events.of_subject(reader, "correctness", 1) if event.kind == "reopen"]
+    reopened = [event for event in events.events_of(reader, "correctness", 1) if event.kind == "reopen"]
     assert [event.note for event in reopened] == ["the reference says otherwise"]
 
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.statistics.agreement.ceiling import GoldMade, accuracy_behind, ceiling, residue, wrong_gold
+from workbench.statistics.agreement.ceiling import GoldMade, accuracy_behind, ceiling, remaining_errors, wrong_gold
 
 
 @pytest.mark.parametrize(
     ("accuracy", "wrong", "conflicts"), [(0.90, 0.028, 180), (0.95, 0.0073, 95), (0.98, 0.0012, 39)]
 )
 def test_golden_values(accuracy: float, wrong: float, conflicts: int) -> None:
-    found = residue(accuracy)
+    found = remaining_errors(accuracy)
     assert found.wrong == pytest.approx(wrong, abs=5e-5)
     assert round(1000 * found.conflicts) == conflicts
 
@@ -25,8 +25,8 @@ def test_it_is_what_two_and_a_third_leave() -> None:
     right = np.random.default_rng(0).random((400_000, 3)) < 0.9
     agreed = right[:, 0] == right[:, 1]
     final = np.where(agreed, right[:, 0], right[:, 2])
-    assert 1 - final.mean() == pytest.approx(residue(0.9).wrong, abs=1e-3)
-    assert 1 - agreed.mean() == pytest.approx(residue(0.9).conflicts, abs=2e-3)
+    assert 1 - final.mean() == pytest.approx(remaining_errors(0.9).wrong, abs=1e-3)
+    assert 1 - agreed.mean() == pytest.approx(remaining_errors(0.9).conflicts, abs=2e-3)
 
 
 @given(st.floats(0.5, 1))
@@ -43,7 +43,7 @@ def test_the_agreement_of_the_paradox_is_that_of_95_percent() -> None:
 @given(st.floats(0, 1), st.floats(0, 1))
 def test_better_people_leave_less(one: float, other: float) -> None:
     low, high = sorted((one, other))
-    assert residue(high).wrong <= residue(low).wrong + 1e-15
+    assert remaining_errors(high).wrong <= remaining_errors(low).wrong + 1e-15
 
 
 def test_a_verifier_without_error_reaches_the_ceiling() -> None:
@@ -97,7 +97,7 @@ def test_gold_with_open_conflicts_is_as_wrong_as_the_truth_says(error: tuple[flo
 
 def test_open_conflicts_leave_gold_better_than_a_third_person_would() -> None:
     settled, open_ = GoldMade({2: 820}, 180, 0), GoldMade({2: 820}, 0, 180)
-    assert wrong_gold(settled, (0.1, 0.1)) == pytest.approx(residue(0.9).wrong)
+    assert wrong_gold(settled, (0.1, 0.1)) == pytest.approx(remaining_errors(0.9).wrong)
     assert wrong_gold(open_, (0.1, 0.1)) == pytest.approx(0.01 / 0.82)
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.statistics.disagreement.ballots import Ballot, ballots
-from workbench.statistics.disagreement import counted, splits, uneven, weights
+from workbench.statistics.disagreement import counted, rank_by_split, splits, weights
 
 YES, NO, ABSTAIN = 1, 0, 2
 
@@ -61,7 +61,7 @@ def test_verifiers_without_any_decided_vote_split_nothing() -> None:
 
 
 def test_the_most_evenly_split_come_first_and_more_votes_before_fewer() -> None:
-    found = uneven(of("+++-?", "+-???", "++--?", "+++++", "-????").said(), 5)
+    found = rank_by_split(of("+++-?", "+-???", "++--?", "+++++", "-????").said(), 5)
     assert found.place.tolist() == [2, 1, 0]
     assert found.score.tolist() == [1.0, 1.0, 0.5]
 
@@ -79,7 +79,7 @@ def test_splits_equal_a_count_item_by_item(ballot: Ballot, k: int) -> None:
 
 @given(ballots())
 def test_disagreements_equal_a_count_item_by_item(ballot: Ballot) -> None:
-    found = uneven(ballot.said(), ballot.items)
+    found = rank_by_split(ballot.said(), ballot.items)
     expected = {}
     for item in range(ballot.items):
         said = ballot.of(item)
@@ -94,7 +94,7 @@ def test_the_order_of_verifiers_and_items_changes_nothing(ballot: Ballot, chance
     said = ballot.ordered(order).said()
     chance.shuffle(said)
     for ranked, again in (
-        (uneven(ballot.said(), ballot.items), uneven(said, ballot.items)),
+        (rank_by_split(ballot.said(), ballot.items), rank_by_split(said, ballot.items)),
         (splits(ballot.said(), ballot.items, 1).ranking, splits(said, ballot.items, 1).ranking),
     ):
         before = dict(zip(ranked.place.tolist(), ranked.score.tolist(), strict=True))

@@ -13,7 +13,15 @@ from tests.unit.statistics.disagreement.ballots import Ballot, ballots
 from workbench.statistics.agreement.figures import consensus
 from workbench.statistics.agreement.ratings import Ratings
 from workbench.statistics.confusion import FloatArray, IntArray
-from workbench.statistics.disagreement import FOLDS, Feature, folds, improbable, outvoted, patterns, quantiles
+from workbench.statistics.disagreement import (
+    FOLDS,
+    Feature,
+    folds,
+    label_error_probability,
+    label_surprise,
+    patterns,
+    quantiles,
+)
 
 ACCURACIES = (0.9, 0.85, 0.8, 0.5)
 
@@ -42,7 +50,7 @@ def test_ten_flipped_labels_are_found_again_among_the_first_twenty() -> None:
         gold, votes, question = world(seed)
         flipped = np.random.default_rng(seed).choice(len(gold), 10, replace=False)
         gold[flipped] = 1 - gold[flipped]
-        found.append(recall(improbable(features(votes), gold, question), flipped))
+        found.append(recall(label_surprise(features(votes), gold, question), flipped))
         random.append(recall(np.random.default_rng(seed + 1).random(len(gold)), flipped))
     assert np.mean(found) > 0.8
     assert np.mean(random) < 0.3
@@ -56,7 +64,7 @@ def test_the_share_of_items_judged_alike_holds_for_verifiers_that_err_together(n
     together = chance.random(items) < 0.08
     votes = [np.where(together | (chance.random(items) > accuracy), 1 - truth, truth) for accuracy in (0.95, 0.9, 0.85)]
     gold = np.where(chance.random(items) < noise, 1 - truth, truth)
-    wrong = improbable(features(votes), gold, np.arange(items) // 2)
+    wrong = label_surprise(features(votes), gold, np.arange(items) // 2)
     correct = np.where(gold == 1, 1 - wrong, wrong)
     alike = votes[0] * 4 + votes[1] * 2 + votes[2]
     for kind in range(8):
@@ -66,7 +74,7 @@ def test_the_share_of_items_judged_alike_holds_for_verifiers_that_err_together(n
 def test_a_model_is_fitted_on_other_questions_only() -> None:
     """A level that names the question says nothing of it out of fold; a model that saw it would believe the labels."""
     question = np.repeat(np.arange(40), 4)
-    assert (improbable([Feature(question, 40)], question % 2, question) > 0.4).all()
+    assert (label_surprise([Feature(question, 40)], question % 2, question) > 0.4).all()
 
 
 def test_the_model_alone_equals_scikit_learns(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,7 +88,7 @@ def test_the_model_alone_equals_scikit_learns(monkeypatch: pytest.MonkeyPatch) -
         model = linear_model.LogisticRegression(C=1.0, tol=1e-10, max_iter=10_000).fit(indicators[known], gold[known])
         expected[~known] = model.predict_proba(indicators[~known])[:, 1]
     wrong = np.where(gold == 1, 1 - expected, expected)
-    assert improbable(features(votes), gold, question) == pytest.approx(wrong, abs=1e-4)
+    assert label_surprise(features(votes), gold, question) == pytest.approx(wrong, abs=1e-4)
 
 
 def test_dawid_skene_over_patterns_equals_dawid_skene_over_items() -> None:
@@ -92,7 +100,7 @@ def test_dawid_skene_over_patterns_equals_dawid_skene_over_items() -> None:
         item=item, annotator=rater, value=said[rater, item], items=len(gold), annotators=len(said), categories=2
     )
     expected = consensus(ratings).probability[np.arange(len(gold)), 1 - gold]
-    assert outvoted(votes, gold) == pytest.approx(expected, abs=1e-9)
+    assert label_error_probability(votes, gold) == pytest.approx(expected, abs=1e-9)
 
 
 def test_verifiers_with_one_weakness_outvote_gold_but_do_not_make_it_improbable() -> None:
@@ -103,8 +111,8 @@ def test_verifiers_with_one_weakness_outvote_gold_but_do_not_make_it_improbable(
     votes = [np.where(chance.random(200) < 0.95, gold, 1 - gold), *[poor] * 4]
     flipped = chance.choice(200, 10, replace=False)
     gold[flipped] = 1 - gold[flipped]
-    assert recall(improbable(features(votes), gold, np.arange(200)), flipped) > 0.6
-    assert recall(outvoted(votes, gold), flipped) < 0.3
+    assert recall(label_surprise(features(votes), gold, np.arange(200)), flipped) > 0.6
+    assert recall(label_error_probability(votes, gold), flipped) < 0.3
 
 
 @pytest.mark.parametrize("noise", [0.05, 0.1])
@@ -115,7 +123,7 @@ def test_dawid_skene_is_right_nine_times_in_ten_where_its_assumption_holds(noise
         truth = (chance.random(400) < 0.3).astype(np.int64)
         votes = [np.where(chance.random(400) < accuracy, truth, 1 - truth) for accuracy in (0.9, 0.85, 0.8, 0.75)]
         gold = np.where(chance.random(400) < noise, 1 - truth, truth)
-        found = outvoted(votes, gold) >= 0.9
+        found = label_error_probability(votes, gold) >= 0.9
         sure, wrong = sure + int(found.sum()), wrong + int((found & (gold != truth)).sum())
     assert sure > 100
     assert wrong / sure >= 0.9
@@ -123,17 +131,17 @@ def test_dawid_skene_is_right_nine_times_in_ten_where_its_assumption_holds(noise
 
 def test_gold_of_one_class_only_makes_nobody_suspect() -> None:
     _, votes, question = world(6)
-    assert improbable(features(votes), np.ones(120, dtype=np.int64), question).max() < 0.01
+    assert label_surprise(features(votes), np.ones(120, dtype=np.int64), question).max() < 0.01
 
 
 def test_no_labels_are_no_suspects() -> None:
     none = np.zeros(0, dtype=np.int64)
-    assert len(improbable([Feature(none, 2)], none, none)) == 0
+    assert len(label_surprise([Feature(none, 2)], none, none)) == 0
 
 
 def test_doubling_the_verifiers_adds_no_evidence_that_the_data_did_not_have() -> None:
     gold, votes, question = world(7)
-    once, twice = (improbable(features(list(said)), gold, question) for said in (votes, votes * 2))
+    once, twice = (label_surprise(features(list(said)), gold, question) for said in (votes, votes * 2))
     assert np.corrcoef(once, twice)[0, 1] > 0.99
 
 
@@ -145,10 +153,12 @@ def test_the_order_of_verifiers_and_items_changes_nothing(ballot: Ballot, chance
     said = moved.said()
     chance.shuffle(said)
     gold, question = np.array(ballot.gold), np.array(ballot.question)
-    before = improbable(features(ballot.said()), gold, question)
-    after = improbable(features(said), np.array(moved.gold), np.array(moved.question))
+    before = label_surprise(features(ballot.said()), gold, question)
+    after = label_surprise(features(said), np.array(moved.gold), np.array(moved.question))
     assert after == pytest.approx(before[order], abs=1e-4)
-    assert outvoted(said, np.array(moved.gold)) == pytest.approx(outvoted(ballot.said(), gold)[order], abs=1e-4)
+    assert label_error_probability(said, np.array(moved.gold)) == pytest.approx(
+        label_error_probability(ballot.said(), gold)[order], abs=1e-4
+    )
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 4)), min_size=1, max_size=20))

@@ -13,8 +13,8 @@ from msgspec import structs
 from workbench.core.code import Execution, Level
 from workbench.core.code_tests.assertion import assertion_of
 from workbench.verifiers.execution.attacks import watching
-from workbench.verifiers.execution.attacks.attack import ANY, Attack, PreparedScene, Scene, corpus, staged
-from workbench.verifiers.execution.attacks.watching import UnusableLevelError, attacked
+from workbench.verifiers.execution.attacks.attack import ANY, Attack, PreparedScene, Scene, corpus, set_up_scene
+from workbench.verifiers.execution.attacks.watching import UnusableLevelError, run_attacks
 from workbench.verifiers.execution.levels import check_level
 
 ATTACKS = {attack.name: attack for attack in corpus()}
@@ -58,7 +58,7 @@ def test_a_level_holds(level: Level) -> None:
 def test_attacks_succeed_where_there_are_no_walls() -> None:
     unheld = [structs.replace(ATTACKS[name], levels=("L1",)) for name in REAL]
     try:
-        results = attacked("L1", unheld)
+        results = run_attacks("L1", unheld)
     except UnusableLevelError as error:
         pytest.skip(f"L1 can't be used here: {error}")
     failed = [one.name for one in results if not any(REAL[one.name] in wrong for wrong in one.wrong)]
@@ -116,7 +116,7 @@ def test_what_counts_as_success(attack: Attack, execution: Execution, wrong: lis
 
 @pytest.fixture
 def stage() -> Iterator[PreparedScene]:
-    with staged() as stage:
+    with set_up_scene() as stage:
         yield stage
 
 
@@ -163,7 +163,7 @@ def test_an_attack_that_ends_the_harness_is_found_out(
 ) -> None:
     monkeypatch.setattr(watching, "_BOOT", boot)
     monkeypatch.setattr(watching, "_MAX_SILENCE_S", 0.1)
-    found = attacked("L2", CHOSEN)
+    found = run_attacks("L2", CHOSEN)
     assert [(result.name, result.held) for result in found] == [(attack.name, False) for attack in CHOSEN]
     assert all(set(result.wrong) == set(wrong) for result in found)
 
@@ -183,7 +183,7 @@ with socket.socket(fileno=int(sys.argv[1])) as connection:
 
 def test_what_the_harness_says_of_itself_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watching, "_BOOT", REPORTS)
-    first, second = attacked("L2", CHOSEN)
+    first, second = run_attacks("L2", CHOSEN)
     assert first.wrong == (
         "the harness grew by 1024 MiB",
         "the next program came out as ppp",
@@ -206,4 +206,4 @@ def test_a_level_that_lacks_something_says_what(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize("level", LEVELS)
 def test_levels_hold_again_and_again(level: Level) -> None:
     for _ in range(5):
-        assert [result for result in attacked(level, [*corpus(), *reversed(corpus())]) if not result.held] == []
+        assert [result for result in run_attacks(level, [*corpus(), *reversed(corpus())]) if not result.held] == []

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.verifiers.execution.compare import MalformedOutputError, decoded, equal, same_output, shown
+from workbench.verifiers.execution.compare import MalformedOutputError, decoded, equal, format_value, same_output
 from workbench.verifiers.execution.inside.encoding import encoded
 
 ROOM = 1 << 16
@@ -141,7 +141,7 @@ def test_members_that_hash_alike_cost_no_time() -> None:
 def test_a_fraction_too_long_for_any_literal_costs_no_time() -> None:
     long = {"fraction": [{"int": hex(3**2_000_000)}, {"int": hex(2**3_000_000)}]}
     assert equal(1.5, long) is False
-    assert shown(long) == "a fraction that is too long to look at"
+    assert format_value(long) == "a fraction that is too long to look at"
     assert equal(2.0**-1074, {"fraction": [1, {"int": hex(2**1074)}]}) is True
 
 
@@ -163,7 +163,7 @@ def _looked_at(text: bytes) -> None:
     value = decoded(text)
     for expected in (1, (1,), {1}, {1: 1}, 0.5):
         equal(expected, value)
-    shown(value)
+    format_value(value)
 
 
 tags = st.sampled_from(["tuple", "set", "dict", "int", "bytes", "complex", "fraction", "decimal", "other"])
@@ -183,7 +183,7 @@ def test_whatever_comes_out_raises_nothing_else(value: Any) -> None:
 @given(values)
 def test_values_are_shown_as_python_writes_them(value: Any) -> None:
     written = repr(value)
-    text = shown(out(value))
+    text = format_value(out(value))
     if not isinstance(value, complex) and len(written) < 40 and written.isascii() and "{" not in written:
         assert text == written
 

@@ -37,7 +37,7 @@ def attacked(monkeypatch: pytest.MonkeyPatch, cache: Path) -> Made:
             wrong = () if level in holding else ("it let me through",)
             return [AttackResult(name=one.name, level=level, wrong=wrong) for one in attacks]
 
-        monkeypatch.setattr(levels, "attacked", attack)
+        monkeypatch.setattr(levels, "run_attacks", attack)
         return asked
 
     return make

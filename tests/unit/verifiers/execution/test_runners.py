@@ -24,7 +24,7 @@ from workbench.verifiers.execution.runners import (
     ExpressionTest,
     LanguageRunner,
     languages,
-    require,
+    require_runner,
     runner_of,
     version_of,
 )
@@ -326,14 +326,14 @@ def test_what_cannot_be_run_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path
     with pytest.raises(
         VerifierError, match=r"no runner for the language 'cobol'\. Known languages: python, javascript"
     ):
-        require("cobol", "L3")
+        require_runner("cobol", "L3")
     levels: tuple[Level, ...] = ("L1", "L2")
     for level in levels:
         with pytest.raises(VerifierError, match=f"at isolation L3 only, not at {level}"):
-            require("javascript", level)
+            require_runner("javascript", level)
     monkeypatch.setenv("PATH", str(tmp_path))
     version_of.cache_clear()
-    for asked in (lambda: require("javascript", "L3"), lambda: version_of("javascript")):
+    for asked in (lambda: require_runner("javascript", "L3"), lambda: version_of("javascript")):
         with pytest.raises(VerifierError, match="need 'node', which is not installed here"):
             asked()
 

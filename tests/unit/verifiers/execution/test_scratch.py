@@ -17,7 +17,7 @@ from workbench.core.code import CodeTest, Execution, Level, Program
 from workbench.core.errors import RunError, VerifierError
 from workbench.verifiers.execution import levels
 from workbench.verifiers.execution.attacks.attack import SCRATCH_BYTES, AttackResult, corpus, scratch_corpus
-from workbench.verifiers.execution.attacks.watching import UnusableLevelError, attacked
+from workbench.verifiers.execution.attacks.watching import UnusableLevelError, run_attacks
 from workbench.verifiers.execution.pool import SandboxPool
 from workbench.verifiers.execution.settings import PoolSettings
 
@@ -228,7 +228,7 @@ def test_attacks_on_the_folder_are_held() -> None:
 @pytest.mark.soak
 def test_attacks_on_the_level_are_held_where_there_is_a_folder() -> None:
     attacks = [attack for attack in corpus() if attack.language == "python"]
-    results = attacked("L3", attacks, scratch=SCRATCH_BYTES)
+    results = run_attacks("L3", attacks, scratch=SCRATCH_BYTES)
     assert {result.name for result in results if not result.held} == OPEN_BY_DESIGN
 
 

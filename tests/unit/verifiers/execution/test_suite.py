@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from workbench.core.code import CodeTest
 from workbench.verifiers.execution.compare import MalformedOutputError
 from workbench.verifiers.execution.inside.frames import HEAD
-from workbench.verifiers.execution.suite import Results, packed, prepared
+from workbench.verifiers.execution.suite import Results, packed, prepare_suite
 
 MAGIC = importlib.util.MAGIC_NUMBER.hex()
 TESTS = tuple(
@@ -33,7 +33,7 @@ def pipe() -> Iterator[tuple[int, int]]:
 
 
 def test_expected_values_never_go_in() -> None:
-    suite = prepared(TESTS, MAGIC)
+    suite = prepare_suite(TESTS, MAGIC)
     for secret in (b"987654", b"hidden", (987654).to_bytes(4, "little")):
         assert secret not in suite.packed["expression"]
     assert [test.expected for test in suite.tests] == [987654, "hidden", (1, 2)]
@@ -41,8 +41,8 @@ def test_expected_values_never_go_in() -> None:
 
 
 def test_code_is_compiled_for_the_same_interpreter_only() -> None:
-    assert all(isinstance(test.sent, CodeType) for test in prepared(TESTS, MAGIC).tests)
-    sent = [test.sent for test in prepared(TESTS, "another").tests]
+    assert all(isinstance(test.sent, CodeType) for test in prepare_suite(TESTS, MAGIC).tests)
+    sent = [test.sent for test in prepare_suite(TESTS, "another").tests]
     assert sent == ["(\nf(1)\n)", "(\nf(2)\n)", "(\nf(4,\n1)\n)"]
 
 
@@ -50,7 +50,7 @@ def test_code_is_compiled_for_the_same_interpreter_only() -> None:
 def test_the_room_for_values_doesnt_tell_how_long_a_literal_is(literal: str) -> None:
     known = CodeTest(form="expression", source=f"assert f({'x' * 3000!r}) == {literal}")
     other = CodeTest(form="expression", source="assert f(1) == 2")
-    suite = prepared((known, other), MAGIC)
+    suite = prepare_suite((known, other), MAGIC)
     assert {suite.sent(place)[3] for place in suite.together["expression"]} == {1 << 18}
 
 
@@ -60,7 +60,7 @@ def test_what_takes_long_to_compile_is_compiled_inside() -> None:
         body = "try:\n pass\nfinally:\n" + "\n".join(f" {line}" for line in body.split("\n"))
     long = f"assert f({'+ 1' * 10_000})"
     for source in (body, long):
-        (test,) = prepared((CodeTest(form="statement", source=source),), MAGIC).tests
+        (test,) = prepare_suite((CodeTest(form="statement", source=source),), MAGIC).tests
         assert test.sent == source
 
 
@@ -68,18 +68,18 @@ def test_what_takes_long_to_compile_is_compiled_inside() -> None:
 def test_code_too_deep_to_be_sent_goes_in_as_text(source: str) -> None:
     """Compiled code of 998 nested lambdas is deeper than marshal writes."""
     test = CodeTest(form="statement", source=source.format("lambda:" * 1_000 + "2"))
-    (ready,) = prepared((test,), MAGIC).tests
+    (ready,) = prepare_suite((test,), MAGIC).tests
     assert isinstance(ready.sent, str)
     assert packed([(0, ready.form, ready.sent, 1)])
 
 
 def test_tests_are_prepared_once() -> None:
-    assert prepared(TESTS, MAGIC) is prepared((*TESTS,), MAGIC)
+    assert prepare_suite(TESTS, MAGIC) is prepare_suite((*TESTS,), MAGIC)
 
 
 @pytest.mark.parametrize("source", ["x = (", "(" * 5000, "\0", "", "-" * 200_000 + "1", "1+" * 100_000 + "1"])
 def test_what_is_no_python_goes_in_as_it_stands(source: str) -> None:
-    (test,) = prepared((CodeTest(form="expression", source=source),), MAGIC).tests
+    (test,) = prepare_suite((CodeTest(form="expression", source=source),), MAGIC).tests
     assert test.form == "statement"
     assert packed([(0, test.form, test.sent, 0)])
 

@@ -10,7 +10,7 @@ from msgspec import structs
 from tests.coding import ADD
 from workbench.core.code import CodeTest, Execution, Failure, Problem, SolutionForm
 from workbench.core.errors import OptionError, UsageError
-from workbench.core.reasons import sentence
+from workbench.core.reasons import explain_verdict
 from workbench.core.verdict import Outcome, Verdict
 from workbench.verifiers.base import identity
 from workbench.verifiers.execution.settings import PoolSettings
@@ -52,7 +52,7 @@ def test_a_solution_is_correct_if_every_test_of_all_suites_passes() -> None:
 def test_the_first_test_that_is_not_passed_gives_the_reason(outcomes: str, reason: str) -> None:
     found = verdict(ran(outcomes))
     assert (found.outcome, found.reason, found.score) == (Outcome.INCORRECT, reason, outcomes.count("p") / 2)
-    assert sentence("incorrect", reason).endswith(".")
+    assert explain_verdict("incorrect", reason).endswith(".")
 
 
 def test_the_first_failure_is_the_evidence() -> None:
@@ -88,7 +88,7 @@ def test_a_line_outside_the_text_is_not_marked(line: int | None) -> None:
 def test_a_death_of_the_harness_is_an_error_and_says_nothing_of_the_solution() -> None:
     found = verdict(ran("xx", killed=True), ran("f"))
     assert (found.outcome, found.reason, found.score) == (Outcome.ERROR, "harness_killed", None)
-    assert sentence("error", "harness_killed").endswith(".")
+    assert explain_verdict("error", "harness_killed").endswith(".")
 
 
 @pytest.mark.parametrize("problem", [None, structs.replace(ADD, suites={})])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.unit.verifiers.judges.asking import Asked, judged
 from workbench.llm.records import Reply, ending
 from workbench.verifiers.judges.parsers import PARSERS, declining, parser
-from workbench.verifiers.judges.parsers.base import declined
+from workbench.verifiers.judges.parsers.base import find_decline
 
 REFUSALS = (
     "No, I can't help with that.",
@@ -89,7 +89,7 @@ def test_who_cannot_tell_says_neither(text: str) -> None:
 
 @pytest.mark.parametrize("text", JUDGING)
 def test_a_judge_that_speaks_of_what_others_cannot_do_has_judged(text: str) -> None:
-    assert declined(text.replace('"I can\'t help with that"', " ").splitlines()) is None
+    assert find_decline(text.replace('"I can\'t help with that"', " ").splitlines()) is None
     assert parser("verifybench").parse(text).verdict == "incorrect"
 
 

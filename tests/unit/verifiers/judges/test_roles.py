@@ -364,7 +364,7 @@ def test_the_baseline_rejects_what_one_test_rejects_and_abstains_without_tests()
 
 
 def test_a_projects_file_names_prompts_and_subtasks_beside_it_alone_and_trust_covers_them(tmp_path: Path) -> None:
-    from workbench.config.verifiers import NamedVerifier, own_prompts, verifiers
+    from workbench.config.verifiers import NamedVerifier, custom_prompt_files, verifiers
 
     (tmp_path / "prompts").mkdir()
     (tmp_path / "prompts" / "compare.txt").write_text("{answer}: MATCH or NOT MATCH?")
@@ -380,7 +380,7 @@ def test_a_projects_file_names_prompts_and_subtasks_beside_it_alone_and_trust_co
     found = verifiers(tmp_path / "p.db")
     mine = found["mine"]
     assert isinstance(mine, NamedVerifier)
-    assert [path.name for path in own_prompts(mine.options)] == ["list.toml", "compare.txt"]
+    assert [path.name for path in custom_prompt_files(mine.options)] == ["list.toml", "compare.txt"]
     assert "not inside the project's folder" in str(found["out"])
     assert "there is no folder 'list.toml'" in str(found["file"])
     assert "there is no file 'prompts'" in str(found["folder"])

@@ -16,7 +16,7 @@ from workbench.core.verdict import Outcome, VerifierInput
 from workbench.statistics.records.probe import BaseRow
 from workbench.verifiers.base import Pending
 from workbench.verifiers.probes import programs
-from workbench.verifiers.probes.building import balanced, companions, probes, verifier_input
+from workbench.verifiers.probes.building import companions, draw_balanced, probes, verifier_input
 from workbench.verifiers.probes.payloads import families_named, suite
 from workbench.verifiers.probes.programs import RightAnswers
 from workbench.verifiers.probes.values import wrong_answer
@@ -110,20 +110,20 @@ def test_controls_and_carriers() -> None:
 def test_questions_are_drawn_evenly() -> None:
     questions = [(number, "ABCD"[min(number // 10, 3)]) for number in range(100)] + [(200, "untyped")]
     kinds = dict(questions)
-    chosen = balanced(questions, 41, 1)
+    chosen = draw_balanced(questions, 41, 1)
     assert Counter(kinds[one] for one in chosen) == {"A": 10, "B": 10, "C": 10, "D": 10, "untyped": 1}
-    assert chosen == balanced(questions, 41, 1) == sorted(chosen)
-    assert chosen != balanced(questions, 41, 2)
-    assert Counter(kinds[one] for one in balanced(questions, 60, 1)) == {
+    assert chosen == draw_balanced(questions, 41, 1) == sorted(chosen)
+    assert chosen != draw_balanced(questions, 41, 2)
+    assert Counter(kinds[one] for one in draw_balanced(questions, 60, 1)) == {
         "A": 10,
         "B": 10,
         "C": 10,
         "D": 29,
         "untyped": 1,
     }
-    assert len(balanced(questions, 3, 0)) == 3
-    assert len(balanced(questions, 1000, 0)) == 101
-    assert balanced([], 5, 0) == []
+    assert len(draw_balanced(questions, 3, 0)) == 3
+    assert len(draw_balanced(questions, 1000, 0)) == 101
+    assert draw_balanced([], 5, 0) == []
 
 
 def test_a_wrong_answer_is_wrong_to_the_rules() -> None:

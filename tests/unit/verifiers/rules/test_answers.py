@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.verifiers.rules.answers import answers, boxes_of, hedged, stated_values
+from workbench.verifiers.rules.answers import answers, boxes_of, is_hedged, stated_values
 
 QUESTION = "How many apples does Noor have left after the market closes in the evening?"
 
@@ -68,12 +68,12 @@ def test_results_stated_outside_the_box() -> None:
 
 @pytest.mark.parametrize("sentence", ["either 3 or 4", "It could be 5.", "If forced, I would guess 3", "3 or maybe 4"])
 def test_hedges(sentence: str) -> None:
-    assert hedged(sentence)
+    assert is_hedged(sentence)
 
 
 @pytest.mark.parametrize("sentence", ["3", "x = 3 or x = 4", "It is 5 for either reason", "Maybelle"])
 def test_no_hedges(sentence: str) -> None:
-    assert not hedged(sentence)
+    assert not is_hedged(sentence)
 
 
 @given(st.text(), st.text(), st.text())

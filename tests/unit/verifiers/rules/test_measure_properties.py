@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.unit.verifiers.rules.comparing import compared
 from workbench.verifiers.rules.danger import TooComplex
-from workbench.verifiers.rules.numbers import close_to, exact
+from workbench.verifiers.rules.numbers import close_to, parse_number
 from workbench.verifiers.rules.quantities import RequiredForm, quantity, required_form
 from workbench.verifiers.rules.units import UNITS as UNIT_ROWS
 from workbench.verifiers.rules.units import unit
@@ -100,7 +100,7 @@ def test_no_text_differs_from_itself(a: str) -> None:
 @given(a=TEXTS, b=TEXTS)
 def test_readers_never_raise(a: str, b: str) -> None:
     required_form(a)
-    outcome(lambda x, y: (exact(x), exact(y)), a, b)
+    outcome(lambda x, y: (parse_number(x), parse_number(y)), a, b)
     outcome(lambda x, y: (quantity(x), unit(x), unit(y)), a, b)
 
 
@@ -108,7 +108,7 @@ def test_readers_never_raise(a: str, b: str) -> None:
 def test_one_number_in_many_spellings(value: Fraction) -> None:
     above, below = value.numerator, value.denominator
     for text in (f"{above}/{below}", rf"\frac{{{above}}}{{{below}}}", rf"\dfrac{{ {above} }}{{{below}}}"):
-        number = exact(text)
+        number = parse_number(text)
         assert number is not None
         assert number.value == value
 
@@ -123,7 +123,7 @@ def test_thousands_and_words_of_whole_numbers(value: int) -> None:
 def test_a_rounding_is_equal_and_its_neighbours_are_not(value: Fraction, places: int) -> None:
     rounded = round(value, places)
     text = f"{rounded.numerator / rounded.denominator:.{places}f}" if abs(value) < 10**6 else "0"
-    number = exact(text)
+    number = parse_number(text)
     assert number is not None
     if Fraction(text) == rounded and number.rounds:
         assert said(text, f"{value.numerator}/{value.denominator}")
@@ -192,7 +192,7 @@ def test_clocks_of_twelve_and_of_twenty_four_hours(time: datetime.time, other: d
     ],
 )
 def test_irrational_values_round(value: float, written: str, expected: bool) -> None:
-    number = exact(written)
+    number = parse_number(written)
     assert number is not None
     assert close_to(Fraction(value), number) is expected
 
@@ -200,7 +200,7 @@ def test_irrational_values_round(value: float, written: str, expected: bool) -> 
 @pytest.mark.parametrize("text", ["9" * 41, "10^{1000}", "1e1000", "99999^{999}", "3" * 39 + "." + "1" * 41])
 def test_too_complex_is_said_before_it_is_computed(text: str) -> None:
     with pytest.raises(TooComplex):
-        exact(text)
+        parse_number(text)
 
 
 @pytest.mark.parametrize(

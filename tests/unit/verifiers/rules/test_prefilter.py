@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.verifiers.rules.prefilter import PrefilteredPattern, needed
+from workbench.verifiers.rules.prefilter import PrefilteredPattern, required_literals
 from workbench.verifiers.rules.question import TypedQuestion
 
 PATTERNS = (
@@ -38,7 +38,7 @@ PATTERNS = (
     ],
 )
 def test_the_words_a_pattern_needs_are_read_off_it(pattern: str, words: set[str]) -> None:
-    assert needed(pattern) == words
+    assert required_literals(pattern) == words
 
 
 @pytest.mark.parametrize(("pattern", "flags"), PATTERNS)

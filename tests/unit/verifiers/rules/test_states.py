@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.verifiers.rules.states import VOCABULARIES, state, stated, vocabulary_of
+from workbench.verifiers.rules.states import VOCABULARIES, find_stated_state, state, vocabulary_of
 
 LOGIC = "Does it follow? Answer proved, disproved or unknown."
 
@@ -36,14 +36,14 @@ LOGIC = "Does it follow? Answer proved, disproved or unknown."
 def test_states_are_compared_within_their_vocabulary(question: str, reference: str, answer: str, equal: bool) -> None:
     vocabulary = vocabulary_of(reference, question)
     assert vocabulary is not None
-    assert (stated(answer, vocabulary) == state(reference, vocabulary)) is equal
+    assert (find_stated_state(answer, vocabulary) == state(reference, vocabulary)) is equal
 
 
 @pytest.mark.parametrize("answer", ["f(x) = x", "maybe yes, maybe no, who knows", "The yes-men came", "42"])
 def test_what_states_nothing(answer: str) -> None:
     vocabulary = vocabulary_of("yes", "yes or no?")
     assert vocabulary is not None
-    assert stated(answer, vocabulary) in (None, "unknown")
+    assert find_stated_state(answer, vocabulary) in (None, "unknown")
 
 
 @pytest.mark.parametrize("reference", ["42", "x + 1", "tapa", "", "A"])
@@ -62,4 +62,4 @@ def test_every_state_is_a_word_of_its_vocabulary() -> None:
 def test_any_text_is_taken(question: str, answer: str, reference: str) -> None:
     vocabulary = vocabulary_of(reference, question)
     assert vocabulary is not None
-    assert stated(answer, vocabulary) in {None, *vocabulary.values()}
+    assert find_stated_state(answer, vocabulary) in {None, *vocabulary.values()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.core.verdict import Outcome, Verdict
-from workbench.verifiers.stacks.settling import in_words, stages
+from workbench.verifiers.stacks.settling import format_stages, stages
 
 
 def settled(stage: str, outcome: Outcome, score: float | None = None) -> Outcome | None:
@@ -58,7 +58,7 @@ def test_types_say_what_a_stage_is_asked() -> None:
     ],
 )
 def test_they_are_spelt_in_one_way(spelt: str, again: str) -> None:
-    assert in_words(stages(spelt)) == again
+    assert format_stages(stages(spelt)) == again
     assert stages(again) == stages(spelt)
 
 

@@ -206,16 +206,16 @@ def duplicates_command(options: CodeDuplicatesOptions) -> Output:
     FILE holds one problem per line, {"task_id": …, "vector": […], "source": …}, or one object with task_ids and the
     matrix similarity. The paper's model is sentence-transformers/all-mpnet-base-v2. Nothing is deleted.
     """
-    from workbench.coding.duplicates import find, from_file, write_remaining
+    from workbench.coding.duplicates import find_duplicates, read_cosines, write_remaining
 
     require_one(options, "model", "local")
     if options.database is not None and (options.model is None) == (options.local is None):
         raise click.UsageError("Name the source of embeddings: --model NAME -o base_url=…, or --local NAME.")
     with nullcontext() if options.database is None else project_at(options.database) as project:
         compared = (
-            from_file(cast("Path", options.source)) if project is None else _cosines_of_embeddings(project, options)
+            read_cosines(cast("Path", options.source)) if project is None else _cosines_of_embeddings(project, options)
         )
-        report = find(compared, threshold=options.threshold, seed=options.seed)
+        report = find_duplicates(compared, threshold=options.threshold, seed=options.seed)
         if options.kept is not None:
             write_remaining(compared, report, options.kept, project=project, force=options.force)
     return Output(report, _show_duplicates)
@@ -229,14 +229,14 @@ def _show_duplicates(report: DuplicateReport) -> None:
 
 
 def _cosines_of_embeddings(project: Project, options: CodeDuplicatesOptions) -> ProblemCosines:
-    from workbench.coding.duplicates import from_local, from_server
+    from workbench.coding.duplicates import embed_by_server, embed_locally
     from workbench.runs.generation import models_from
 
     if options.local is not None:
-        return from_local(project, options.local)
+        return embed_locally(project, options.local)
     model = str(options.model)
     models = models_from(project, [model], options.settings)
-    return asked(partial(from_server, project, model, models), options.trust, "requests")
+    return asked(partial(embed_by_server, project, model, models), options.trust, "requests")
 
 
 # -- ``workbench code refine DB --model MODEL --output FILE``
@@ -278,7 +278,7 @@ def refine_command(project: Project, options: CodeRefineOptions) -> Output:
     function is rejected, with the reason. For a problem without a reference solution only the text is sent. Import the
     file, have solutions written, and let the tests evolve.
     """
-    from workbench.coding.evolution.refining import USUAL, about, prompts_of, refine
+    from workbench.coding.evolution.refining import USUAL, prompts_of, refine, reply_settings
     from workbench.coding.problems import code_dataset, programs_sandbox
     from workbench.runs.generation import generating, models_from
 
@@ -291,7 +291,7 @@ def refine_command(project: Project, options: CodeRefineOptions) -> Output:
         with (
             programs_sandbox(project, options.programs, cluster, name) as sandbox,
             drawing() as watch,
-            generating(project, name, models, about(wish, own), trust=accepted, watch=watch) as writer,
+            generating(project, name, models, reply_settings(wish, own), trust=accepted, watch=watch) as writer,
         ):
             return refine(
                 project,

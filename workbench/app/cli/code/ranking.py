@@ -56,7 +56,7 @@ from workbench.statistics.records.ranking import DROPPED, SHORTFALLS, Missing, S
 
 if TYPE_CHECKING:
     from workbench.coding.ranking.references import ReferenceOutcomes
-    from workbench.coding.ranking.selecting import How, SelectedSet
+    from workbench.coding.ranking.selecting import RankingSelectionRules, SelectedSet
     from workbench.coding.ranking.truth import Truth as TrueScores
     from workbench.coding.records.figures import PassReport
     from workbench.statistics.records.ranking import RankingReport
@@ -100,10 +100,10 @@ def select_command(options: CodeSelectOptions) -> None:
     "average_test_score", "average_time_taken" and "rank" (1 for the ground truth). In a database the reference solution
     is run if no solution represents it, and has rank 1. Exit code 3: some lines were rejected.
     """
-    from workbench.coding.ranking.selecting import How
+    from workbench.coding.ranking.selecting import RankingSelectionRules
 
     require_one(options, "truth", "suites", "where")
-    how = How(k=options.k, rules=options.rules, filter=options.filter_, exact=options.exact)
+    how = RankingSelectionRules(k=options.k, rules=options.rules, filter=options.filter_, exact=options.exact)
     if options.source is not None:
         refused = _select_from_file(options.source, how, options)
         say_some(refusal_lines(options.source, refused))
@@ -113,7 +113,7 @@ def select_command(options: CodeSelectOptions) -> None:
         _select_from_database(str(options.database), how, options)
 
 
-def _select_from_file(source: Path, how: How, options: CodeSelectOptions) -> list[Refusal]:
+def _select_from_file(source: Path, how: RankingSelectionRules, options: CodeSelectOptions) -> list[Refusal]:
     from workbench.coding.ranking.selecting import select_from, write_rows
 
     found, write = select_from(source, how), options.write
@@ -123,7 +123,7 @@ def _select_from_file(source: Path, how: How, options: CodeSelectOptions) -> lis
     return found.refused
 
 
-def _select_from_database(database: str, how: How, options: CodeSelectOptions) -> None:
+def _select_from_database(database: str, how: RankingSelectionRules, options: CodeSelectOptions) -> None:
     from workbench.coding.ranking.selecting import write_stored
     from workbench.coding.ranking.truth import runs_in_words, truth_of
 
@@ -139,7 +139,7 @@ def _select_from_database(database: str, how: How, options: CodeSelectOptions) -
 
 
 def _select_sets(
-    project: Project, how: How, meant: TrueScores, options: CodeSelectOptions | CodeHistogramsOptions
+    project: Project, how: RankingSelectionRules, meant: TrueScores, options: CodeSelectOptions | CodeHistogramsOptions
 ) -> list[SelectedSet]:
     from workbench.coding.ranking.selecting import select_stored
 
@@ -248,7 +248,7 @@ def metrics_command(options: CodeMetricsOptions) -> Output:
 
         found = ranking_of_file(options.source, samples=options.samples, seed=options.seed)
         return _ranking_output(found.report, options, found.refused)
-    from workbench.coding.ranking.measuring import PAPER_K, compared
+    from workbench.coding.ranking.measuring import PAPER_K, compare_verifiers
     from workbench.coding.ranking.scored import tested_by
     from workbench.coding.ranking.truth import truth_of
 
@@ -257,7 +257,7 @@ def metrics_command(options: CodeMetricsOptions) -> Output:
         k = options.k or (PAPER_K if options.paper and meant.runs else None)
         tested = {} if k is None else tested_by(project, meant, options.verifiers)
         reference_scores = {name: _references(project, one, options) for name, one in tested.items()}
-        report = compared(
+        report = compare_verifiers(
             project,
             meant,
             options.verifiers,
@@ -316,13 +316,13 @@ def histograms_command(options: CodeHistogramsOptions) -> Output:
     a model wrote, are shown for the same solutions. Exit code 3: some lines of FILE were rejected.
     """
     from workbench.coding.ranking.passing import histograms, outcome_shares, scores_of_selected, tests_of_problems
-    from workbench.coding.ranking.selecting import How, select_from
+    from workbench.coding.ranking.selecting import RankingSelectionRules, select_from
     from workbench.coding.ranking.tables import histograms_text
     from workbench.coding.ranking.truth import truth_of
     from workbench.coding.records.figures import HistogramsReport
 
     require_one(options, "verifiers", "truth", "suites", "where")
-    how = How(k=options.k, rules=options.rules)
+    how = RankingSelectionRules(k=options.k, rules=options.rules)
     if options.source is not None:
         found = select_from(options.source, how)
         report = HistogramsReport(histograms=histograms(found.sets), shares=[], refused=len(found.refused))

@@ -83,7 +83,7 @@ def exclude_command(project: Project, options: CodeExcludeOptions) -> Output:
     question = apart.problem_named(project, options.problem, options.dataset)
     place = (question, options.suite, options.number - 1)
     changed = (
-        apart.count_again(project, *place, by=options.by)
+        apart.include_test(project, *place, by=options.by)
         if options.undo
         else apart.exclude_test(project, *place, reason=options.reason, by=options.by)
     )

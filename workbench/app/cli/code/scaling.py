@@ -71,7 +71,14 @@ def scale_command(project: Project, options: CodeScaleOptions) -> Output:
     """
     from workbench.coding.problems import code_dataset
     from workbench.coding.ranking.truth import truth_of
-    from workbench.coding.synthesis.scaling import points, require_scalable, scale_as, scaled, suite_options, write_page
+    from workbench.coding.synthesis.scaling import (
+        measure_scaling,
+        require_scalable,
+        scale_as,
+        scaling_points,
+        suite_options,
+        write_page,
+    )
     from workbench.coding.synthesis.tests import USUAL, write_tests
     from workbench.runs.generation import models_from
     from workbench.runs.verifying import start
@@ -80,7 +87,7 @@ def scale_command(project: Project, options: CodeScaleOptions) -> Output:
     dataset = code_dataset(project, options.dataset).name
     chosen = selection_of((f"dataset={dataset}",))
     truth = truth_of(project, options.truth, options.suites)
-    wanted = points(options.name, options.models, options.sizes)
+    wanted = scaling_points(options.name, options.models, options.sizes)
     models = {name: models_from(project, [name], options.settings, USUAL) for name in options.models}
     complete = True
 
@@ -104,7 +111,9 @@ def scale_command(project: Project, options: CodeScaleOptions) -> Output:
             allow_unsafe=options.allow_unsafe,
         )
         complete &= follow(project, info, str(options.database)).state == "complete"
-    found = scaled(project, options.name, truth, made, selection=chosen, samples=options.samples, seed=options.seed)
+    found = measure_scaling(
+        project, options.name, truth, made, selection=chosen, samples=options.samples, seed=options.seed
+    )
     if options.page is not None:
         when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
         write_page(project, found, options.page, made=when, force=options.force)

@@ -147,11 +147,11 @@ def pool_command(project: Project, options: CodePoolOptions) -> Output:
 
     The paper's pools are 8 models with 8 solutions each. The same command continues, and repeats no request.
     """
-    from workbench.coding.synthesis.asking import USUAL, fill
+    from workbench.coding.synthesis.asking import USUAL, fill_pool
     from workbench.runs.generation import models_from
 
     chosen = models_from(project, options.models, options.settings, USUAL)
-    work = partial(fill, project, options.name, chosen, options.samples, field=options.field)
+    work = partial(fill_pool, project, options.name, chosen, options.samples, field=options.field)
     report = asked(partial(work, targets=options.targets, templates=options.templates), options.trust)
     say_calls(project, report.run)
     return Output(report, _pool_lines).lacking(failed_calls(report.failed))

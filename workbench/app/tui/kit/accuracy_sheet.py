@@ -22,7 +22,7 @@ from workbench.app.tui.kit.accuracy_view import (
     short_name,
     star_of,
 )
-from workbench.app.tui.kit.columns import TableColumn, TableRow, laid_out, rows_of
+from workbench.app.tui.kit.columns import TableColumn, TableRow, rows_of, table_columns
 from workbench.app.tui.kit.matrix import MatrixCell, MatrixColumn, MatrixRow, fit, printable
 from workbench.core.text.figures import GLYPHS, NONE, compact_count, interval_bar, percent, percent_interval
 from workbench.measuring.conclusions import is_baseline
@@ -189,14 +189,18 @@ def _sort_arrow(order: SheetOrder | None) -> str:
 # -- one verifier ------------------------------------------------------------------------------
 
 
-def of_verifier(sheet: AccuracySheet, verifier: str, figure: Figure, order: SheetOrder | None, *, wide: bool) -> Detail:
+def verifier_detail(
+    sheet: AccuracySheet, verifier: str, figure: Figure, order: SheetOrder | None, *, wide: bool
+) -> Detail:
     """Return all metrics of one verifier, one row per group, worst first; the row of all items stays on top."""
     found = [(place, row) for place, group in enumerate(sheet.groups) if (row := sheet.row(verifier, group))]
     by = SheetOrder(descending=figure.rising is False) if order is None or order.by_name else order
     found.sort(key=lambda one: (one[1].group is not None, *place_of(one[1], by, figure)))
     columns = _verifier_columns(sheet.report.by, wide=wide, scored=any(row.auroc is not None for _, row in found))
     return Detail(
-        _verifier_title(sheet, verifier), laid_out(columns), rows_of(columns, found, lambda row: row.group is not None)
+        _verifier_title(sheet, verifier),
+        table_columns(columns),
+        rows_of(columns, found, lambda row: row.group is not None),
     )
 
 
@@ -262,7 +266,9 @@ def _accuracy_bar(row: AccuracyRow) -> str:
 # -- one group ---------------------------------------------------------------------------------
 
 
-def of_group(sheet: AccuracySheet, group: str | None, figure: Figure, pinned: Collection[str], *, width: int) -> Detail:
+def group_detail(
+    sheet: AccuracySheet, group: str | None, figure: Figure, pinned: Collection[str], *, width: int
+) -> Detail:
     """Return all verifiers in one group, best first, undefined metrics last; bars show the best baseline as a line.
 
     Args:
@@ -294,7 +300,7 @@ def of_group(sheet: AccuracySheet, group: str | None, figure: Figure, pinned: Co
         ),
     )
     rows = ((sheet.verifiers.index(row.verifier), row) for row in found)
-    return Detail(_group_title(sheet, group, figure, line), laid_out(columns), rows_of(columns, rows, is_baseline))
+    return Detail(_group_title(sheet, group, figure, line), table_columns(columns), rows_of(columns, rows, is_baseline))
 
 
 def _best_baseline(rows: list[AccuracyRow], figure: Figure) -> AccuracyRow | None:

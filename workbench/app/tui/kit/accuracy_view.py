@@ -162,7 +162,7 @@ def group_name(group: str | None, by: str | None) -> str:
     name.
     """
     if group is not None and by == "reason":
-        return printable(reasons.named(group))
+        return printable(reasons.code_with_title(group))
     return printable(selection.group_name(group, by))
 
 

@@ -58,7 +58,7 @@ def conclusion(report: AgreementReport) -> str:
     return f"{why} {_OF_TYPES if report.task == 'type' else _FIRST}"
 
 
-def figures(report: AgreementReport) -> Content:
+def metrics_text(report: AgreementReport) -> Content:
     lines = [Content(printable(words.head(report)))]
     if report.paired:
         lines += [_agreement_line(report), _chance_corrected_line(report)]
@@ -72,7 +72,7 @@ def _agreement_line(report: AgreementReport) -> Content:
     return Content.assemble(
         "agreement ",
         (f"{percent(report.percent_agreement)} %", "bold"),
-        f" {words.percents(report.percent_ci) or f'[{words.TOO_FEW}]'} · alpha ",
+        f" {words.percent_interval_text(report.percent_ci) or f'[{words.TOO_FEW}]'} · alpha ",
         (number(report.krippendorff_alpha), "bold"),
         f" {_interval_text(report.alpha_ci, report.krippendorff_alpha)}",
     )
@@ -80,7 +80,7 @@ def _agreement_line(report: AgreementReport) -> Content:
 
 def _chance_corrected_line(report: AgreementReport) -> Content:
     fleiss = f" · Fleiss {number(report.fleiss_kappa)}" if report.fleiss_kappa is not None else ""
-    own = f" · own repeats {words.share(report.repeats)}" if report.repeats.n else ""
+    own = f" · own repeats {words.share_text(report.repeats)}" if report.repeats.n else ""
     return Content.assemble(
         "AC1 ",
         (number(report.gwet_ac1), "bold"),
@@ -89,17 +89,17 @@ def _chance_corrected_line(report: AgreementReport) -> Content:
 
 
 def _interval_text(ends: tuple[float, float] | None, value: float | None) -> str:
-    return f"[{words.TOO_FEW}]" if ends is None and value is not None else words.ends(ends)
+    return f"[{words.TOO_FEW}]" if ends is None and value is not None else words.interval_text(ends)
 
 
 def _value_shares(report: Figures) -> Content:
     shares = sorted((report.prevalence or {}).items(), key=lambda share: -share[1])
-    texts = [f"{marked(name)} {percent(share)} %" for name, share in shares[:_MAX_VALUES]]
+    texts = [f"{value_with_symbol(name)} {percent(share)} %" for name, share in shares[:_MAX_VALUES]]
     more = f" · {len(shares) - _MAX_VALUES} more" if len(shares) > _MAX_VALUES else ""
     return Content(f"said {' · '.join(texts)}{more}")
 
 
-def marked(value: str) -> str:
+def value_with_symbol(value: str) -> str:
     mark = "⊘" if value == "unsuitable" else OUTCOME_MARKS[value][0] if value in OUTCOME_MARKS else ""
     return printable(f"{mark} {value}".strip())
 
@@ -156,7 +156,7 @@ def pair_text(pair: PairAgreement | None, measure: Measure) -> str:
 
 def own_text(person: AnnotatorQuality) -> str:
     """Return a cell of the diagonal: how often an annotator's second label of an item equals the first."""
-    return f"↺ {words.share(person.repeats)}" if person.repeats.n else "·"
+    return f"↺ {words.share_text(person.repeats)}" if person.repeats.n else "·"
 
 
 def level(share: float) -> str:
@@ -186,7 +186,7 @@ def cell_sentence(
         return names + Content(f" · no common item{why}")
     kappa = "undefined (one class)" if pair.kappa is None else number(pair.kappa)
     by = report.shared_by
-    shares = f"in common: {words.shared(pair, by=by)}" if by else ""
+    shares = f"in common: {words.shared_groups_text(pair, by=by)}" if by else ""
     return names + Content(
         f" · {counted(pair.n, 'item')}, ≠ {differing(pair):,} · agreement {percent(pair.agreement)} %"
         f" · kappa {kappa} {_interval_text(pair.ci, pair.kappa)}\n{printable(shares)}"
@@ -196,7 +196,7 @@ def cell_sentence(
 def _share_text(found: Share, report: AgreementReport) -> str:
     if found.share is None:
         return NONE
-    return f"{words.share(found)} {words.percents(found.ci) or words.few_of(report)}"
+    return f"{words.share_text(found)} {words.percent_interval_text(found.ci) or words.few_of(report)}"
 
 
 # -- the lower table -------------------------------------------------------------------------------

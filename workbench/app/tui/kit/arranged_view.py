@@ -24,13 +24,13 @@ from workbench.app.tui.kit.columns import (
     Sort,
     TableColumn,
     TableRow,
-    laid_out,
     next_sort,
     rows_of,
+    table_columns,
     worst_first,
 )
-from workbench.app.tui.kit.conditions import ColumnSuggester, condition_value, read_line, typed
-from workbench.app.tui.kit.copies import Copyable, of_row
+from workbench.app.tui.kit.conditions import ColumnSuggester, condition_text, condition_value, read_line
+from workbench.app.tui.kit.copies import Copyable, row_copyables
 from workbench.app.tui.kit.filter_line import FilterLine
 from workbench.app.tui.kit.paged_view import PagedView
 from workbench.app.tui.kit.sources import MemorySource
@@ -152,7 +152,7 @@ class ArrangedView(PagedView, ActingWidget):
 
     def show_records(self, columns: Columns[Record], records: Iterable[tuple[int, Record]]) -> None:
         """Show records, each with its row id, as rows of these columns; see `show_rows`."""
-        self.show_rows(laid_out(columns), rows_of(columns, records))
+        self.show_rows(table_columns(columns), rows_of(columns, records))
 
     def show_rows(self, columns: Sequence[TableColumn], rows: Sequence[TableRow]) -> None:
         """Show rows from memory; the cursor is kept, and so is the order if its column still exists."""
@@ -204,7 +204,7 @@ class ArrangedView(PagedView, ActingWidget):
 
     def copies(self) -> Iterator[Copyable]:
         if self._painter is not None and self._cursor_row is not None:
-            yield from of_row(self._painter.columns, self._cursor_row, self._cursor_column_index)
+            yield from row_copyables(self._painter.columns, self._cursor_row, self._cursor_column_index)
 
     def action_sort(self) -> None:
         """Sort by the column under the cursor: worst first, then reversed, then unsorted."""
@@ -245,7 +245,7 @@ class ArrangedView(PagedView, ActingWidget):
         else:
             self.narrow((*self.conditions, condition))
 
-    def take_away(self, place: int) -> None:
+    def remove_condition(self, place: int) -> None:
         own = place - len(self.asked)
         if own < 0:
             left = (*self.asked[:place], *self.asked[place + 1 :])
@@ -258,7 +258,7 @@ class ArrangedView(PagedView, ActingWidget):
         if given is None:
             return
         at_hand = given.rows if isinstance(given, MemorySource) else self._rows_in_memory
-        text = " ".join(map(typed, self.conditions))
+        text = " ".join(map(condition_text, self.conditions))
         suggester = ColumnSuggester(given.columns, at_hand)
         self.app.push_screen(FilterLine(text, self._filter_by_text, _HINT, suggester))
 
@@ -272,7 +272,7 @@ class ArrangedView(PagedView, ActingWidget):
 
     def action_unfilter(self) -> None:
         if self.chips:
-            self.take_away(len(self.chips) - 1)
+            self.remove_condition(len(self.chips) - 1)
 
     def action_only(self) -> None:
         if self.column_here is not None and self._cursor_row is not None:

@@ -12,7 +12,7 @@ from threading import Event
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from workbench.app.tui.kit.columns import RowSource, Sort, TableRow
-from workbench.app.tui.kit.conditions import condition_value, meets
+from workbench.app.tui.kit.conditions import condition_value, row_filter
 from workbench.app.tui.kit.sources import MemorySource, PagedSource
 from workbench.core.progress import raise_if_cancelled
 from workbench.core.selection import Condition
@@ -85,7 +85,7 @@ class ArrangedSource:
             Stopped: The view was closed.
         """
         try:
-            wanted = meets(self._conditions, self.columns)
+            wanted = row_filter(self._conditions, self.columns)
             found = self._sorted_ids(row for row in read_all(self._base) if row.cells and wanted(row))
             self._count = len(found)
         finally:
@@ -122,7 +122,7 @@ def _sorted_block_ids(rows: list[_Ranked], sort: Sort) -> Iterator[int]:
     yield from (row_id for found, row_id in rows if found is None)
 
 
-def tallied(source: RowSource, column: int) -> list[Tally]:
+def count_values(source: RowSource, column: int) -> list[Tally]:
     """Count the values in a column, the most frequent first.
 
     Raises:

@@ -70,13 +70,13 @@ class Excerpt(Reader):
         self._rows = -1
         super().show(document)
 
-    def go_to_place(self) -> None:
+    def show_answer(self) -> None:
         if not self.jump("answer"):
             self.action_bottom()
 
     def on_resize(self) -> None:
         """Scroll again: the card's parts are laid out one after another, and each new height may hide the answer."""
-        self.call_later(self.go_to_place)
+        self.call_later(self.show_answer)
 
     def _set_wrapped(self, wrapped: Wrapped | None) -> None:
         super()._set_wrapped(wrapped)
@@ -237,7 +237,7 @@ class FinalAnswerCard(Container):
 
     def _show_answers(self) -> None:
         for excerpt in self.query(Excerpt):
-            excerpt.go_to_place()
+            excerpt.show_answer()
 
     # -- whole texts -------------------------------------------------------------------------------
 

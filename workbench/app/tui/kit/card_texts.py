@@ -18,7 +18,7 @@ from workbench.core.text.inert import inert
 from workbench.core.text.markdown import render, render_raw
 from workbench.core.text.math import render_math
 from workbench.labelling.annotating import QUESTION_TAIL, AnnotationItem, Card, FinalAnswer, Stretch, card_of
-from workbench.labelling.answers import agreeing, contradictions
+from workbench.labelling.answers import contradictions, without_contradictions
 from workbench.labelling.conflict_classes import ConflictClass
 
 Part = Literal["question", "reference", "completion"]
@@ -179,7 +179,7 @@ def kind_words(kind: ConflictClass) -> str:
     return " against ".join(side_words(value).plain for value in kind.values)
 
 
-def about(kind: ConflictClass) -> str:
+def conflict_subject(kind: ConflictClass) -> str:
     """Return what a kind of conflict is about: correctness, the subtypes of one answer type, or several types."""
     if kind.task == "correctness":
         return "correctness"
@@ -187,7 +187,7 @@ def about(kind: ConflictClass) -> str:
     return f"type, within {letters[0]}" if len(letters) == 1 else f"type, {' or '.join(letters)}"
 
 
-def undone(count: int) -> str:
+def retraction_message(count: int) -> str:
     if not count:
         return "You have no decision to retract."
     return f"{count:,} {'decision' if count == 1 else 'decisions'} retracted."
@@ -200,13 +200,13 @@ _VERDICT, _MARKS, _BOTH = "verdict", "marks", "both"
 _OPPOSITE: dict[LabelVerdict, LabelVerdict] = {"correct": "incorrect", "incorrect": "correct"}
 
 
-class Meant(NamedTuple):
+class ResolvedLabel(NamedTuple):
     verdict: LabelVerdict
     tags: tuple[str, ...]
     partial: float | None
 
 
-def which_is_meant(
+def contradiction_menu(
     found: Sequence[str], verdict: LabelVerdict | None, tags: tuple[str, ...], partial: float | None
 ) -> ChoiceMenu:
     """Return a menu for a label whose verdict contradicts its marks: ways to fix it, or to store it as it is."""
@@ -217,9 +217,11 @@ def which_is_meant(
     return ChoiceMenu("Which one do you mean?", choices, about=" ".join(found))
 
 
-def settled(meant: str, verdict: LabelVerdict, tags: tuple[str, ...], partial: float | None) -> Meant:
+def resolve_contradiction(
+    meant: str, verdict: LabelVerdict, tags: tuple[str, ...], partial: float | None
+) -> ResolvedLabel:
     if meant == _VERDICT:
-        kept, share = agreeing(verdict, tags, partial)
+        kept, share = without_contradictions(verdict, tags, partial)
         # Two marks that exclude each other: neither is left.
-        return Meant(verdict, () if contradictions(None, kept, None) else kept, share)
-    return Meant(_OPPOSITE[verdict] if meant == _MARKS else verdict, tags, partial)
+        return ResolvedLabel(verdict, () if contradictions(None, kept, None) else kept, share)
+    return ResolvedLabel(_OPPOSITE[verdict] if meant == _MARKS else verdict, tags, partial)

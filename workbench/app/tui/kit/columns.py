@@ -13,7 +13,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from workbench.app.tui.kit.matrix import MAX_CELL, Align, fit, fit_cell, printable
-from workbench.core.text.ids import ends
+from workbench.core.text.ids import abbreviate_ids
 from workbench.tables.document import Cell, Tone
 from workbench.tables.table import Column, Columns, Worst
 
@@ -29,12 +29,12 @@ OUTCOME_MARKS: Final[dict[str, tuple[str, Tone]]] = {
 """Symbol and style of each verdict and gold value."""
 
 
-def marked(word: str) -> Cell:
+def verdict_cell(word: str) -> Cell:
     mark, style = OUTCOME_MARKS[word]
     return Cell(f"{mark} {word}", style, whole=word)
 
 
-def symbol(word: str) -> Cell:
+def verdict_symbol_cell(word: str) -> Cell:
     mark, style = OUTCOME_MARKS[word]
     return Cell(mark, style, whole=word)
 
@@ -114,7 +114,7 @@ class RowSource(Protocol):
         """Return the rows with these ids, in this order; ids that no longer exist are left out."""
 
 
-def laid_out(columns: Columns[Record]) -> tuple[TableColumn, ...]:
+def table_columns(columns: Columns[Record]) -> tuple[TableColumn, ...]:
     return tuple(_table_column(one) for one in columns if one.there)
 
 
@@ -134,7 +134,7 @@ def rows_of(
 
 
 def _shorten_ids(rows: Sequence[TableRow], place: int) -> list[TableRow]:
-    short = ends([row.cells[place].text for row in rows])
+    short = abbreviate_ids([row.cells[place].text for row in rows])
     cells = ((*row.cells[:place], _shorten_cell(row.cells[place], short), *row.cells[place + 1 :]) for row in rows)
     return [row._replace(cells=made) for row, made in zip(rows, cells, strict=True)]
 

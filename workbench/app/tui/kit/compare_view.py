@@ -8,7 +8,7 @@ from typing import Final, Literal
 from textual.content import Content
 
 from workbench.app.tui.kit.accuracy_view import PROTOCOLS, group_name
-from workbench.app.tui.kit.columns import marked
+from workbench.app.tui.kit.columns import verdict_cell
 from workbench.app.tui.kit.matrix import printable
 from workbench.core.text.emphasis import with_mark
 from workbench.core.text.figures import (
@@ -39,9 +39,9 @@ TABS: Final[dict[Shown, str]] = {
 
 ITEM_COLUMNS: Columns[ComparedItem] = (
     identifier("id", lambda row: row.item.completion_id, room=(6, 20)),
-    column("A says", lambda row: row.a.word, marked, words=True, room=11),
-    column("B says", lambda row: row.b.word, marked, words=True, room=11),
-    column("gold", lambda row: row.gold.word, marked, words=True, room=11),
+    column("A says", lambda row: row.a.word, verdict_cell, words=True, room=11),
+    column("B says", lambda row: row.b.word, verdict_cell, words=True, room=11),
+    column("gold", lambda row: row.gold.word, verdict_cell, words=True, room=11),
     word("type", lambda row: row.item.subtype, room=(4, 8)),
     word("question", lambda row: row.item.question, room=(12, 60)),
     word("model", lambda row: row.item.model, room=(8, 24), tone="dim"),
@@ -80,7 +80,7 @@ def table(report: CompareReport) -> Content:
     return Content("\n".join(lines))
 
 
-def figures(report: CompareReport) -> Content:
+def metrics_text(report: CompareReport) -> Content:
     """Return both verifiers' metrics, their differences with intervals, and both tests: five lines."""
     lines = [f"{'':<4}{'A':>6}{'B':>6}{'A - B':>7}  95 %"]
     lines += [_metric_line(metric) for metric in report.metrics]

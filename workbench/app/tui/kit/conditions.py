@@ -24,7 +24,7 @@ ANYWHERE: Final = ""
 """The field of a condition that is met if any cell of the row contains its value."""
 
 
-def typed(condition: Condition) -> str:
+def condition_text(condition: Condition) -> str:
     field, value = (f'"{text}"' if " " in text else text for text in (condition.field, condition.value))
     return value if condition.field == ANYWHERE else f"{field}{condition.operator}{value}"
 
@@ -57,7 +57,7 @@ def condition_value(cell: Cell) -> str:
     return cell.value if isinstance(cell.value, str) else cell.text.strip()
 
 
-def meets(conditions: Iterable[Condition], columns: Sequence[TableColumn]) -> Callable[[TableRow], bool]:
+def row_filter(conditions: Iterable[Condition], columns: Sequence[TableColumn]) -> Callable[[TableRow], bool]:
     places = {column.key: place for place, column in enumerate(columns)}
     tests = [(places.get(one.field), one) for one in conditions if one.field in (ANYWHERE, *places)]
     return lambda row: all(
@@ -131,7 +131,7 @@ class Chip(NamedTuple):
 def chips_line(conditions: Sequence[Condition], remark: str, width: int, base: Style, chip: Style) -> Strip:
     segments = [Segment(" ", base)]
     for one in conditions:
-        segments += (Segment(f" {printable(typed(one))} ✕ ", chip), Segment(" ", base))
+        segments += (Segment(f" {printable(condition_text(one))} ✕ ", chip), Segment(" ", base))
     segments.append(Segment(remark, base))
     return Strip(segments).adjust_cell_length(width, base)
 
@@ -143,6 +143,6 @@ def chip_at(conditions: Sequence[Condition], x: int) -> int | None:
 def _chips(conditions: Sequence[Condition]) -> Iterator[Chip]:
     begin = 1
     for place, one in enumerate(conditions):
-        end = begin + cell_len(printable(typed(one))) + 4
+        end = begin + cell_len(printable(condition_text(one))) + 4
         yield Chip(place, begin, end)
         begin = end + 1

@@ -25,7 +25,7 @@ class Copyable(NamedTuple):
     text: Callable[[], str]
 
 
-def of_row(columns: Sequence[TableColumn], row: TableRow, here: int) -> Iterator[Copyable]:
+def row_copyables(columns: Sequence[TableColumn], row: TableRow, here: int) -> Iterator[Copyable]:
     """Yield the cell under the cursor, and its row, as copyable texts.
 
     Args:

@@ -15,7 +15,7 @@ from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.queue_view import review_words
 from workbench.app.tui.kit.wrapping import wrap_line
 from workbench.core.label import EXCLUSION_REASONS
-from workbench.core.reasons import sentence
+from workbench.core.reasons import explain_verdict
 from workbench.core.run import CallShown, WrittenReply
 from workbench.core.text.document import ANSWER_SIGN, RenderedLine, RenderedText, Span, StyleName
 from workbench.core.text.excerpt import short_answer, shown_answer
@@ -77,7 +77,9 @@ def evidence(
 
 def explanation(verdict: ItemVerdict, *, raw: bool = False) -> str:
     """Explain a verdict in a sentence; "" if its reason and rule have no explanation."""
-    return sentence(verdict.verdict, verdict.reason, verdict.rule, short_answer(verdict.reference_final, raw=raw))
+    return explain_verdict(
+        verdict.verdict, verdict.reason, verdict.rule, short_answer(verdict.reference_final, raw=raw)
+    )
 
 
 def _gold_lines(item: ItemDetail) -> Iterator[Line]:

@@ -16,12 +16,12 @@ from workbench.app.tui.kit.conditions import (
     ColumnSuggester,
     chip_at,
     chips_line,
+    condition_text,
     condition_value,
-    meets,
     read_line,
-    typed,
+    row_filter,
 )
-from workbench.app.tui.kit.copies import Copyable, of_row
+from workbench.app.tui.kit.copies import Copyable, row_copyables
 from workbench.app.tui.kit.filter_line import FilterLine
 from workbench.app.tui.kit.matrix import Matrix, MatrixCell, MatrixColumn, MatrixRow
 from workbench.core.selection import Condition
@@ -58,7 +58,7 @@ class FilteredMatrix(Matrix, ActingWidget):
         asked = self._filter_columns
         there = {"", *(column.key for column in asked)}
         self.conditions = tuple(one for one in self.conditions if one.field in there)
-        wanted = meets(self.conditions, asked)
+        wanted = row_filter(self.conditions, asked)
         super().put(corner, columns, [row for row in rows if wanted(_filter_row(row))])
 
     @property
@@ -76,7 +76,7 @@ class FilteredMatrix(Matrix, ActingWidget):
         columns = self._filter_columns
         figures = f"{columns[1].title}<80 " if len(columns) > 1 else ""
         suggester = ColumnSuggester(columns, map(_filter_row, self._every))
-        text = " ".join(map(typed, self.conditions))
+        text = " ".join(map(condition_text, self.conditions))
         self.app.push_screen(FilterLine(text, self._filter_by_text, f"{figures}a-name", suggester))
 
     def _filter_by_text(self, text: str) -> None:
@@ -94,7 +94,7 @@ class FilteredMatrix(Matrix, ActingWidget):
 
     def copies(self) -> Iterator[Copyable]:
         if self.row < len(self.rows):
-            yield from of_row(self._filter_columns, _filter_row(self.rows[self.row]), self.column + 1)
+            yield from row_copyables(self._filter_columns, _filter_row(self.rows[self.row]), self.column + 1)
 
     # -- chips -------------------------------------------------------------------------------------
 

@@ -29,7 +29,7 @@ def preview(found: ImportReport) -> Content:
     return Content("\n").join([*lines, *_remark_lines(found)])
 
 
-def imported(found: ImportReport) -> str:
+def import_sentence(found: ImportReport) -> str:
     runs = f"; verdicts of {', '.join(found.verifiers)}" if found.verifiers else ""
     types = "".join(f"; {column.description}" for column in found.type_columns or [])
     code = f"; {found.code.words}" if found.code else ""

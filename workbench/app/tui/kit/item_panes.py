@@ -118,7 +118,7 @@ def against_gold(item: ItemDetail) -> list[ItemVerdict]:
     return sorted(against, key=lambda verdict: verdict.verdict not in DECIDED)
 
 
-def with_first(item: ItemDetail, names: Sequence[str]) -> ItemDetail:
+def put_verifiers_first(item: ItemDetail, names: Sequence[str]) -> ItemDetail:
     """Return the item with these verifiers' verdicts before the others."""
     places = {name: place for place, name in enumerate(names)}
     order = sorted(item.verdicts, key=lambda verdict: places.get(verdict.verifier, len(places)))
@@ -166,7 +166,7 @@ def _verifier_reading(
     return _extracted_reading(own, f" ({verdict.verifier} gives no position)")
 
 
-def ready(
+def prepare_item(
     item: ItemDetail, view: View, widths: Mapping[str, int], solution: SolutionSummary | None = None
 ) -> ReadyItem:
     """Render the texts of an item and wrap them; slow for long ones.

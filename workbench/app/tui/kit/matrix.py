@@ -127,7 +127,7 @@ class CellGrid(ScrollView, can_focus=True, inherit_bindings=False):
 
     # -- what grids and screens call ---------------------------------------------------------------
 
-    def replaced(self, row: object, column: object, *, on_names: bool) -> None:
+    def restore_cursor(self, row: object, column: object, *, on_names: bool) -> None:
         """Put the cursor back on its row and column keys after both were replaced, or near its former position.
 
         Args:
@@ -250,7 +250,7 @@ def printable(text: str) -> str:
     return _SHAPING.sub("", inert(_LINE_END.sub("↵", text).replace("\t", " ")))
 
 
-def as_typed(word: str) -> str:
+def shell_word(word: str) -> str:
     """Return a file's or a person's name quoted for the shell, in one line, for a command that is shown."""
     return printable(shlex.quote(word))
 
@@ -354,7 +354,7 @@ class Matrix(CellGrid):
             _GAP + max(map(cell_len, (head.title, head.below, *(_cell_text(row.cells[place]) for row in rows))))
             for place, head in enumerate(columns)
         ]
-        self.replaced(row, column, on_names=on_names)
+        self.restore_cursor(row, column, on_names=on_names)
 
     @property
     def column_keys(self) -> list[str | None]:

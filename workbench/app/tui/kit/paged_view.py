@@ -10,7 +10,7 @@ from textual import on
 from textual.scroll_view import ScrollView
 from textual.worker import Worker, WorkerState, get_current_worker
 
-from workbench.app.tui.allocating import let_go
+from workbench.app.tui.allocating import release_worker_after
 from workbench.app.tui.kit import table_messages as messages
 from workbench.app.tui.kit.columns import RowSource
 from workbench.app.tui.kit.sources import PAGE, PageCache
@@ -65,7 +65,7 @@ class PagedView(ScrollView):
     def _start(self, group: str, work: partial[None]) -> Worker[None]:
         # The description is given because the default one is the repr of everything in `work`.
         return self.run_worker(
-            let_go(work), group=group, description=group, thread=True, exclusive=True, exit_on_error=False
+            release_worker_after(work), group=group, description=group, thread=True, exclusive=True, exit_on_error=False
         )
 
     def _load(self, *, natural: bool) -> None:

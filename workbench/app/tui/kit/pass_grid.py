@@ -110,7 +110,7 @@ class PassGrid(CellGrid):
             max(cell_len(head.title), *(cell_len(one.lead[place].text) for one in rows), 1)
             for place, head in enumerate(heads)
         ]
-        self.replaced(row, column, on_names=on_names)
+        self.restore_cursor(row, column, on_names=on_names)
 
     @property
     def column_keys(self) -> list[int]:

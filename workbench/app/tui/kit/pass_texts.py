@@ -47,7 +47,7 @@ def text_of(*lines: Line) -> RenderedText:
     return RenderedText(tuple(RenderedLine(line, (0, 0)) for line in lines), {})
 
 
-def plain(text: str) -> Span:
+def dim_span(text: str) -> Span:
     return Span(text, "dim")
 
 
@@ -156,7 +156,7 @@ def passed_words(outcomes: str) -> str:
     return f"{passed} of {total} passed ({passed / total:.3f})" if total else "no test counts"
 
 
-def all_words(outcomes: str) -> str:
+def outcome_sentence(outcomes: str) -> str:
     if not outcomes:
         return "It has not been run."
     return "It passes every test it was run on." if counted(outcomes) else "No test counts: all are broken or excluded."

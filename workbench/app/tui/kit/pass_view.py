@@ -123,7 +123,7 @@ def run_words(run: SuiteRun | None) -> str:
     return f"{printable(run.verifier)} (run {run.run}{state})"
 
 
-def found_by(matrix: PassMatrix) -> str:
+def outcome_source(matrix: PassMatrix) -> str:
     if matrix.run is None and matrix.evolution is not None:
         return f"the evolution {printable(matrix.evolution)} itself"
     return run_words(matrix.run)
@@ -151,7 +151,7 @@ def caption(matrix: PassMatrix, laid: Arrangement) -> Content:
         f" ({broken} broken)" if broken else "",
         f" ({len(matrix.excluded)} excluded)" if matrix.excluded else "",
         " · by ",
-        (found_by(matrix), "bold"),
+        (outcome_source(matrix), "bold"),
         f"\n{done} · {share}",
         f" · {counted(different, 'pattern')}" if run else "",
     )

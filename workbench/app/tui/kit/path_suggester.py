@@ -16,10 +16,10 @@ class PathSuggester(Suggester):
         super().__init__(use_cache=False, case_sensitive=True)
 
     async def get_suggestion(self, value: str) -> str | None:
-        return await asyncio.to_thread(completed, value) if value else None
+        return await asyncio.to_thread(first_completion, value) if value else None
 
 
-def completed(text: str) -> str | None:
+def first_completion(text: str) -> str | None:
     return next(iter(completions(text)), None)
 
 
@@ -28,7 +28,7 @@ def possible_names(text: str) -> list[str]:
     return [] if os.path.exists(os.path.expanduser(text)) else completions(text)
 
 
-def several_begin(found: Sequence[str]) -> str:
+def ambiguous_name_message(found: Sequence[str]) -> str:
     """Return the message for a name with several completions."""
     first = os.path.basename(found[0].rstrip(os.sep))
     return f"There is no file of this name; {len(found)} begin so. Right takes {first}, or type on."

@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from workbench.app.tui.keymap import key_of
-from workbench.app.tui.kit.columns import OUTCOME_MARKS, marked
+from workbench.app.tui.kit.columns import OUTCOME_MARKS, verdict_cell
 from workbench.app.tui.kit.matrix import printable
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
@@ -246,7 +246,7 @@ NOTHING = "No item is left in this queue. Choose another queue, or change the fi
 
 
 def _verdict_word(word: str) -> Content:
-    cell = marked(word)
+    cell = verdict_cell(word)
     return Content.styled(cell.text, _STYLES[cell.tone])
 
 
@@ -260,12 +260,12 @@ def progress(reviewed: int, total: int) -> str:
     return f"{reviewed:,} of {total:,} reviewed"
 
 
-def taking_part(names: Sequence[str], everybody: Sequence[str]) -> str:
+def participants_text(names: Sequence[str], everybody: Sequence[str]) -> str:
     """Return how many verifiers take part: ``2 of 5 verifiers``; empty if none was chosen, so that all do."""
     return f"{len(names)} of {counted(len(everybody), 'verifier')}" if names else ""
 
 
-def choice(name: Queue, count: Count) -> str:
+def queue_line(name: Queue, count: Count) -> str:
     if count.trouble:
         return f"{name:<14}{'–':>9}  {count.trouble}"
     return f"{name:<14}{count.items:>9,}  {QUEUES[name]}" + (f" {count.reviewed:,} reviewed." if count.reviewed else "")
@@ -273,7 +273,9 @@ def choice(name: Queue, count: Count) -> str:
 
 def listing(present: Queue, counts: Mapping[Queue, Count]) -> Content:
     return Content("\n").join(
-        Content.styled(f"{'›' if name == present else ' '} {choice(name, count)}", "bold" if name == present else "")
+        Content.styled(
+            f"{'›' if name == present else ' '} {queue_line(name, count)}", "bold" if name == present else ""
+        )
         for name, count in counts.items()
     )
 

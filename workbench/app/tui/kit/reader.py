@@ -17,7 +17,7 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from workbench.app.tui.allocating import let_go
+from workbench.app.tui.allocating import release_worker_after
 from workbench.app.tui.kit import reader_messages as messages
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.segments import restyle
@@ -201,7 +201,9 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self._set_wrapped(prepare(document, width, limit=2 * self.scrollable_size.height))
         work = partial(self._wrap_all, document, width)
         # The description is given because the default one is the repr of the whole text.
-        self.run_worker(let_go(work), group="reader-wrap", description="wrap", thread=True, exclusive=True)
+        self.run_worker(
+            release_worker_after(work), group="reader-wrap", description="wrap", thread=True, exclusive=True
+        )
 
     def _wrap_completely(self) -> Wrapped | None:
         if self._wrapped is not None and not self._wrapped.complete:

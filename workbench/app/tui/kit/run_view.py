@@ -13,7 +13,7 @@ from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.overview import RUN_MARKS, calls_words, share
 from workbench.core.reasons import title
 from workbench.core.run import ACTIVE, Amount, Estimate, RunCosts, RunInfo, RunUsage
-from workbench.core.text.figures import NONE, bar, compact_count, counted, dollars, minute, percent, waits
+from workbench.core.text.figures import NONE, bar, compact_count, counted, dollars, percent, time_to_minute, verb_wait
 from workbench.core.text.run_words import isolation_lines, node_lines, timeout_words
 from workbench.tables.document import Tone
 from workbench.tables.table import Column, Columns, column, text, word
@@ -32,7 +32,7 @@ def money(usage: RunUsage) -> str:
     return f"{spent} and {usage.unpriced:,} replies without a price" if usage.unpriced else f"{spent} spent"
 
 
-def unsure(usage: RunUsage) -> int:
+def count_possibly_charged(usage: RunUsage) -> int:
     """Return the number of calls that may have been charged although no reply arrived."""
     return usage.open - usage.in_flight + usage.unsure
 
@@ -49,7 +49,7 @@ def usage_sentence(usage: RunUsage) -> Content:
         _in_flight_text(usage),
         _tokens_text(usage),
         money(usage),
-        f"{unsure(usage):,} possibly paid" if unsure(usage) > 0 else "",
+        f"{count_possibly_charged(usage):,} possibly paid" if count_possibly_charged(usage) > 0 else "",
     ]
     troubles = _errors_and_warnings(usage)
     return Content.assemble(" · ".join(word for word in words if word), "\n" if troubles else "", troubles)
@@ -88,7 +88,7 @@ def usage_details(usage: RunUsage, costs: RunCosts) -> Iterator[Content]:
         if outcome_column:
             yield _fact_line(name, outcome_column)
     for batch in costs.batches:
-        how = (batch.status or "sent") + (f", since {minute(batch.sent_at)}" if batch.sent_at else "")
+        how = (batch.status or "sent") + (f", since {time_to_minute(batch.sent_at)}" if batch.sent_at else "")
         yield _fact_line("batch", printable(f"{batch.name or NONE}: {counted(batch.calls, 'call')}, {how}"))
     for code, count in sorted(usage.errors.items(), key=lambda pair: (-pair[1], pair[0])):
         yield _fact_line("failed", f"{count:,} × {_reason_words(code)}", "$text-error")
@@ -286,7 +286,7 @@ def _status_message(run: RunInfo) -> Content:
     if run.untested:
         return Content.styled(f"! {printable(run.untested)}", "$text-warning")
     if run.new:
-        added = f"… {counted(run.new, 'item')} were added after it was complete and {waits(run.new)}"
+        added = f"… {counted(run.new, 'item')} were added after it was complete and {verb_wait(run.new)}"
         words = f"{added}: {key_of('runs.resume')} judges them."
         return Content.styled(words, "$text-warning")
     reasons = reasons_text(run, 4)

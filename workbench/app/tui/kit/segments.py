@@ -25,7 +25,7 @@ def restyle(segments: Iterable[Segment], start: int, end: int, style: Style) -> 
     return result
 
 
-def marked(strip: Strip, sought: re.Pattern[str], style: Style) -> Strip:
+def highlight_matches(strip: Strip, sought: re.Pattern[str], style: Style) -> Strip:
     segments = list(strip)
     for found in sought.finditer(strip.text):
         segments = restyle(segments, *found.span(), style)

@@ -11,7 +11,7 @@ from workbench.app.tui.kit.matrix import printable
 from workbench.benchmarks import set_text
 from workbench.benchmarks.records import DiffRow, SetDetail, SetDiff, SetLine
 from workbench.core.sets import SetReport
-from workbench.core.text.figures import NONE, minute
+from workbench.core.text.figures import NONE, time_to_minute
 from workbench.tables.document import Cell, Tone
 from workbench.tables.table import Column, Columns, column, count, word
 
@@ -41,7 +41,7 @@ def columns(*, wide: bool) -> Columns[SetLine]:
         people("conflict", 2, "warning", 8),
         column("short", lambda line: line.short or None, _warning_count, room=6, tone="warning"),
         column("gold≠", lambda line: line.changed["gold"] or None, _warning_count, room=7, tone="warning"),
-        word("frozen", lambda line: minute(line.created_at), room=_MINUTE, tone="dim", there=wide),
+        word("frozen", lambda line: time_to_minute(line.created_at), room=_MINUTE, tone="dim", there=wide),
     )
 
 
@@ -60,7 +60,7 @@ def detail(found: SetDetail) -> Content:
         _warning_lines([*set_text.shortfall_lines(report), *set_text.changed_lines(found.changed)]),
         _plain_lines(
             [
-                f"frozen {minute(line.created_at)} by version {line.code_version}{guideline}",
+                f"frozen {time_to_minute(line.created_at)} by version {line.code_version}{guideline}",
                 *set_text.chosen_lines(report),
             ]
         ),

@@ -8,7 +8,7 @@ from workbench.app.tui.keymap import key_of
 from workbench.app.tui.kit.pass_grid import FORGEABLE
 from workbench.app.tui.kit.pass_texts import LETTER_STYLES, Line, failure_of, fault_of, letter_at
 from workbench.app.tui.kit.pass_view import INSIDE, SHORT
-from workbench.app.tui.kit.wrapping import cut
+from workbench.app.tui.kit.wrapping import split_spans
 from workbench.coding.matrix import failure_words
 from workbench.core.code import BROKEN, NOT_RUN, PASS, CodeTest
 from workbench.core.text.code import code_lines
@@ -41,7 +41,7 @@ class NumberedCode(NamedTuple):
             here = number == marked
             if here:
                 marks[RAISED] = [len(drawn)]
-            for place, piece in enumerate(cut(line, max(width - digits - 2, 1))):
+            for place, piece in enumerate(split_spans(line, max(width - digits - 2, 1))):
                 gutter = f"{_HERE if here else ' '}{number if not place else '':>{digits}} "
                 drawn.append(RenderedLine((Span(gutter, "error" if here else "dim"), *piece), (0, 0)))
         return RenderedText(tuple(drawn), marks)
@@ -60,7 +60,7 @@ def code_title(code: SolutionCode) -> str:
     return "Code"
 
 
-def failing(matrix: PassMatrix, solution: MatrixSolution) -> list[int]:
+def failing_tests(matrix: PassMatrix, solution: MatrixSolution) -> list[int]:
     letters = [letter_at(solution.outcomes, test) for test in range(matrix.width)]
     return [test for test, letter in enumerate(letters) if letter not in (PASS, NOT_RUN, BROKEN)]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
-from workbench.app.tui.kit.columns import RowSource, TableColumn, TableRow, laid_out, rows_of
+from workbench.app.tui.kit.columns import RowSource, TableColumn, TableRow, rows_of, table_columns
 from workbench.data.paging import QueryTable
 from workbench.tables.table import Columns
 
@@ -65,7 +65,7 @@ class FixedSource(Generic[Row]):
         read: Callable[[Sequence[int]], Iterable[Row]],
         row_id: Callable[[Row], int],
     ) -> None:
-        self.columns, self.order = laid_out(columns), order
+        self.columns, self.order = table_columns(columns), order
         self._declared, self._read, self._id = columns, read, row_id
 
     def count(self) -> int:
@@ -93,7 +93,7 @@ class PagedSource(Generic[Row]):
     queried = True
 
     def __init__(self, columns: Columns[Row], found: QueryTable[Row], row_id: Callable[[Row], int]) -> None:
-        self.columns = laid_out(columns)
+        self.columns = table_columns(columns)
         self.cancel, self.count, self.ids, self.tally = found.cancel, found.count, found.ids, found.tally
         self._declared, self._found, self._id = columns, found, row_id
 

@@ -82,12 +82,12 @@ class TitleBar(Static):
         """
         self._parts, self._moment = parts, moment
         room = self.size.width - cell_len(self.title) - 4 if self.size.width else None
-        self.remark = fitted(parts, room) if moment is None else _with_message(parts, moment, room)
+        self.remark = fit_pieces(parts, room) if moment is None else _with_message(parts, moment, room)
         way_room = 0 if room is None else room - cell_len(self.remark)
         if moment is not None and room is not None:
             way_room = min(way_room, room - cell_len(_with_message(parts, _LONGER, room)), self._way_room or way_room)
             self._way_room = max(way_room, 1)
-        way = way_here(self._path_titles(), way_room)
+        way = path_text(self._path_titles(), way_room)
         line = Content.assemble(
             (way, "$foreground-muted"), (self.title, "bold"), "  ", (self.remark, "$foreground-muted")
         )
@@ -107,7 +107,7 @@ class TitleBar(Static):
         return ["…", *passed] if any(screen.query(TitleBar) for screen in stack[:first]) else passed
 
 
-def way_here(titles: Sequence[str], room: int) -> str:
+def path_text(titles: Sequence[str], room: int) -> str:
     """Return as many titles of the screens below as fit, the last ones, each followed by ``›``.
 
     Args:
@@ -120,7 +120,7 @@ def way_here(titles: Sequence[str], room: int) -> str:
     return ""
 
 
-def fitted(parts: Sequence[RemarkPiece], room: int | None) -> str:
+def fit_pieces(parts: Sequence[RemarkPiece], room: int | None) -> str:
     """Return the pieces in order, without the least important ones if they exceed the room.
 
     Args:
@@ -143,7 +143,7 @@ _LONGER: Final = f"{_USUAL} · fast: 0.1 s"
 
 def _with_message(parts: Sequence[RemarkPiece], moment: str, room: int | None) -> str:
     left = None if room is None else room - max(cell_len(_USUAL), cell_len(moment)) - 3
-    return " · ".join(filter(None, (fitted(parts, left), moment)))
+    return " · ".join(filter(None, (fit_pieces(parts, left), moment)))
 
 
 # -- A label in one line: everything has a symbol or a word, so that colour alone carries no meaning.

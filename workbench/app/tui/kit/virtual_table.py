@@ -20,7 +20,7 @@ from workbench.app.tui.kit import table_messages as messages
 from workbench.app.tui.kit.arranged_view import ArrangedView
 from workbench.app.tui.kit.columns import RowPainter, RowSource, Sort
 from workbench.app.tui.kit.conditions import chip_at, chips_line
-from workbench.app.tui.kit.segments import marked
+from workbench.app.tui.kit.segments import highlight_matches
 from workbench.app.tui.kit.sources import PAGE, FixedSource
 from workbench.core.text.excerpt import search_pattern
 
@@ -286,7 +286,7 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
             return
         if place.y < self._header_height - 1:
             if (chip := chip_at(self.chips, place.x)) is not None:
-                self.take_away(chip)
+                self.remove_condition(chip)
         elif place.y < self._header_height:
             column = self._painter.column_at(place.x, self.scroll_offset.x)
             if column is not None:
@@ -384,7 +384,7 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
                 return painter.note("can't be read" if cache.failed(index) else "…", cursor=here is not None)
             strip = painter.row(row, cursor=here is not None, scroll_x=offset.x, here=here)
             if self._sought is not None:
-                strip = marked(strip, self._sought, self._style_of("hit"))
+                strip = highlight_matches(strip, self._sought, self._style_of("hit"))
             self._strips[key] = strip
         return strip
 

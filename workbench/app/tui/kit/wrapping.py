@@ -170,7 +170,7 @@ def _may_break_between(before: str, after: str, size: int) -> bool:
 # -- Styled lines cut to a width, every character kept: for code, whose blanks mean something.
 
 
-def cut(spans: Iterable[Span], width: int) -> list[tuple[Span, ...]]:
+def split_spans(spans: Iterable[Span], width: int) -> list[tuple[Span, ...]]:
     """Split a line into pieces of at most `width` cells (and at least one character); an empty one is one piece."""
     pieces: list[list[Span]] = [[]]
     room = width

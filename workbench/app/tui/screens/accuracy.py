@@ -281,10 +281,10 @@ class AccuracyScreen(LiveScreen, FigureScreen):
             self.query_one("#accuracy-notes Static", Static).update(view.notes(sheet.report))
             return
         if self.lower == "verifier":
-            found = detail.of_verifier(sheet, verifier, self._metric, self.order, wide=self._is_wide)
+            found = detail.verifier_detail(sheet, verifier, self._metric, self.order, wide=self._is_wide)
             place = sheet.groups.index(group)
         else:
-            found = detail.of_group(sheet, group, self._metric, self.pinned, width=self.size.width)
+            found = detail.group_detail(sheet, group, self._metric, self.pinned, width=self.size.width)
             place = sheet.verifiers.index(verifier)
         about.update(found.title, layout=False)
         table.show_rows(found.columns, found.rows)

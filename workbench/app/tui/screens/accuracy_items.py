@@ -7,7 +7,7 @@ from typing import ClassVar, Final, get_args
 
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.accuracy_view import PROTOCOLS
-from workbench.app.tui.kit.columns import marked
+from workbench.app.tui.kit.columns import verdict_cell
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.switches import following
 from workbench.app.tui.table_screen import TableScreen
@@ -46,8 +46,8 @@ def _result_cell(row: JudgedRow) -> Cell:
 _COLUMNS: Columns[JudgedRow] = (
     identifier("id", lambda row: row.item.completion_id, room=(6, 20)),
     column("result", lambda row: row, _result_cell, words=True, room=8),
-    column("verdict", lambda row: row.outcome.word, marked, words=True, room=11),
-    column("gold", lambda row: "correct" if row.gold else "incorrect", marked, words=True, room=11),
+    column("verdict", lambda row: row.outcome.word, verdict_cell, words=True, room=11),
+    column("gold", lambda row: "correct" if row.gold else "incorrect", verdict_cell, words=True, room=11),
     word("why", lambda row: _reason_title(row.reason), room=(18, 28)),
     word("type", lambda row: row.item.subtype, room=4),
     word("question", lambda row: row.item.question, room=(6, 36)),

@@ -14,10 +14,10 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from workbench.app.tui.judging import JudgingScreen, looking_actions
+from workbench.app.tui.judging import JudgingScreen, card_actions
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.card import FinalAnswerCard
-from workbench.app.tui.kit.card_texts import CardTexts, card_texts, settled, which_is_meant
+from workbench.app.tui.kit.card_texts import CardTexts, card_texts, contradiction_menu, resolve_contradiction
 from workbench.app.tui.kit.choices import choose
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.opinions import OpinionPanel
@@ -30,11 +30,11 @@ from workbench.core.errors import AnnotationError, Command, StoreError
 from workbench.core.label import LabelVerdict, Task
 from workbench.core.text.figures import counted
 from workbench.labelling import guidelines
-from workbench.labelling.adjudicating import AdjudicationSession, Conflict, Ruling, accepting
+from workbench.labelling.adjudicating import AdjudicationSession, Conflict, Ruling, adopt_opinion
 from workbench.labelling.annotating import GUIDELINES
 from workbench.labelling.answers import contradictions
 from workbench.labelling.guidelines import Guideline
-from workbench.labelling.people import Acquainted
+from workbench.labelling.people import GuidelineReadings
 from workbench.labelling.rulings import Role
 
 
@@ -92,7 +92,7 @@ ADJUDICATE_ACTIONS: tuple[Action, ...] = (
     Action("adjudicate.older", "left_square_bracket", "older", "Older", "Your previous decision.", False),
     Action("adjudicate.newer", "right_square_bracket", "newer", "Newer", "Your next decision, or the queue.", False),
     person_action("adjudicate"),
-    *looking_actions("adjudicate"),
+    *card_actions("adjudicate"),
 )
 
 NOTHING_LEFT = """\
@@ -175,10 +175,10 @@ class AdjudicateScreen(JudgingScreen):
         self.follow_guidelines()
 
     @property
-    def acquainted(self) -> Acquainted | None:
+    def acquainted(self) -> GuidelineReadings | None:
         return None if self._session is None else self._session.guidelines
 
-    def nobody(self) -> None:
+    def show_no_work(self) -> None:
         self._show_placeholder(NOBODY.format(add=Command("annotators DB add NAME"), person=key_of("adjudicate.person")))
 
     def _retry_if_empty(self) -> None:
@@ -201,7 +201,7 @@ class AdjudicateScreen(JudgingScreen):
     def _prepare_conflict(self, conflict: Conflict | None) -> OpenedConflict | None:
         if conflict is None or self._session is None:
             return None
-        return OpenedConflict(conflict, card_texts(conflict.item), self._session.left())
+        return OpenedConflict(conflict, card_texts(conflict.item), self._session.count_open())
 
     def _show(self, opened: OpenedConflict | None) -> None:
         self._current, self._note, self._tags = opened, "", ()
@@ -216,7 +216,7 @@ class AdjudicateScreen(JudgingScreen):
             self._show_placeholder(self._end + text)
             return
         self._end = ""
-        self.be_empty(False)
+        self.set_empty(False)
         self._note = opened.conflict.note or self._note
         self.panel.show(opened.conflict)
         self.card.show(opened.texts)
@@ -225,7 +225,7 @@ class AdjudicateScreen(JudgingScreen):
 
     def _show_placeholder(self, text: str) -> None:
         self.query_one("#adjudicate-empty", Static).update(Content(text))
-        self.be_empty(True)
+        self.set_empty(True)
 
     # -- deciding ----------------------------------------------------------------------------------
 
@@ -245,7 +245,7 @@ class AdjudicateScreen(JudgingScreen):
             self._confirm_ruling(Ruling(verdict=verdict, tags=self._tags))
 
     def action_unsuitable(self) -> None:
-        if self.is_free():
+        if self.accepts_key():
             self.ask_reason(self._exclude)
 
     def _exclude(self, reason: str) -> None:
@@ -256,10 +256,10 @@ class AdjudicateScreen(JudgingScreen):
             conflict = self._current.conflict
             for opinion in conflict.opinions:
                 if opinion.letter == letter:
-                    self._confirm_ruling(accepting(conflict.task, opinion, self._note))
+                    self._confirm_ruling(adopt_opinion(conflict.task, opinion, self._note))
 
     def action_type(self) -> None:
-        if self.is_free() and self._current is not None:
+        if self.accepts_key() and self._current is not None:
             said = ", ".join(f"{one.letter}: {one.value}" for one in self._current.conflict.opinions)
             picker = TypePicker(prompt=f"Which answer type? {printable(said)}")
             self.ask_about(picker, lambda subtype: self._confirm_ruling(Ruling(subtype=subtype)))
@@ -276,14 +276,14 @@ class AdjudicateScreen(JudgingScreen):
 
     def _check_ruling(self, ruling: Ruling) -> None:
         if found := contradictions(ruling.verdict, ruling.tags, ruling.partial):
-            menu = which_is_meant(found, ruling.verdict, ruling.tags, ruling.partial)
+            menu = contradiction_menu(found, ruling.verdict, ruling.tags, ruling.partial)
             self.ask_about(menu, partial(self._resolve_contradiction, ruling))
         else:
             self._store_ruling(ruling)
 
     def _resolve_contradiction(self, ruling: Ruling, meant: str) -> None:
         if ruling.verdict is not None:
-            said = settled(meant, ruling.verdict, ruling.tags, ruling.partial)
+            said = resolve_contradiction(meant, ruling.verdict, ruling.tags, ruling.partial)
             self._store_ruling(replace(ruling, **said._asdict()))
 
     def _store_ruling(self, ruling: Ruling) -> None:
@@ -320,7 +320,7 @@ class AdjudicateScreen(JudgingScreen):
             self.ask_line(_CASE, None, self._add_case)
 
     def _count_resolved(self) -> int:
-        return 0 if self._session is None else self._session.settled()
+        return 0 if self._session is None else self._session.count_decided()
 
     def _show_next(self, found: tuple[OpenedConflict | None, int]) -> None:
         opened, settled_so_far = found
@@ -335,7 +335,7 @@ class AdjudicateScreen(JudgingScreen):
 
     def store_failed(self, error: BaseException | None) -> None:
         if isinstance(error, StoreError) and self._current is None:
-            self._show_placeholder(self.why_none(error))
+            self._show_placeholder(self.no_item_text(error))
         elif isinstance(error, AnnotationError) and self._session is not None:
             self.store(partial(self._reopen_conflict, self._current), self._show, "reading again …")
 
@@ -390,7 +390,7 @@ class AdjudicateScreen(JudgingScreen):
     # -- marks -------------------------------------------------------------------------------------
 
     def action_note(self) -> None:
-        if self.is_free() and self._current is not None:
+        if self.accepts_key() and self._current is not None:
             opened = self._current
             keep = partial(self._keep_note, opened)
             choose(self, NoteInput(self._note, keep=keep), partial(self._set_note, opened))
@@ -414,7 +414,7 @@ class AdjudicateScreen(JudgingScreen):
         self.draw_line()
 
     def action_case(self) -> None:
-        if self.is_free() and self._current is not None:
+        if self.accepts_key() and self._current is not None:
             self.ask_line(_CASE, None, self._add_case)
 
     def _add_case(self, said: str) -> None:

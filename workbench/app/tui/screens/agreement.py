@@ -14,7 +14,7 @@ from textual.widgets import DataTable, Static
 
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit import agreement_view as view
-from workbench.app.tui.kit.agreement_view import marked
+from workbench.app.tui.kit.agreement_view import value_with_symbol
 from workbench.app.tui.kit.matrix import fit, printable
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.live import LiveScreen
@@ -111,7 +111,7 @@ class AgreementScreen(LiveScreen):
         said, line = view.conclusion(report), self.query_one("#agreement-conclusion", Static)
         line.display = bool(said)
         line.update(said)
-        self.query_one("#agreement-figures", Static).update(view.figures(report))
+        self.query_one("#agreement-figures", Static).update(view.metrics_text(report))
         for part in self.query(_OF_LABELS):
             part.display = bool(report.labels)
         self._fill_matrix()
@@ -239,8 +239,8 @@ def _columns(pair: tuple[str, str]) -> Columns[LabelledRow]:
     return (
         identifier("id", lambda row: row.item.completion_id, room=(6, 20)),
         column("", lambda row: row.a == row.b, _agreement_cell, words=True, room=1),
-        word(a, lambda row: marked(row.a), room=(12, 14)),
-        word(b, lambda row: marked(row.b), room=(12, 14)),
+        word(a, lambda row: value_with_symbol(row.a), room=(12, 14)),
+        word(b, lambda row: value_with_symbol(row.b), room=(12, 14)),
         word("state", lambda row: row.item.state, room=10),
         word("type", lambda row: row.item.subtype, room=(4, 8)),
         word("domain", lambda row: row.item.domain, room=(8, 18), tone="dim"),

@@ -15,10 +15,10 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from workbench.app.tui.item_flow import ItemFlow, Marks
-from workbench.app.tui.judging import looking_actions
+from workbench.app.tui.judging import card_actions
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.card import FinalAnswerCard
-from workbench.app.tui.kit.card_texts import CardTexts, settled, which_is_meant
+from workbench.app.tui.kit.card_texts import CardTexts, contradiction_menu, resolve_contradiction
 from workbench.app.tui.kit.choices import BoxScreen, Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.prompt_bar import NoteInput
@@ -30,7 +30,7 @@ from workbench.app.tui.screen import LOG
 from workbench.core.errors import WorkbenchError
 from workbench.core.label import FAST_MS, LabelVerdict
 from workbench.core.project import Project
-from workbench.core.text.figures import minute
+from workbench.core.text.figures import time_to_minute
 from workbench.labelling.annotating import GUIDELINES, AnnotationItem, AnnotationSession, Answer, OwnAnswer, Progress
 from workbench.labelling.answers import contradictions
 
@@ -73,7 +73,7 @@ ANNOTATE_ACTIONS: tuple[Action, ...] = (
     Action("annotate.newer", "right_square_bracket", "newer", "Newer", "Your next label, or the queue.", False),
     Action("annotate.auto", "ampersand", "auto", "Auto-advance", "Turn auto-advance after a label on or off.", False),
     person_action("annotate"),
-    *looking_actions("annotate"),
+    *card_actions("annotate"),
 )
 
 
@@ -135,7 +135,7 @@ class AnnotateScreen(ItemFlow):
     def _finish_submit(self, texts: CardTexts, answer: Answer, stay: bool, stored: list[str]) -> None:
         self._storing = Answer()
         if answer.subtype is not None:
-            self.know_type(texts.item.question, answer.subtype)
+            self.set_known_type(texts.item.question, answer.subtype)
         self._record_label(texts.item, answer)
         self._current = texts._replace(item=_resolve_selected(texts.item, answer))
         said = _saved_words(answer, self._decision_ms(texts.item, answer) if stored and not stay else None)
@@ -180,7 +180,7 @@ class AnnotateScreen(ItemFlow):
         if self._current is None:
             return
         if found := contradictions(answer.verdict, answer.tags, answer.partial):
-            menu = which_is_meant(found, answer.verdict, answer.tags, answer.partial)
+            menu = contradiction_menu(found, answer.verdict, answer.tags, answer.partial)
             self.ask_about(menu, partial(self._resolve_contradiction, answer, stay))
             return
         self._submit(answer, stay=stay, pressed_at=pressed_at)
@@ -190,7 +190,7 @@ class AnnotateScreen(ItemFlow):
     def _resolve_contradiction(self, answer: Answer, stay: bool, meant: str) -> None:
         if answer.verdict is None:
             return
-        said = settled(meant, answer.verdict, answer.tags, answer.partial)
+        said = resolve_contradiction(meant, answer.verdict, answer.tags, answer.partial)
         self._marks = structs.replace(self._marks, tags=said.tags, partial=said.partial)
         answer = structs.replace(answer, **said._asdict())
         self._submit(answer, stay=stay)
@@ -198,14 +198,14 @@ class AnnotateScreen(ItemFlow):
             self._offer_type()
 
     def action_unsuitable(self) -> None:
-        if self.is_free():
+        if self.accepts_key():
             self.ask_reason(lambda reason: self._check_answer(self._make_answer("unsuitable", reason)))
 
     def action_type(self) -> None:
-        if not self.is_free() or self._current is None:
+        if not self.accepts_key() or self._current is None:
             return
         if not self._current.item.asks_type:
-            self.found_idle()
+            self.mark_key_unused()
             self.notify("Others decide the type of this question, or have decided it.", markup=False)
             return
         self.ask_type()
@@ -263,14 +263,14 @@ class AnnotateScreen(ItemFlow):
             self.app.screen.dismiss(None)
 
     def action_unsure(self) -> None:
-        if self.is_free():
+        if self.accepts_key():
             self._set_marks(structs.replace(self._marks, unsure=not self._marks.unsure))
 
     def action_tag(self) -> None:
         self.ask_tag(self._marks.tags, lambda tags: self._set_marks(structs.replace(self._marks, tags=tags)))
 
     def action_partial(self) -> None:
-        if self.is_free():
+        if self.accepts_key():
             given = () if self._marks.partial is None else (str(self._marks.partial),)
             scores = [Choice(str(score), words) for score, words in PARTIAL_SCORES.items()]
             self.ask_about(
@@ -286,7 +286,7 @@ class AnnotateScreen(ItemFlow):
         self._store_again()
 
     def action_note(self) -> None:
-        if not self.is_free() or self._current is None:
+        if not self.accepts_key() or self._current is None:
             return
         keep = partial(self._keep_draft, self._current) if self._current.item.verdict is None else None
         choose(self, NoteInput(self._note, keep=keep), partial(self._set_note, self._current))
@@ -304,7 +304,7 @@ class AnnotateScreen(ItemFlow):
             return
         if texts.item.verdict is None:
             self._keep_draft(texts, note)
-        elif self.is_free():
+        elif self.accepts_key():
             self._note = note
             self._store_again()
 
@@ -315,7 +315,7 @@ class AnnotateScreen(ItemFlow):
         self.draw_line()
 
     def action_flag(self) -> None:
-        if not self.is_free() or self._current is None:
+        if not self.accepts_key() or self._current is None:
             return
         if self._current.item.flagged and self._current.item.answer is None:
             self._store_flag(self._current, on=False)
@@ -324,7 +324,7 @@ class AnnotateScreen(ItemFlow):
             self.ask_line(_ASK, self._current.item.completion, send, empty=True)
 
     def _send_flag(self, texts: CardTexts, asked: str) -> None:
-        if self.is_free() and self._current is texts:
+        if self.accepts_key() and self._current is texts:
             self._store_flag(texts, on=True, asked=asked)
 
     def _store_flag(self, texts: CardTexts, *, on: bool, asked: str = "") -> None:
@@ -338,7 +338,7 @@ class AnnotateScreen(ItemFlow):
 
     def action_answers(self) -> None:
         if not self._answers or self._desk is None:
-            self.found_idle()
+            self.mark_key_unused()
             self.notify("The coordinator hasn't answered any of your flags yet.", markup=False)
             return
         choose(self, AnswersBox(self._answers), self.open_item)
@@ -412,7 +412,7 @@ def _suggest_type(project: Project, verifier: str, question: int, person: str) -
 
 
 def _answer_lines(answer: OwnAnswer) -> Content:
-    when = minute(answer.answered_at)
+    when = time_to_minute(answer.answered_at)
     mark = ("  ", "") if answer.heard else ("● ", "bold $text-success")
     asked = printable(answer.asked) or "flagged, without a question"
     return Content.assemble(mark, (f"{when}  {asked}", "$text-muted"), "\n", f"  {printable(answer.answer)}", "\n")

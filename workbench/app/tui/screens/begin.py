@@ -25,7 +25,7 @@ from workbench.core.project import Project
 from workbench.core.run import ACTIVE, RunInfo
 from workbench.core.status import PersonProgress, Status
 from workbench.core.taxonomy import UNTYPED
-from workbench.core.text.figures import counted, waits
+from workbench.core.text.figures import counted, verb_wait
 from workbench.labelling import people
 from workbench.labelling.assigning import Assigned, earlier_text
 from workbench.measuring.briefing import ProjectFacts
@@ -125,7 +125,7 @@ def _verifiers_step(found: ProjectProgress) -> BeginStep:
     said = f"{', '.join(found.judged)} {have} judged"
     behind = max(found.newest, key=lambda run: run.new)
     if behind.new:
-        came = f"{counted(behind.new, 'new item')} {waits(behind.new)} for {behind.verifier}"
+        came = f"{counted(behind.new, 'new item')} {verb_wait(behind.new)} for {behind.verifier}"
         return BeginStep("Verifiers", f"{said}; {came}: start it again to continue", False)
     return BeginStep("Verifiers", said + "".join(f"; {words}" for words in found.passing), True)
 
@@ -189,7 +189,7 @@ class BeginScreen(LiveScreen):
     def read(self) -> ProjectProgress:
         counts, runs = status(self.project), verifying.runs(self.project)
         code = bool(problems.datasets(self.project))
-        suites = problems.runnable(self.project) if code else []
+        suites = problems.runnable_suites(self.project) if code else []
         if not any(run.completed_at for run in runs):
             return ProjectProgress(counts, runs, gold=False, typed=None, code=code, suites=suites)
         passing = [

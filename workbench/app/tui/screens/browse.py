@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 
 from workbench.app.tui.keymap import Action, key_of
-from workbench.app.tui.kit.columns import marked, symbol
+from workbench.app.tui.kit.columns import verdict_cell, verdict_symbol_cell
 from workbench.app.tui.kit.evidence import evidence
 from workbench.app.tui.kit.overview import STATE_MARKS
 from workbench.app.tui.kit.reader import Reader
@@ -53,7 +53,7 @@ def _columns(verifiers: Iterable[str], search: str = "") -> Columns[BrowseRow]:
         return column(
             name,
             lambda row: row.verdicts.get(name, "none"),
-            symbol,
+            verdict_symbol_cell,
             words=True,
             key=f"verdict:{name}",
             room=(6, min(14, len(name) + 2)),
@@ -71,7 +71,7 @@ def _columns(verifiers: Iterable[str], search: str = "") -> Columns[BrowseRow]:
         ),
         word("type", lambda row: row.subtype, key="subtype", room=(6, 9)),
         column("state", lambda row: row.state, _state_cell, words=True, key="state", room=12),
-        column("gold", lambda row: row.gold, marked, words=True, key="gold", room=11),
+        column("gold", lambda row: row.gold, verdict_cell, words=True, key="gold", room=11),
         *map(verdict, verifiers),
         word(
             "question",

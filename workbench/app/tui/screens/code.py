@@ -149,8 +149,8 @@ class CodeScreen(CatalogScreen, LiveScreen):
         run = self.runs[int(place)]
         self.change(run=run, beside=_second_run(run, self.runs))
 
-    def cleared(self) -> bool:
-        found = super().cleared()
+    def clear_restriction(self) -> bool:
+        found = super().clear_restriction()
         if not found and (self.asked.kind != "all" or self.asked.dataset is not None):
             self.change(kind="all", dataset=None)
             return True

@@ -19,9 +19,9 @@ from workbench.app.tui.kit.pass_texts import letter_at
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.solution_view import outcome_cell, source_of
 from workbench.app.tui.kit.virtual_table import VirtualTable
-from workbench.app.tui.kit.wrapping import cut, padded
+from workbench.app.tui.kit.wrapping import padded, split_spans
 from workbench.app.tui.screen import BREAKPOINTS, WorkbenchScreen
-from workbench.coding.matrix import solution_code, telling
+from workbench.coding.matrix import distinguishing_tests, solution_code
 from workbench.core.project import Project
 from workbench.core.text.code import DiffLine, DiffSide, diff_rows
 from workbench.core.text.document import RenderedLine, RenderedText, Span, StyleName
@@ -147,7 +147,7 @@ class CodeDiffScreen(WorkbenchScreen):
 
     def _list(self) -> None:
         left, right = self._solution(self.left), self._solution(self.right)
-        apart = [] if self.matrix.own else telling(left.outcomes, right.outcomes)
+        apart = [] if self.matrix.own else distinguishing_tests(left.outcomes, right.outcomes)
         self.query_one("#code-diff-telling", Static).update(self._tests_caption(left, right, len(apart)))
         tests = range(self.matrix.width) if self.every else apart
         columns = self._columns(left, right)
@@ -281,7 +281,7 @@ def _unified(block: Sequence[DiffLine], width: int, digits: int) -> Iterator[Lin
 def _diff_side(side: DiffSide | None, style: StyleName, width: int, digits: int) -> list[Line]:
     if side is None:
         return []
-    pieces = cut(_emphasised_spans(side, style), max(width - digits - 3, 1))
+    pieces = split_spans(_emphasised_spans(side, style), max(width - digits - 3, 1))
     drawn: list[Line] = []
     for place, piece in enumerate(pieces):
         number = str(side.number) if not place else ""

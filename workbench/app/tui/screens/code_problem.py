@@ -25,8 +25,8 @@ from workbench.app.tui.screen import BREAKPOINTS
 from workbench.app.tui.screens.code_diff import Comparing, compare
 from workbench.app.tui.suite_start import choose_export, run_again, start_suite
 from workbench.app.tui.switches import following, index_of
-from workbench.coding.apart import count_again, exclude_test
-from workbench.coding.matrix import Arrangement, arranged, read_matrix
+from workbench.coding.apart import exclude_test, include_test
+from workbench.coding.matrix import Arrangement, arrange, read_matrix
 from workbench.core.label import coordinator_name
 from workbench.core.selection import Condition
 from workbench.data.records.pass_matrix import MatrixSolution, PassMatrix
@@ -163,7 +163,7 @@ class CodeProblemScreen(LiveScreen):
             return
         matrix = self.matrix
         by_rate = self.by_rate and not matrix.own
-        laid = self.laid = arranged([one.outcomes for one in matrix.solutions], matrix.width, by_rate=by_rate)
+        laid = self.laid = arrange([one.outcomes for one in matrix.solutions], matrix.width, by_rate=by_rate)
         self._update_title(matrix)
         self.query_one("#code-problem-caption", Static).update(view.caption(matrix, laid))
         self.query_one("#code-problem-legend", Static).update(
@@ -276,7 +276,7 @@ class CodeProblemScreen(LiveScreen):
     def _store(self, test: TestDecision, reason: str | None) -> None:
         args = self.project, test.question, test.suite, test.position
         work: Callable[[], bool] = (
-            partial(count_again, *args, by=coordinator_name())
+            partial(include_test, *args, by=coordinator_name())
             if reason is None
             else partial(exclude_test, *args, reason=reason, by=coordinator_name())
         )

@@ -17,7 +17,7 @@ from workbench.app.tui.kit.table_messages import RowHighlighted, RowSelected
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.switches import following, index_of
-from workbench.coding.ranking.measuring import RankedVerifiers, compared
+from workbench.coding.ranking.measuring import RankedVerifiers, compare_verifiers
 from workbench.coding.ranking.truth import truth_of
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
@@ -167,16 +167,16 @@ class CodeRankingsScreen(WorkbenchScreen):
         place = "" if at is None else f" · {at + 1:,} of {len(self._neighbours):,}"
         named = "none of its solutions is selected" if problem is None else printable(problem.task_id)
         said = f"{named}{place} · by {printable(self.by)} · ↑ ranked too high, ↓ too low"
-        figures = "" if problem is None or self.report is None else on_problem(self.report, problem)
+        figures = "" if problem is None or self.report is None else problem_correlations(self.report, problem)
         self.query_one("#code-rankings-problem", Static).update(f"{said}\n{figures}")
 
-    def trouble(self, error: BaseException | None) -> None:
+    def show_error(self, error: BaseException | None) -> None:
         if isinstance(error, UsageError):
             self.say("no metrics yet")
             self.set_class(True, "empty")
             self.query_one("#code-rankings-notes", Static).update(f"{printable(str(error))}\n\n{_EMPTY}")
         else:
-            super().trouble(error)
+            super().show_error(error)
 
     # -- actions -----------------------------------------------------------------------------------
 
@@ -207,7 +207,7 @@ class CodeRankingsScreen(WorkbenchScreen):
 
 
 def _compute_metrics(project: Project, k: int | None) -> RankedVerifiers:
-    return compared(project, truth_of(project), k=k)
+    return compare_verifiers(project, truth_of(project), k=k)
 
 
 def _reveal_ranked(project: Project, ranked: RankedProblem, also: Collection[str]) -> RankedProblem:
@@ -286,7 +286,7 @@ def intervals(row: RankingRow) -> str:
     )
 
 
-def on_problem(report: RankingReport, problem: ScoredProblem) -> str:
+def problem_correlations(report: RankingReport, problem: ScoredProblem) -> str:
     found = (
         f"{printable(row.verifier)} {number(row.spearman)}"
         for row in report.problems

@@ -16,7 +16,7 @@ from workbench.app.tui.kit import pass_texts as texts
 from workbench.app.tui.kit import solution_view as kit_view
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.pass_texts import WORDS
-from workbench.app.tui.kit.pass_view import found_by
+from workbench.app.tui.kit.pass_view import outcome_source
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.table_messages import RowHighlighted, RowSelected
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
@@ -114,7 +114,7 @@ class CodeSolutionScreen(WorkbenchScreen):
     @property
     def _listed_tests(self) -> list[int]:
         every = self.every or (self.solution.outcomes and not counted(self.solution.outcomes))
-        return list(range(self.matrix.width)) if every else kit_view.failing(self.matrix, self.solution)
+        return list(range(self.matrix.width)) if every else kit_view.failing_tests(self.matrix, self.solution)
 
     # -- showing -----------------------------------------------------------------------------------
 
@@ -133,7 +133,7 @@ class CodeSolutionScreen(WorkbenchScreen):
         self.query_one(TitleBar).say_parts(parts)
         words = [texts.passed_words(solution.outcomes), f"suite {self.matrix.suite}", f"gold {solution.gold}"]
         kept = "" if solution.execution is None else texts.isolation_text(solution.execution)
-        about = f"{' · '.join(words)} · {found_by(self.matrix)}\n{kept}"
+        about = f"{' · '.join(words)} · {outcome_source(self.matrix)}\n{kept}"
         self.query_one("#code-solution-facts", Static).update("\n".join(map(printable, about.split("\n"))))
 
     def _list(self) -> None:
@@ -161,9 +161,9 @@ class CodeSolutionScreen(WorkbenchScreen):
         position, execution = self._test, self.solution.execution
         reader = self.query_one("#code-solution-evidence", Reader)
         if position is None or position not in self._listed_tests:
-            said = texts.all_words(self.solution.outcomes)
+            said = texts.outcome_sentence(self.solution.outcomes)
             reader.set_title("Test")
-            reader.show(texts.text_of((texts.plain(f"{said} {key_of('code-solution.every')} lists all tests."),)))
+            reader.show(texts.text_of((texts.dim_span(f"{said} {key_of('code-solution.every')} lists all tests."),)))
             self._set_marks(None)
             return
         failure = texts.failure_of(execution, position)

@@ -130,12 +130,12 @@ class CompareScreen(TableScreen, FigureScreen):
         self.say(printable(self.project.path.name))
         self.put("head", view.head(found.report, self.asked.words))
         self.put("paired", view.table(found.report))
-        self.put("tests", view.figures(found.report))
+        self.put("tests", view.metrics_text(found.report))
         self.put("verdict", verdict(found.report))
         self.fill()
 
-    def trouble(self, error: BaseException | None) -> None:
-        super().trouble(error)
+    def show_error(self, error: BaseException | None) -> None:
+        super().show_error(error)
         self.found = self.report = None
         pair = self.asked
         self.say("" if pair is None else f"{printable(pair.a)} and {printable(pair.b)} can't be compared")

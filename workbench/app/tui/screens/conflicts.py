@@ -15,7 +15,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from workbench.app.tui.keymap import Action, key_of
-from workbench.app.tui.kit.card_texts import about, kind_words, side_words, undone
+from workbench.app.tui.kit.card_texts import conflict_subject, kind_words, retraction_message, side_words
 from workbench.app.tui.kit.choices import BoxScreen, Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.title_bar import Line, verdict_words
@@ -44,7 +44,7 @@ from workbench.tables.table import Column, Columns, column, count, word
 _COLUMNS: Columns[ConflictClass] = (
     word("conflict", lambda kind: kind_words(kind), room=(30, 70)),
     count("conflicts", lambda kind: kind.count, room=9, tone="bold"),
-    word("about", lambda kind: about(kind), room=(11, 14), tone="dim"),
+    word("about", lambda kind: conflict_subject(kind), room=(11, 14), tone="dim"),
 )
 
 
@@ -69,7 +69,7 @@ class ConflictsScreen(TableScreen, PersonScreen):
         self._person = name
         self.action_reload()
 
-    def nobody(self) -> None:
+    def show_no_work(self) -> None:
         self._show([])
 
     def on_screen_resume(self) -> None:
@@ -98,7 +98,7 @@ class ConflictsScreen(TableScreen, PersonScreen):
             self.in_background(lambda: self._session().undo(), self._show_undone, group="conflicts-undo")
 
     def _show_undone(self, count: int) -> None:
-        self.notify(undone(count), markup=False)
+        self.notify(retraction_message(count), markup=False)
         self.action_reload()
 
 
@@ -334,12 +334,12 @@ class ConflictClassScreen(TableScreen):
             self.in_background(self._session.undo, self._show_undone, group="settling")
 
     def _show_undone(self, count: int) -> None:
-        self.notify(undone(count), markup=False)
+        self.notify(retraction_message(count), markup=False)
         self.action_reload()
 
-    def trouble(self, error: BaseException | None) -> None:
+    def show_error(self, error: BaseException | None) -> None:
         self._busy = False
-        super().trouble(error)
+        super().show_error(error)
 
 
 def _selection_cell(selected: bool) -> Cell:

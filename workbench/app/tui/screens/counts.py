@@ -8,7 +8,7 @@ from typing import ClassVar
 from msgspec import Struct
 
 from workbench.app.tui.keymap import Action
-from workbench.app.tui.kit.arranging import Tally, tallied
+from workbench.app.tui.kit.arranging import Tally, count_values
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.table_messages import CountsRequested
 from workbench.app.tui.table_screen import TableScreen
@@ -53,7 +53,7 @@ class CountsScreen(TableScreen):
         return "Counts", f"{printable(self._column.title)} · counting …"
 
     def on_mount(self) -> None:
-        work = partial(tallied, self._asked.source, self._asked.column)
+        work = partial(count_values, self._asked.source, self._asked.column)
         self.in_background(work, self._show, group="counts", stops=True)
 
     def _show(self, tallies: list[Tally]) -> None:

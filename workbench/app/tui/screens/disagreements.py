@@ -24,7 +24,7 @@ from workbench.app.tui.kit.item_panes import DECIDED, View, against_gold
 from workbench.app.tui.kit.matrix import fit, printable
 from workbench.app.tui.kit.queue_view import Count, QueueList, QueueListing, QueueRequest, count_queues, progress, read
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
-from workbench.app.tui.review_desk import ReviewDecision, ReviewDesk, taken_back
+from workbench.app.tui.review_desk import ReviewDecision, ReviewDesk, retraction_text
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.screens.item import ItemScreen
 from workbench.app.tui.sharing import share
@@ -38,7 +38,7 @@ from workbench.measuring.judged import everybody
 from workbench.measuring.records.review import ERROR_CATEGORIES, QUEUES, Disagreement, ErrorCategory, Queue
 from workbench.measuring.reviewing.deciding import ErrorLine, Part, categories_of, error_lines, error_table, group_words
 from workbench.measuring.reviewing.queues import ReviewQueue, marked_items
-from workbench.tables.files import written
+from workbench.tables.files import format_tables
 
 TALL = 34
 """Terminal lines from which all queues are listed above the table."""
@@ -202,7 +202,7 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
     def _ask_queue(self, counts: dict[Queue, Count]) -> None:
         self._show_counts(counts)
         self._update_title()
-        choices = [Choice(name, view.choice(name, counts[name])) for name in QUEUES]
+        choices = [Choice(name, view.queue_line(name, counts[name])) for name in QUEUES]
         menu = ChoiceMenu("Which disagreements?", choices, chosen=(self.asked.queue,), wide=True)
         choose(self, menu, lambda name: self.change(queue=name))
 
@@ -234,11 +234,11 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
             menu = ChoiceMenu("Only rows where this verifier disagrees", choices, first=0, chosen=(self.asked.against,))
             choose(self, menu, lambda name: self.change(against=name))
 
-    def cleared(self) -> bool:
+    def clear_restriction(self) -> bool:
         if self.asked.against:
             self.change(against="")
             return True
-        return super().cleared()
+        return super().clear_restriction()
 
     def action_hide(self) -> None:
         self.change(hidden=not self.asked.hidden)
@@ -304,7 +304,7 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
 
     def _show_retraction(self, decision: ReviewDecision | None) -> None:
         self._undoing = False
-        self.notify(printable(taken_back(decision)), markup=False)
+        self.notify(printable(retraction_text(decision)), markup=False)
         if decision is not None:
             self.table.jump_to_id(decision.completion)
             self.action_again()
@@ -320,7 +320,7 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
             RemarkPiece("reviewed hidden" if wanted.hidden else "", 2),
             RemarkPiece(f"{len(found.order):,} where {printable(wanted.against)} disagrees" if wanted.against else ""),
             self.filter_piece,
-            RemarkPiece(view.taking_part(wanted.verifiers, found.everybody), 2),
+            RemarkPiece(view.participants_text(wanted.verifiers, found.everybody), 2),
             RemarkPiece(f"gold {wanted.gold}" if wanted.gold != "final" else "", 3),
         ]
         self.query_one(TitleBar).say_parts(parts)
@@ -466,7 +466,7 @@ class ErrorCountsScreen(WorkbenchScreen):
     def action_export(self) -> None:
         lines = self.lines
         name = f"errors-{self.part}" if self.part else "errors"
-        share(self, name, lambda form: written([error_table(lines)], form), lambda: lines)
+        share(self, name, lambda form: format_tables([error_table(lines)], form), lambda: lines)
 
 
 def _line_name(line: ErrorLine) -> Text:

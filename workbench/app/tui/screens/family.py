@@ -191,8 +191,8 @@ class FamilyScreen(FigureScreen):
         found = family(self.project, asked.verifiers or self.verifiers, against=asked.against, **counting(asked))
         return FamilySheet(found, joint_errors(self.project, asked.verifiers or self.verifiers, **counting(asked)))
 
-    def trouble(self, error: BaseException | None) -> None:
-        super().trouble(error)
+    def show_error(self, error: BaseException | None) -> None:
+        super().show_error(error)
         self.sheet = None
         self.say("these can't be compared")
         for part in ("caption", "legend", "together", "cell"):

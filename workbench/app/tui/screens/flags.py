@@ -13,7 +13,7 @@ from workbench.app.tui.kit.matrix import fit, printable
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.table_screen import TableScreen
 from workbench.core.label import coordinator_name
-from workbench.core.text.figures import counted, minute
+from workbench.core.text.figures import counted, time_to_minute
 from workbench.labelling import coordinating
 from workbench.labelling.coordinating import Answered, Flag
 from workbench.tables.document import Cell
@@ -26,7 +26,7 @@ _COLUMNS: Columns[Flag] = (
     word("who", lambda flag: flag.annotator, room=(8, 14), tone="bold"),
     column("asks", lambda flag: flag.asked, lambda asked: asked or _CALLS, words=True, room=(24, 60)),
     identifier("item", lambda flag: flag.completion_id, room=(6, 16)),
-    word("when", lambda flag: minute(flag.flagged_at), room=(11, 16), tone="dim"),
+    word("when", lambda flag: time_to_minute(flag.flagged_at), room=(11, 16), tone="dim"),
 )
 
 

@@ -21,7 +21,7 @@ from workbench.app.tui.destinations import Destination
 from workbench.app.tui.keymap import key_of
 from workbench.app.tui.kit.prompt_bar import CompletingInput
 from workbench.app.tui.screen import WorkbenchScreen
-from workbench.measuring.browsing import meant
+from workbench.measuring.browsing import find_existing
 
 
 def matching(typed: str, places: Sequence[Destination]) -> list[Destination]:
@@ -119,7 +119,9 @@ class GoToScreen(ModalScreen[str | list[int] | None]):
         elif self._items:
             said = event.value.strip().removeprefix("#")
             # The screen below reports an unknown id; the line stays open.
-            self._below.in_background(partial(meant, self._below.project, said), self._return_items, group="go-to")
+            self._below.in_background(
+                partial(find_existing, self._below.project, said), self._return_items, group="go-to"
+            )
 
     def _return_items(self, items: list[int]) -> None:
         if self.is_attached:

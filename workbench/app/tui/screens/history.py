@@ -17,7 +17,7 @@ from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.matrix import fit
 from workbench.app.tui.kit.title_bar import label_line, stored_words
 from workbench.app.tui.person import PersonScreen, person_action
-from workbench.core.text.figures import minute
+from workbench.core.text.figures import time_to_minute
 from workbench.labelling.adjudicating import AdjudicationSession, OwnDecision
 from workbench.labelling.annotating import AnnotationSession, OwnEntry
 from workbench.labelling.rulings import Role
@@ -54,7 +54,7 @@ class HistoryScreen(PersonScreen):
         self._person = name
         self.action_reload()
 
-    def nobody(self) -> None:
+    def show_no_work(self) -> None:
         self._show([])
 
     def on_screen_resume(self) -> None:
@@ -115,7 +115,7 @@ class HistoryScreen(PersonScreen):
 
 
 def _entry_line(entry: Entry) -> Content:
-    when = minute(entry.created_at)
+    when = time_to_minute(entry.created_at)
     question = ("\n", ""), (f"    {fit(entry.question, 110).rstrip()}", "$text-muted")
     if isinstance(entry, OwnDecision):
         past = "" if entry.stands else "  no longer in force"

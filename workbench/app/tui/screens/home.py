@@ -150,7 +150,7 @@ class HomeScreen(LiveScreen):
         self.query_one("#home-briefing").focus()
 
     def _title_text(self) -> str:
-        return f"{printable(self.project.path.name)} · {self.workbench.seat}"
+        return f"{printable(self.project.path.name)} · {self.workbench.user_text}"
 
     def _menu_options(self) -> list[Option]:
         found = []
@@ -301,11 +301,11 @@ class HomeScreen(LiveScreen):
             panel.update("No verifier has a complete run yet.")
 
     def _list(self) -> None:
-        from workbench.measuring.briefing import ranked
+        from workbench.measuring.briefing import sort_matters
 
         briefing, matters = self.query_one("#home-briefing", OptionList), list(self._seen.matters)
         if self._late is not None and not (self._is_late_stale and not matters and not self._late.matters):
-            matters = ranked([*matters, *self._late.matters])
+            matters = sort_matters([*matters, *self._late.matters])
         at = briefing.highlighted
         chosen = self.matters[at] if at is not None and at < len(self.matters) else None
         self.matters = matters

@@ -23,7 +23,7 @@ from workbench.app.tui.kit.choices import Choice, choose
 from workbench.app.tui.kit.file_picker import FilePicker
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.option_field import OptionField
-from workbench.app.tui.kit.path_suggester import possible_names, several_begin
+from workbench.app.tui.kit.path_suggester import ambiguous_name_message, possible_names
 from workbench.app.tui.verb_forms import VerbForm
 from workbench.app.verbs import verb_named
 from workbench.core.errors import OptionError, WorkbenchError
@@ -163,7 +163,7 @@ class ImportScreen(FormScreen):
     def _entered(self, event: Input.Submitted) -> None:
         name = self._field(_FILE).value
         if not name:
-            self.trouble(OptionError(_FILE, "Name a file."))
+            self.show_error(OptionError(_FILE, "Name a file."))
         elif self.look is None or Path(name).expanduser() != self._path:
             self.in_background(partial(possible_names, name), partial(self._use_typed_name, name), group="import-name")
         else:
@@ -173,7 +173,7 @@ class ImportScreen(FormScreen):
         if self._field(_FILE).value != typed:
             return
         if len(found) > 1:
-            self.trouble(OptionError(_FILE, several_begin(found)))
+            self.show_error(OptionError(_FILE, ambiguous_name_message(found)))
         elif found and found[0].endswith(os.sep):
             self._field(_FILE).value = found[0]
         else:
@@ -196,7 +196,7 @@ class ImportScreen(FormScreen):
         if len(look.columns) == 1:
             self._show("")
             said = f"The one column of the file is {look.columns[0]!r}: questions and answers need one each."
-            self.trouble(OptionError(_FILE, said))
+            self.show_error(OptionError(_FILE, said))
             return
         self.look = look
         self.run_worker(self._ask_columns(look, goes_on), group="import-columns", exclusive=True)
@@ -318,10 +318,10 @@ class ImportScreen(FormScreen):
     def _show(self, text: str) -> None:
         self.query_one("#import-preview Static", Static).update(printable(text))
 
-    def trouble(self, error: BaseException | None) -> None:
+    def show_error(self, error: BaseException | None) -> None:
         if isinstance(error, WorkbenchError) and not isinstance(error, OptionError):
             self._show("")
-        super().trouble(error)
+        super().show_error(error)
 
     # -- the import --------------------------------------------------------------------------------
 
@@ -348,7 +348,7 @@ class ImportScreen(FormScreen):
         self.rest()
         self.forget()
         title = f"Imported into {printable(report.dataset)}"
-        self.notify(import_view.imported(report), title=title, markup=False, timeout=8)
+        self.notify(import_view.import_sentence(report), title=title, markup=False, timeout=8)
         self.workbench.action_go_back()
 
     def action_command(self) -> None:

@@ -25,10 +25,10 @@ from workbench.app.tui.kit.item_panes import (
     ReadyItem,
     View,
     answer_card,
-    ready,
+    prepare_item,
+    put_verifiers_first,
     solution_card,
     verdict_of,
-    with_first,
 )
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.prompt_bar import PromptBar
@@ -191,7 +191,7 @@ class ItemScreen(Reviewing):
         from workbench.coding.matrix import summarize_solution
 
         solution = summarize_solution(self.project, completion)
-        made = ready(with_first(item, self.first_of(item)), self.viewed(item, view), widths, solution)
+        made = prepare_item(put_verifiers_first(item, self.first_of(item)), self.viewed(item, view), widths, solution)
         return made._replace(reviews=tuple(reviews_of(self.project, completion)), why=self.why(completion))
 
     def first_of(self, item: ItemDetail) -> Sequence[str]:
@@ -306,7 +306,7 @@ class ItemScreen(Reviewing):
         )
 
     def decided_on(self) -> tuple[int, bool] | None:
-        item = self.item_in_sight
+        item = self.visible_item
         return None if item is None else (item.id, item.state == "excluded")
 
     def after_decision(self, completion: int) -> None:
@@ -316,7 +316,7 @@ class ItemScreen(Reviewing):
     def after_review(self, decision: ReviewDecision) -> None:
         self.after_decision(decision.completion)
 
-    def after_taking_back(self, decision: ReviewDecision) -> None:
+    def after_retraction(self, decision: ReviewDecision) -> None:
         if decision.completion == self.completion:
             self.after_decision(decision.completion)
         else:
@@ -350,7 +350,9 @@ class ItemScreen(Reviewing):
         self._view = view
         if self._shown_findings is not None:
             widths = {name: self._pane(name).wrap_width for name in TEXTS}
-            self.in_background(partial(ready, self._shown_findings.item, view, widths), self._show, group="item-open")
+            self.in_background(
+                partial(prepare_item, self._shown_findings.item, view, widths), self._show, group="item-open"
+            )
 
     def action_raw(self) -> None:
         self._change_view(self._view._replace(raw=not self._view.raw))

@@ -56,12 +56,12 @@ class PoolScreen(TableScreen, LiveScreen):
     def _sources_with_total(self) -> tuple[SourceStatus, ...]:
         return () if self.status is None else (*self.status.sources, self.status.total)
 
-    def trouble(self, error: BaseException | None) -> None:
+    def show_error(self, error: BaseException | None) -> None:
         if isinstance(error, UsageError):
             self.say("no questions")
             self.put("words", Content(printable(str(error))))
         else:
-            super().trouble(error)
+            super().show_error(error)
 
     def highlighted(self, row: int) -> None:
         if self.status is not None and row < len(self._sources_with_total):

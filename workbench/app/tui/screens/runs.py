@@ -34,7 +34,7 @@ from workbench.core.text.figures import counted
 from workbench.runs import verifying
 from workbench.runs.liveness import log_path
 from workbench.runs.run_status import estimate, run_costs
-from workbench.runs.trying import take_out_broken_off
+from workbench.runs.trying import delete_interrupted_trials
 from workbench.runs.verifying import run_info
 
 
@@ -113,7 +113,7 @@ class RunsScreen(TableScreen, LiveScreen):
         self._count_after = self._count_began = 0.0
 
     def on_mount(self) -> None:
-        self.in_background(partial(take_out_broken_off, self.project), lambda _: None, group="trials")
+        self.in_background(partial(delete_interrupted_trials, self.project), lambda _: None, group="trials")
         if self._starting:
             self.start(self._to_begin)
 

@@ -355,9 +355,9 @@ class BuildSetScreen(FormScreen):
         self.app.pop_screen()
         self._then(report)
 
-    def trouble(self, error: BaseException | None) -> None:
+    def show_error(self, error: BaseException | None) -> None:
         self._schedule_pause()
-        super().trouble(error)
+        super().show_error(error)
 
     def _schedule_pause(self) -> None:
         self.say(printable(KINDS[self.form.kind]))
@@ -431,7 +431,7 @@ class PublishSetScreen(FormScreen):
 
     def trouble(self, error: BaseException | None) -> None:
         self._update_title(writing=False)
-        super().trouble(error)
+        super().show_error(error)
 
     def _update_title(self, *, writing: bool) -> None:
         self._writing = writing

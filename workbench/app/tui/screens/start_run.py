@@ -30,12 +30,12 @@ from workbench.app.tui.trusting import trusting
 from workbench.core.errors import OptionError, UsageError
 from workbench.core.final_answer import FinalAnswer
 from workbench.core.project import Project
-from workbench.core.reasons import sentence
+from workbench.core.reasons import explain_verdict
 from workbench.core.run import VerdictLine, VerifierInfo
 from workbench.core.selection import Selection
 from workbench.core.text.excerpt import short_answer
 from workbench.core.text.figures import NONE, counted
-from workbench.core.text.ids import ends
+from workbench.core.text.ids import abbreviate_ids
 from workbench.data.records.browse import ItemDetail
 from workbench.measuring import browsing
 from workbench.runs import configuring
@@ -282,7 +282,7 @@ class SetUpRunScreen(ServerTestScreen):
             OptionError: The conditions or an option can't be parsed.
         """
         try:
-            conditions = browsing.read_conditions(self.typed(_WHERE), browsing.names(project)["verdict:"])
+            conditions = browsing.read_conditions(self.typed(_WHERE), browsing.field_values(project)["verdict:"])
         except UsageError as error:
             raise OptionError(_WHERE, str(error)) from None
         if not self.chosen.is_configured:
@@ -300,9 +300,9 @@ class SetUpRunScreen(ServerTestScreen):
             in_batches=in_batches,
         )
 
-    def trouble(self, error: BaseException | None) -> None:
+    def show_error(self, error: BaseException | None) -> None:
         self.say(self._about)
-        super().trouble(error)
+        super().show_error(error)
 
     # -- actions -----------------------------------------------------------------------------------
 
@@ -404,7 +404,7 @@ def trial_text(shown: ShownTrial) -> Content:
     """Return, for each item, the question, the verdict with gold, both final answers, and the verdict's evidence."""
     trial = shown.trial
     parts = [Content.styled(f"! {printable(trial.message)}", "$text-warning")] if trial.message else []
-    short = ends([one.line.completion_id for one in trial.evidence])
+    short = abbreviate_ids([one.line.completion_id for one in trial.evidence])
     for one, item in zip(trial.evidence, shown.items, strict=True):
         parts.append(_judged(one.line, item, trial.replies.get(one.item, ""), short[one.line.completion_id]))
     return Content("\n").join(parts) if parts else Content("No item was judged.")
@@ -430,7 +430,9 @@ def _answer(compared: str | None, found: FinalAnswer) -> str:
 
 def _why(line: VerdictLine, reply: str) -> Iterator[tuple[str, str]]:
     codes = (line.rule, line.reason, None if line.score is None else f"score {line.score:g}")
-    said = sentence(line.verdict, line.reason, line.rule, short_answer(line.reference_final)) or line.detail or ""
+    said = (
+        explain_verdict(line.verdict, line.reason, line.rule, short_answer(line.reference_final)) or line.detail or ""
+    )
     yield "" if said.strip() == reply.strip() else printable(said), ""
     yield f"it says: {_in_a_line(reply, end=True)}" if reply else "", ""
     yield printable(" · ".join(filter(None, codes))) if not reply else "", "$foreground-muted"

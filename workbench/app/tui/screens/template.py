@@ -109,10 +109,10 @@ class TemplateScreen(FormScreen):
         shape.update(said)
         shape.display = bool(said)
 
-    def trouble(self, error: BaseException | None) -> None:
+    def show_error(self, error: BaseException | None) -> None:
         if isinstance(error, WorkbenchError):
             self._put_shape("")
-        super().trouble(error)
+        super().show_error(error)
 
     # -- actions -----------------------------------------------------------------------------------
 
@@ -127,7 +127,7 @@ class TemplateScreen(FormScreen):
 
     def _save(self, name: str) -> None:
         if (draft := self.draft) is not None:
-            work = partial(own_templates.keep, self.project, draft, name)
+            work = partial(own_templates.save_template, self.project, draft, name)
             self.in_background(work, self._saved, group="template-save")
 
     def _saved(self, file: str) -> None:

@@ -28,7 +28,7 @@ from workbench.core.text.document import RenderedText
 from workbench.core.text.figures import NONE, counted
 from workbench.measuring import browsing
 from workbench.runs import transcripts
-from workbench.runs.run_status import light_info
+from workbench.runs.run_status import run_info_without_counts
 from workbench.runs.transcripts import SearchNode, SearchRollout, TreeSearch, search_of, transcript
 from workbench.tables.document import Cell, Tone
 from workbench.tables.table import Columns, column, text, word
@@ -230,7 +230,7 @@ class WrittenScreen(CallsScreen):
         self.in_background(partial(self._read_cases, self.run_number), self._fill, group="transcript")
 
     def _read_cases(self, run: int) -> tuple[RunInfo, list[WrittenReply]]:
-        return light_info(self.project, run), transcripts.written_list(self.project, run)
+        return run_info_without_counts(self.project, run), transcripts.written_list(self.project, run)
 
     def _fill(self, found: tuple[RunInfo, list[WrittenReply]]) -> None:
         info, replies = found

@@ -28,7 +28,7 @@ from workbench.measuring.records.triage import Cause, OpenCases, TriageCase, Tri
 from workbench.measuring.reviewing import deciding, triage
 from workbench.measuring.reviewing.triage import KEYED, UNKEYED
 from workbench.statistics.records.report import AccuracyRow
-from workbench.tables.files import written
+from workbench.tables.files import format_tables
 
 _READ_AHEAD = 12
 """Number of cases that are read ahead at a time."""
@@ -233,7 +233,7 @@ class TriageScreen(InSight):
         browsing.reveal_each(project, items, names)
         return items
 
-    def tells(self, group: str) -> bool:
+    def shows_errors_of(self, group: str) -> bool:
         return group != _LOOKS
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -267,8 +267,8 @@ class TriageScreen(InSight):
 
     @property
     def _target_cases(self) -> list[TriageCase]:
-        if self.case is None or self.closing or not self.in_sight or self.case.id in self._pending:
-            self.found_idle()
+        if self.case is None or self.closing or not self.is_item_visible or self.case.id in self._pending:
+            self.mark_key_unused()
             return []
         return self.alike if self.picked else [self.case]
 
@@ -459,7 +459,7 @@ class TriageScreen(InSight):
         tally = self.tally
         if tally is not None:
             table = partial(triage.triage_table, tally)
-            share(self, "triage", lambda form: written([table()], form), partial(triage.triage_lines, tally))
+            share(self, "triage", lambda form: format_tables([table()], form), partial(triage.triage_lines, tally))
 
     def action_back(self) -> None:
         if self.closing and self.tally is not None and next(self._open_places(), None) is not None:

@@ -12,7 +12,7 @@ from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.table_screen import TableScreen
 from workbench.benchmarks.curating.type_forms import ProposedType, proposed_types
-from workbench.benchmarks.curating.types import settle_types
+from workbench.benchmarks.curating.types import resolve_types
 from workbench.core.label import coordinator_name
 from workbench.core.taxonomy import SUBTYPES, type_display
 from workbench.core.text.figures import counted
@@ -102,7 +102,7 @@ class TypeProposalsScreen(TableScreen):
         if not settled:
             self.notify("No type is selected.", markup=False)
             return
-        work = partial(settle_types, self.project, settled, by=coordinator_name())
+        work = partial(resolve_types, self.project, settled, by=coordinator_name())
         self.in_background(work, self._resolve_contradiction, group="types-accept")
 
     def _resolve_contradiction(self, done: LabelsImported) -> None:

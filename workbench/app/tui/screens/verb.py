@@ -241,7 +241,7 @@ class VerbScreen(FormScreen):
         self.rest()
         assert self.form is not None
         if ran.refused is not None and not ran.out:
-            self.trouble(self.form.refusal(ran.refused, self.values()))
+            self.show_error(self.form.refusal(ran.refused, self.values()))
             return
         values = self.values()
         files = [Path(values[name]).expanduser() for name in self.form.written if values[name]]

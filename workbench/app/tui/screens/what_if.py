@@ -32,7 +32,7 @@ from workbench.measuring import browsing
 from workbench.measuring.accuracy_items import AccuracyCell
 from workbench.measuring.what_if import Changeable, WhatIf, WhatIfOptions, changeable, save, what_if
 from workbench.measuring.what_if_tables import FLIPPED, KINDS, coverage_words, sentence, type_words, what_if_as
-from workbench.runs.configuring import with_template_inside
+from workbench.runs.configuring import with_absolute_prompt_path
 from workbench.runs.own_templates import ITS_OWN, TEMPLATE
 
 SAMPLE: Final = 20
@@ -137,7 +137,7 @@ class WhatIfScreen(TableScreen, FormScreen):
         before = self.form.values
         given = {name: value for name, value in self.values().items() if value != before.get(name, "")}
         if given.get(TEMPLATE):
-            given = with_template_inside(self.project, given)
+            given = with_absolute_prompt_path(self.project, given)
         return WhatIfOptions(verifier=self.verifier, run=self.form.run, basis=self.basis, settings=given)
 
     # -- the template ------------------------------------------------------------------------------
@@ -206,10 +206,10 @@ class WhatIfScreen(TableScreen, FormScreen):
 
         choose(self, ChoiceMenu(f"No stored reply on {counted(needed.items, 'item')}", choices), chosen)
 
-    def trouble(self, error: BaseException | None) -> None:
+    def show_error(self, error: BaseException | None) -> None:
         self._working = False
         self.put("said", "")
-        FormScreen.trouble(self, error)
+        FormScreen.show_error(self, error)
 
     # -- the item ----------------------------------------------------------------------------------
 

@@ -29,7 +29,7 @@ from workbench.app.web.serve.addresses import Address
 from workbench.core.columns import subtype
 from workbench.core.errors import UsageError, WorkbenchError, opt
 from workbench.core.verdict import Verdict, VerifierInput
-from workbench.runs.executor import UNSENDABLE, is_text
+from workbench.runs.executor import UNSENDABLE, is_encodable
 from workbench.training import frameworks
 from workbench.training.choosing import Busy, RewardVerifier, Scale, finite
 from workbench.training.fair import ASKER, DEFAULT_URGENCY, Asker
@@ -47,7 +47,7 @@ from workbench.training.records import (
     VerlRequest,
     VerlScores,
 )
-from workbench.training.serving import AnyJudge, judging
+from workbench.training.serving import AnyJudge, open_judge
 from workbench.training.tested import with_tests
 
 # -- The routes: each reads one shape of request, has the items judged, and writes the same shape's answer.
@@ -115,7 +115,7 @@ async def trl_shape(body: bytes | bytearray, judging: Judging, scale: Scale) -> 
         columns = with_tests(columns, None, len(request.completions))
     rows = frameworks.trl_inputs(columns.pop("prompts"), columns.pop("completions"), columns)
     verdicts = await judging([row for row in rows if row is not None])
-    return TrlRewards(rewards=frameworks.filled([scale.reward(verdict) for verdict in verdicts], rows))
+    return TrlRewards(rewards=frameworks.align_with_rows([scale.reward(verdict) for verdict in verdicts], rows))
 
 
 async def verl_shape(body: bytes | bytearray, judging: Judging, scale: Scale) -> Struct:
@@ -226,11 +226,11 @@ def _client_of(request: web.Request) -> Asker:
 
 
 async def _verdicts(judge: AnyJudge, items: Sequence[VerifierInput]) -> tuple[list[Verdict], bool]:
-    texts = [item for item in items if is_text(item)]
+    texts = [item for item in items if is_encodable(item)]
     verdicts, at_once = await judge.verdicts(texts)
     if len(texts) < len(items):
         found = iter(verdicts)
-        verdicts = [next(found) if is_text(item) else UNSENDABLE for item in items]
+        verdicts = [next(found) if is_encodable(item) else UNSENDABLE for item in items]
     return verdicts, at_once
 
 
@@ -411,7 +411,7 @@ async def serving(
     """
     with listen(rules.address, shared=beside is not None) as listening:
         address = structs.replace(rules.address, port=listening.getsockname()[1])
-        async with judging(chosen, most_waiting, workers, timeout) as judge:
+        async with open_judge(chosen, most_waiting, workers, timeout) as judge:
             server = RewardServer(chosen, judge, scale, structs.replace(rules, address=address), beside)
             try:
                 await server.start(listening)

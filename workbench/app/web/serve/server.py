@@ -95,7 +95,7 @@ class ServeGate:
             if request.path in _OPEN:
                 return await handler(request)
             login = request.cookies.get(self._cookie, "")
-            name = tokens.who(self._project, login)
+            name = tokens.name_of_login(self._project, login)
             if name is None:
                 LOG.info("403 %s from %s: no login", _path_text(request.path), request.remote)
                 return page("refused", 403)
@@ -120,7 +120,7 @@ class ServeGate:
         except (TimeoutError, ConnectionError):
             return _deny(request, 408, "a slow body", _REFUSED)
         earlier = request.cookies.get(self._cookie, "")
-        found = await asyncio.to_thread(tokens.enter, self._project, link, earlier)
+        found = await asyncio.to_thread(tokens.redeem_link, self._project, link, earlier)
         if found is None:
             # A link that is good is let in all the same: behind a proxy everybody has one address, and a token of 256
             # bits is not found by guessing.
@@ -222,7 +222,7 @@ class AppServer:
         while True:
             await asyncio.sleep(WATCH_S)
             try:
-                self._sessions.check(partial(tokens.who, self._project))
+                self._sessions.check(partial(tokens.name_of_login, self._project))
             except WorkbenchError as error:
                 LOG.warning("logins can't be checked: %s", inert(str(error)))
 

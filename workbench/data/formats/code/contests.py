@@ -22,13 +22,13 @@ from workbench.data.formats.code.row import (
     CodeRow,
     Tests,
     json_in,
-    named,
-    nul,
-    program,
+    nonempty_suites,
+    nul_error,
+    program_suite,
     source_of,
-    statement,
-    statements,
-    stdio,
+    statement_test,
+    statement_tests,
+    stdio_test,
 )
 from workbench.data.formats.lines import RefusedError
 
@@ -43,7 +43,7 @@ def prompt(question: str, starter: str | None) -> str:
     return f"{question.rstrip()}\n\n{starter}" if starter and starter.strip() else question
 
 
-def setup(function: str) -> str:
+def candidate_setup(function: str) -> str:
     """Return the code that precedes tests of a function; it may be a method of a class ``Solution``.
 
     The expected values come from JSON, which has no tuples: a returned tuple equals an expected list.
@@ -51,7 +51,7 @@ def setup(function: str) -> str:
     return f"candidate = Solution().{function} if 'Solution' in globals() else {function}\n{_DEFINITION}"
 
 
-def call(given: list[Any], wanted: Any, key: str) -> CodeTest:
+def call_test(given: list[Any], wanted: Any, key: str) -> CodeTest:
     """Return a test that calls the function and compares the result.
 
     Raises:
@@ -59,17 +59,17 @@ def call(given: list[Any], wanted: Any, key: str) -> CodeTest:
     """
     called = f"candidate({arguments(given, key)})"
     left = f"{AS_LIST}({called})" if isinstance(wanted, list) else called
-    return statement(f"assert {left} == {literal(wanted, key)}")
+    return statement_test(f"assert {left} == {literal(wanted, key)}")
 
 
-def exchange(given: Any, wanted: Any, key: str) -> CodeTest:
+def io_test(given: Any, wanted: Any, key: str) -> CodeTest:
     """Return a test that runs a program with a text as standard input and compares its output; a list is joined by
     line ends.
 
     Raises:
         RefusedError: A value is not text.
     """
-    return stdio(_io_text(given, key), _io_text(wanted, key))
+    return stdio_test(_io_text(given, key), _io_text(wanted, key))
 
 
 def _io_text(value: Any, key: str) -> str:
@@ -125,9 +125,9 @@ def _records(row: CodeRow, task_id: str, source: str) -> Iterable[CodeRecord]:
         prompt=prompt(row.text("question"), row.maybe_text("starter_code")),
         canonical=solutions[0] if solutions else "",
         entry_point=function,
-        setup=setup(function) if function else "",
+        setup=candidate_setup(function) if function else "",
         seconds=_time_limit(row.maybe_text("time_limit")),
-        suites=named(base=tests),
+        suites=nonempty_suites(base=tests),
     )
     yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source=source, extra=row.extra())
     for number, text in enumerate(solutions):
@@ -152,7 +152,7 @@ def tests_of(document: Any, key: str) -> tuple[str | None, Tests]:
     if not isinstance(inputs, list) or not isinstance(outputs, list) or len(inputs) != len(outputs):
         raise RefusedError("wrong_type", key, f"{key} needs as many outputs as inputs. Write two lists.")
     if function is None:
-        return None, tuple(exchange(*pair, key) for pair in zip(inputs, outputs, strict=True))
+        return None, tuple(io_test(*pair, key) for pair in zip(inputs, outputs, strict=True))
     if not isinstance(function, str) or not function.isidentifier():
         raise RefusedError("wrong_type", key, f"fn_name in {key} is not a valid function name.")
     if not all(isinstance(given, list) for given in inputs):
@@ -160,7 +160,7 @@ def tests_of(document: Any, key: str) -> tuple[str | None, Tests]:
     # As released, each output of a function is wrapped in a list.
     wrapped = all(isinstance(wanted, list) and len(wanted) == 1 for wanted in outputs)
     values = [wanted[0] for wanted in outputs] if wrapped else outputs
-    return function, tuple(call(*pair, key) for pair in zip(inputs, values, strict=True))
+    return function, tuple(call_test(*pair, key) for pair in zip(inputs, values, strict=True))
 
 
 def _time_limit(limit: str | None) -> float | None:
@@ -212,8 +212,8 @@ def read(row: CodeRow) -> Iterable[ProblemRecord]:
         task_id=row.identifier("question_id"),
         prompt=prompt(row.text("question_content"), row.maybe_text("starter_code")),
         entry_point=function,
-        setup=setup(function) if function else "",
-        suites=named(base=(*public, *private), public=public),
+        setup=candidate_setup(function) if function else "",
+        suites=nonempty_suites(base=(*public, *private), public=public),
     )
     yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source="code/LiveCodeBench", extra=row.extra())
 
@@ -236,7 +236,7 @@ def _decode_tests(document: memoryview) -> list[dict[str, str]]:
     if len(tests) > MOST:
         raise _unreadable_error(f"holds {len(tests):,} tests, more than {MOST:,}. Leave its private tests out.")
     if any("\0" in test.input or "\0" in test.output for test in tests):
-        raise nul(_PRIVATE)
+        raise nul_error(_PRIVATE)
     return [msgspec.structs.asdict(test) for test in tests]
 
 
@@ -291,12 +291,12 @@ def _livecodebench_test(key: str, test: dict[str, Any], function: str | None) ->
     if not isinstance(given, str) or not isinstance(wanted, str):
         raise RefusedError("wrong_type", key, f"A test in {key} has no input or output that is text.")
     if kind == "stdin":
-        return exchange(given, wanted, key)
+        return io_test(given, wanted, key)
     if kind != "functional" or function is None:
         message = f"A test in {key} is of the type {str(kind)[:40]!r}. Write stdin, or functional with a func_name."
         raise RefusedError("wrong_type", key, message)
     arguments = [json_in(key, line) for line in given.split("\n") if line.strip()]
-    return call(arguments, json_in(key, wanted), key)
+    return call_test(arguments, json_in(key, wanted), key)
 
 
 # -- BigCodeBench: a prompt, its continuation, and a class of unit tests; most problems need installed
@@ -335,7 +335,7 @@ def read_bigcodebench(row: CodeRow) -> Iterable[ProblemRecord]:
     """
     task_id, prompt, test = row.identifier("task_id"), row.text("complete_prompt"), row.text("test").rstrip()
     code_prompt = row.maybe_text("code_prompt")
-    whole = program(f"{test}\n\n{_RUN_ALL}")
+    whole = program_suite(f"{test}\n\n{_RUN_ALL}")
     cases = _unit_tests(test)
     problem = Problem(
         task_id=task_id,
@@ -343,7 +343,7 @@ def read_bigcodebench(row: CodeRow) -> Iterable[ProblemRecord]:
         canonical=(prompt if code_prompt is None else code_prompt) + row.text("canonical_solution"),
         entry_point=row.text("entry_point"),
         setup=f"{test}\n\n{_RUN_ONE}" if cases else "",
-        suites=named(base=cases or whole, whole=whole),
+        suites=nonempty_suites(base=cases or whole, whole=whole),
     )
     yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source=source_of(task_id), extra=row.extra())
 
@@ -354,4 +354,4 @@ def _unit_tests(test: str) -> Tests:
     if len(classes) != 1 or classes[0].name != _CASES:
         return ()
     names = [node.name for node in classes[0].body if isinstance(node, ast.FunctionDef)]
-    return statements(f"run_case({name!r})" for name in sorted(set(names)) if name.startswith("test"))
+    return statement_tests(f"run_case({name!r})" for name in sorted(set(names)) if name.startswith("test"))

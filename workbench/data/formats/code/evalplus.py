@@ -18,8 +18,16 @@ from workbench.core.code import Problem, ProblemRecord
 from workbench.core.code_tests.assertion import Sources, is_literal, parsed
 from workbench.core.code_tests.broken import CANDIDATE, binding
 from workbench.data.formats.code import literals, mbpp
-from workbench.data.formats.code.literals import DEFINITION, NAME, NameFinder, arguments, compared
-from workbench.data.formats.code.row import CodeRow, Tests, named, program, source_of, statements, tests_from
+from workbench.data.formats.code.literals import DEFINITION, NAME, NameFinder, arguments, parse_comparison
+from workbench.data.formats.code.row import (
+    CodeRow,
+    Tests,
+    nonempty_suites,
+    program_suite,
+    source_of,
+    statement_tests,
+    tests_from,
+)
 from workbench.data.formats.lines import RefusedError
 
 # -- Loops over literals, iteration by iteration: ``for i, (inp, exp) in enumerate(zip(inputs, results)): …``.
@@ -43,12 +51,12 @@ class Round(Struct, frozen=True):
     values: dict[str, _Value]
     body: list[ast.stmt]
 
-    def exact(self, sources: Sources) -> str | None:
+    def exact_assertion(self, sources: Sources) -> str | None:
         """Return ``assert f(1, 2) == 3`` for a body ``assertion(f(*inp), exp, 0)`` whose ``exp`` has no tolerance.
 
         Return None for any other body, or if ``inp`` is not a list.
         """
-        found = compared(self.body)
+        found = parse_comparison(self.body)
         if found is None:
             return None
         given, wanted = self.values.get(found.given), self.values.get(found.wanted)
@@ -60,7 +68,7 @@ class Round(Struct, frozen=True):
         return f"assert {found.function}({arguments}) == {sources.of(wanted)}"
 
 
-def unrolled(before: Sequence[ast.stmt], loop: ast.For, sources: Sources, names: NameFinder) -> list[Round] | None:
+def unroll(before: Sequence[ast.stmt], loop: ast.For, sources: Sources, names: NameFinder) -> list[Round] | None:
     """Return the iterations of a loop over literals, which may be assigned to names before it; None for other loops.
 
     Args:
@@ -221,7 +229,7 @@ class _Splitter:
             preamble = literals.preamble(self._around, needed=any(f"{literals.NAME}(" in test for test in tests))
         else:
             preamble = [ast.unparse(node) for node in self._around]
-        return SplitSource(statements(tests), "\n".join(part for part in (*preamble, binding) if part))
+        return SplitSource(statement_tests(tests), "\n".join(part for part in (*preamble, binding) if part))
 
     def _pieces(self, body: Sequence[ast.stmt]) -> Iterator[_CheckWithSetup]:
         before: list[ast.stmt] = []
@@ -283,12 +291,12 @@ class _Splitter:
     def _tests(self, piece: _CheckWithSetup, known: bool) -> Iterator[str]:
         rounds = None
         if isinstance(piece.check, ast.For):
-            rounds = unrolled(piece.before, piece.check, self._sources, self.names)
+            rounds = unroll(piece.before, piece.check, self._sources, self.names)
         if rounds is None:
             yield "\n".join((*map(ast.unparse, piece.before), self._sources.of(piece.check)))
             return
         for each in rounds:
-            exact = each.exact(self._sources) if known else None
+            exact = each.exact_assertion(self._sources) if known else None
             yield exact or each.text
 
 
@@ -337,14 +345,14 @@ def read(row: CodeRow) -> Iterable[ProblemRecord]:
     refused = unsupported(entry_point)
     if refused is not None:
         raise refused
-    base, plus = inputs(row, task_id, entry_point)
+    base, plus = input_tests(row, task_id, entry_point)
     problem = Problem(
         task_id=task_id,
         prompt=prompt,
         canonical=canonical,
         entry_point=entry_point,
         setup=setup(entry_point, canonical),
-        suites=named(base=base, plus=plus),
+        suites=nonempty_suites(base=base, plus=plus),
     )
     yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source=source_of(task_id), extra=row.extra())
 
@@ -357,7 +365,7 @@ def unsupported(entry_point: str) -> RefusedError | None:
     return None
 
 
-def inputs(row: CodeRow, task_id: str, entry_point: str) -> tuple[Tests, Tests]:
+def input_tests(row: CodeRow, task_id: str, entry_point: str) -> tuple[Tests, Tests]:
     """Return tests of a row's ``base_input`` and ``plus_input``, which compare floats within ``atol``. The types of
     MBPP+'s inputs are restored.
 
@@ -378,8 +386,8 @@ def setup(entry_point: str, canonical: str) -> str:
 
 def _tests(row: CodeRow, key: str, atol: float, task: str | None, entry_point: str) -> Tests:
     found: list[Any] = row.value(key, list[list[Any]], "a list of lists of arguments") or []
-    calls = (arguments(given, key) if task is None else mbpp.call(task, given) for given in found)
-    return statements(_comparison(call, atol, entry_point if task else "") for call in calls)
+    calls = (arguments(given, key) if task is None else mbpp.call_arguments(task, given) for given in found)
+    return statement_tests(_comparison(call, atol, entry_point if task else "") for call in calls)
 
 
 def _comparison(call: str, atol: float, entry_point: str) -> str:
@@ -412,10 +420,10 @@ def read_humaneval(row: CodeRow) -> Iterable[ProblemRecord]:
     task_id, entry_point = row.identifier("task_id"), row.text("entry_point")
     prompt, test = row.text("prompt"), row.text("test")
     split = split_check(test, entry_point)
-    whole = program(f"{test.rstrip()}\n\ncheck({entry_point})\n")
+    whole = program_suite(f"{test.rstrip()}\n\ncheck({entry_point})\n")
     tests = split.tests or whole
     extended = _EXTENDED.search(test) is not None
-    suites = named(plus=tests, plus_whole=whole) if extended else named(base=tests, whole=whole)
+    suites = nonempty_suites(plus=tests, plus_whole=whole) if extended else nonempty_suites(base=tests, whole=whole)
     problem = Problem(
         task_id=task_id,
         prompt=prompt,
@@ -444,7 +452,7 @@ def read_mbpp(row: CodeRow) -> Iterable[ProblemRecord]:
         RefusedError: A field is missing or of another type.
     """
     code, base = row.text("code"), tests_from(row, "test_list")
-    entry_point = called(code, [test.source for test in base])
+    entry_point = called_function(code, [test.source for test in base])
     plus = row.maybe_text("test")
     split = split_module(plus, entry_point) if plus is not None else SplitSource()
     before = [row.maybe_text("test_setup_code") or "", *row.texts("test_imports")]
@@ -455,8 +463,8 @@ def read_mbpp(row: CodeRow) -> Iterable[ProblemRecord]:
         canonical=code,
         entry_point=entry_point,
         setup=_join_nonempty([*before, split.setup]),
-        suites=named(
-            base=base, plus=split.tests, challenge=tests_from(row, "challenge_test_list"), whole=program(whole)
+        suites=nonempty_suites(
+            base=base, plus=split.tests, challenge=tests_from(row, "challenge_test_list"), whole=program_suite(whole)
         ),
     )
     yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source=SOURCE, extra=row.extra())
@@ -466,7 +474,7 @@ def _join_nonempty(parts: Sequence[str]) -> str:
     return "\n".join(part for part in parts if part.strip())
 
 
-def called(code: str, tests: Sequence[str]) -> str | None:
+def called_function(code: str, tests: Sequence[str]) -> str | None:
     """Return the name of the solution's function that all tests call; None if there is not exactly one."""
     tree = parsed(code)
     if tree is None:

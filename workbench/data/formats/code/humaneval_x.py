@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 from typing import Final
 
 from workbench.core.code import Problem, ProblemRecord
-from workbench.data.formats.code.row import CodeRow, named, program
+from workbench.data.formats.code.row import CodeRow, nonempty_suites, program_suite
 from workbench.data.formats.lines import RefusedError
 
 SOURCE: Final = "code/HumanEval-X"
@@ -60,9 +60,9 @@ def read(row: CodeRow) -> Iterable[ProblemRecord]:
         canonical=before + row.text("canonical_solution"),
         entry_point=_function_name(declaration, language),
         language=language,
-        suites=named(
-            base=program(_test(row.text("test"), language)),
-            public=program(_test(row.maybe_text("example_test") or "", language)),
+        suites=nonempty_suites(
+            base=program_suite(_test(row.text("test"), language)),
+            public=program_suite(_test(row.maybe_text("example_test") or "", language)),
         ),
     )
     yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source=SOURCE, extra=row.extra())

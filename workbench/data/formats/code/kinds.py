@@ -16,16 +16,16 @@ from workbench.data.formats.code.row import (
     WANTED,
     CodeRow,
     Tests,
-    listed,
-    missing,
-    named,
-    program,
+    convert_tests,
+    missing_field_error,
+    nonempty_suites,
+    program_suite,
     source_of,
     tests_from,
 )
 from workbench.data.formats.documents import SourceDocument
 from workbench.data.formats.fields import FIELDS
-from workbench.data.formats.lines import RefusedError, refusal
+from workbench.data.formats.lines import RefusedError, make_refusal
 from workbench.data.formats.source import CodeFormat
 
 # -- workbench's own files of problems and of solutions (``schemas/code-problem-line`` and ``code-solution-line``).
@@ -36,11 +36,11 @@ _WRITERS: Final[dict[str, Writer]] = {name: name for name in get_args(Writer)}
 _MAX_NAME: Final = 100
 
 
-def holds_our_problems(keys: Collection[str]) -> bool:
+def fits_own_problems(keys: Collection[str]) -> bool:
     return {"task_id", "prompt"} <= set(keys) and not {"tests", "plus_tests", "suites"}.isdisjoint(keys)
 
 
-def holds_solutions(keys: Collection[str]) -> bool:
+def fits_own_solutions(keys: Collection[str]) -> bool:
     return {"task_id", "solution_id", "code"} <= set(keys)
 
 
@@ -51,8 +51,10 @@ def problems(row: CodeRow) -> Iterable[ProblemRecord]:
         RefusedError: A field is missing or of another type.
     """
     task_id = row.identifier("task_id")
-    suites = named(
-        base=tests_from(row, "tests"), plus=tests_from(row, "plus_tests"), whole=program(row.maybe_text("whole_test"))
+    suites = nonempty_suites(
+        base=tests_from(row, "tests"),
+        plus=tests_from(row, "plus_tests"),
+        whole=program_suite(row.maybe_text("whole_test")),
     )
     problem = Problem(
         task_id=task_id,
@@ -85,9 +87,9 @@ def solutions(row: CodeRow) -> Iterable[SolutionRecord]:
         solution_id=row.identifier("solution_id"),
         code=row.text("code"),
         form=_FORMS[form],
-        gold=row.truth("recorded_pass", "passed"),
+        gold=row.truth_value("recorded_pass", "passed"),
         model=row.maybe_text("model"),
-        ground_truth=row.truth("ground_truth") or False,
+        ground_truth=row.truth_value("ground_truth") or False,
         extra=row.extra(),
     )
 
@@ -114,7 +116,7 @@ def _more_suites(row: CodeRow, of_ours: Collection[str] = ()) -> dict[str, Tests
         ):
             message = f"{name[:40]!r} is not a valid suite name. Write 1 to {_MAX_NAME} printable characters."
             raise RefusedError("wrong_type", "suites", message)
-    return named(**{name: listed("suites", tests) for name, tests in suites.items()})
+    return nonempty_suites(**{name: convert_tests("suites", tests) for name, tests in suites.items()})
 
 
 # -- Samples in the format of HumanEval's and EvalPlus' commands: a task and a model's completion of it, in order.
@@ -127,7 +129,7 @@ def fits(keys: Collection[str]) -> bool:
     return "task_id" in keys and not _SAMPLE_FORMS.keys().isdisjoint(keys) and set(FIELDS["reference"]).isdisjoint(keys)
 
 
-def numbering() -> Callable[[CodeRow], Iterable[SolutionRecord]]:
+def numbering_reader() -> Callable[[CodeRow], Iterable[SolutionRecord]]:
     """Return a reader for the rows of one file; samples without an id are numbered from 0 within their task."""
     seen: Counter[str] = Counter()
 
@@ -135,7 +137,7 @@ def numbering() -> Callable[[CodeRow], Iterable[SolutionRecord]]:
         task_id = row.identifier("task_id")
         number = row.maybe_identifier("solution_id", "sample_id") or str(seen[task_id])
         seen[task_id] += 1
-        row.leave("_identifier")
+        row.mark_read("_identifier")
         text, form = _solution_text(row)
         yield SolutionRecord(
             line=row.line,
@@ -144,7 +146,7 @@ def numbering() -> Callable[[CodeRow], Iterable[SolutionRecord]]:
             solution_id=number,
             code=text,
             form=form,
-            gold=row.truth("passed", "recorded_pass"),
+            gold=row.truth_value("passed", "recorded_pass"),
             model=row.maybe_text("model", "model_name"),
             extra=row.extra(),
         )
@@ -157,7 +159,7 @@ def _solution_text(row: CodeRow) -> tuple[str, SolutionForm]:
         text = row.maybe_text(key)
         if text is not None:
             return text, form
-    raise missing(*_SAMPLE_FORMS)
+    raise missing_field_error(*_SAMPLE_FORMS)
 
 
 # -- EvolveCoder-22K as released: an id, a question and evolved assertions; there is no reference solution.
@@ -177,7 +179,7 @@ def read(row: CodeRow) -> Iterable[ProblemRecord]:
         RefusedError: A field is missing or of another type.
     """
     problem = Problem(
-        task_id=row.identifier("id"), prompt=row.text("question"), suites=named(base=tests_from(row, "tests"))
+        task_id=row.identifier("id"), prompt=row.text("question"), suites=nonempty_suites(base=tests_from(row, "tests"))
     )
     yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source=SOURCE, extra=row.extra())
 
@@ -218,10 +220,10 @@ def _problem(row: CodeRow) -> Problem:
     tests, own = tests_from(row, "test_list"), _more_suites(row, of_ours=("base", "plus"))
     if own or "whole_test" in row.cells:
         setup = row.maybe_text("setup") or ""
-        suites = own | named(whole=program(row.maybe_text("whole_test")))
+        suites = own | nonempty_suites(whole=program_suite(row.maybe_text("whole_test")))
     elif tests:
-        setup, suites = row.maybe_text("test_setup_code") or "", named(base=tests)
-        entry_point = entry_point or evalplus.called(canonical, [test.source for test in tests])
+        setup, suites = row.maybe_text("test_setup_code") or "", nonempty_suites(base=tests)
+        entry_point = entry_point or evalplus.called_function(canonical, [test.source for test in tests])
     else:
         setup, suites = _input_tests(row, task_id, entry_point, canonical)
     return Problem(
@@ -240,12 +242,12 @@ def _input_tests(row: CodeRow, task_id: str, entry_point: str | None, canonical:
     if entry_point is None or evalplus.unsupported(entry_point) is not None:
         return "", {}
     try:
-        base, plus = evalplus.inputs(row, task_id, entry_point)
+        base, plus = evalplus.input_tests(row, task_id, entry_point)
     except RefusedError as error:
         if error.code != "unsupported":
             raise
         return "", {}
-    suites = named(base=base, plus=plus)
+    suites = nonempty_suites(base=base, plus=plus)
     return evalplus.setup(entry_point, canonical) if suites else "", suites
 
 
@@ -295,8 +297,8 @@ class _FileKind(Struct, frozen=True):
 _KINDS: Final[dict[CodeFormat, _FileKind]] = {
     "scoring-verifiers": _FileKind(fits_scoring, lambda: read_scoring),
     "evolved": _FileKind(seeds.fits_evolved, lambda: seeds.evolved),
-    "problems": _FileKind(holds_our_problems, lambda: problems),
-    "solutions": _FileKind(holds_solutions, lambda: solutions, problems=False),
+    "problems": _FileKind(fits_own_problems, lambda: problems),
+    "solutions": _FileKind(fits_own_solutions, lambda: solutions, problems=False),
     "evalplus": _FileKind(evalplus.fits, lambda: evalplus.read),
     "bigcodebench": _FileKind(contests.fits_bigcodebench, lambda: contests.read_bigcodebench),
     "humaneval-x": _FileKind(humaneval_x.fits, lambda: humaneval_x.read),
@@ -309,7 +311,7 @@ _KINDS: Final[dict[CodeFormat, _FileKind]] = {
     "taco": _FileKind(contests.fits_taco, lambda: contests.taco),
     "livecodebench": _FileKind(contests.fits, lambda: contests.read),
     "evolvecoder": _FileKind(fits_evolvecoder, lambda: read),
-    "samples": _FileKind(fits, numbering, problems=False),
+    "samples": _FileKind(fits, numbering_reader, problems=False),
 }
 """Kinds of code files by format, in the order in which they are tried: a kind whose keys are a subset of another's
 comes after it.
@@ -331,7 +333,7 @@ def reader(format: CodeFormat) -> Callable[[SourceDocument], Iterator[CodeRecord
         try:
             found = list(read(CodeRow(document.line, document.json, document.raw)))
         except RefusedError as error:
-            yield refusal(document.line, document.raw, error)
+            yield make_refusal(document.line, document.raw, error)
         else:
             yield from found
 

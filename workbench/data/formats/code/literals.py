@@ -154,7 +154,7 @@ def preamble(around: Sequence[ast.stmt], *, needed: bool) -> list[str]:
     return [*texts, DEFINITION] if needed else texts
 
 
-def compared(body: Sequence[ast.stmt]) -> ToleranceLoop | None:
+def parse_comparison(body: Sequence[ast.stmt]) -> ToleranceLoop | None:
     if len(body) != 1 or not isinstance(body[0], ast.Expr) or not isinstance(body[0].value, ast.Call):
         return None
     match body[0].value:

@@ -21,7 +21,7 @@ FOUND: Final = ("check_str", "text_match_three", "text_starta_endb")
 """Search functions, of which only success is compared."""
 
 
-def call(task_id: str, given: Arguments) -> str:
+def call_arguments(task_id: str, given: Arguments) -> str:
     """Return the arguments of one call as source text, with the types that the task expects: ``(1, 2), 'a'``.
 
     Raises:

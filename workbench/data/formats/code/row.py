@@ -11,7 +11,14 @@ from msgspec import Struct
 
 from workbench.core.code import CodeTest, TestLine
 from workbench.core.code_tests.assertion import form_of
-from workbench.data.formats.lines import RefusedError, bad_utf8, explain_document, is_no_text, json_kind, no_text
+from workbench.data.formats.lines import (
+    RefusedError,
+    bad_utf8_error,
+    explain_document,
+    is_no_text,
+    json_kind,
+    no_text_error,
+)
 from workbench.data.formats.rows import extra_text, gold_of
 
 _MAX_ID: Final = 500
@@ -47,9 +54,9 @@ class CodeRow:
         """
         found = self.maybe_text(*keys)
         if found is None:
-            raise missing(*keys)
+            raise missing_field_error(*keys)
         if is_no_text(found):
-            raise no_text(next(key for key in keys if key in self.cells), found)
+            raise no_text_error(next(key for key in keys if key in self.cells), found)
         return found
 
     def maybe_text(self, *keys: str) -> str | None:
@@ -101,7 +108,7 @@ class CodeRow:
         """
         found = self.maybe_identifier(*keys)
         if found is None:
-            raise missing(*keys)
+            raise missing_field_error(*keys)
         return found
 
     def maybe_identifier(self, *keys: str) -> str | None:
@@ -121,7 +128,7 @@ class CodeRow:
             return str(value)
         return None
 
-    def truth(self, *keys: str) -> bool | None:
+    def truth_value(self, *keys: str) -> bool | None:
         """Return the truth value of the first of these cells that is present: true, false, 1, 0, or a word for one of
         them.
 
@@ -162,9 +169,9 @@ class CodeRow:
         try:
             found = msgspec.json.decode(token, type=kind if kind is Any else kind | None)
             if b"u0000" in bytes(token) and _has_nul(found):
-                raise nul(key)
+                raise nul_error(key)
         except UnicodeDecodeError as error:
-            raise bad_utf8(key, error) from None
+            raise bad_utf8_error(key, error) from None
         except RecursionError:
             raise RefusedError("bad_json", key, f"{key} is nested too deeply. Flatten it.") from None
         except (msgspec.MsgspecError, ValueError):
@@ -173,7 +180,7 @@ class CodeRow:
             raise RefusedError("wrong_type", key, f"{key} {fault}. Write it as {wanted}.") from None
         return found
 
-    def leave(self, *keys: str) -> None:
+    def mark_read(self, *keys: str) -> None:
         self._taken.update(keys)
 
     def extra(self) -> str | None:
@@ -188,7 +195,7 @@ class CodeRow:
         return extra_text(self.cells, [(key, json.dumps(key, ensure_ascii=False).encode() + b": ") for key in rest])
 
 
-def missing(*keys: str) -> RefusedError:
+def missing_field_error(*keys: str) -> RefusedError:
     return RefusedError("missing_field", keys[0], f"{' or '.join(keys)} is missing. Add it.")
 
 
@@ -205,7 +212,7 @@ def json_in(key: str, text: str) -> Any:
     try:
         found = json.loads(text, parse_constant=_no_constant)
         if "u0000" in text and _has_nul(found):
-            raise nul(key)
+            raise nul_error(key)
         if "\\ud" in text.lower():
             json.dumps(found, ensure_ascii=False).encode()
     except RecursionError:
@@ -221,7 +228,7 @@ def _no_constant(name: str) -> object:
     raise ValueError(f"{name} is not a valid JSON number")
 
 
-def nul(key: str) -> RefusedError:
+def nul_error(key: str) -> RefusedError:
     return RefusedError("nul", key, f"{key} contains a NUL character. Remove it.")
 
 
@@ -250,10 +257,10 @@ def tests_from(row: CodeRow, key: str) -> Tests:
     Raises:
         RefusedError: The cell is not a list of tests, or a test is empty.
     """
-    return listed(key, row.value(key, list[TestLine], WANTED) or [])
+    return convert_tests(key, row.value(key, list[TestLine], WANTED) or [])
 
 
-def listed(key: str, tests: Sequence[TestLine]) -> Tests:
+def convert_tests(key: str, tests: Sequence[TestLine]) -> Tests:
     """Convert tests of a file to `CodeTest`.
 
     Args:
@@ -265,27 +272,29 @@ def listed(key: str, tests: Sequence[TestLine]) -> Tests:
     for number, test in enumerate(tests, 1):
         if isinstance(test, str) and not test.strip():
             raise RefusedError("wrong_type", key, f"Test {number} in {key} is empty. Remove it.")
-    return tuple(statement(test) if isinstance(test, str) else stdio(test.input, test.output) for test in tests)
+    return tuple(
+        statement_test(test) if isinstance(test, str) else stdio_test(test.input, test.output) for test in tests
+    )
 
 
-def statements(sources: Iterable[str]) -> Tests:
-    return tuple(map(statement, sources))
+def statement_tests(sources: Iterable[str]) -> Tests:
+    return tuple(map(statement_test, sources))
 
 
-def statement(source: str) -> CodeTest:
+def statement_test(source: str) -> CodeTest:
     return CodeTest(form=form_of(source), source=source)
 
 
-def stdio(given: str, wanted: str) -> CodeTest:
+def stdio_test(given: str, wanted: str) -> CodeTest:
     return CodeTest(form="stdio", source=given, expected=wanted)
 
 
-def program(source: str | None) -> Tests:
+def program_suite(source: str | None) -> Tests:
     """Return a suite of one test: a program that runs after the solution; empty if there is no text."""
     return (CodeTest(form="program", source=source),) if source and source.strip() else ()
 
 
-def named(**suites: Tests) -> dict[str, Tests]:
+def nonempty_suites(**suites: Tests) -> dict[str, Tests]:
     return {name: tests for name, tests in suites.items() if tests}
 
 

@@ -14,8 +14,8 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from workbench.core.code import CodeRecord, Problem, ProblemRecord, SolutionRecord
-from workbench.data.formats.code.contests import exchange, setup, tests_of
-from workbench.data.formats.code.row import CodeRow, Tests, json_in, named, tests_from
+from workbench.data.formats.code.contests import candidate_setup, io_test, tests_of
+from workbench.data.formats.code.row import CodeRow, Tests, json_in, nonempty_suites, tests_from
 from workbench.data.formats.lines import RefusedError
 
 # -- CodeContests: tests as two lists of texts, correct and incorrect solutions in several languages.
@@ -46,7 +46,7 @@ def code_contests(row: CodeRow) -> Iterable[CodeRecord]:
         prompt=row.text("description"),
         canonical=right[0] if right else "",
         seconds=_time_limit(row),
-        suites=named(base=tuple(test for tests in found.values() for test in tests), public=found[_PUBLIC]),
+        suites=nonempty_suites(base=tuple(test for tests in found.values() for test in tests), public=found[_PUBLIC]),
     )
     yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source="code/CodeContests", extra=row.extra())
     for number, (code, gold) in enumerate([*((one, True) for one in right), *((one, False) for one in wrong)]):
@@ -65,7 +65,7 @@ def _columns(row: CodeRow, key: str, *names: str) -> list[list[Any]]:
 
 def _pair_tests(row: CodeRow, key: str) -> Tests:
     inputs, outputs = _columns(row, key, "input", "output")
-    return tuple(exchange(*pair, key) for pair in zip(inputs, outputs, strict=True))
+    return tuple(io_test(*pair, key) for pair in zip(inputs, outputs, strict=True))
 
 
 def _solutions(row: CodeRow, key: str) -> list[str]:
@@ -105,14 +105,14 @@ def codeforces(row: CodeRow) -> Iterable[ProblemRecord]:
         task_id=f"Codeforces/{row.identifier('id')}",
         prompt=_statement(row, examples),
         seconds=row.seconds("time_limit"),
-        suites=named(base=official or examples, public=examples) if by_text else {},
+        suites=nonempty_suites(base=official or examples, public=examples) if by_text else {},
     )
     yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source="code/Codeforces", extra=row.extra())
 
 
 def _official_tests(row: CodeRow, key: str) -> Tests:
     found: list[dict[str, Any]] = row.value(key, list[dict[str, Any]], "a list of objects of input and output") or []
-    return tuple(exchange(one.get("input"), one.get("output"), key) for one in found)
+    return tuple(io_test(one.get("input"), one.get("output"), key) for one in found)
 
 
 def _statement(row: CodeRow, examples: Tests) -> str:
@@ -157,9 +157,9 @@ def synthetic(row: CodeRow) -> Iterable[ProblemRecord]:
         prompt=prompt,
         canonical=fenced[1] if fenced else solution,
         entry_point=function,
-        setup=setup(function) if function else "",
+        setup=candidate_setup(function) if function else "",
         language=language.strip().lower() if isinstance(language, str) and language.strip() else "python",
-        suites=named(base=tests),
+        suites=nonempty_suites(base=tests),
     )
     yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source="code/SYNTHETIC", extra=row.extra())
 
@@ -222,7 +222,8 @@ def evolved(row: CodeRow) -> Iterator[ProblemRecord]:
         prompt=row.text("question"),
         entry_point=row.maybe_text("entry_point"),
         setup=row.maybe_text("setup") or "",
-        suites=named(base=tests) | ({suite: tests} if isinstance(suite, str) and tests and _is_name(suite) else {}),
+        suites=nonempty_suites(base=tests)
+        | ({suite: tests} if isinstance(suite, str) and tests and _is_name(suite) else {}),
     )
     yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source=source, extra=row.extra())
 

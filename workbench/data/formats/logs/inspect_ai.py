@@ -23,19 +23,19 @@ from msgspec import Struct
 from workbench.core.errors import FormatError
 from workbench.core.inputs import require_input
 from workbench.core.verdict import OutcomeWord
-from workbench.data.formats.documents import Row, SourceDocument, whole
-from workbench.data.formats.lines import RefusedError, Stream, explain_document, refusal
+from workbench.data.formats.documents import Row, SourceDocument, read_all
+from workbench.data.formats.lines import RefusedError, Stream, explain_document, make_refusal
 from workbench.data.formats.logs.logged import (
     Grade,
     Logged,
     LogKind,
-    always,
+    constant_reader,
     graded,
     number_of,
     sample_id,
     verifier_name,
 )
-from workbench.data.formats.logs.prompts import plain, plain_object, several
+from workbench.data.formats.logs.prompts import join_alternatives, parse_lenient, plain_object
 from workbench.data.formats.source import ZIP, FileFormat, first_bytes
 from workbench.data.formats.verdict_words import WORDS
 
@@ -136,7 +136,7 @@ Resolve = Callable[[str], str]
 """Returns a text, or if it refers to an attachment, the attached text."""
 
 
-def resolver(attachments: object) -> Resolve:
+def attachment_resolver(attachments: object) -> Resolve:
     known = attachments if isinstance(attachments, Mapping) else {}
 
     def resolve(text: str) -> str:
@@ -263,7 +263,7 @@ class EvalFile:
     def __contains__(self, name: str) -> bool:
         return name in self._members
 
-    def numbered(self, start: str) -> list[str]:
+    def numbered_members(self, start: str) -> list[str]:
         """Return the names of the JSON members that consist of this start and a number, sorted by number."""
         found = (re.fullmatch(rf"{re.escape(start)}(\d{{1,9}})\.json", name) for name in self._members)
         return [match[0] for match in sorted(filter(None, found), key=lambda match: int(match[1]))]
@@ -308,7 +308,7 @@ class EvalFile:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[EvalFile]:
+def open_eval_file(path: Path) -> Iterator[EvalFile]:
     """Open an ``.eval`` file for reading.
 
     Raises:
@@ -335,7 +335,7 @@ def read_sample_parts(file: EvalFile, sample: str) -> dict[str, Any]:
     if folder == sample:
         return {}
     texts: dict[str, str] = {}
-    for name in file.numbered(f"{folder}attachments/"):
+    for name in file.numbered_members(f"{folder}attachments/"):
         first = int(name.rpartition("/")[2].removesuffix(".json"))
         some = _decode_member(file, name, list[str])
         texts.update((str(first + number), text) for number, text in enumerate(some))
@@ -388,7 +388,7 @@ def dataset_of(path: Path) -> str | None:
     """
     head = first_bytes(path)
     if is_log(head):
-        with opened(path) as file:
+        with open_eval_file(path) as file:
             return _header_of_zip(file, path).task
     named = _TASK.search(head)
     try:
@@ -405,10 +405,10 @@ def rows(stream: Stream, _container: FileFormat, path: Path, _max_line: int) -> 
     """
     start = stream.read(len(ZIP))
     if start == ZIP:
-        with opened(path) as file:
+        with open_eval_file(path) as file:
             yield from _members(file, path)
     else:
-        yield from _rows_of_document(start + whole(stream, path), path)
+        yield from _rows_of_document(start + read_all(stream, path), path)
 
 
 def _members(file: EvalFile, path: Path) -> Iterator[Row]:
@@ -420,13 +420,13 @@ def _members(file: EvalFile, path: Path) -> Iterator[Row]:
             raw = file.read(name)
             more = read_sample_parts(file, name)
         except RefusedError as error:
-            yield refusal(number, name.encode(errors="replace"), error)
+            yield make_refusal(number, name.encode(errors="replace"), error)
         else:
             yield SourceDocument(number, _row(header, raw, more), raw)
 
 
 def _rows_of_document(text: bytes, path: Path) -> Iterator[Row]:
-    said = plain(text)
+    said = parse_lenient(text)
     if not isinstance(said, dict):
         raise FormatError(f"{path}: {explain_document(text).message}", "Fetch the log again.")
     samples = said.get("samples")
@@ -438,7 +438,7 @@ def _rows_of_document(text: bytes, path: Path) -> Iterator[Row]:
             raw = msgspec.json.encode(sample)
         except (UnicodeEncodeError, RecursionError):
             message = "The sample can't be read: it is nested too deeply, or contains an invalid character."
-            yield refusal(number, b"", RefusedError("bad_json", None, message))
+            yield make_refusal(number, b"", RefusedError("bad_json", None, message))
         else:
             yield SourceDocument(number, _row(header, raw, {}), raw)
 
@@ -449,7 +449,7 @@ def _header_of_zip(file: EvalFile, path: Path) -> Header:
         raise FormatError(f"{path}: it is not an Inspect log: it has neither {' nor '.join(_HEADERS)}.", _WRITE)
     try:
         said = plain_object(file.read(name))
-        summaries = [_SUMMARIES] if _SUMMARIES in file else file.numbered("_journal/summaries/")
+        summaries = [_SUMMARIES] if _SUMMARIES in file else file.numbered_members("_journal/summaries/")
         scored = [plain_object(b'{"all":' + file.read(one) + b"}")["all"] for one in summaries]
     except RefusedError as error:
         raise FormatError(f"{path}: {error.message}", "Fetch the log again.") from None
@@ -488,7 +488,7 @@ def completions(row: Mapping[str, Any]) -> Iterator[Logged]:
     if not isinstance(sample, Mapping):
         raise RefusedError("wrong_type", "samples", "A sample is not an object. Fetch the log again.")
     sample = {**sample, **row["more"]}
-    resolve = resolver(sample.get("attachments"))
+    resolve = attachment_resolver(sample.get("attachments"))
     question, reference = question_of(sample, resolve), _reference(sample.get("target"))
     if question is None:
         raise RefusedError("missing_field", "input", "The sample has no input. Fetch the log again.")
@@ -529,7 +529,7 @@ def _reference(target: object) -> str:
     texts = [one for one in targets if isinstance(one, str)]
     if len(texts) < len(targets):
         raise RefusedError("wrong_type", "target", "The target is not text. Fetch the log again.")
-    return several(texts)
+    return join_alternatives(texts)
 
 
 def _error_message(error: object) -> str | None:
@@ -542,5 +542,10 @@ def _no_completion_message(error: str | None) -> str:
 
 
 KIND: Final = LogKind(
-    name="inspect", recognises=recognises, begin=always(completions), rows=rows, begins=begins, dataset_of=dataset_of
+    name="inspect",
+    recognises=recognises,
+    begin=constant_reader(completions),
+    rows=rows,
+    begins=begins,
+    dataset_of=dataset_of,
 )

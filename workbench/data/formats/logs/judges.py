@@ -20,15 +20,15 @@ from workbench.data.formats.logs.logged import (
     Logged,
     LogKind,
     Read,
-    always,
-    answer,
     answer_text,
+    constant_reader,
     maybe_text,
     messages,
     number,
     question_fields,
+    reference_text,
     remaining_fields,
-    unread,
+    unparsed_grade,
     verifier_name,
 )
 from workbench.data.formats.source import FileFormat
@@ -56,7 +56,7 @@ def _read(row: Mapping[str, Any]) -> Iterator[Logged]:
     yield Logged(
         item={
             "question": answer_text(row, "question"),
-            "reference": answer(row, "gold_answer") or "",
+            "reference": reference_text(row, "gold_answer") or "",
             "completion": answer_text(row, "llm_response"),
             "model": maybe_text(row, "model", "model_name"),
             "source": _domain_and_source(row),
@@ -88,7 +88,7 @@ def _grade(row: Mapping[str, Any]) -> Iterator[Grade]:
     letter = _judged_letter(reply)
     name = verifier_name("compassverifier")
     if letter is None:
-        yield unread(name, reply)
+        yield unparsed_grade(name, reply)
     else:
         yield Grade(verifier=name, verdict=_VERDICTS[letter], reason=_INVALID if letter == "C" else None)
 
@@ -101,7 +101,7 @@ def _judged_letter(reply: str) -> str | None:
     return letter[1] if letter else None
 
 
-KIND: Final = LogKind(name="compassverifier", recognises=recognises, begin=always(_read))
+KIND: Final = LogKind(name="compassverifier", recognises=recognises, begin=constant_reader(_read))
 
 
 # -- xVerify's data (VAR) and the files of its evaluator.
@@ -138,7 +138,7 @@ def _read_xverify(row: Mapping[str, Any]) -> Iterator[Logged]:
     yield Logged(
         item={
             "question": answer_text(row, "question"),
-            "reference": answer(row, "correct_answer") or "",
+            "reference": reference_text(row, "correct_answer") or "",
             "completion": answer_text(row, "llm_output"),
             "model": maybe_text(row, "model_name"),
             "source": maybe_text(row, "dataset"),
@@ -158,7 +158,7 @@ def _grades(row: Mapping[str, Any]) -> Iterator[Grade]:
         name = verifier_name("xverify", judge)
         verdict = _verdict_word(value)
         if verdict is None:
-            yield unread(name, value)
+            yield unparsed_grade(name, value)
         else:
             yield Grade(verifier=name, verdict="correct" if verdict else "incorrect")
 
@@ -173,7 +173,7 @@ def _verdict_word(value: object) -> bool | None:
 
 
 XVERIFY_KIND: Final = LogKind(
-    name="xverify", recognises=recognises_xverify, begin=always(_read_xverify), rows=rows, begins=begins
+    name="xverify", recognises=recognises_xverify, begin=constant_reader(_read_xverify), rows=rows, begins=begins
 )
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from workbench.core.item import Refusal
 from workbench.data.formats.documents import Row, SourceDocument
-from workbench.data.formats.lines import RefusedError, Stream, refusal
+from workbench.data.formats.lines import RefusedError, Stream, make_refusal
 from workbench.data.formats.logs import inspect_ai, judges, lm_eval, openai, trainers
 from workbench.data.formats.logs.logged import Grade, LogKind
 from workbench.data.formats.logs.prompts import plain_object
@@ -38,7 +38,7 @@ LATER: Final = frozenset[str]().union(*(kind.later for kind in KINDS.values()))
 """Codes of rejections that may be resolved by adding a file next to the imported one, see `LogKind.later`."""
 
 
-def of_document(path: Path) -> str | None:
+def detect_document(path: Path) -> str | None:
     """Return the kind of log whose files are single documents, such as a ZIP archive; None for a file of rows.
 
     Raises:
@@ -48,7 +48,7 @@ def of_document(path: Path) -> str | None:
     return next((kind.name for kind in KINDS.values() if kind.begins(head)), None)
 
 
-def of_rows(rows: Sequence[Mapping[str, msgspec.Raw]]) -> str | None:
+def detect_rows(rows: Sequence[Mapping[str, msgspec.Raw]]) -> str | None:
     if not rows:
         return None
     try:
@@ -74,7 +74,7 @@ def items(
         try:
             found = [(_encoded(one.item), one.grades) for one in read(plain_object(row.json))]
         except RefusedError as error:
-            yield refusal(row.line, row.raw, error), ()
+            yield make_refusal(row.line, row.raw, error), ()
         else:
             for item, grades in found:
                 yield SourceDocument(row.line, item, row.raw, row.unterminated), grades

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from workbench.data.formats.lines import RefusedError
 from workbench.data.formats.logs.logged import Grade, Logged, LogKind, Read, graded, sample_id, verifier_name
-from workbench.data.formats.logs.prompts import question_in, question_of, several, targets_of, text_of
+from workbench.data.formats.logs.prompts import join_alternatives, question_in, question_of, targets_of, text_of
 
 # -- Options of a multiple-choice task in lm-eval's samples: the one that a metric treats as the model's answer.
 
@@ -66,7 +66,7 @@ class DocumentChoices(Struct, frozen=True, kw_only=True):
         """
         listed = targets_of(target)
         if listed is not None:
-            return several(self.reference(one, ()) for one in listed)
+            return join_alternatives(self.reference(one, ()) for one in listed)
         readings = list(self._possible_targets(target))
         return next((text for text in readings if text not in taken), (readings or [str(target)])[0])
 
@@ -143,7 +143,7 @@ class Run(Struct, frozen=True, kw_only=True):
     def grades(self, metric: str) -> bool:
         return metric not in self.worse
 
-    def votes(self, filter: str) -> bool:
+    def is_voting(self, filter: str) -> bool:
         return filter in self.voting or filter.startswith("maj")
 
 
@@ -348,7 +348,7 @@ def _generated_completions(sample: _LmEvalSample) -> Iterator[Logged]:
     reference = _reference(sample.row.get("target"))
     filtered = sample.row.get("filtered_resps")
     took = filtered[0] if isinstance(filtered, list) and filtered else None
-    one_graded = len(sample.responses) == 1 and isinstance(took, str) and not sample.run.votes(sample.filter)
+    one_graded = len(sample.responses) == 1 and isinstance(took, str) and not sample.run.is_voting(sample.filter)
     if one_graded or sum(len(responses) for responses in sample.responses) == 1:
         first, others = sample.grades(took if isinstance(took, str) else None), tuple[Grade, ...]()
     else:
@@ -391,7 +391,7 @@ def _question(row: Mapping[str, Any], prompt: str | None, reference: str) -> str
 def _reference(target: object) -> str:
     listed = targets_of(target)
     if listed is not None:
-        return several(str(one) for one in listed)
+        return join_alternatives(str(one) for one in listed)
     if isinstance(target, str | int | float):
         return str(target)
     raise RefusedError("wrong_type", "target", "target is not text. Write the log again.")

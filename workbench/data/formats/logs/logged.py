@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from workbench.core.selection import is_figure
+from workbench.core.selection import is_usable_number
 from workbench.core.verdict import OutcomeWord
 from workbench.data.formats.documents import Row, documents
 from workbench.data.formats.fields import FIELDS
@@ -89,7 +89,7 @@ def graded(verifier: str, value: object, answer: str | None = None, *, scale: bo
     return Grade(verifier=verifier, verdict=verdict, score=number, answer=answer)
 
 
-def unread(verifier: str, reply: str) -> Grade:
+def unparsed_grade(verifier: str, reply: str) -> Grade:
     return Grade(verifier=verifier, verdict="abstain", reason="unparsed", detail=reply[-_MAX_REPLY:])
 
 
@@ -106,7 +106,7 @@ def number_of(value: object) -> float | None:
         number = float(value)
     except (ValueError, OverflowError):
         return None
-    return number if is_figure(number) else None
+    return number if is_usable_number(number) else None
 
 
 # -- The description of a kind of log: how its files are detected and read.
@@ -120,7 +120,7 @@ Rows = Callable[[Stream, FileFormat, Path, int], Iterator[Row]]
 """Yields the rows of an open file, like `documents`."""
 
 
-def always(read: Read) -> Begin:
+def constant_reader(read: Read) -> Begin:
     return lambda _path: read
 
 
@@ -174,13 +174,13 @@ def maybe_text(row: Mapping[str, Any], *keys: str) -> str | None:
         if isinstance(value, str):
             return value
         if isinstance(value, bool | list | dict):
-            raise wrong(key, "text")
+            raise wrong_type_error(key, "text")
         if value is not None:
-            return written(value)
+            return json_text(value)
     return None
 
 
-def answer(row: Mapping[str, Any], *keys: str) -> str | None:
+def reference_text(row: Mapping[str, Any], *keys: str) -> str | None:
     """Return a reference answer as text; a number or any other JSON value is written as JSON.
 
     A list with one element (or the Python source of such a list) is replaced by the element.
@@ -192,10 +192,10 @@ def answer(row: Mapping[str, Any], *keys: str) -> str | None:
     members = targets_of(value)
     if members is not None and len(members) == 1 and (isinstance(value, list) or isinstance(members[0], str)):
         value = members[0]
-    return value if value is None or isinstance(value, str) else written(value)
+    return value if value is None or isinstance(value, str) else json_text(value)
 
 
-def written(value: object) -> str:
+def json_text(value: object) -> str:
     """Return a value as JSON text.
 
     Raises:
@@ -227,7 +227,7 @@ def question_fields(row: Mapping[str, Any], *keys: str) -> dict[str, str]:
     turns = list(messages(row[key], key))
     spoken = [turn for turn in turns if turn[0] not in _SYSTEM]
     if not spoken:
-        raise wrong(key, _CHAT)
+        raise wrong_type_error(key, _CHAT)
     told = "\n\n".join(said for who, said in turns if who in _SYSTEM)
     question = spoken[0][1] if len(spoken) == 1 else "\n\n".join(f"{who}:\n{said}" for who, said in spoken)
     return {"question": question, **({"system": told} if told else {})}
@@ -244,7 +244,7 @@ def answer_text(row: Mapping[str, Any], *keys: str) -> str:
         return str(row[key])
     turns = list(messages(row[key], key))
     if not turns:
-        raise wrong(key, _CHAT)
+        raise wrong_type_error(key, _CHAT)
     return turns[-1][1]
 
 
@@ -259,11 +259,11 @@ def messages(value: object, key: str) -> Iterator[tuple[str, str]]:
     """
     for message in value if isinstance(value, list) else [value]:
         if not isinstance(message, dict) or not message.keys() & {"role", "content"}:
-            raise wrong(key, _CHAT)
-        yield str(message.get("role") or "user"), content(message.get("content"), key)
+            raise wrong_type_error(key, _CHAT)
+        yield str(message.get("role") or "user"), content_text(message.get("content"), key)
 
 
-def content(value: object, key: str) -> str:
+def content_text(value: object, key: str) -> str:
     """Return a message's content as text; of a list of parts, those without text are replaced by their type.
 
     Raises:
@@ -277,7 +277,7 @@ def content(value: object, key: str) -> str:
         texts = (part.get("text") for part in value)
         parts = zip(value, texts, strict=True)
         return "\n".join(said if isinstance(said, str) else f"[{part.get('type') or 'part'}]" for part, said in parts)
-    raise wrong(key, _CHAT)
+    raise wrong_type_error(key, _CHAT)
 
 
 def remaining_fields(row: Mapping[str, Any], taken: Collection[str], tool: str) -> dict[str, Any]:
@@ -291,7 +291,7 @@ def remaining_fields(row: Mapping[str, Any], taken: Collection[str], tool: str) 
     return {f"{tool}.{key}" if key in FIELDS else key: value for key, value in left.items()}
 
 
-def wrong(key: str, wanted: str) -> RefusedError:
+def wrong_type_error(key: str, wanted: str) -> RefusedError:
     return RefusedError("wrong_type", key, f"{key} holds something else. Write it as {wanted}.")
 
 

@@ -24,20 +24,20 @@ from workbench.data.formats.logs.logged import (
     Logged,
     LogKind,
     Read,
-    always,
-    answer,
     answer_text,
-    content,
+    constant_reader,
+    content_text,
     graded,
     maybe_text,
     messages,
     number,
     question_fields,
-    unread,
+    reference_text,
+    unparsed_grade,
     verifier_name,
-    wrong,
+    wrong_type_error,
 )
-from workbench.data.formats.logs.prompts import plain_object, several
+from workbench.data.formats.logs.prompts import join_alternatives, plain_object
 from workbench.data.formats.source import FileFormat, open_stream
 
 # -- Questions of OpenAI's batches: input files, and files of questions, next to an output file.
@@ -108,7 +108,7 @@ def _request_question(row: Mapping[str, Any]) -> Asked:
 
 def _known_fields(row: object, fields: tuple[str, ...]) -> Asked:
     found = row if isinstance(row, dict) else {}
-    named = {field: answer(found, *FIELDS[field]) for field in fields}
+    named = {field: reference_text(found, *FIELDS[field]) for field in fields}
     return {field: value for field, value in named.items() if value is not None}
 
 
@@ -160,7 +160,7 @@ def _response_body(row: Mapping[str, Any]) -> Mapping[str, Any]:
     if isinstance(error, dict):
         raise _failed_request_error(error)
     if not isinstance(response, dict) or not isinstance(response.get("body"), dict):
-        raise wrong("response", "an object with a body")
+        raise wrong_type_error("response", "an object with a body")
     body: Mapping[str, Any] = response["body"]
     if isinstance(body.get("error"), dict):
         raise _failed_request_error(body["error"], response.get("status_code"))
@@ -178,7 +178,7 @@ def _completions(body: Mapping[str, Any]) -> Iterator[tuple[str, str | None]]:
     if isinstance(choices, list) and choices:
         for choice in choices:
             if not isinstance(choice, dict):
-                raise wrong("choices", "objects with a message or text")
+                raise wrong_type_error("choices", "objects with a message or text")
             yield _choice_text(choice), maybe_text(choice, "finish_reason")
     elif isinstance(output, list) and output:
         yield _output_text(output), maybe_text(body, "status")
@@ -189,7 +189,7 @@ def _completions(body: Mapping[str, Any]) -> Iterator[tuple[str, str | None]]:
 def _choice_text(choice: Mapping[str, Any]) -> str:
     message = choice.get("message")
     if isinstance(message, dict):
-        return content(message.get("content") or message.get("refusal"), "message")
+        return content_text(message.get("content") or message.get("refusal"), "message")
     text = maybe_text(choice, "text")
     if text is None:
         raise RefusedError("missing_field", "message", "A choice has no message and no text.")
@@ -307,8 +307,8 @@ def _completion(sampling: Mapping[str, Any], match: Mapping[str, Any]) -> str:
 def _expected_answer(match: Mapping[str, Any]) -> str:
     expected = match.get("expected")
     if isinstance(expected, list) and len(expected) > 1 and all(isinstance(one, str) for one in expected):
-        return several(expected)
-    return answer(match, "expected") or ""
+        return join_alternatives(expected)
+    return reference_text(match, "expected") or ""
 
 
 def _match_grades(name: str, match: Mapping[str, Any]) -> Iterator[Grade]:
@@ -328,7 +328,7 @@ def _metric_grades(name: str, metrics: Mapping[str, Any]) -> Iterator[Grade]:
         if grade is not None:
             yield msgspec.structs.replace(grade, detail=None if choice is None else f"choice {choice}")
         elif key == "score" and choice is not None and number(value) is None:
-            yield unread(verifier, f"choice {choice}")
+            yield unparsed_grade(verifier, f"choice {choice}")
 
 
 def _event_data(events: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
@@ -362,5 +362,5 @@ def _spec_of(line: bytes) -> msgspec.Raw | None:
 
 
 OPENAI_EVALS_KIND: Final = LogKind(
-    name="openai-evals", recognises=recognises_openai_evals, begin=always(_read_sampled), rows=rows
+    name="openai-evals", recognises=recognises_openai_evals, begin=constant_reader(_read_sampled), rows=rows
 )

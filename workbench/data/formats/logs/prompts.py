@@ -100,7 +100,7 @@ _MAX_PARSED: Final = 10_000
 """Most characters of a text that is parsed as Python: the parser's memory grows with its length."""
 
 
-def several(targets: Iterable[str]) -> str:
+def join_alternatives(targets: Iterable[str]) -> str:
     return " or ".join(targets)
 
 
@@ -127,13 +127,13 @@ def plain_object(document: bytes) -> dict[str, Any]:
     Raises:
         RefusedError: The document is not a JSON object, or has an invalid character.
     """
-    found = plain(document)
+    found = parse_lenient(document)
     if not isinstance(found, dict) or has_surrogate(document.decode(), found):
         raise explain_document(document)
     return found
 
 
-def plain(document: bytes) -> object:
+def parse_lenient(document: bytes) -> object:
     """Parse a document, tolerating lone surrogates; None if it is not JSON."""
     try:
         return msgspec.json.decode(document)

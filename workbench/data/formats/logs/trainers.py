@@ -20,15 +20,15 @@ from workbench.data.formats.logs.logged import (
     Logged,
     LogKind,
     Read,
-    always,
-    answer,
     answer_text,
+    constant_reader,
     graded,
     maybe_text,
     question_fields,
+    reference_text,
     remaining_fields,
     verifier_name,
-    wrong,
+    wrong_type_error,
 )
 
 # -- Rewards of the completions of a training run.
@@ -49,7 +49,7 @@ class Occurrences:
         return same.hexdigest()
 
 
-def rewarded(tool: str, rewards: Mapping[str, Any]) -> Iterator[Grade]:
+def reward_grades(tool: str, rewards: Mapping[str, Any]) -> Iterator[Grade]:
     """Yield a grade for each reward function: 1 is correct, 0 and -1 are incorrect, any other number is only a score.
 
     Args:
@@ -88,11 +88,11 @@ def begin(_path: Path) -> Read:
             item={
                 "completion_id": seen.key_of(row.get("step"), question["question"], completion),
                 **question,
-                "reference": answer(row, *_REFERENCES) or "",
+                "reference": reference_text(row, *_REFERENCES) or "",
                 "completion": completion,
                 **remaining_fields(row, {"prompt", "completion", *_REFERENCES}, "trl"),
             },
-            grades=tuple(rewarded("trl", rewards)),
+            grades=tuple(reward_grades("trl", rewards)),
         )
 
     return read
@@ -127,12 +127,12 @@ def begin_rollouts(_path: Path) -> Read:
             item={
                 "completion_id": seen.key_of(row.get("step"), question, completion),
                 "question": question,
-                "reference": answer(row, "gts", "ground_truth") or "",
+                "reference": reference_text(row, "gts", "ground_truth") or "",
                 "completion": completion,
                 "source": maybe_text(row, "data_source"),
                 **remaining_fields(row, {"input", "output", "gts", "ground_truth", "data_source"}, "verl"),
             },
-            grades=tuple(rewarded("verl", rewards)),
+            grades=tuple(reward_grades("verl", rewards)),
         )
 
     return read
@@ -165,10 +165,10 @@ def _read_question(row: Mapping[str, Any]) -> Iterator[Logged]:
 def _question(row: Mapping[str, Any]) -> dict[str, Any]:
     rule = row.get("reward_model")
     if not isinstance(rule, dict):
-        raise wrong("reward_model", "an object with ground_truth")
+        raise wrong_type_error("reward_model", "an object with ground_truth")
     return {
         **question_fields(row, "prompt"),
-        "reference": answer(rule, "ground_truth") or "",
+        "reference": reference_text(rule, "ground_truth") or "",
         "source": maybe_text(row, "data_source"),
         **remaining_fields(row, {"data_source", "prompt", "reward_model", "responses"}, "verl"),
     }
@@ -177,7 +177,7 @@ def _question(row: Mapping[str, Any]) -> dict[str, Any]:
 def _responses(row: Mapping[str, Any]) -> list[str]:
     responses = row.get("responses")
     if not isinstance(responses, list) or not all(isinstance(one, str) for one in responses):
-        raise wrong("responses", "a list of texts")
+        raise wrong_type_error("responses", "a list of texts")
     return responses
 
 
@@ -186,5 +186,5 @@ ROLLOUTS: Final = LogKind(
 )
 RESPONSES: Final = LogKind(name="verl-responses", recognises=recognises_responses, begin=begin_responses)
 DATASET: Final = LogKind(
-    name="verl-dataset", recognises=recognises_dataset, begin=always(_read_question), questions=True
+    name="verl-dataset", recognises=recognises_dataset, begin=constant_reader(_read_question), questions=True
 )

@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from workbench.core.code import OUTCOMES, PASS, CodeTest, Execution, Level, Program
-from workbench.core.files import new_mark, remove_marked, sweep, temporary_folder
+from workbench.core.files import new_file_mark, remove_leftovers, remove_marked, temporary_folder
 
 # -- Targets of the attacks: a folder, a secret, listeners, a terminal. None of them may be reached.
 
@@ -84,13 +84,13 @@ class PreparedScene:
 
 
 @contextmanager
-def staged() -> Iterator[PreparedScene]:
+def set_up_scene() -> Iterator[PreparedScene]:
     with ExitStack() as stack:
         folder = os.fspath(stack.enter_context(temporary_folder("attacks")))
         os.chmod(folder, 0o777)
-        mark, secret = new_mark(), f"planted-{secrets.token_hex(16)}"
+        mark, secret = new_file_mark(), f"planted-{secrets.token_hex(16)}"
         for place in _REACHED:
-            sweep(place)
+            remove_leftovers(place)
             stack.callback(remove_marked, place, mark)
         for name, text in (("secret", secret.ljust(_SECRET_FILE, "\n")), ("target", "untouched\n")):
             (Path(folder) / name).write_text(text)

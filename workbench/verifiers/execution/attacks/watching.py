@@ -19,7 +19,14 @@ from msgspec import Struct
 
 from workbench.core.code import Level
 from workbench.core.errors import VerifierError
-from workbench.verifiers.execution.attacks.attack import ANY, VARIABLE, Attack, AttackResult, PreparedScene, staged
+from workbench.verifiers.execution.attacks.attack import (
+    ANY,
+    VARIABLE,
+    Attack,
+    AttackResult,
+    PreparedScene,
+    set_up_scene,
+)
 from workbench.verifiers.execution.attacks.harness import Order, Report
 
 _WORKERS: Final = 4
@@ -44,7 +51,7 @@ class _AttacksSeen(Struct):
     wrong: dict[str, list[str]] = msgspec.field(default_factory=lambda: defaultdict(list))
 
 
-def attacked(level: Level, attacks: Sequence[Attack], *, scratch: int = 0) -> list[AttackResult]:
+def run_attacks(level: Level, attacks: Sequence[Attack], *, scratch: int = 0) -> list[AttackResult]:
     """Run attacks at a level; effects of unknown origin are reported for all.
 
     Args:
@@ -54,7 +61,7 @@ def attacked(level: Level, attacks: Sequence[Attack], *, scratch: int = 0) -> li
         UnusableLevelError: The level doesn't start here.
     """
     seen = _AttacksSeen()
-    with staged() as stage:
+    with set_up_scene() as stage:
         waiting = [attack for attack in attacks if level in attack.levels]
         while waiting:
             _run_and_record(level, waiting, stage, seen, scratch)

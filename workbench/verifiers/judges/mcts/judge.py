@@ -11,7 +11,7 @@ from workbench.core.verdict import Outcome, Verdict
 from workbench.llm.records import Ask
 from workbench.llm.server import ModelServer
 from workbench.verifiers.base import Judged
-from workbench.verifiers.judges.case import DelimitedReply, JudgeCase, Numbered, filled, unusable, verdict_of
+from workbench.verifiers.judges.case import DelimitedReply, JudgeCase, Numbered, fill_call, unusable, verdict_of
 from workbench.verifiers.judges.mcts.answering import answer, decision, prediction, weigh
 from workbench.verifiers.judges.mcts.subtasks import (
     EXECUTION,
@@ -43,7 +43,7 @@ from workbench.verifiers.judges.roles import GLOBAL, role_of
 from workbench.verifiers.judges.template import Template, TemplateCall, builtin
 from workbench.verifiers.judges.testcases.judge import ExecutionScore, SubmissionExecutor, execution_calls
 from workbench.verifiers.judges.testcases.writing import TestServer, WrittenTests, write_tests, writing_calls
-from workbench.verifiers.judges.voting import Draws, together
+from workbench.verifiers.judges.voting import Draws, run_concurrently
 
 # -- The search's requests to the judge model about one item.
 
@@ -51,7 +51,7 @@ from workbench.verifiers.judges.voting import Draws, together
 _SAID = {True: "Yes", False: "No", None: "no conclusion"}
 
 
-class Voices:
+class JudgeTasks:
     """The judge model's tasks: doing subtasks, assessing which to do next, evaluating its own conclusion.
 
     Args:
@@ -90,18 +90,18 @@ class Voices:
     async def assess(self, subtask: Subtask, history: History, rollout: int) -> bool | None:
         """Return whether the subtask should be done next. Source: MCTS-Judge, table 10."""
         done = ", ".join(one.subtask.title for one in history) or "none"
-        call = filled(self._calls["assess"], title=subtask.title, focus=subtask.focus, done=done)
+        call = fill_call(self._calls["assess"], title=subtask.title, focus=subtask.focus, done=done)
         return self._parse_yes_or_no(await self._ask_step(call, f"{subtask.id}: self-assess", rollout))
 
     async def sound(self, history: History, conclusion: bool | None, rollout: int) -> bool | None:
-        call, made = self._with_history(filled(self._calls["evaluate"], conclusion=_SAID[conclusion]), history)
+        call, made = self._with_history(fill_call(self._calls["evaluate"], conclusion=_SAID[conclusion]), history)
         doubts = self._parse_yes_or_no(await self._ask_step(call, "self-evaluate", rollout, made))
         return None if doubts is None else not doubts
 
     async def _do_subtasks(self, subtasks: Sequence[Subtask], history: History, rollout: int) -> list[SubtaskFinding]:
         first = self._ask.count
-        analyses = await together(self._analyse(one, history, rollout) for one in subtasks)
-        summaries = await together(
+        analyses = await run_concurrently(self._analyse(one, history, rollout) for one in subtasks)
+        summaries = await run_concurrently(
             self._summarise(one, heard, rollout) for one, heard in zip(subtasks, analyses, strict=True)
         )
         # If an analysis is empty or truncated, its summary has no verdict either.
@@ -114,11 +114,11 @@ class Voices:
 
     async def _analyse(self, subtask: Subtask, history: History, rollout: int) -> DelimitedReply:
         own = self._calls.get(role_of(subtask.id), self._calls["analyse"])
-        call, made = self._with_history(filled(own, title=subtask.title, focus=subtask.focus), history)
+        call, made = self._with_history(fill_call(own, title=subtask.title, focus=subtask.focus), history)
         return await self._ask_step(call, f"{subtask.id}: analyse", rollout, made)
 
     async def _summarise(self, subtask: Subtask, analysis: DelimitedReply, rollout: int) -> DelimitedReply:
-        call = filled(self._calls["summarise"], title=subtask.title)
+        call = fill_call(self._calls["summarise"], title=subtask.title)
         return await self._ask_step(call, f"{subtask.id}: summarise", rollout, {"analyse": analysis.answer})
 
     async def _ask_step(
@@ -130,7 +130,7 @@ class Voices:
     def _with_history(self, call: TemplateCall, history: History) -> tuple[TemplateCall, dict[str, str]]:
         if self._told == "assessments":
             return call, {"history": "\n".join(f"- {_outcome_line(one)}\n{one.said.strip()}" for one in history)}
-        return filled(call, history="\n".join(f"- {_outcome_line(one)}" for one in history)), {}
+        return fill_call(call, history="\n".join(f"- {_outcome_line(one)}" for one in history)), {}
 
     def _is_usable(self, analysis: DelimitedReply) -> bool:
         return bool(analysis.answer.strip()) and not unusable(analysis, strict=self._parser.is_strict)
@@ -139,7 +139,7 @@ class Voices:
         return _yes_or_no(heard, self._parser)
 
 
-async def overall(case: JudgeCase, ask: Ask, call: TemplateCall, parser: Parser) -> bool | None:
+async def global_evaluation(case: JudgeCase, ask: Ask, call: TemplateCall, parser: Parser) -> bool | None:
     """Return g, the global evaluation; None if the reply contains no verdict.
 
     MCTS-Judge, section 3.1, defines g without a prompt for it; the vanilla judge is the paper's prompt for a whole
@@ -178,7 +178,7 @@ class ItemSearch:
         self,
         options: MctsOptions,
         order: Sequence[Subtask],
-        voices: Voices,
+        voices: JudgeTasks,
         executor: SubmissionExecutor,
         draws: Draws,
         g: bool | None,
@@ -366,10 +366,10 @@ class Mcts:
         if options.order == "permuted":
             order = tuple(draws.sample(order, len(order), "order"))
         ask = Numbered(ask)
-        voices = Voices(case, ask, self._template, self._parser, options.reuse, options.history)
+        voices = JudgeTasks(case, ask, self._template, self._parser, options.reuse, options.history)
         tests = await self._write_tests(case, ask) if reward == "simulated" else None
         executor = SubmissionExecutor(case, ask, self._template, tests.kept if tests else [], options.tests, draws)
-        g = await overall(case, ask, self._global, self._parser)
+        g = await global_evaluation(case, ask, self._global, self._parser)
         search = ItemSearch(options, order, voices, executor, draws, g, reward)
         await search.run()
         weigh(search.rollouts, search.tree, options.traj_weight)

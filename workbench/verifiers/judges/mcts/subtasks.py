@@ -16,9 +16,9 @@ from msgspec import Meta, Struct
 
 from workbench.config.verifiers import SUBTASKS, read_template
 from workbench.core.errors import UsageError
-from workbench.verifiers.judges.template import ITEM_NAMES, Name, parsed_form, used
+from workbench.verifiers.judges.template import ITEM_NAMES, Name, find_placeholders, parsed_form
 from workbench.verifiers.judges.testcases.writing import TESTCASE_OPTIONS, TestCaseOptions, testcase_options
-from workbench.verifiers.serving import choice, number, required, whole
+from workbench.verifiers.serving import choice, number, required, whole_number
 
 
 class Subtask(Struct, frozen=True, forbid_unknown_fields=True):
@@ -99,10 +99,10 @@ def chosen_subtasks(options: Mapping[str, str]) -> SubtaskList:
     Raises:
         UsageError: The file is not a valid list; the message names the file and the error.
     """
-    return own_subtasks(Path(required(options, SUBTASKS))) if SUBTASKS in options else subtask_list()
+    return load_subtasks(Path(required(options, SUBTASKS))) if SUBTASKS in options else subtask_list()
 
 
-def own_subtasks(path: Path) -> SubtaskList:
+def load_subtasks(path: Path) -> SubtaskList:
     """Load a user's list; raises as `chosen_subtasks` does."""
     text = read_template(path)
     form = parsed_form(text, str(path), _ListFile, "a list of subtasks")
@@ -110,7 +110,7 @@ def own_subtasks(path: Path) -> SubtaskList:
     if twice:
         raise UsageError(f"{path}: there are two subtasks {twice[0]!r}.", "Give each an id of its own.")
     for one in form.subtask:
-        if named := used(one.title + one.focus, ITEM_NAMES | MCTS_NAMES):
+        if named := find_placeholders(one.title + one.focus, ITEM_NAMES | MCTS_NAMES):
             wrong = f"subtask {one.id!r} holds {{{min(named)}}}, and what is put in is never looked at again"
             raise UsageError(f"{path}: {wrong}.", "Placeholders stand in the prompt of a role: prompts=FOLDER")
     if all(one.comparative for one in form.subtask):
@@ -223,8 +223,8 @@ def mcts_options(options: Mapping[str, str], deepest: int | None = None) -> Mcts
     reward = choice(options, "reward", REWARDS, usual.reward)
     reuse = choice(options, "reuse", get_args(Reuse), usual.reuse)
     found = MctsOptions(
-        depth=whole(options, "depth", least=1, most=deepest) or min(usual.depth, deepest),
-        rollouts=whole(options, "rollouts", least=1, most=_MAX_ROLLOUTS) or usual.rollouts,
+        depth=whole_number(options, "depth", least=1, most=deepest) or min(usual.depth, deepest),
+        rollouts=whole_number(options, "rollouts", least=1, most=_MAX_ROLLOUTS) or usual.rollouts,
         reward="simulated" if reward == EXECUTION else msgspec.convert(reward, Reward),
         selection=choice(options, "selection", get_args(Selection), usual.selection),
         order=choice(options, "order", get_args(Order), usual.order),

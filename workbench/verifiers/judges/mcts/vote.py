@@ -12,7 +12,7 @@ from workbench.llm.records import Ask
 from workbench.llm.server import ModelServer
 from workbench.verifiers.base import Judged
 from workbench.verifiers.judges.case import JudgeCase, Numbered
-from workbench.verifiers.judges.mcts.judge import Voices
+from workbench.verifiers.judges.mcts.judge import JudgeTasks
 from workbench.verifiers.judges.mcts.subtasks import SUBTASK_OPTIONS, chosen_subtasks
 from workbench.verifiers.judges.parsers import Parser
 from workbench.verifiers.judges.template import Template
@@ -56,7 +56,7 @@ class MajorityVote:
     async def judge(self, case: JudgeCase, ask: Ask) -> Judged:
         """Return the most frequent outcome; the votes are the subtasks' outcomes, in their order."""
         subtasks = self._list.for_item(case.texts)
-        found = await Voices(case, Numbered(ask), self._template, self._parser).outcomes(subtasks, (), 0)
+        found = await JudgeTasks(case, Numbered(ask), self._template, self._parser).outcomes(subtasks, (), 0)
         votes = tuple(_verdict_of(one.outcome) for one in found)
         verdict = majority(votes)
         if verdict.reason == "tie" and self._tie == "incorrect":

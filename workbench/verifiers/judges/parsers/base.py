@@ -177,7 +177,7 @@ def last_found(lines: list[str], read: Callable[[str], Found | None]) -> Found |
     return None
 
 
-def chosen(pattern: re.Pattern[str], line: str) -> str | None:
+def single_match(pattern: re.Pattern[str], line: str) -> str | None:
     """Return the first group, in lower case, of a pattern's matches in a line; None without a match.
 
     The result is `DOUBT` if the matches differ from each other, or if none of them begins a statement."""
@@ -230,7 +230,7 @@ def _without_quotations(text: str) -> str:
     return _SPAN.sub(unquoted, text)
 
 
-def declined(lines: Sequence[str]) -> Declined | None:
+def find_decline(lines: Sequence[str]) -> Declined | None:
     """Return whether a judge refuses, or states that it can't decide; None if it does neither.
 
     Args:
@@ -306,7 +306,7 @@ class Parser(Struct, frozen=True):
         lines = own_lines(raw, delimiter)
         why: NoVerdict | None = ended if ended != "whole" else "truncated" if is_cut else None
         if why is None:
-            says = declined(lines)
+            says = find_decline(lines)
             why = "refused" if says == "refused" else "unparsed" if says and self.in_words else None
         if why is None:
             return self.read(raw, delimiter)

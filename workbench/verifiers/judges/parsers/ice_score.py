@@ -5,7 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from workbench.verifiers.judges.parsers.base import DOUBT, MARKUP, Reading, chosen, own_lines, reading_of, verdict_in
+from workbench.verifiers.judges.parsers.base import (
+    DOUBT,
+    MARKUP,
+    Reading,
+    own_lines,
+    reading_of,
+    single_match,
+    verdict_in,
+)
 
 TOP = 4
 _MARKERS = ("score", "functional", "correctness")
@@ -42,7 +50,7 @@ def strict(raw: str, delimiter: str | None = None) -> Reading:
 
 
 def labelled(raw: str, delimiter: str | None = None) -> Reading:
-    return _reading_of_number(verdict_in(own_lines(raw, delimiter), lambda line: chosen(_LABELLED, line)))
+    return _reading_of_number(verdict_in(own_lines(raw, delimiter), lambda line: single_match(_LABELLED, line)))
 
 
 def _reading_of_number(number: str | None) -> Reading:
@@ -75,7 +83,7 @@ def _number_of_line(line: str) -> str | None:
     if whole := _WHOLE.fullmatch(bare):
         return whole[1]
     leading = _LEADING.match(line.lstrip())
-    return leading[1] if leading else chosen(_LABELLED, line)
+    return leading[1] if leading else single_match(_LABELLED, line)
 
 
 def _score_in_range(number: str) -> int | None:

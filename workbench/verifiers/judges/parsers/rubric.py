@@ -36,7 +36,7 @@ class Criterion(Struct, frozen=True, forbid_unknown_fields=True):
     required: bool = False
 
 
-def words(criteria: Sequence[Criterion], raw: str, delimiter: str | None = None) -> dict[str, bool | None]:
+def criterion_answers(criteria: Sequence[Criterion], raw: str, delimiter: str | None = None) -> dict[str, bool | None]:
     """Return for each criterion whether the judge's last line about it says Yes or No; None for neither or both."""
     lines = own_lines(raw, delimiter)
     about = [next((one.name for one in criteria if _line_pattern(one.name).match(line)), None) for line in lines]
@@ -50,7 +50,7 @@ def rubric(criteria: Sequence[Criterion]) -> Parser:
 
 
 def _reading_of(criteria: Sequence[Criterion], raw: str, delimiter: str | None = None) -> Reading:
-    found = words(criteria, raw, delimiter)
+    found = criterion_answers(criteria, raw, delimiter)
     label = ", ".join(f"{name} {'–' if word is None else 'yes' if word else 'no'}" for name, word in found.items())
     if None in found.values():
         return Reading("abstain", label=label, reason="unparsed")

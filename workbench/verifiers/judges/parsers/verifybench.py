@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import re
 
-from workbench.verifiers.judges.parsers.base import JUDGMENT, MARKUP, Reading, chosen, own_lines, reading_of, verdict_in
+from workbench.verifiers.judges.parsers.base import (
+    JUDGMENT,
+    MARKUP,
+    Reading,
+    own_lines,
+    reading_of,
+    single_match,
+    verdict_in,
+)
 
 _OPENING = r"""[ \t*_`"'“‘«(\[<{$]{0,8}(?:\\[a-z]{2,8}\{){0,2}[*_"']{0,3}"""
 _AROUND = r"""[ \t"'“”‘’«»`*_()\[\]{}]{0,5}"""
@@ -28,13 +36,13 @@ def strict(raw: str, delimiter: str | None = None) -> Reading:
     """Read the last line that is a judgment or only Yes or No; else the last Yes or No that begins a statement."""
     lines = own_lines(raw, delimiter)
     return _reading_of_word(
-        verdict_in(lines, _word_of_line) or verdict_in(lines, lambda line: chosen(_ALONE, _ECHO.sub(" ", line)))
+        verdict_in(lines, _word_of_line) or verdict_in(lines, lambda line: single_match(_ALONE, _ECHO.sub(" ", line)))
     )
 
 
 def labelled(raw: str, delimiter: str | None = None) -> Reading:
     """Read the last line with a judgment after the label "Final Judgment:"."""
-    return _reading_of_word(verdict_in(own_lines(raw, delimiter), lambda line: chosen(_LABELLED, line)))
+    return _reading_of_word(verdict_in(own_lines(raw, delimiter), lambda line: single_match(_LABELLED, line)))
 
 
 def _reading_of_word(word: str | None) -> Reading:
@@ -43,4 +51,4 @@ def _reading_of_word(word: str | None) -> Reading:
 
 def _word_of_line(line: str) -> str | None:
     bare = line.strip(MARKUP)
-    return bare.lower() if bare in ("Yes", "No") else chosen(_LABELLED, line)
+    return bare.lower() if bare in ("Yes", "No") else single_match(_LABELLED, line)

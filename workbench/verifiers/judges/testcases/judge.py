@@ -34,7 +34,7 @@ from workbench.verifiers.judges.testcases.writing import (
     write_tests,
     writing_calls,
 )
-from workbench.verifiers.judges.voting import Draws, together
+from workbench.verifiers.judges.voting import Draws, run_concurrently
 
 # -- Simulated execution of a submission on tests: h, correct if and only if all tests pass.
 
@@ -142,8 +142,8 @@ class SubmissionExecutor:
     async def _compare_more(self, wanted: Sequence[tuple[ComparisonTally, int]], batch: int) -> None:
         jobs = [(tally, tally.made + number) for tally, more in wanted for number in range(more)]
         first = batch * MAX_SAMPLES
-        outputs = await together(self._execute_test(tally.test, first + number) for tally, number in jobs)
-        matches = await together(
+        outputs = await run_concurrently(self._execute_test(tally.test, first + number) for tally, number in jobs)
+        matches = await run_concurrently(
             self._compare_output(tally.test, output, first + number)
             for (tally, number), output in zip(jobs, outputs, strict=True)
         )

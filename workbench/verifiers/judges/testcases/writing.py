@@ -12,11 +12,11 @@ from msgspec import Struct, structs
 from workbench.llm.records import Ask
 from workbench.llm.server import ModelServer, RequestExtras
 from workbench.verifiers.base import TEST_SERVER_AT
-from workbench.verifiers.judges.case import DelimitedReply, JudgeCase, filled, unusable
+from workbench.verifiers.judges.case import DelimitedReply, JudgeCase, fill_call, unusable
 from workbench.verifiers.judges.parsers.base import DOUBT, MARKUP, own_lines, verdict_in
 from workbench.verifiers.judges.template import Template
-from workbench.verifiers.judges.voting import together
-from workbench.verifiers.serving import extras_from, model_name, server_from, switch, whole
+from workbench.verifiers.judges.voting import run_concurrently
+from workbench.verifiers.serving import extras_from, model_name, server_from, switch, whole_number
 
 # -- Options of test cases and their simulated execution.
 
@@ -58,11 +58,11 @@ def testcase_options(options: Mapping[str, str]) -> TestCaseOptions:
     """
     usual = TestCaseOptions()
     return TestCaseOptions(
-        beta=whole(options, "beta", least=1, most=MAX_SAMPLES) or usual.beta,
-        gamma=whole(options, "gamma", least=1, most=MAX_SAMPLES) or usual.gamma,
-        delta=whole(options, "delta", least=1, most=MAX_SAMPLES) or usual.delta,
+        beta=whole_number(options, "beta", least=1, most=MAX_SAMPLES) or usual.beta,
+        gamma=whole_number(options, "gamma", least=1, most=MAX_SAMPLES) or usual.gamma,
+        delta=whole_number(options, "delta", least=1, most=MAX_SAMPLES) or usual.delta,
         early_stop=switch(options, "early_stop", usual.early_stop),
-        seed=whole(options, "seed") or usual.seed,
+        seed=whole_number(options, "seed") or usual.seed,
     )
 
 
@@ -194,14 +194,14 @@ async def write_tests(
     """
     writer = _TestWriter(case, ask, template, role)
     hidden = {"reference": "", "example": ""} if alone else {}
-    drafts = await together(writer.ask_step("generate", level, hidden) for level in levels)
-    lists = await together(
+    drafts = await run_concurrently(writer.ask_step("generate", level, hidden) for level in levels)
+    lists = await run_concurrently(
         writer.ask_step("reformat", level, {"generate": one.answer}) for level, one in zip(levels, drafts, strict=True)
     )
     tests = [(level, test) for level, heard in enumerate(lists) for test in read_tests(heard.answer, TESTS_PER_LEVEL)]
     # A test that is written at two levels is validated twice: its samples belong to its level.
     trials = [(level, test, level * MAX_SAMPLES + trial) for level, test in tests for trial in range(beta)]
-    results = await together(writer.validates(levels[level], test, sample) for level, test, sample in trials)
+    results = await run_concurrently(writer.validates(levels[level], test, sample) for level, test, sample in trials)
     failed = {trial[:2] for trial, passed in zip(trials, results, strict=True) if passed is not True}
     kept = dict.fromkeys(test for level, test in tests if (level, test) not in failed)
     return WrittenTests(written=len(tests), kept=list(kept))
@@ -229,7 +229,7 @@ class _TestWriter:
         }
 
     async def ask_step(self, name: str, level: str, made: Mapping[str, str], sample: int = 0) -> DelimitedReply:
-        call = filled(self._calls[name], level=level)
+        call = fill_call(self._calls[name], level=level)
         step = f"{level} tests: {name}"
         return await self._case.ask(self._ask, call, made, step=step, role=self._role, sample=sample)
 
@@ -305,7 +305,7 @@ class TestServer:
         extras = self._server.extras if self._server else self._extras
         if extras is not None and extras.config():
             said["test_extras"] = extras.config()
-        return said | ({TEST_SERVER_AT: list(self._server.places)} if self._server else {})
+        return said | ({TEST_SERVER_AT: list(self._server.identities)} if self._server else {})
 
     def servers(self, judge: ModelServer) -> dict[str, ModelServer]:
         if self.role == "judge":

@@ -13,7 +13,7 @@ from tests.background import install_plugin
 from workbench.app.web.reward.gate import RequestRules
 from workbench.app.web.reward.server import RewardServer, serving
 from workbench.app.web.serve.addresses import Address
-from workbench.training.choosing import Scale, chosen
+from workbench.training.choosing import Scale, load_reward_verifier
 
 Serving = Callable[..., AbstractAsyncContextManager[RewardServer]]
 
@@ -41,7 +41,7 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Serving:
         )
         scale = Scale(undecided=undecided)
         given = {name: str(value) for name, value in options.items()}
-        async with serving(chosen(kind, given), scale, rules, queue, 2, timeout) as server:
+        async with serving(load_reward_verifier(kind, given), scale, rules, queue, 2, timeout) as server:
             yield server
 
     return make

@@ -31,7 +31,7 @@ from workbench.runs.lease import Lease
 from workbench.runs.runner import Runner
 from workbench.runs.store import runs
 from workbench.runs.verifying import run_info, start, verdict_lines
-from workbench.training.choosing import Scale, chosen
+from workbench.training.choosing import Scale, load_reward_verifier
 
 YES = "Final Judgment: Yes"
 Serving = Callable[..., AbstractAsyncContextManager[RewardServer]]
@@ -57,7 +57,7 @@ def judge(project: Project) -> Serving:
         url: str, *, kind: str = "llm-judge", queue: int = 100, timeout: float | None = None, **more: object
     ) -> AsyncIterator[RewardServer]:
         options = {"base_url": url, "model": "m", **{name: str(value) for name, value in more.items()}}
-        found = chosen(kind, options, project.path, trust=True, asking=True)
+        found = load_reward_verifier(kind, options, project.path, trust=True, asking=True)
         rules = RequestRules(address=Address("127.0.0.1", 0), token=None, max_body=4 << 20)
         async with serving(found, Scale(own_score=True), rules, queue, None, timeout) as server:
             yield server

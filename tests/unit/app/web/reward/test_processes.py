@@ -26,7 +26,7 @@ from workbench.app.web.reward.processes import Board, ProcessMember, ProcessStat
 from workbench.app.web.reward.server import serve
 from workbench.app.web.serve.addresses import Address
 from workbench.core.errors import UsageError
-from workbench.training.choosing import Scale, chosen
+from workbench.training.choosing import Scale, load_reward_verifier
 from workbench.training.records import Readiness
 
 
@@ -177,15 +177,15 @@ def test_by_default_a_server_uses_the_cores(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(asyncio, "run", alone)
     rules = RequestRules(address=Address("127.0.0.1", 0), token=None)
     for name in ("rules", "execution"):
-        serve(chosen(name), Scale(), rules, None, None, None, lambda address: None)
-    serve(chosen("rules"), Scale(), rules, None, None, None, lambda address: None, 1)
+        serve(load_reward_verifier(name), Scale(), rules, None, None, None, lambda address: None)
+    serve(load_reward_verifier("rules"), Scale(), rules, None, None, None, lambda address: None, 1)
     assert begun == [3, 1, 1]
 
 
 def test_what_writes_a_database_has_one_process(tmp_path: Path) -> None:
     make_project(tmp_path).close()
     options = {"base_url": "http://localhost:9/v1", "model": "m"}
-    judge = chosen("llm-judge", options, tmp_path / "p.db", trust=True, asking=True)
+    judge = load_reward_verifier("llm-judge", options, tmp_path / "p.db", trust=True, asking=True)
     rules = RequestRules(address=Address("127.0.0.1", 0), token=None)
     with pytest.raises(UsageError, match="only one process can write"):
         serve(judge, Scale(), rules, None, None, None, lambda address: None, 2)

@@ -21,9 +21,9 @@ from workbench.app.web.reward.server import RewardServer, serve
 from workbench.app.web.serve.addresses import Address
 from workbench.core.errors import UsageError, VerifierError
 from workbench.core.verdict import VerifierInput
-from workbench.runs.first_stage import BATCH_ITEMS, AsyncReaderProcess, AsyncReaders, FirstAnswer
+from workbench.runs.first_stage import BATCH_ITEMS, AsyncFirstStagePool, AsyncFirstStageProcess, FirstAnswer
 from workbench.training import serving as judging
-from workbench.training.choosing import Scale, chosen
+from workbench.training.choosing import Scale, load_reward_verifier
 
 TOKEN = "0123456789abcdef-token"
 NOW = b'{"reference": "r", "completion": "now"}'
@@ -171,13 +171,13 @@ async def test_a_bomb_is_an_abstention_as_in_a_run_and_costs_nobody_else(served:
 async def test_long_texts_are_read_elsewhere(served: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judging, "LONG_ITEM_CHARACTERS", 1_000)
     elsewhere: list[str] = []
-    answers = AsyncReaders.answers
+    answers = AsyncFirstStagePool.answers
 
-    async def watched(self: AsyncReaders, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
+    async def watched(self: AsyncFirstStagePool, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
         elsewhere.extend(one.completion for one in items)
         return await answers(self, items)
 
-    monkeypatch.setattr(AsyncReaders, "answers", watched)
+    monkeypatch.setattr(AsyncFirstStagePool, "answers", watched)
     async with served("staged", ms=1) as found:
         client = Client(found.address.port)
         texts = ["now" + "x" * 2_000, "later " + "y" * 2_000, "now", "later z", "later " + "y" * 2_000]
@@ -197,16 +197,16 @@ async def test_long_texts_are_read_elsewhere(served: Serving, monkeypatch: pytes
 
 async def test_of_many_items_some_are_read_elsewhere(served: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
     elsewhere: list[int] = []
-    ask = AsyncReaderProcess.ask
+    ask = AsyncFirstStageProcess.ask
 
-    async def watched(self: AsyncReaderProcess, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
+    async def watched(self: AsyncFirstStageProcess, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
         if items:
             elsewhere.append(len(items))
             if len(elsewhere) == 2:
                 raise VerifierError("A process that reads texts has ended.")
         return await ask(self, items)
 
-    monkeypatch.setattr(AsyncReaderProcess, "ask", watched)
+    monkeypatch.setattr(AsyncFirstStageProcess, "ask", watched)
     async with served("staged", ms=1, queue=None) as found:
         client = Client(found.address.port)
         texts = ["later a" if number % 5 == 0 else "now" for number in range(5 * BATCH_ITEMS)]
@@ -468,7 +468,7 @@ async def test_a_token_is_asked_for(served: Serving) -> None:
 def test_other_machines_need_a_token() -> None:
     rules = RequestRules(address=Address("0.0.0.0", 0), token=None, max_body=1_024)
     with pytest.raises(UsageError, match="Other machines can reach"):
-        serve(chosen("exact"), Scale(), rules, 1, 1, None, print)
+        serve(load_reward_verifier("exact"), Scale(), rules, 1, 1, None, print)
 
 
 async def test_no_text_of_others_reaches_the_log_as_it_is(served: Serving, caplog: pytest.LogCaptureFixture) -> None:
@@ -494,7 +494,7 @@ async def test_health_and_figures(served: Serving) -> None:
             "version": "1",
             "waiting": 0,
             "processes": 1,
-            "identity": chosen("staged", {"ms": "1"}).identity,
+            "identity": load_reward_verifier("staged", {"ms": "1"}).identity,
             "probe": None,
         }
         counted = await figures(found)

@@ -22,7 +22,7 @@ from tests.unit.data.formats.logs.evaluation_logs import (
 from workbench.core.errors import FormatError
 from workbench.core.item import Refusal
 from workbench.data.formats.logs import inspect_ai
-from workbench.data.formats.logs.inspect_ai import dataset_of, opened
+from workbench.data.formats.logs.inspect_ai import dataset_of, open_eval_file
 from workbench.data.formats.logs.logged import Grade
 from workbench.data.formats.reading import plan_file
 
@@ -273,7 +273,7 @@ def test_a_damaged_member_costs_its_sample_alone(tmp_path: Path, method: int) ->
 
 
 def test_a_damaged_member_that_zstandard_packed_costs_its_sample_alone(tmp_path: Path) -> None:
-    with opened(INSPECT / "answers.eval") as file:
+    with open_eval_file(INSPECT / "answers.eval") as file:
         (_, entry, *_) = (file._members[name] for name in file.samples)
     content = bytearray((INSPECT / "answers.eval").read_bytes())
     content[entry.header_offset + 200 : entry.header_offset + 400] = bytes(200)

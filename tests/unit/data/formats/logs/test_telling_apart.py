@@ -16,7 +16,7 @@ from tests.unit.data.formats.logs.documented_logs import EXAMPLES, FILES
 from workbench.core.item import Refusal
 from workbench.data.formats.code import kinds as code_kinds
 from workbench.data.formats.logs import kinds
-from workbench.data.formats.logs.logged import Grade, Logged, LogKind, always
+from workbench.data.formats.logs.logged import Grade, Logged, LogKind, constant_reader
 from workbench.data.formats.reading import plan_file, read_grades, read_records
 from workbench.data.formats.source import CODE_FORMATS
 
@@ -120,7 +120,7 @@ def test_a_new_format_is_a_kind_in_the_table(tmp_path: Path, monkeypatch: pytest
             grades=(Grade(verifier="new", verdict="correct"),),
         )
 
-    kind = LogKind(name="new", recognises=lambda row: {"ask", "key", "say"} <= row.keys(), begin=always(read))
+    kind = LogKind(name="new", recognises=lambda row: {"ask", "key", "say"} <= row.keys(), begin=constant_reader(read))
     monkeypatch.setitem(kinds.KINDS, kind.name, kind)
     file = tmp_path / "rows.jsonl"
     file.write_text(json.dumps({"ask": "Q", "key": "1", "say": "It is 1."}) + "\n")

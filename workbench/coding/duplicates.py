@@ -21,6 +21,7 @@ from workbench.data.alike import (
     Similarities,
     VectorSimilarities,
     find_dropped,
+    find_similar,
     random_generator,
 )
 from workbench.data.formats import embeddings
@@ -150,7 +151,7 @@ def embed_locally(project: Project, model: str) -> ProblemCosines:
 
 def find_duplicates(compared: ProblemCosines, *, threshold: float = THRESHOLD, seed: int = 0) -> DuplicateReport:
     similarities, problems = compared.similarities, compared.problems
-    found = alike(similarities, threshold)
+    found = find_similar(similarities, threshold)
     gone = duplicates(found, len(problems), seed)
     away = {one.place for one in gone}
     kept = [place for place in range(len(problems)) if place not in away]

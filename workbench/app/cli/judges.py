@@ -354,8 +354,7 @@ class ProbeOptions(Options, frozen=True, kw_only=True):
     accepted: Annotated[
         bool,
         option(
-            "List the probes that the verifier wrongly accepted in its last probe run, with its replies; "
-            "nothing is run (--json: JSON lines)."
+            "List the probes that the verifier wrongly accepted in its last probe run, with its replies; nothing is run."
         ),
     ] = False
     at: Annotated[

@@ -353,9 +353,7 @@ class ProbeOptions(Options, frozen=True, kw_only=True):
     workers: Workers = None
     accepted: Annotated[
         bool,
-        option(
-            "List the probes that the verifier wrongly accepted in its last probe run, with its replies; nothing is run."
-        ),
+        option("List the probes that the verifier wrongly accepted in its last probe run, with its replies."),
     ] = False
     at: Annotated[
         str | None,

@@ -152,7 +152,8 @@ NONE_GIVEN: Final[dict[str, Any]] = {}
 Where = Annotated[
     tuple[str, ...],
     option(
-        "Use only items that match, such as type=A; also !=, <, > (repeatable: all must match). "
+        "Use only items that match a condition, such as type=A; the operators !=, < and > work, too (repeatable: all "
+        "must match). "
         f"Fields: {', '.join(FIELDS)}, verdict:NAME, column:NAME.",
         metavar="FIELD=VALUE",
     ),

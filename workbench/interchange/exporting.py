@@ -99,8 +99,8 @@ class ExportOptions(Options, frozen=True, kw_only=True):
     verifiers: Annotated[
         tuple[str, ...],
         option(
-            "Verifier for conditions on verdicts; for pairs, the verifier that decides what is correct, "
-            "instead of gold. If repeated, all must agree.",
+            "Verifier to which conditions on verdicts apply. For pairs: the verifier that decides, instead of gold, "
+            "what is correct. If repeated, all must agree.",
             "--verifier",
             metavar="NAME",
             later=True,
@@ -108,7 +108,7 @@ class ExportOptions(Options, frozen=True, kw_only=True):
     ] = ()
     gold: Annotated[
         GoldChoice,
-        option("Source of the exported labels; imported restores the labels and types of the imported file."),
+        option("Source of the exported labels. The value imported restores the labels and types of the imported file."),
     ] = "final"
     names: Annotated[bool, option("Write annotators' names instead of pseudonyms.", later=True)] = False
     sighted: Annotated[
@@ -124,8 +124,8 @@ class ExportOptions(Options, frozen=True, kw_only=True):
     per_question: Annotated[
         Whole | None,
         option(
-            "For sft: maximum number of completions per question, all by default; for pairs: maximum number "
-            "of pairs per question, 1 by default.",
+            "For sft: maximum number of completions per question (default: all). For pairs: maximum number of pairs "
+            "per question (default: 1).",
             metavar="N",
             later=True,
         ),

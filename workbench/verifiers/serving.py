@@ -39,8 +39,8 @@ SERVER_OPTIONS: Final[dict[str, str]] = {
     "base_url": "base URL of the model server, such as http://localhost:8000/v1",
     "model": "name of the model on the server",
     "server": f"kind of server: {', '.join(PROFILES)} (default: guessed from base_url)",
-    "server_name": "name shared by equivalent servers, whose stored replies are shared (default: base_url, a "
-    "server of its own)",
+    "server_name": "common name of equivalent servers; servers with the same name share stored replies (default: "
+    "base_url)",
     "api_key_env": "environment variable with the API key; only the variable's name is stored",
     "api_key_file": "file with the API key, instead of api_key_env; only the path is stored",
     "api_key_command": "program that prints the API key, such as gcloud auth print-access-token; it runs "

@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 class BackupOptions(Options, frozen=True, kw_only=True):
     database: Database
     file: Annotated[Path, argument(output="file")]
-    force: Annotated[bool, option("Overwrite an existing file, unless it is an intact backup with more data.")] = False
+    force: Annotated[
+        bool, option("Overwrite an existing file, unless it is an intact backup with more data than DB.")
+    ] = False
     discard: Annotated[
-        bool, option("With --force: overwrite even a backup that has more data or belongs to another project.")
+        bool, option("With --force: overwrite even a backup that has more data than DB or belongs to another project.")
     ] = False
 
 
@@ -94,7 +96,7 @@ class DoctorOptions(Options, frozen=True, kw_only=True):
     cluster: Annotated[
         str | None,
         option(
-            "Also attack the sandbox on every node of a Ray cluster: ray (the cluster of this machine) or "
+            "Also test the sandbox with attacks on every node of a Ray cluster: ray (the cluster of this machine) or "
             "ray://HOST:PORT.",
             "--on",
             metavar="CLUSTER",
@@ -106,8 +108,9 @@ class DoctorOptions(Options, frozen=True, kw_only=True):
 def doctor_command(options: DoctorOptions) -> Output:
     """Check the database, this machine and the sandbox on it; exit 1 if something is wrong.
 
-    The database is only read: SQLite's own check, texts and labels against their hashes, states against label events.
-    If rows are lost, nothing is repaired (exit 3): workbench rescue recovers what can be read.
+    The command only reads the database. It runs SQLite's own check, and compares texts and labels with their hashes,
+    and item states with label events. If rows are lost, nothing is repaired (exit 3): workbench rescue recovers what
+    can be read.
     """
     from workbench.care.backups import check_node_sandboxes, check_sandbox, diagnosis
     from workbench.care.doctor import repair

@@ -45,9 +45,10 @@ class CostOptions(Options, frozen=True, kw_only=True):
 def cost_command(project: Project, options: CostOptions) -> Output:
     """Show the cost of verdicts next to their accuracy: calls, tokens, seconds and dollars per item.
 
-    Each verifier is counted as if nothing had been stored before, so that shared replies make none cheaper. Tokens are
-    generated tokens, including thoughts; those of simulated executions and of written tests are listed separately. ● is
-    on the frontier: no other is as accurate for less, or more accurate for the same.
+    The cost of each verifier is computed as if no reply had been stored before, so that shared replies make no verifier
+    cheaper. Tokens are generated tokens, including thoughts; those of simulated executions and of written tests are
+    listed separately. ● marks verifiers on the frontier: no other verifier is as accurate at a lower cost, or more
+    accurate at the same cost.
     """
     from workbench.measuring.costs import cost_text, costs
 
@@ -84,7 +85,7 @@ class BestOfOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def best_of_command(project: Project, options: BestOfOptions) -> Output:
-    """Show how often the one of n completions that a verifier picks is correct (best of n).
+    """Show how often a verifier's pick from n completions is correct (best of n).
 
     By score if a verifier gives scores, else by verdict, compared with a random pick and the best possible one
     (pass@n). Only questions with at least n completions count, all equally; --protocol says how abstentions are
@@ -147,8 +148,8 @@ def estimate_command(project: Project, options: EstimateOptions) -> Output:
     """Estimate a verifier's accuracy on all items it has judged when few of them have gold.
 
     Other verifiers' verdicts on all items are corrected by their errors on the labelled ones (prediction-powered
-    inference). The estimate is shown next to that from labels alone, with the number of labels it saves. Labelled items
-    are assumed to be a random sample; --by gives each group's labels the weight of its items.
+    inference). The estimate is shown next to the estimate from labels alone, with the number of labels it saves.
+    Labelled items are assumed to be a random sample; --by gives each group's labels the weight of its items.
     """
     from workbench.measuring.estimating import estimate, estimate_text
 
@@ -216,7 +217,7 @@ class PairsOptions(Options, frozen=True, kw_only=True):
 def pairs_command(project: Project, options: PairsOptions) -> Output:
     """Show how often a verifier scores a question's correct completion above its incorrect one.
 
-    It needs questions with exactly one correct and one incorrect completion; a tie is wrong.
+    It needs questions with exactly one correct and one incorrect completion; a tie counts as wrong.
     """
     from workbench.measuring.scores import pairs, pairs_text
 
@@ -229,7 +230,10 @@ def pairs_command(project: Project, options: PairsOptions) -> Output:
 
 class CalibrateOptions(Options, frozen=True, kw_only=True):
     verifier: Annotated[str, argument("VERIFIER")]
-    folds: Annotated[int, option("Number of cross-validation folds; a question is in one fold.", ge=2, le=1_000)] = 5
+    folds: Annotated[
+        int,
+        option("Number of cross-validation folds; all completions of a question are in the same fold.", ge=2, le=1_000),
+    ] = 5
     figures: Annotated[Path | None, plot_folder("reliability plots")] = None
     gold: Gold = "final"
     where: Where = ()

@@ -87,7 +87,7 @@ class CurateStatusOptions(Options, frozen=True, kw_only=True):
 def status_command(project: Project, options: CurateStatusOptions) -> Output:
     """Count the pool by source: licence, exclusions, types, draws.
 
-    A question's type is the annotators', else the file's, else a model's proposal.
+    A question's type is the one that annotators gave, else the one in the file, else a model's proposal.
     """
     from workbench.benchmarks.curating.types import pool_status
 
@@ -130,13 +130,13 @@ class CurateLicenceOptions(Options, frozen=True, kw_only=True):
     source: Annotated[str | None, argument()] = None
     licence: Annotated[str | None, argument()] = None
     as_published: Annotated[
-        bool, option("Give each VerifyBench source without a licence the one in table 7 of the paper.")
+        bool, option("For each VerifyBench source without a licence, set the licence from table 7 of the paper.")
     ] = False
 
 
 @verb(within=True)
 def licence_command(project: Project, options: CurateLicenceOptions) -> Output:
-    """Set a source's licence if its files lack it or are wrong.
+    """Set a source's licence if its files name none, or a wrong one.
 
     workbench curate DB licence math_reasoning/GSM8K MIT
 
@@ -185,7 +185,7 @@ def exclude_command(project: Project, options: CurateExcludeOptions) -> Output:
 
     workbench curate DB exclude q3 q7 --reason unanswerable --by amira
 
-    They are never drawn, and stay in the database. To exclude their items from tables: workbench exclude
+    Excluded questions are never drawn, and stay in the database. To exclude their items from tables: workbench exclude
     """
     _check_options(options)
     scope = options.scope
@@ -367,8 +367,8 @@ class CurateTypesOptions(Options, frozen=True, kw_only=True):
     accept: Annotated[
         Literal["people", "model"] | None,
         option(
-            "Accept unconfirmed types, so that they count everywhere: types that one annotator gave (people), or the "
-            "newest proposals for questions without a type (model).  [people if no value is given]",
+            "Accept unconfirmed types, so that they count everywhere: people accepts types that one annotator gave; "
+            "model accepts the newest proposals for questions without a type.  [people if no value is given]",
             bare="people",
         ),
     ] = None
@@ -463,8 +463,9 @@ def _print_types(report: TypesReport) -> None:
 def draw_command(project: Project, options: DrawOptions) -> Output:
     """Draw a fixed number of questions per type, and freeze them as a set; use it with --where set=NAME.
 
-    Excluded questions are never drawn, and no type is filled from another one: a shortfall is reported. Adding
-    questions to the pool changes a draw as little as possible. The same command gives the same set.
+    Excluded questions are never drawn. If a type has too few questions, the shortfall is reported; it is not filled
+    with other types. Adding questions to the pool changes a draw as little as possible. The same command gives the same
+    set.
     """
     from workbench.benchmarks.curating.drawing import draw
 

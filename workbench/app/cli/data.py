@@ -127,7 +127,7 @@ def import_command(options: ImportOptions) -> Output:
     completions (docs/formats.md). Results of their own graders are imported as verdicts.
 
     Importing a file twice changes nothing. Rejected rows are in quarantine, with the reason; the exit code is then 3.
-    If all questions have types, they are trusted; --map type= --map subtype= leaves them to annotators.
+    If all questions have types, these are accepted. To have annotators give the types: --map type= --map subtype=
     """
     columns = parse_map(options.maps)
     plans = plan_import(
@@ -322,7 +322,7 @@ def _say_pairs(report: PairsReport) -> None:
 def status_command(project: Project) -> Output:
     """Count items, questions, states, people's progress and runs, and list open tasks.
 
-    The sentences below the counts are those of the app's Home, most urgent first, each with its command.
+    The tasks below the counts are those on the app's screen Home, most urgent first, each with its command.
     """
     from workbench.measuring.briefing import briefed
 
@@ -375,7 +375,7 @@ class ExcludeOptions(Options, frozen=True, kw_only=True):
 def exclude_command(project: Project, options: ExcludeOptions) -> Output:
     """Exclude items from every table, or list candidates.
 
-    Items leave the benchmark when two annotators call them unsuitable, when the third person does, or by this command.
+    An item is excluded when two annotators call it unsuitable, when the adjudicator does, or by this command.
 
     workbench exclude DB --candidates
 
@@ -452,7 +452,7 @@ def _judge_lines(found: dict[str, list[str]]) -> list[str]:
 
 
 class TypesOptions(Options, frozen=True, kw_only=True):
-    verifier: Annotated[str, option("Verifier of the kind answer-type that suggested the types.", metavar="NAME")]
+    verifier: Annotated[str, option("Verifier of the kind `answer-type` that suggested the types.", metavar="NAME")]
     questions: Annotated[bool, option("Print the suggested types, one JSON line per question.")] = False
 
 

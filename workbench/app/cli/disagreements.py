@@ -123,14 +123,16 @@ class ReviewOptions(Options, frozen=True, kw_only=True):
     words: Annotated[tuple[str, ...], argument("[ID… | UUID… | FILE]")] = ()
     verifier: Annotated[
         str | None,
-        option("Verifier whose verdict is an error; with errors and list, show only this verifier.", metavar="NAME"),
+        option(
+            "For error: verifier whose verdict is wrong. For errors and list: show only this verifier.", metavar="NAME"
+        ),
     ] = None
     category: Annotated[ErrorCategory | None, option("Kind of error to record for a wrong verdict.")] = None
     note: Annotated[
         str,
         option(
-            "Note on the decision; with send-back the reason for labelling again, with --category "
-            "other the kind of error.",
+            "Note on the decision. With send-back, it gives the reason for labelling again; with --category other, it "
+            "names the kind of error.",
             metavar="TEXT",
         ),
     ] = ""

@@ -62,8 +62,8 @@ class AccuracyOptions(Options, frozen=True, kw_only=True):
     accept_rate: Annotated[
         float | None,
         option(
-            "Also estimate the true share of correct completions, given that a verifier accepts this share "
-            "(Rogan and Gladen).",
+            "Also estimate the true share of correct completions if a verifier accepts this share of them (Rogan and "
+            "Gladen's estimator).",
             metavar="SHARE",
         ),
     ] = None
@@ -149,7 +149,7 @@ class TablesOptions(Options, frozen=True, kw_only=True):
         tuple[str, ...],
         option(
             "For table 3: compare judge A, which sees the reference answer, with judge B, which does not "
-            "(repeatable).  [default: judges that differ only in that]",
+            "(repeatable).  [default: all pairs of judges that differ only in this]",
             "--pair",
             metavar="A=B",
         ),
@@ -278,7 +278,8 @@ class CompareOptions(Options, frozen=True, kw_only=True):
     examples: Annotated[
         int,
         option(
-            "For two verifiers A and B: list up to N items each that both, only A, only B and neither judge correctly.",
+            "For two verifiers A and B: list up to N items each of four kinds: both judge them correctly, only A, "
+            "only B, or neither.",
             metavar="N",
             ge=0,
             le=1_000,
@@ -292,9 +293,10 @@ class CompareOptions(Options, frozen=True, kw_only=True):
 def compare_command(project: Project, options: CompareOptions) -> Output:
     """Compare verifiers in pairs, on the items that both have judged.
 
-    For two: paired counts, both tests, and the differences with their intervals. McNemar's exact test treats items as
-    independent; intervals and the permutation test are clustered by question, since completions of one question are
-    right or wrong together. For more than two every pair is tested, and p-values are adjusted for the number of tests.
+    For two verifiers, it shows paired counts, both tests, and the differences with their intervals. McNemar's exact
+    test treats items as independent; intervals and the permutation test are clustered by question, since completions of
+    one question are right or wrong together. For more than two verifiers, every pair is tested, and p-values are
+    adjusted for the number of tests.
     """
     from workbench.measuring import comparing, family
     from workbench.measuring.comparing_tables import comparison_as

@@ -23,7 +23,7 @@ _MAX_NAMED = 5
 class JudgeFileOptions(Options, frozen=True, kw_only=True):
     source: Annotated[Path, argument("IN", exists=True, folder=True)]
     target: Annotated[Path, argument("OUT", output="file", folder=True)]
-    verifier: Annotated[str, option("Verifier to run: one that needs only texts, or execution.", metavar="NAME")] = (
+    verifier: Annotated[str, option("Verifier to run: `execution`, or one that needs only texts.", metavar="NAME")] = (
         "rules"
     )
     settings: VerifierSettings = NONE_GIVEN
@@ -51,7 +51,7 @@ def judge_file_command(options: JudgeFileOptions) -> Output:
     With --verifier execution a row's completion is run in the sandbox, against the tests in its column tests,
     ground_truth, reward_model, input_output or test_list (--map reference=COLUMN names another one). Additional columns
     are outcomes (one letter per test), forgeable (passes that only the sandboxed process reports) and isolation (its
-    level). With --on the nodes of a Ray cluster judge, with identical output.
+    level). With --on, the nodes of a Ray cluster do the work, with identical output.
 
     After an interruption the same command continues: it judges only missing partitions, and missing files of a folder.
     Rejected rows are in _OUT.refused.jsonl, with file, line, field and reason; the exit code is then 3, as if a file of

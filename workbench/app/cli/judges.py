@@ -108,7 +108,7 @@ class PreviewOptions(Options, frozen=True, kw_only=True):
 def preview_command(project: Project, options: PreviewOptions) -> Output:
     """Show the exact requests a judge would send about an item; nothing is sent.
 
-    Where a later request depends on a reply, a placeholder ⟨…⟩ replaces it.
+    If a later request depends on a reply, a placeholder ⟨…⟩ is shown in place of the reply.
     """
     calls = preview_calls(project, options.verifier, options.settings, options.item)
     return Output(calls, lambda found: chain.from_iterable(map(_call_lines, found)))
@@ -165,8 +165,8 @@ class ThresholdOptions(Options, frozen=True, kw_only=True):
     on: Annotated[
         tuple[str, ...],
         option(
-            "Fit the threshold on items that match, as with --where, and also report on all others "
-            "(repeatable).  [default: fit on all items]",
+            "Fit the threshold only on items that match this condition (written as for --where), and report metrics "
+            "on all other items, too (repeatable).  [default: fit on all items]",
             metavar="FIELD=VALUE",
         ),
     ] = ()
@@ -189,7 +189,8 @@ class ThresholdOptions(Options, frozen=True, kw_only=True):
 def threshold_command(project: Project, options: ThresholdOptions) -> Output:
     """Fit the threshold that turns a verifier's scores into verdicts: correct if the score reaches it.
 
-    Metrics on the items it was fitted on are too optimistic: fit on one part with --on and read the row of the rest.
+    Metrics on the items it was fitted on are too optimistic. Fit it on one part of the items with --on, and read the
+    row for the other items.
     """
     from msgspec import structs
 
@@ -238,7 +239,8 @@ class SweepOptions(Options, frozen=True, kw_only=True):
 def sweep_command(project: Project, options: SweepOptions) -> Output:
     """Run a judge under many settings and show how accuracy and tokens change with them.
 
-    Each point is a separate run (JUDGE/depth-3), and all share their replies. The same command continues.
+    Each combination of settings is a separate run (JUDGE/depth-3); all of them share stored replies. After an
+    interruption the same command continues.
     """
     from workbench.measuring.studies import start_sweep, sweep_estimate, sweep_points, sweep_report, sweep_text
 
@@ -289,7 +291,8 @@ class PairwiseOptions(Options, frozen=True, kw_only=True):
 def pairwise_command(project: Project, options: PairwiseOptions) -> Output:
     """Have a model decide which of two completions of a question is better, in both orders (-o base_url=… -o model=…).
 
-    A win counts only in both. Each completion's score is its share of wins. The same command continues.
+    A win counts only if both orders give it. Each completion's score is its share of wins. After an interruption the
+    same command continues.
     """
     from workbench.measuring.pairwise import pairwise_report, pairwise_text
     from workbench.runs.verifying import start
@@ -319,7 +322,8 @@ class DuelOptions(Options, frozen=True, kw_only=True):
 def duel_command(project: Project, options: DuelOptions) -> Output:
     """Have a model compare, blind, the reasoning of two judges on the items both have judged.
 
-    It compares in both orders (-o base_url=… -o model=…); a win counts only in both. The same command continues.
+    It compares in both orders (-o base_url=… -o model=…); a win counts only if both orders give it. After an
+    interruption the same command continues.
     """
     from workbench.measuring.studies import duel_report, duel_text, start_duel
 

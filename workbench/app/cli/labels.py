@@ -33,8 +33,8 @@ class LabelsOptions(Options, frozen=True, kw_only=True):
     verdicts: Annotated[
         str | None,
         option(
-            "Instead of a file, import the verdicts of verifier NAME as adjudications by that name; with "
-            "execution, test results become gold.",
+            "Import the verdicts of verifier NAME as adjudications by that name, instead of a file. With the verifier "
+            "`execution`, test results become gold in this way.",
             metavar="NAME",
         ),
     ] = None
@@ -113,7 +113,9 @@ class ConflictsOptions(Options, frozen=True, kw_only=True):
     person: Annotated[
         str,
         option(
-            "Name of the person who resolves; only conflicts that they may resolve are used.", "--as", metavar="NAME"
+            "Name of the person who resolves conflicts; only conflicts that this person may resolve are used.",
+            "--as",
+            metavar="NAME",
         ),
     ]
     name: Annotated[
@@ -131,7 +133,7 @@ class ConflictsOptions(Options, frozen=True, kw_only=True):
         Literal["correct", "incorrect", "unsuitable"] | None, option("Verdict that resolves the conflicts.")
     ] = None
     reason: Annotated[
-        str | None, option("Reason for the verdict unsuitable: proof, open_ended, bad_reference …", metavar="REASON")
+        str | None, option("Reason, if the verdict is unsuitable: proof, open_ended, bad_reference …", metavar="REASON")
     ] = None
     subtype: Annotated[
         str | None, option("Answer subtype that resolves the conflicts, such as A7.", metavar="CODE")
@@ -314,9 +316,9 @@ class BundleOptions(Options, frozen=True, kw_only=True):
 def bundle_command(project: Project, options: BundleOptions) -> Output:
     """Write an annotator's next items to a small separate database, to be labelled elsewhere.
 
-    It holds texts, the guidelines and the assignment: no gold, models, verdicts or labels of others. To
-    label it: workbench open FILE --as NAME. When it is returned: workbench merge DB FILE. Until then, for --days, the
-    items are reserved, unless they are recalled: workbench bundle DB --for NAME --recall.
+    The bundle holds texts, the guidelines and the assignment: no gold, models, verdicts or labels of others. To label
+    it: workbench open FILE --as NAME. When it is returned: workbench merge DB FILE. Until then, for --days, the items
+    are reserved, unless they are recalled: workbench bundle DB --for NAME --recall.
     """
     from workbench.labelling.bundling import bundle, free_bundled_items
 
@@ -353,7 +355,7 @@ class MergeOptions(Options, frozen=True, kw_only=True):
     whole: Annotated[
         bool, option("Accept the labels of all people in the files; for databases of colleagues, not for bundles.")
     ] = False
-    runs: Annotated[bool, option("Merge verdicts and test outcomes instead of labels, such as those of a shard.")] = (
+    runs: Annotated[bool, option("Merge verdicts and test outcomes, such as those of a shard, instead of labels.")] = (
         False
     )
 
@@ -369,8 +371,8 @@ def merge_command(project: Project, options: MergeOptions) -> Output:
     texts, and to people by name. Labels beyond an item's assigned number of annotators are kept, listed, and counted in
     agreement.
 
-    With --runs it merges verdicts of other machines on the same items, such as their shares (verify --shard), if
-    verifier, settings, version, texts and tests are the same. A verdict that differs from the one here is named, and
+    With --runs it merges verdicts of other machines on the same items, such as those of other shards (verify --shard),
+    if verifier, settings, version, texts and tests are the same. A verdict that differs from the one here is named, and
     the one here is kept.
     """
     if options.runs:

@@ -113,7 +113,7 @@ class OpenOptions(Options, frozen=True, kw_only=True):
     screen: Annotated[
         str,
         option(
-            "Screen to open first, such as annotate; with --as also work, the annotator's Annotate or "
+            "Screen to open first, such as annotate. With --as, the word work opens the annotator's Annotate or "
             "Conflicts screen.",
             "--at",
             metavar="SCREEN",

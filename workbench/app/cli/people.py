@@ -102,7 +102,7 @@ class AssignOptions(Options, frozen=True, kw_only=True):
             read=split_people,
         ),
     ]
-    per_item: Annotated[int, option("Number of annotators per item; existing labels count.")] = 2
+    per_item: Annotated[int, option("Number of annotators per item; existing labels count towards it.")] = 2
     adjudicator: Annotated[
         str | None, option("People who resolve conflicts on these items.  [default: any third person]", metavar="D")
     ] = None
@@ -114,7 +114,9 @@ class AssignOptions(Options, frozen=True, kw_only=True):
         ),
     ] = None
     where: Where = ()
-    order: Annotated[OrderName, option("Order in which annotators get the items; they aren't told which.")] = "random"
+    order: Annotated[OrderName, option("Order in which annotators get the items; they aren't told the order.")] = (
+        "random"
+    )
     verifiers: Annotated[
         tuple[str, ...], option("Verifier whose verdicts decide the order (repeatable).", "--verifier", metavar="NAME")
     ] = ()
@@ -230,7 +232,7 @@ class ChecksOptions(Options, frozen=True, kw_only=True):
     file: Annotated[Path | None, argument()] = None
     source: Annotated[
         Literal["imported", "people"],
-        option("Source of the known answers: imported labels, or final labels by people.", "--from"),
+        option("Source of the known answers: imported labels, or final labels by annotators.", "--from"),
     ] = "imported"
     where: Where = ()
     limit: Annotated[Whole | None, option("Maximum number of items; with add, they are drawn at random.")] = None
@@ -250,10 +252,11 @@ def checks_command(project: Project, options: ChecksOptions) -> Output:
     With --limit N items are added that were drawn at random, spread over their questions: people are then seen on all
     kinds of items. The same --seed draws the same ones.
 
-    Checks leave the benchmark: no gold, no overlap, no state. A line to import: {"completion_id": …, "verdict":
-    "correct" | "incorrect" | "unsuitable"}, optionally with dataset and question_id. An item that is labelled or
-    assigned can't become a check, unless its label is final and it is added --from people. Rate, threshold and minimum
-    are in workbench.toml under [annotation]. Exit code 3: some items or lines were rejected.
+    Checks are not part of the benchmark: they have no gold, no overlap and no state. A line to import:
+    {"completion_id": …, "verdict": "correct" | "incorrect" | "unsuitable"}, optionally with dataset and question_id. An
+    item that is labelled or assigned can't become a check, unless its label is final and it is added --from people.
+    Rate, threshold and minimum are in workbench.toml under [annotation]. Exit code 3: some items or lines were
+    rejected.
     """
     from workbench.labelling import checks
 
@@ -323,7 +326,7 @@ class PlanOptions(Options, frozen=True, kw_only=True):
     verifier: Annotated[str | None, option("Verifiers to plan for.  [default: all that have run]", metavar="NAME")] = (
         None
     )
-    per_item: Annotated[int, option("Number of annotators per item; existing labels count.")] = 2
+    per_item: Annotated[int, option("Number of annotators per item; existing labels count towards it.")] = 2
     gold: Gold = "final"
     where: Where = ()
 
@@ -403,7 +406,7 @@ def guidelines_command(project: Project, options: GuidelinesOptions) -> Output:
     """Show the annotation guidelines, or put a new version in force.
 
     Annotators at work are notified of a new version at once. Every label names the newest version its author has read;
-    versions never change. `versions` shows who has read which in the app.
+    versions never change. `versions` shows who has read which version in the app.
 
     workbench guidelines DB
 

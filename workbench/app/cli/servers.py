@@ -179,7 +179,8 @@ class RewardServerOptions(Options, frozen=True, kw_only=True):
     queue: Annotated[
         int | None,
         option(
-            "Maximum number of waiting items, and of items per request.  [default: only the size is limited]",
+            "Maximum number of waiting items, and of items per request.  [default: no limit on the number, only on "
+            "the size]",
             ge=1,
             le=10_000_000,
         ),
@@ -204,22 +205,25 @@ class RewardServerOptions(Options, frozen=True, kw_only=True):
     pay: Annotated[
         Pay,
         option(
-            "Reward of the verifier execution: all (1 if all tests pass, else 0), share (of passed "
-            "tests) or difficulty (share of passed tests, weighted by difficulty).",
+            "How the verifier `execution` computes its reward: all (1 if all tests pass, else 0), share (share of "
+            "passed tests) or difficulty (share of passed tests, weighted by difficulty).",
             shows_default=True,
         ),
     ] = "all"
     forgeable: Annotated[
         Forgeable,
         option(
-            "Reward for test passes that a program could have forged: pays (as other passes), nothing or undecided.",
+            "How test passes that a program could have forged are rewarded: pays (like other passes), nothing (no "
+            "reward) or undecided (like an abstention).",
             shows_default=True,
         ),
     ] = "pays"
     timeouts: Annotated[
         Timeouts,
         option(
-            "Reward for a solution that only times out: that of wrong or of undecided solutions.", shows_default=True
+            "How a solution whose only failures are timeouts is rewarded: wrong (like a wrong solution) or undecided "
+            "(like an abstention).",
+            shows_default=True,
         ),
     ] = "wrong"
     token_env: Annotated[
@@ -246,16 +250,17 @@ class RewardServerOptions(Options, frozen=True, kw_only=True):
 def reward_server_command(options: RewardServerOptions, as_json: bool) -> None:
     """Serve a verifier's verdicts as rewards over HTTP, until Ctrl-C.
 
-    POST /reward takes one item or a batch in our own shape, /trl, /verl and /openrlhf take the arguments of those
-    trainers' reward functions; GET /health and /metrics report its state. Verdicts are those of `workbench verify`;
-    none is stored. After SIGTERM it answers accepted requests; a second one ends it at once.
+    POST /reward takes one item or a batch in the workbench's own format; /trl, /verl and /openrlhf take the arguments
+    of those trainers' reward functions; GET /health and /metrics report its state. Verdicts are those of `workbench
+    verify`; none is stored. After SIGTERM it answers accepted requests; a second SIGTERM ends it at once.
 
     A verifier that calls model servers needs DB. Its calls are the run rewards/VERIFIER there, with their replies and
     costs and within its budget; equal requests are sent once. Other runs of DB wait until the server ends.
 
     With --verifier execution and --on solutions run on the nodes of a Ray cluster; their work is reported at the end.
 
-    With --audit a share of the judged items is kept in another database, more of doubtful or newly frequent ones.
+    With --audit, a share of the judged items is stored in another database; doubtful or newly frequent items are stored
+    more often.
     """
     from workbench.app.web.reward.gate import RequestRules, name_of
     from workbench.app.web.reward.server import serve

@@ -223,7 +223,7 @@ def balanced_command(project: Project, options: BalancedOptions) -> Output:
 
 @verb(within=True)
 def hard_command(project: Project, options: HardOptions) -> Output:
-    """Build a hard set: items on which judges are split, labelled by annotators, as far as the labels go.
+    """Build a hard set: items on which judges are split, labelled by annotators.
 
     The first call freezes the queue NAME-queue: items with --minority judges on the weaker side, by the verdicts of all
     judges (an abstention is no vote), divided among domains and sources. Have it labelled:
@@ -245,7 +245,8 @@ def hard_command(project: Project, options: HardOptions) -> Output:
 def random_command(project: Project, options: RandomOptions) -> Output:
     """Draw questions at random, each with all its completions.
 
-    The first N of a seed are the first of any larger draw. Like MCTS-Judge's 100 competition-level tasks of APPS:
+    With the same seed, a larger draw begins with the questions of a smaller one. Like MCTS-Judge's 100
+    competition-level tasks of APPS:
 
     workbench build DB random --n 100 --seed 7 --where difficulty=competition
     """

@@ -39,7 +39,10 @@ class StackOptions(Options, frozen=True, kw_only=True):
         float, option("With --not-worse-than: tolerated difference in accuracy, in percentage points.", ge=0, le=100)
     ] = 1.0
     most_stages: Annotated[int, option("Maximum number of stages in a stack.", ge=1, le=4)] = 3
-    folds: Annotated[int, option("Number of cross-validation folds; a question is in one fold.", ge=2, le=1_000)] = 5
+    folds: Annotated[
+        int,
+        option("Number of cross-validation folds; all completions of a question are in the same fold.", ge=2, le=1_000),
+    ] = 5
     figures: Annotated[Path | None, plot_folder("the plot of accuracy against cost")] = None
     basis: Basis = Basis()
     form: TableForm = TableForm()

@@ -32,7 +32,10 @@ class VerdictsOptions(Options, frozen=True, kw_only=True):
     ] = None
     run: Run = None
     evidence: Annotated[
-        bool, option("Print the evidence of each verdict as text: both texts, with the final answers marked.")
+        bool,
+        option(
+            "Print the evidence of each verdict as text: reference and completion, with their final answers marked."
+        ),
     ] = False
     transcript: Annotated[
         str | None,

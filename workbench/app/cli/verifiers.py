@@ -116,9 +116,9 @@ class VerifyOptions(Options, frozen=True, kw_only=True):
 def verify_command(project: Project, options: VerifyOptions) -> Output:
     """Run a verifier (`rules` by default) over the items; the same command resumes it.
 
-    Stored verdicts are never repeated, and stored replies of the same server are reused. A background process does the
-    work: it continues after Ctrl-C or when the terminal is closed. Exit code 3: the run paused by itself, for example
-    because its server denies all calls, or every item ended in an error.
+    Items with a stored verdict are not judged again, and stored replies of the same server are reused. A background
+    process does the work: it continues after Ctrl-C or when the terminal is closed. Exit code 3: the run paused by
+    itself, for example because its server denies all calls, or every item ended in an error.
     """
     from workbench.runs.run_status import estimate
     from workbench.runs.verifying import start, verdict_counts

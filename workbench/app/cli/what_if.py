@@ -22,8 +22,8 @@ class WhatIfCommandOptions(WhatIfOptions, frozen=True, kw_only=True):
 def what_if_command(project: Project, options: WhatIfCommandOptions) -> Output:
     """Show which verdicts other options of a verifier would change.
 
-    No calls are made: if replies are missing, it estimates the cost; try --sample 20 --ask first. Exit code 3: it ended
-    before every item was judged.
+    No calls are made. If replies are missing, the command estimates their cost; try --sample 20 --ask first. Exit code
+    3: it ended before every item was judged.
     """
     from workbench.measuring.what_if_tables import what_if_as
 

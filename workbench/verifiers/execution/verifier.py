@@ -49,7 +49,8 @@ class ExecutionVerifier:
     description: ClassVar[str] = "Runs code solutions against their tests, in a sandbox"
     options: ClassVar[dict[str, str]] = {
         "suite": "test suites to run, separated by commas: base (default), plus, whole, or any other name",
-        "timeout": "limit of processor time per test, in seconds, with ten times as much by the clock (default: "
+        "timeout": "limit of processor time per test, in seconds; the limit of elapsed time is ten times as long "
+        "(default: "
         f"the problem's limit, else {DEFAULT_SECONDS:g})",
         "isolation": "level of the sandbox: best (the best available, default), L3 (namespaces, Landlock, "
         "seccomp), L2 (Landlock, seccomp) or L1 (resource limits only)",
@@ -64,7 +65,7 @@ class ExecutionVerifier:
         "extractor": "how code is extracted from a reply: "
         + "; ".join(f"{one.name}: {one.about}" for one in EXTRACTORS.values()),
         "python": "path of the Python interpreter to use, such as one with packages",
-        "budget": "total time limit of a solution in one suite, in seconds, computing or asleep (default 60)",
+        "budget": "total time limit of a solution in one suite, in seconds, whether it computes or sleeps (default 60)",
         "memory": "memory limit of a solution, in megabytes (default 1024)",
         "scratch": "size of an empty folder that a solution may write in, in megabytes, at level L3; it "
         "counts as memory (default 0: no folder)",

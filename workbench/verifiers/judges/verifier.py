@@ -68,7 +68,7 @@ _OWN: dict[str, str] = {
     "summary:64 (codejudge's second call, 10 by default)",
     **EXAMPLE_OPTIONS,
     **PANEL_OPTIONS,
-    "samples": "number of replies per item; several are a vote (default 1)",
+    "samples": "number of replies per item; if there are several, they vote (default 1)",
     VOTE: "rule for several samples: majority (default), or unanimous (correct only if all replies say so)",
     "fence": "whether inserted texts are delimited by random lines that their author can't guess: on (default) or off",
     "neutralise": "whether control tokens of chat templates in inserted texts are made harmless: on (default) or off",

@@ -41,7 +41,8 @@ class RewardLocal:
         "revision": "commit, branch or tag of a Hugging Face model (default main)",
         "device": "torch device of the model: cpu (default), cuda, cuda:1, mps; each worker loads a copy",
         **FORM_OPTIONS,
-        "chat": "true: apply the model's chat template to question and completion; format is then the user's turn",
+        "chat": "whether the model's chat template is applied to question and completion: true or false (default); "
+        "format is then the text of the user's turn",
         **GRADING_OPTIONS,
         "timeout": f"time limit per completion, in seconds (default {_DEADLINE_S:g})",
     }

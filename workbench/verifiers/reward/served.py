@@ -148,7 +148,7 @@ def form_from(options: Mapping[str, str], *, whole: bool, asks: bool = False) ->
 
 CHAT_OPTIONS: Final = {
     "chat": "whether question and completion are sent as turns of a chat, formatted by the server's chat "
-    "template: true or false (default); for classify and pooling",
+    "template: true or false (default); only for the dialects classify and pooling",
     "answer": "with chat=true: text of the assistant's turn, with {completion} (default: only the completion)",
 }
 """Options that turn question and completion into a chat to score, and their descriptions."""
@@ -172,9 +172,10 @@ def answer_from(options: Mapping[str, str], form: Form, *, chat: bool) -> Form:
 
 
 WORD_OPTIONS: Final = {
-    "words": "completions: words for a correct and an incorrect completion (default Yes,No); the score is the "
+    "words": "with dialect=completions: words for a correct and an incorrect completion (default Yes,No); the score "
+    "is the "
     "probability that the next token is the first word rather than the second, or of the only word",
-    "logprobs": "completions: number of most likely tokens to request (default 5, OpenAI's maximum)",
+    "logprobs": "with dialect=completions: number of most likely tokens to request (default 5, OpenAI's maximum)",
 }
 """Options of `words_from` and for the number of requested tokens, and their descriptions."""
 _YES_OR_NO: Final = ("Yes", "No")

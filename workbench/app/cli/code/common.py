@@ -17,8 +17,8 @@ Source = Annotated[
 Truth = Annotated[
     str | None,
     option(
-        "Verifier whose test results are the true scores, or recorded (scores and ranks imported with the "
-        "solutions).  [default: a verifier that executes tests, else recorded]",
+        "Verifier whose test results are the true scores; or the word recorded, for the scores and ranks imported "
+        "with the solutions.  [default: a verifier that executes tests, else recorded]",
         metavar="NAME",
     ),
 ]
@@ -45,9 +45,9 @@ SolutionsEach = Annotated[int, option("Number of solutions per problem, includin
 SelectionRules = Annotated[
     Literal["released", "formula"],
     option(
-        "Rules of the selection: released (those of the authors' code, with the ground truth at rank 1) or "
-        "formula (section 2.2 of the paper, read literally, which may drop the ground truth: on 40 real "
-        "problems it had rank 1 in 10)."
+        "Rules for selecting solutions: released (as in the authors' code; the ground truth has rank 1) or formula "
+        "(section 2.2 of the paper, taken literally; it may drop the ground truth, which had rank 1 in only 10 of 40 "
+        "real problems)."
     ),
 ]
 

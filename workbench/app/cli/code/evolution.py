@@ -64,7 +64,10 @@ class CodeEvolveOptions(Options, frozen=True, kw_only=True):
     asked: Annotated[int, option("Number of tests requested per model call.", "--tests", ge=1, le=200)] = 20
     objective: Annotated[
         Literal["released", "max-min", "max-sum"],
-        option("Criterion by which three solutions are chosen in addition to the two best (docs/code-evolution.md)."),
+        option(
+            "Criterion for choosing the three solutions that the model sees in addition to the two best "
+            "(docs/code-evolution.md)."
+        ),
     ] = "released"
     easiest: Annotated[
         float | None,
@@ -271,7 +274,7 @@ class CodeRefineOptions(Options, frozen=True, kw_only=True):
 
 @verb(to_stdout=ToStdout("file"))
 def refine_command(project: Project, options: CodeRefineOptions) -> Output:
-    """Have a model rewrite problems of standard input, each with a function to write and about 20 tests.
+    """Have a model rewrite problems that read standard input: each then asks for a function and has about 20 tests.
 
     The model's own solution is executed against its tests, and the number it passes is reported; but no test is dropped
     because of it, since a model's solution may be as wrong as its tests. A problem with too few tests that check the
@@ -338,8 +341,8 @@ class CodeRepresentativesOptions(Options, frozen=True, kw_only=True):
     objective: Annotated[
         Literal["released", "max-min", "max-sum"],
         option(
-            "Criterion of --mode adversarial: released chooses among solutions that pass 40 % to under 90 "
-            "% of the tests, the others among all."
+            "Criterion of --mode adversarial. The criterion released chooses among solutions that pass 40 % to under "
+            "90 % of the tests; the other criteria choose among all solutions."
         ),
     ] = "released"
     seed: Annotated[int, option("Seed of the random choice between equally good solutions.")] = 0

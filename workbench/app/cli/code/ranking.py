@@ -204,7 +204,7 @@ class CodeMetricsOptions(Options, frozen=True, kw_only=True):
     truth: Truth = None
     suites: Suites = ()
     k: Annotated[
-        int | None, option("Use only the K solutions per problem that code select would keep.", ge=1, le=1_000)
+        int | None, option("Use only the K solutions per problem that `code select` would keep.", ge=1, le=1_000)
     ] = None
     missing: Annotated[
         Missing | None,
@@ -217,8 +217,8 @@ class CodeMetricsOptions(Options, frozen=True, kw_only=True):
     paper: Annotated[
         bool,
         option(
-            "Use the layout of the paper's tables: one row per verifier, data sets as columns. If the "
-            "database has test results, 5 solutions are selected unless --k is given."
+            "Use the layout of the paper's tables: one row per verifier, data sets as columns. If the database has "
+            "test results, 5 solutions per problem are selected unless --k is given."
         ),
     ] = False
     samples: BootstrapSamples = 2_000
@@ -311,9 +311,9 @@ class CodeHistogramsOptions(Options, frozen=True, kw_only=True):
 def histograms_command(options: CodeHistogramsOptions) -> Output:
     """Show scores, score gaps and sizes of a selection as histograms, and the test results of each run.
 
-    The selection is that of: workbench code select, with reference solutions run. For a database the shares of tests
-    (passed, failed by an assertion, failed otherwise) are shown, too. A verifier's scores, such as those of tests that
-    a model wrote, are shown for the same solutions. Exit code 3: some lines of FILE were rejected.
+    The selection is the one that workbench code select makes, with reference solutions run. For a database the shares
+    of tests (passed, failed by an assertion, failed otherwise) are shown, too. A verifier's scores, such as those of
+    tests that a model wrote, are shown for the same solutions. Exit code 3: some lines of FILE were rejected.
     """
     from workbench.coding.ranking.passing import histograms, outcome_shares, scores_of_selected, tests_of_problems
     from workbench.coding.ranking.selecting import RankingSelectionRules, select_from
@@ -425,8 +425,8 @@ def passk_command(options: CodePasskOptions) -> Output:
 
     Unbiased, 1 - C(n - c, k) / C(n, k), by data set, with a 95 % interval over problems; reference solutions in a
     database are not counted in n. FILE has one line per problem with "task_id", "n" and "c", or one line per solution
-    with "task_id" and "passed" (true or false, or a number with "total"), such as: workbench code results. Exit code 3:
-    some lines were rejected.
+    with "task_id" and "passed" (true or false, or a number with "total"), as workbench code results prints them. Exit
+    code 3: some lines were rejected.
     """
     require_one(options, "verifier", "truth", "suites", "where", "by_model")
     if options.against is not None and not options.by_model:

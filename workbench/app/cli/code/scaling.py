@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 class CodeScaleOptions(Options, frozen=True, kw_only=True):
     database: Database
     name: Annotated[
-        str, option("Name of the test suites and their verifiers, such as NAME-5, or NAME-MODEL-5 for several models.")
+        str,
+        option(
+            "Prefix of the names of the test suites and their verifiers: NAME-5, or NAME-MODEL-5 with several models."
+        ),
     ] = "scale"
     models: Models
     settings: ModelSettings = NONE_GIVEN

@@ -89,10 +89,10 @@ class CodeWriteTestsOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def write_tests_command(project: Project, options: CodeWriteTestsOptions) -> Output:
-    """Have a model write a test suite; the same command continues, and repeats no request.
+    """Have a model write a test suite; after an interruption the same command continues, and repeats no request.
 
-    Run it as any suite: workbench verify DB execution --name NAME -o suite=NAME. The score is the share of these tests
-    that a solution passes.
+    Run it like any other suite: workbench verify DB execution --name NAME -o suite=NAME. The score is the share of
+    these tests that a solution passes.
     """
     from workbench.coding.synthesis.tests import USUAL, own_prompt, reading_of, write_tests
     from workbench.runs.generation import models_from
@@ -145,7 +145,8 @@ class CodePoolOptions(Options, frozen=True, kw_only=True):
 def pool_command(project: Project, options: CodePoolOptions) -> Output:
     """Have every model write the same number of solutions of each problem, and keep all of them.
 
-    The paper's pools are 8 models with 8 solutions each. The same command continues, and repeats no request.
+    The paper's pools are 8 models with 8 solutions each. After an interruption the same command continues, and repeats
+    no request.
     """
     from workbench.coding.synthesis.asking import USUAL, fill_pool
     from workbench.runs.generation import models_from

@@ -149,7 +149,8 @@ MCTS_OPTIONS: Final[dict[str, str]] = {
     "selection": "mcts: selection of nodes: uct+llm (default) or uct alone",
     "order": "mcts: order of subtasks: fixed (default), or permuted for each item",
     "global_mode": "mcts: role of the global evaluation: one more vote (default) or the tiebreak",
-    "reward_tests": "mcts: when tests are drawn and executed: once per_item, h(x) (default), or again per_rollout",
+    "reward_tests": "mcts: when tests are drawn and executed: per_item (once, h(x); default) or per_rollout (again in "
+    "each rollout)",
     "traj_weight": "mcts: weight R(t) of a trajectory: terminal (its reward, default), states (its reward for "
     "each of its states) or node_q (the total reward of its nodes)",
     "simulation": "mcts: subtasks of the simulation: steps (default), or nodes of the tree, which later "
@@ -158,8 +159,8 @@ MCTS_OPTIONS: Final[dict[str, str]] = {
     "w_u": "mcts: weight of UCT in the selection uct+llm, next to w_l (default 0.9)",
     "w_l": "mcts: weight of the model's self-assessment in the selection uct+llm, next to w_u (default 0.1)",
     "epsilon": "mcts: value of the reward of a trajectory (default 1.1)",
-    "reuse": "mcts: subtask calls that later rollouts reuse: none (default), or those with the same history or "
-    "of the same subtask",
+    "reuse": "mcts: subtask calls that later rollouts reuse: none (default), history (calls with the same history) or "
+    "subtask (calls of the same subtask)",
     "history": "mcts: what the prompt of an analysis contains of earlier ones: none, outcomes or full "
     "assessments (default: none; outcomes with reuse=history)",
     **TESTCASE_OPTIONS,

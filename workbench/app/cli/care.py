@@ -59,9 +59,9 @@ class RestoreOptions(Options, frozen=True, kw_only=True):
 def restore_command(options: RestoreOptions) -> Output:
     """Restore a backup, or create a new database from an archive (export --format workbench).
 
-    A backup replaces the file at DB, which is kept next to it under another name, with its log. DB must not be open
-    anywhere. The file is checked first and never changed. To continue with a file that was copied over the database by
-    hand, name DB twice.
+    A backup replaces the file at DB. The replaced file is kept next to it under another name, with its log. DB must not
+    be open anywhere. The backup is checked first and never changed. To continue with a file that was copied over the
+    database by hand, name DB twice.
 
     An archive needs a new file name. Items, labels, verdicts, sets and metrics are those of the original database. Data
     of an older version is migrated. Verifiers of an archive may name servers and templates: they are used only after

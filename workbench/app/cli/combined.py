@@ -87,9 +87,9 @@ class BestOfOptions(Options, frozen=True, kw_only=True):
 def best_of_command(project: Project, options: BestOfOptions) -> Output:
     """Show how often a verifier's pick from n completions is correct (best of n).
 
-    By score if a verifier gives scores, else by verdict, compared with a random pick and the best possible one
-    (pass@n). Only questions with at least n completions count, all equally; --protocol says how abstentions are
-    counted.
+    A verifier picks by its scores if it gives any, else by its verdicts. The result is compared with a random pick and
+    with the best possible one (pass@n). Only questions with at least n completions count, all equally; --protocol says
+    how abstentions are counted.
     """
     from workbench.measuring.selecting import best_of, best_of_text
 
@@ -110,9 +110,9 @@ class ValidityOptions(Options, frozen=True, kw_only=True):
 def validity_command(project: Project, options: ValidityOptions) -> Output:
     """Check what verdicts depend on besides correctness: length, authorship, form, chance.
 
-    Differences are taken between completions of equal gold and answer type, with intervals clustered by question: gold
-    itself correlates with length and form, so that otherwise one would measure the data. Flip rates need several
-    samples or runs; judges that selected the data are named (workbench selected-by).
+    Only completions with the same gold and answer type are compared, since gold itself correlates with length and form.
+    Intervals are clustered by question. Flip rates need several samples or runs. Judges that selected the data are
+    named (workbench selected-by).
     """
     from workbench.measuring.validity import validity, validity_text
 
@@ -171,8 +171,8 @@ class CorrelateOptions(Options, frozen=True, kw_only=True):
 def correlate_command(project: Project, options: CorrelateOptions) -> Output:
     """Show how well a verifier's scores correlate with gold labels: Kendall, Pearson and Spearman.
 
-    Each over all items, and as the mean of the questions' own coefficients, with the number of questions that have one:
-    a question whose scores or labels are all the same has none.
+    Each coefficient is computed over all items, and as the mean of the coefficients of single questions. A question
+    whose scores or labels are all equal has no coefficient; the number of questions that have one is shown.
     """
     from workbench.measuring.scores import correlate
 
@@ -245,8 +245,8 @@ def calibrate_command(project: Project, options: CalibrateOptions) -> Output:
     """Show how well a verifier's scores predict correctness, raw and calibrated against gold.
 
     Compares its verdicts, its scores, and its scores after Platt's sigmoid and after isotonic regression: AUROC,
-    pairwise accuracy, the expected calibration error (ECE) with its interval, Brier score. Maps are fitted on four
-    fifths of the questions and evaluated on the rest, in turn (--folds).
+    pairwise accuracy, the expected calibration error (ECE) with its interval, Brier score. The calibrations are fitted
+    on four fifths of the questions and evaluated on the rest, in turn (--folds).
     """
     from workbench.measuring.calibrating import calibrate, calibration_text, write_calibration_plots
 
@@ -284,8 +284,8 @@ def downstream_command(project: Project, options: DownstreamOptions) -> Output:
     """Show how verifiers' accuracy relates to the scores of models trained with them.
 
     FILE holds JSON lines, or CSV with these columns: "verifier", "benchmark", "score", optionally "step", "seed" and
-    "n" (items of the benchmark). Verifiers are compared at the training steps they all have; seeds are averaged. A line
-    with "verifier" and "model" has the mean accuracy of that model's completions here, by data set, for its scores
+    "n" (items of the benchmark). Verifiers are compared at the training steps they all have; seeds are averaged. For a
+    line with "verifier" and "model", the scores are the mean accuracies of that model's completions in DB, by data set
     (avg@k). Exit code 3: some lines were rejected.
     """
     from workbench.measuring.downstream import downstream, downstream_text

@@ -63,8 +63,8 @@ class CompleteOptions(Options, frozen=True, kw_only=True):
 def complete_command(project: Project, options: CompleteOptions) -> Output:
     """Have models write completions of a set's questions, and add them to the data set.
 
-    PLAN is a TOML file with any number of models (docs/building.md). All are asked in parallel, each at its own pace.
-    After a kill the same command continues; answered requests are never repeated.
+    PLAN is a TOML file with any number of models (docs/building.md). All models are asked in parallel, each at its own
+    pace. After an interruption the same command continues; answered requests are never repeated.
     """
     wanted = _read_plan(project, options)
     if options.dry_run:

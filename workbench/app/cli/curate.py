@@ -284,10 +284,10 @@ class CurateDuplicatesOptions(Options, frozen=True, kw_only=True):
 def duplicates_command(project: Project, options: CurateDuplicatesOptions) -> Output:
     """Find duplicate questions, within a source and across sources, and exclude them.
 
-    Spaces, case, punctuation and LaTeX layout don't matter; numbers, operators and variables do: questions of one
-    template with other numbers are all kept, and so are those that differ in other words, unless their reference
-    answers are equal and distinctive. Of duplicates the one with the most metadata is kept, then the first by data set
-    and id. Nothing is deleted; --undo includes them again.
+    Spaces, case, punctuation and LaTeX layout don't matter. Numbers, operators and variables do: questions that differ
+    in a number are all kept. Questions that differ in other words are kept, too, unless their reference answers are
+    equal and distinctive. Of several duplicates, the one with the most metadata is kept; if these are equal, the first
+    by data set and id. Nothing is deleted; --undo includes the excluded questions again.
     """
     if sum(1 for one in (options.model, options.local, options.file) if one is not None) > 1:
         raise UsageError("Give one of --model, --local and --embeddings.")
@@ -381,11 +381,12 @@ class CurateTypesOptions(Options, frozen=True, kw_only=True):
 def types_command(project: Project, options: CurateTypesOptions) -> Output | None:
     """Have a model propose answer types, set types yourself, accept proposals, or list them.
 
-    A type counts, in accuracy and elsewhere, if it came with the file or was agreed: two annotators agree, or a third
-    decides. One annotator's type and a model's proposal are kept separately; they are used by draws without
-    --confirmed, and count elsewhere after --accept. A proposal is not a label: annotators don't see it. To import a
-    file of annotators' types: workbench labels DB import FILE, one line per type {"question_id": …, "annotator": …,
-    "answer_subtype": "A1"}. To list questions for which a model finds no type: workbench curate DB exclude --candidates
+    A type counts, in accuracy and elsewhere, if it was in the imported file, if two annotators agreed on it, or if a
+    third person decided it. One annotator's type and a model's proposal are kept separately; they are used by draws
+    without --confirmed, and count elsewhere after --accept. A proposal is not a label: annotators don't see it. To
+    import a file of annotators' types: workbench labels DB import FILE, one line per type {"question_id": …,
+    "annotator": …, "answer_subtype": "A1"}. To list questions for which a model finds no type: workbench curate DB
+    exclude --candidates
     """
     if sum((options.model is not None, bool(options.said), options.listing, options.accept is not None)) > 1:
         raise UsageError("Give one of --model, --set, --accept and --list.")

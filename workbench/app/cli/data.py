@@ -119,8 +119,8 @@ def import_command(options: ImportOptions) -> Output:
 
     Files of code are recognised by their keys: our own problems and solutions, HumanEval, HumanEval-X, MBPP, EvalPlus,
     APPS, TACO, CodeContests, Codeforces, SYNTHETIC-1 and -2, BigCodeBench, LiveCodeBench, Scoring-Verifiers,
-    EvolveCoder, evolved suites, samples (docs/code-formats.md). Problems are read before solutions; solutions alone go
-    to the data set that holds their problems.
+    EvolveCoder, evolved suites, samples (docs/code-formats.md). Problems are read before solutions; a file of solutions
+    alone is added to the data set that holds their problems.
 
     Logs of evaluations and trainings are recognised by their content: lm-evaluation-harness's samples and Inspect's
     logs (docs/import.md), OpenAI evals and batches, RewardBench, xVerify, CompassVerifier, TRL's and verl's
@@ -253,18 +253,18 @@ def _say_left_out_of(file: str, found: ImportReport | FileReport) -> None:
 def export_command(project: Project, options: ExportOptions) -> Output:
     """Write items, labels, verdicts, outcomes of tests or the project to a file; compressed when its name ends in .gz.
 
-    FILE may be -, standard output; then --format says the format. Else the name does where it can: .csv, .parquet, .zip
-    (an archive). Several formats end in .jsonl or .json: name one with --format.
+    FILE may be - for standard output, with --format. Otherwise the file's name implies the format where it can: .csv,
+    .parquet, .zip (an archive). Several formats end in .jsonl or .json: name one with --format.
 
     verifybench is the released schema: an imported file comes back byte for byte, with annotators' labels if there are
     any (--gold imported leaves them out). verifybench-fixed has the two type fields the right way round. csv, parquet
     and jsonl hold everything. label-studio and argilla write items with annotators' labels in the formats of those
     tools; import and labels import read them back. labels writes the same as labels export, for the selected items.
 
-    sft and pairs are for training: conversations, as with --where verdict=correct (only completions that verifiers call
-    correct), and a correct with an incorrect completion of the same question, by gold or, with --verifier NAME, by its
-    verdicts. workbench is an archive of everything, which workbench restore turns into an equal database: protect it
-    like the database.
+    sft and pairs are for training. sft writes conversations; with --where verdict=correct, only completions that
+    verifiers call correct. pairs writes a correct and an incorrect completion of the same question, by gold or, with
+    --verifier NAME, by that verifier's verdicts. The format workbench is an archive of everything, which workbench
+    restore turns into an equal database. Protect it like the database.
 
     CSV cells are data: a spreadsheet may read a cell that begins with =, +, - or @ as a formula.
     """

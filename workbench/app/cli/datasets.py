@@ -36,8 +36,9 @@ def datasets_command(project: Project, options: DatasetsOptions) -> Output:
     workbench datasets DB restore problems-wrong
 
     Nothing is deleted: every item of an excluded data set is excluded, with author and reason, and metrics, runs'
-    tables and lists of code problems leave it out. Items that were excluded before stay excluded when it is restored.
-    Rename it to use its name for a corrected file. None of this is possible while a run works on it.
+    tables and lists of code problems leave it out. Items that were excluded before stay excluded when the data set is
+    restored. To import a corrected file under the same name, rename the data set first. None of this is possible while
+    a run works on the data set.
     """
     if len(options.names) != len(_NAMES[options.verb].split(" --")[0].split()):
         raise UsageError(f"Write: workbench datasets DB {options.verb} {_NAMES[options.verb]}".rstrip())

@@ -98,9 +98,9 @@ def accuracy_command(project: Project, options: AccuracyOptions, as_json: bool) 
     permutation test by question, and a q-value over all cells of the table (Benjamini and Hochberg), of subtypes within
     significant types (Benjamini and Bogomolov). Micro is the mean over items, macro the unweighted mean over groups.
 
-    Intervals are Wilson's of as many items as there would be without clusters, with Student's t; Clopper and Pearson's
-    where few questions are wrong, or right; those of balanced accuracy and MCC are put together from both classes' (Zou
-    and Donner).
+    Intervals are Wilson's, with Student's t and the effective number of items (adjusted for clusters). Where few
+    questions are wrong, or few are right, they are Clopper and Pearson's. Intervals of balanced accuracy and MCC
+    combine those of the two classes (Zou and Donner).
     """
     from workbench.measuring.accuracy_tables import accuracy_as, overview_as, sorted_by
 
@@ -220,8 +220,8 @@ def report_command(project: Project, options: ReportOptions) -> Output:
     """Write one self-contained page: data card, tables, plots, confusion matrices, comparisons, examples, methods.
 
     The page needs no network and no script, and executes nothing from the data. It shows questions, final answers and
-    the ends of completions as examples; --examples 0 leaves them out. Apart from its date the same database gives the
-    same bytes.
+    the ends of completions as examples; --examples 0 leaves them out. The same database always gives the same bytes,
+    apart from the date.
 
     --figures writes its plots for a paper, with or without the report: they are readable without colour, and the same
     database gives the same bytes.

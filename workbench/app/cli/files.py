@@ -54,8 +54,8 @@ def judge_file_command(options: JudgeFileOptions) -> Output:
     level). With --on, the nodes of a Ray cluster do the work, with identical output.
 
     After an interruption the same command continues: it judges only missing partitions, and missing files of a folder.
-    Rejected rows are in _OUT.refused.jsonl, with file, line, field and reason; the exit code is then 3, as if a file of
-    a folder can't be read: the others are judged.
+    Rejected rows are in _OUT.refused.jsonl, with file, line, field and reason; the exit code is then 3. It is also 3 if
+    a file of a folder can't be read; the other files are judged.
     """
     from workbench.interchange.importing import parse_map
     from workbench.interchange.judging_files import judge_files

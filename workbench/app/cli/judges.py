@@ -139,9 +139,9 @@ def parse_command(options: ParseOptions) -> None:
     """Parse recorded judge outputs again: each line is printed with a verdict.
 
     FILE has JSON lines with the judge's reply in "raw", optionally gzip; - is standard input. Each line gains verdict
-    (correct, incorrect, abstain), score (ICE-Score's number or null) and label (CompassVerifier's A, B, C or null). @1
-    parses like the upstream project, @2 strictly; in a reply whose "finish_reason" says that it was cut off, @2 accepts
-    only a labelled verdict. Exit code 3: some lines were rejected.
+    (correct, incorrect, abstain), score (ICE-Score's number or null) and label (CompassVerifier's A, B, C or null). A
+    parser whose name ends in @1 parses like the upstream project, one with @2 strictly: in a reply whose
+    "finish_reason" says that it was cut off, @2 accepts only a labelled verdict. Exit code 3: some lines were rejected.
     """
     piped = str(options.file) == "-"
     place = "standard input" if piped else options.file
@@ -376,8 +376,8 @@ class ProbeOptions(Options, frozen=True, kw_only=True):
 def probe_command(project: Project, options: ProbeOptions, as_json: bool) -> Output | None:
     """Attack a verifier (`rules` by default): measure how often it accepts completions without an answer.
 
-    Crafted completions of the data's questions are judged along with right ones. They never become items: gold and
-    accuracy don't change. A judge's replies are stored, so repeating it asks nothing twice.
+    Crafted completions of the data's questions are judged together with correct ones. They never become items: gold and
+    accuracy don't change. A judge's replies are stored, so repeating the command sends no request twice.
     """
     from workbench.measuring.studies import probe_text
     from workbench.runs.probes import plan, run

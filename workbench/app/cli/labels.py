@@ -54,8 +54,9 @@ def labels_command(project: Project, options: LabelsOptions) -> Output:
     adjudications carry "role": "adjudicator". A table (CSV, TSV, XLSX) has these as columns, or one column per person,
     whose cells say correct, incorrect, unsuitable: REASON or A1.
 
-    Importing a file twice changes nothing. A file is trusted for everybody it names, and the people and kinds are
-    reported; --only trusts one person, and no decisions. Exit code 3: some lines were rejected.
+    Importing a file twice changes nothing. Labels are accepted for everybody the file names; the people and the kinds
+    of labels are reported. --only accepts the labels of one person, and no decisions. Exit code 3: some lines were
+    rejected.
     """
     file = options.file
     if options.verdicts is not None:
@@ -145,9 +146,10 @@ class ConflictsOptions(Options, frozen=True, kw_only=True):
 def conflicts_command(project: Project, options: ConflictsOptions) -> Output:
     """List conflicts by kind, and resolve many similar ones at once.
 
-    list shows the number of each kind, and with --class the items with both sides, without names. settle decides all of
-    one kind, or those that --where selects; conflicts that have changed since or that this person may not resolve are
-    left out and listed (exit code 3). undo retracts the last decision, on all its items.
+    list shows the number of conflicts of each kind. With --class it shows the items with both labels, without names.
+    settle resolves all conflicts of one kind, or those that --where selects; conflicts that have changed since or that
+    this person may not resolve are left out and listed (exit code 3). undo retracts the last decision, on all its
+    items.
 
     workbench conflicts DB --as chen
 
@@ -264,9 +266,9 @@ class AgreementOptions(Options, frozen=True, kw_only=True):
 def agreement_command(options: AgreementOptions) -> Output:
     """Show annotator agreement: percent, kappa, alpha, AC1, with intervals and prevalence.
 
-    In a database, first-pass blind labels in force count, "unsuitable" as a category; adjudications, repeats and checks
-    do not. Labels after a reopening count only with --round latest. A file may hold any ratings: values are text or
-    numbers. Exit code 3: some lines were rejected.
+    In a database, only blind first labels that are in force count, with "unsuitable" as a category. Adjudications,
+    repeats and checks do not count. Labels after a reopening count only with --round latest. A file may hold any
+    ratings: values are text or numbers. Exit code 3: some lines were rejected.
     """
     if (options.database is None) == (options.file is None):
         raise click.UsageError("Name a database, or a file with --from.")
@@ -364,16 +366,17 @@ class MergeOptions(Options, frozen=True, kw_only=True):
 def merge_command(project: Project, options: MergeOptions) -> Output:
     """Merge the labels of returned bundles, or with --whole of other databases; those files stay unchanged.
 
-    A bundle is trusted for its person, on its items, since it was made. Everything else in it is rejected, named and
-    counted, and the exit code is then 3. --whole trusts a file for everybody, and reports what it contains.
+    From a bundle, only labels that its annotator gave on its items since it was made are accepted. Everything else in
+    it is rejected, named and counted, and the exit code is then 3. --whole accepts the labels of everybody in a file,
+    and reports what it contains.
 
     The order doesn't matter, and merging a file twice changes nothing. Labels are matched to items by their ids and
     texts, and to people by name. Labels beyond an item's assigned number of annotators are kept, listed, and counted in
     agreement.
 
     With --runs it merges verdicts of other machines on the same items, such as those of other shards (verify --shard),
-    if verifier, settings, version, texts and tests are the same. A verdict that differs from the one here is named, and
-    the one here is kept.
+    if verifier, settings, version, texts and tests are the same. If a verdict differs from the one in DB, the
+    difference is reported, and the verdict in DB is kept.
     """
     if options.runs:
         return _merge_runs_output(project, options)

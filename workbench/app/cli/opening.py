@@ -130,8 +130,8 @@ def open_command(options: OpenOptions) -> None:
     `workbench DB` is short for `workbench open DB`. ITEM is the first item: the id of a completion or question, or the
     end of an id.
 
-    With --as it is an annotator's app: their queue, conflicts to resolve, their history. Without it, it is the
-    coordinator's: looks at an item's gold, verdicts and labels are recorded, and labels given in it count as not blind.
+    With --as, it is an annotator's app: it shows their queue, conflicts to resolve and history. Without --as, it is the
+    coordinator's app: looks at an item's gold, verdicts and labels are recorded, and labels count as not blind.
     """
     # Under another driver of Textual (`workbench serve`) the app draws elsewhere.
     served = "TEXTUAL_DRIVER" in os.environ

@@ -139,17 +139,18 @@ def assign_command(project: Project, options: AssignOptions) -> Output:
     representative of all items (workbench estimate, plan). The same --seed draws the same ones, and a larger N adds to
     them.
 
-    With --order disagreement those items come first on which the verifiers' newest complete runs are split most evenly,
-    with --order uncertainty those of which they are least sure; --per-subtype and --limit keep the first ones. Their
-    labels are not a random sample; estimate and plan say so.
+    With --order disagreement, items on which the verifiers' newest complete runs are split most evenly come first. With
+    --order uncertainty, items on which the verifiers are least sure come first. --per-subtype and --limit keep the
+    first items. Their labels are not a random sample; estimate and plan say so.
 
-    Labels given earlier count: items whose label is final already are left out (--final-too has them labelled as
-    well), other labels fill slots of their items, and all of it is counted; --dry-run says it beforehand. Items
-    that are assigned already get the slots they lack, if --per-item is larger now. In any case the people named here
-    may also claim what is still open on them, and in their batches; --cap sets a person's cap there anew.
+    Labels given earlier count. Items whose label is already final are left out, unless --final-too is given; on other
+    items, existing labels fill slots. Both are reported, with --dry-run beforehand. Items that are already assigned get
+    the missing slots if --per-item is now larger. The people named here may also claim slots that are still open on
+    these items and in their batches; --cap replaces a person's cap there.
 
-    The first people of a project are added. Later a name that nobody has may be a slip: at a terminal it is asked
-    whether it is meant, elsewhere it is rejected until `workbench annotators DB add` has added it.
+    If the project has no people yet, the named people are added. Later, an unknown name may be a typing error: at a
+    terminal the command asks for confirmation, elsewhere it rejects the name until `workbench annotators DB add` has
+    added it.
     """
     from workbench.labelling import people
     from workbench.measuring.planning import ordering_by
@@ -249,8 +250,8 @@ def checks_command(project: Project, options: ChecksOptions) -> Output:
 
     workbench checks DB report
 
-    With --limit N items are added that were drawn at random, spread over their questions: people are then seen on all
-    kinds of items. The same --seed draws the same ones.
+    With --limit N, N items are drawn at random, spread over their questions, so that people are checked on all kinds of
+    items. The same --seed draws the same items.
 
     Checks are not part of the benchmark: they have no gold, no overlap and no state. A line to import:
     {"completion_id": …, "verdict": "correct" | "incorrect" | "unsuitable"}, optionally with dataset and question_id. An
@@ -461,8 +462,8 @@ def flags_command(project: Project, options: FlagsOptions) -> Output:
 
     workbench flags DB answer c17 "Round to three digits: see the guidelines." --by dora
 
-    Of the annotators only the one who flagged the item gets the answer. Browse and every --where know flagged=open,
-    answered or none.
+    Only the annotator who flagged the item gets the answer. To select items by flag, in Browse or with --where:
+    flagged=open, flagged=answered or flagged=none.
     """
     from workbench.labelling import coordinating
 

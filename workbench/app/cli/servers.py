@@ -324,11 +324,11 @@ class ReplayOptions(Options, frozen=True, kw_only=True):
 def replay_command(options: ReplayOptions, as_json: bool) -> None:
     """Serve recorded replies over HTTP, as a model server on this machine, until Ctrl-C.
 
-    FILE has JSON lines, gzip or not: {"request": {…}, "response": {…}} answers the very same request, {"match": "…",
-    "raw": "…"} any request in which the text (or each of a list of texts) occurs, with "asked": "NAME" only one for
-    that model: one server can replace many. Several replies to one request alternate; an unknown request gets a 422.
-    It lists the models that FILE names. The base_url is printed when the server is ready. Every response is marked as
-    recorded, and so are the verdicts that depend on it.
+    FILE has JSON lines, gzip or not. {"request": {…}, "response": {…}} answers exactly that request. {"match": "…",
+    "raw": "…"} answers any request that contains the text (or each of a list of texts). With "asked": "NAME" it answers
+    only requests for that model, so that one server can replace many. Several replies to one request alternate; an
+    unknown request gets a 422. It lists the models that FILE names. The base_url is printed when the server is ready.
+    Every response is marked as recorded, and so are the verdicts that depend on it.
     """
     from workbench.app.web.replay import serve
 

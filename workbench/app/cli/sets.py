@@ -135,9 +135,9 @@ def preset_command(options: PresetOptions) -> None:
 def publish_command(project: Project, options: PublishOptions) -> Output:
     """Write frozen sets into a folder: items, labels, data card, leaderboard, checksums.
 
-    SET is NAME or NAME@VERSION of a balanced or hard set. Each becomes a configuration that Hugging Face's datasets
-    loads: load_dataset(FOLDER, NAME). The data is that of the moment the set was frozen. The same database gives the
-    same bytes.
+    SET is NAME or NAME@VERSION of a balanced or hard set. Each becomes a configuration that Hugging Face's library
+    datasets loads: load_dataset(FOLDER, NAME). The data is that of the moment the set was frozen. The same database
+    gives the same bytes.
     """
     from workbench.benchmarks.publishing.publishing import publish
 
@@ -225,13 +225,13 @@ def balanced_command(project: Project, options: BalancedOptions) -> Output:
 def hard_command(project: Project, options: HardOptions) -> Output:
     """Build a hard set: items on which judges are split, labelled by annotators.
 
-    The first call freezes the queue NAME-queue: items with --minority judges on the weaker side, by the verdicts of all
-    judges (an abstention is no vote), divided among domains and sources. Have it labelled:
+    The first call freezes the queue NAME-queue: items on which --minority judges disagree with the majority (an
+    abstention is no vote), divided among domains and sources. Have it labelled:
 
     workbench assign DB --where set=hard-queue …
 
-    Once that is done, the same command freezes the set, without unsuitable items. The judges are marked in every table
-    from the queue on.
+    Once that is done, the same command freezes the set, without unsuitable items. From the queue on, every table marks
+    these judges.
     """
     from workbench.benchmarks.building.hard import build_hard
 

@@ -54,9 +54,9 @@ def stack_command(project: Project, options: StackOptions) -> Output:
     """Find the best stack of verifiers, or show the accuracy and cost of one, from stored verdicts: no calls are made.
 
     In a stack each stage judges the items deferred by the stages before it. A stage decides an item by its verdict
-    correct, incorrect or both, or by its score; @ and answer types restrict its items. Without --stages all stacks are
-    tried. The best is chosen on four fifths of the questions and evaluated on the rest, in turn (--folds). The table of
-    stages shows how often each was wrong on its decided items, by answer type.
+    (correct, incorrect or both) or by its score; @ with answer types restricts the stage to items of these types.
+    Without --stages all stacks are tried. The best is chosen on four fifths of the questions and evaluated on the rest,
+    in turn (--folds). The table of stages shows how often each was wrong on its decided items, by answer type.
     """
     from workbench.measuring.stack_choosing import best_stacks
     from workbench.measuring.stack_tables import best_text, simulated_text, write_front_plot

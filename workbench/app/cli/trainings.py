@@ -33,9 +33,9 @@ def training_command(project: Project, options: TrainingOptions) -> Output:
 
     The items that workbench.reward(..., audit="p.db") and reward-server --audit p.db sampled from a training are
     ordinary items, in a data set of its name: annotators label them blind (assign), or a stronger judge does (verify,
-    then --scored-by). Shares are weighted by the inverse sampling probability. Alarms: a phrasing suddenly frequent
-    among accepted completions, and a higher rate of wrong acceptances than before; the false-alarm rate of each is
-    designed to be at most one in 20,000 steps.
+    then --scored-by). Shares are weighted by the inverse sampling probability. There are two alarms: a phrasing is
+    suddenly frequent among accepted completions, or the rate of wrong acceptances is higher than before. The
+    false-alarm rate of each is designed to be at most one in 20,000 steps.
     """
     from workbench.measuring.watching import watched
     from workbench.measuring.watching_tables import training_text

@@ -217,8 +217,8 @@ def runs_command(project: Project, options: RunsOptions) -> Output | None:
     """List runs, or show, pause, cancel, resume or delete one by its number.
 
     delete removes a run's verdicts with their evidence from all metrics; only a backup can restore them. Replies of
-    model servers are kept and reused. A run that is active, that selected a frozen set, or that has reviewers'
-    decisions is not deleted.
+    model servers are kept and reused. A run is not deleted if it is active, if its verdicts selected a frozen set, or
+    if reviewers' decisions refer to them.
     """
     for flag, verb_ in (
         ("retry_errors", "resume"),

@@ -236,11 +236,12 @@ def metrics_command(options: CodeMetricsOptions) -> Output:
     """Show how well verifiers rank and score the solutions of problems.
 
     Top-1, Bottom-1, Spearman, Kendall, MAE and R², with 95 % intervals. In a database every verifier with scores is
-    compared with the test results, all on the same problems. A verifier that has judged too little is left out unless
-    --verifier names it; a missing score counts as its lowest score. With --k or --paper the reference solution is run
-    if no solution represents it and the verifiers execute tests, and has rank 1. FILE has one line per solution with
-    "dataset" (HE_plus, HE_base, MBPP_plus, MBPP_base), "task_id", "rank", "ground_average_test_score" and the scores
-    "average_test_score" (utg) and "reward": {"reward_score"} (reward). Exit code 3: some lines were rejected.
+    compared with the test results, all on the same problems. A verifier that has judged too few solutions is left out
+    unless --verifier names it. A missing score counts as the verifier's lowest score. With --k or --paper the reference
+    solution has rank 1. If no solution represents it and the verifiers execute tests, it is run first. FILE has one
+    line per solution with "dataset" (HE_plus, HE_base, MBPP_plus, MBPP_base), "task_id", "rank",
+    "ground_average_test_score" and the scores "average_test_score" (utg) and "reward": {"reward_score"} (reward). Exit
+    code 3: some lines were rejected.
     """
     require_one(options, "verifiers", "truth", "suites", "k", "missing", "where")
     if options.source is not None:
@@ -368,9 +369,9 @@ class CodeSaturationOptions(Options, frozen=True, kw_only=True):
 def saturation_command(project: Project, options: CodeSaturationOptions) -> Output:
     """Show how many tests are enough to rank solutions as all tests do.
 
-    Mean over problems of Spearman's coefficient between the solutions' scores on k tests, drawn without replacement,
-    and on all tests; problems with at least 15 tests and two distinct scores. The first k whose lower 95 % bound is at
-    least 0.90 is enough.
+    For each k, the command draws k tests without replacement. It shows the mean over problems of Spearman's coefficient
+    between the solutions' scores on these tests and on all tests. Only problems with at least 15 tests and two distinct
+    scores are used. The first k whose lower 95 % bound is at least 0.90 is enough.
     """
     from workbench.coding.ranking.passing import saturation
     from workbench.coding.ranking.tables import saturation_as
@@ -423,10 +424,10 @@ class CodePasskOptions(Options, frozen=True, kw_only=True):
 def passk_command(options: CodePasskOptions) -> Output:
     """Show pass@k: the chance that at least one of k solutions of a problem passes all tests.
 
-    Unbiased, 1 - C(n - c, k) / C(n, k), by data set, with a 95 % interval over problems; reference solutions in a
-    database are not counted in n. FILE has one line per problem with "task_id", "n" and "c", or one line per solution
-    with "task_id" and "passed" (true or false, or a number with "total"), as workbench code results prints them. Exit
-    code 3: some lines were rejected.
+    The estimate is unbiased: 1 - C(n - c, k) / C(n, k). It is shown by data set, with a 95 % interval over problems.
+    Reference solutions in a database are not counted in n. FILE has one line per problem with "task_id", "n" and "c",
+    or one line per solution with "task_id" and "passed" (true or false, or a number with "total"), as workbench code
+    results prints them. Exit code 3: some lines were rejected.
     """
     require_one(options, "verifier", "truth", "suites", "where", "by_model")
     if options.against is not None and not options.by_model:

@@ -67,8 +67,9 @@ class CodeScaleOptions(Options, frozen=True, kw_only=True):
 def scale_command(project: Project, options: CodeScaleOptions) -> Output:
     """Have models write suites of 5, 10, 15, 20 and 25 tests, run them, and show how well each ranks solutions.
 
-    Each suite is written as by write-tests --n, and its verifier is verify execution -o suite=… on it. The truth (base
-    and plus by default) must have been run. The same command continues, and asks and runs nothing twice.
+    Each suite is written as by write-tests --n; its verifier is execution with -o suite=…. The suites that give the
+    true scores (base and plus by default) must have been run. After an interruption the same command continues, and
+    repeats no request and no run.
 
     workbench code scale DB --model qwen --n 5,10,15,20,25 -o base_url=http://localhost:8000/v1
     """

@@ -40,8 +40,8 @@ class CodeWriteSolutionsOptions(Options, frozen=True, kw_only=True):
 def write_solutions_command(project: Project, options: CodeWriteSolutionsOptions) -> Output:
     """Have models write correct and incorrect solutions until each problem has k different scores.
 
-    Solutions are executed in the sandbox and join the data set; in a problem without a ground truth the reference
-    becomes one. The same command continues, and repeats no request.
+    Solutions are executed in the sandbox and added to the data set. In a problem without a ground truth, the reference
+    solution becomes the ground truth. After an interruption the same command continues, and repeats no request.
     """
     from workbench.coding.problems import programs_sandbox
     from workbench.coding.synthesis.solutions import USUAL, kinds_of, run_name, write_solutions

@@ -237,7 +237,9 @@ def finding_actions(screen: str) -> tuple[Action, ...]:
         Action(f"{screen}.find", "slash", "find", "Find", "Find a text."),
         Action(f"{screen}.find-next", "n", "find_next(1)", "Next hit", "Go to the next hit.", False),
         Action(f"{screen}.find-previous", "N", "find_next(-1)", "Previous hit", "Go to the previous hit.", False),
-        Action(f"{screen}.back", "escape,q", "back", "Back", "Close the line, or go back to the previous screen."),
+        Action(
+            f"{screen}.back", "escape,q", "back", "Back", "Close the input line, or go back to the previous screen."
+        ),
     )
 
 

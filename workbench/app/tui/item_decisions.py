@@ -27,7 +27,7 @@ def coordinating_actions(screen: str) -> tuple[Action, ...]:
             "x",
             "exclude",
             "Exclude",
-            "Exclude it from all tables, or include it; asks why.",
+            "Exclude the item from tables, or include it; asks why.",
             False,
         ),
     )

@@ -41,11 +41,16 @@ _SAYING_S = 0.05
 def card_actions(screen: str) -> tuple[Action, ...]:
     return (
         Action(
-            f"{screen}.completion", "C", "open('completion')", "Whole", "The whole completion; again: the card.", False
+            f"{screen}.completion",
+            "C",
+            "open('completion')",
+            "Whole",
+            "Open the whole completion; again: go back to the card.",
+            False,
         ),
-        Action(f"{screen}.question", "Q", "open('question')", "Question", "The whole question.", False),
-        Action(f"{screen}.reference", "R", "open('reference')", "Reference", "The whole reference.", False),
-        Action(f"{screen}.raw", "o", "raw", "Raw", "The exact texts, or rendered ones.", False),
+        Action(f"{screen}.question", "Q", "open('question')", "Question", "Open the whole question.", False),
+        Action(f"{screen}.reference", "R", "open('reference')", "Reference", "Open the whole reference.", False),
+        Action(f"{screen}.raw", "o", "raw", "Raw", "Show the exact texts, or the rendered ones.", False),
         Action(f"{screen}.boxed", "n", "boxed(1)", "Next hit", "Go to the next hit, or \\boxed.", False),
         Action(f"{screen}.find-previous", "N", "boxed(-1)", "Previous hit", "Go to the previous hit or box.", False),
         Action(f"{screen}.find", "slash", "find", "Find", "Find a text in the whole text.", False),

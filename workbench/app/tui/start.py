@@ -85,9 +85,9 @@ class StartApp(App[Beginning]):
     """
     ENABLE_COMMAND_PALETTE = False
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("start.quit", "q,ctrl+q", "quit", "Quit", "Leave."),
+        Action("start.quit", "q,ctrl+q", "quit", "Quit", "Leave the app."),
         Action("start.help", "question_mark,f1", "help", "Keys", "Explain the keys."),
-        Action("start.back", "escape", "close", "Back", "Close the line, or go back."),
+        Action("start.back", "escape", "close", "Back", "Close the input line, or go back."),
     )
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(ACTIONS)]
 

@@ -43,7 +43,7 @@ class PreviewScreen(FindingScreen):
     TITLE_TEXT, REMARK = "Preview", ""
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("preview.next", "right_square_bracket", "next", "Next call", "Go to the next request."),
-        Action("preview.raw", "o", "raw", "Raw", "Show bodies byte for byte, or formatted."),
+        Action("preview.raw", "o", "raw", "Raw", "Show request bodies byte for byte, or formatted."),
         Action("preview.item", "i", "item", "Item", "Show the requests about another item."),
         *finding_actions("preview"),
     )
@@ -134,9 +134,11 @@ class AddJudgeScreen(ServerTestScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("judge.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: back)."),
         Action("judge.preview", "f3,ctrl+t", "preview", "Preview", "Show an item's exact request.", priority=True),
-        Action("judge.test", "f5", "test", "Test server", "See what the server can do.", priority=True),
-        Action("judge.replay", "f7", "replay", "Replay", "Serve recorded replies instead.", priority=True),
-        Action("judge.save", "f4,ctrl+r", "save", "Save", "Save it in workbench.toml.", priority=True),
+        Action("judge.test", "f5", "test", "Test server", "Test what the server can do.", priority=True),
+        Action(
+            "judge.replay", "f7", "replay", "Replay", "Serve recorded replies instead of a model server.", priority=True
+        ),
+        Action("judge.save", "f4,ctrl+r", "save", "Save", "Save the judge in workbench.toml.", priority=True),
         Action("judge.close", "escape,q", "close", "Close", "Leave without saving."),
     )
 

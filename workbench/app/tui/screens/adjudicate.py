@@ -76,9 +76,15 @@ class VerdictsAfter(ModalScreen[str]):
 
 
 ADJUDICATE_ACTIONS: tuple[Action, ...] = (
-    Action("adjudicate.correct", "1", "decide('correct')", "Correct", "Decide: correct."),
-    Action("adjudicate.incorrect", "0", "decide('incorrect')", "Incorrect", "Decide: incorrect."),
-    Action("adjudicate.unsuitable", "x", "unsuitable", "Unsuitable", "Decide: unsuitable; asks for the reason."),
+    Action("adjudicate.correct", "1", "decide('correct')", "Correct", "Decide that the completion is correct."),
+    Action("adjudicate.incorrect", "0", "decide('incorrect')", "Incorrect", "Decide that the completion is incorrect."),
+    Action(
+        "adjudicate.unsuitable",
+        "x",
+        "unsuitable",
+        "Unsuitable",
+        "Decide that the item is unsuitable; asks for the reason.",
+    ),
     Action("adjudicate.type", "t", "type", "Type", "Decide on the answer type: then a letter and a number."),
     Action("adjudicate.accept-a", "comma", "accept('A')", "As A", "Decide as A does, reason and marks included."),
     Action("adjudicate.accept-b", "full_stop", "accept('B')", "As B", "Decide as B does, reason and marks included."),
@@ -86,11 +92,27 @@ ADJUDICATE_ACTIONS: tuple[Action, ...] = (
     Action("adjudicate.skip", "l", "skip", "Skip", "Leave the conflict for later.", False),
     Action("adjudicate.note", "c", "note", "Note", "Write a note for the decision; it is kept as a draft.", False),
     Action("adjudicate.tag", "m", "tag", "Mark", "Add marks to the verdict, such as wrong reasoning.", False),
-    Action("adjudicate.labels", "L", "labels", "Labels", "The labels in full; again: the card.", False),
+    Action("adjudicate.labels", "L", "labels", "Labels", "Show the labels in full; again: go back to the card.", False),
     Action("adjudicate.case", "a", "case", "Case", "Add a sentence on this case to the guidelines.", False),
-    Action("adjudicate.kinds", "w", "app.open_screen('conflicts')", "By kind", "Resolve many at once.", False),
-    Action("adjudicate.older", "left_square_bracket", "older", "Older", "Your previous decision.", False),
-    Action("adjudicate.newer", "right_square_bracket", "newer", "Newer", "Your next decision, or the queue.", False),
+    Action(
+        "adjudicate.kinds", "w", "app.open_screen('conflicts')", "By kind", "Resolve many conflicts at once.", False
+    ),
+    Action(
+        "adjudicate.older",
+        "left_square_bracket",
+        "older",
+        "Older",
+        "Go back to the item you decided before this one.",
+        False,
+    ),
+    Action(
+        "adjudicate.newer",
+        "right_square_bracket",
+        "newer",
+        "Newer",
+        "Go to the item you decided after this one, or the queue.",
+        False,
+    ),
     person_action("adjudicate"),
     *card_actions("adjudicate"),
 )

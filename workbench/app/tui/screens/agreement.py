@@ -72,7 +72,9 @@ class AgreementScreen(LiveScreen):
         Action("agreement.measure", "o", "next_measure", "Measure", "Show kappa, agreement or differing items."),
         Action("agreement.view", "w", "next_view", "Table", "Show people, groups, time or pairs below."),
         Action("agreement.by", "b", "next_group", "By", "Group by the next property (type, subtype, domain …)."),
-        Action("agreement.round", "L", "other_round", "Round", "Count first or latest rounds.", False),
+        Action(
+            "agreement.round", "L", "other_round", "Round", "Count labels of the first or of the latest round.", False
+        ),
         Action("agreement.export", "e", "export", "Export", "Save or copy the tables.", False),
     )
 

@@ -57,20 +57,40 @@ class AnswersBox(BoxScreen[int | None]):
 
 
 ANNOTATE_ACTIONS: tuple[Action, ...] = (
-    Action("annotate.correct", "1", "label('correct')", "Correct", "The final answer is correct."),
-    Action("annotate.incorrect", "0", "label('incorrect')", "Incorrect", "The final answer is incorrect."),
-    Action("annotate.unsuitable", "x", "unsuitable", "Unsuitable", "It can't be judged; asks for the reason."),
-    Action("annotate.type", "t", "type", "Type", "The question's answer type: then a letter and a number."),
+    Action("annotate.correct", "1", "label('correct')", "Correct", "Label the final answer as correct."),
+    Action("annotate.incorrect", "0", "label('incorrect')", "Incorrect", "Label the final answer as incorrect."),
+    Action(
+        "annotate.unsuitable", "x", "unsuitable", "Unsuitable", "Label the item as unsuitable; asks for the reason."
+    ),
+    Action("annotate.type", "t", "type", "Type", "Give the answer type: then a letter and a number."),
     Action("annotate.unsure", "u", "unsure", "Unsure", "Mark the label as unsure, or not.", False),
     Action("annotate.tag", "m", "tag", "Mark", "Add marks to the verdict, such as wrong reasoning.", False),
-    Action("annotate.partial", "percent_sign", "partial", "Partial", "Share of the answer that is right.", False),
+    Action(
+        "annotate.partial", "percent_sign", "partial", "Partial", "Give the share of the answer that is right.", False
+    ),
     Action("annotate.undo", "z", "undo", "Undo", "Retract the last label, or undo the last skip."),
-    Action("annotate.skip", "l", "skip", "Skip", "Return the item; it comes again at the end."),
+    Action("annotate.skip", "l", "skip", "Skip", "Skip the item; it comes again at the end."),
     Action("annotate.note", "c", "note", "Note", "Write a note; it is kept as a draft.", False),
-    Action("annotate.flag", "exclamation_mark", "flag", "Flag", "Flag it for the coordinator, or unflag it.", False),
+    Action(
+        "annotate.flag", "exclamation_mark", "flag", "Flag", "Flag the item for the coordinator, or unflag it.", False
+    ),
     Action("annotate.answers", "d", "answers", "Answers", "Read the coordinator's answers to your flags.", False),
-    Action("annotate.older", "left_square_bracket", "older", "Older", "Your previous label.", False),
-    Action("annotate.newer", "right_square_bracket", "newer", "Newer", "Your next label, or the queue.", False),
+    Action(
+        "annotate.older",
+        "left_square_bracket",
+        "older",
+        "Older",
+        "Go back to the item you labelled before this one.",
+        False,
+    ),
+    Action(
+        "annotate.newer",
+        "right_square_bracket",
+        "newer",
+        "Newer",
+        "Go to the item you labelled after this one, or the queue.",
+        False,
+    ),
     Action("annotate.auto", "ampersand", "auto", "Auto-advance", "Turn auto-advance after a label on or off.", False),
     person_action("annotate"),
     *card_actions("annotate"),

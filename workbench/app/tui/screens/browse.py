@@ -109,7 +109,7 @@ class BrowseScreen(CatalogScreen, FilterScreen):
         Action("browse.filter", "f", "filter", "Filter", "Show only items that meet conditions."),
         Action("browse.jump", "at", "jump", "Jump", "Go to a row number or to an item's id."),
         Action("browse.details", "d", "details", "Details", "Show the row's texts next to the table."),
-        Action("browse.triage", "m", "triage", "Triage", "Assign causes to verdicts against gold.", False),
+        Action("browse.triage", "m", "triage", "Triage", "Assign causes to verdicts that differ from gold.", False),
         Action("browse.again", "r", "again", "Read again", "Read the items again.", False),
         Action("browse.back", "escape,q", "back", "Back", "Clear the search, then the filter, then go back."),
     )

@@ -84,7 +84,7 @@ class CodeDiffScreen(WorkbenchScreen):
         Action("code-diff.next", "n", "change(1)", "Next change", "Go to the next change."),
         Action("code-diff.previous", "N", "change(-1)", "Previous change", "Go to the previous change.", False),
         Action("code-diff.swap", "S", "swap", "Swap", "Swap the two solutions."),
-        Action("code-diff.beside", "o", "beside", "Beside", "Side by side, or removed lines above added ones."),
+        Action("code-diff.beside", "o", "beside", "Beside", "Show changes side by side, or removed above added lines."),
         Action("code-diff.whole", "h", "whole", "Whole", "Show all lines, or only those near a change."),
         Action("code-diff.every", "w", "every", "All tests", "List all tests, or only those with different outcomes."),
         Action("code-diff.pane", "tab", "app.focus_next", "Pane", "Go to the next pane."),

@@ -98,7 +98,9 @@ class CodeProblemScreen(LiveScreen):
         Action("code-problem.evolution", "o", "rounds", "Evolution", "Show the rounds of its tests' evolution.", False),
         Action("code-problem.panes", "d", "panes", "Panes", "Hide the texts below, for more rows.", False),
         Action("code-problem.next", "right_square_bracket", "go(1)", "Next", "Open the next problem.", False),
-        Action("code-problem.previous", "left_square_bracket", "go(-1)", "Previous", "The previous problem.", False),
+        Action(
+            "code-problem.previous", "left_square_bracket", "go(-1)", "Previous", "Open the previous problem.", False
+        ),
     )
 
     def __init__(

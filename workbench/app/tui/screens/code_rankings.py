@@ -80,10 +80,20 @@ class CodeRankingsScreen(WorkbenchScreen):
     TITLE_TEXT = "Rankings"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("code-rankings.open", "enter", "open_solution", "Open", "Open the solution in the pass matrix."),
-        Action("code-rankings.order", "s", "next_order(1)", "Sort by", "Sort by the next verifier's scores, or truth."),
-        Action("code-rankings.order-before", "S", "next_order(-1)", "Previous sort", "The previous order.", False),
+        Action(
+            "code-rankings.order",
+            "s",
+            "next_order(1)",
+            "Sort by",
+            "Sort by the next verifier's scores, or by true scores.",
+        ),
+        Action(
+            "code-rankings.order-before", "S", "next_order(-1)", "Previous sort", "Sort by the previous scores.", False
+        ),
         Action("code-rankings.next", "right_square_bracket", "go(1)", "Next", "Show the next problem."),
-        Action("code-rankings.previous", "left_square_bracket", "go(-1)", "Previous", "The previous problem.", False),
+        Action(
+            "code-rankings.previous", "left_square_bracket", "go(-1)", "Previous", "Show the previous problem.", False
+        ),
         Action("code-rankings.selected", "w", "selected", "Selected", "Use 5 selected solutions per problem, or all."),
         Action("code-rankings.pane", "tab", "app.focus_next", "Pane", "Go to the other table."),
     )

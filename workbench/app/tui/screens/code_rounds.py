@@ -85,7 +85,9 @@ class CodeRoundsScreen(TableScreen, LiveScreen):
         Action("code-rounds.open", "enter", "open_row", "Open", "Open the problem, with its final tests."),
         Action("code-rounds.list", "w", "next_list(1)", "List", "List problems, steps or models."),
         Action("code-rounds.list-before", "W", "next_list(-1)", "Previous list", "Show the previous list.", False),
-        Action("code-rounds.evolution", "right_square_bracket", "next_evolution", "Evolution", "The next evolution."),
+        Action(
+            "code-rounds.evolution", "right_square_bracket", "next_evolution", "Evolution", "Show the next evolution."
+        ),
     )
 
     def __init__(self, question: int | None = None) -> None:

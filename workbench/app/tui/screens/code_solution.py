@@ -63,7 +63,9 @@ class CodeSolutionScreen(WorkbenchScreen):
         Action("code-solution.test-before", "N", "go_test(-1)", "Previous test", "Go to the previous test.", False),
         Action("code-solution.every", "w", "every", "All tests", "List all tests, or only those it fails."),
         Action("code-solution.next", "right_square_bracket", "go(1)", "Next", "Open the next solution."),
-        Action("code-solution.previous", "left_square_bracket", "go(-1)", "Previous", "The previous solution.", False),
+        Action(
+            "code-solution.previous", "left_square_bracket", "go(-1)", "Previous", "Open the previous solution.", False
+        ),
         Action("code-solution.pane", "tab", "app.focus_next", "Pane", "Go to the next pane."),
         Action(
             "code-solution.diff",

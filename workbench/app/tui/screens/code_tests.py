@@ -51,7 +51,7 @@ class CodeTestsScreen(TableScreen, LiveScreen):
     EMPTY = "No tests: the run has no outcomes of the listed problems."
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("code-tests.open", "enter", "open_row", "Open", "Open the test's problem, with the cursor on the test."),
-        Action("code-tests.again", "r", "again", "Read again", "Count again.", False),
+        Action("code-tests.again", "r", "again", "Read again", "Count the outcomes again.", False),
     )
 
     action_again = LiveScreen.action_reload

@@ -158,22 +158,43 @@ class CombineScreen(FilterScreen, FigureScreen):
     found: CombinedView | None = None
     place = 0
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("combine.best-of", "1", "task('best-of')", "Best of n", "Let verifiers pick one of n.", False),
+        Action(
+            "combine.best-of",
+            "1",
+            "task('best-of')",
+            "Best of n",
+            "Show how well verifiers pick one of n completions.",
+            False,
+        ),
         Action("combine.estimate", "2", "task('estimate')", "Estimate", "Estimate accuracy from few labels.", False),
-        Action("combine.downstream", "3", "task('downstream')", "Downstream", "Compare with downstream scores.", False),
+        Action(
+            "combine.downstream",
+            "3",
+            "task('downstream')",
+            "Downstream",
+            "Compare accuracy with downstream scores.",
+            False,
+        ),
         Action("combine.table", "w", "next_table", "Table", "Show the next table: the mix of labels, curves …"),
         Action("combine.file", "a", "file", "File", "Name the file of downstream scores."),
         Action("combine.subject", "V", "choose_subject", "Subject", "Choose whose accuracy is estimated."),
-        Action("combine.verifiers", "v", "choose_verifiers", "Verifiers", "Choose who picks or predicts."),
+        Action("combine.verifiers", "v", "choose_verifiers", "Verifiers", "Choose the verifiers that pick or predict."),
         Action("combine.sizes", "at", "sizes", "Sizes", "Set the numbers of completions to pick from."),
         Action("combine.by", "b", "next_group(1)", "By", "Break down by the next property (type, source …)."),
-        Action("combine.by-before", "B", "next_group(-1)", "By back", "Break down by the previous property.", False),
+        Action(
+            "combine.by-before",
+            "B",
+            "next_group(-1)",
+            "Previous property",
+            "Break down by the previous property.",
+            False,
+        ),
         Action("combine.protocol", "p", "next_protocol", "Protocol", "Change how abstentions are counted."),
         Action("combine.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported."),
         Action("combine.filter", "f", "filter", "Filter", "Count only items that meet conditions."),
         Action("combine.save", "e", "save", "Save", "Copy or save this table: CSV, Markdown, LaTeX."),
-        Action("combine.again", "r", "again", "Count again", "Count again.", False),
-        Action("combine.back", "escape,q", "back", "Back", "Close the line, else clear the filter, else go back."),
+        Action("combine.again", "r", "again", "Count again", "Compute the metrics again.", False),
+        Action("combine.back", "escape,q", "back", "Back", "Close the input, else clear the filter, else go back."),
     )
 
     def on_mount(self) -> None:

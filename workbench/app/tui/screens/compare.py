@@ -71,19 +71,21 @@ class CompareScreen(TableScreen, FigureScreen):
         Action("compare.by", "b", "groups", "By type", "Count wins and losses by type; again: by subtype, domain …"),
         Action("compare.a", "comma", "pick('a')", "A", "Choose A from a list."),
         Action("compare.b", "full_stop", "pick('b')", "B", "Choose B from a list."),
-        Action("compare.next", "right_square_bracket", "next_verifier", "Next B", "The next verifier as B.", False),
+        Action(
+            "compare.next", "right_square_bracket", "next_verifier", "Next B", "Take the next verifier as B.", False
+        ),
         Action(
             "compare.previous",
             "left_square_bracket",
             "next_verifier(-1)",
-            "B before",
-            "The previous verifier as B.",
+            "Previous B",
+            "Take the previous verifier as B.",
             False,
         ),
         Action("compare.swap", "S", "swap", "Swap", "Swap A and B.", False),
         Action("compare.protocol", "p", "next_protocol", "Protocol", "Change how abstentions are counted."),
         Action("compare.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported."),
-        Action("compare.family", "vertical_line", "family", "All", "Compare all: differences, joint errors."),
+        Action("compare.family", "vertical_line", "family", "All", "Compare all verifiers: differences, joint errors."),
         Action("compare.export", "e", "export", "Save", "Copy or save: CSV, Markdown, LaTeX.", False),
     )
 

@@ -56,8 +56,10 @@ class ConflictsScreen(TableScreen, PersonScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("conflicts.open", "enter", "open", "Open", "Show the conflicts of this kind."),
         Action("conflicts.undo", "z", "undo", "Undo", "Retract your last decision, on all its items."),
-        Action("conflicts.single", "L", "app.open_screen('adjudicate')", "One by one", "Resolve them one at a time."),
-        Action("conflicts.reload", "r", "reload", "Reload", "Count again."),
+        Action(
+            "conflicts.single", "L", "app.open_screen('adjudicate')", "One by one", "Resolve conflicts one at a time."
+        ),
+        Action("conflicts.reload", "r", "reload", "Reload", "Count the conflicts again."),
         person_action("conflicts"),
     )
     ROLE: ClassVar[Role] = "adjudicator"
@@ -171,13 +173,23 @@ class ConflictClassScreen(TableScreen):
     PREFIX, DETAIL = "class", True
     EMPTY = "No conflict of this kind is left for you."
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("conflict-class.select", "space", "select", "Pick", "Select the item, or not."),
-        Action("conflict-class.all", "asterisk", "select_all", "All", "Select all of them, or none."),
-        Action("conflict-class.correct", "1", "settle('correct')", "Correct", "Resolve the selected: correct."),
-        Action("conflict-class.incorrect", "0", "settle('incorrect')", "Incorrect", "Resolve the selected: incorrect."),
-        Action("conflict-class.unsuitable", "x", "unsuitable", "Unsuitable", "Resolve the selected: unsuitable."),
-        Action("conflict-class.type", "t", "type", "Type", "Resolve the selected: an answer type."),
-        Action("conflict-class.open", "enter", "open", "Alone", "Resolve this one alone, with all its texts.", False),
+        Action("conflict-class.select", "space", "select", "Pick", "Select the item, or deselect it."),
+        Action("conflict-class.all", "asterisk", "select_all", "All", "Select all items, or none."),
+        Action("conflict-class.correct", "1", "settle('correct')", "Correct", "Resolve the selected items as correct."),
+        Action(
+            "conflict-class.incorrect",
+            "0",
+            "settle('incorrect')",
+            "Incorrect",
+            "Resolve the selected items as incorrect.",
+        ),
+        Action(
+            "conflict-class.unsuitable", "x", "unsuitable", "Unsuitable", "Resolve the selected items as unsuitable."
+        ),
+        Action("conflict-class.type", "t", "type", "Type", "Resolve the selected items with an answer type."),
+        Action(
+            "conflict-class.open", "enter", "open", "Alone", "Resolve this conflict alone, with all its texts.", False
+        ),
         Action("conflict-class.undo", "z", "undo", "Undo", "Retract your last decision, on all its items.", False),
         Action("conflict-class.reload", "r", "reload", "Reload", "Read the conflicts again.", False),
     )

@@ -60,11 +60,20 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
     asked: QueueRequest
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("disagreements.open", "enter", "open_item", "Open", "Open the item with all evidence, and decide."),
-        Action("disagreements.queue", "w", "choose_queue", "Queue", "Choose another queue: seven, with their counts."),
+        Action(
+            "disagreements.queue", "w", "choose_queue", "Queue", "Choose one of seven queues, shown with their counts."
+        ),
         Action("disagreements.triage", "m", "triage", "Triage", "Assign causes to the queue's errors, case by case."),
         Action("disagreements.split", "at", "next_split", "k", "Change k, the number of verifiers against the others."),
         Action("disagreements.verifiers", "v", "choose_verifiers", "Verifiers", "Choose which verifiers take part."),
-        Action("disagreements.subject", "V", "choose_against", "Against", "Only items where one disagrees.", False),
+        Action(
+            "disagreements.subject",
+            "V",
+            "choose_against",
+            "Against",
+            "Show only items where one verifier disagrees.",
+            False,
+        ),
         Action("disagreements.filter", "f", "filter", "Filter", "Show only items that meet conditions."),
         Action("disagreements.reasons", "d", "reasons", "Why", "Explain the queue and why the item is in it."),
         Action("disagreements.hide", "h", "hide", "Hide", "Hide or show reviewed items."),
@@ -81,7 +90,11 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
         ),
         Action("disagreements.again", "r", "again", "Read again", "Read the queue again.", False),
         Action(
-            "disagreements.back", "escape,q", "back", "Back", "Close the line, else clear the filter, else go back."
+            "disagreements.back",
+            "escape,q",
+            "back",
+            "Back",
+            "Close the input, else clear the filter, else go back.",
         ),
     )
 
@@ -395,7 +408,7 @@ class ErrorCountsScreen(WorkbenchScreen):
         Action("errors.open", "enter", "open_cell", "Open", "Open the counted items, one by one."),
         Action("errors.by", "b", "next_part", "By", "Count by subtype, by type, or over all items only."),
         Action("errors.export", "e", "export", "Export", "Save or copy the table."),
-        Action("errors.again", "r", "again", "Read again", "Count again.", False),
+        Action("errors.again", "r", "again", "Read again", "Count the errors again.", False),
     )
 
     part: Part | None = _PARTS[0]

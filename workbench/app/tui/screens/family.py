@@ -149,14 +149,16 @@ class FamilyScreen(FigureScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("family.open", "enter", "open_pair", "Open", "Compare the two verifiers of the cell."),
         Action("family.measure", "o", "next_measure(1)", "Measure", "Show differences, joint errors, agreement."),
-        Action("family.measure-before", "O", "next_measure(-1)", "Before", "Show the previous measure.", False),
+        Action(
+            "family.measure-before", "O", "next_measure(-1)", "Previous measure", "Show the previous measure.", False
+        ),
         Action("family.who", "v", "choose", "Verifiers", "Choose the verifiers to compare."),
         Action(
             "family.against",
             "vertical_line",
             "against",
             "Reference",
-            "Compare all with this one; again: all pairs.",
+            "Compare all verifiers with this one; again: all pairs.",
         ),
         Action("family.protocol", "p", "next_protocol", "Protocol", "Change how abstentions are counted."),
         Action("family.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported."),

@@ -39,8 +39,8 @@ class FlagsScreen(TableScreen, LiveScreen):
     EMPTY = "No flag waits for an answer. Annotators raise them; those that were answered can be listed, too."
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("flags.answer", "enter", "answer", "Answer", "Answer every open flag on the item."),
-        Action("flags.open", "i", "open", "Item", "Open the item with its labels and verdicts; the look is recorded."),
-        Action("flags.hide", "h", "hide", "Answered", "List answered flags too, or not."),
+        Action("flags.open", "i", "open", "Item", "Open the item with labels and verdicts; this is recorded."),
+        Action("flags.hide", "h", "hide", "Answered", "Show answered flags too, or hide them."),
         Action("flags.reload", "r", "reload", "Reload", "Read the flags again."),
     )
     _flags: Sequence[Flag] = ()

@@ -50,7 +50,9 @@ class HelpScreen(ModalScreen[None]):
     CSS_PATH = "help.tcss"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("help.close", "escape,q", "dismiss", "Close", "Go back to the screen."),
-        Action("help.turn", "question_mark,f1", "turn", "Every key", "Show each key's meaning; again: the screen's."),
+        Action(
+            "help.turn", "question_mark,f1", "turn", "Every key", "Show each key's meaning; again: this screen's keys."
+        ),
     )
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(ACTIONS)]
     of_every_key: reactive[bool] = reactive(False, init=False)

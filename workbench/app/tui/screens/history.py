@@ -36,7 +36,9 @@ class HistoryScreen(PersonScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("history.open", "enter", "open", "Correct", "Open the item to correct the label or decision."),
         Action("history.annotate", "a", "app.open_screen('annotate')", "Annotate", "Continue labelling."),
-        Action("history.adjudicate", "L", "app.open_screen('adjudicate')", "Adjudicate", "Go on with conflicts."),
+        Action(
+            "history.adjudicate", "L", "app.open_screen('adjudicate')", "Adjudicate", "Continue resolving conflicts."
+        ),
         Action("history.reload", "r", "reload", "Reload", "Read the list again."),
         person_action("history"),
     )

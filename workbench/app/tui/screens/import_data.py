@@ -108,12 +108,14 @@ class ImportScreen(FormScreen):
     TITLE_TEXT, REMARK, FORM = "Import", "rows of CSV, TSV, XLSX, JSON, Parquet or logs", "import-fields"
     STOPPED = "Stopped. Stored rows stay; importing the file again continues."
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("import.store", "f4,ctrl+r", "store", "Import", "Import what is shown.", priority=True),
+        Action("import.store", "f4,ctrl+r", "store", "Import", "Import the file as previewed.", priority=True),
         Action("import.pick", "f2", "pick", "Pick file", "Pick the file from a tree of folders.", priority=True),
         Action(
             "import.preview", "f3,ctrl+t", "preview", "Preview", "Read the file again.", priority=True, footer=False
         ),
-        Action("import.command", "ctrl+y", "command", "As command", "Show and copy it as a command.", priority=True),
+        Action(
+            "import.command", "ctrl+y", "command", "As command", "Show and copy the equivalent command.", priority=True
+        ),
         Action("import.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: back)."),
         Action("import.page-up", "pageup", "page(-1)", "Page up", "Scroll the preview up.", False, priority=True),
         Action("import.page-down", "pagedown", "page(1)", "Page down", "Scroll the preview down.", priority=True),

@@ -75,7 +75,7 @@ ITEM_ACTIONS: Final[tuple[Action, ...]] = (
     Action("item.find", "slash", "find", "Find", "Find a text in the pane in focus.", False),
     Action("item.find-next", "n", "find_next(1)", "Next hit", "Go to the next hit.", False),
     Action("item.find-previous", "N", "find_next(-1)", "Previous hit", "Go to the previous hit.", False),
-    Action("item.raw", "o", "raw", "Raw", "Show the stored text itself, and back.", False),
+    Action("item.raw", "o", "raw", "Raw", "Show the stored text itself, or the rendered one.", False),
     Action("item.think", "h", "think", "Think", "Open or fold <think> blocks.", False),
     Action("item.code", "i", "code", "Tests", "Open the code problem: solutions against tests.", False),
     Action("item.write", "e", "write", "Write", "Write the item to a JSON file next to the database.", False),

@@ -277,7 +277,7 @@ class SetPlanScreen(FormScreen):
     TITLE_TEXT, REMARK = "Plan of a set", "nothing has been written yet"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("set-plan.freeze", "enter", "freeze(False)", "Freeze", "Freeze the set under its name."),
-        Action("set-plan.version", "a", "freeze(True)", "As new version", "Freeze it as a new version."),
+        Action("set-plan.version", "a", "freeze(True)", "As new version", "Freeze the set as a new version."),
         Action("set-plan.back", "escape,q", "app.go_back", "Back", "Go back to the form; nothing is written."),
     )
 

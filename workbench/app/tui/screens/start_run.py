@@ -87,7 +87,7 @@ class StartRunScreen(ModalScreen[ChosenVerifier | None]):
     CSS_PATH = "start_run.tcss"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("start-run.choose", "enter", "choose", "Choose", "Choose the verifier under the cursor."),
-        Action("start-run.close", "escape,q", "dismiss", "Close", "Start nothing."),
+        Action("start-run.close", "escape,q", "dismiss", "Close", "Close without starting a run."),
     )
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(ACTIONS)]
 
@@ -205,10 +205,19 @@ class SetUpRunScreen(ServerTestScreen):
     TITLE_TEXT, FORM = "Start a verifier", "set-up-run"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("set-up-run.start", "f4,ctrl+r", "start", "Start", "Judge all these items.", priority=True),
-        Action("set-up-run.try", "f3,ctrl+t", "try", f"Try on {TRIED}", "Judge a few, and show why.", priority=True),
-        Action("set-up-run.test", "f5", "test", "Test server", "See what the server can do.", priority=True),
-        Action("set-up-run.replay", "f7", "replay", "Replay", "Serve recorded replies instead.", priority=True),
-        Action("set-up-run.save", "f6", "save", "Save", "Save it under its name.", priority=True),
+        Action(
+            "set-up-run.try", "f3,ctrl+t", "try", f"Try on {TRIED}", "Judge a few items, and show why.", priority=True
+        ),
+        Action("set-up-run.test", "f5", "test", "Test server", "Test what the server can do.", priority=True),
+        Action(
+            "set-up-run.replay",
+            "f7",
+            "replay",
+            "Replay",
+            "Serve recorded replies instead of a model server.",
+            priority=True,
+        ),
+        Action("set-up-run.save", "f6", "save", "Save", "Save the verifier under its name.", priority=True),
         Action("set-up-run.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: back)."),
     )
 
@@ -363,7 +372,7 @@ class TrialScreen(WorkbenchScreen):
     CSS_PATH = "trial.tcss"
     TITLE_TEXT = "Tried"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("trial.start", "f4,ctrl+r", "start", "Start on all", "Judge all the items like this."),
+        Action("trial.start", "f4,ctrl+r", "start", "Start on all", "Judge all the items with these options."),
     )
 
     def __init__(self, name: str, shown: ShownTrial, then: Callable[[], None]) -> None:

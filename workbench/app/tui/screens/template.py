@@ -43,7 +43,7 @@ class TemplateScreen(FormScreen):
     TITLE_TEXT = "Template"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("template.preview", "ctrl+t,f3", "preview", "Preview", "Show the resulting request.", priority=True),
-        Action("template.save", "ctrl+r,f4", "save", "Save", "Save it as a file, and try it.", priority=True),
+        Action("template.save", "ctrl+r,f4", "save", "Save", "Save the template as a file, and try it.", priority=True),
         Action("template.back", "escape", "back", "Back", "Leave without saving."),
     )
 

@@ -46,9 +46,9 @@ class TrainingsScreen(TableScreen, LiveScreen):
     )
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("trainings.open", "enter", "open_row", "Items", "List the completions behind the row."),
-        Action("trainings.kinds", "w", "list", "Next list", "Steps, alarms, or near-duplicate accepted completions."),
-        Action("trainings.next", "right_square_bracket", "next", "Next", "The next training.", False),
-        Action("trainings.reload", "r", "reload", "Reload", "Read it again."),
+        Action("trainings.kinds", "w", "list", "Next list", "List steps, alarms, or accepted near-duplicates."),
+        Action("trainings.next", "right_square_bracket", "next", "Next", "Show the next training.", False),
+        Action("trainings.reload", "r", "reload", "Reload", "Read the training again."),
     )
     found: Trainings | None = None
     _place = 0

@@ -104,7 +104,7 @@ class TriageScreen(InSight):
         Action("triage.gold", "g", "send_back", "Gold", "Gold is in doubt: have the item labelled again; asks why."),
         Action("triage.like", "space", "pick", "Alike", "Give the next cause to all similar cases."),
         Action("triage.next", "right_square_bracket", "go(1)", "Skip", "Go to the next case."),
-        Action("triage.previous", "left_square_bracket", "go(-1)", "Before", "Go to the previous case."),
+        Action("triage.previous", "left_square_bracket", "go(-1)", "Previous", "Go to the previous case."),
         Action("triage.undo", "z", "take_back", "Undo", "Undo the last cause, on all its cases."),
         Action("triage.open", "enter", "open_item", "Open", "Open the item with all its texts and evidence."),
         Action(

@@ -43,9 +43,9 @@ class VerbOutputScreen(FindingScreen):
     CSS_PATH = "verb_output.tcss"
     TITLE_TEXT = "Result"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("verb-output.run", "f4,ctrl+r", "run", "Run", "Run what was only tried.", priority=True),
-        Action("verb-output.save", "e", "save", "Save", "Write all of it to a file next to the database."),
-        Action("verb-output.copy", "Y", "copy", "Copy", "Copy all of it."),
+        Action("verb-output.run", "f4,ctrl+r", "run", "Run", "Run the command that was only tried.", priority=True),
+        Action("verb-output.save", "e", "save", "Save", "Write the whole output to a file next to the database."),
+        Action("verb-output.copy", "Y", "copy", "Copy", "Copy the whole output."),
         Action("verb-output.command", "ctrl+y", "command", "As command", "Show and copy the equivalent command."),
         *finding_actions("verb-output"),
     )
@@ -125,10 +125,14 @@ class VerbScreen(FormScreen):
     TITLE_TEXT, FORM = "Command", "verb-form"
     STOPPED = "It was stopped; stored data stays."
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("verb.run", "f4,ctrl+r", "run", "Run", "Run it.", priority=True),
-        Action("verb.try", "f3,ctrl+t", "try", "Try", "Show what it would do; nothing is written.", priority=True),
+        Action("verb.run", "f4,ctrl+r", "run", "Run", "Run the command.", priority=True),
+        Action(
+            "verb.try", "f3,ctrl+t", "try", "Try", "Show what the command would do; nothing is written.", priority=True
+        ),
         Action("verb.more", "f9", "more", "More", "Show or hide rarely used fields.", priority=True),
-        Action("verb.command", "ctrl+y", "command", "As command", "Show and copy it as a command.", priority=True),
+        Action(
+            "verb.command", "ctrl+y", "command", "As command", "Show and copy the equivalent command.", priority=True
+        ),
         Action("verb.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: back)."),
         Action("verb.back", "escape,q", "back", "Back", "Stop the run, or go back."),
     )

@@ -219,6 +219,6 @@ async def test_a_server_without_batches_is_named_at_the_field(project: Project) 
         form = await choose(app, pilot, "my-judge")
         field(form, "batch").value = "yes"
         await pilot.press("ctrl+r")
-        await until(pilot, lambda: tells(form, "batch", "has no batches; these have: OpenAI"))
+        await until(pilot, lambda: tells(form, "batch", "has no batch API; these have one: OpenAI"))
         assert app.screen is form
     assert runs(project) == []

@@ -199,7 +199,7 @@ async def test_a_set_is_published_with_what_its_publisher_should_know(tmp_path: 
     async with opened(project) as (app, pilot):
         await begin(app, pilot)
         await press(pilot, "e")
-        assert any("Finished sets are published" in notice for notice in notices(app))
+        assert any("Only finished sets can be published" in notice for notice in notices(app))
         await press(pilot, "down", "e")
         screen = screen_of(app, PublishSetScreen)
         assert screen.values()["folder"] == str(tmp_path / "small")

@@ -213,7 +213,7 @@ def _require_room(target: Path, manifest: Manifest) -> None:
     free = shutil.disk_usage(target.parent).free
     if wanted > free:
         raise StoreError(
-            f"{target}: the archive holds {wanted >> 20:,} MiB of rows and {free >> 20:,} MiB are free.",
+            f"{target}: the archive holds {wanted >> 20:,} MiB of rows, but only {free >> 20:,} MiB are free.",
             "Free some space.",
         )
 

@@ -248,9 +248,11 @@ def _flatten_fields(place: str, fields: dict[str, Any]) -> dict[str, Any]:
     for part in (fields, prompt, sampling):
         for key, value in part.items():
             if not _OPTION.fullmatch(key):
-                raise UsageError(f"{place}.{key!r} is not an option name.", "Small letters, digits and _.")
+                raise UsageError(f"{place}.{key!r} is not an option name.", "Use small letters, digits and _.")
             if key in flat:
-                raise UsageError(f"{place}.{key} occurs twice.", f"As {key} and in {_SAMPLING} or prompt: keep one.")
+                raise UsageError(
+                    f"{place}.{key} occurs twice.", f"It is given both directly and in {_SAMPLING} or prompt: keep one."
+                )
             flat[key] = value
     return flat
 
@@ -329,7 +331,9 @@ def save_verifier(path: Path, name: str, kind: str, options: Mapping[str, Value]
     except (ValueError, TypeError, AttributeError, RecursionError, TOMLKitError) as error:
         raise UsageError(f"{path}: {error}", "Is it TOML, with a table verifiers?") from error
     if not kept:
-        raise UsageError(f"{path} has a form to which nothing can be added.", f"Write [verifiers.{name}] by hand.")
+        raise UsageError(
+            f"{path} is written in a form to which no verifier can be added.", f"Write [verifiers.{name}] by hand."
+        )
     write_whole(path, after)
 
 

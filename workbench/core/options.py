@@ -266,7 +266,7 @@ def split_people(text: str) -> tuple[str, ...]:
         raise UsageError("A quote is not closed.", "Put commas between the names.") from None
     if found := tuple(filter(None, names)):
         return found
-    raise UsageError(f"There is no name in {text!r}.", "Separate names by commas or spaces.")
+    raise UsageError(f"No name is given in {text!r}.", "Separate names by commas or spaces.")
 
 
 def split_people_words(words: Sequence[str]) -> tuple[str, ...]:

@@ -225,7 +225,7 @@ def _require_options(request: Request) -> None:
         known = {other: found for other, found in _WRITERS.items() if name in found.options}
         if getattr(request.options, name) != _NOTHING_SAID[name] and request.format not in known:
             flag = f"--{name.replace('_', '-')}"
-            raise UsageError(f"{flag} means nothing for {request.format}.", f"It is for {', '.join(known)}.")
+            raise UsageError(f"{flag} has no effect on {request.format}.", f"It is for {', '.join(known)}.")
 
 
 def _with_dataset(project: Project, selection: Selection, dataset: str | None) -> Selection:

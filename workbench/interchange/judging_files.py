@@ -155,7 +155,7 @@ def judge_files(
 
                 judge_on_cluster(verifier, spec, on, sink.chunks(), sink, has_room=sink.has_room)
         except Halt as halt:
-            raise RunError(halt.message, "Judged rows are stored: the same command continues.") from halt
+            raise RunError(halt.message, "Judged rows are stored: run the same command again to continue.") from halt
         sink.finish()
     return report
 

@@ -214,7 +214,7 @@ class AdjudicationSession:
                 if together > 1:
                     raise AnnotationError(
                         f"Your last decision resolved {together} conflicts at once.",
-                        "Conflicts by kind (d, then z) undoes all of them.",
+                        "The screen Conflicts by kind (d, then z) undoes all of them.",
                     )
                 earlier = events.previous_event(connection, event)
                 ledger.record(connection, events.undo_event(event, earlier, people.now()))

@@ -300,7 +300,7 @@ class TrustedBundle:
             MalformedError: The bundle belongs to another person.
         """
         if name != self.origin.annotator:
-            raise MalformedError("annotator", f"it is {name}'s, and the bundle is {self.origin.annotator}'s")
+            raise MalformedError("annotator", f"it is by {name}, but the bundle was made for {self.origin.annotator}")
 
     def check(self, event: LabelEvent) -> None:
         """Check that the bundle's person may have made a new event in it.

@@ -394,8 +394,8 @@ def _has_current_type(connection: events.Connection, line: LabelLine, question: 
     if line.revision == 1:
         raise LineRefusedError(
             "answer_subtype",
-            f"{line.annotator} typed this question {held.subtype}, not {line.answer_subtype}; a correction needs a "
-            "higher revision",
+            f"{line.annotator} gave this question the type {held.subtype}, not {line.answer_subtype}; a correction "
+            "needs a higher revision",
         )
     return False
 

@@ -163,7 +163,9 @@ def decision_event(
             "Nothing was stored. Decide again to replace it.",
         )
     if not own and not conflicts.is_open_to(connection, person.id, case.task, case.subject):
-        raise AnnotationError("Someone else has resolved it, or is assigned to it.", "Go on with the next one.")
+        raise AnnotationError(
+            "Someone else has resolved this conflict, or is assigned to it.", "Continue with the next conflict."
+        )
     earlier = events.current_of(connection, case.task, case.subject, person.id, "adjudication")
     return LabelEvent(
         uuid=events.new_uuid(),

@@ -370,7 +370,10 @@ class Caller:
             if failure.limited and had_answered:
                 allowed.gate.refused()
             if failure.code == "rate_limit" and self.errors["rate_limit"] == 1:
-                self.warn(f"{lane.title} limits the rate: calls wait and none is lost. It says: {failure.detail}")
+                self.warn(
+                    f"{lane.title} limits the rate of calls: they wait, and none is lost. The server says: "
+                    f"{failure.detail}"
+                )
 
     def _note_success(self, lane: Lane, prepared: PreparedRequest, reply: Reply) -> None:
         self._allowance_of(lane).gate.succeeded()
@@ -412,7 +415,7 @@ class Caller:
 
     def _note_origin(self, origin: str | None) -> None:
         if origin is not None:
-            self.warn(f"Replies are recorded, from {origin}, not a live model's.")
+            self.warn(f"Replies are recorded ones from {origin}, not those of a live model.")
 
     def warn(self, warning: str) -> None:
         if warning not in self.warnings and len(self.warnings) < _MAX_WARNINGS:

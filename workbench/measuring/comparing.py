@@ -166,7 +166,9 @@ def _check_verifiers(a: str, b: str, by: str | None) -> None:
     if a == b:
         raise UsageError(f"{a} can't be compared with itself.", "Name two verifiers", Command("compare DB A B"))
     if by is not None and "reason" in selection.split_grouping(by):
-        raise UsageError("Reasons are one verifier's own: they can't group a comparison.", f"Use {', '.join(GROUPS)}.")
+        raise UsageError(
+            "Each verifier has its own reasons: a comparison can't be broken down by them.", f"Use {', '.join(GROUPS)}."
+        )
 
 
 def _quadrants_of(items: PairedItems) -> Quadrants:

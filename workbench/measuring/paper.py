@@ -387,7 +387,10 @@ class PaperFigures:
         named = [("dataset", name) for name in datasets] + [("set", name) for name in sets]
         twice = sorted({name for field, name in named if (field, name) != next(one for one in named if one[1] == name)})
         if twice:
-            raise UsageError(f"{twice[0]!r} is a data set and a set.", "Name one of them: two columns need two names.")
+            raise UsageError(
+                f"{twice[0]!r} is the name of both a data set and a frozen set.",
+                "Name one of them: two columns need two names.",
+            )
         reader = self.project.database.reader()
         return {
             name: check_names(reader, Selection((*only.conditions, Condition(field, "=", name))))

@@ -380,7 +380,8 @@ def _item_priority(project: Project, known: Columns, items: IntArray, order: Bat
     if not unsure:
         raise UsageError(
             "None of these verifiers gives scores with a threshold.",
-            f"Voting judges, similarity metrics and thresholded reward models do; or use {opt.order:disagreement}.",
+            f"Voting judges, similarity metrics and reward models with a threshold give them. Or use "
+            f"{opt.order:disagreement}.",
         )
     return mean_known(unsure)
 

@@ -69,7 +69,8 @@ def scored(
     score = everything.score(run)
     if run is None or score is None:
         raise UsageError(
-            f"{verifier} gives no scores.", "A reward model, a similarity metric or a judge with top_logprobs does."
+            f"{verifier} gives no scores.",
+            "Reward models, similarity metrics and judges with top_logprobs give scores.",
         )
     kept = everything.chosen(selection)
     rows = slice(None) if kept is None else kept
@@ -115,7 +116,9 @@ def correlate(
     everything = every_column(project)
     scores = everything.score(found)
     if found is None or scores is None:
-        raise UsageError(f"{verifier!r} has no scores.", "ICE-Score, CodeJudge's fault localisation and rewards have.")
+        raise UsageError(
+            f"{verifier!r} has no scores.", "ICE-Score, CodeJudge's fault localisation and reward models give scores."
+        )
     kept = everything.chosen(selection or Selection())
     rows = slice(None) if kept is None else kept
     score, labels = scores[rows], everything.gold(gold)[rows]

@@ -131,7 +131,7 @@ def _require_verifiers(names: tuple[str, ...], reference: str | None) -> None:
 def _unit_of_cost(items: StackItems, against: Price | None) -> Price:
     known: list[Price] = [one for one in _PRICES if _is_known(items, one)]
     if against is not None and against not in known:
-        raise UsageError(f"{against} are not known for all verdicts.", f"Use {' or '.join(known)}: {opt.against}")
+        raise UsageError(f"The {against} of some verdicts are not known.", f"Use {' or '.join(known)}: {opt.against}")
     told = [one for one in known if any(took[PARTS.index(one)].any() for took in items.took)]
     return (told or known)[0] if against is None else against
 

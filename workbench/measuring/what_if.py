@@ -308,7 +308,7 @@ def _threshold_of_scores(asked: _SelectedItems, options: WhatIfOptions) -> float
     if not has_scores:
         raise UsageError(
             f"{options.verifier} gives no scores.",
-            "A reward model, a similarity metric or a judge with top_logprobs does.",
+            "Reward models, similarity metrics and judges with top_logprobs give scores.",
         )
     return options.threshold
 

@@ -62,7 +62,8 @@ def require_batches(verifier: AnyVerifier) -> None:
         if server.profile not in BATCH_APIS:
             title = PROFILES[server.profile].title
             raise UsageError(
-                f"{title[:1].upper()}{title[1:]} has no batches; these have: {titles()}.", f"Leave {opt.batch} out."
+                f"{title[:1].upper()}{title[1:]} has no batch API; these have one: {titles()}.",
+                f"Leave {opt.batch} out.",
             )
 
 

@@ -126,7 +126,7 @@ def _member_configurations(project: Project, names: str) -> str:
     for name in dict.fromkeys(part.strip() for part in names.split(",") if part.strip()):
         kind = _configured_kind(project, name)
         if kind is None or kind in (PANEL, STACK, *JUDGES_NOTHING):
-            raise OptionError(MEMBERS, f"{name!r} is not a verifier of this project that a panel can have.")
+            raise OptionError(MEMBERS, f"{name!r} is not a verifier of this project that can be in a panel.")
         member = resolve_verifier(project, name, {})
         construct_verifier(member)
         found.append(PanelMember(name=name, kind=member.kind, options=member.options))
@@ -138,7 +138,7 @@ def _stage_configurations(project: Project, text: str) -> str:
     for name in dict.fromkeys(stage.name for stage in _parse_stages(text)):
         kind = _configured_kind(project, name) or (name if Registry().knows(name) else None)
         if kind is None or kind in (STACK, *JUDGES_NOTHING):
-            raise OptionError(STAGES, f"{name!r} is not a verifier of this project that a stack can have.")
+            raise OptionError(STAGES, f"{name!r} is not a verifier of this project that can be a stage.")
         stage = resolve_verifier(project, name, {})
         construct_verifier(stage)
         found.append(PanelMember(name=name, kind=stage.kind, options=stage.options))

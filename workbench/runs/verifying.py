@@ -277,7 +277,8 @@ def _delete_verdicts(
 def _ask_again(project: Project, run: int, verifier: AnyVerifier, selection: Selection) -> None:
     if verifier.isolation not in ("served", "sandbox"):
         raise UsageError(
-            "Only verifiers that call model servers or run solutions can do so again.", f"Leave {opt.ask_again} out."
+            "Only verifiers that call model servers or run solutions can judge items again.",
+            f"Leave {opt.ask_again} out.",
         )
 
     def take_back(connection: sqlite3.Connection, run: int) -> int:
@@ -317,8 +318,8 @@ def _set_batch_mode(connection: sqlite3.Connection, database: Path, run: int, *,
         return
     if stored_batches.unended(connection, run):
         raise RunError(
-            f"Run {run} waits for a batch of calls, which is paid for.",
-            f"Go on with {opt.batch}, or give it up first: {Command(f'runs DB cancel {run}')}",
+            f"Run {run} waits for a batch of calls that is already paid for.",
+            f"Continue it with {opt.batch}, or cancel it first: {Command(f'runs DB cancel {run}')}",
         )
     require_idle(connection, database, row)
     stored_runs.ask_in_batches(connection, run, whether=in_batches)

@@ -52,7 +52,7 @@ class CallingExecutor:
         try:
             return asyncio.run_coroutine_threadsafe(_verdicts(judge, items, deadline), loop).result()
         except Busy as error:
-            raise RunError("Too many items wait for model servers.", "Ask for fewer at a time.") from error
+            raise RunError("Too many items wait for model servers.", "Send fewer at a time.") from error
         except asyncio.CancelledError as error:
             raise ExecutorClosed from error
 

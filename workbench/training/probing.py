@@ -86,7 +86,7 @@ class RewardClient:
             if status != http.client.SERVICE_UNAVAILABLE:
                 break
             time.sleep(1.0)
-        raise RunError(f"{self.url} refuses: {inert(refusal.error)}", "Fix that, and probe again.")
+        raise RunError(f"{self.url} rejects the probes: {inert(refusal.error)}", "Fix that, and probe again.")
 
     def __enter__(self) -> Self:
         return self

@@ -191,7 +191,7 @@ def build(point: EntryPoint, options: dict[str, str]) -> AnyVerifier:
     except WorkbenchError:
         raise
     except (Exception, SystemExit) as error:
-        raise VerifierError(f"The verifier {point.name!r} can't be made: {type(error).__name__}: {error}") from error
+        raise VerifierError(f"The verifier {point.name!r} can't be created: {type(error).__name__}: {error}") from error
     _require_identity(point, verifier)
     return verifier
 

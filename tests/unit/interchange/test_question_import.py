@@ -220,7 +220,7 @@ def test_types_are_taken_the_right_way_round(project: Project, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        pytest.param({"licence": "MIT"}, "licence is a source's", id="licence alone"),
+        pytest.param({"licence": "MIT"}, "licence is the licence of a source", id="licence alone"),
         pytest.param({"source": " "}, "--source", id="blank"),
         pytest.param({"columns": {"completion": "answer"}}, "no column holds the reference", id="completion"),
         pytest.param({"format": "questions", "columns": {"gold": "answer"}}, "such a file has no gold", id="gold"),

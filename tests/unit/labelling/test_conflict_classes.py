@@ -145,7 +145,7 @@ def test_what_has_changed_meanwhile_is_left_out_and_listed(project: Project, che
     done = chen.settle(opened, [1, 2, 3], CORRECT)
     assert done.settled == 1
     assert done.left_out == (
-        NotSettled(completion_id="c0", why="Someone else has resolved it, or is assigned to it."),
+        NotSettled(completion_id="c0", why="Someone else has resolved this conflict, or is assigned to it."),
         NotSettled(completion_id="c1", why="A label of this item has changed in the meantime."),
     )
     assert rulings(project) == [(1, "incorrect"), (3, "correct")]

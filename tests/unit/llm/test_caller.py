@@ -112,7 +112,7 @@ async def test_who_waits_for_a_rate_limit_says_so_once_in_the_servers_words() ->
         async with caller_of(server.url, clock=HeldClock()) as caller:
             await caller.call(1, "judge", asked("q"))
     (warning,) = caller.warnings
-    assert "limits the rate: calls wait" in warning
+    assert "limits the rate of calls: they wait" in warning
     assert "10 requests a minute are allowed to you" in warning
 
 

@@ -319,7 +319,7 @@ def test_a_panel_has_a_batch_for_each_model(runs: HereRunner, openai: BatchProvi
 @pytest.mark.parametrize(
     ("kind", "options", "words"),
     [
-        (JUDGE, {"server": "ollama", "base_url": "http://127.0.0.1:1/v1", "model": "m"}, "Ollama has no batches"),
+        (JUDGE, {"server": "ollama", "base_url": "http://127.0.0.1:1/v1", "model": "m"}, "Ollama has no batch API"),
         (JUDGE, {"server": "openai", "model": "m", "strategy": "mcts"}, "hundreds of batches"),
         (JUDGE, {"server": "openai", "model": "m", "stream": "true"}, "can't be streamed"),
         ("rules", {}, "rules does not support batches"),

@@ -72,7 +72,7 @@ class ToStdout:
         if not there or not self._when(options):
             return None
         if len(there) > 1:
-            raise UsageError("Two things can't go to standard output.", "Name a file for one of them.")
+            raise UsageError("Two outputs can't both go to standard output.", "Name a file for one of them.")
         return there[0]
 
 

@@ -464,6 +464,6 @@ class ItemFlow(JudgingScreen):
         if texts is not None:
             self._revisit(texts)
         elif older:
-            self.notify("You have no older label.", markup=False)
+            self.notify("You labelled no item before this one.", markup=False)
         else:
             self._advance()

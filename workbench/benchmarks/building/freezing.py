@@ -60,7 +60,9 @@ def freeze(project: Project, new: NewSet, *, new_version: bool = False, judges: 
 
 def _reject_difference(found: StoredSet, new: NewSet, told: Sequence[str], *, new_version: bool) -> None:
     if found.kind != new.kind:
-        raise UsageError(f"{new.name!r} is the name of a set of kind {found.kind}.", f"Give another {opt.name}.")
+        raise UsageError(
+            f"{new.name!r} is already the name of a set of kind {found.kind}.", f"Give another {opt.name}."
+        )
     if not new_version:
         more = f"; and {len(told) - _MAX_DIFFERENCES} more" if len(told) > _MAX_DIFFERENCES else ""
         raise UsageError(

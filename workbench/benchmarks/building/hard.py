@@ -72,9 +72,12 @@ def judges_with_runs(project: Project, names: tuple[str, ...], runs: Mapping[str
         UsageError: A judge is named twice or has no such run, or a run is given for a judge that is not named.
     """
     if unnamed := sorted(runs.keys() - set(names)):
-        raise UsageError(f"A run is given for {', '.join(unnamed)}.", f"Name it with {opt.judge} too.")
+        raise UsageError(
+            f"A run is given for a verifier that is no judge here: {', '.join(unnamed)}.",
+            f"Name it with {opt.judge}, too.",
+        )
     if len(set(names)) < len(names):
-        raise UsageError("A judge is named twice.", "Each has one vote.")
+        raise UsageError("A judge is named twice.", "Name each judge once: each has one vote.")
     return {name: judging_run(project, name, runs.get(name)) for name in names}
 
 
@@ -134,8 +137,8 @@ def _check_split(split: SplitItems) -> None:
     many = len(split.judges)
     if many < _MIN_JUDGES or many % 2 == 0:
         raise UsageError(
-            f"{many} judges can't be split into a minority and a majority of each item.",
-            f"Name an odd number of them, {_MIN_JUDGES} or more: {opt.judge:A} {opt.judge:B} {opt.judge:C}",
+            f"A hard set needs an odd number of judges, {_MIN_JUDGES} or more, not {many}.",
+            f"Name them: {opt.judge:A} {opt.judge:B} {opt.judge:C}",
         )
     if not 1 <= split.minority <= many // 2:
         raise UsageError(f"{split.minority} of {many} judges are not a minority.", f"Use 1 to {many // 2}.")

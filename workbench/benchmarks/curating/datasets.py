@@ -105,7 +105,9 @@ def _require_idle(project: Project, name: str) -> int:
         raise UsageError(f"There is no data set {name!r}.", nearest(name, dataset_names(reader), "Data sets"))
     for use in store.active_runs(reader):
         if use.state != "paused" and _selected_datasets(_selection(use)) <= {name}:
-            raise UsageError(f"Run {use.run} is working on it.", "Wait until it has finished, or pause or cancel it.")
+            raise UsageError(
+                f"Run {use.run} is working on the data set.", "Wait until the run has finished, or pause or cancel it."
+            )
     return dataset
 
 

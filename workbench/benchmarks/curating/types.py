@@ -240,7 +240,7 @@ def say_types(project: Project, said: Sequence[PersonType], *, by: str, dataset:
     """
     twice = [one for one, count in Counter(one.question_id for one in said).items() if count > 1]
     if twice:
-        raise UsageError(f"The type of {twice[0][:100]!r} is given twice.", "Say it once.")
+        raise UsageError(f"The type of {twice[0][:100]!r} is given twice.", "Give it once.")
     for one in said:
         code = parse_type(one.subtype)
         if code is None or not code.is_subtype:

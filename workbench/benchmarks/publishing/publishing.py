@@ -61,7 +61,7 @@ def new_folder(path: Path, *, force: bool = False) -> Iterator[Path]:
         FormatError: The path exists and may not be replaced, can't be written, or has no name.
     """
     if not path.name:
-        raise FormatError(f"{str(path)!r} is not a valid name of a new folder.", "Name one in it.")
+        raise FormatError(f"{str(path)!r} is not a valid name of a new folder.", "Name a new folder inside it.")
     _restore_replaced(path)
     _check_path(path, force=force)
     try:
@@ -233,7 +233,7 @@ def _check_languages(codes: Sequence[str]) -> None:
 def _config_names(found: Sequence[FrozenSet]) -> list[str]:
     configs = [one.stored.name.replace("/", "-") for one in found]
     if len(set(map(str.casefold, configs))) < len(configs):
-        raise UsageError("Two of the sets would have one name in the folder.", "Publish them in separate folders.")
+        raise UsageError("Two of the sets would have the same name in the folder.", "Publish them in separate folders.")
     return configs
 
 

@@ -178,7 +178,7 @@ def plan_in(project: Project, file: Path) -> CompletionPlan:
     if not isinstance(entries, list) or not entries:
         raise UsageError(f"{file}:models: there is no model.", f"Name at least one: {EXAMPLE}")
     if len(entries) > _MAX_MODELS:
-        raise UsageError(f"{file}:models: there are more than {_MAX_MODELS:,}.")
+        raise UsageError(f"{file}:models: there are more than {_MAX_MODELS:,} models.")
     models = [
         _read_model_entry(project, f"{file}:models[{number}]", defaults, one) for number, one in enumerate(entries, 1)
     ]
@@ -263,7 +263,9 @@ def _planned_model(project: Project, place: str, name: str, options: dict[str, s
         require_sendable(server, sampling, Sampling.__struct_fields__)
         samples = whole_number(chosen, SAMPLES, least=1, most=MOST_SAMPLES) or 1
         if samples > 1 and sampling.temperature == 0:
-            raise ValueError("samples: more than one sample requires a temperature above 0, else all are the same")
+            raise ValueError(
+                "samples: more than one sample requires a temperature above 0, else all samples are the same"
+            )
     except ValueError as error:
         raise UsageError(f"{place}.{error}.", f"Example: {EXAMPLE}") from error
     return PlannedModel(
@@ -291,7 +293,7 @@ def _require_different(place: str, models: Sequence[PlannedModel]) -> None:
         if what in seen:
             raise UsageError(
                 f"{place}: {seen[what]!r} and {one.name!r} ask the same model in the same way.",
-                "They would get the same replies: raise samples of one of them.",
+                "They would get the same replies. For more completions, raise samples of one of them.",
             )
         seen[what] = one.name
 

@@ -316,7 +316,7 @@ def prepare_backup(copy: Path, source: Path) -> int:
             dangling = connection.execute("PRAGMA foreign_key_check").fetchone()
         try:
             if dangling is not None:
-                raise StoreError(f"{copy}: a row of {dangling[0]} refers to nothing.")
+                raise StoreError(f"{copy}: a row of {dangling[0]} refers to a row that is missing.")
             migrations.bring_up_to_date(copy, keep_copy=False)
             generation.rename_copy(copy)
             check(copy)

@@ -152,7 +152,9 @@ def truth_of(project: Project, name: str | None = None, suites: Sequence[str] = 
 def _missing_run_error(name: str | None, missing: Sequence[str], found: Sequence[str]) -> UsageError:
     if name == RECORDED:
         text = "No solution came with a score" if not missing else "Scores that came with solutions have no suites"
-        return UsageError(f"{text}.", f"{opt.truth:recorded} takes sets such as HE-R: average_test_score and rank.")
+        return UsageError(
+            f"{text}.", f"{opt.truth:recorded} uses the fields average_test_score and rank of data sets such as HE-R."
+        )
     wanted = ", ".join(missing) or " or ".join(DEFAULT_SUITES)
     by = "" if name is None else f" by {name!r}"
     there = f"Complete{by}: {', '.join(found)}; name them with {opt.suite}." if found else ""

@@ -94,7 +94,8 @@ def _check_type(connection: sqlite3.Connection, condition: Condition) -> None:
     if parsed is not None and parsed.code in {**SUBTYPES, **TYPES}:
         other = "type" if wants_subtype else "subtype"
         raise UsageError(
-            f"{type_display(parsed.code)} is no {condition.field}.", f"Write {other}{condition.operator}{parsed.code}."
+            f"{type_display(parsed.code)} is not a {condition.field}.",
+            f"Write {other}{condition.operator}{parsed.code}.",
         )
     code = condition.value if parsed is None else parsed.code
     if not connection.execute(_TYPED[condition.field], (code,)).fetchone()[0]:
@@ -411,7 +412,7 @@ def _compile_column(condition: Condition) -> tuple[str, list[object]]:
         return f"{_KEPT_NUMBER} {operator} ?", [name, float(condition.value)]
     except ValueError:
         raise UsageError(
-            f"{condition.value!r} is not a number.", f"{condition.field} can be < or > a number."
+            f"{condition.value!r} is not a number.", f"{condition.field} can only be compared with a number by < or >."
         ) from None
 
 
@@ -424,7 +425,7 @@ def _compile_set(condition: Condition) -> tuple[str, list[object]]:
 
 def _compile_shard(condition: Condition) -> tuple[str, list[object]]:
     if condition.operator not in ("=", "!="):
-        raise UsageError(f"A share can't be compared with {condition.operator!r}.", "Write shard=I/N or shard!=I/N.")
+        raise UsageError(f"A shard can't be compared with {condition.operator!r}.", "Write shard=I/N or shard!=I/N.")
     text, parameters = in_shard(Shard.parse(condition.value))
     return (text if condition.operator == "=" else f"NOT {text}"), parameters
 

@@ -46,7 +46,7 @@ def put(connection: sqlite3.Connection, new: NewSet) -> StoredSet:
         UsageError: The name is not valid for a set.
     """
     if SetName.parse(new.name).version is not None:
-        raise UsageError(f"{new.name!r} names a version.", "A set gets its version when it is frozen.")
+        raise UsageError(f"{new.name!r} contains a version.", "A set gets its version when it is frozen.")
     from importlib.metadata import version as version_of
 
     version = connection.execute("SELECT coalesce(max(version), 0) + 1 FROM sets WHERE name = ?", (new.name,))

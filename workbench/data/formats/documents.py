@@ -268,7 +268,9 @@ def _require_distinct(cells: list[str] | None, path: Path, error: str | None = N
         raise FormatError(f"{path}: there is no header row{f': {error}' if error else ''}.", "Name the columns in it.")
     if len(cells) > MOST_COLUMNS:
         message = f"{path}:1: the header has {len(cells):,} columns; a table has at most {MOST_COLUMNS:,}."
-        raise FormatError(message, "Keep those that are wanted. Is the file transposed, or the delimiter another?")
+        raise FormatError(
+            message, "Keep only the columns you need. Is the file transposed, or does it have another delimiter?"
+        )
     cells = [cell or f"column {place}" for place, cell in enumerate(cells, 1)]
     cells[0] = "" if cells[0] in ("column 1", "Unnamed: 0") else cells[0]
     double = next((name for name, times in Counter(cells).items() if times > 1), None)

@@ -68,7 +68,10 @@ def _read_lines(path: Path) -> Embedded:
         if seen.setdefault(line.task_id, number) != number:
             raise FormatError(f"{path}:{number}:task_id: {line.task_id!r} is on line {seen[line.task_id]} already.")
         if len(line.vector) != len((found or [line])[0].vector):
-            raise FormatError(f"{path}:{number}:vector: it has {len(line.vector)} numbers, others have more or fewer.")
+            raise FormatError(
+                f"{path}:{number}:vector: it has {len(line.vector)} numbers, but vectors on other lines "
+                f"have more or fewer."
+            )
         found.append(line)
     if not found:
         raise FormatError(f"{path} holds no vectors.", _HINT)

@@ -151,7 +151,9 @@ def plan_file(
     if own is not None:
         if columns or graders:
             named = opt.map if columns else opt.verdict
-            raise UsageError(f"{named} doesn't go with {opt.format:{format}}.", "Its fields have names of their own.")
+            raise UsageError(
+                f"{named} doesn't go with {opt.format:{format}}.", "The columns of this format have fixed names."
+            )
         return _fixed_fields_plan(path, own, container, max_line, usual)
     if container != "xlsx" and first_bytes(path).startswith(ZIP):
         raise FormatError(f"{path}: it is a zip file.", "Unpack it; an archive", Command("restore NEW.db FILE"))
@@ -178,7 +180,9 @@ def plan_file(
         raise UsageError(f"{path} holds questions without completions: {opt.verdict} does not apply to it.")
     found, places = chats_in(found, places, sample)
     if "licence" in usual and "source" not in usual and "source" not in found:
-        raise UsageError(f"{path}: {opt.licence} is a source's, and rows name none.", f"Name it: {opt.source}")
+        raise UsageError(
+            f"{path}: {opt.licence} is the licence of a source, but the rows name no source.", f"Name it: {opt.source}"
+        )
     read = {*found.values(), *graders.values()} - (
         set() if released else _columns_stored_twice(sample, found, questions=questions)
     )
@@ -283,7 +287,9 @@ def _fixed_fields_plan(
     path: Path, format: str, container: FileFormat, max_line: int, usual: Mapping[str, str]
 ) -> FilePlan:
     if usual and format in CODE_FORMATS:
-        raise UsageError(f"{path} holds code: its benchmark is its source.", f"Leave {opt.source}, {opt.licence} out.")
+        raise UsageError(
+            f"{path} holds code problems, whose source is their benchmark.", f"Leave {opt.source}, {opt.licence} out."
+        )
     return FilePlan(
         path=path,
         format=format,

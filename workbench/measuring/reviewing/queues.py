@@ -220,7 +220,7 @@ def queue(
     if name not in _FINDERS:
         raise UsageError(f"There is no queue {name!r}.", f"Queues: {', '.join(QUEUES)}.")
     if k is not None and name != "split":
-        raise UsageError("k is the minority's size in the queue split.", f"Write: {opt.queue:split} {opt.k:2}")
+        raise UsageError("k only applies to the queue split.", f"Write: {opt.queue:split} {opt.k:2}")
     everything = columns(project)
     kept = everything.chosen(selection or Selection())
     if hide_reviewed:

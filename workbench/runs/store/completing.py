@@ -118,7 +118,8 @@ def add(connection: sqlite3.Connection, completions: Sequence[WrittenCompletion]
         contradiction = rows.take_completion(one.question, _item_record(one))
         if contradiction:
             raise StoreError(
-                f"The completion {one.key!r} is there with another text.", "Give the model another name in the plan."
+                f"The completion {one.key!r} already exists with another text.",
+                "Give the model another name in the plan.",
             )
         new += contradiction is None
     rows.flush()

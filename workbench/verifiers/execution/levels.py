@@ -118,7 +118,8 @@ def best_level(*, allow_unsafe: bool = False) -> Level:
     if level == _UNSAFE and not allow_unsafe:
         raise VerifierError(
             "Solutions can't be run here: this machine has no working sandbox.",
-            "On Linux 5.13 or later with Landlock that it works without further software, and better with bubblewrap; "
+            "On Linux 5.13 or later with Landlock, the sandbox works without further software, and better with "
+            "bubblewrap; "
             f"{Command('doctor DB')} says what is missing. To run them with resource limits only: "
             f"{opt.allow_unsafe_execution}.",
         )

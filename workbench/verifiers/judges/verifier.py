@@ -124,8 +124,8 @@ class LlmJudge:
         hidden = not self._with_reference and self._standing is None
         if hidden and any("reference" in call.required for call in self._template.calls):
             raise ValueError(
-                f"reference: {self._template.id!r} needs it; to make it optional, put it between {{?reference}} and "
-                "{/reference}"
+                f"reference: the template {self._template.id!r} needs the reference; to make it optional, put it between "
+                "{?reference} and {/reference}"
             )
         self._parser = _parser(options, self._template)
         self._plan, self._drawn_examples = plan_from(options), drawn_from(options)
@@ -245,7 +245,9 @@ class LlmJudge:
         if self._samples == 1 or is_drawn:
             return _set_reply_lengths(template, options)
         if chosen.temperature == 0:
-            raise ValueError("temperature: more than one sample requires a temperature above 0, else all are the same")
+            raise ValueError(
+                "temperature: more than one sample requires a temperature above 0, else all samples are the same"
+            )
         chosen = structs.replace(chosen, temperature=_VOTE_TEMPERATURE)
         return _set_reply_lengths(self._base_template(options, kind, chosen), options)
 

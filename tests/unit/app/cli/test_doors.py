@@ -345,7 +345,7 @@ async def test_the_start_screen_offers_what_is_here_and_says_what_is_missing(tmp
         shown = app.screen
         assert isinstance(shown, StartKeys)
         told = str(shown.query_one(Static).content)
-        assert "Leave." in told
+        assert "Leave the app." in told
         assert "enter" in told
         assert "question_mark" not in told
         await pilot.press("escape")

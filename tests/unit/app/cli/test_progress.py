@@ -136,12 +136,19 @@ def test_what_a_server_makes_a_run_wait_for_is_said_once(capsys: pytest.CaptureF
         done=4, workers=1, alive=True, pid=1, heartbeat=None, created_at="", started_at=None, completed_at=None,
         message=None, usage=RunUsage(),
     )  # fmt: skip
-    limited = structs.replace(run, usage=RunUsage(warnings=["server limits the rate: calls wait. It says: 9 a minute"]))
+    limited = structs.replace(
+        run, usage=RunUsage(warnings=["server limits the rate of calls: they wait. The server says: 9 a minute"])
+    )
     lines: list[str] = []
     for tell in (shown_run(), shown_run(lines.append)):
         for now in (run, limited, limited, run, limited):
             tell(now)
-    assert capsys.readouterr().err.count("  Run 3: server limits the rate: calls wait. It says: 9 a minute\n") == 2
+    assert (
+        capsys.readouterr().err.count(
+            "  Run 3: server limits the rate of calls: they wait. The server says: 9 a minute\n"
+        )
+        == 2
+    )
 
 
 def test_what_a_run_waits_for_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:

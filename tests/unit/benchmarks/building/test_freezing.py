@@ -108,7 +108,7 @@ def test_other_data_are_refused_by_name(project: Project) -> None:
 
 def test_another_kind_is_refused_even_as_a_new_version(project: Project) -> None:
     build_picks(project, PicksOptions(judge="judge", name="mine"))
-    with pytest.raises(UsageError, match="'mine' is the name of a set of kind picks"):
+    with pytest.raises(UsageError, match="'mine' is already the name of a set of kind picks"):
         build_balanced(project, replace(ONE, name="mine", new_version=True))
 
 

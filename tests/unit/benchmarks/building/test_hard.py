@@ -262,13 +262,16 @@ def test_the_judges_are_marked_and_their_flips_counted(tmp_path: Path) -> None:
     ("asked", "told"),
     [
         (HardOptions(), "No judge is named"),
-        (HardOptions(judges=("a", "b")), "2 judges can't be split"),
-        (HardOptions(judges=("a", "b", "c", "d"), minority=1), "4 judges can't be split"),
-        (HardOptions(judges=("a",)), "1 judges can't be split"),
+        (HardOptions(judges=("a", "b")), "an odd number of judges, 3 or more, not 2"),
+        (HardOptions(judges=("a", "b", "c", "d"), minority=1), "an odd number of judges, 3 or more, not 4"),
+        (HardOptions(judges=("a",)), "an odd number of judges, 3 or more, not 1"),
         (HardOptions(judges=("a", "a", "b")), "named twice"),
         (HardOptions(judges=("a", "b", "c"), minority=2), "2 of 3 judges are not a minority"),
         (HardOptions(judges=("a", "b", "x")), "No complete run of 'x'"),
-        (HardOptions(judges=("a", "b", "c"), minority=1, runs={"d": 1}), "A run is given for d"),
+        (
+            HardOptions(judges=("a", "b", "c"), minority=1, runs={"d": 1}),
+            "A run is given for a verifier that is no judge here: d",
+        ),
         (HardOptions(judges=("a", "b", "c"), minority=1, runs={"a": 2}), "Run 2 is of 'b'"),
         (HardOptions(judges=("a", "b", "always-incorrect"), minority=1), "has no run"),
         (

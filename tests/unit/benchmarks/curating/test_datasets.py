@@ -116,11 +116,11 @@ def test_its_name_is_free_once_it_has_another_one(
 @pytest.mark.parametrize("where", ["", "dataset=wrong", "state=unlabelled"])
 def test_nothing_of_it_is_done_while_a_run_is_going_on_it(project: Project, where: str) -> None:
     queue_run(project, where)
-    with pytest.raises(UsageError, match="Run 1 is working on it"):
+    with pytest.raises(UsageError, match="Run 1 is working on the data set"):
         take_out(project, "wrong", reason=WHY, by="ines")
-    with pytest.raises(UsageError, match="Run 1 is working on it"):
+    with pytest.raises(UsageError, match="Run 1 is working on the data set"):
         rename(project, "wrong", "old")
-    with pytest.raises(UsageError, match="Run 1 is working on it"):
+    with pytest.raises(UsageError, match="Run 1 is working on the data set"):
         take_in_again(project, "wrong", by="ines")
     assert with_gold(project) == 6
 

@@ -357,7 +357,7 @@ def test_an_id_with_another_text_is_not_overwritten(project: Project, server: Sc
             connection,
             [stored.WrittenCompletion(question=1, key="q0/a/1", text="other", model="human", extra="{}")],
         )
-    with pytest.raises(StoreError, match="'q0/a/1' is there with another text"):
+    with pytest.raises(StoreError, match="'q0/a/1' already exists with another text"):
         carry_out(project, plan(project, server.url, {"a": ""}))
     assert [row[3] for row in completions(project)] == ["other"]
 

@@ -153,7 +153,7 @@ def test_frozen_sets_are_columns_of_one_table(project: Project) -> None:
     with pytest.raises(UsageError, match="no set"):
         PaperFigures(project, sets=["none"])
     frozen(project, "single", 1, 2)
-    with pytest.raises(UsageError, match="'single' is a data set and a set"):
+    with pytest.raises(UsageError, match="'single' is the name of both a data set and a frozen set"):
         PaperFigures(project, datasets=["single"], sets=["single"])
 
 

@@ -92,7 +92,7 @@ def test_without_verdicts_there_is_nothing_to_disagree_about(tmp_path: Path, nam
 
 def test_what_does_not_belong_together_is_refused(tmp_path: Path) -> None:
     project = voted(tmp_path, "+-")
-    with pytest.raises(UsageError, match="minority's size"):
+    with pytest.raises(UsageError, match="only applies to the queue split"):
         queue(project, "verifiers", k=1)
     with pytest.raises(UsageError, match="There is no queue"):
         queue(project, "nonsense")  # type: ignore[arg-type]

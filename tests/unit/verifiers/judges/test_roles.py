@@ -322,7 +322,7 @@ def test_an_own_list_of_subtasks_is_what_is_searched_and_voted_on(tmp_path: Path
         (LIST + LIST.partition("\n")[2], "two subtasks 'names'"),
         (LIST.replace("Are names", "Are {completion}"), "holds {completion}"),
         (LIST.replace('"names"', '"../up"'), "matching regex"),
-        (LIST + "comparative = true\n", "all subtasks compare"),
+        (LIST + "comparative = true\n", "every subtask compares"),
         (LIST + "weight = 3\n", "unknown field `weight`"),
         ("version = [", "Invalid|Unclosed|Expected|expected"),
     ],

@@ -79,4 +79,4 @@ def require_one(options: Any, *of_database: str) -> None:
     flags = {field.name: field.flags[-1] for field in fields_of(type(options))}
     useless = [flags[name] for name in of_database if getattr(options, name)]
     if options.source is not None and useless:
-        raise click.UsageError(f"{', '.join(useless)}: needs a database, not --from.")
+        raise click.UsageError(f"{', '.join(useless)}: works only with a database, not with --from.")

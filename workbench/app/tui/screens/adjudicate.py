@@ -405,7 +405,7 @@ class AdjudicateScreen(JudgingScreen):
         if opened is not None:
             self._show(opened)
         elif older:
-            self.notify("You have no older decision.", markup=False)
+            self.notify("You decided no conflict before this one.", markup=False)
         else:
             self.store(self._next_conflict, self._show, "…")
 

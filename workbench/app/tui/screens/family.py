@@ -247,7 +247,7 @@ class FamilyScreen(FigureScreen):
 
     def _work_under(self, names: tuple[str, ...]) -> None:
         if len(names) < 2:
-            self.notify("Choose two or more.", markup=False)
+            self.notify("Choose two or more verifiers.", markup=False)
             return
         against = self.asked.against if self.asked.against in names else None
         self.change(verifiers=names, against=against)

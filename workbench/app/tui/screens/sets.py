@@ -244,7 +244,7 @@ class SetsScreen(TableScreen, LiveScreen):
         finished = [line for line in self.sets[::-1] if line.kind in PUBLISHABLE]
         line = self.chosen
         if line is None or line not in finished:
-            self.notify("Finished sets are published: balanced and hard ones.", markup=False)
+            self.notify("Only finished sets can be published: balanced and hard ones.", markup=False)
             return
         self.app.push_screen(PublishSetScreen(line.full_name, tuple(one.full_name for one in finished)))
 

@@ -118,7 +118,7 @@ def taco(row: CodeRow) -> Iterable[CodeRecord]:
 def _records(row: CodeRow, task_id: str, source: str) -> Iterable[CodeRecord]:
     solutions = row.document("solutions") or []
     if not isinstance(solutions, list) or not all(isinstance(text, str) for text in solutions):
-        raise RefusedError("wrong_type", "solutions", "solutions is not a list of texts. Write it as one, as JSON.")
+        raise RefusedError("wrong_type", "solutions", "solutions is not a list of texts. Write it as a JSON list.")
     function, tests = tests_of(row.document("input_output"), "input_output")
     problem = Problem(
         task_id=task_id,

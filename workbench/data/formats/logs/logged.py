@@ -292,7 +292,7 @@ def remaining_fields(row: Mapping[str, Any], taken: Collection[str], tool: str) 
 
 
 def wrong_type_error(key: str, wanted: str) -> RefusedError:
-    return RefusedError("wrong_type", key, f"{key} holds something else. Write it as {wanted}.")
+    return RefusedError("wrong_type", key, f"{key} has an unexpected kind of value. Write it as {wanted}.")
 
 
 def _first_present(row: Mapping[str, Any], keys: tuple[str, ...]) -> str:

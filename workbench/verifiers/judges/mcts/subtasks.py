@@ -112,9 +112,11 @@ def load_subtasks(path: Path) -> SubtaskList:
     for one in form.subtask:
         if named := find_placeholders(one.title + one.focus, ITEM_NAMES | MCTS_NAMES):
             wrong = f"subtask {one.id!r} holds {{{min(named)}}}, and what is put in is never looked at again"
-            raise UsageError(f"{path}: {wrong}.", "Placeholders stand in the prompt of a role: prompts=FOLDER")
+            raise UsageError(f"{path}: {wrong}.", "Placeholders belong in the prompt of a role: prompts=FOLDER")
     if all(one.comparative for one in form.subtask):
-        raise UsageError(f"{path}: all subtasks compare, so that an item without a reference has none.")
+        raise UsageError(
+            f"{path}: every subtask compares with the reference, so that an item without one has no subtask."
+        )
     return SubtaskList(form.version, form.subtask, hashlib.sha256(text.encode()).hexdigest())
 
 
@@ -242,7 +244,7 @@ def mcts_options(options: Mapping[str, str], deepest: int | None = None) -> Mcts
         tests=testcase_options(options),
     )
     if not found.w_u + found.w_l:
-        raise ValueError("w_u: with w_l 0 as well nothing would decide")
+        raise ValueError("w_u: w_u and w_l are both 0, so that nothing would decide the selection")
     return found
 
 
@@ -250,7 +252,9 @@ def _parse_history(options: Mapping[str, str], reuse: Reuse) -> HistoryMode:
     usual: HistoryMode = "outcomes" if reuse == "history" else "none"
     wanted: HistoryMode = choice(options, "history", get_args(HistoryMode), usual)
     if (reuse == "history" and wanted == "none") or (reuse == "subtask" and wanted != "none"):
-        raise ValueError(f"history: {wanted} does not go with reuse={reuse}, which shares calls by what they are told")
+        raise ValueError(
+            f"history: {wanted} can't be combined with reuse={reuse}, which shares calls with the same prompt"
+        )
     return wanted
 
 

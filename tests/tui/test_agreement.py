@@ -313,7 +313,7 @@ async def test_without_labels_it_says_what_to_do_and_shows_no_heads_of_columns(
         await press(pilot, "enter", "w", "o", "b")
         assert isinstance(app.screen, AgreementScreen)
         await press(pilot, "t")
-        await until(pilot, lambda: "People are asked for types where" in text_of(app, "#agreement-conclusion"))
+        await until(pilot, lambda: "People give types only for data sets" in text_of(app, "#agreement-conclusion"))
         await press(pilot, "t", "t")
         record = Record(project)
         record.table(("ann", "bob"), ("c i", "c c"))

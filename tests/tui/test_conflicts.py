@@ -207,7 +207,7 @@ async def test_where_nobody_may_settle_the_coordinator_names_who_does(project: P
     async with looking(project, person=None) as (app, pilot):
         await until(pilot, lambda: isinstance(app.screen, PeopleMenu))
         text = " ".join(seen(app).split())
-        assert "This needs a third person" in text
+        assert "These conflicts need a third person" in text
         assert "Gold and verdicts are a key away" in text
         await press(pilot, *"dora", "enter", "y")
         await until(pilot, lambda: "as dora, unblinded · 5 to resolve" in seen(app))

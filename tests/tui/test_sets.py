@@ -178,7 +178,7 @@ async def test_what_differs_is_frozen_as_a_new_version_only_when_asked_and_shown
         await press(pilot, "a", "3")
         await fill(app.screen, pilot, final="1")
         await press(pilot, "f3", "enter")
-        assert "Nothing was frozen: items still need" in text_of(app, ".form-trouble")
+        assert "Nothing was frozen: the items listed above still need" in text_of(app, ".form-trouble")
         await press(pilot, "escape")
         await fill(app.screen, pilot, partial="yes")
         await press(pilot, "f3", "enter")

@@ -61,7 +61,9 @@ async def test_where_nothing_is_labelled_it_says_what_is_next(tmp_path: Path, si
         assert screen.found is not None
         screen.show(structs.replace(screen.found, trainings=[bare]))
         await settle(pilot)
-        assert "Assign (^p) opens slots, Annotate (:a) fills them." in text_of(app, "#trainings-said")
+        assert "Assign (^p) opens label slots; annotators fill them in Annotate (:a)." in text_of(
+            app, "#trainings-said"
+        )
         some = structs.replace(bare, all=structs.replace(report.all, audited=8, labelled=3))
         screen.show(structs.replace(screen.found, trainings=[some]))
         await settle(pilot)

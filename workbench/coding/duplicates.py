@@ -253,7 +253,7 @@ def _problem_cosines(problems: tuple[RemainingProblem, ...], vectors: FloatArray
     try:
         similarities = VectorSimilarities(vectors)
     except ValueError as error:
-        raise UsageError(f"{model}: {error}.", "Is it an embedding model?") from error
+        raise UsageError(f"{model}: {error}.", "Check that it is an embedding model.") from error
     return ProblemCosines(problems=problems, similarities=similarities, similarity=model)
 
 

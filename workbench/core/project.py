@@ -128,7 +128,7 @@ class Parts:
         except StoreError as error:
             if self._done:
                 error.message += f" What the first {self._done:,} {self._what} say is stored; the rest is not."
-                error.hint = f"{error.hint} The same command goes on with the rest.".strip()
+                error.hint = f"{error.hint} Run the same command again for the rest.".strip()
             raise
         self._done += count
 

@@ -339,7 +339,7 @@ class Archive:
         return FormatError(f"{self._path}: {place}: {why}.", _ASK)
 
 
-_WRITE: Final = "Archives are written by an export in the format workbench."
+_WRITE: Final = "To write an archive, export the project in the format workbench."
 
 
 @contextmanager

@@ -149,7 +149,7 @@ def answered(task: Task, item: AnnotationItem) -> bool:
 
 GUIDELINES = guidelines.TEXT
 """The annotators' instructions, as Markdown."""
-PAUSED = "The coordinator would like to speak with you before you go on."
+PAUSED = "The coordinator would like to speak with you before you continue."
 """The message to a paused annotator, for every reason."""
 
 

@@ -24,7 +24,8 @@ from workbench.tables.table import Columns, count, ends, metric_column, table, t
 _WIDTH: Final = 79
 _MAX_SHOWN: Final = 40
 NOTHING: Final = (
-    'No training is monitored here: give workbench.reward("rules", audit="p.db") or a reward server this project.'
+    'No training is monitored here. Give workbench.reward("rules", audit="p.db") or a reward server this project '
+    "as its audit database."
 )
 
 STEPS: Final[Columns[TrainingSteps]] = (

@@ -25,7 +25,7 @@ from workbench.llm.server import Limits, ModelServer, Price
 from workbench.runs.lease import Lease, LeaseLost
 from workbench.runs.session import POLL_S, Client, RunServers, Session, TaskSource, opened_session
 
-_GO_ON = "What was answered is stored; the same command goes on from there."
+_GO_ON = "Received replies are stored; run the same command again to continue."
 
 
 class ReplyRequest(Struct, frozen=True):

@@ -89,7 +89,7 @@ _USUAL: Final = Sampling()
 _VERSION: Final = "1"
 _ENDING: Final = "stopping after the calls in flight"
 """The reported step while calls in flight are awaited."""
-GO_ON: Final = "It goes on with the command that began it."
+GO_ON: Final = "Run the command that started it again to continue."
 Watch = Callable[[str, int, int], None]
 """Called with the step, its completed part, and its total, a few times a second during calls."""
 
@@ -340,7 +340,7 @@ def embed_by_server(
 def _require_no_chat_options(extras: RequestExtras) -> None:
     for name in ("reasoning_effort", "max_tokens_field", "fold_system"):
         if getattr(extras, name):
-            raise UsageError(f"{name}: it is an option for chat, and embeddings are requested.", "Leave it out.")
+            raise UsageError(f"{name}: this option is for chat, but embeddings are requested.", "Leave it out.")
 
 
 def embed_locally(model: str, texts: Sequence[str]) -> FloatArray:

@@ -141,7 +141,7 @@ def judge_by_servers(
                 database, lease, servers, verifier, inputs, collector.check, collector.record, collector.ending
             )
         except Halt as halt:
-            raise RunError(halt.message, "What was answered is stored; probe again to go on.") from halt
+            raise RunError(halt.message, "Received replies are stored; probe again to continue.") from halt
         except LeaseLost as lost:
             raise RunError("Another process has become the database's runner.", "Probe again.") from lost
     return _count_calls(database, run) - before

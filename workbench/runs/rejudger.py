@@ -182,7 +182,7 @@ def _judge_with_calls(
             judge_on_servers(database, lease, servers, verifier, chunks, answers.check, answers.record)
         except (Halt, Stopped, LeaseLost) as error:
             why = str(error) or "Another process has become the database's runner."
-            trouble = f"{why} What was answered is stored; ask again to go on."
+            trouble = f"{why} Received replies are stored; ask again to continue."
     return Over(calls=_count_calls(database, run) - before, trouble=trouble)
 
 

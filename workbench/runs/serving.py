@@ -221,8 +221,8 @@ class _ServedRun:
 # -- Verdicts on single items, for waiting callers in an event loop.
 
 
-_GO_ON: Final = "What was answered is stored; start the server again to go on."
-_ASK_AGAIN: Final = "Ask again: what was accepted goes on as soon as it can, and no call is made twice."
+_GO_ON: Final = "Received replies are stored; start the server again to continue."
+_ASK_AGAIN: Final = "Send the request again: accepted items continue as soon as possible, and no call is made twice."
 _PATIENCE_S: Final = 2.0
 """Seconds until a caller gets an error if verdicts can't be stored."""
 

@@ -72,7 +72,7 @@ def test_how_much_is_stored_is_said_and_the_same_goes_on(
     stored = count(path, table)
     assert 0 < stored < ITEMS
     assert f"What the first {stored:,} {what} say is stored; the rest is not." in failed.stderr
-    assert "The same command goes on with the rest." in failed.stderr
+    assert "Run the same command again for the rest." in failed.stderr
     assert run(*command).returncode == 0
     assert count(path, table) == ITEMS
 

@@ -305,7 +305,7 @@ def test_a_server_that_refuses_ends_it_with_a_reason_and_nothing_is_lost(project
         settings = {"template": template(project), "strategy": ""}
         found = what_if(project, WhatIfOptions(verifier="before", settings=settings, ask=True, trust=True)).report
         assert found.trouble is not None
-        assert "What was answered is stored" in found.trouble
+        assert "Received replies are stored" in found.trouble
         assert (found.items.read, found.items.left) == (4, found.items.drawn - 4)
         assert found.needed is not None
         assert found.needed.items == found.items.left

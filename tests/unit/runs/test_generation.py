@@ -162,7 +162,7 @@ def test_a_call_in_flight_at_an_interrupt_is_still_stored(project: Project, monk
             writer.ask([asked("a")])
         go_on.set()
         (info,) = runs(project)
-        assert (info.state, info.message) == ("paused", "It goes on with the command that began it.")
+        assert (info.state, info.message) == ("paused", "Run the command that started it again to continue.")
         with generating(project, "gen", chosen, {}) as writer:
             assert writer.ask([asked("a")]) == ["so"]
         assert len(server.received) == 1

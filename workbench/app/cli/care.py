@@ -143,7 +143,10 @@ def _show_findings(database: str, findings: list[Finding]) -> None:
 def _advise(database: str, findings: list[Finding]) -> None:
     database = shlex.quote(database)
     if names := _names_with_remedy(findings, "rescue"):
-        say(f"Damaged and stored nowhere else: {names}. Restore a backup (workbench restore {database} BACKUP),")
+        say(
+            f"Damaged data without a second copy in the file: {names}. Restore a backup (workbench restore {database} "
+            f"BACKUP),"
+        )
         say(f"or recover what can be read: workbench rescue {database} NEW.db")
     elif names := _names_with_remedy(findings, "repair"):
         say(f"Can be rebuilt, if no row is lost: {names}: workbench doctor {database} --repair")

@@ -399,7 +399,10 @@ def follow(project: Project, info: RunInfo, database: str) -> RunInfo:
         runs = f"workbench runs {shlex.quote(database)}"
         say(f"  Watch it: {runs}   Cancel it: {runs} cancel {info.run}")
         if run_costs(project, run_info(project, info.run)).batches:
-            say(f"  Its batch stays with the provider even if this machine is off; then: {runs} resume {info.run}")
+            say(
+                f"  The provider processes its batch even if this machine is off. To collect the results: {runs} "
+                f"resume {info.run}"
+            )
         sys.exit(INTERRUPTED)
 
 

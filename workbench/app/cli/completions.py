@@ -104,7 +104,7 @@ def _complete_plan(project: Project, plan: CompletionPlan, options: CompleteOpti
                 lambda yes: complete(project, plan, again=options.retry_errors, trust=yes, watch=watch), options.trust
             )
     except KeyboardInterrupt:
-        say("Stopped. All replies are stored; the same command continues from there.")
+        say("Stopped. All replies are stored; run the same command again to continue.")
         sys.exit(INTERRUPTED)
 
 
@@ -191,7 +191,7 @@ def _show_written(report: CompletionsWritten) -> None:
         say(f"  Warning: {warning}")
     if report.missing:
         say(f"  Not complete: {', '.join(report.missing)}.")
-        say("  The same command continues; --retry-errors repeats calls that failed permanently.")
+        say("  Run the same command again to continue; --retry-errors repeats calls that failed permanently.")
 
 
 def _written_words(one: ModelWritten) -> Iterator[str]:

@@ -249,7 +249,7 @@ def sweep_command(project: Project, options: SweepOptions) -> Output:
     expected = sweep_estimate(project, options.judge, points, chosen, selection)
     if expected is not None and expected.calls:
         say(estimate_words(expected))
-        say("  Each point is estimated alone; calls that points share are made once.")
+        say("  Each combination is estimated separately; calls that combinations share are made only once.")
     started = trusting(lambda yes: start_sweep(project, options.judge, points, chosen, selection, yes), options.trust)
     if not options.detach:
         for info in started:

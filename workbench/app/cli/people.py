@@ -182,7 +182,7 @@ def assign_command(project: Project, options: AssignOptions) -> Output:
         dry_run=options.dry_run,
     )
     if done.beyond_caps:
-        say(f"{done.beyond_caps} slots are assigned to nobody: the caps allow too few labels.")
+        say(f"{done.beyond_caps} slots are assigned to nobody, because the caps allow too few labels.")
     return Output(done, _assigned_lines, after=["Nothing was written (--dry-run)."] if options.dry_run else ())
 
 

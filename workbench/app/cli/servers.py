@@ -337,7 +337,10 @@ def replay_command(options: ReplayOptions, as_json: bool) -> None:
         say(f"{options.file}:{line.line}:{line.field or 'line'}: {line.message}")
 
     if book.mixed:
-        say(f"{book.mixed} requests have replies of several servers, which alternate: replay each server's alone.")
+        say(
+            f"{book.mixed} requests have replies of several servers, which alternate. Replay each server's replies "
+            f"separately."
+        )
 
     models = list(dict.fromkeys(filter(None, (options.model, *book.models)))) or ["recorded"]
 

@@ -275,7 +275,9 @@ def _delete_run(project: Project, run: int, yes: bool) -> Output:
 
     found = removal(project, run)
     counts = ", ".join(f"{count:,} {words}" for words, count in found.removes.items()) or "no verdicts"
-    say(f"Run {run} of {found.verifier}: {counts}. This can't be undone; a copy first: workbench backup DB FILE")
+    say(
+        f"Run {run} of {found.verifier}: {counts}. This can't be undone. To make a copy first: workbench backup DB FILE"
+    )
     if not (yes or confirmed("Delete it?")):
         raise UsageError("Nothing was deleted.", "Confirm it with --yes.")
     return Output(delete(project, run), _show_deleted)

@@ -32,7 +32,9 @@ _SIGHTED: Final[dict[Role, str]] = {
     f"So that it is blind, {_BLIND}",
 }
 _OFFERS: Final = "people-offered"
-_THIRD: Final = "This needs a third person, who has not labelled them: type a name, your own if that is you."
+_THIRD: Final = (
+    "These conflicts need a third person, who has not labelled the items. Type that person's name; it may be your own."
+)
 
 
 def person_action(screen: str) -> Action:

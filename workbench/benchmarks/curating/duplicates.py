@@ -517,7 +517,7 @@ def _similarities_by_group(vectors: FloatArray, groups: Sequence[Group]) -> Iter
         try:
             yield group, VectorSimilarities(vectors[start : start + len(group)])
         except ValueError as error:
-            raise UsageError(f"An embedding can't be used: {error}.", "Is it an embedding model?") from error
+            raise UsageError(f"An embedding can't be used: {error}.", "Check that it is an embedding model.") from error
         start += len(group)
 
 

@@ -15,8 +15,8 @@ from workbench.core.errors import Cause, Command, StoreError
 
 _SAFE = "What was saved before is safe."
 _ACCESS = (
-    "Is it yours to read, with the log next to it? And to write, with its folder, on a disk that can be written? "
-    "What can't be written can be copied with a backup."
+    "Check that you may read the file and the log next to it, and that you may write both and their folder. A file "
+    "that can't be written can be copied with a backup."
 )
 _HINTS: dict[int, str] = {
     sqlite3.SQLITE_FULL: f"Make room on the disk, then try again. {_SAFE}",

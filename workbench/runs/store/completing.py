@@ -111,7 +111,7 @@ def add(connection: sqlite3.Connection, completions: Sequence[WrittenCompletion]
         StoreError: An import is running, whose rows would become visible, or an id exists with another text.
     """
     if connection.execute("SELECT 1 FROM imports WHERE state = 'running'").fetchone():
-        raise StoreError("An import is running.", "What was answered is stored; go on when the import has finished.")
+        raise StoreError("An import is running.", "Received replies are stored; continue when the import has finished.")
     rows = ItemInserter(connection, None)
     new = 0
     for one in completions:

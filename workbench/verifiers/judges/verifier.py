@@ -124,8 +124,8 @@ class LlmJudge:
         hidden = not self._with_reference and self._standing is None
         if hidden and any("reference" in call.required for call in self._template.calls):
             raise ValueError(
-                f"reference: the template {self._template.id!r} needs the reference; to make it optional, put it between "
-                "{?reference} and {/reference}"
+                f"reference: the template {self._template.id!r} needs the reference; to make it optional, put it "
+                "between {?reference} and {/reference}"
             )
         self._parser = _parser(options, self._template)
         self._plan, self._drawn_examples = plan_from(options), drawn_from(options)

@@ -8,7 +8,7 @@ from workbench.app.tui.kit import overview, run_view
 from workbench.core.run import GENERATION, Amount, RunCosts, RunInfo, RunUsage
 from workbench.tables.table import cells
 
-GO_ON = "It goes on with the command that began it."
+GO_ON = "Run the command that started it again to continue."
 
 
 def info(message: str | None = None) -> RunInfo:

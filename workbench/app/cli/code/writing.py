@@ -72,7 +72,7 @@ def _show_solutions(report: SolutionsWritten) -> None:
         show(f"  {counted(count, 'problem')} left out: {SKIPPED[code]}")
     if short:
         say_some([f"  {one.task_id}: {', '.join(f'{score:g}' for score in one.scores) or 'no score'}" for one in short])
-        say("  Write some by hand and import them, or leave these out with: workbench code select")
+        say("  Write more solutions by hand and import them, or leave these problems out with: workbench code select")
 
 
 # -- ``workbench code write-tests DB``

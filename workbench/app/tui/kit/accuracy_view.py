@@ -210,7 +210,7 @@ def notes(report: AccuracyReport) -> str:
     if report.tests is not None:
         found.append(f"• q ({STAR} below .05): {tests_in_words(report.tests)}.")
     found += [
-        f"• {printable(name)} has been judged to {int(100 * share)} %: its figures go on changing."
+        f"• {printable(name)} has been judged to {int(100 * share)} %: its metrics still change."
         for name, share in report.unfinished.items()
     ]
     return "\n".join(printable(line) for line in found) or "There are no notes."

@@ -37,11 +37,11 @@ _LEVELS = "▁▂▃▄▅▆▇█"
 _MAX_VALUES = 5
 
 _FIRST: Final = (
-    "Assign, among the commands, has two people or more label the same items; each does in Annotate, blind. "
-    "How far they agree stands here then."
+    "The command Assign has two or more people label the same items; each labels them blind, in Annotate. Their "
+    "agreement is then shown here."
 )
 """Advice if there is no label."""
-_OF_TYPES: Final = "People are asked for types where those of a data set are not taken from its file."
+_OF_TYPES: Final = "People give types only for data sets whose types were not accepted from the imported file."
 """Advice if there is no label of an answer type."""
 
 

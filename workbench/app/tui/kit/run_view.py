@@ -272,7 +272,7 @@ def _status_message(run: RunInfo) -> Content:
     if run.message and run.writes:
         return Content.styled(f"‖ {printable(run.message)}", "$text-warning")
     if run.message and run.state == "paused":
-        return Content.styled(f"‖ {printable(run.message)} {key_of('runs.resume')} goes on.", "$text-warning")
+        return Content.styled(f"‖ {printable(run.message)} {key_of('runs.resume')} continues the run.", "$text-warning")
     if run.message:
         return Content.styled(f"! {printable(run.message)}", "$text-error")
     if run.state in ACTIVE and not run.alive:

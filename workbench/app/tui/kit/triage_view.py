@@ -313,7 +313,7 @@ def summary(tally: TriageTally, said: str, elsewhere: Sequence[OpenCases] = ()) 
     found = triage_table(tally)
     parts = [Content(printable(paragraph(tally))), Content(plain_table(structs.replace(found, notes=())))]
     back, export, undo = (key_of(f"triage.{verb}") for verb in ("summary", "export", "undo"))
-    done = "Every case here is read." if not tally.left else f"{counted(tally.left, 'case')} left: {back} goes on."
+    done = "Every case here is read." if not tally.left else f"{counted(tally.left, 'case')} left: {back} continues."
     if not tally.left and elsewhere:
         named = ", ".join(f"{one.verifier} {one.left:,} of {one.wrong:,}" for one in elsewhere[:_MAX_ELSEWHERE])
         more = f" and {counted(len(elsewhere) - _MAX_ELSEWHERE, 'verifier')} more" if elsewhere[_MAX_ELSEWHERE:] else ""

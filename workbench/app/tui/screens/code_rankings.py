@@ -57,8 +57,8 @@ class RankedProblem(NamedTuple):
 
 
 _EMPTY: Final = """\
-Here verifiers that score solutions, such as judges, are compared with the order given by the tests: start one \
-in Verifiers & runs. The order by tests alone is on each problem's screen: the best solution comes first.\
+This screen compares verifiers that score solutions, such as judges, with the order given by the tests. Start one \
+in Verifiers & runs. Each problem's screen shows the order by tests alone, the best solution first.\
 """
 
 

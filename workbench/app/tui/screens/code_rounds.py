@@ -41,7 +41,7 @@ _LEFT_OUT: Final = {"few_tests": "out: few tests", "too_easy": "out: too easy"}
 Listed = Literal["problems", "steps", "models"]
 """What the table below the rounds lists."""
 
-_NONE_YET: Final = "No evolution yet: Code evolve, in the palette, grows a suite of tests by rounds."
+_NONE_YET: Final = "No evolution yet. The command Code evolve makes a suite of tests harder, round by round."
 
 
 class GrownProblem(NamedTuple):

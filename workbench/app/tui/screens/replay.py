@@ -28,8 +28,8 @@ _ABOUT: Final = {
     _PORT: "port on this machine; empty: any free one. An existing judge needs its former port",
 }
 _LIFE: Final = (
-    "A server runs as long as this app, or until it is stopped here. A run that uses it then pauses, and can be "
-    "resumed once the file is served at the same port again."
+    "A server runs until it is stopped here or this app ends. A run that uses it then pauses; it can be resumed when "
+    "the file is served at the same port again."
 )
 
 

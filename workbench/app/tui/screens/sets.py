@@ -256,7 +256,7 @@ def _in_set(line: SetLine) -> Condition:
 # -- A form that builds a set: filled in, planned, frozen.
 
 
-_WAITING = "Nothing was frozen: items still need labels, see above."
+_WAITING = "Nothing was frozen: the items listed above still need labels."
 
 
 class Freeze(Protocol):

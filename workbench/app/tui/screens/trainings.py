@@ -22,7 +22,8 @@ _LISTS: Final = ("steps", "alarms", "near-duplicates")
 
 
 _UNLABELLED: Final = (
-    "Correctness is unknown: nothing is labelled yet. Assign ({}) opens slots, Annotate ({}) fills them."
+    "Correctness is unknown, because nothing is labelled yet. Assign ({}) opens label slots; annotators fill them in "
+    "Annotate ({})."
 )
 
 

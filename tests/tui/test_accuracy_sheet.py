@@ -170,7 +170,7 @@ def test_words_name_protocol_gold_and_what_is_on_its_way() -> None:
     assert len(told) == 2
     assert "22 conflict" in told[1]
     assert max(map(len, told)) <= 78, "whole at 80 columns"
-    assert notes(SMALL).splitlines() == ["• One thing.", "• slow has been judged to 99 %: its figures go on changing."]
+    assert notes(SMALL).splitlines() == ["• One thing.", "• slow has been judged to 99 %: its metrics still change."]
     sheet = AccuracySheet(SMALL)
     assert "Δ -30.0 points, q .010" in str(cell_sentence(SMALL, sheet.row("judge", "A")))
     assert "No item has a verdict and gold (final)" in str(cell_sentence(SMALL, sheet.row("slow", "A")))

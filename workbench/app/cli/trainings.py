@@ -28,8 +28,7 @@ class TrainingOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def training_command(project: Project, options: TrainingOptions) -> Output:
-    """Monitor trainings: what the verifier accepts at each step, how much of it is correct, and what becomes more
-    frequent.
+    """Monitor trainings by step: what the verifier accepts, how much is correct, and what becomes more frequent.
 
     The items that workbench.reward(..., audit="p.db") and reward-server --audit p.db sampled from a training are
     ordinary items, in a data set of its name: annotators label them blind (assign), or a stronger judge does (verify,

@@ -273,7 +273,7 @@ class Reviewing(InSight, Coordinating):
 
     def _finish_store(self, decision: ReviewDecision) -> None:
         self._storing, self.review_note = False, ""
-        self.review_said = f"saved: {decision.words} · {key_of('item.undo')} takes it back"
+        self.review_said = f"saved: {decision.words} · {key_of('item.undo')} retracts it"
         self.after_review(decision)
 
     # -- taking back -------------------------------------------------------------------------------

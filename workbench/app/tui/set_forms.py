@@ -79,7 +79,7 @@ _LINES: Final[dict[str, dict[str, str]]] = {
     "balanced": {
         "per_type": "",
         "quota": "how a type is divided among its subtypes",
-        _FILE: "or a TOML file with the quotas, instead of both",
+        _FILE: "TOML file with quotas, which replaces per-type and quota",
         "cap_source": "maximum questions per source",
         "cap_model": "maximum completions per model",
         "fill": "what fills a shortfall of a subtype",
@@ -89,21 +89,21 @@ _LINES: Final[dict[str, dict[str, str]]] = {
         "name": "",
     },
     "hard": {
-        "judges": "verifiers that vote, an odd number; none: those of its queue",
-        "minority": "judges on the weaker side; 2, or as its queue",
-        "annotate": "items to label; 2000, or as its queue",
-        "strata": "shares of domains and sources; in proportion, or as its queue",
+        "judges": "verifiers that vote, an odd number; empty: those of the queue",
+        "minority": "judges in the minority; empty: 2, or as in the queue",
+        "annotate": "items to label; empty: 2000, or as in the queue",
+        "strata": "how items are divided among domains and sources",
         "final": "",
         "gold": "source of labels",
         "partial": "freeze it even if some items still need labels",
-        "where": f"{_WHERE}, or its queue's",
-        "seed": "of the draws; 0, or that of its queue",
+        "where": f"{_WHERE}, or those of the queue",
+        "seed": "seed of the draws; empty: 0, or that of the queue",
         "name": "",
     },
     "draw": {
         "per_type": "questions of each type; 2000 in the paper",
         "cap_source": "maximum questions per source",
-        "confirmed": "only types in force: not one annotator's or a model's",
+        "confirmed": "use only confirmed types, not those of one annotator or a model",
         "dataset": "",
         "source": "",
         "seed": "",
@@ -113,9 +113,9 @@ _LINES: Final[dict[str, dict[str, str]]] = {
 """Kind of set -> field, in the form's order -> its explanation; "" to use the option's help."""
 _CHOICES: Final[dict[str, dict[str, str]]] = {
     "quota": {"": "undivided", "verifybench": "as in the paper", "equal": "evenly", "proportional": "as in the data"},
-    "strata": {"": "as its queue, or in proportion", "proportional": "in proportion", "equal": "evenly"},
-    "fill": {"none": "nobody", "subtypes": "other subtypes of its type", "types": "other types too"},
-    "gold": {"people": "agreed, or decided by a third person", "imported": "the file's"},
+    "strata": {"": "as in the queue, or in proportion", "proportional": "in proportion", "equal": "evenly"},
+    "fill": {"none": "nothing", "subtypes": "other subtypes of its type", "types": "other types too"},
+    "gold": {"people": "agreed, or decided by a third person", "imported": "those of the imported file"},
 }
 
 

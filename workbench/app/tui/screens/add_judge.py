@@ -121,7 +121,7 @@ def show_preview(
 _NAME = "name"
 _KIND = "kind"
 _STRATEGY = "strategy"
-_NAME_ABOUT = "its name in tables, commands and workbench.toml"
+_NAME_ABOUT = "name of the judge in tables, commands and workbench.toml"
 _KIND_ABOUT = "a judge that returns a verdict, a model that returns a score …"
 
 

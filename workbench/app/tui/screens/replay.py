@@ -24,8 +24,8 @@ from workbench.core.text.figures import counted
 _FILE: Final = "file"
 _PORT: Final = "port"
 _ABOUT: Final = {
-    _FILE: 'JSON lines with a "match" and a "raw" reply, or a "request" and its "response"; by default the sample\'s',
-    _PORT: "port on this machine; empty: any free one. An existing judge needs its former port",
+    _FILE: 'JSON lines with a "match" and a "raw" reply, or a "request" and its "response"',
+    _PORT: "port on this machine; empty: any free one. An existing judge needs the same port as before",
 }
 _LIFE: Final = (
     "A server runs until it is stopped here or this app ends. A run that uses it then pauses; it can be resumed when "

@@ -395,14 +395,16 @@ class PublishSetScreen(FormScreen):
         folder = self.project.path.parent / SetName.parse(self._begin_with).name.replace("/", "-")
         names = [Choice("no", "no: pseudonyms"), Choice(_YES, "yes")]
         replace = [Choice("no", "no"), Choice(_YES, "yes: if it was published, and is unchanged since")]
-        yield OptionField("folder", "the folder; it appears whole or not at all", value=str(folder))
-        yield OptionField("licence", "of labels, selection and card, such as cc-by-4.0; sources keep their own")
+        yield OptionField("folder", "folder to write; it is created whole or not at all", value=str(folder))
+        yield OptionField(
+            "licence", "licence of labels, selection and data card, such as cc-by-4.0; sources keep their own"
+        )
         sets = [Choice(name, name) for name in self._finished]
-        yield OptionField("sets", "those in the folder", sets, self._begin_with, several=True)
-        yield OptionField("title", "title on the card; by default the sets' names")
-        yield OptionField("languages", "ISO 639 codes with blanks between them, such as en")
-        yield OptionField("names", "annotators' names in the labels", names)
-        yield OptionField("replace", "a folder that is there", replace)
+        yield OptionField("sets", "sets to write into the folder", sets, self._begin_with, several=True)
+        yield OptionField("title", "title on the data card; empty: the names of the sets")
+        yield OptionField("languages", "languages of the data: ISO 639 codes separated by spaces, such as en")
+        yield OptionField("names", "whether annotators' names are written", names)
+        yield OptionField("replace", "whether an existing folder is replaced", replace)
 
     def below(self) -> ComposeResult:
         yield Static(id="publish-written", markup=False)

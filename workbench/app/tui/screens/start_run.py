@@ -232,10 +232,10 @@ class SetUpRunScreen(ServerTestScreen):
         return f"Start {printable(self.chosen.name)}", self._about
 
     def fields(self) -> ComposeResult:
-        about = "which items: conditions such as type=A state=final; empty: all"
+        about = "items to judge: conditions such as type=A state=final; empty: all"
         yield option_field(FormField(name=_WHERE, about=about, value=self._filled.get(_WHERE, "")))
         if not self.chosen.is_configured:
-            about = f"its name in tables; empty: {self.chosen.name}. Other options need another name"
+            about = f"name of the verifier in tables; empty: {self.chosen.name}. Other options need another name"
             yield option_field(FormField(name=_NAME, about=about, value=self._filled.get(_NAME, "")))
         else:
             yield Static(self._verifier_choices, id="set-up-ready", markup=False)

@@ -283,7 +283,7 @@ async def test_too_few_settled_items_stand_at_their_field(project: Project) -> N
         await press(pilot, *":n", "enter")
         await fill(pilot, base_url=URL, model="qwen", examples="8")
         await press(pilot, "f3")
-        assert "4 correct ones of as many questions are wanted" in trouble(app, "examples")
+        assert "4 correct items of different questions are needed" in trouble(app, "examples")
 
 
 async def test_the_preview_shows_the_exact_request_and_sends_nothing(tmp_path: Path) -> None:

@@ -306,7 +306,7 @@ async def test_without_labels_it_says_what_to_do_and_shows_no_heads_of_columns(
         screen = await drawn(app, pilot)
         assert "0 items" in text_of(app, "#agreement-figures")
         said = " ".join(text_of(app, "#agreement-conclusion").split())
-        assert said.startswith("There are no labels yet. Assign, among the commands")
+        assert said.startswith("There are no labels yet. The command Assign")
         assert screen.query_one("#agreement-conclusion").region.height <= 5
         tables = [*screen.query(DataTable), *screen.query(VirtualTable)]
         assert not any(table.display for table in tables)

@@ -130,7 +130,9 @@ async def test_enter_takes_the_only_name_that_begins_so_and_stays_in_the_field(t
         await choose(screen, file=str(tmp_path / "od"))
         for _ in range(2):
             await press(pilot, "enter")
-            await until(pilot, lambda: "2 begin so. Right takes odd rows.csv" in field.wrong)
+            await until(
+                pilot, lambda: "2 names begin like this. The right arrow key accepts odd rows.csv" in field.wrong
+            )
             assert field.value == str(tmp_path / "od")
             assert app.focused is field.line
         for wrong in ("none.csv", "a" * 300):

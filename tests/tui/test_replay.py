@@ -149,12 +149,12 @@ async def test_a_port_that_is_taken_and_a_file_without_replies_are_said(project:
             await press(pilot, "f4")
             number = taken.getsockname()[1]
             another = "Leave “port” out for a free one."
-            assert field(app, "port").wrong == f"Port {number} is taken: something else listens there. {another}"
+            assert field(app, "port").wrong == f"Port {number} is in use by another program. {another}"
             # Lines that are left out are said before what ends it.
             some = str(write_lines(tmp_path / "s.jsonl", [{"match": "x"}, {"match": "x", "raw": "y"}]))
             field(app, "file").value = some
             await press(pilot, "f4")
-            assert "is taken: something else" in field(app, "port").wrong
+            assert "is in use by another" in field(app, "port").wrong
             assert not field(app, "file").wrong
             field(app, "port").value = ""
             field(app, "file").value = str(tmp_path / "nofile.jsonl")
@@ -183,7 +183,7 @@ async def test_a_port_that_a_server_of_one_s_own_has_is_said_with_the_key_that_f
         field(app, "port").value = str(server.port)
         await press(pilot, "f4")
         wrong = field(app, "port").wrong
-        assert wrong.startswith(f"Port {server.port} is taken: judge_replies.jsonl is served there. f8 ends it.")
+        assert wrong.startswith(f"Port {server.port} is in use: judge_replies.jsonl is served there. f8 ends it.")
         await press(pilot, "f8", "f4")
         assert [one.port for one in app.replays] == [server.port]
 

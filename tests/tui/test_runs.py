@@ -259,7 +259,7 @@ async def test_a_refused_start_is_a_notice(project: Project) -> None:
         form = await choose(app, pilot, "slow")
         field(form, "items").value = "gold=correct"
         await pilot.press("ctrl+r")
-        await until(pilot, lambda: any("at work on other items" in notice for notice in notices(app)))
+        await until(pilot, lambda: any("active on other items" in notice for notice in notices(app)))
 
 
 async def test_details_show_reasons_message_and_log(tmp_path: Path) -> None:

@@ -465,7 +465,7 @@ async def test_enter_on_the_beginning_of_a_name_takes_it_where_a_file_is_read_an
         assert app.screen is form, "it is not run before it has been seen"
         field.value = str(tmp_path / "odd")
         await press(pilot, "enter")
-        await until(pilot, lambda: "2 begin so. Right takes odd 1.jsonl" in field.wrong)
+        await until(pilot, lambda: "2 names begin like this. The right arrow key accepts odd 1.jsonl" in field.wrong)
         form = await form_for(app, pilot, "export")
         assert form.form is not None
         assert form.form.read == []

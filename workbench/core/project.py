@@ -127,7 +127,7 @@ class Parts:
             yield
         except StoreError as error:
             if self._done:
-                error.message += f" What the first {self._done:,} {self._what} say is stored; the rest is not."
+                error.message += f" The data of the first {self._done:,} {self._what} is stored; the rest is not."
                 error.hint = f"{error.hint} Run the same command again for the rest.".strip()
             raise
         self._done += count

@@ -435,7 +435,7 @@ def archive(request: Request) -> ExportReport:
     """
     if request.selection.conditions:
         raise UsageError(
-            f"An archive contains the whole database: {opt.where} and {opt.dataset} don't go with it.",
+            f"An archive contains the whole database: {opt.where} and {opt.dataset} can't be used with it.",
             "Other formats can write selected items.",
         )
     asked = request.options

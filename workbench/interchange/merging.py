@@ -263,30 +263,31 @@ def _put_calls(connection: Connection, run: int, item: int, found: ForeignVerdic
 
 def report_lines(report: MergedRuns) -> Iterator[str]:
     if report.not_read:
-        yield f"{report.file}: nothing was taken: {report.not_read}"
+        yield f"{report.file}: nothing was imported: {report.not_read}"
         return
     for run in report.runs:
-        name = f"{report.file}: {run.verifier} {run.version}" + (f", share {run.shard}" if run.shard else "")
+        name = f"{report.file}: {run.verifier} {run.version}" + (f", shard {run.shard}" if run.shard else "")
         if run.refused:
-            yield f"{name}: nothing was taken: {run.refused}"
+            yield f"{name}: nothing was imported: {run.refused}"
             continue
         yield (
-            f"{name}: {run.taken:,} verdicts taken, {run.unchanged:,} here already, {run.conflicting:,} conflicting, "
+            f"{name}: {run.taken:,} verdicts imported, {run.unchanged:,} already here, {run.conflicting:,} "
+            f"conflicting, "
             f"{run.left_out:,} left out"
         )
         yield f"  run {run.run} now has verdicts on {run.judged:,} of {run.items:,} items ({run.selection})"
     for one in report.evolutions:
         name = f"{report.file}: evolution {one.name} of {one.dataset}"
         if one.refused:
-            yield f"{name}: nothing was taken: {one.refused}"
+            yield f"{name}: nothing was imported: {one.refused}"
             continue
         yield (
-            f"{name}: {one.taken:,} steps taken, {one.unchanged:,} here already; {one.conflicting:,} problems "
+            f"{name}: {one.taken:,} steps imported, {one.unchanged:,} already here; {one.conflicting:,} problems "
             f"conflicting, {one.left_out:,} left out"
         )
-        yield f"  {one.begun:,} problems have begun here, {one.unbegun:,} more can"
+        yield f"  {one.begun:,} problems have been started here; {one.unbegun:,} more can be started"
     if not (report.runs or report.evolutions):
-        yield f"{report.file}: nothing that was run is in it"
+        yield f"{report.file}: the file contains no runs"
     for why, number in sorted(report.reasons.items()):
         yield f"  {number:,} × {why}"
     words = {GENERATION: "of texts that models wrote", IMPORTED: "of imported verdicts (import their files here, too)"}

@@ -327,11 +327,11 @@ def may_retract(kind: str) -> bool:
 def foreign_label_fault(line: LabelLine, who: str) -> tuple[str, str] | None:
     """Return why a line of a label file can't be this person's own label, as (field, message); None if it can."""
     if people.normalise_name(line.annotator) != who:
-        return "annotator", f"it is {line.annotator}'s, and only {who}'s labels are taken"
+        return "annotator", f"it is a label by {line.annotator}, but only labels by {who} are accepted"
     if line.role != "annotator":
-        return "role", f"what {_with_article(line.role)} says is said at home, not in a file of {who}'s"
+        return "role", f"labels by {_with_article(line.role)} must be made in the project, not in a file by {who}"
     if line.kind is not UNSET and line.kind not in KINDS:
-        return "kind", f"{_with_article(line.kind)} is made at home, not in a file of {who}'s"
+        return "kind", f"{_with_article(line.kind)} must be made in the project, not in a file by {who}"
     return None
 
 

@@ -25,7 +25,7 @@ def record(connection: events.Connection, event: LabelEvent) -> None:
     """
     note = event.note or ""
     if len(note) > LONGEST:
-        raise AnnotationError(f"A note has at most {LONGEST:,} characters.", "Keep the rest elsewhere.")
+        raise AnnotationError(f"A note has at most {LONGEST:,} characters.", "Shorten it.")
     try:
         check_text({"note": note})
     except MalformedError as error:

@@ -159,20 +159,20 @@ def _chat_findings(profile: Profile, plain: str) -> list[ServerFinding]:
     refused = profile.no_prefill is not None and profile.no_prefill.match(plain)
     if profile.prefill == "words" or refused:
         findings.append(
-            ServerFinding("note", "A reply can't be begun for the model: such words end the user's message.")
+            ServerFinding("note", "The judge can't begin the model's reply: these words end the user's message.")
         )
     if profile.dialect == "openai-responses":
-        findings.append(ServerFinding("note", "The model is asked by OpenAI's Responses API."))
+        findings.append(ServerFinding("note", "The model is called through OpenAI's Responses API."))
     if not profile.top_k:
-        findings.append(ServerFinding("note", "top_k is not sent: it is not a field here."))
+        findings.append(ServerFinding("note", "top_k is not sent: this API has no such field."))
     if profile.thinking is not None and profile.thinking.match(plain):
         findings.append(ServerFinding("note", "The model thinks first: temperature and top_p are not sent."))
     if profile.cuts_silently:
         findings.append(
             ServerFinding(
                 "note",
-                f"{profile.title} cuts prompts longer than the model's context without a word, and the context can't "
-                "be set by a call.",
+                f"{profile.title} truncates prompts longer than the model's context without an error, and a call "
+                "can't set the context.",
                 "Give the model a context there that holds your longest item (for Ollama: num_ctx in a Modelfile, or "
                 "OLLAMA_CONTEXT_LENGTH).",
             )
@@ -193,7 +193,7 @@ def _profile_findings(profile: Profile, kind: str | None) -> list[ServerFinding]
     gains += ["long prompts are watched"] if found.cuts_silently else []
     gains += ["it says what replies cost"] if found.tells_cost else []
     then = f"; then {' and '.join(gains)}" if gains else ""
-    return [ServerFinding("note", f"It is {found.title}.", f"Say so: server={kind}{then}.")]
+    return [ServerFinding("note", f"It is {found.title}.", f"Set server={kind}{then}.")]
 
 
 class _AddressProbe:
@@ -297,11 +297,11 @@ class _AddressProbe:
             if self._secrets.key is None:
                 return ServerFinding(
                     "problem",
-                    f"{where}it wants a key ({failure.detail}).",
+                    f"{where}it requires a key ({failure.detail}).",
                     "Name its variable (api_key_env) or file (api_key_file).",
                 )
             return ServerFinding(
-                "problem", f"{where}it rejects the key in {name} ({failure.detail}).", f"Set {name} anew."
+                "problem", f"{where}it rejects the key in {name} ({failure.detail}).", f"Set {name} again."
             )
         return ServerFinding("problem", where + failure.detail + ".", _advice(failure))
 
@@ -364,8 +364,8 @@ def _reply_findings(model: str, request: Request, reply: Reply, ms: float) -> li
 
 def _token_finding(reply: Reply, ms: float) -> ServerFinding:
     if not reply.tokens:
-        advice = "Without logprobs there is no score: ask another server, or say dialect= of a call that gives numbers."
-        return ServerFinding("problem", "It tells no probabilities of the tokens that may come next.", advice)
+        advice = "Without logprobs there is no score. Use another server, or a dialect= whose replies are numbers."
+        return ServerFinding("problem", "It returns no probabilities of the next token.", advice)
     likeliest = sorted(reply.tokens[0].likeliest, key=lambda one: -one[1])[:_SHOWN_TOKENS]
     shown = ", ".join(f"{_quoted(text)} {math.exp(min(logprob, 0.0)):.3f}" for text, logprob in likeliest)
     return ServerFinding("good", f"Next may come: {shown}, in {ms:.0f} ms.")

@@ -54,7 +54,7 @@ class KeySource:
         key = environment.get(self.variable, "").strip() if self.variable else ""
         if not key and (self._server.key_variable or self._required):
             where = f"in the environment variable {self.variable}"
-            raise Halt("auth", f"{title} wants a key {where}, which is not set. Set it and {RESUME}.")
+            raise Halt("auth", f"{title} requires a key {where}, which is not set. Set it and {RESUME}.")
         return self._require_sendable(key) if key else None
 
     async def _command_key(self, title: str) -> str:
@@ -64,7 +64,9 @@ class KeySource:
                     said = await asyncio.to_thread(self._read_key)
                 except (OSError, ValueError, subprocess.SubprocessError) as error:
                     why = "it took too long" if isinstance(error, subprocess.TimeoutExpired) else str(error)
-                    raise Halt("auth", f"{title} wants the key of {self.place}: {why}. Mend it and {RESUME}.") from None
+                    raise Halt(
+                        "auth", f"{title} requires the key from {self.place}, but {why}. Fix this and {RESUME}."
+                    ) from None
                 self._held = self._require_sendable(said)
                 self._until = self._clock.now() + _CACHE_S
             return self._held
@@ -89,7 +91,7 @@ class KeySource:
 
     def _require_sendable(self, key: str) -> str:
         if not (key.isascii() and key.isprintable()):
-            raise Halt("auth", f"The key in {self.place} holds characters that can't be sent. Set it anew.")
+            raise Halt("auth", f"The key in {self.place} contains characters that can't be sent. Set it again.")
         return key
 
 

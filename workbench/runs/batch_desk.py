@@ -90,7 +90,7 @@ class BatchDesk:
             if wait is None or failure.code == "quota":
                 raise lane.refusal(failure) from None
             self._caller.errors[failure.code] += 1
-            self._caller.warn(f"{lane.title} was asked again for a batch ({failure.detail}).")
+            self._caller.warn(f"{lane.title} received the request for a batch again ({failure.detail}).")
             self._schedule_check(batch, None, wait)
             return False
         self._patience.pop(batch.id, None)

@@ -63,7 +63,9 @@ def _draw_examples(project: Project, plan: ExamplePlan) -> DrawnExamples:
         there = sum(one.correct is correct for one in found.values())
         if there < share:
             word = "correct" if correct else "incorrect"
-            raise _too_few_error(f"{share} {word} ones of as many questions are wanted, and {there} can be shown")
+            raise _too_few_error(
+                f"{share} {word} items of different questions are needed, but only {there} can be shown"
+            )
     return DrawnExamples(plan=plan, examples=tuple(found.values()))
 
 

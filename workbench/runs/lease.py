@@ -210,7 +210,7 @@ def claim_runner(database: Database) -> Iterator[Lease]:
     until = time.monotonic() + _PATIENCE_S
     while (lease := Lease.acquire(database)) is None:
         if runs.waiting(database.reader()) or time.monotonic() > until:
-            raise RunError("A run is at work on this database.", "Wait for it, or pause it", Command("runs DB"))
+            raise RunError("A run is active on this database.", "Wait for it, or pause it", Command("runs DB"))
         time.sleep(_POLL_S)
     try:
         yield lease

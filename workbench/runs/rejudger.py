@@ -118,7 +118,7 @@ def _chunks(database: Database, items: list[int]) -> Iterator[list[VerifierInput
 
 class _NotStored(Halt):
     def __init__(self) -> None:
-        super().__init__("cancelled", "No server is asked.")
+        super().__init__("cancelled", "No server is called.")
 
 
 class _StoredReplies:

@@ -380,7 +380,7 @@ def removal(project: Project, run: int) -> Removal:
     reader = project.database.reader()
     row = run_row(reader, run)
     if row.state == "queued" or (row.state == "running" and is_alive(stored_runs.lease(reader), project.path)):
-        raise RunError(f"Run {run} is at work.", "Cancel it first", Command(f"runs DB cancel {run}"))
+        raise RunError(f"Run {run} is active.", "Cancel it first", Command(f"runs DB cancel {run}"))
     if row.verifier.kind == GENERATION:
         raise RunError(f"Run {run} can't be deleted: it generated texts that are items now.", "It holds no verdicts.")
     if sets := stored_runs.sets_of(reader, run):
@@ -391,7 +391,7 @@ def removal(project: Project, run: int) -> Removal:
     if reviews := stored_runs.reviews_of(reader, run):
         raise RunError(
             f"Run {run} can't be deleted: {reviews:,} decisions of reviewers refer to its verdicts.",
-            "Decisions by people are never deleted.",
+            "Reviewers' decisions are never deleted.",
         )
     others = [
         other.id

@@ -362,7 +362,7 @@ def _queue_or_join(
         stored_runs.ask(connection, run, None)
     else:
         raise RunError(
-            f"Run {run} of {row.verifier.name!r} is at work on other items ({row.selection}).",
+            f"Run {run} of {row.verifier.name!r} is active on other items ({row.selection}).",
             f"Wait for it, or cancel it first: {Command(f'runs DB cancel {run}')}",
         )
 
@@ -374,7 +374,7 @@ def require_idle(connection: sqlite3.Connection, database: Path, row: RunRow) ->
         RunError: The run is queued or running.
     """
     if _is_in_progress(connection, database, row):
-        raise RunError(f"Run {row.id} is at work.", "Pause it first", Command(f"runs DB pause {row.id}"))
+        raise RunError(f"Run {row.id} is active.", "Pause it first", Command(f"runs DB pause {row.id}"))
 
 
 def _is_in_progress(connection: sqlite3.Connection, database: Path, row: RunRow) -> bool:

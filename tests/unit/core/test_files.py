@@ -71,7 +71,7 @@ def test_how_much_is_stored_is_said_and_the_same_goes_on(
     assert failed.returncode == 1, failed.stderr
     stored = count(path, table)
     assert 0 < stored < ITEMS
-    assert f"What the first {stored:,} {what} say is stored; the rest is not." in failed.stderr
+    assert f"The data of the first {stored:,} {what} is stored; the rest is not." in failed.stderr
     assert "Run the same command again for the rest." in failed.stderr
     assert run(*command).returncode == 0
     assert count(path, table) == ITEMS

@@ -78,7 +78,7 @@ async def test_a_wrong_key_and_a_missing_one() -> None:
         unset = await findings(server.url, key_variable="MY_KEY")
     assert "rejects the key in MY_KEY" in said(wrong, "problem")
     assert "0123456789abcdef" not in str(wrong)
-    assert "wants a key" in said(without, "problem")
+    assert "requires a key" in said(without, "problem")
     assert "MY_KEY, which is not set" in said(unset, "problem")
     assert len(server.received) == 2
 
@@ -173,6 +173,6 @@ async def test_a_field_that_is_refused_names_the_option(words: str, advice: str)
 async def test_traps_are_told_before_one_falls_into_them() -> None:
     with scripted(replying("Yes")) as server:
         found = await findings(server.url, profile="ollama")
-    assert "without a word" in said(found, "note")
+    assert "without an error" in said(found, "note")
     assert "top_k is not sent" in said(found, "note")
     assert "end the user's message" in said(found, "note")

@@ -398,7 +398,7 @@ async def test_what_is_tried_is_what_will_be_sent() -> None:
             server.url, profile="openai", model="o3-pro", environment=ENVIRONMENT, key_variable="OPENAI_API_KEY"
         )
     assert [one.path for one in server.received if one.method == "POST"] == ["/v1/responses"]
-    assert "asked by OpenAI's Responses API" in said(found, "note")
+    assert "called through OpenAI's Responses API" in said(found, "note")
     assert "It replies: 'Yes'" in said(found, "good")
 
 

@@ -152,8 +152,8 @@ async def test_an_unknown_servers_kind_is_told_by_its_answers(paths: dict[str, A
             environment={},
             timeout_s=20,
         )
-    said = " ".join(one.advice for one in found if one.advice.startswith("Say so"))
-    assert said.startswith(f"Say so: server={kind}") if kind else said == ""
+    said = " ".join(one.advice for one in found if one.advice.startswith("Set server="))
+    assert said.startswith(f"Set server={kind}") if kind else said == ""
     assert not any(one.level == "problem" for one in found)
 
 

@@ -83,7 +83,7 @@ def test_only_settled_items_that_are_not_too_long_are_drawn(tmp_path: Path) -> N
     with project.database.write() as connection:
         connection.execute("INSERT INTO item_states (completion_id, state) SELECT id, 'conflict' FROM completions")
     with pytest.raises(
-        OptionError, match="1 correct ones of as many questions are wanted, and 0 can be shown"
+        OptionError, match="1 correct items of different questions are needed, but only 0 can be shown"
     ) as error:
         drawn(project, examples="2")
     assert error.value.option == "examples"

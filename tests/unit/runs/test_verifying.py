@@ -115,7 +115,7 @@ def test_a_start_joins_the_run_at_work(project: Project, other: Project) -> None
     until_writing(project, info.run, ITEMS)
     joined = start(other, "slow")
     assert joined.run == info.run
-    with pytest.raises(RunError, match="at work on other items") as refused:
+    with pytest.raises(RunError, match="active on other items") as refused:
         start(other, "slow", selection=Selection((), 5))
     assert f"cancel {info.run}" in refused.value.hint
     seen: list[RunInfo] = []

@@ -408,7 +408,7 @@ def test_a_runner_elsewhere_whose_clock_is_wrong_finds_that_its_run_was_taken_aw
     lease._row = LeaseRow.of(away)
     if abs(shift) < 10:
         assert pause(project, info.run).request == "pause"
-        with pytest.raises(Exception, match="is at work"):
+        with pytest.raises(Exception, match="is active"):
             run_status.delete(project, info.run)
         return
     run_status.delete(project, info.run)

@@ -398,7 +398,7 @@ def _merge_runs_output(project: Project, options: MergeOptions) -> Output:
 
 
 def _say_trusted(file: Path, trusted: Trusted) -> None:
-    say(f"{file} is trusted as a whole: {_trusted_text(trusted)}.")
+    say(f"{file} is trusted completely: {_trusted_text(trusted)}.")
 
 
 def _trusted_text(trusted: Trusted) -> str:

@@ -75,7 +75,7 @@ class ReplayServers:
                 if one.file == file and port in (0, one.port):
                     return one
                 if one.port == port:
-                    words = f"Port {port} is taken: {one.file.name} is served there. {key_of('replay.stop')} ends it."
+                    words = f"Port {port} is in use: {one.file.name} is served there. {key_of('replay.stop')} ends it."
                     raise OptionError("port", words)
             found = _start_process(file, port)
             self._begun.append(found)

@@ -59,7 +59,7 @@ async def _serve(application: web.Application, port: int, on_ready: Callable[[st
             await web.TCPSite(runner, HOST, port).start()
         except (OSError, OverflowError) as error:
             if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
-                message = f"Port {port} is taken: something else listens there."
+                message = f"Port {port} is in use by another program."
                 raise UsageError(message, f"Leave {opt.port} out for a free one.") from error
             raise UsageError(
                 f"Port {port} is not available: {error}.", f"Leave {opt.port} out for a free one."

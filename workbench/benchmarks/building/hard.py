@@ -73,7 +73,7 @@ def judges_with_runs(project: Project, names: tuple[str, ...], runs: Mapping[str
     """
     if unnamed := sorted(runs.keys() - set(names)):
         raise UsageError(
-            f"A run is given for a verifier that is no judge here: {', '.join(unnamed)}.",
+            f"A run is given for a verifier that is not named as a judge: {', '.join(unnamed)}.",
             f"Name it with {opt.judge}, too.",
         )
     if len(set(names)) < len(names):

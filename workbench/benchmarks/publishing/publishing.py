@@ -351,14 +351,14 @@ def _published_set(found: SetContents) -> PublishedSet:
 
 def _publisher_notes(manifest: FolderManifest, sets: Sequence[SetContents]) -> Iterator[str]:
     if manifest.licence is None:
-        yield f"No licence is stated: {opt.licence} says under which others may use labels, selection and card."
+        yield f"No licence is stated: {opt.licence} states the licence for labels, selection and data card."
     for found in sets:
         changed = found.differing
         if changed.gold or changed.types:
             yield (
-                f"{found.name}: gold of {counted(changed.gold, 'item')} and answer types of {changed.types:,} are not "
-                "what they were when it was frozen; what stood then is published. For what stands now, "
-                "build a new version."
+                f"{found.name}: gold of {counted(changed.gold, 'item')} and answer types of {changed.types:,} have "
+                f"changed since the set was frozen. The frozen values are published; to publish the current ones, "
+                f"build a new version."
             )
         unknown = [
             source.name or "(none)" for source in found.contents.card.sources if source.items and not source.licence

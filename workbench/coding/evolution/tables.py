@@ -85,7 +85,10 @@ def _lead_text(report: EvolutionReport) -> str:
     if report.unbegun:
         words.append(f"A part: {report.unbegun:,} more can evolve and have not started.")
     if report.unverified:
-        words.append(f"{report.unverified:,} have no reference solution by people: their new tests are unverified.")
+        words.append(
+            f"{report.unverified:,} have no reference solution written by people, so that their new tests "
+            f"are unverified."
+        )
     if report.wrong_from_start:
         words.append(f"{report.wrong_from_start:,} tests of round 0 fail their reference solution.")
     words += [f"{count:,} left out: {SKIPPED[code]}." for code, count in report.skipped.items()]

@@ -135,7 +135,7 @@ def _ranking_notes(report: RankingReport) -> Iterator[str]:
         yield "coverage: solutions that the verifier itself gives a score, in %, of those with true scores."
     yield (
         f"95 % intervals: percentiles of {report.samples:,} samples of problems, seed {report.seed}; none where all "
-        "samples are alike. JSON and CSV have those of every metric."
+        f"samples are equal. JSON and CSV have those of every metric."
     )
     if any(row.normalised for row in report.rows):
         yield "* scores are not shares of tests: each problem's are stretched to 0 to 1 before MAE and R²."

@@ -41,7 +41,7 @@ def node_lines(cluster: ClusterUse | None) -> Iterator[str]:
         rate = "–" if node.rate is None else f"{node.rate:,.1f}"
         yield (
             f"node {node.name}: {counted(node.workers, 'worker')}, {node.judged:,} results, {rate} a second; "
-            f"died {counted(node.deaths, 'time')}, {node.lost:,} asked again elsewhere"
+            f"died {counted(node.deaths, 'time')}, {node.lost:,} repeated on other nodes"
         )
 
 

@@ -152,7 +152,7 @@ def plan_file(
         if columns or graders:
             named = opt.map if columns else opt.verdict
             raise UsageError(
-                f"{named} doesn't go with {opt.format:{format}}.", "The columns of this format have fixed names."
+                f"{named} can't be combined with {opt.format:{format}}.", "The columns of this format have fixed names."
             )
         return _fixed_fields_plan(path, own, container, max_line, usual)
     if container != "xlsx" and first_bytes(path).startswith(ZIP):

@@ -106,13 +106,13 @@ def _question_item(record: QuestionRecord) -> ItemRecord:
 
 
 def _contradiction_refusal(item: ItemRecord, code: str) -> Refusal:
-    where = "is stored with" if code == "conflict" else "stands in this file with"
+    where = "is stored with" if code == "conflict" else "is in this file with"
     return Refusal(
         line=item.line,
         code=code,
         field="question_id",
         message=f"Question {item.question_key[:80]!r} {where} other content. "
-        "Give the row an id of its own, or import the file as another data set.",
+        "Give the row a different id, or import the file as another data set.",
         raw=item.raw[:KEPT_RAW],
     )
 

@@ -204,7 +204,7 @@ class ItemInserter:
             line=item.line,
             code="conflict",
             field="licence",
-            message=f"{message} Correct the row, name a source of its own, or map no column to it: licence=",
+            message=f"{message} Correct the row, name another source, or map no column to the licence: licence=",
             raw=item.raw[:KEPT_RAW],
         )
 
@@ -224,7 +224,7 @@ class ItemInserter:
             code=code,
             field=fields[0] if fields else "completion_id",
             message=f"{item.completion_key[:80]!r} of question {item.question_key[:80]!r} {differs}. "
-            "Fix the row, give it an id of its own (map completion_id=COLUMN), or import it as another data set.",
+            "Fix the row, give it a different id (map completion_id=COLUMN), or import it as another data set.",
             raw=item.raw[:KEPT_RAW],
         )
 
@@ -241,7 +241,7 @@ class ItemInserter:
             code=code,
             field=fields[0] if fields else None,
             message=f"{begins!r} has another {differs} than the row of the same {same} {where}. "
-            "Make both say the same, leave one out, or give rows ids of their own (map completion_id=COLUMN).",
+            "Make both rows equal, leave one out, or give the rows different ids (map completion_id=COLUMN).",
             raw=item.raw[:KEPT_RAW],
         )
 

@@ -249,7 +249,7 @@ class RewardModel(OneServer):
             self._words = words_from(options)
             self._likeliest = whole_number(options, "logprobs", least=_FEWEST, most=_MOST) or _USUAL
         elif useless := sorted(WORD_OPTIONS.keys() & options.keys()):
-            raise ValueError(f"{useless[0]}: it goes with dialect=completions")
+            raise ValueError(f"{useless[0]}: it requires dialect=completions")
         asks = self._dialect == "completions"
         self._form = form_from(options, whole=self._dialect not in _PAIRED and not self._chat, asks=asks)
         self._answer = answer_from(options, self._form, chat=self._chat)

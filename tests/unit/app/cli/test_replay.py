@@ -117,7 +117,7 @@ def test_a_port_in_use_is_said(server: Replay, tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S)
     assert (done.returncode, done.stdout) == (2, "")
     port = urlsplit(server.url).port
-    assert done.stderr.splitlines()[0] == f"Wrong usage: Port {port} is taken: something else listens there."
+    assert done.stderr.splitlines()[0] == f"Wrong usage: Port {port} is in use by another program."
 
 
 def test_the_sample_replies_judge_the_sample_tuples(tmp_path: Path) -> None:

@@ -270,7 +270,7 @@ def test_the_judges_are_marked_and_their_flips_counted(tmp_path: Path) -> None:
         (HardOptions(judges=("a", "b", "x")), "No complete run of 'x'"),
         (
             HardOptions(judges=("a", "b", "c"), minority=1, runs={"d": 1}),
-            "A run is given for a verifier that is no judge here: d",
+            "A run is given for a verifier that is not named as a judge: d",
         ),
         (HardOptions(judges=("a", "b", "c"), minority=1, runs={"a": 2}), "Run 2 is of 'b'"),
         (HardOptions(judges=("a", "b", "always-incorrect"), minority=1), "has no run"),

@@ -57,8 +57,8 @@ def test_who_writes_tests_has_effort_and_fields_of_its_own(strategy: str) -> Non
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"test_reasoning_effort": "low"}, "test_reasoning_effort: it goes with test_model"),
-        ({"test_extra_body": "{}"}, "test_extra_body: it goes with test_model"),
+        ({"test_reasoning_effort": "low"}, "test_reasoning_effort: it requires test_model"),
+        ({"test_extra_body": "{}"}, "test_extra_body: it requires test_model"),
         ({"test_model": "w", "test_extra_body": "[1]"}, "test_extra_body: it takes a JSON object"),
         (
             {"test_model": "w", "test_extra_body": '{"messages": []}'},

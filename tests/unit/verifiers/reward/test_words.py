@@ -163,8 +163,8 @@ def test_what_is_no_completion_is_an_error() -> None:
         ({"label": "0"}, "label: a word's probability has none"),
         ({"activation": "off"}, "activation: a word's probability has none"),
         ({"format": "{question}"}, "format: {completion} is missing"),
-        ({"dialect": "classify", "words": "Yes,No"}, "words: it goes with dialect=completions"),
-        ({"dialect": "score", "logprobs": "5"}, "logprobs: it goes with dialect=completions"),
+        ({"dialect": "classify", "words": "Yes,No"}, "words: it requires dialect=completions"),
+        ({"dialect": "score", "logprobs": "5"}, "logprobs: it requires dialect=completions"),
     ],
 )
 def test_wrong_options_are_refused_in_words(options: dict[str, str], words: str) -> None:

@@ -31,7 +31,10 @@ def possible_names(text: str) -> list[str]:
 def ambiguous_name_message(found: Sequence[str]) -> str:
     """Return the message for a name with several completions."""
     first = os.path.basename(found[0].rstrip(os.sep))
-    return f"There is no file of this name; {len(found)} begin so. Right takes {first}, or type on."
+    return (
+        f"There is no file of this name; {len(found)} names begin like this. The right arrow key accepts {first}; "
+        "or continue typing."
+    )
 
 
 def completions(text: str) -> list[str]:

@@ -415,7 +415,7 @@ def _row_details(sheet: CombinedTable, place: int) -> Content:
     titles = [*headings(table)][left:]
     figures = " · ".join(f"{title} {text}" for title, text in zip(titles, texts[left:], strict=True) if text)
     meaning = (
-        (f"▲ better ▼ worse ≈ alike (not distinguishable): beside {sheet.against}.",) if _has_comparisons(sheet) else ()
+        (f"▲ better ▼ worse ≈ not distinguishable: compared with {sheet.against}.",) if _has_comparisons(sheet) else ()
     )
     return Content.assemble(
         (printable(name), "bold"),

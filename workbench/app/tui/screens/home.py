@@ -50,7 +50,7 @@ _HINTS = {
     "states": "Nothing has been imported yet: {begin} leads from a file to a first metric.",
     "pool": "Questions without completions: a pool to curate and draw from (command: Curate status).",
     "datasets": "None yet.",
-    "people": "There are no annotators yet: {begin} adds them, or Assign, among the commands.",
+    "people": "There are no annotators yet: {begin} adds them, or the command Assign.",
     "runs": "No verifier has been run. Start one in Verifiers & runs.",
 }
 """Panel -> its text while it is empty."""

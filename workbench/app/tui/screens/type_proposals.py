@@ -117,5 +117,5 @@ def _origin_text(found: list[ProposedType]) -> str:
     if column is None:
         return "Derived from the form of the references, without a model; nothing is stored yet."
     many = sum(one.column is not None for one in found)
-    rest = "the rest from the form of the references; nothing is stored yet."
-    return f"{many:,} told by the file's column {printable(column)}, {rest}"
+    rest = "the others from the form of the references; nothing is stored yet."
+    return f"{many:,} types from the file's column {printable(column)}, {rest}"

@@ -108,7 +108,7 @@ def load_subtasks(path: Path) -> SubtaskList:
     form = parsed_form(text, str(path), _ListFile, "a list of subtasks")
     twice = [name for name, times in Counter(one.id for one in form.subtask).items() if times > 1]
     if twice:
-        raise UsageError(f"{path}: there are two subtasks {twice[0]!r}.", "Give each an id of its own.")
+        raise UsageError(f"{path}: there are two subtasks {twice[0]!r}.", "Give each a different id.")
     for one in form.subtask:
         if named := find_placeholders(one.title + one.focus, ITEM_NAMES | MCTS_NAMES):
             wrong = f"subtask {one.id!r} holds {{{min(named)}}}, and what is put in is never looked at again"

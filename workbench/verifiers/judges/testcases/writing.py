@@ -287,7 +287,7 @@ class TestServer:
         if self._server is not None or not named:
             return None
         if self._model is None:
-            raise ValueError(f"{named[0]}: it goes with test_model; the judge takes {_AS[named[0]]}")
+            raise ValueError(f"{named[0]}: it requires test_model; the judge takes {_AS[named[0]]}")
         try:
             return extras_from({_AS[name]: options[name] for name in named})
         except ValueError as error:

@@ -260,7 +260,7 @@ async def test_there_is_one_runner(project: Project, judge: Serving, monkeypatch
     monkeypatch.setattr(lease, "_PATIENCE_S", 0.0)
     with scripted(lambda received: YES) as model:
         async with judge(model.url) as server:
-            with pytest.raises(RunError, match="at work on this database"):
+            with pytest.raises(RunError, match="active on this database"):
                 async with judge(model.url):
                     pass
             with project.database.write() as connection:

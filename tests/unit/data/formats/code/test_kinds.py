@@ -53,7 +53,7 @@ def test_a_file_can_be_read_as_items_instead(tmp_path: Path) -> None:
     assert plan_file(file, columns=maps).code is None
     with pytest.raises(FormatError):
         plan_file(file, format="jsonl")
-    with pytest.raises(UsageError, match="--map doesn't go with"):
+    with pytest.raises(UsageError, match="--map can't be combined with"):
         plan_file(file, format="humaneval", columns=maps)
 
 

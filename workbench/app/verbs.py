@@ -42,7 +42,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "conflicts": ("labels", "List conflicts by kind, and resolve many similar ones."),
         "agreement": ("labels", "Show how well annotators agree (kappa, alpha …)."),
         "bundle": ("labels", "Write an annotator's items to a file, to label offline."),
-        "merge": ("labels", "Merge labels of other databases, such as bundles; or runs."),
+        "merge": ("labels", "Merge labels, or runs, of other databases, such as bundles."),
     },
     "verifiers": {
         "verifiers": ("verifiers", "List the verifiers that can be run."),
@@ -70,7 +70,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "what-if": ("what_if", "Show which verdicts other options of a verifier would change."),
         "cost": ("combined", "Compare accuracy with tokens, seconds and dollars."),
         "stack": ("stacks", "Find the best stack; show accuracy and cost of one."),
-        "best-of": ("combined", "Show how often the best of n by a verifier is correct."),
+        "best-of": ("combined", "Show how often a verifier's pick from n is correct."),
         "validity": ("combined", "Check what verdicts depend on besides correctness."),
         "estimate": ("combined", "Estimate accuracy from few labels and other verdicts."),
         "disagreements": ("disagreements", "List items on which verifiers, gold or annotators disagree."),
@@ -89,7 +89,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
     "training": {
         "training": ("trainings", "Monitor trainings: what is accepted and correct, by step."),
         "reward-server": ("servers", "Serve verdicts as rewards over HTTP, for training."),
-        "downstream": ("combined", "Relate accuracy to the scores of models trained with it."),
+        "downstream": ("combined", "Relate accuracy to scores of models trained with the verifier."),
     },
     "care": {
         "backup": ("care", "Write a checked copy of the database."),
@@ -118,7 +118,7 @@ WITHIN: Final[dict[str, dict[str, tuple[str, str]]]] = {
     },
     "curate": {
         "status": ("curate", "Count the pool by source: licences, exclusions, types, draws."),
-        "licence": ("curate", "Set a source's licence if its files lack it or are wrong."),
+        "licence": ("curate", "Set a source's licence if its files name none, or a wrong one."),
         "exclude": ("curate", "Exclude questions, each for a reason; list them, find candidates."),
         "duplicates": ("curate", "Find duplicate questions, and exclude them."),
         "types": ("curate", "Have a model propose answer types, compare them, set types yourself."),
@@ -140,7 +140,7 @@ WITHIN: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "passk": ("ranking", "Show pass@k: how often at least one of k solutions passes."),
         "histograms": ("ranking", "Show scores, score gaps and sizes of a selection, and test results."),
         "duplicates": ("evolution", "Find duplicate problems by embeddings, and keep one of each."),
-        "refine": ("evolution", "Have a model rewrite problems of standard input as functions with tests."),
+        "refine": ("evolution", "Have a model rewrite problems that read standard input as functions with tests."),
         "pool": ("writing", "Have each model write the same number of solutions per problem."),
         "evolve": ("evolution", "Make test suites harder, round by round, against solutions that pass them."),
         "representatives": ("evolution", "Choose the solutions that the model sees in code evolve."),
@@ -156,7 +156,7 @@ REMOVED: Final[dict[str, str]] = {
 NOT_IN_APP: Final[dict[str, str]] = {
     "open": "the app is open; lists lead to their items",
     "demo": "it creates its own database; the start screen offers it",
-    "help": "? shows the keys, and the palette finds every verb",
+    "help": "? shows the keys, and the palette finds every command",
     "serve": "it runs until it is stopped, in a separate terminal",
     "reward-server": "it runs until it is stopped, in a separate terminal",
     "judge-file": "it is for files, and needs no database",

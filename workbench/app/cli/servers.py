@@ -213,8 +213,8 @@ class RewardServerOptions(Options, frozen=True, kw_only=True):
     forgeable: Annotated[
         Forgeable,
         option(
-            "How test passes that a program could have forged are rewarded: pays (like other passes), nothing (no "
-            "reward) or undecided (like an abstention).",
+            "How test passes that a program could have forged are rewarded: pays (like other passes), nothing "
+            "(like failures) or undecided (like an abstention).",
             shows_default=True,
         ),
     ] = "pays"

@@ -284,7 +284,7 @@ def test_a_deleted_run_has_gone_with_all_that_hung_on_it(call: Call, database: s
 
 
 KEEPS: dict[str, tuple[Callable[[sqlite3.Connection], object], str]] = {
-    "at work": (lambda db: db.execute("UPDATE runs SET state = 'queued'"), "at work"),
+    "at work": (lambda db: db.execute("UPDATE runs SET state = 'queued'"), "is active"),
     "a frozen set": (
         lambda db: db.executescript(
             "INSERT INTO sets VALUES (1, 'hard', 1, 'hard', 0, '{}', '{}', NULL, NULL, '1', x'00', 'now');"

@@ -266,7 +266,7 @@ def validity(
         gold_choice=gold,
         texts=len(forms_seen.place),
         compared=compared,
-        findings=[*findings, *_label_findings(project, wanted)],
+        findings=[*findings, *map(_ceiling_finding, ceilings(project, wanted))],
         notes=_report_notes(compared, findings, len(rows.item), len(forms_seen.place)),
     )
 
@@ -488,10 +488,6 @@ def _selection_findings(judge: VerifierRun, chosen: Mapping[str, list[str]]) -> 
         return []
     sentence = selected(datasets)
     return [ValidityFinding(check="selection", verifier=judge.name, n=0, sentence=sentence, stands_out=True)]
-
-
-def _label_findings(project: Project, wanted: Selection) -> list[ValidityFinding]:
-    return [_ceiling_finding(found) for found in ceilings(project, wanted)]
 
 
 def _ceiling_finding(found: Ceiling) -> ValidityFinding:

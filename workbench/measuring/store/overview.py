@@ -188,7 +188,7 @@ def long_references(connection: sqlite3.Connection, items: list[int] | None = No
     row: tuple[int] = connection.execute(
         f"SELECT count(*) FROM question_text AS t WHERE length(t.reference) > ?2 AND {shown_question('t.id')} AND (?1 "
         f"IS NULL OR t.id IN (SELECT c.question_id FROM completions AS c WHERE {_AMONG}))",
-        (_json_or_none(items), LONG_REFERENCE),
+        (None if items is None else json.dumps(items), LONG_REFERENCE),
     ).fetchone()
     return row[0]
 
@@ -222,10 +222,6 @@ def repeated_completions(texts: TextHashes) -> int:
     perhaps = np.isin(mixed, ordered[1:][ordered[1:] == ordered[:-1]])
     rows = np.stack([texts.question[perhaps].astype(np.uint64), low[perhaps], high[perhaps]], axis=1)
     return len(rows) - len(np.unique(rows, axis=0))
-
-
-def _json_or_none(items: list[int] | None) -> str | None:
-    return None if items is None else json.dumps(items)
 
 
 def schema_version(connection: sqlite3.Connection) -> int:

@@ -184,15 +184,7 @@ def forms(project: Project, items: IntArray) -> Forms:
         for text in inputs(project.database, wanted[start : start + _BATCH])
     ]
     columns = np.array(seen, dtype=bool).reshape(len(seen), 5).T
-    boxed, thinking, other_script, has_option, first_option = columns
-    return Forms(
-        place=place,
-        boxed=boxed,
-        thinking=thinking,
-        other_script=other_script,
-        has_option=has_option,
-        first_option=first_option,
-    )
+    return Forms(place=place, **dict(zip(Forms.__struct_fields__[1:], columns, strict=True)))
 
 
 def _form_of_item(item: VerifierInput) -> tuple[bool, bool, bool, bool, bool]:

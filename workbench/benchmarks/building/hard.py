@@ -10,7 +10,6 @@ from msgspec import Struct
 from workbench.benchmarks.building.candidates import (
     WAITING,
     CandidateItems,
-    Composition,
     Labels,
     chosen,
     composition,
@@ -96,7 +95,14 @@ def build_queue(
 
     from workbench.statistics.disagreement import splits
 
-    _check_split(split)
+    many = len(split.judges)
+    if many < _MIN_JUDGES or many % 2 == 0:
+        raise UsageError(
+            f"{many} judges can't be split into a minority and a majority of each item.",
+            f"Name an odd number of them, {_MIN_JUDGES} or more: {opt.judge:A} {opt.judge:B} {opt.judge:C}",
+        )
+    if not 1 <= split.minority <= many // 2:
+        raise UsageError(f"{split.minority} of {many} judges are not a minority.", f"Use 1 to {many // 2}.")
     known = columns(project)
     among = chosen(project, known, split.selection)
     votes = [known.outcome(run)[among.rows] for run in split.judges.values()]
@@ -128,17 +134,6 @@ def settings(project: Project, split: SplitItems) -> dict[str, Any]:
         # Queues that were frozen before this option existed are proportional.
         **({} if split.strata == "proportional" else {"strata": split.strata}),
     }
-
-
-def _check_split(split: SplitItems) -> None:
-    many = len(split.judges)
-    if many < _MIN_JUDGES or many % 2 == 0:
-        raise UsageError(
-            f"{many} judges can't be split into a minority and a majority of each item.",
-            f"Name an odd number of them, {_MIN_JUDGES} or more: {opt.judge:A} {opt.judge:B} {opt.judge:C}",
-        )
-    if not 1 <= split.minority <= many // 2:
-        raise UsageError(f"{split.minority} of {many} judges are not a minority.", f"Use 1 to {many // 2}.")
 
 
 def _rows_by_stratum(known: Columns, rows: IntArray) -> dict[str, IntArray]:
@@ -315,7 +310,7 @@ def _hard_report(
     label: Labels,
     able: dict[str, list[int]],
     how: Strata,
-    made_of: Composition,
+    made_of: dict[str, Any],
 ) -> SetReport:
     before = report_of(queue)
     waiting = {why: label.out[why] for why in WAITING if why in label.out}

@@ -117,9 +117,4 @@ def _leaderboard_line(
 
 
 def leaderboard_csv(lines: Sequence[LeaderboardLine]) -> str:
-    return lines_csv([_flatten_line(line) for line in lines], {})
-
-
-def _flatten_line(line: LeaderboardLine) -> dict[str, object]:
-    found = structs.asdict(line)
-    return dict(flatten_columns(found | found.pop("types")))
+    return lines_csv([dict(flatten_columns(one | one.pop("types"))) for one in map(structs.asdict, lines)], {})

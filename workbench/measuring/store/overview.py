@@ -90,13 +90,6 @@ def people(database: Database) -> list[PersonProgress]:
     return found
 
 
-class Totals(NamedTuple):
-    questions: int
-    runs: int
-    running: int
-    quarantined: int
-
-
 def accepted(connection: sqlite3.Connection) -> int:
     row: tuple[int] = connection.execute(
         "SELECT (SELECT count(*) FROM item_states WHERE state = 'labelled') - (SELECT count(*) FROM item_states WHERE "
@@ -107,12 +100,12 @@ def accepted(connection: sqlite3.Connection) -> int:
     return row[0]
 
 
-def totals(connection: sqlite3.Connection) -> Totals:
+def totals(connection: sqlite3.Connection) -> dict[str, int]:
     row = connection.execute(
         f"SELECT (SELECT count(*) FROM questions WHERE {shown_question('id')}), (SELECT count(*) FROM runs), (SELECT "
         "count(*) FROM runs WHERE state IN ('queued', 'running')), (SELECT count(*) FROM quarantine)"
     ).fetchone()
-    return Totals(*row)
+    return dict(zip(("questions", "runs", "running", "quarantined"), row, strict=True))
 
 
 # -- Contents of a data card that are not in the columns: files, rejected rows, exclusions, unusual texts.

@@ -26,7 +26,6 @@ from workbench.core.options import (
     Whole,
     argument,
     option,
-    record_from,
 )
 from workbench.core.project import Project
 from workbench.core.run import RunInfo
@@ -181,9 +180,12 @@ class WhatIf:
         before = reasons.names[reasons.code[place]]
         after = self.after(row.id)
         gold = int(asked.gold[place])
-        return record_from(
-            FlippedItem,
-            row,
+        return FlippedItem(
+            id=row.id,
+            dataset=row.dataset,
+            question_id=row.question_id,
+            completion_id=row.completion_id,
+            subtype=row.subtype,
             kind=FLIP_KINDS[self._kinds[place]],
             gold=None if gold < 0 else OutcomeCode(gold).word,
             before=OutcomeCode(int(asked.before[place])).word,

@@ -100,7 +100,7 @@ def accepted(connection: sqlite3.Connection) -> int:
     return row[0]
 
 
-def totals(connection: sqlite3.Connection) -> dict[str, int]:
+def totals(connection: sqlite3.Connection) -> dict[str, Any]:
     row = connection.execute(
         f"SELECT (SELECT count(*) FROM questions WHERE {shown_question('id')}), (SELECT count(*) FROM runs), (SELECT "
         "count(*) FROM runs WHERE state IN ('queued', 'running')), (SELECT count(*) FROM quarantine)"

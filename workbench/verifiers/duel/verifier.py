@@ -2,81 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from functools import partial
-from pathlib import Path
-from typing import ClassVar, Final, Literal, get_args
+from typing import ClassVar, Final
 
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.records import Ask
-from workbench.statistics.records.probe import DUEL, Dimension, Winner
-from workbench.verifiers.base import Isolation, Judged
-from workbench.verifiers.judges.case import JudgeCase, abstention_on
-from workbench.verifiers.judges.parsers.base import last_found, own_lines
-from workbench.verifiers.judges.template import prompt
-from workbench.verifiers.judges.voting import run_concurrently
-from workbench.verifiers.serving import (
-    LIMIT_OPTIONS,
-    SAMPLING_OPTIONS,
-    SERVER_OPTIONS,
-    OneServer,
-    require_sendable,
-    sampling_from,
-    whole_number,
-)
-
-# -- Parsing a comparison of two examinations, and combining both orders.
-
-
-DIMENSIONS: Final[tuple[Dimension, ...]] = get_args(Dimension)
-Place = Literal["first", "second", "tie"]
-"""Which of the two texts in a request is preferred."""
-_WINS: dict[tuple[Place, Place], Winner] = {("first", "second"): "a", ("second", "first"): "b"}
-_PLACES: dict[str, Place] = {"1": "first", "2": "second", "tie": "tie"}
-_LINE = {
-    dimension: re.compile(
-        rf"[\s*_#>-]*{dimension}[ \t*_]*:[ \t*_`]*(?:examination[ \t]+)?(1|2|tie)(?!\w|\.\d)", re.IGNORECASE
-    )
-    for dimension in DIMENSIONS
-}
-
-
-def preferences(reply: str, fence: str | None = None) -> dict[Dimension, Place | None]:
-    """Return the preferred position by dimension, from the last line about it; None without such a line.
-
-    Args:
-        reply: The reply as recorded.
-        fence: The delimiter around texts in the request: reply text before its last repetition is not the model's own
-            statement.
-    """
-    lines = own_lines(reply, fence)
-    return {dimension: last_found(lines, partial(_parse_position, pattern)) for dimension, pattern in _LINE.items()}
-
-
-def winner(as_first: Place | None, as_second: Place | None) -> Winner | None:
-    """Return the winner from the preferences with A first and with A second: a win in both orders, else a tie.
-
-    The result is None if one of the two is missing. Sources: the win rates are those of MCTS-Judge, section 4.4;
-    judges are asked in both orders, since order influences them, as in Zheng et al., "Judging LLM-as-a-Judge", NeurIPS
-    2023, section 3.4.
-    """
-    if as_first is None or as_second is None:
-        return None
-    return _WINS.get((as_first, as_second), "tie")
-
-
-def _parse_position(pattern: re.Pattern[str], line: str) -> Place | None:
-    found = pattern.match(line)
-    return _PLACES[found[1].lower()] if found else None
-
+from workbench.statistics.records.probe import DUEL
+from workbench.verifiers.base import Judged
+from workbench.verifiers.duel.both_orders import DIMENSIONS, BothOrders, preferences, winner
+from workbench.verifiers.judges.case import abstention_on
+from workbench.verifiers.serving import LIMIT_OPTIONS, SAMPLING_OPTIONS, SERVER_OPTIONS, whole_number
 
 READING: Final = "duel@1"
 """The version of the parser; it changes when the same reply would be parsed differently."""
-_PROMPT: Final = Path(__file__).with_name("prompt.txt")
-_TEXTS: Final = frozenset({"question", "first", "second"})
 
 
-class JudgeDuel(OneServer):
+class JudgeDuel(BothOrders):
     """Asks a model, in both orders, which of two judges reasoned better about an item.
 
     The runner replaces the reference by judge A's reasoning, and the completion by judge B's. The verdict is always an
@@ -91,17 +31,14 @@ class JudgeDuel(OneServer):
         **SAMPLING_OPTIONS,
         **LIMIT_OPTIONS,
     }
-    preload: ClassVar[tuple[str, ...]] = ()
     name: str = DUEL
     version: str = "2"
-    isolation: Isolation = "served"
     calls: ClassVar[float] = 2.0
 
     def __init__(self, **options: str) -> None:
         super().__init__(options)
         self.a, self.b = _run_number(options, "a"), _run_number(options, "b")
-        self._prompt = prompt(_PROMPT, "compare", _TEXTS, sampling_from(options))
-        require_sendable(self._server, self._prompt.call.sampling, options.keys() & SAMPLING_OPTIONS.keys())
+        self._prompt = self.load_prompt(options, "prompt.txt", frozenset({"question", "first", "second"}))
 
     def config(self) -> dict[str, object]:
         return {"a": self.a, "b": self.b, **self._prompt.config(), "parser": READING, **self.server_config()}
@@ -111,15 +48,8 @@ class JudgeDuel(OneServer):
         a, b = item.reference, item.completion
         if not a or not b:
             return Judged(verdict=Verdict(outcome=Outcome.ABSTAIN, reason="no_reasoning"))
-        orders = await run_concurrently(
-            JudgeCase(
-                item=item.item,
-                texts={"question": item.question, "first": first, "second": second},
-                secret=secret,
-                neutralise=True,
-            ).ask(ask, self._prompt.call, step=step)
-            for step, first, second in (("A first", a, b), ("B first", b, a))
-        )
+        steps = ("A first", "B first")
+        orders = await self.ask_both_orders(item.item, steps, (a, b), ask, secret, question=item.question)
         said = [preferences(heard.reply.text, heard.fence) for heard in orders]
         winners = {dimension: winner(said[0][dimension], said[1][dimension]) for dimension in DIMENSIONS}
         unread = next((heard for heard, one in zip(orders, said, strict=True) if one["overall"] is None), None)

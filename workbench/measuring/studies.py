@@ -240,7 +240,7 @@ def duel_report(project: Project, run: int) -> DuelReport:
     Raises:
         UsageError: The run does not exist, or is not a duel.
     """
-    from workbench.verifiers.duel.both_orders import DIMENSIONS
+    from workbench.verifiers.duel.verifier import DIMENSIONS
 
     reader = project.database.reader()
     info, row = run_info(project, run), run_row(reader, run)

@@ -11,7 +11,7 @@ from workbench.core.verdict import Outcome, Rival, Verdict, VerifierInput
 from workbench.llm.records import Ask
 from workbench.statistics.records.probe import PAIRWISE, Winner
 from workbench.verifiers.base import Judged
-from workbench.verifiers.duel.both_orders import BothOrders, Place, preferences, winner
+from workbench.verifiers.duel.verifier import BothOrders, Place, preferences, winner
 from workbench.verifiers.judges.case import DelimitedReply, abstention_on
 from workbench.verifiers.serving import LIMIT_OPTIONS, SAMPLING_OPTIONS, SERVER_OPTIONS, switch, whole_number
 

@@ -11,8 +11,7 @@ from workbench.core.errors import UsageError
 from workbench.core.verdict import Outcome, VerifierInput
 from workbench.llm.records import Reply
 from workbench.verifiers.base import Judged
-from workbench.verifiers.duel.both_orders import Place, preferences, winner
-from workbench.verifiers.duel.verifier import JudgeDuel
+from workbench.verifiers.duel.verifier import JudgeDuel, Place, preferences, winner
 from workbench.verifiers.registry import Registry
 
 A, B = "I looked at {question} and at every line.", "Seems fine.\nOverall: 2"

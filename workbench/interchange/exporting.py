@@ -175,7 +175,11 @@ def export(project: Project, options: ExportOptions) -> ExportReport:
     request = Request(
         project=project, options=options, format=format, selection=_full_selection(project, options, format)
     )
-    _require_options(request)
+    for name in sorted({name for found in _WRITERS.values() for name in found.options}):
+        known = {other: found for other, found in _WRITERS.items() if name in found.options}
+        if getattr(request.options, name) != _NOTHING_SAID[name] and request.format not in known:
+            flag = f"--{name.replace('_', '-')}"
+            raise UsageError(f"{flag} means nothing for {request.format}.", f"It is for {', '.join(known)}.")
     return _require_writer(format, options.table)(request)
 
 
@@ -218,14 +222,6 @@ def _require_writer(format: ExportFormat, table: Table) -> Writer:
         there = [name for name in FORMATS if _find_writer(name, table) is not None]
         raise UsageError(f"{table} can't be written as {format}.", f"Use {opt.format:{' or '.join(there)}}.")
     return found
-
-
-def _require_options(request: Request) -> None:
-    for name in sorted({name for found in _WRITERS.values() for name in found.options}):
-        known = {other: found for other, found in _WRITERS.items() if name in found.options}
-        if getattr(request.options, name) != _NOTHING_SAID[name] and request.format not in known:
-            flag = f"--{name.replace('_', '-')}"
-            raise UsageError(f"{flag} means nothing for {request.format}.", f"It is for {', '.join(known)}.")
 
 
 def _with_dataset(project: Project, selection: Selection, dataset: str | None) -> Selection:
@@ -446,7 +442,9 @@ def archive(request: Request) -> ExportReport:
 
 
 def _write_for_tool(request: Request, element: _Element) -> ExportReport:
-    lines = _labels_by_item(request)
+    lines: dict[tuple[str | None, str | None, str], list[LabelLine]] = {}
+    for line in current_lines(request.project, names=request.options.names):
+        lines.setdefault((line.dataset, line.question_id, line.completion_id), []).append(line)
     written = 0
     with new_file(request.options.file, force=request.options.force) as file:
         for item in stream_items(request.project.database.reader(), request.selection, "imported"):
@@ -456,13 +454,6 @@ def _write_for_tool(request: Request, element: _Element) -> ExportReport:
             file.write(msgspec.json.encode(element(written, item, said)))
         file.write(b"\n]\n" if written else b"[]\n")
     return request.report(written)
-
-
-def _labels_by_item(request: Request) -> dict[tuple[str | None, str | None, str], list[LabelLine]]:
-    found: dict[tuple[str | None, str | None, str], list[LabelLine]] = {}
-    for line in current_lines(request.project, names=request.options.names):
-        found.setdefault((line.dataset, line.question_id, line.completion_id), []).append(line)
-    return found
 
 
 # -- The writers of each format.

@@ -286,15 +286,7 @@ class AnnotationSession:
             )
         edits_past = answered(task, item) and stood.mine is None
         self._take_slot(connection, task, subject_of(task, item), stood.purpose, edits_past=edits_past)
-        event = self._answer_event(task, stood, item, answer, at)
-        ledger.record(connection, event)
-        self._seen.add(event.uuid)
-        if stood.purpose == "check" and task == "correctness":
-            checks.review(connection, self.person.id, self._policy)
-        return [event.uuid]
-
-    def _answer_event(self, task: Task, stood: LabelSlot, item: AnnotationItem, answer: Answer, at: str) -> LabelEvent:
-        return LabelEvent(
+        event = LabelEvent(
             uuid=events.new_uuid(),
             kind=KIND[stood.purpose],
             task=task,
@@ -319,6 +311,11 @@ class AnnotationSession:
             keys=answer.keys,
             view=answer.view,
         )
+        ledger.record(connection, event)
+        self._seen.add(event.uuid)
+        if stood.purpose == "check" and task == "correctness":
+            checks.review(connection, self.person.id, self._policy)
+        return [event.uuid]
 
     def _take_slot(
         self, connection: events.Connection, task: Task, subject: int, purpose: Purpose, *, edits_past: bool
@@ -363,7 +360,15 @@ class AnnotationSession:
             self._require_not_paused(connection)
             newest = events.undoable(connection, self.person.id)
             for event in newest:
-                self._retract(connection, event, at)
+                earlier = events.previous_event(connection, event)
+                ledger.record(connection, events.undo_event(event, earlier, at))
+                # Of two labels from different places, the other one is now in force.
+                standing = events.current_of(connection, event.task, event.subject, self.person.id, event.kind)
+                if standing is None:
+                    purpose = PURPOSE[event.kind]
+                    assignments.lease_again(connection, event.task, event.subject, self.person.id, time.time(), purpose)
+                    if event.task == "correctness" and event.note:
+                        people.keep_draft(connection, self.person.id, event.subject, event.note)
         if not newest:
             return None
         subjects = {event.task: event.subject for event in newest}
@@ -382,17 +387,6 @@ class AnnotationSession:
                 serving.lease(connection, self.person.id, found, self._policy, at)
                 assignments.unskip(connection, completion, self.person.id)
         return self.open(completion)
-
-    def _retract(self, connection: events.Connection, event: LabelEvent, at: str) -> None:
-        earlier = events.previous_event(connection, event)
-        ledger.record(connection, events.undo_event(event, earlier, at))
-        # Of two labels from different places, the other one is now in force.
-        standing = events.current_of(connection, event.task, event.subject, self.person.id, event.kind)
-        if standing is None:
-            purpose = PURPOSE[event.kind]
-            assignments.lease_again(connection, event.task, event.subject, self.person.id, time.time(), purpose)
-            if event.task == "correctness" and event.note:
-                people.keep_draft(connection, self.person.id, event.subject, event.note)
 
     def skip(self, item: AnnotationItem) -> None:
         with self._database.write("full") as connection:

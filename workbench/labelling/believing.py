@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 from uuid import UUID
@@ -117,7 +117,13 @@ def parse_event(row: Mapping[str, object]) -> LabelEvent:
         view=read.view,
         merged=True,
     )
-    _check_event(event)
+    check_time(event.created_at)
+    _check_answer(event)
+    if event.supersedes == event.uuid:
+        raise MalformedError("supersedes", "an event can't supersede itself")
+    unknown = [tag for tag in event.tags if tag not in TAGS]
+    if unknown:
+        raise MalformedError("tags", f"there is no tag {unknown[0]!r}")
     return event
 
 
@@ -188,16 +194,6 @@ def _parse_list(field: str, text: str | None) -> tuple[str, ...]:
         return msgspec.json.decode(text, type=tuple[_Name, ...])
     except (msgspec.MsgspecError, ValueError, RecursionError):
         raise MalformedError(field, "it is not a JSON list of words") from None
-
-
-def _check_event(event: LabelEvent) -> None:
-    check_time(event.created_at)
-    _check_answer(event)
-    if event.supersedes == event.uuid:
-        raise MalformedError("supersedes", "an event can't supersede itself")
-    unknown = [tag for tag in event.tags if tag not in TAGS]
-    if unknown:
-        raise MalformedError("tags", f"there is no tag {unknown[0]!r}")
 
 
 def check_time(text: str) -> None:
@@ -368,11 +364,7 @@ def identify(ours: events.Connection, theirs: events.Connection) -> TrustedBundl
     if held is None:
         raise UntrustedFileError(f"it is a bundle that this database did not make ({str(found[0])[:_MAX_NAME]!a}).")
     items = bundling.subjects(ours, held.bundle)
-    return TrustedBundle(Origin(**held._asdict(), items=_count_completions(items)), items)
-
-
-def _count_completions(names: Iterable[Name]) -> int:
-    return sum(task == "correctness" for task, _ in names)
+    return TrustedBundle(Origin(**held._asdict(), items=sum(task == "correctness" for task, _ in items)), items)
 
 
 class Trusted(Struct, frozen=True, kw_only=True):

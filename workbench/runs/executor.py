@@ -193,13 +193,10 @@ class LocalExecutor:
                 self.state = "ready"
             if self.state == "ready" and not second.count:
                 self._queue_item(second, self._inbox.get())
-            self._queue_waiting_items(second)
+            with contextlib.suppress(queue.Empty):
+                while True:
+                    self._queue_item(second, self._inbox.get_nowait())
             second.process_results(_TURN_S if second.count or self.state != "ready" else 0)
-
-    def _queue_waiting_items(self, second: SecondStage) -> None:
-        with contextlib.suppress(queue.Empty):
-            while True:
-                self._queue_item(second, self._inbox.get_nowait())
 
     def _queue_item(self, second: SecondStage, ask: _WaitingItem | None) -> None:
         if ask is not None:

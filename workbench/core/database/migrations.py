@@ -202,8 +202,7 @@ def give_name(temporary: Path, path: Path) -> bool:
 
 
 def changes_to_schema(connection: sqlite3.Connection) -> int:
-    row: tuple[int] = connection.execute("PRAGMA main.schema_version").fetchone()
-    return row[0]
+    return int(connection.execute("PRAGMA main.schema_version").fetchone()[0])
 
 
 def require_ours(connection: sqlite3.Connection, path: Path, version: int) -> None:

@@ -292,10 +292,7 @@ def _has_items(connection: sqlite3.Connection, selection: Selection) -> bool:
 
 def _count_items(connection: sqlite3.Connection, selection: Selection) -> int:
     where, parameters = compile_selection(selection)
-    found: tuple[int] = connection.execute(
-        f"SELECT count(*) FROM {items_sql(where)} WHERE {where}", parameters
-    ).fetchone()
-    return found[0]
+    return int(connection.execute(f"SELECT count(*) FROM {items_sql(where)} WHERE {where}", parameters).fetchone()[0])
 
 
 def chosen_subjects(connection: sqlite3.Connection, task: Task, selection: Selection) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, get_args
 
@@ -366,15 +367,6 @@ class _ExportedItems:
             yield item
 
 
-def write_released(request: Request) -> ExportReport:
-    return _write_items(request, released_line)
-
-
-def write_released_fixed(request: Request) -> ExportReport:
-    """Write the released schema with the two type fields corrected."""
-    return _write_items(request, lambda item: released_line(item, fixed=True))
-
-
 def lines(request: Request) -> ExportReport:
     labels = LabelIndex(request.project, request.selection, names=request.options.names)
 
@@ -478,8 +470,8 @@ class _Format(Struct, frozen=True):
 
 _TABLES: Final[dict[Table, Writer]] = {"labels": labels, "verdicts": verdicts, "outcomes": outcomes, "tests": tests}
 _WRITERS: Final[dict[ExportFormat, _Format]] = {
-    "verifybench": _Format(write_released),
-    "verifybench-fixed": _Format(write_released_fixed),
+    "verifybench": _Format(partial(_write_items, line=released_line)),
+    "verifybench-fixed": _Format(partial(_write_items, line=partial(released_line, fixed=True))),
     "jsonl": _Format(lines, _TABLES),
     "csv": _Format(cells, _TABLES),
     "parquet": _Format(cells, _TABLES),

@@ -211,7 +211,25 @@ class AnnotationSession:
         with self._lock:
             if not reading.is_own(self._blind, completion):
                 raise AnnotationError("This item is not assigned to you.")
-            item = self._read_item(completion)
+            text = reading.item_text(self._blind, completion)
+            verdict = reading.own_label(self._blind, "correctness", completion)
+            subtype = reading.own_label(self._blind, "type", text.question)
+            asks_type = reading.has_type_slot(self._blind, text.question) or subtype is not None
+            asked, answers = reading.own_flag(self._blind, completion), flags.own_answers(self._blind, completion)
+            item = replace(
+                AnnotationItem.of(text, asks_type=asks_type),
+                verdict=verdict.verdict if verdict else None,
+                reason=verdict.reason if verdict else None,
+                subtype=subtype.subtype if subtype else None,
+                unsure=verdict.unsure if verdict else False,
+                note=verdict.note if verdict else self._draft_note(completion),
+                tags=verdict.tags if verdict else (),
+                partial=verdict.partial if verdict else None,
+                flagged=asked is not None,
+                guideline=self.guidelines.version,
+                asked=asked or "",
+                answer=next((one for one in reversed(answers) if one.stands), None),
+            )
             self._remember_own_labels(item)
             return item
 
@@ -219,27 +237,6 @@ class AnnotationSession:
         with self._database.explained():
             found = [current_slot(self._database.reader(), self.person.id, task, item).mine for task in TASKS]
         self._seen |= {mine.uuid for mine in found if mine is not None}
-
-    def _read_item(self, completion: int) -> AnnotationItem:
-        text = reading.item_text(self._blind, completion)
-        verdict = reading.own_label(self._blind, "correctness", completion)
-        subtype = reading.own_label(self._blind, "type", text.question)
-        asks_type = reading.has_type_slot(self._blind, text.question) or subtype is not None
-        asked, answers = reading.own_flag(self._blind, completion), flags.own_answers(self._blind, completion)
-        return replace(
-            AnnotationItem.of(text, asks_type=asks_type),
-            verdict=verdict.verdict if verdict else None,
-            reason=verdict.reason if verdict else None,
-            subtype=subtype.subtype if subtype else None,
-            unsure=verdict.unsure if verdict else False,
-            note=verdict.note if verdict else self._draft_note(completion),
-            tags=verdict.tags if verdict else (),
-            partial=verdict.partial if verdict else None,
-            flagged=asked is not None,
-            guideline=self.guidelines.version,
-            asked=asked or "",
-            answer=next((one for one in reversed(answers) if one.stands), None),
-        )
 
     def submit(self, item: AnnotationItem, answer: Answer) -> list[str]:
         """Store a verdict, a type, or both; return the uuids of the events after they are committed.

@@ -216,16 +216,6 @@ def time_of(text: str) -> datetime:
     return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
 
 
-def check_not_after(text: str, latest: datetime) -> None:
-    """Check that a time that passed `check_time` is not later than another.
-
-    Raises:
-        MalformedError: The time is later.
-    """
-    if time_of(text) > latest:
-        raise MalformedError("created_at", f"{text!r} is in the future: correct the clocks, or import it later")
-
-
 def _check_answer(event: LabelEvent) -> None:
     if event.kind == "answer" and (event.task != "correctness" or not event.note or not event.seen):
         raise MalformedError("note", "an answer needs a flagged completion and a text")
@@ -348,7 +338,8 @@ def check_past(created_at: str) -> None:
     Raises:
         MalformedError: The event is further in the future than the tolerance.
     """
-    check_not_after(created_at, datetime.now(UTC) + TOLERANCE)
+    if time_of(created_at) > datetime.now(UTC) + TOLERANCE:
+        raise MalformedError("created_at", f"{created_at!r} is in the future: correct the clocks, or import it later")
 
 
 def identify(ours: events.Connection, theirs: events.Connection) -> TrustedBundle:

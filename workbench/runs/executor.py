@@ -184,7 +184,9 @@ class LocalExecutor:
                 self.trouble = f"{self._verifier.name!r} can't judge: {error}"
                 self.state = "failed"
                 self._fail_waiting_callers(VerifierError(self.trouble))
-                self._wait_for_an_item()
+                if not self._closed:
+                    with contextlib.suppress(queue.Empty):
+                        self._inbox.put(self._inbox.get(timeout=_AGAIN_S))
         self._fail_waiting_callers(ExecutorClosed())
 
     def _serve_callers(self, second: SecondStage) -> None:
@@ -208,11 +210,6 @@ class LocalExecutor:
         self._known.put(found)
         for item, verdict in settled:
             self._answers.pop(item).set_result(verdict)
-
-    def _wait_for_an_item(self) -> None:
-        if not self._closed:
-            with contextlib.suppress(queue.Empty):
-                self._inbox.put(self._inbox.get(timeout=_AGAIN_S))
 
     def _fail_waiting_callers(self, error: Exception) -> None:
         with contextlib.suppress(queue.Empty):

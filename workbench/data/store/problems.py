@@ -122,7 +122,14 @@ class ProblemRows:
                 return _contradiction_refusal(record, code, "tests", f"other tests in its suite {name!r}")
         added = [name for name in digests if name not in known.suites]
         for name in added:
-            self._add_tests(known.question_id, name, problem.suites[name])
+            if name not in self._suites:
+                self._suites[name] = 0 if self._dry else self._named_suite(name)
+            suite_id = self._suites[name]
+            rows = self._tests if known.question_id >= self._items.first_question_id else self._held
+            rows.extend(
+                (known.question_id, suite_id, position, test.form, test.source, test.expected)
+                for position, test in enumerate(problem.suites[name])
+            )
         known.suites.update(digests)
         return new or bool(added)
 
@@ -160,16 +167,6 @@ class ProblemRows:
         self._problem_ids[task_id] = known.question_id
         self._problems.append((known.question_id, *known.around, record.extra))
         return known
-
-    def _add_tests(self, question_id: int, suite: str, tests: Sequence[CodeTest]) -> None:
-        if suite not in self._suites:
-            self._suites[suite] = 0 if self._dry else self._named_suite(suite)
-        suite_id = self._suites[suite]
-        rows = self._tests if question_id >= self._items.first_question_id else self._held
-        rows.extend(
-            (question_id, suite_id, position, test.form, test.source, test.expected)
-            for position, test in enumerate(tests)
-        )
 
     def _stored(self, task_id: str, question_id: int) -> _KnownProblem | None:
         if self._connection is None:

@@ -12,7 +12,7 @@ from random import Random
 
 from msgspec.structs import replace
 
-from tests.helpers import make_project, numbered
+from tests.helpers import make_project, merge, numbered
 from tests.killed_steps import EVER, Done, Killer, When
 from tests.unit.labelling.canonical import canonical
 from workbench.core.database import events
@@ -21,7 +21,6 @@ from workbench.labelling import ledger
 from workbench.labelling.annotating import AnnotationSession
 from workbench.labelling.answers import Answer
 from workbench.labelling.bundling import bundle
-from workbench.labelling.merging import merge
 from workbench.labelling.people import assign
 
 EDITS = 4

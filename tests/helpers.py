@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from workbench.core.database.connection import Database
 from workbench.core.database.hashes import shown_hash
 from workbench.core.project import Project, open_project
+from workbench.labelling.believing import Trusted
+from workbench.labelling.merging import Merged, merge_all
 from workbench.labelling.people import assign
 
 CREATED = "2025-01-01T00:00:00.000000Z"
@@ -126,3 +128,10 @@ def _interned(connection: Any, table: str, name: str | None) -> int | None:
 
 def _id(connection: Any, table: str, name: str) -> int:
     return int(connection.execute(f"SELECT id FROM {table} WHERE name = ?", (name,)).fetchone()[0])
+
+
+def merge(
+    project: Project, other: Path, *, whole: bool = False, tell: Callable[[Path, Trusted], None] | None = None
+) -> Merged:
+    """Import the label events of one file."""
+    return merge_all(project, [other], whole=whole, tell=tell)[0]

@@ -16,10 +16,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.helpers import merge
 from workbench.core.project import opened_project
 from workbench.interchange.merging import merge_runs
 from workbench.labelling.bundling import bundle
-from workbench.labelling.merging import merge
 
 
 class Done(NamedTuple):

@@ -130,13 +130,8 @@ class Caps(Struct, frozen=True):
     def are_met(self, chosen: Chosen) -> bool:
         sources = Counter(question.source for question, _ in chosen)
         models = Counter(one.model for _, both in chosen for one in both)
-        return _largest_count(sources) <= (self.source or len(chosen)) and _largest_count(models) <= (
-            self.model or 2 * len(chosen)
-        )
-
-
-def _largest_count(counts: Counter[str]) -> int:
-    return max(counts.values(), default=0)
+        most_of_source, most_of_model = (max(counts.values(), default=0) for counts in (sources, models))
+        return most_of_source <= (self.source or len(chosen)) and most_of_model <= (self.model or 2 * len(chosen))
 
 
 def choose_most(

@@ -104,7 +104,7 @@ def license_as_published(project: Project) -> LicencesChanged:
     with project.database.write("full") as connection:
         sources = building.sources(connection)
         there = {name: one.licence for name, one in sources.items() if one.licence}
-        found = {name: _find_paper_source(name) for name in sources}
+        found = {name: next((one for one in paper_sources() if one.is_called(name)), None) for name in sources}
         given = {
             name: one.licence for name, one in found.items() if one is not None and one.licence and name not in there
         }
@@ -121,10 +121,6 @@ def license_as_published(project: Project) -> LicencesChanged:
         unknown=tuple(name for name, one in found.items() if one and not one.licence and name not in there),
         elsewhere=tuple(name for name, one in found.items() if one is None),
     )
-
-
-def _find_paper_source(name: str) -> PaperSource | None:
-    return next((one for one in paper_sources() if one.is_called(name)), None)
 
 
 def licence_lines(found: LicencesChanged) -> Iterator[str]:

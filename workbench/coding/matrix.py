@@ -8,12 +8,11 @@ from typing import Final, NamedTuple
 
 from workbench.coding.evolution.evolving import origin_of
 from workbench.coding.store import pass_matrix
-from workbench.coding.store.pass_matrix import GridSolution
-from workbench.core.code import BROKEN, NOT_RUN, PASS, CodeTest, Execution, Failure
+from workbench.core.code import BROKEN, NOT_RUN, PASS, Failure
 from workbench.core.code_tests.broken import broken_tests
 from workbench.core.errors import UsageError
+from workbench.core.options import record_from
 from workbench.core.project import Project
-from workbench.data.records.browse import BrowseRow
 from workbench.data.records.pass_matrix import MatrixSolution, PassMatrix, SolutionCode, SuiteRun
 from workbench.data.store import browsing, problems, tests
 from workbench.data.store.tests import tests_of
@@ -45,7 +44,7 @@ def read_matrix(project: Project, question: int, *, suite: str | None = None, ru
         ran = pass_matrix.suite_runs(reader, question)
         suite = _choose_suite(suite, suites, ran)
         there = tuple(one for one in ran if one.suite == suite)
-        shown = _choose_run(run, there)
+        shown = next((one for one in there if one.run == run), next(iter(there), None))
         verifiers = {
             number: name
             for number, name in browsing.newest_runs(reader).items()
@@ -81,10 +80,6 @@ def _choose_suite(wanted: str | None, suites: dict[str, int], every: Sequence[Su
     return next((name for name in there if name is not None and name in suites), "")
 
 
-def _choose_run(wanted: int | None, there: Sequence[SuiteRun]) -> SuiteRun | None:
-    return next((one for one in there if one.run == wanted), next(iter(there), None))
-
-
 def _matrix_solutions(
     project: Project,
     question: int,
@@ -105,25 +100,20 @@ def _matrix_solutions(
         for one in part:
             found = executions.get(one.id, {}).get(suite)
             for_itself = own.get(one.id, {}).get(suite, ())
-            made.append(_matrix_solution(one, named[one.id], found, seen.get(one.id, ""), for_itself))
+            key = named[one.id].completion_id
+            made.append(
+                record_from(
+                    MatrixSolution,
+                    named[one.id],
+                    key=key,
+                    solution_id=key.removeprefix(f"{named[one.id].question_id}/"),
+                    ground_truth=one.ground_truth,
+                    outcomes=seen.get(one.id, "") if found is None else found.outcomes,
+                    execution=found,
+                    tests=for_itself,
+                )
+            )
     return tuple(made)
-
-
-def _matrix_solution(
-    one: GridSolution, named: BrowseRow, found: Execution | None, seen: str, own: tuple[CodeTest, ...]
-) -> MatrixSolution:
-    return MatrixSolution(
-        id=one.id,
-        key=named.completion_id,
-        solution_id=named.completion_id.removeprefix(f"{named.question_id}/"),
-        model=named.model,
-        ground_truth=one.ground_truth,
-        gold=named.gold,
-        verdicts=named.verdicts,
-        outcomes=seen if found is None else found.outcomes,
-        execution=found,
-        tests=own,
-    )
 
 
 def solution_code(project: Project, matrix: PassMatrix, completion: int) -> SolutionCode:
@@ -235,7 +225,9 @@ def arrange(outcomes: Sequence[str], tests: int, *, by_rate: bool = True) -> Arr
             suite's order.
     """
     rates = tuple(_pass_rate([one[test] for one in outcomes if test < len(one)]) for test in range(tests))
-    columns = tuple(sorted(range(tests), key=lambda test: -_rate_key(rates[test]))) if by_rate else tuple(range(tests))
+    columns = tuple(range(tests))
+    if by_rate:
+        columns = tuple(sorted(columns, key=lambda test: 1.0 if (rate := rates[test]) is None else -rate))
 
     def place(row: int) -> tuple[object, ...]:
         letters = outcomes[row]
@@ -252,10 +244,6 @@ def arrange(outcomes: Sequence[str], tests: int, *, by_rate: bool = True) -> Arr
 def _pass_rate(letters: Sequence[str]) -> float | None:
     run = [letter for letter in letters if letter not in (NOT_RUN, BROKEN)]
     return run.count(PASS) / len(run) if run else None
-
-
-def _rate_key(rate: float | None) -> float:
-    return -1.0 if rate is None else rate
 
 
 def distinguishing_tests(first: str, second: str) -> list[int]:

@@ -232,7 +232,14 @@ def whole_file(path: Path, *, private: bool = True, replace: bool = True, durabl
             if replace:
                 os.replace(part, path)
             else:
-                _rename_new(part, path)
+                try:
+                    os.link(part, path)
+                except OSError as error:
+                    if error.errno not in _UNLINKABLE:
+                        raise
+                    # A file system without hard links: the name is reserved first.
+                    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, PRIVATE))
+                    os.replace(part, path)
     finally:
         _remove(part)
 
@@ -388,14 +395,3 @@ def _mode_of(path: Path, otherwise: int) -> int:
         if stat.S_ISREG(about.st_mode):
             return stat.S_IMODE(about.st_mode) & 0o777
     return otherwise
-
-
-def _rename_new(part: Path, path: Path) -> None:
-    try:
-        os.link(part, path)
-    except OSError as error:
-        if error.errno not in _UNLINKABLE:
-            raise
-        # A file system without hard links: the name is reserved first.
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, PRIVATE))
-        os.replace(part, path)

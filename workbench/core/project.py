@@ -42,10 +42,6 @@ class Project:
         """
         self.database.require_writable()
 
-    def stop_reading(self) -> None:
-        """Interrupt long reads in other threads, whose results are no longer needed."""
-        self.database.interrupt_readers()
-
     def close(self) -> None:
         self.database.close()
 

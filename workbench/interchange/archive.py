@@ -258,7 +258,17 @@ class Archive:
         self._path, self._file = path, file
         self._entries = _entries(path, file)
         self.manifest = self._manifest()
-        self._check_members()
+        members = self.manifest.members
+        expected = {f"{member.name}.jsonl": member for member in members}
+        if len(expected) != len(members) or expected.keys() | {MANIFEST} != self._entries.keys():
+            differing = sorted(expected.keys() ^ (self._entries.keys() - {MANIFEST})) or [MANIFEST]
+            raise self._damage_error(differing[0][:100], "the manifest and the files in the archive don't agree")
+        for name, member in expected.items():
+            entry = self._entries[name]
+            if entry.file_size != member.bytes:
+                raise self._damage_error(name, f"it has {entry.file_size} bytes and the manifest says {member.bytes}")
+            if member.bytes > _RATIO_LIMIT[0] and member.bytes > _RATIO_LIMIT[1] * entry.compress_size:
+                raise self._damage_error(name, "it would unpack to hundreds of times its size, unlike real data")
 
     def rows(self, member: Member) -> Iterator[tuple[int, Row]]:
         """Yield line numbers and rows.
@@ -296,32 +306,16 @@ class Archive:
             raise self._damage_error(MANIFEST, "it is longer than any of ours")
         try:
             found = msgspec.json.decode(document)
-            self._require_version(found)
+            if not isinstance(found, dict) or found.get("format") != FORMAT:
+                raise FormatError(f"{self._path}: {MANIFEST} is not that of a workbench archive.", _WRITE)
+            if isinstance(version := found.get("version"), int) and version > VERSION:
+                raise FormatError(
+                    f"{self._path}: the archive has version {version}; this program knows up to {VERSION}.",
+                    "It was written by a newer workbench: install that one.",
+                )
             return msgspec.convert(found, Manifest)
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
             raise self._damage_error(MANIFEST, str(error)) from error
-
-    def _require_version(self, found: Any) -> None:
-        if not isinstance(found, dict) or found.get("format") != FORMAT:
-            raise FormatError(f"{self._path}: {MANIFEST} is not that of a workbench archive.", _WRITE)
-        if isinstance(version := found.get("version"), int) and version > VERSION:
-            raise FormatError(
-                f"{self._path}: the archive has version {version}; this program knows up to {VERSION}.",
-                "It was written by a newer workbench: install that one.",
-            )
-
-    def _check_members(self) -> None:
-        members = self.manifest.members
-        expected = {f"{member.name}.jsonl": member for member in members}
-        if len(expected) != len(members) or expected.keys() | {MANIFEST} != self._entries.keys():
-            differing = sorted(expected.keys() ^ (self._entries.keys() - {MANIFEST})) or [MANIFEST]
-            raise self._damage_error(differing[0][:100], "the manifest and the files in the archive don't agree")
-        for name, member in expected.items():
-            entry = self._entries[name]
-            if entry.file_size != member.bytes:
-                raise self._damage_error(name, f"it has {entry.file_size} bytes and the manifest says {member.bytes}")
-            if member.bytes > _RATIO_LIMIT[0] and member.bytes > _RATIO_LIMIT[1] * entry.compress_size:
-                raise self._damage_error(name, "it would unpack to hundreds of times its size, unlike real data")
 
     def _lines(self, name: str, size: int) -> Iterator[bytes]:
         left = size

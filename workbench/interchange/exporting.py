@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, get_args
 
@@ -175,7 +176,11 @@ def export(project: Project, options: ExportOptions) -> ExportReport:
     request = Request(
         project=project, options=options, format=format, selection=_full_selection(project, options, format)
     )
-    _require_options(request)
+    for name in sorted({name for found in _WRITERS.values() for name in found.options}):
+        known = {other: found for other, found in _WRITERS.items() if name in found.options}
+        if getattr(request.options, name) != _NOTHING_SAID[name] and request.format not in known:
+            flag = f"--{name.replace('_', '-')}"
+            raise UsageError(f"{flag} has no effect on {request.format}.", f"It is for {', '.join(known)}.")
     return _require_writer(format, options.table)(request)
 
 
@@ -218,14 +223,6 @@ def _require_writer(format: ExportFormat, table: Table) -> Writer:
         there = [name for name in FORMATS if _find_writer(name, table) is not None]
         raise UsageError(f"{table} can't be written as {format}.", f"Use {opt.format:{' or '.join(there)}}.")
     return found
-
-
-def _require_options(request: Request) -> None:
-    for name in sorted({name for found in _WRITERS.values() for name in found.options}):
-        known = {other: found for other, found in _WRITERS.items() if name in found.options}
-        if getattr(request.options, name) != _NOTHING_SAID[name] and request.format not in known:
-            flag = f"--{name.replace('_', '-')}"
-            raise UsageError(f"{flag} has no effect on {request.format}.", f"It is for {', '.join(known)}.")
 
 
 def _with_dataset(project: Project, selection: Selection, dataset: str | None) -> Selection:
@@ -370,15 +367,6 @@ class _ExportedItems:
             yield item
 
 
-def write_released(request: Request) -> ExportReport:
-    return _write_items(request, released_line)
-
-
-def write_released_fixed(request: Request) -> ExportReport:
-    """Write the released schema with the two type fields corrected."""
-    return _write_items(request, lambda item: released_line(item, fixed=True))
-
-
 def lines(request: Request) -> ExportReport:
     labels = LabelIndex(request.project, request.selection, names=request.options.names)
 
@@ -446,7 +434,9 @@ def archive(request: Request) -> ExportReport:
 
 
 def _write_for_tool(request: Request, element: _Element) -> ExportReport:
-    lines = _labels_by_item(request)
+    lines: dict[tuple[str | None, str | None, str], list[LabelLine]] = {}
+    for line in current_lines(request.project, names=request.options.names):
+        lines.setdefault((line.dataset, line.question_id, line.completion_id), []).append(line)
     written = 0
     with new_file(request.options.file, force=request.options.force) as file:
         for item in stream_items(request.project.database.reader(), request.selection, "imported"):
@@ -456,13 +446,6 @@ def _write_for_tool(request: Request, element: _Element) -> ExportReport:
             file.write(msgspec.json.encode(element(written, item, said)))
         file.write(b"\n]\n" if written else b"[]\n")
     return request.report(written)
-
-
-def _labels_by_item(request: Request) -> dict[tuple[str | None, str | None, str], list[LabelLine]]:
-    found: dict[tuple[str | None, str | None, str], list[LabelLine]] = {}
-    for line in current_lines(request.project, names=request.options.names):
-        found.setdefault((line.dataset, line.question_id, line.completion_id), []).append(line)
-    return found
 
 
 # -- The writers of each format.
@@ -487,8 +470,8 @@ class _Format(Struct, frozen=True):
 
 _TABLES: Final[dict[Table, Writer]] = {"labels": labels, "verdicts": verdicts, "outcomes": outcomes, "tests": tests}
 _WRITERS: Final[dict[ExportFormat, _Format]] = {
-    "verifybench": _Format(write_released),
-    "verifybench-fixed": _Format(write_released_fixed),
+    "verifybench": _Format(partial(_write_items, line=released_line)),
+    "verifybench-fixed": _Format(partial(_write_items, line=partial(released_line, fixed=True))),
     "jsonl": _Format(lines, _TABLES),
     "csv": _Format(cells, _TABLES),
     "parquet": _Format(cells, _TABLES),

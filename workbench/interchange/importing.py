@@ -98,21 +98,16 @@ def plan_import(
     """
     if not files:
         raise UsageError("There is no file to import.")
-    usual = _default_values(source, licence)
+    usual = {name: value for name, value in (("source", source), ("licence", licence)) if value is not None}
+    for name, value in usual.items():
+        if not value.strip() or len(value) > _MAX_NAME or not value.isprintable():
+            raise UsageError(f"--{name}: {value[:_MAX_NAME]!r} is not valid.", "Use up to 200 printable characters.")
     require_names(graders)
     planned = (
         plan_file(path, format=format, columns=columns, graders=graders, usual=usual, max_line=max_line)
         for path in files
     )
     return [replace(plan, keep_equal=keep_equal) for plan in planned]
-
-
-def _default_values(source: str | None, licence: str | None) -> dict[str, str]:
-    said = {name: value for name, value in (("source", source), ("licence", licence)) if value is not None}
-    for name, value in said.items():
-        if not value.strip() or len(value) > _MAX_NAME or not value.isprintable():
-            raise UsageError(f"--{name}: {value[:_MAX_NAME]!r} is not valid.", "Use up to 200 printable characters.")
-    return said
 
 
 def import_files(
@@ -153,7 +148,8 @@ def import_files(
                     imports.append((target.id, report))
             else:
                 imports.append((earlier.id, file_report(plan, earlier.counts, earlier.reasons, earlier.quarantine)))
-                _skip_file(plan, progress)
+                if progress is not None:
+                    progress(plan.path.stat().st_size)
     return _store_all_grades(project, name, plans, imports, version)
 
 
@@ -239,17 +235,13 @@ def _dataset_name(dataset: str | None, plans: Sequence[FilePlan], database: Data
     if name is None:
         name = _dataset_of_problems(plans, database) if plans[0].needs_problems else default_dataset(plans)
     datasets.require_name(name)
-    _require_not_excluded(database, name)
-    return name
-
-
-def _require_not_excluded(database: Database | None, name: str) -> None:
     why = datasets.excluded_notes(database.reader()).get(name) if database is not None else None
     if why is not None:
         raise UsageError(
             f"The data set {name!r} was excluded: {why}.",
             f"Rename it to import this one under its name, or include it again: {Command('datasets DB')}",
         )
+    return name
 
 
 def _dataset_of_problems(plans: Sequence[FilePlan], database: Database | None) -> str:
@@ -356,11 +348,6 @@ def _missing_columns(record: Record, columns: Mapping[str, str]) -> list[str]:
     if not isinstance(record, ItemRecord):
         return []
     return [columns[field] for field in _MAY_MISS if field in columns and getattr(record, field) is None]
-
-
-def _skip_file(plan: FilePlan, progress: Progress | None) -> None:
-    if progress is not None:
-        progress(plan.path.stat().st_size)
 
 
 # -- Results of a log's own graders, stored as verdicts of imported verifiers.

@@ -484,15 +484,12 @@ class _PartitionSink:
             part.put()
             self._count_partitions(part.target.parts.found[before:])
             if part.ends_file:
-                self._finish_file(part.target)
-
-    def _finish_file(self, target: _FileInProgress) -> None:
-        if target.parts.join(target.file):
-            self._report.refusals.append(str(refusals_of(target.path)))
-        target.done(target.parts.found)
-        self._report.files += 1
-        drop_partitions(target.path)
-        target.parts.close()
+                if part.target.parts.join(part.target.file):
+                    self._report.refusals.append(str(refusals_of(part.target.path)))
+                part.target.done(part.target.parts.found)
+                self._report.files += 1
+                drop_partitions(part.target.path)
+                part.target.parts.close()
 
     def _count_partitions(self, found: Sequence[Partition], *, reused: bool = False) -> None:
         report = self._report

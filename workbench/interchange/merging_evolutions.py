@@ -6,12 +6,10 @@ continue the steps here. The order of solutions in every vector is kept.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from msgspec import structs
 
 from workbench.coding.evolution import evolving
-from workbench.coding.records.evolution import PoolStep, Step
+from workbench.coding.records.evolution import PoolStep
 from workbench.coding.store import evolutions
 from workbench.coding.store.evolutions import EvolutionRow
 from workbench.core.errors import UsageError
@@ -44,7 +42,7 @@ def _merge(project: Project, theirs: Connection, other: ForeignEvolution, report
     merged = MergedEvolution(name=other.name, dataset=other.dataset)
     try:
         with project.database.write() as connection:
-            row = _bind_evolution(connection, other)
+            row = evolutions.bind(connection, dataset_id(connection, other.dataset), other.name, other.settings)
     except UsageError as error:
         merged.refused = str(error)
         return merged
@@ -70,10 +68,6 @@ class _DifferentStepsError(Exception):
     """The problem has different steps here."""
 
 
-def _bind_evolution(connection: Connection, other: ForeignEvolution) -> EvolutionRow:
-    return evolutions.bind(connection, dataset_id(connection, other.dataset), other.name, other.settings)
-
-
 def _merge_problem(
     project: Project, theirs: Connection, row: EvolutionRow, one: ForeignProblem, merged: MergedEvolution
 ) -> None:
@@ -83,7 +77,23 @@ def _merge_problem(
             raise MalformedRow("no such problem is here")
         if places.texts(connection, "type", question) != places.texts(theirs, "type", one.id):
             raise MalformedRow("the problem has other texts here")
-        steps = _with_local_ids(connection, theirs, row, question, one.steps)
+        pool, *rest = one.steps
+        if not isinstance(pool, PoolStep):
+            raise MalformedRow("its steps are not those of an evolution")
+        found = []
+        for their_id, name in zip(pool.solutions, foreign.solution_names(theirs, pool.solutions), strict=True):
+            item = places.find(connection, name)
+            if item is None:
+                raise MalformedRow("its pool has solutions that are not here")
+            if places.texts(connection, "correctness", item) != places.texts(theirs, "correctness", their_id):
+                raise MalformedRow("its pool has solutions with other texts here")
+            suites = [row.settings.suite]
+            if foreign.execution_inputs(connection, item, suites) != foreign.execution_inputs(theirs, their_id, suites):
+                raise MalformedRow(f"its problem has other tests here (suite {row.settings.suite})")
+            found.append(item)
+        if sorted(found) != evolutions.pool(connection, question):
+            raise MalformedRow("its pool has other solutions here")
+        steps = [structs.replace(pool, solutions=tuple(found)), *rest]
         here = evolutions.steps_of(connection, row.id, question)
         common = min(len(here), len(steps))
         if here[:common] != steps[:common]:
@@ -92,25 +102,3 @@ def _merge_problem(
             evolving.write_step(connection, row, question, position, step)
     merged.unchanged += common
     merged.taken += len(steps) - common
-
-
-def _with_local_ids(
-    connection: Connection, theirs: Connection, row: EvolutionRow, question: int, steps: Sequence[Step]
-) -> list[Step]:
-    pool, *rest = steps
-    if not isinstance(pool, PoolStep):
-        raise MalformedRow("its steps are not those of an evolution")
-    found = []
-    for their_id, name in zip(pool.solutions, foreign.solution_names(theirs, pool.solutions), strict=True):
-        item = places.find(connection, name)
-        if item is None:
-            raise MalformedRow("its pool has solutions that are not here")
-        if places.texts(connection, "correctness", item) != places.texts(theirs, "correctness", their_id):
-            raise MalformedRow("its pool has solutions with other texts here")
-        suites = [row.settings.suite]
-        if foreign.execution_inputs(connection, item, suites) != foreign.execution_inputs(theirs, their_id, suites):
-            raise MalformedRow(f"its problem has other tests here (suite {row.settings.suite})")
-        found.append(item)
-    if sorted(found) != evolutions.pool(connection, question):
-        raise MalformedRow("its pool has other solutions here")
-    return [structs.replace(pool, solutions=tuple(found)), *rest]

@@ -122,7 +122,10 @@ class LinesFile(RowFile):
                     yield item
                     continue
                 if any(key in item.raw for key in self._keys):
-                    self._require_free(item)
+                    keys = msgspec.json.decode(item.raw, type=dict[str, msgspec.Raw])
+                    for name in self.names:
+                        if name in keys:
+                            raise self._duplicate_column_error(name)
                 yield HeldRow(item, item.raw)
 
     def write(self, file: IO[bytes], judged: Sequence[tuple[Any, RowVerdict]]) -> None:
@@ -136,12 +139,6 @@ class LinesFile(RowFile):
         for part in parts:
             with part.open("rb") as source:
                 shutil.copyfileobj(source, file, 1 << 20)
-
-    def _require_free(self, item: ItemRecord) -> None:
-        keys = msgspec.json.decode(item.raw, type=dict[str, msgspec.Raw])
-        for name in self.names:
-            if name in keys:
-                raise self._duplicate_column_error(name)
 
 
 class ParquetTable(RowFile):

@@ -211,7 +211,25 @@ class AnnotationSession:
         with self._lock:
             if not reading.is_own(self._blind, completion):
                 raise AnnotationError("This item is not assigned to you.")
-            item = self._read_item(completion)
+            text = reading.item_text(self._blind, completion)
+            verdict = reading.own_label(self._blind, "correctness", completion)
+            subtype = reading.own_label(self._blind, "type", text.question)
+            asks_type = reading.has_type_slot(self._blind, text.question) or subtype is not None
+            asked, answers = reading.own_flag(self._blind, completion), flags.own_answers(self._blind, completion)
+            item = replace(
+                AnnotationItem.of(text, asks_type=asks_type),
+                verdict=verdict.verdict if verdict else None,
+                reason=verdict.reason if verdict else None,
+                subtype=subtype.subtype if subtype else None,
+                unsure=verdict.unsure if verdict else False,
+                note=verdict.note if verdict else self._draft_note(completion),
+                tags=verdict.tags if verdict else (),
+                partial=verdict.partial if verdict else None,
+                flagged=asked is not None,
+                guideline=self.guidelines.version,
+                asked=asked or "",
+                answer=next((one for one in reversed(answers) if one.stands), None),
+            )
             self._remember_own_labels(item)
             return item
 
@@ -219,27 +237,6 @@ class AnnotationSession:
         with self._database.explained():
             found = [current_slot(self._database.reader(), self.person.id, task, item).mine for task in TASKS]
         self._seen |= {mine.uuid for mine in found if mine is not None}
-
-    def _read_item(self, completion: int) -> AnnotationItem:
-        text = reading.item_text(self._blind, completion)
-        verdict = reading.own_label(self._blind, "correctness", completion)
-        subtype = reading.own_label(self._blind, "type", text.question)
-        asks_type = reading.has_type_slot(self._blind, text.question) or subtype is not None
-        asked, answers = reading.own_flag(self._blind, completion), flags.own_answers(self._blind, completion)
-        return replace(
-            AnnotationItem.of(text, asks_type=asks_type),
-            verdict=verdict.verdict if verdict else None,
-            reason=verdict.reason if verdict else None,
-            subtype=subtype.subtype if subtype else None,
-            unsure=verdict.unsure if verdict else False,
-            note=verdict.note if verdict else self._draft_note(completion),
-            tags=verdict.tags if verdict else (),
-            partial=verdict.partial if verdict else None,
-            flagged=asked is not None,
-            guideline=self.guidelines.version,
-            asked=asked or "",
-            answer=next((one for one in reversed(answers) if one.stands), None),
-        )
 
     def submit(self, item: AnnotationItem, answer: Answer) -> list[str]:
         """Store a verdict, a type, or both; return the uuids of the events after they are committed.
@@ -286,15 +283,7 @@ class AnnotationSession:
             )
         edits_past = answered(task, item) and stood.mine is None
         self._take_slot(connection, task, subject_of(task, item), stood.purpose, edits_past=edits_past)
-        event = self._answer_event(task, stood, item, answer, at)
-        ledger.record(connection, event)
-        self._seen.add(event.uuid)
-        if stood.purpose == "check" and task == "correctness":
-            checks.review(connection, self.person.id, self._policy)
-        return [event.uuid]
-
-    def _answer_event(self, task: Task, stood: LabelSlot, item: AnnotationItem, answer: Answer, at: str) -> LabelEvent:
-        return LabelEvent(
+        event = LabelEvent(
             uuid=events.new_uuid(),
             kind=KIND[stood.purpose],
             task=task,
@@ -319,6 +308,11 @@ class AnnotationSession:
             keys=answer.keys,
             view=answer.view,
         )
+        ledger.record(connection, event)
+        self._seen.add(event.uuid)
+        if stood.purpose == "check" and task == "correctness":
+            checks.review(connection, self.person.id, self._policy)
+        return [event.uuid]
 
     def _take_slot(
         self, connection: events.Connection, task: Task, subject: int, purpose: Purpose, *, edits_past: bool
@@ -363,7 +357,15 @@ class AnnotationSession:
             self._require_not_paused(connection)
             newest = events.undoable(connection, self.person.id)
             for event in newest:
-                self._retract(connection, event, at)
+                earlier = events.previous_event(connection, event)
+                ledger.record(connection, events.undo_event(event, earlier, at))
+                # Of two labels from different places, the other one is now in force.
+                standing = events.current_of(connection, event.task, event.subject, self.person.id, event.kind)
+                if standing is None:
+                    purpose = PURPOSE[event.kind]
+                    assignments.lease_again(connection, event.task, event.subject, self.person.id, time.time(), purpose)
+                    if event.task == "correctness" and event.note:
+                        people.keep_draft(connection, self.person.id, event.subject, event.note)
         if not newest:
             return None
         subjects = {event.task: event.subject for event in newest}
@@ -382,17 +384,6 @@ class AnnotationSession:
                 serving.lease(connection, self.person.id, found, self._policy, at)
                 assignments.unskip(connection, completion, self.person.id)
         return self.open(completion)
-
-    def _retract(self, connection: events.Connection, event: LabelEvent, at: str) -> None:
-        earlier = events.previous_event(connection, event)
-        ledger.record(connection, events.undo_event(event, earlier, at))
-        # Of two labels from different places, the other one is now in force.
-        standing = events.current_of(connection, event.task, event.subject, self.person.id, event.kind)
-        if standing is None:
-            purpose = PURPOSE[event.kind]
-            assignments.lease_again(connection, event.task, event.subject, self.person.id, time.time(), purpose)
-            if event.task == "correctness" and event.note:
-                people.keep_draft(connection, self.person.id, event.subject, event.note)
 
     def skip(self, item: AnnotationItem) -> None:
         with self._database.write("full") as connection:

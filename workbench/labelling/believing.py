@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 from uuid import UUID
@@ -117,7 +117,13 @@ def parse_event(row: Mapping[str, object]) -> LabelEvent:
         view=read.view,
         merged=True,
     )
-    _check_event(event)
+    check_time(event.created_at)
+    _check_answer(event)
+    if event.supersedes == event.uuid:
+        raise MalformedError("supersedes", "an event can't supersede itself")
+    unknown = [tag for tag in event.tags if tag not in TAGS]
+    if unknown:
+        raise MalformedError("tags", f"there is no tag {unknown[0]!r}")
     return event
 
 
@@ -190,16 +196,6 @@ def _parse_list(field: str, text: str | None) -> tuple[str, ...]:
         raise MalformedError(field, "it is not a JSON list of words") from None
 
 
-def _check_event(event: LabelEvent) -> None:
-    check_time(event.created_at)
-    _check_answer(event)
-    if event.supersedes == event.uuid:
-        raise MalformedError("supersedes", "an event can't supersede itself")
-    unknown = [tag for tag in event.tags if tag not in TAGS]
-    if unknown:
-        raise MalformedError("tags", f"there is no tag {unknown[0]!r}")
-
-
 def check_time(text: str) -> None:
     """Check that a text is a time in the format of events.
 
@@ -218,16 +214,6 @@ def check_time(text: str) -> None:
 def time_of(text: str) -> datetime:
     time = datetime.fromisoformat(text)
     return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
-
-
-def check_not_after(text: str, latest: datetime) -> None:
-    """Check that a time that passed `check_time` is not later than another.
-
-    Raises:
-        MalformedError: The time is later.
-    """
-    if time_of(text) > latest:
-        raise MalformedError("created_at", f"{text!r} is in the future: correct the clocks, or import it later")
 
 
 def _check_answer(event: LabelEvent) -> None:
@@ -352,7 +338,8 @@ def check_past(created_at: str) -> None:
     Raises:
         MalformedError: The event is further in the future than the tolerance.
     """
-    check_not_after(created_at, datetime.now(UTC) + TOLERANCE)
+    if time_of(created_at) > datetime.now(UTC) + TOLERANCE:
+        raise MalformedError("created_at", f"{created_at!r} is in the future: correct the clocks, or import it later")
 
 
 def identify(ours: events.Connection, theirs: events.Connection) -> TrustedBundle:
@@ -368,11 +355,7 @@ def identify(ours: events.Connection, theirs: events.Connection) -> TrustedBundl
     if held is None:
         raise UntrustedFileError(f"it is a bundle that this database did not make ({str(found[0])[:_MAX_NAME]!a}).")
     items = bundling.subjects(ours, held.bundle)
-    return TrustedBundle(Origin(**held._asdict(), items=_count_completions(items)), items)
-
-
-def _count_completions(names: Iterable[Name]) -> int:
-    return sum(task == "correctness" for task, _ in names)
+    return TrustedBundle(Origin(**held._asdict(), items=sum(task == "correctness" for task, _ in items)), items)
 
 
 class Trusted(Struct, frozen=True, kw_only=True):

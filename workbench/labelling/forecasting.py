@@ -54,13 +54,13 @@ def forecast(project: Project, now: datetime | None = None) -> Forecast:
     return _forecast(slots, store.recent(reader, _week_before(now)), now)
 
 
-def own_forecast(project: Project, name: str, done: int, left: int, now: datetime | None = None) -> Forecast:
+def own_forecast(project: Project, name: str, done: int, left: int) -> Forecast:
     """Forecast one annotator's progress from their own rate.
 
     Raises:
         UsageError: No annotator has this name.
     """
-    reader, now = project.database.reader(), now or datetime.now(UTC)
+    reader, now = project.database.reader(), datetime.now(UTC)
     person = people.find(project.database, name).id
     return _forecast(store.Slots(done=done, left=left), store.own_recent(reader, _week_before(now), person), now)
 

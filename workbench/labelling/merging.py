@@ -125,28 +125,20 @@ def merge_reports(reports: Sequence[Merged]) -> Merged:
     )
 
 
-def merge(project: Project, other: Path, *, whole: bool = False, tell: Tell | None = None) -> Merged:
-    """Import the label events of a returned bundle or of a whole database; the other file is not changed.
-
-    From a bundle of this database only its person's possible events on its items are imported. Items are matched by
-    data set, question id, completion id and text; people by name. Leases, drafts and skips are not imported.
-
-    Args:
-        whole: Whether to accept everything in the file; else only a bundle is accepted.
-
-    Raises:
-        StoreError: The other file is not a workbench database, has a newer schema, is damaged, or is this database.
-    """
-    return _import_file(project, _read(project, other, whole=whole), tell)
-
-
 def merge_all(
     project: Project, others: Sequence[Path], *, whole: bool = False, tell: Tell | None = None
 ) -> list[Merged]:
-    """Merge several files; a file that can't be read is reported as rejected, and the others are merged.
+    """Import the label events of returned bundles or of whole databases; the other files are not changed.
+
+    From a bundle of this database only its person's possible events on its items are imported. Items are matched by
+    data set, question id, completion id and text; people by name. Leases, drafts and skips are not imported. Of several
+    files, one that can't be read is reported as rejected, and the others are merged.
+
+    Args:
+        whole: Whether to accept everything in the files; else only bundles are accepted.
 
     Raises:
-        StoreError: See `merge`; only for a single file.
+        StoreError: A single file is not a workbench database, has a newer schema, is damaged, or is this database.
     """
     reports = []
     for other in others:

@@ -142,7 +142,12 @@ def assign(
         raise UsageError(f"{opt.per_item} must be at least 1.")
     names = [people.normalise_name(name) for name in names]
     adjudicator = people.normalise_name(adjudicator) if adjudicator else None
-    _check_team(names, adjudicator)
+    if len(set(names)) != len(names):
+        raise UsageError("An annotator is named twice.")
+    if not names:
+        raise UsageError("Nobody is named to label the items.")
+    if adjudicator is not None and adjudicator in names:
+        raise UsageError(f"{adjudicator!r} can't label and adjudicate the same items.", "Name a third person.")
     limits = _item_limits(names, caps)
     with suppress(_DryRunError), project.database.write("full") as connection:
         ids = {name: people.add(connection, name) for name in names}
@@ -168,15 +173,6 @@ def assign(
 
 class _DryRunError(Exception):
     """Raised by a dry run to roll back its transaction."""
-
-
-def _check_team(names: Sequence[str], adjudicator: str | None) -> None:
-    if len(set(names)) != len(names):
-        raise UsageError("An annotator is named twice.")
-    if not names:
-        raise UsageError("Nobody is named to label the items.")
-    if adjudicator is not None and adjudicator in names:
-        raise UsageError(f"{adjudicator!r} can't label and adjudicate the same items.", "Name a third person.")
 
 
 def _item_limits(names: Sequence[str], caps: Mapping[str, int] | int | None) -> dict[str, int]:

@@ -80,7 +80,12 @@ def serve(connection: people.Connection, person: int, policy: AnnotationPolicy, 
     mixed = fresh and next_check_or_repeat(connection, person, policy, at)
     found = mixed or fresh or claiming.next_skipped(connection, person)
     if found is None:
-        return _serve_untyped(connection, person, at)
+        completion = claiming.next_untyped(connection, person)
+        if completion is None:
+            return None
+        question, _ = states.question_of(connection, completion)
+        _lease_open_type(connection, question, person, at)
+        return completion
     lease(connection, person, found, policy, at, ahead_of=fresh.completion if fresh else None)
     return found.completion
 
@@ -176,15 +181,6 @@ def _open_repeat_type_slot(
     if typed is None or typed.created_at > _repeat_cutoff(policy, at):
         return None
     return assignments.open_own(connection, "repeat", "type", question, person, timestamp_of(at))
-
-
-def _serve_untyped(connection: people.Connection, person: int, at: float) -> int | None:
-    completion = claiming.next_untyped(connection, person)
-    if completion is None:
-        return None
-    question, _ = states.question_of(connection, completion)
-    _lease_open_type(connection, question, person, at)
-    return completion
 
 
 def progress(connection: people.Connection, person: int, policy: AnnotationPolicy, at: float) -> Progress:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime
-from typing import Final
 
 from msgspec import Struct
 
@@ -28,24 +26,6 @@ class OwnWork(Struct, frozen=True, kw_only=True):
     matters: list[Matter]
 
 
-class _AnnotatorState(Struct, frozen=True, kw_only=True):
-    """The state of one person.
-
-    Attributes:
-        answers: Number of unread answers to their flags.
-        knows: The newest version of the guidelines that they have read; "" before they read any.
-        news: The version in force if it is a different one; else "".
-        pause: The message to a paused person; "" if they are not paused.
-    """
-
-    project: Project
-    progress: PersonProgress
-    answers: int
-    knows: str
-    news: str
-    pause: str
-
-
 def own_work(project: Project, name: str) -> OwnWork:
     """Return an annotator's inbox.
 
@@ -60,56 +40,27 @@ def own_work(project: Project, name: str) -> OwnWork:
         progress = PersonProgress(
             name=name, role="annotator", done=done.done, left=done.left, conflicts=conflicts, away=done.away
         )
-        own = _AnnotatorState(project=project, progress=progress, answers=answers, knows=knows, news=news, pause=pause)
-        return OwnWork(progress=progress, matters=[matter for find in _FINDERS for matter in find(own)] or [_NOTHING])
-
-
-def _answer_matters(own: _AnnotatorState) -> Iterator[Matter]:
-    if own.answers:
-        said = f"The coordinator answered {counted(own.answers, 'flag')} of yours: d in Annotate shows it."
-        yield Matter(kind="own-answers", sentence=said, size=own.answers, screen="annotate")
-
-
-def _guideline_matters(own: _AnnotatorState) -> Iterator[Matter]:
-    if own.news and (own.knows or (own.progress.left and not own.pause)):
-        said = "The guidelines have changed" if own.knows else "You have not opened the guidelines yet"
-        said += ": G in Annotate shows them."
-        yield Matter(kind="own-guidelines", sentence=said, screen="annotate")
-
-
-def _pause_matters(own: _AnnotatorState) -> Iterator[Matter]:
-    if own.pause:
-        yield Matter(kind="own-pause", sentence=own.pause)
-
-
-def _item_matters(own: _AnnotatorState) -> Iterator[Matter]:
-    left = own.progress.left
-    if left and not own.pause:
-        found = own_forecast(own.project, own.progress.name, own.progress.done, left)
-        end = f"; {found.words(datetime.now(UTC))}" if found.per_day is not None else ""
-        said = f"{counted(left, 'item')} {verb_wait(left)} for your label{end}."
-        yield Matter(kind="own-items", sentence=said, size=left, screen="annotate")
-
-
-def _conflict_matters(own: _AnnotatorState) -> Iterator[Matter]:
-    if many := own.progress.conflicts:
-        said = f"{counted(many, 'conflict')} {verb_wait(many)} for you to adjudicate."
-        yield Matter(kind="own-conflicts", sentence=said, size=many, screen="adjudicate")
-
-
-def _bundle_matters(own: _AnnotatorState) -> Iterator[Matter]:
-    if away := own.progress.away:
-        said = f"{counted(away, 'item')} {'is' if away == 1 else 'are'} in your bundle."
-        yield Matter(kind="own-bundle", sentence=said, size=away)
-
-
-_NOTHING: Final = Matter(kind="own-nothing", sentence="No items are waiting for you.")
-_FINDERS: Final[tuple[Callable[[_AnnotatorState], Iterator[Matter]], ...]] = (
-    _answer_matters,
-    _guideline_matters,
-    _pause_matters,
-    _item_matters,
-    _conflict_matters,
-    _bundle_matters,
-)
-"""In order of display: what affects the rest of the work comes first."""
+        forecast = own_forecast(project, name, done.done, done.left) if done.left and not pause else None
+    matters = []
+    # What affects the rest of the work comes first.
+    if answers:
+        said = f"The coordinator answered {counted(answers, 'flag')} of yours: d in Annotate shows it."
+        matters.append(Matter(kind="own-answers", sentence=said, size=answers, screen="annotate"))
+    if news and (knows or (done.left and not pause)):
+        said = "The guidelines have changed" if knows else "You have not opened the guidelines yet"
+        matters.append(Matter(kind="own-guidelines", sentence=f"{said}: G in Annotate shows them.", screen="annotate"))
+    if pause:
+        matters.append(Matter(kind="own-pause", sentence=pause))
+    if forecast is not None:
+        end = f"; {forecast.words(datetime.now(UTC))}" if forecast.per_day is not None else ""
+        said = f"{counted(done.left, 'item')} {verb_wait(done.left)} for your label{end}."
+        matters.append(Matter(kind="own-items", sentence=said, size=done.left, screen="annotate"))
+    if conflicts:
+        said = f"{counted(conflicts, 'conflict')} {verb_wait(conflicts)} for you to adjudicate."
+        matters.append(Matter(kind="own-conflicts", sentence=said, size=conflicts, screen="adjudicate"))
+    if done.away:
+        said = f"{counted(done.away, 'item')} {'is' if done.away == 1 else 'are'} in your bundle."
+        matters.append(Matter(kind="own-bundle", sentence=said, size=done.away))
+    return OwnWork(
+        progress=progress, matters=matters or [Matter(kind="own-nothing", sentence="No items are waiting for you.")]
+    )

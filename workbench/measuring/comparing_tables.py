@@ -52,19 +52,15 @@ def comparison_as(report: Report, form: TableForm) -> str:
     """Render a comparison. CSV has full precision and leaves undefined metrics empty; all other formats round and name
     protocol and gold."""
     if form.format == "text" and not form.is_choosing:
-        return comparison_text(report)
+        if isinstance(report, CompareReport):
+            return compare_text(report)
+        return family_text(report) if isinstance(report, FamilyReport) else errors_text(report)
     if form.format == "csv":
         # A comparison of two has one line for all items and one for each group; others have one line for each pair.
         lines = list(_csv_lines_of_pair(report)) if isinstance(report, CompareReport) else list(_csv_lines(report))
         return metrics_csv(lines, report.protocol, report.gold_choice)
     named = (add_protocol_to_caption(one, report.protocol, report.gold_choice) for one in _tables(report))
     return format_tables(named, form)
-
-
-def comparison_text(report: Report) -> str:
-    if isinstance(report, CompareReport):
-        return compare_text(report)
-    return family_text(report) if isinstance(report, FamilyReport) else errors_text(report)
 
 
 def comparison_name(report: Report) -> str:
@@ -209,10 +205,6 @@ def describe_difference(figures: PairedFigures, a: str, b: str) -> str:
     if test or interval:
         return f"{a} and {b} {ahead}, a close call: test and interval disagree on significance.{seen}"
     return f"{a} and {b} {ahead}: no significant difference on these items.{seen}"
-
-
-def is_clear(figures: PairedFigures) -> bool:
-    return all(_test_results(figures))
 
 
 def _test_results(figures: PairedFigures) -> tuple[bool, bool]:

@@ -152,7 +152,7 @@ def _sum_known(values: Iterable[float | None]) -> float | None:
 # -- The Pareto front of accuracy and price.
 
 
-_PRICES: Final[dict[Price, Callable[[CostRow], float | None]]] = {
+PRICES: Final[dict[Price, Callable[[CostRow], float | None]]] = {
     "dollars": lambda row: row.dollars,
     "tokens": lambda row: row.tokens,
     "seconds": lambda row: row.seconds,
@@ -160,14 +160,10 @@ _PRICES: Final[dict[Price, Callable[[CostRow], float | None]]] = {
 }
 
 
-def price_of(row: CostRow, price: Price) -> float | None:
-    return _PRICES[price](row)
-
-
 def _mark_front(rows: Sequence[CostRow], price: Price) -> list[CostRow]:
     from msgspec import structs
 
-    cost = _PRICES[price]
+    cost = PRICES[price]
     points = [(row.accuracy.accuracy, cost(row)) for row in rows]
     return [structs.replace(row, leads=_is_on_front(point, points)) for row, point in zip(rows, points, strict=True)]
 

@@ -20,7 +20,7 @@ def status(project: Project) -> Status:
             flags=flags.count_open(reader),
             datasets=overview.datasets(reader),
             people=overview.people(project.database),
-            **overview.totals(reader)._asdict(),
+            **overview.totals(reader),
         )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from string import ascii_letters
 
 from workbench.core.text.inert import inert
-from workbench.measuring.costs import CostReport, price_of
+from workbench.measuring.costs import PRICES, CostReport
 from workbench.statistics.records.probe import SweepReport
 from workbench.tables.document import Dot, Scatter
 from workbench.tables.pictures import Curve, Curves, Picture
@@ -18,7 +18,7 @@ _SIGN = {True: "● ", False: "", None: ""}
 def cost_plot(report: CostReport) -> Scatter | None:
     """Plot accuracy against the cost of an item, as a share of the highest cost; None if fewer than two costs are
     known."""
-    prices = [(row, price_of(row, report.against)) for row in report.rows]
+    prices = [(row, PRICES[report.against](row)) for row in report.rows]
     known = [(row, price, row.accuracy.accuracy) for row, price in prices if price is not None]
     dearest = max((price for _, price, _ in known), default=0.0)
     dots = [

@@ -13,6 +13,7 @@ from workbench.config import protocol_of
 from workbench.core.database.selection import check_names
 from workbench.core.errors import FormatError, UsageError
 from workbench.core.item import QuarantinedRow
+from workbench.core.options import record_from
 from workbench.core.project import Project
 from workbench.core.selection import Selection, group_name
 from workbench.core.text.figures import NONE, aligned, bar, counted, interval, number, p_value
@@ -95,10 +96,7 @@ def downstream(
     return DownstreamReport(
         lines=len(read.lines),
         refused=len(read.refused),
-        refusals=[
-            QuarantinedRow(line=line.line, field=line.field, code=line.code, message=line.message)
-            for line in read.refused
-        ],
+        refusals=[record_from(QuarantinedRow, line) for line in read.refused],
         unmeasured=[name for name in named if name not in here],
         samples=correlation.SAMPLES,
         seed=correlation.SEED,

@@ -21,7 +21,7 @@ from workbench.core.verdict import GoldChoice, Protocol3
 from workbench.measuring import notes
 from workbench.measuring.columns import columns, gold_counts
 from workbench.measuring.comparing import TOO_FEW, comparable
-from workbench.measuring.judged import JudgedSelection, VerifierRun, counting, judged, nothing_measured
+from workbench.measuring.judged import VerifierRun, counting, judged, nothing_measured
 from workbench.statistics.records.comparison import (
     LEVEL,
     FamilyMember,
@@ -65,7 +65,11 @@ def family(
         raise UsageError(*TOO_FEW)
     everything = columns(project)
     found = judged(project, names, gold=gold, selection=selection, known=everything)
-    standings = _measure_verifiers(found, protocol)
+    standings = [
+        _VerifierFigures.of(judge, outcome, found.gold, found.question, protocol)
+        for judge, outcome in zip(found.judges, found.outcomes, strict=True)
+    ]
+    standings.sort(key=lambda one: -(one.accuracy or 0.0))
     pairs = _compare_pairs(standings, found.question, against)
     if not pairs and found.failed:
         raise UsageError(" ".join(nothing_measured(found.failed)))
@@ -113,14 +117,6 @@ class _VerifierFigures(Struct, frozen=True, kw_only=True, eq=False):
             accuracy=float(right[counted].mean()) if any_item else None,
             ci=share_interval(right[counted], question[counted]) if any_item else None,
         )
-
-
-def _measure_verifiers(found: JudgedSelection, protocol: Protocol3) -> list[_VerifierFigures]:
-    standings = [
-        _VerifierFigures.of(judge, outcome, found.gold, found.question, protocol)
-        for judge, outcome in zip(found.judges, found.outcomes, strict=True)
-    ]
-    return sorted(standings, key=lambda one: -(one.accuracy or 0.0))
 
 
 def _compare_pairs(standings: list[_VerifierFigures], question: IntArray, against: str | None) -> list[FamilyPair]:

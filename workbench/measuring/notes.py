@@ -74,7 +74,7 @@ def notes_for(
         *_example_notes(verifiers, entries, shown),
         *_too_few_notes(report.rows),
         *_uneven_question_notes(verifiers),
-        *_selection_judge_notes(verifiers),
+        *explain_marks([row.verifier for row in verifiers if row.selection_judge]),
         *_majority_notes(everything, entries.tied),
         *_best_at_notes(report),
         *_untyped_notes(report, entries, known),
@@ -263,10 +263,6 @@ def _uneven_question_notes(verifiers: Sequence[AccuracyRow]) -> Iterator[str]:
             f"Questions differ strongly in size: {counted(row.questions, 'question')} give an interval "
             f"as wide as {row.effective_questions:.1f} of equal size would. Intervals account for that."
         )
-
-
-def _selection_judge_notes(verifiers: Sequence[AccuracyRow]) -> Iterator[str]:
-    yield from explain_marks([row.verifier for row in verifiers if row.selection_judge])
 
 
 def _majority_notes(everything: Sequence[AccuracyRow], tied: Sequence[str]) -> Iterator[str]:

@@ -37,7 +37,7 @@ def pairwise_report(project: Project, run: int, gold: GoldChoice = "final") -> P
     found = list(stored.comparisons(project.database.reader(), run))
     pairs = list(_distinct_pairs(found))
     read = [one for one in pairs if one.outcome.winner is not None]
-    steady = [_is_consistent(one.outcome) for one in read]
+    steady = [one.outcome.winner != "tie" or one.outcome.orders == ("tie", "tie") for one in read]
     said = [place for one in read for place in one.outcome.orders]
     judged = [one for one in _compare_with_gold(project, read, gold) if one.right is not None]
     return PairwiseReport(
@@ -99,10 +99,6 @@ def _compare_with_gold(
         own, other = labels.get(one.item, -1), labels.get(one.outcome.rival, -1)
         right = one.outcome.winner == ("a" if own else "b") if {own, other} == {0, 1} else None
         yield msgspec.structs.replace(one, right=right)
-
-
-def _is_consistent(outcome: PairOutcome) -> bool:
-    return outcome.winner != "tie" or outcome.orders == ("tie", "tie")
 
 
 def _share_row(name: str, values: Sequence[bool], questions: Sequence[int]) -> PairwiseRow:

@@ -184,19 +184,14 @@ def _plan_rows(said: Sequence[AccuracyRow], verifier: str | None, within: float)
         # A verifier that failed on a whole group has no metrics there, but the group's gold exists.
         here = [row for row in judges if row.group == base.group and (row.n or not row.error)]
         rows = [_row_of_verifier(row, overall[row.verifier], within) for row in here]
-        yield max(rows, key=lambda row: (row.more, row.needed), default=_row_without_verdicts(base, within))
+        # Without verdicts, assume an accuracy of 0.5 and the design effect of gold.
+        unknown = _plan_row(base, None, None, 0.5, base.deff, within)
+        yield max(rows, key=lambda row: (row.more, row.needed), default=unknown)
 
 
 def _row_of_verifier(said: AccuracyRow, deff: float, within: float) -> PlanRow:
     lo, hi = said.ci or (0.0, 1.0)
     return _plan_row(said, said.verifier, said.accuracy, (lo + hi) / 2, said.deff if said.n else deff, within)
-
-
-def _row_without_verdicts(base: AccuracyRow, within: float) -> PlanRow:
-    """Return the number of missing items of a group on which no verifier has run, assuming an accuracy of 0.5 and the
-    design effect of gold.
-    """
-    return _plan_row(base, None, None, 0.5, base.deff, within)
 
 
 def _plan_row(

@@ -146,7 +146,7 @@ def front_table(report: StackReport) -> Table:
         metric_column("FPR", lambda one: one.figures.fpr),
         metric_column("FNR", lambda one: one.figures.fnr),
         metric_column("MCC", lambda one: one.figures.mcc),
-        column(_UNITS[report.against], lambda one: getattr(one.took, report.against), _cost_text),
+        column(_UNITS[report.against], lambda one: getattr(one.took, report.against), dollars),
         metric_column("as chosen", lambda one: one.apparent),
         count("same", lambda one: one.same),
         word("stack", lambda one: one.stages),
@@ -157,10 +157,6 @@ def front_table(report: StackReport) -> Table:
         "stack."
     ]
     return table("Accuracy by cost limit", shown, report.front, notes=notes)
-
-
-def _cost_text(value: float | None) -> str:
-    return NONE if value is None else f"{value * THOUSAND:,.3f}"
 
 
 def best_text(report: StackReport, form: TableForm) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from workbench.config import protocol_of
 from workbench.core.database.selection import check_names
@@ -57,8 +57,8 @@ class StackItems(Struct, frozen=True, kw_only=True, eq=False):
     subtypes: tuple[str, ...]
 
     def of(self, rows: BoolArray) -> StackItems:
-        return StackItems(
-            names=self.names,
+        return structs.replace(
+            self,
             item=self.item[rows],
             question=self.question[rows],
             gold=self.gold[rows],
@@ -66,9 +66,7 @@ class StackItems(Struct, frozen=True, kw_only=True, eq=False):
             scores=tuple(None if one is None else one[rows] for one in self.scores),
             took=tuple(one[:, rows] for one in self.took),
             type=self.type[rows],
-            types=self.types,
             subtype=self.subtype[rows],
-            subtypes=self.subtypes,
         )
 
     def stage(self, stage: Stage) -> StageVerdicts:

@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from workbench.core.errors import UsageError, opt
+from workbench.core.options import record_from
 from workbench.core.project import Project
 from workbench.core.selection import Condition, Selection
 from workbench.core.text.figures import counted
@@ -128,23 +129,14 @@ class MeasuredModels:
     def scores(self, line: TrainedModelLine) -> Sequence[DownstreamLine]:
         """Return a model's scores. It raises the errors of `TrainedModels.averages`."""
         self._models = self._models or self._make()
-        found = [(as_line(one), one) for one in self._models.averages(line)]
+        averages = self._models.averages(line)
+        found = [(record_from(DownstreamLine, one, score=one.accuracy), one) for one in averages]
         self._found += found
         return [score for score, _ in found]
 
     def taken(self, lines: Sequence[DownstreamLine]) -> list[ModelAverage]:
         there = {id(line) for line in lines}
         return [average for score, average in self._found if id(score) in there]
-
-
-def as_line(average: ModelAverage) -> DownstreamLine:
-    return DownstreamLine(
-        verifier=average.verifier,
-        benchmark=average.benchmark,
-        score=average.accuracy,
-        step=average.step,
-        seed=average.seed,
-    )
 
 
 # -- As a table.

@@ -87,7 +87,8 @@ def curves_text(steps: Sequence[DownstreamStep]) -> str:
 def _curves_of_benchmark(benchmark: str, found: dict[str, dict[int, float]]) -> str:
     every = sorted({step for scores in found.values() for step in scores})
     shown = every if len(every) <= _MAX_ROWS else every[:: -(-len(every) // _MAX_ROWS)]
-    low, high = _score_range(found)
+    values = [score for scores in found.values() for score in scores.values()]
+    low, high = min(values), max(values)
     lines = [
         (
             verifier,
@@ -98,11 +99,6 @@ def _curves_of_benchmark(benchmark: str, found: dict[str, dict[int, float]]) -> 
         for verifier, scores in found.items()
     ]
     return aligned([(benchmark, f"steps {every[0]:,} to {every[-1]:,}", "first → last", ""), *lines])
-
-
-def _score_range(found: dict[str, dict[int, float]]) -> tuple[float, float]:
-    values = [score for scores in found.values() for score in scores.values()]
-    return min(values), max(values)
 
 
 def _bar(score: float | None, low: float, high: float) -> str:

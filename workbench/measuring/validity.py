@@ -184,15 +184,7 @@ def forms(project: Project, items: IntArray) -> Forms:
         for text in inputs(project.database, wanted[start : start + _BATCH])
     ]
     columns = np.array(seen, dtype=bool).reshape(len(seen), 5).T
-    boxed, thinking, other_script, has_option, first_option = columns
-    return Forms(
-        place=place,
-        boxed=boxed,
-        thinking=thinking,
-        other_script=other_script,
-        has_option=has_option,
-        first_option=first_option,
-    )
+    return Forms(place=place, **dict(zip(Forms.__struct_fields__[1:], columns, strict=True)))
 
 
 def _form_of_item(item: VerifierInput) -> tuple[bool, bool, bool, bool, bool]:
@@ -266,7 +258,7 @@ def validity(
         gold_choice=gold,
         texts=len(forms_seen.place),
         compared=compared,
-        findings=[*findings, *_label_findings(project, wanted)],
+        findings=[*findings, *map(_ceiling_finding, ceilings(project, wanted))],
         notes=_report_notes(compared, findings, len(rows.item), len(forms_seen.place)),
     )
 
@@ -488,10 +480,6 @@ def _selection_findings(judge: VerifierRun, chosen: Mapping[str, list[str]]) -> 
         return []
     sentence = selected(datasets)
     return [ValidityFinding(check="selection", verifier=judge.name, n=0, sentence=sentence, stands_out=True)]
-
-
-def _label_findings(project: Project, wanted: Selection) -> list[ValidityFinding]:
-    return [_ceiling_finding(found) for found in ceilings(project, wanted)]
 
 
 def _ceiling_finding(found: Ceiling) -> ValidityFinding:

@@ -60,27 +60,23 @@ def what_if_as(report: WhatIfReport, form: TableForm) -> str:
         every = {"verifier": report.verifier, "run": report.run, "protocol": report.protocol}
         return records_csv(report.flips, every | {"gold_choice": report.gold_choice})
     if form.format == "text" and not form.is_choosing:
-        return what_if_text(report)
+        blocks = [
+            f"What if {inert(report.verifier)}, run {report.run}, had {inert(change_words(report))}?\n"
+            f"protocol {report.protocol}, gold {report.gold_choice}, {_MEANS[report.means]}",
+            fill(sentence(report), _WIDTH),
+            aligned_rows(ROWS, [report, *report.types]),
+        ]
+        if report.flips:
+            more = f"\nand {report.more:,} more: {opt.limit}, or {opt.json}" if report.more else ""
+            blocks.append(aligned_rows(FLIPPED, report.flips) + more)
+        said = [fill(inert(words), _WIDTH) for words in coverage_words(report)]
+        return "\n\n".join([*blocks, *(["\n".join(said)] if said else [])]) + "\n"
     return format_tables((add_protocol_to_caption(flip_table(report), report.protocol, report.gold_choice),), form)
 
 
 def flip_table(report: WhatIfReport) -> Table:
     caption = f"What if {report.verifier}, run {report.run}: {change_words(report)}"
     return table(caption, ROWS, [report, *report.types], notes=tuple(coverage_words(report)))
-
-
-def what_if_text(report: WhatIfReport) -> str:
-    blocks = [
-        f"What if {inert(report.verifier)}, run {report.run}, had {inert(change_words(report))}?\n"
-        f"protocol {report.protocol}, gold {report.gold_choice}, {_MEANS[report.means]}",
-        fill(sentence(report), _WIDTH),
-        aligned_rows(ROWS, [report, *report.types]),
-    ]
-    if report.flips:
-        more = f"\nand {report.more:,} more: {opt.limit}, or {opt.json}" if report.more else ""
-        blocks.append(aligned_rows(FLIPPED, report.flips) + more)
-    said = [fill(inert(words), _WIDTH) for words in coverage_words(report)]
-    return "\n\n".join([*blocks, *(["\n".join(said)] if said else [])]) + "\n"
 
 
 def change_words(report: WhatIfReport) -> str:

@@ -179,7 +179,11 @@ class BatchDesk:
         left = batches.without_outcome(self._reader, batch.id)
         for attempt in left:
             self._record_failure(attempt, failure, made=made)
-        self._warn_of_repeated_calls(batch)
+        codes: Counter[str] = Counter(batches.failed_codes(self._reader, batch.id))
+        again = {code: count for code, count in codes.items() if code in REPEATED or code == "cancelled"}
+        if again:
+            words = ", ".join(f"{count:,} {code}" for code, count in sorted(again.items()))
+            self._caller.warn(f"Some calls of batch {batch.name} are repeated: {words}.")
 
     async def _read_results(
         self, batch: BatchRow, lane: Lane, api: BatchApi, file: BinaryIO, seen: set[int], ms: float
@@ -251,13 +255,6 @@ class BatchDesk:
             f"{lane.title} took none of a batch's {batch.calls:,} calls: {said}{more}. "
             "Fix the cause, then resume the run.",
         )
-
-    def _warn_of_repeated_calls(self, batch: BatchRow) -> None:
-        codes: Counter[str] = Counter(batches.failed_codes(self._reader, batch.id))
-        again = {code: count for code, count in codes.items() if code in REPEATED or code == "cancelled"}
-        if again:
-            words = ", ".join(f"{count:,} {code}" for code, count in sorted(again.items()))
-            self._caller.warn(f"Some calls of batch {batch.name} are repeated: {words}.")
 
     async def cancel(self) -> None:
         """Cancel the remaining calls; completed ones are fetched when the run is resumed."""

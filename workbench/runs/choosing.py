@@ -76,7 +76,8 @@ def resolve_verifier(
     """
     if name is not None:
         require_name(name)
-    given = _with_absolute_paths(options)
+    named = {option: str(Path(options[option]).absolute()) for option in OWN_PROMPTS & options.keys()}
+    given = {**options, **named}
     written = None if Registry().knows(kind) else named_verifier(project.path, kind)
     if written is not None:
         return VerifierChoice(
@@ -237,8 +238,3 @@ def _entry_error(name: str, entry: NamedVerifier, options: Mapping[str, Mapping[
         known = ", ".join(sorted(options[entry.kind])) or "it has none"
         return UsageError(f"{entry.place}.{unknown[0]} is not an option of {entry.kind}.", f"Its options: {known}.")
     return None
-
-
-def _with_absolute_paths(options: Mapping[str, str]) -> dict[str, str]:
-    named = {option: str(Path(options[option]).absolute()) for option in OWN_PROMPTS & options.keys()}
-    return {**options, **named}

@@ -297,7 +297,11 @@ class Nodes:
         try:
             reply = self._ray.get(ref)
         except self._ray.exceptions.RayTaskError as error:
-            return self._handle_failure(node, error)
+            self._reject_node(node, str(error.cause))
+            lost = self._remove_dead_node(node)
+            with suppress(Exception):
+                self._ray.kill(node.actor)
+            return lost
         except self._ray.exceptions.RayError:
             return self._remove_dead_node(node)
         return self._admit_node(node, reply) if isinstance(reply, NodeAbout) else self._accept_reply(node, reply)
@@ -314,13 +318,6 @@ class Nodes:
             [(held.pop(number).key, result) for number, result in reply.done if number in held],
             [held.pop(number) for number in reply.back if number in held],
         )
-
-    def _handle_failure(self, node: _ClusterNode, error: Any) -> _LostWork:
-        self._reject_node(node, str(error.cause))
-        lost = self._remove_dead_node(node)
-        with suppress(Exception):
-            self._ray.kill(node.actor)
-        return lost
 
     def _remove_dead_node(self, node: _ClusterNode) -> _LostWork:
         self._asked = {ref: other for ref, other in self._asked.items() if other is not node}
@@ -354,22 +351,19 @@ class Nodes:
         able = _usable_nodes(self._ray)
         for id, (name, processors) in able.items():
             if id not in self._nodes and id not in self._refused:
-                self._start_node(id, name, processors)
+                use = next((one for one in self._use.nodes if one.name == name), None)
+                if use is None:
+                    use = NodeUse(name=name, workers=processors)
+                    self._use.nodes.append(use)
+                node = _ClusterNode(id, self._made(_pin_to_node(self._ray, id), processors), use)
+                self._nodes[id] = node
+                self._asked[node.actor.about.remote()] = node
         if self._nodes:
             self._alone = now
         elif self._refused and able.keys() <= self._refused.keys():
             raise RunError("No node can be used: " + "; ".join(self._refused.values()), "Check these nodes.")
         elif now - self._alone > _MAX_NO_NODE_S:
             raise Halt("cancelled", "No node of the cluster is left. Go on when there is one.")
-
-    def _start_node(self, id: str, name: str, processors: int) -> None:
-        use = next((one for one in self._use.nodes if one.name == name), None)
-        if use is None:
-            use = NodeUse(name=name, workers=processors)
-            self._use.nodes.append(use)
-        node = _ClusterNode(id, self._made(_pin_to_node(self._ray, id), processors), use)
-        self._nodes[id] = node
-        self._asked[node.actor.about.remote()] = node
 
     def _report_use(self, *, at_once: bool = False) -> None:
         if at_once or time.monotonic() - self._noted > _NOTE_S:

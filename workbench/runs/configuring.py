@@ -340,17 +340,13 @@ def require_same_configuration(bound: ConfiguredVerifier, verifier: Identified) 
         UsageError: The name is bound to another configuration.
     """
     if not is_identity(verifier, bound.config_hash):
-        place = _bound_server_address(bound)
+        places = bound.config.get(SERVER_AT)
+        place = str(places[0]) if isinstance(places, list) and len(places) == 1 else None
         moved = f" If only the server's address is another: {opt.option:server_name={place}}" if place else ""
         raise UsageError(
             f"The name {bound.name!r} has another configuration: {configuration_difference(bound, verifier)}.",
             f"Give this one another name with {opt.name}.{moved}",
         )
-
-
-def _bound_server_address(bound: ConfiguredVerifier) -> str | None:
-    places = bound.config.get(SERVER_AT)
-    return str(places[0]) if isinstance(places, list) and len(places) == 1 else None
 
 
 def configuration_difference(bound: ConfiguredVerifier, verifier: Identified) -> str:

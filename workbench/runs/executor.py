@@ -184,7 +184,9 @@ class LocalExecutor:
                 self.trouble = f"{self._verifier.name!r} can't judge: {error}"
                 self.state = "failed"
                 self._fail_waiting_callers(VerifierError(self.trouble))
-                self._wait_for_an_item()
+                if not self._closed:
+                    with contextlib.suppress(queue.Empty):
+                        self._inbox.put(self._inbox.get(timeout=_AGAIN_S))
         self._fail_waiting_callers(ExecutorClosed())
 
     def _serve_callers(self, second: SecondStage) -> None:
@@ -193,13 +195,10 @@ class LocalExecutor:
                 self.state = "ready"
             if self.state == "ready" and not second.count:
                 self._queue_item(second, self._inbox.get())
-            self._queue_waiting_items(second)
+            with contextlib.suppress(queue.Empty):
+                while True:
+                    self._queue_item(second, self._inbox.get_nowait())
             second.process_results(_TURN_S if second.count or self.state != "ready" else 0)
-
-    def _queue_waiting_items(self, second: SecondStage) -> None:
-        with contextlib.suppress(queue.Empty):
-            while True:
-                self._queue_item(second, self._inbox.get_nowait())
 
     def _queue_item(self, second: SecondStage, ask: _WaitingItem | None) -> None:
         if ask is not None:
@@ -211,11 +210,6 @@ class LocalExecutor:
         self._known.put(found)
         for item, verdict in settled:
             self._answers.pop(item).set_result(verdict)
-
-    def _wait_for_an_item(self) -> None:
-        if not self._closed:
-            with contextlib.suppress(queue.Empty):
-                self._inbox.put(self._inbox.get(timeout=_AGAIN_S))
 
     def _fail_waiting_callers(self, error: Exception) -> None:
         with contextlib.suppress(queue.Empty):

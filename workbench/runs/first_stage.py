@@ -250,7 +250,13 @@ class FirstStagePool(Closing):
                 else islice(left, BATCH_ITEMS)
             )
             while own and self._wants_batch() and (batch := _next_batch(left)):
-                self._offer_batch(_SharedBatch(batch, done))
+                while len(self._helpers) < self._wanted:
+                    helper = threading.Thread(target=self._run_helper, daemon=True)
+                    helper.start()
+                    self._helpers.append(helper)
+                with self._changed:
+                    self._batches.append(_SharedBatch(batch, done))
+                    self._changed.notify()
                 given += 1
             if not own and (own := self._withdraw_batch(done)):
                 given -= 1
@@ -280,15 +286,6 @@ class FirstStagePool(Closing):
 
     def _wants_batch(self) -> bool:
         return not self._closed and self._receive >= MIN_ITEMS_FOR_HELPERS and len(self._batches) < self._wanted
-
-    def _offer_batch(self, batch: _SharedBatch) -> None:
-        while len(self._helpers) < self._wanted:
-            helper = threading.Thread(target=self._run_helper, daemon=True)
-            helper.start()
-            self._helpers.append(helper)
-        with self._changed:
-            self._batches.append(batch)
-            self._changed.notify()
 
     def _next_shared_batch(self) -> _SharedBatch | None:
         with self._changed:

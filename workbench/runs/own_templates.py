@@ -322,22 +322,19 @@ def save_template(project: Project, draft: TemplateDraft, name: str) -> str:
     if there is not None and there == draft.text:
         return file
     if there is not None:
-        _require_replaceable(project, draft, path, there)
+        hint = "Choose another name; nothing was written."
+        if path.name != draft.file or draft.stored is None:
+            raise UsageError(f"There is a file {path.name!r} already.", hint)
+        if there != draft.stored:
+            raise UsageError(f"{path.name!r} has changed since it was read.", hint)
+        if users := _verifiers_using(project, path):
+            raise UsageError(
+                f"{path.name!r} is used by {', '.join(map(repr, users))}, "
+                "whose stored requests would no longer match it.",
+                hint,
+            )
     write_whole(path, draft.text, replace=there is not None)
     return file
-
-
-def _require_replaceable(project: Project, draft: TemplateDraft, path: Path, there: str) -> None:
-    hint = "Choose another name; nothing was written."
-    if path.name != draft.file or draft.stored is None:
-        raise UsageError(f"There is a file {path.name!r} already.", hint)
-    if there != draft.stored:
-        raise UsageError(f"{path.name!r} has changed since it was read.", hint)
-    if users := _verifiers_using(project, path):
-        raise UsageError(
-            f"{path.name!r} is used by {', '.join(map(repr, users))}, whose stored requests would no longer match it.",
-            hint,
-        )
 
 
 def _verifiers_using(project: Project, path: Path) -> list[str]:

@@ -184,7 +184,12 @@ def run(
         bound = bind(connection, planned.name, planned.verifier, planned.options)
     collector, judge = Collector(watch), judge or partial(_judge, project, planned)
     calls = judge(companions(planned.rows, planned.families), collector)
-    bare = questions_with_accepted_carrier(collector.judged)
+    # If the carrier alone is accepted, an accepted payload proves nothing.
+    bare = {
+        one.subject.row.question_id
+        for one in collector.judged
+        if _companion_role(one) == "carrier" and one.verdict.outcome is Outcome.CORRECT
+    }
     rows = [row if row.question_id in bare else structs.replace(row, carrier=row.wrong) for row in planned.rows]
     calls += judge(probes(rows, planned.families, planned.seed, planned.classes), collector)
     made = report(planned, collector, calls=calls, seconds=time.monotonic() - began, created_at=now())
@@ -280,15 +285,6 @@ def accepted_probes(judged: Iterable[JudgedSubject]) -> list[AcceptedProbe]:
         and one.subject.payload.expected == "incorrect"
     ]
     return [probe for _, probe in sorted(found, key=lambda pair: (pair[0], pair[1].variant, pair[1].question_id))]
-
-
-def questions_with_accepted_carrier(judged: Iterable[JudgedSubject]) -> set[int]:
-    """Return row ids of questions whose carrier alone is accepted, so that an accepted payload proves nothing."""
-    return {
-        one.subject.row.question_id
-        for one in judged
-        if _companion_role(one) == "carrier" and one.verdict.outcome is Outcome.CORRECT
-    }
 
 
 def _companion_role(one: JudgedSubject) -> str | None:

@@ -103,7 +103,17 @@ def _judge(database: Database, job: RejudgingJob, answers: _VerdictRelay) -> Ove
         return Over()
     served = cast("ServedVerifier", verifier)
     if job.calls_of is not None:
-        return _judge_with_calls(database, job.calls_of, served, chunks, answers)
+        from workbench.runs.serving import judge_on_servers, servers_of
+
+        before, trouble = _count_calls(database, job.calls_of), None
+        with claim_runner(database) as lease:
+            try:
+                servers = servers_of(database, job.calls_of, served)
+                judge_on_servers(database, lease, servers, served, chunks, answers.check, answers.record)
+            except (Halt, Stopped, LeaseLost) as error:
+                why = str(error) or "Another process has become the database's runner."
+                trouble = f"{why} Received replies are stored; ask again to continue."
+        return Over(calls=_count_calls(database, job.calls_of) - before, trouble=trouble)
     asyncio.run(_judge_stored_replies(database, served, chunks, answers))
     return Over()
 
@@ -164,26 +174,6 @@ async def _judge_stored_replies(
                 answers.put(Rejudged(item.item, None))
             else:
                 answers.put(Rejudged(item.item, None if stored.lacks else judged.verdict))
-
-
-def _judge_with_calls(
-    database: Database,
-    run: int,
-    verifier: ServedVerifier,
-    chunks: Iterator[list[VerifierInput]],
-    answers: _VerdictRelay,
-) -> Over:
-    from workbench.runs.serving import judge_on_servers, servers_of
-
-    before, trouble = _count_calls(database, run), None
-    with claim_runner(database) as lease:
-        try:
-            servers = servers_of(database, run, verifier)
-            judge_on_servers(database, lease, servers, verifier, chunks, answers.check, answers.record)
-        except (Halt, Stopped, LeaseLost) as error:
-            why = str(error) or "Another process has become the database's runner."
-            trouble = f"{why} Received replies are stored; ask again to continue."
-    return Over(calls=_count_calls(database, run) - before, trouble=trouble)
 
 
 def _count_calls(database: Database, run: int) -> int:

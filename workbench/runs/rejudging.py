@@ -291,13 +291,9 @@ def _start_process(job: RejudgingJob) -> Iterator[subprocess.Popen[bytes]]:
             process.stdin = None
             yield process
         finally:
-            _end_process(process)
-
-
-def _end_process(process: subprocess.Popen[bytes]) -> None:
-    process.terminate()
-    try:
-        # Its output is not read in the meantime.
-        process.communicate(timeout=_PATIENCE_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
+            process.terminate()
+            try:
+                # Its output is not read in the meantime.
+                process.communicate(timeout=_PATIENCE_S)
+            except subprocess.TimeoutExpired:
+                process.kill()

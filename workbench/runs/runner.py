@@ -79,7 +79,8 @@ class Runner:
             while True:
                 while (run := self._next_run()) is not None:
                     self._execute(run)
-                self._delete_interrupted_trials()
+                for trial in runs.interrupted_trials(self._database.reader()):
+                    self._lease.store(partial(runs.remove, run=trial.id))
                 runs.checkpoint(self._database)
                 if self._wait_for_run():
                     return
@@ -106,10 +107,6 @@ class Runner:
     def _next_run(self) -> RunRow | None:
         self.check()
         return self._lease.store(runs.take_next)
-
-    def _delete_interrupted_trials(self) -> None:
-        for trial in runs.interrupted_trials(self._database.reader()):
-            self._lease.store(partial(runs.remove, run=trial.id))
 
     def _wait_for_run(self) -> bool:
         """Wait for a queued run; return True if there was none, and this process is no longer the runner.

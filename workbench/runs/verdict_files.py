@@ -76,13 +76,6 @@ _CONFIG_HASH = "imported"
 _RUNS_HERE = "is a verifier that runs here; its verdicts can't come from a file"
 
 
-def _similar_name_fault(name: str, there: set[str]) -> str:
-    if is_mixed(name):
-        return f"{name!r} mixes letters of several alphabets that look alike"
-    other = find_lookalike(name, there)
-    return "" if other is None else f"{name!r} looks like {other!r}, which is there"
-
-
 def require_names(names: Iterable[str], project: Project | None = None, hint: str = "") -> None:
     """Reject invalid names for imported verifiers.
 
@@ -207,7 +200,10 @@ class _ImportRuns:
             return f"{name!r} {_RUNS_HERE}"
         if stored is None:
             there = {*self._registry.names, *self.by_name, *(one.name for one in stored_runs.verifiers(reader))}
-            return _similar_name_fault(name, there)
+            if is_mixed(name):
+                return f"{name!r} mixes letters of several alphabets that look alike"
+            other = find_lookalike(name, there)
+            return "" if other is None else f"{name!r} looks like {other!r}, which is there"
         return ""
 
     def _make(self, connection: Connection, name: str) -> int:

@@ -160,7 +160,14 @@ def start(
 
         require_batches(verifier)
     if on is not None:
-        _require_cluster(verifier, on, workers)
+        # Only runs that call servers need the client's libraries.
+        from workbench.runs.cluster import require_cluster
+
+        require_cluster(on, workers)
+        if verifier.isolation == "served":
+            raise UsageError(
+                f"{verifier.name!r} calls a model server, which a cluster does not speed up.", f"Leave {opt.on} out."
+            )
     if verifier.isolation == "sandbox":
         sandboxed = cast("SandboxedVerifier", verifier)
         _require_suites(project, sandboxed.suites)
@@ -323,17 +330,6 @@ def _set_batch_mode(connection: sqlite3.Connection, database: Path, run: int, *,
         )
     require_idle(connection, database, row)
     stored_runs.ask_in_batches(connection, run, whether=in_batches)
-
-
-def _require_cluster(verifier: AnyVerifier, on: str, workers: int | None) -> None:
-    # Only runs that call servers need the client's libraries.
-    from workbench.runs.cluster import require_cluster
-
-    require_cluster(on, workers)
-    if verifier.isolation == "served":
-        raise UsageError(
-            f"{verifier.name!r} calls a model server, which a cluster does not speed up.", f"Leave {opt.on} out."
-        )
 
 
 def _set_cluster(connection: sqlite3.Connection, database: Path, run: int, on: str | None) -> None:

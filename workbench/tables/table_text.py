@@ -36,7 +36,7 @@ def _body_lines(table: Table) -> list[str]:
     rows = [row for row in table.rows if row.kind != "section"]
     small = [max((width(inert(row.cells[place].small)) for row in rows), default=0) for place in _column_indexes(table)]
     texts = [
-        _cell_texts(cells, small, table.left)
+        [_with_small(cell, small[place], left=place < table.left) for place, cell in enumerate(cells)]
         for cells in (map(_head_cell, table.head[-1]), *(row.cells for row in rows))
     ]
     widths = [max(map(width, column)) for column in zip(*texts, strict=True)]
@@ -48,10 +48,6 @@ def _body_lines(table: Table) -> list[str]:
 
 def _head_cell(heading: Head) -> Cell:
     return Cell(heading.text)
-
-
-def _cell_texts(cells: Iterable[Cell], small: Sequence[int], left: int) -> list[str]:
-    return [_with_small(cell, small[place], left=place < left) for place, cell in enumerate(cells)]
 
 
 def _shared_headings(line: Sequence[Head], widths: list[int]) -> str:
@@ -90,7 +86,7 @@ def csv_table(table: Table) -> str:
         cells = [
             escape_csv_text(part.strip()) if place < table.left else _plain_number(part)
             for place, cell in enumerate(row.cells)
-            for part in _csv_parts(cell, small[place])
+            for part in ([cell.text, cell.small] if small[place] else [cell.text])
         ]
         writer.writerow([*([under] if sections else []), *cells])
     return buffer.getvalue()
@@ -142,10 +138,6 @@ def _with_small(cell: Cell, room: int, *, left: bool) -> str:
 def _align_line(line: Sequence[str], widths: Sequence[int], left: int) -> str:
     cells = enumerate(zip(line, widths, strict=True))
     return _INDENT.join(padded(text, room, left=place < left) for place, (text, room) in cells).rstrip()
-
-
-def _csv_parts(cell: Cell, with_small: bool) -> list[str]:
-    return [cell.text, cell.small] if with_small else [cell.text]
 
 
 def _plain_number(text: str) -> str:

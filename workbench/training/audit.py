@@ -17,12 +17,12 @@ from typing import Final, NamedTuple
 
 from workbench.core.database.values import now
 from workbench.core.errors import WorkbenchError
-from workbench.core.project import Project, open_project
+from workbench.core.project import open_project
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.runs.executor import is_encodable
 from workbench.training.auditing import Audit
 from workbench.training.store import trainings as store
-from workbench.training.store.trainings import Because, StepCounts, TakenCompletion, Training
+from workbench.training.store.trainings import Because, StepCounts, TakenCompletion
 from workbench.training.wordings import Alarm, WordingWatch
 
 MAX_WAITING_CHARACTERS: Final = 64 << 20
@@ -66,7 +66,8 @@ class Sampler:
         self._mean += _MEMORY * (weight - self._mean)
         content = blake2b(repr((item.question, item.reference, item.completion)).encode(), digest_size=16).digest()
         time_ = self._seen[content] = self._seen.get(content, 0) + 1
-        if _draw_uniform(self._seed, step, content, time_) >= chance:
+        drawn = blake2b(f"{self._seed} {step} {time_} ".encode() + content, digest_size=8).digest()
+        if int.from_bytes(drawn) / _RANGE >= chance:
             return None
         key = f"{step}/{content[:8].hex()}/{time_}"
         return TakenCompletion(key=key, item=item, verdict=verdict, step=step, chance=chance, because=because)
@@ -76,11 +77,6 @@ def _is_doubtful(verdict: Verdict) -> bool:
     if verdict.outcome not in (Outcome.CORRECT, Outcome.INCORRECT):
         return True
     return verdict.score is not None and _DOUBTFUL[0] < verdict.score < _DOUBTFUL[1]
-
-
-def _draw_uniform(seed: int, step: int, content: bytes, time_: int) -> float:
-    drawn = blake2b(f"{seed} {step} {time_} ".encode() + content, digest_size=8).digest()
-    return int.from_bytes(drawn) / _RANGE
 
 
 class Watcher:
@@ -97,11 +93,10 @@ class Watcher:
     def __init__(self, audit: Audit, verifier: str, version: str) -> None:
         self.dropped = 0
         self.trouble: str | None = None
-        self._training = Training(
-            name=audit.training, verifier=verifier, version=version, seed=audit.seed, share=audit.share
-        )
+        self._training = audit.training
         self._project = open_project(audit.database, create=True)
-        self._ids = _start_training(self._project, self._training)
+        with self._project.database.write() as connection:
+            self._ids = store.find_or_create_training(connection, audit, verifier, version, now())
         reader = self._project.database.reader()
         self._sampler = Sampler(audit.share, audit.seed)
         self._wordings = WordingWatch(store.load_phrasings(reader, self._ids[0]))
@@ -172,9 +167,9 @@ class Watcher:
     def warnings(self) -> list[str]:
         said = []
         if self.dropped:
-            said.append(f"The audit of {self._training.name!r} dropped {self.dropped:,} completions.")
+            said.append(f"The audit of {self._training!r} dropped {self.dropped:,} completions.")
         if self.trouble is not None:
-            said.append(f"The audit of {self._training.name!r} could not be stored: {self.trouble}")
+            said.append(f"The audit of {self._training!r} could not be stored: {self.trouble}")
         return said
 
     # -- The work of the thread that samples and stores.
@@ -291,8 +286,3 @@ class Watcher:
         for one in over:
             self._counts.setdefault(one.step, StepCounts()).dropped += 1
         self.dropped += len(over)
-
-
-def _start_training(project: Project, training: Training) -> tuple[int, int]:
-    with project.database.write() as connection:
-        return store.find_or_create_training(connection, training, now())

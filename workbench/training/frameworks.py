@@ -63,18 +63,15 @@ def inputs(queries: object, prompts: object, labels: object, query: str = "queri
     whole = column(query, queries)
     asked = column("prompts", prompts, len(whole))
     references = column("labels", labels, len(whole))
-    found = []
-    for row in range(len(whole)):
-        question = text(f"prompts[{row}]", asked[row])
-        found.append(
-            VerifierInput(
-                item=row,
-                question=question,
-                reference=text(f"labels[{row}]", references[row]),
-                completion=completion_of(text(f"{query}[{row}]", whole[row]), question),
-            )
+    return [
+        VerifierInput(
+            item=row,
+            question=(question := text(f"prompts[{row}]", asked[row])),
+            reference=text(f"labels[{row}]", references[row]),
+            completion=completion_of(text(f"{query}[{row}]", whole[row]), question),
         )
-    return found
+        for row in range(len(whole))
+    ]
 
 
 def completion_of(query: str, prompt: str) -> str:

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from workbench.core.errors import Command, RunError, UsageError
+from workbench.core.options import record_from
 from workbench.core.project import Project
 from workbench.core.text.inert import inert
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
@@ -149,26 +150,8 @@ def probe_served(
 
 
 def _judge_items(client: RewardClient, items: list[VerifierInput]) -> list[tuple[int, Verdict]]:
-    asked = [
-        RewardItem(
-            question=item.question,
-            reference=item.reference,
-            completion=item.completion,
-            subtype=item.subtype,
-            id=item.item,
-        )
-        for item in items
-    ]
+    asked = [record_from(RewardItem, item, id=item.item) for item in items]
     return [
-        (
-            item.item,
-            Verdict(
-                outcome=_OUTCOMES[answer.verdict],
-                score=answer.score,
-                reason=answer.reason,
-                rule=answer.rule,
-                ms=answer.ms,
-            ),
-        )
+        (item.item, record_from(Verdict, answer, outcome=_OUTCOMES[answer.verdict]))
         for item, answer in zip(items, client.answers(asked), strict=True)
     ]

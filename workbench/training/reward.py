@@ -17,6 +17,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
@@ -109,25 +110,9 @@ class Reward(Closing):
         forgeable: Forgeable = "pays",
         timeouts: Timeouts = "wrong",
     ) -> None:
-        self._made_of = {
-            "verifier": verifier,
-            "options": dict(options or {}),
-            "database": database,
-            "undecided": undecided,
-            "own_score": own_score,
-            "reference": reference,
-            "workers": workers,
-            "timeout": timeout,
-            "audit": audit,
-            "share": share,
-            "seed": seed,
-            "training": training,
-            "journal": journal,
-            "deadline": deadline,
-            "pay": pay,
-            "forgeable": forgeable,
-            "timeouts": timeouts,
-        }
+        options = dict(options or {})
+        # All arguments as given, from which a copy in another process is made.
+        self._made_of = {name: value for name, value in locals().items() if name != "self"}
         _require_above_0("timeout", timeout)
         _require_above_0("deadline", deadline)
         if workers is not None and not (isinstance(workers, int) and workers > 0):
@@ -171,7 +156,9 @@ class Reward(Closing):
             VerifierError: The workers can't start.
         """
         if self._selection_with_items.by_tests:
-            columns = self._with_tests(completions, columns)
+            from workbench.training.tested import with_tests
+
+            columns = with_tests(columns, self._reference, len(column("completions", completions)))
         rows = frameworks.trl_inputs(prompts, completions, columns, self._reference)
         verdicts = self._audited_verdicts([row for row in rows if row is not None], frameworks.trl_step(columns))
         self._log_to_trl(rows, verdicts, columns)
@@ -271,7 +258,7 @@ class Reward(Closing):
             self._executor = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self._made_of,)
+        return partial(Reward, **self._made_of), ()
 
     def _process_executor(self) -> Executor:
         with self._lock:
@@ -286,11 +273,6 @@ class Reward(Closing):
             if self._watcher is None or self._watcher[0] != os.getpid():
                 self._watcher = (os.getpid(), start_watcher(self._audit, self.name, self.version))
             return self._watcher[1]
-
-    def _with_tests(self, completions: Any, columns: dict[str, Any]) -> dict[str, Any]:
-        from workbench.training.tested import with_tests
-
-        return with_tests(columns, self._reference, len(column("completions", completions)))
 
     def _serialise_reference(self, given: Any, place: str = "") -> Any:
         if not self._selection_with_items.by_tests:
@@ -347,10 +329,6 @@ def one_of(option: str, given: Word, known: Any) -> Word:
     if given not in words:
         raise UsageError(f"{option}={given!r} is not one of {', '.join(words)}.")
     return given
-
-
-def _rebuild(made_of: dict[str, Any]) -> Reward:
-    return Reward(**made_of)
 
 
 def _tensor(numbers: list[float]) -> Any:

@@ -57,13 +57,28 @@ PREFIX: Final = "rewards/"
 """The prefix of the names of the runs that store calls for rewards; the verifier's name follows."""
 
 
-class AskingJudge:
-    """A verifier that calls model servers, for callers in an event loop; created by `open_asking_judge`."""
+class _QueuedJudge:
+    """Shared members of verifiers for callers in an event loop.
 
-    def __init__(self, answers: VerifierSession, line: WaitingItems) -> None:
-        self._answers = answers
+    Args:
+        line: The queue of waiting items.
+    """
+
+    def __init__(self, line: WaitingItems) -> None:
         self._line = line
         self.stages = StageTimes()
+
+    @property
+    def waiting(self) -> int:
+        return self._line.count
+
+
+class AskingJudge(_QueuedJudge):
+    """A verifier that calls model servers, for callers in an event loop; created by `asking`."""
+
+    def __init__(self, answers: VerifierSession, line: WaitingItems) -> None:
+        super().__init__(line)
+        self._answers = answers
 
     @property
     def state(self) -> Readiness:
@@ -75,10 +90,6 @@ class AskingJudge:
     def trouble(self) -> str | None:
         trouble = self._answers.trouble or self._answers.waits_for
         return None if trouble is None else str(trouble)
-
-    @property
-    def waiting(self) -> int:
-        return self._line.count
 
     async def verdicts(self, items: Sequence[VerifierInput]) -> tuple[list[Verdict], bool]:
         """Return the verdicts on items, in order, and False: they were not immediate.
@@ -154,7 +165,7 @@ _MAX_LOOP_ITEMS = 128
 """Maximum items of a request that the event loop judges by itself, without the help of other processes."""
 
 
-class AsyncVerifier:
+class AsyncVerifier(_QueuedJudge):
     """A local verifier for callers in an event loop: short texts are judged in the loop, others in processes.
 
     Args:
@@ -167,12 +178,11 @@ class AsyncVerifier:
     def __init__(
         self, chosen: RewardVerifier, line: WaitingItems, workers: int | None = None, timeout: float | None = None
     ) -> None:
+        super().__init__(line)
         cores = os.cpu_count() or 1
-        self._line = line
         self._executor = chosen.executor(workers or max(1, cores - 1), timeout, yielding=True)
         self._readers = AsyncFirstStagePool((chosen.kind, chosen.options), max(1, cores - 1))
         self._turns = FairLine(_QUEUED_PER_WORKER * (workers or max(1, cores - 1)))
-        self.stages = StageTimes()
         self._executor.warm()
 
     @property
@@ -182,10 +192,6 @@ class AsyncVerifier:
     @property
     def trouble(self) -> str | None:
         return self._executor.trouble if self._executor.state == "failed" else None
-
-    @property
-    def waiting(self) -> int:
-        return self._line.count
 
     async def verdicts(self, items: Sequence[VerifierInput]) -> tuple[list[Verdict], bool]:
         """Return the verdicts on items, in order, and whether all of them were immediate.
@@ -284,7 +290,7 @@ class AsyncVerifier:
         return self._executor.isolation != "process" and item.characters > LONG_ITEM_CHARACTERS
 
 
-class AsyncTester:
+class AsyncTester(_QueuedJudge):
     """Runs solutions against the tests that come with them, for an event loop; drops those of disconnected clients.
 
     Args:
@@ -296,11 +302,10 @@ class AsyncTester:
     def __init__(
         self, chosen: RewardVerifier, line: WaitingItems, workers: int | None = None, timeout: float | None = None
     ) -> None:
-        self._line = line
+        super().__init__(line)
         self._executor = _solution_executor(chosen, workers, timeout)
         # One more than can run, so that no sandbox waits for the loop.
         self._turns = FairLine(self._executor.workers + 1)
-        self.stages = StageTimes()
         self._executor.warm()
 
     @property
@@ -310,10 +315,6 @@ class AsyncTester:
     @property
     def trouble(self) -> str | None:
         return self._executor.trouble
-
-    @property
-    def waiting(self) -> int:
-        return self._line.count
 
     async def verdicts(self, items: Sequence[VerifierInput]) -> tuple[list[Verdict], bool]:
         """Return the verdicts on solutions, in order, and False: they were not immediate.
@@ -424,14 +425,11 @@ async def open_judge(
     watcher = None
     if chosen.audit is not None:
         watcher = start_watcher(chosen.audit, chosen.name, chosen.verifier.version)
-    if chosen.by_tests:
-        yield _wrap_in_audit(AsyncTester(chosen, line, workers, timeout), watcher)
-    elif chosen.journal is None:
-        yield _wrap_in_audit(AsyncVerifier(chosen, line, workers, timeout), watcher)
-    else:
-        async with asking(chosen, line, timeout, workers) as judge:
-            yield _wrap_in_audit(judge, watcher)
-
-
-def _wrap_in_audit(judge: PlainJudge, watcher: Watcher | None) -> AnyJudge:
-    return judge if watcher is None else AuditedJudge(judge, watcher)
+    async with AsyncExitStack() as exits:
+        if chosen.by_tests:
+            judge: PlainJudge = AsyncTester(chosen, line, workers, timeout)
+        elif chosen.journal is None:
+            judge = AsyncVerifier(chosen, line, workers, timeout)
+        else:
+            judge = await exits.enter_async_context(asking(chosen, line, timeout, workers))
+        yield judge if watcher is None else AuditedJudge(judge, watcher)

@@ -32,23 +32,20 @@ class SolutionJob:
 
     Attributes:
         answer: The verdict; a `SuiteVerdict` if tests were run.
+        is_abandoned: Whether no caller waits for it any more.
     """
 
     def __init__(self, item: VerifierInput, given: RowProblem) -> None:
         self.item, self.given = item, given
         self.answer: Future[Verdict] = Future()
-        self._gone = False
+        self.is_abandoned = False
 
     def abandon(self) -> None:
-        self._gone = True
+        self.is_abandoned = True
         self.answer.cancel()
 
-    @property
-    def is_abandoned(self) -> bool:
-        return self._gone
-
     def raise_if_cancelled(self) -> None:
-        if self._gone:
+        if self.is_abandoned:
             raise _Abandoned
 
 

@@ -14,7 +14,7 @@ at least that many steps.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from math import exp, log, log1p, pi
 from typing import Final, NamedTuple
 
@@ -64,8 +64,6 @@ class _PhrasingState(Struct, array_like=True):
     """The state of one phrasing.
 
     Attributes:
-        number: Its position in the order of first occurrence, from 1.
-        rate: Its usual share of the questions with an accepted completion.
         number: Its position in the order of first occurrence, from 1.
         rate: Its usual share of the questions with an accepted completion.
         evidence: The logarithm of M; None without evidence.
@@ -174,16 +172,12 @@ class WordingWatch:
             if self.steps >= LEARNING_STEPS and wording not in self._raised:
                 bound = max(_FLOOR, _TIMES * before, _TIMES * self._rejected.share(wording))
                 known.evidence = _next_evidence(known.weight, self._accepted.counts[wording], questions, bound)
-                if self._is_alarm(known):
+                if known.weight >= log(STEPS) + _log_cost(known.number):
                     self._raised.add(wording)
                     yield self._make_alarm(step, wording, before)
             # The first steps count in full, so that usual phrasings are known after a few steps.
             known.rate += max(_MEMORY, 1 / (self.steps + 1)) * (now - before)
         self._forget_rare()
-
-    @staticmethod
-    def _is_alarm(known: _PhrasingState) -> bool:
-        return known.weight >= log(STEPS) + _log_cost(known.number)
 
     def _make_alarm(self, step: int, wording: Wording, before: float) -> Alarm:
         return Alarm(
@@ -218,13 +212,7 @@ def _next_evidence(evidence: float, count: int, questions: int, bound: float) ->
 
 
 def _log_likelihood_ratio(count: int, questions: int, bound: float) -> float:
-    found = [
-        count * log(rate / bound) + (questions - count) * log((1 - rate) / (1 - bound))
-        for rate in _alternative_rates(bound)
-    ]
+    rates = [min(times * bound, (1 + bound) / 2) for times in _RATIOS]
+    found = [count * log(rate / bound) + (questions - count) * log((1 - rate) / (1 - bound)) for rate in rates]
     most = max(found)
     return most + log(sum(exp(one - most) for one in found) / len(found))
-
-
-def _alternative_rates(bound: float) -> Iterable[float]:
-    return [min(times * bound, (1 + bound) / 2) for times in _RATIOS]

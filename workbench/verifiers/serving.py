@@ -32,7 +32,7 @@ from workbench.llm.server import (
     normalised_url,
     server_identity,
 )
-from workbench.verifiers.base import SERVER_AT, Judged, ServedVerifier
+from workbench.verifiers.base import SERVER_AT, Isolation, Judged, ServedVerifier
 from workbench.verifiers.judging import failure, trim_verdict
 
 SERVER_OPTIONS: Final[dict[str, str]] = {
@@ -248,6 +248,8 @@ class OneServer:
     """
 
     calls: ClassVar[float] = 1.0
+    preload: ClassVar[tuple[str, ...]] = ()
+    isolation: Isolation = "served"
 
     def __init__(self, options: Mapping[str, str]) -> None:
         self._server = server_from(options)

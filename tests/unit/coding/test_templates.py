@@ -261,7 +261,7 @@ def test_a_file_that_can_ask_nothing_is_told_of(tmp_path: Path, content: bytes, 
 
 def test_each_thing_is_asked_for_by_one_file(tmp_path: Path) -> None:
     path = written(tmp_path / "p.txt", "{question}")
-    with pytest.raises(UsageError, match="two files ask for correct"):
+    with pytest.raises(UsageError, match="two files are prompts for correct"):
         own_prompts([f"correct={path}", f"correct={path}"], ("correct", "incorrect"))
     (tmp_path / "a=b.txt").write_text("{question}")
     assert own_prompts([str(tmp_path / "a=b.txt")], ("tests",))["tests"].text == "{question}"

@@ -8,7 +8,7 @@ from random import Random
 from shutil import copyfile
 from typing import Any
 
-from tests.helpers import add_items, make_project, numbered
+from tests.helpers import add_items, make_project, merge, numbered
 from tests.unit.labelling.canonical import canonical
 from workbench.config.settings import AnnotationPolicy
 from workbench.core.database import events, states
@@ -21,7 +21,6 @@ from workbench.labelling import ledger
 from workbench.labelling.adjudicating import AdjudicationSession
 from workbench.labelling.annotating import AnnotationItem, AnnotationSession, Answer
 from workbench.labelling.checks import add_checks
-from workbench.labelling.merging import merge
 from workbench.labelling.people import assign
 
 PEOPLE = ("ann", "bob", "cy", "dan")

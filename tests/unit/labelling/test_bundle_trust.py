@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tests.helpers import make_project, numbered
+from tests.helpers import make_project, merge, numbered
 from tests.unit.labelling.canonical import canonical
 from workbench.core.database import events, people
 from workbench.core.database.values import timestamp_of
@@ -28,7 +28,7 @@ from workbench.labelling.bundling import bundle
 from workbench.labelling.coordinating import exclude
 from workbench.labelling.guidelines import add_version
 from workbench.labelling.labels import import_labels
-from workbench.labelling.merging import Merged, merge, merge_all
+from workbench.labelling.merging import Merged, merge_all
 from workbench.labelling.people import assign
 
 Forge = Callable[["Scene"], object]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers import make_project, numbered
+from tests.helpers import make_project, merge, numbered
 from workbench.app.tui.kit.overview import person_line
 from workbench.core.database import events
 from workbench.core.errors import AnnotationError, StoreError, UsageError
@@ -21,7 +21,6 @@ from workbench.labelling.bundling import bundle, free_bundled_items
 from workbench.labelling.checks import add_checks
 from workbench.labelling.coordinating import reopen
 from workbench.labelling.guidelines import add_version, current
-from workbench.labelling.merging import merge
 from workbench.labelling.people import add_annotators, annotators, assign
 from workbench.labelling.serving import Progress
 from workbench.labelling.store import assignments

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers import add_items, make_project, numbered
+from tests.helpers import add_items, make_project, merge, numbered
 from workbench.core.database.selection import chosen_ids
 from workbench.core.errors import UsageError
 from workbench.core.project import Project, open_project
@@ -17,7 +17,6 @@ from workbench.labelling.annotating import AnnotationItem, AnnotationSession, An
 from workbench.labelling.bundling import bundle
 from workbench.labelling.label_export import export_labels
 from workbench.labelling.labels import import_labels
-from workbench.labelling.merging import merge
 from workbench.labelling.people import annotators, assign
 from workbench.measuring.browsing import detail
 from workbench.measuring.counting import status

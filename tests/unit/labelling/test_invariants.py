@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
+from tests.helpers import merge
 from tests.unit.labelling.replicas import ITEMS, NEED, PEOPLE, Replica, attempt, make_templates, merged
 from workbench.core.label import LabelVerdict
 from workbench.core.selection import Selection, parse_condition
@@ -27,7 +28,6 @@ from workbench.labelling.adjudicating import Ruling
 from workbench.labelling.annotating import Answer
 from workbench.labelling.coordinating import exclude, lift, reopen
 from workbench.labelling.labels import import_labels
-from workbench.labelling.merging import merge
 from workbench.labelling.people import assign
 
 ORDERS = ((0, 1, 2), (0, 2, 1), (1, 2, 0), (2, 1, 0))

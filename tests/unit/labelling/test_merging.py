@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.helpers import make_project, numbered
+from tests.helpers import make_project, merge, numbered
 from tests.unit.labelling.canonical import canonical
 from workbench.core.database import events, people
 from workbench.core.errors import StoreError
@@ -27,7 +27,7 @@ from workbench.core.label import LabelEvent, Task
 from workbench.core.project import Project, open_project
 from workbench.labelling import ledger
 from workbench.labelling.guidelines import add_version, current
-from workbench.labelling.merging import Merged, merge
+from workbench.labelling.merging import Merged
 from workbench.labelling.people import assign
 
 PEOPLE = ("ann", "bob", "eve")

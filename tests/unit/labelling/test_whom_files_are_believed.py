@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from tests.helpers import make_project, numbered
+from tests.helpers import make_project, merge, numbered
 from workbench.app.cli import root
 from workbench.core.database import events
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
-from workbench.labelling import merging, people
+from workbench.labelling import people
 from workbench.labelling.labels import LabelsImported, import_labels
 
 
@@ -153,7 +153,7 @@ def test_a_database_whose_people_look_like_ours_brings_nothing_of_them(project: 
     other = make_project(tmp_path / "other", numbered(4))
     taken(other, tmp_path / "other", line(annotator="Amira"), line(annotator="ben"), line(annotator="eve"))
     other.close()
-    report = merging.merge(project, other.path, whole=True)
+    report = merge(project, other.path, whole=True)
     assert report.people == {"ben": 1, "eve": 1}
     assert [(row.annotator, row.field) for row in report.refused] == [("Amira", "annotator")]
 

@@ -417,7 +417,7 @@ class WorkbenchApp(App[None]):
 
     def _end_session(self, *, goes_on: bool) -> None:
         self.leaving, self.goes_on = True, goes_on
-        self.project.stop_reading()
+        self.project.database.interrupt_readers()
         # It remains in the terminal afterwards.
         said = self.replays.words()
         self.exit(message=Text(said) if said else None)

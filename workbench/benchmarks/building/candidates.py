@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from msgspec import Struct
 
@@ -261,32 +261,21 @@ def guideline(project: Project, gold: FinalGold) -> str | None:
 # -- The composition of a benchmark: types, domains, sources, models, and models without completions in it.
 
 
-class Composition(TypedDict):
-    questions: int
-    tuples: int
-    types: dict[str, int]
-    domains: dict[str, int]
-    sources: dict[str, int]
-    models: dict[str, int]
-    missing_models: tuple[str, ...]
-    correct: int | None
-    always_incorrect: float | None
-
-
-def composition(known: Columns, members: Sequence[ItemMember]) -> Composition:
+def composition(known: Columns, members: Sequence[ItemMember]) -> dict[str, Any]:
+    """Return the fields of a `SetReport` that describe the composition."""
     rows = places(known, [one.item for one in members])
     gold = [one.gold for one in members if one.gold is not None]
-    return Composition(
-        questions=len(set(known.question[rows].tolist())),
-        tuples=len(members),
-        types=dict(sorted(Counter(one.subtype[0] if one.subtype else UNTYPED for one in members).items())),
-        domains=_counts(known, "domain", rows),
-        sources=_counts(known, "source", rows),
-        models=_counts(known, "model", rows),
-        missing_models=_missing_models(known, rows),
-        correct=sum(gold) if gold else None,
-        always_incorrect=1 - sum(gold) / len(gold) if gold else None,
-    )
+    return {
+        "questions": len(set(known.question[rows].tolist())),
+        "tuples": len(members),
+        "types": dict(sorted(Counter(one.subtype[0] if one.subtype else UNTYPED for one in members).items())),
+        "domains": _counts(known, "domain", rows),
+        "sources": _counts(known, "source", rows),
+        "models": _counts(known, "model", rows),
+        "missing_models": _missing_models(known, rows),
+        "correct": sum(gold) if gold else None,
+        "always_incorrect": 1 - sum(gold) / len(gold) if gold else None,
+    }
 
 
 def places(known: Columns, items: Sequence[int]) -> IntArray:

@@ -9,8 +9,6 @@ from msgspec import Struct
 
 from workbench.benchmarks.building.candidates import (
     WAITING,
-    CandidateItems,
-    Composition,
     Labels,
     chosen,
     composition,
@@ -35,7 +33,6 @@ from workbench.measuring.columns import Columns, columns
 
 if TYPE_CHECKING:
     from workbench.statistics.confusion import IntArray
-    from workbench.statistics.disagreement import Splits
 
 
 # -- The queue of a hard benchmark: items on which judges are split, a number from each domain and source.
@@ -99,7 +96,14 @@ def build_queue(
 
     from workbench.statistics.disagreement import splits
 
-    _check_split(split)
+    many = len(split.judges)
+    if many < _MIN_JUDGES or many % 2 == 0:
+        raise UsageError(
+            f"A hard set needs an odd number of judges, {_MIN_JUDGES} or more, not {many}.",
+            f"Name them: {opt.judge:A} {opt.judge:B} {opt.judge:C}",
+        )
+    if not 1 <= split.minority <= many // 2:
+        raise UsageError(f"{split.minority} of {many} judges are not a minority.", f"Use 1 to {many // 2}.")
     known = columns(project)
     among = chosen(project, known, split.selection)
     votes = [known.outcome(run)[among.rows] for run in split.judges.values()]
@@ -116,7 +120,29 @@ def build_queue(
         items=tuple(_draw_members(project, known, by_stratum, split, seed)),
         runs=tuple(split.judges.values()),
     )
-    report = _queue_report(split, new, among, found, by_stratum, known)
+    there = len(found.ranking.place)
+    report = SetReport(
+        name=new.name,
+        version=None,
+        kind="queue",
+        seed=new.seed,
+        strata=strata({name: len(rows) for name, rows in by_stratum.items()}, split.annotate, split.strata),
+        shortfall=short_of(split.annotate, there, len(new.items), "no more items have this split"),
+        excluded=among.out,
+        stages={
+            "candidates": len(among.rows),
+            "fully_voted": len(among.rows) - found.unvoted,
+            "split": there,
+            "sampled": len(new.items),
+        },
+        judges=split.judges,
+        splits={
+            **{f"{many - fewer}:{fewer}": number for fewer, number in enumerate(found.sizes)},
+            "not_fully_voted": found.unvoted,
+        },
+        next=Command("assign DB", where=f"set={new.name}", annotators="A,B").shell(),
+        **composition(known, new.items),
+    )
     return freeze_with_report(
         project, new, report, dry_run=dry_run, new_version=new_version, judges=tuple(split.judges)
     )
@@ -131,17 +157,6 @@ def settings(project: Project, split: SplitItems) -> dict[str, Any]:
         # Queues that were frozen before this option existed are proportional.
         **({} if split.strata == "proportional" else {"strata": split.strata}),
     }
-
-
-def _check_split(split: SplitItems) -> None:
-    many = len(split.judges)
-    if many < _MIN_JUDGES or many % 2 == 0:
-        raise UsageError(
-            f"A hard set needs an odd number of judges, {_MIN_JUDGES} or more, not {many}.",
-            f"Name them: {opt.judge:A} {opt.judge:B} {opt.judge:C}",
-        )
-    if not 1 <= split.minority <= many // 2:
-        raise UsageError(f"{split.minority} of {many} judges are not a minority.", f"Use 1 to {many // 2}.")
 
 
 def _rows_by_stratum(known: Columns, rows: IntArray) -> dict[str, IntArray]:
@@ -179,40 +194,6 @@ def types_of(known: Columns, items: list[int]) -> list[str | None]:
     subtype, type_ = known.groups("subtype"), known.groups("type")
     codes = zip(subtype.code[rows].tolist(), type_.code[rows].tolist(), strict=True)
     return [type_code(subtype.names[one], type_.names[other]) for one, other in codes]
-
-
-def _queue_report(
-    split: SplitItems,
-    new: NewSet,
-    among: CandidateItems,
-    found: Splits,
-    by_stratum: dict[str, IntArray],
-    known: Columns,
-) -> SetReport:
-    many, there = len(split.judges), len(found.ranking.place)
-    sizes = {name: len(rows) for name, rows in by_stratum.items()}
-    return SetReport(
-        name=new.name,
-        version=None,
-        kind="queue",
-        seed=new.seed,
-        strata=strata(sizes, split.annotate, split.strata),
-        shortfall=short_of(split.annotate, there, len(new.items), "no more items have this split"),
-        excluded=among.out,
-        stages={
-            "candidates": len(among.rows),
-            "fully_voted": len(among.rows) - found.unvoted,
-            "split": there,
-            "sampled": len(new.items),
-        },
-        judges=split.judges,
-        splits={
-            **{f"{many - fewer}:{fewer}": number for fewer, number in enumerate(found.sizes)},
-            "not_fully_voted": found.unvoted,
-        },
-        next=Command("assign DB", where=f"set={new.name}", annotators="A,B").shell(),
-        **composition(known, new.items),
-    )
 
 
 def short_of(wanted: int, available: int, taken: int, why: str) -> tuple[Shortfall, ...]:
@@ -281,8 +262,26 @@ def _freeze_labelled(project: Project, options: HardOptions, queue: StoredSet) -
             able.setdefault(one.stratum, []).append(one.item)
     how: Strata = settings_of(queue).get("strata", "proportional")
     members = tuple(_draw_labelled_members(project, known, able, label, options.final, queue.seed, how))
-    report = _hard_report(project, options, queue, label, able, how, composition(known, members))
-    waiting = any(why in label.out for why in WAITING) and not options.partial
+    before = report_of(queue)
+    waiting = {why: label.out[why] for why in WAITING if why in label.out}
+    available, decided = sum(map(len, able.values())), len(label.said) - sum(waiting.values())
+    why = _shortfall_reason(queue, waiting, decided - available)
+    report = SetReport(
+        name=options.name,
+        version=None,
+        kind="hard",
+        seed=queue.seed,
+        gold=options.gold,
+        strata=strata({name: len(items) for name, items in able.items()}, options.final, how),
+        shortfall=short_of(options.final, available, len(members), why),
+        excluded=label.out,
+        stages={**before.stages, "annotated": decided, "suitable": available, "final": len(members)},
+        judges=before.judges,
+        splits=before.splits,
+        left_out=left_out(project, Selection((Condition("set", "=", queue.full_name),))),
+        next=_next_command(queue, options.name, waiting, passed_over=options.partial),
+        **composition(known, members),
+    )
     new = NewSet(
         name=options.name,
         kind="hard",
@@ -294,7 +293,8 @@ def _freeze_labelled(project: Project, options: HardOptions, queue: StoredSet) -
         items=members,
         runs=queue.runs,
     )
-    return freeze_with_report(project, new, report, dry_run=options.dry_run or waiting, new_version=options.new_version)
+    dry_run = options.dry_run or (bool(waiting) and not options.partial)
+    return freeze_with_report(project, new, report, dry_run=dry_run, new_version=options.new_version)
 
 
 def _draw_labelled_members(
@@ -309,40 +309,6 @@ def _draw_labelled_members(
         for item, typed in zip(items, types_of(known, items), strict=True):
             gold, origin = label.of[item]
             yield ItemMember(item=item, stratum=name, gold=gold, gold_from=origin, subtype=typed)
-
-
-def _hard_report(
-    project: Project,
-    options: HardOptions,
-    queue: StoredSet,
-    label: Labels,
-    able: dict[str, list[int]],
-    how: Strata,
-    made_of: Composition,
-) -> SetReport:
-    before = report_of(queue)
-    waiting = {why: label.out[why] for why in WAITING if why in label.out}
-    available = sum(map(len, able.values()))
-    decided = len(label.said) - sum(waiting.values())
-    of_queue = Selection((Condition("set", "=", queue.full_name),))
-    return SetReport(
-        name=options.name,
-        version=None,
-        kind="hard",
-        seed=queue.seed,
-        gold=options.gold,
-        strata=strata({name: len(items) for name, items in able.items()}, options.final, how),
-        shortfall=short_of(
-            options.final, available, made_of["tuples"], _shortfall_reason(queue, waiting, decided - available)
-        ),
-        excluded=label.out,
-        stages={**before.stages, "annotated": decided, "suitable": available, "final": made_of["tuples"]},
-        judges=before.judges,
-        splits=before.splits,
-        left_out=left_out(project, of_queue),
-        next=_next_command(queue, options.name, waiting, passed_over=options.partial),
-        **made_of,
-    )
 
 
 def _shortfall_reason(queue: StoredSet, waiting: Mapping[str, int], unsuitable: int) -> str:

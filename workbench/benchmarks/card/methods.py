@@ -280,14 +280,10 @@ def changes(found: SetContents) -> Section | None:
         return None
     said: Block = (
         Facts(tuple(_change_facts(since)))
-        if _has_differences(since)
+        if since.only_old or since.only_new or since.gold or since.subtypes or since.settings
         else Paragraph("Items, gold and types are the same.")
     )
     return Section("changes", f"Changes since version {found.stored.version - 1}", (said,))
-
-
-def _has_differences(found: SetDiff) -> bool:
-    return bool(found.only_old or found.only_new or found.gold or found.subtypes or found.settings)
 
 
 def _change_facts(found: SetDiff) -> Iterator[tuple[str, str]]:

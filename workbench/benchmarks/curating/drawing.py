@@ -10,13 +10,13 @@ from msgspec import structs
 
 from workbench.benchmarks.building.freezing import encoded, freeze_with_report
 from workbench.benchmarks.curating.pool import pool
-from workbench.benchmarks.curating.types import NamedType, current_type, why_untyped
+from workbench.benchmarks.curating.types import current_type, why_untyped
 from workbench.benchmarks.options import DrawOptions
 from workbench.core.project import Project
 from workbench.core.selection import NAMELESS
 from workbench.core.sets import NewSet, QuestionMember, Shortfall, Stratum
 from workbench.data.alike import in_drawn_order
-from workbench.measuring.records.curation import DrawReport, PoolQuestion
+from workbench.measuring.records.curation import DrawReport
 
 # -- The draw of a number of questions of each type, which new questions change as little as possible.
 
@@ -142,22 +142,11 @@ def draw(project: Project, options: DrawOptions) -> DrawReport:
             for one in drawn.taken
         ),
     )
-    report = _draw_report(options, questions, inside, typed, drawn)
-    return freeze_with_report(project, new, report, dry_run=options.dry_run, new_version=options.new_version)
-
-
-def _draw_report(
-    options: DrawOptions,
-    questions: Sequence[PoolQuestion],
-    inside: Sequence[PoolQuestion],
-    typed: Mapping[int, NamedType],
-    drawn: Drawn,
-) -> DrawReport:
     untyped = Counter(why_untyped(one) for one in inside if one.id not in typed)
     wanted = sum(typed[one.id].letter in options.letters for one in inside if one.id in typed)
     by_id = {one.id: one for one in inside}
     taken = [by_id[one.question] for one in drawn.taken]
-    return DrawReport(
+    report = DrawReport(
         name=options.name,
         version=None,
         kind="draw",
@@ -180,6 +169,7 @@ def _draw_report(
         origins=_counts(typed[one.id].origin for one in taken),
         untyped=dict(sorted(untyped.items())),
     )
+    return freeze_with_report(project, new, report, dry_run=options.dry_run, new_version=options.new_version)
 
 
 def _counts(words: Iterable[str]) -> dict[str, int]:

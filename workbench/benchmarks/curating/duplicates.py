@@ -406,7 +406,7 @@ def by_model(project: Project, model: str, *, threshold: float = COSINE) -> Meth
 
 def _by_vectors(project: Project, name: str, threshold: float, embed: Callable[[list[str]], FloatArray]) -> Method:
     def find(questions: Sequence[PoolQuestion], groups: Sequence[Group]) -> Iterable[list[Duplicate]]:
-        texts = _texts_of_groups(project, questions, groups)
+        texts = [text.question for group in groups for text in _texts(project, questions, group)]
         if not texts:
             return
         for group, similarities in _similarities_by_group(embed(texts), groups):
@@ -488,10 +488,6 @@ def _keep_priority(question: PoolQuestion) -> tuple[int, str, str]:
 
 def _wordings(project: Project, questions: Sequence[PoolQuestion], group: Group) -> list[Wording]:
     return [wording(text.question, text.reference) for text in _texts(project, questions, group)]
-
-
-def _texts_of_groups(project: Project, questions: Sequence[PoolQuestion], groups: Sequence[Group]) -> list[str]:
-    return [text.question for group in groups for text in _texts(project, questions, group)]
 
 
 def _similar_questions(similarities: Similarities, threshold: float, wordings: Sequence[Wording]) -> list[Duplicate]:

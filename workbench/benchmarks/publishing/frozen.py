@@ -92,7 +92,11 @@ def frozen_set(project: Project, name: SetName) -> FrozenSet:
             f"{without:,} of {len(members):,} items of {place} had no gold when it was frozen.",
             "Have them labelled, and build the set again.",
         )
-    _require_unchanged(reader, stored, members, place)
+    hint = f"Check the database, and take a backup of it: {Command('doctor DB')}"
+    if gone := building.count_missing(reader, stored.id):
+        raise StoreError(f"{gone:,} of {len(members):,} items of {place} have lost their texts.", hint)
+    if sets.digest(reader, members, sets.questions(reader, stored.id)).hex() != stored.digest:
+        raise StoreError(f"The items of {place} are not those that were frozen: their digest differs.", hint)
     return FrozenSet(
         stored=stored,
         members=members,
@@ -100,16 +104,6 @@ def frozen_set(project: Project, name: SetName) -> FrozenSet:
         sources=building.sources(reader),
         qualified=building.ids_collide(reader, stored.id),
     )
-
-
-def _require_unchanged(
-    reader: building.Connection, stored: StoredSet, members: tuple[ItemMember, ...], place: str
-) -> None:
-    hint = f"Check the database, and take a backup of it: {Command('doctor DB')}"
-    if gone := building.count_missing(reader, stored.id):
-        raise StoreError(f"{gone:,} of {len(members):,} items of {place} have lost their texts.", hint)
-    if sets.digest(reader, members, sets.questions(reader, stored.id)).hex() != stored.digest:
-        raise StoreError(f"The items of {place} are not those that were frozen: their digest differs.", hint)
 
 
 def frozen_items(project: Project, frozen: FrozenSet) -> Iterator[FrozenItem]:

@@ -11,7 +11,7 @@ from msgspec import UNSET, Struct, structs
 from workbench.benchmarks.building.comparing import report_of, set_diff
 from workbench.benchmarks.card.contents import Annotations, Conflicts, GuidelineVersion, SetContents
 from workbench.benchmarks.publishing.frozen import FrozenSet, frozen_columns, selection_of
-from workbench.benchmarks.publishing.leaderboard import Leaderboard, leaderboard_of
+from workbench.benchmarks.publishing.leaderboard import leaderboard_of
 from workbench.benchmarks.records import Differing, SetDiff
 from workbench.benchmarks.store import building
 from workbench.core.database import events, sets
@@ -20,7 +20,7 @@ from workbench.core.errors import UsageError
 from workbench.core.label import LabelEvent, LabelLine, Task, pseudonym
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
-from workbench.core.sets import SetName, SetReport, StoredSet
+from workbench.core.sets import SetName, StoredSet
 from workbench.core.states import current_events
 from workbench.core.verdict import Protocol3
 from workbench.data.store import label_lines, licences, reading
@@ -28,10 +28,9 @@ from workbench.data.store.reading import annotator_names
 from workbench.labelling import guidelines
 from workbench.labelling.agreement.measuring import agreement
 from workbench.labelling.label_export import label_line
-from workbench.measuring.columns import Columns
 from workbench.measuring.records.card import DataCard, NamedCount
 from workbench.measuring.report.card import data_card
-from workbench.measuring.report.contents import Contents, RunFacts
+from workbench.measuring.report.contents import Contents
 from workbench.measuring.report.gathering import run_facts, software
 from workbench.measuring.report.people import renamed
 from workbench.statistics.records.agreement import AgreementReport
@@ -148,11 +147,37 @@ def gather(
     called = {name: people[person] for person, name in annotator_names(reader).items()}
     annotated, drawn = building.annotated_in(reader, stored), building.drawn_from(reader, stored)
     judges = [run_facts(project, run) for run in stored.runs]
+    card = data_card(project, frozen.selection, "final", known=known, together=frozen.title)
+    chose = sorted({run.verifier for run in judges})
+    contents = Contents(
+        database=frozen.title,
+        selection=str(frozen.selection),
+        protocol=board.overall.protocol,
+        gold_choice=stored.gold or "final",
+        generated_at=stored.created_at,
+        card=structs.replace(
+            card,
+            sources=_counts_with_draws(project, card, drawn),
+            exclusions=report.excluded,
+            selection_judges=card.selection_judges | ({frozen.title: chose} if chose else {}),
+        ),
+        overall=board.overall,
+        by={},
+        confusions=[],
+        family=None,
+        scores=[],
+        validity=None,
+        agreement=_agreement_or_none(project, frozen.selection, "correctness", called),
+        errors=[],
+        examples=0,
+        runs=board.runs,
+        software=software(project, None),
+    )
     return SetContents(
         config=config,
         stored=stored,
         report=report,
-        contents=_report_contents(project, frozen, known, board, report, judges, called, drawn),
+        contents=contents,
         types=_agreement_or_none(project, frozen.selection, "type", called),
         pool=_pool_agreement(project, frozen, annotated, called),
         made_of=[(one, report_of(one)) for one in (annotated, drawn) if one is not None],
@@ -177,45 +202,6 @@ def _changes_since_previous(project: Project, frozen: FrozenSet) -> SetDiff | No
     if sets.find(project.database.reader(), before) is None:
         return None
     return set_diff(project, str(before), str(frozen.name))
-
-
-def _report_contents(
-    project: Project,
-    frozen: FrozenSet,
-    known: Columns,
-    board: Leaderboard,
-    report: SetReport,
-    judges: list[RunFacts],
-    called: dict[str, str],
-    drawn: StoredSet | None,
-) -> Contents:
-    stored, selection = frozen.stored, frozen.selection
-    card = data_card(project, selection, "final", known=known, together=frozen.title)
-    chose = sorted({run.verifier for run in judges})
-    return Contents(
-        database=frozen.title,
-        selection=str(selection),
-        protocol=board.overall.protocol,
-        gold_choice=stored.gold or "final",
-        generated_at=stored.created_at,
-        card=structs.replace(
-            card,
-            sources=_counts_with_draws(project, card, drawn),
-            exclusions=report.excluded,
-            selection_judges=card.selection_judges | ({frozen.title: chose} if chose else {}),
-        ),
-        overall=board.overall,
-        by={},
-        confusions=[],
-        family=None,
-        scores=[],
-        validity=None,
-        agreement=_agreement_or_none(project, selection, "correctness", called),
-        errors=[],
-        examples=0,
-        runs=board.runs,
-        software=software(project, None),
-    )
 
 
 def _counts_with_draws(project: Project, card: DataCard, drawn: StoredSet | None) -> list[NamedCount]:

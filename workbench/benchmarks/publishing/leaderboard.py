@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import partial
 
 from msgspec import Struct, structs
 
@@ -44,10 +45,13 @@ def leaderboard_of(project: Project, frozen: FrozenSet, known: Columns, protocol
         known: The columns with the benchmark's frozen gold.
     """
     everyone = judges_of(project)
-    first = _measure(project, frozen, known, protocol, tuple(judge.name for judge in everyone) or (BASELINE,))
+    measure = partial(
+        accuracy, project, protocol=protocol, gold="final", selection=frozen.selection, known=known, seed=None
+    )
+    first = measure(verifiers=tuple(judge.name for judge in everyone) or (BASELINE,))
     names = deciding(everyone, first)
-    overall = _measure(project, frozen, known, protocol, names or (BASELINE,))
-    by_type = _measure(project, frozen, known, protocol, names or (BASELINE,), by="type")
+    overall = measure(verifiers=names or (BASELINE,))
+    by_type = measure(verifiers=names or (BASELINE,), by="type")
     judges = {judge.name: judge for judge in everyone if judge.name in names}
     facts = {name: run_facts(project, judge.run) for name, judge in judges.items() if judge.run is not None}
     rates = {flip.judge: flip.rate for flip in flips(project, frozen.stored)}
@@ -55,13 +59,25 @@ def leaderboard_of(project: Project, frozen: FrozenSet, known: Columns, protocol
     for row in by_type.rows:
         groups.setdefault(row.verifier, {})[row.group or ""] = row
     macro = {row.verifier: row.macro for row in by_type.averages}
-    lines = [
-        _leaderboard_line(
-            frozen, row, groups[row.verifier], macro.get(row.verifier), protocol, facts.get(row.verifier), rates
+    lines = []
+    for row in (row for row in overall.rows if row.group is None):
+        run, types = facts.get(row.verifier), groups[row.verifier]
+        lines.append(
+            record_from(
+                LeaderboardLine,
+                row,
+                set=str(frozen.name),
+                protocol=protocol,
+                gold=frozen.stored.gold or "final",
+                items=frozen.stored.items,
+                macro=macro.get(row.verifier),
+                types={name: record_from(TypeScore, one) for name, one in types.items() if name},
+                chose_by_these=run is not None and run.run in frozen.stored.runs,
+                flip_rate=rates.get(row.verifier),
+                version=None if run is None else run.version,
+                config_hash=None if run is None else run.config_hash,
+            )
         )
-        for row in overall.rows
-        if row.group is None
-    ]
     judged = {row.verifier for row in first.rows if row.abstain + row.error + row.n}
     return Leaderboard(
         lines=sorted(lines, key=lambda line: (line.kind == "baseline", -(line.accuracy or 0.0), line.verifier)),
@@ -71,55 +87,5 @@ def leaderboard_of(project: Project, frozen: FrozenSet, known: Columns, protocol
     )
 
 
-def _measure(
-    project: Project,
-    frozen: FrozenSet,
-    known: Columns,
-    protocol: Protocol3,
-    names: tuple[str, ...],
-    by: str | None = None,
-) -> AccuracyReport:
-    return accuracy(
-        project,
-        verifiers=names,
-        by=by,
-        protocol=protocol,
-        gold="final",
-        selection=frozen.selection,
-        known=known,
-        seed=None,
-    )
-
-
-def _leaderboard_line(
-    frozen: FrozenSet,
-    row: AccuracyRow,
-    groups: Mapping[str, AccuracyRow],
-    macro: float | None,
-    protocol: Protocol3,
-    run: RunFacts | None,
-    rates: Mapping[str, float | None],
-) -> LeaderboardLine:
-    return record_from(
-        LeaderboardLine,
-        row,
-        set=str(frozen.name),
-        protocol=protocol,
-        gold=frozen.stored.gold or "final",
-        items=frozen.stored.items,
-        macro=macro,
-        types={name: TypeScore(n=one.n, accuracy=one.accuracy, ci=one.ci) for name, one in groups.items() if name},
-        chose_by_these=run is not None and run.run in frozen.stored.runs,
-        flip_rate=rates.get(row.verifier),
-        version=None if run is None else run.version,
-        config_hash=None if run is None else run.config_hash,
-    )
-
-
 def leaderboard_csv(lines: Sequence[LeaderboardLine]) -> str:
-    return lines_csv([_flatten_line(line) for line in lines], {})
-
-
-def _flatten_line(line: LeaderboardLine) -> dict[str, object]:
-    found = structs.asdict(line)
-    return dict(flatten_columns(found | found.pop("types")))
+    return lines_csv([dict(flatten_columns(one | one.pop("types"))) for one in map(structs.asdict, lines)], {})

@@ -201,7 +201,11 @@ def publish(project: Project, options: PublishOptions) -> Publication:
         UsageError: A benchmark does not exist, is not finished, or is named twice; or a language code is unknown.
     """
     names, path = [SetName.parse(text) for text in options.sets], options.folder
-    _check_languages(options.languages)
+    for code in options.languages:
+        if not _LANGUAGE.fullmatch(code):
+            raise UsageError(
+                f"{code[:50]!r} is not a valid language code.", "Use ISO 639 codes, such as en or zh-Hant."
+            )
     if not path.exists():
         project.database.require_other(path)
     # All files show one state of the database, even if labels are added in the meantime.
@@ -220,14 +224,6 @@ def publish(project: Project, options: PublishOptions) -> Publication:
         bytes=sum(file.bytes for file in files),
         notes=tuple(_publisher_notes(manifest, written.sets)),
     )
-
-
-def _check_languages(codes: Sequence[str]) -> None:
-    for code in codes:
-        if not _LANGUAGE.fullmatch(code):
-            raise UsageError(
-                f"{code[:50]!r} is not a valid language code.", "Use ISO 639 codes, such as en or zh-Hant."
-            )
 
 
 def _config_names(found: Sequence[FrozenSet]) -> list[str]:
@@ -277,15 +273,9 @@ class _FolderWriter:
         )
         self._write_text("LICENSE.md", licences_text(card))
         self._write_text("README.md", card_text(msgspec.structs.replace(card, files=list(self._files))))
-        manifest = FolderManifest(
-            format=FORMAT,
-            version=FORMAT_VERSION,
-            workbench=card.workbench,
-            schema=card.schema,
-            title=card.title,
-            licence=card.licence,
-            sets=list(map(_published_set, self.sets)),
-            files=self._files,
+        sets = list(map(_published_set, self.sets))
+        manifest = record_from(
+            FolderManifest, card, format=FORMAT, version=FORMAT_VERSION, sets=sets, files=self._files
         )
         write_json(self._folder, MANIFEST, manifest)
         every = [*self._files, described(self._folder, MANIFEST)]

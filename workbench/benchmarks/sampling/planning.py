@@ -25,6 +25,7 @@ from workbench.config.models import named_model, parse_price, prices_of
 from workbench.config.verifiers import NAME, options_in
 from workbench.core.errors import UsageError, opt
 from workbench.core.installed import find_page
+from workbench.core.options import record_from
 from workbench.core.project import Project
 from workbench.core.sets import SetName
 from workbench.llm.pace import ASSUMED_REPLY_TOKENS, cost_of
@@ -86,15 +87,13 @@ def _model_plan(model: PlannedModel, questions: int, found: Survey, measured: fl
     completion = Expected(usual=usual * found.calls, most=None if most is None else float(most * found.calls))
     cost = _estimate_cost(model, found.prompt_tokens, completion.usual)
     longest = None if completion.most is None else _estimate_cost(model, found.prompt_tokens, completion.most)
-    return ModelPlan(
+    return record_from(
+        ModelPlan,
+        found,
         model=model.name,
         questions=questions,
         samples=model.samples,
-        there=found.there,
-        stored=found.stored,
         failed=dict(sorted(found.failed.items())),
-        calls=found.calls,
-        prompt_tokens=found.prompt_tokens,
         completion_tokens=completion,
         reply_tokens=usual,
         measured=measured is not None,

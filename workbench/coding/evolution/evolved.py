@@ -35,6 +35,7 @@ from workbench.coding.store import evolutions
 from workbench.coding.store.evolutions import EvolutionRow
 from workbench.core.code import PASS, Problem, counted
 from workbench.core.errors import UsageError, opt
+from workbench.core.options import record_from
 from workbench.core.project import Project, batches
 from workbench.data.store.tests import problems_of
 from workbench.runs.store import runs
@@ -237,6 +238,7 @@ def report(project: Project, row: EvolutionRow) -> EvolutionReport:
     reader, settings = project.database.reader(), row.settings
     every = evolutions.evolved(reader, row.id)
     found = [one for one in every if one.final is not None]
+    references = [one.pool.reference for one in found if one.pool.reference is not None]
     models = evolutions.models_of(reader, row.id)
     run = evolutions.run_of(reader, row.name)
     return EvolutionReport(
@@ -246,8 +248,8 @@ def report(project: Project, row: EvolutionRow) -> EvolutionReport:
         problems=len(every),
         unbegun=count_not_begun(project, row),
         finished=len(found),
-        unverified=sum(one.pool.reference is None for one in found),
-        wrong_from_start=sum(_count_missed(one.pool.reference or "") for one in found),
+        unverified=len(found) - len(references),
+        wrong_from_start=sum(counted(letters) - letters.count(PASS) for letters in references),
         skipped=count_skipped(project, row),
         ks=KS,
         rounds=round_rows(found, settings.rounds),
@@ -269,12 +271,11 @@ def problem_evolution(project: Project, row: EvolutionRow, question: int) -> Pro
     for snapshot in snapshots:
         vectors = one.vectors_after(snapshot.round)
         rounds.append(
-            ProblemRound(
-                round=snapshot.round,
+            record_from(
+                ProblemRound,
+                snapshot,
                 tests=one.tests[: one.counted(snapshot.round)],
-                kept=snapshot.kept,
                 vectors=vectors,
-                left_out=snapshot.left_out,
                 perfect=count_perfect(vectors, snapshot.kept),
             )
         )
@@ -334,7 +335,3 @@ def _ground_truth_json(problem: Problem, tests: Sequence[str], rates: Sequence[f
 def _test_origins(one: Evolved, kept: tuple[int, ...]) -> tuple[str, ...]:
     steps = one.origins
     return tuple("0" if (step := steps[place]) is None else f"{step.round} {step.mode}" for place in kept)
-
-
-def _count_missed(outcomes: str) -> int:
-    return counted(outcomes) - outcomes.count(PASS)

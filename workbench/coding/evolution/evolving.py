@@ -18,7 +18,16 @@ from msgspec import Struct, structs
 from workbench.coding.evolution import growing
 from workbench.coding.evolution.replies import ReadTests
 from workbench.coding.problems import code_dataset
-from workbench.coding.records.evolution import MODES, EvolutionSettings, Evolved, FinalStep, Mode, PoolStep, Step
+from workbench.coding.records.evolution import (
+    MODES,
+    EvolutionSettings,
+    Evolved,
+    FinalStep,
+    GrowthStep,
+    Mode,
+    PoolStep,
+    Step,
+)
 from workbench.coding.store import evolutions
 from workbench.coding.store.evolutions import Connection, EvolutionRow
 from workbench.coding.templates import OURS, OwnPrompts
@@ -244,7 +253,7 @@ def _ask_model(
     run: _Evolution,
     problems: Mapping[int, Problem],
     found: Mapping[int, Evolved],
-    plans: Mapping[int, growing.PlannedStep],
+    plans: Mapping[int, GrowthStep],
     pools: Mapping[int, Sequence[SolutionText]],
 ) -> dict[int, str | None]:
     asking = [question for question, plan in plans.items() if plan.skipped is None]

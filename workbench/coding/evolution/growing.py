@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Final
 
-from msgspec import Struct
+from msgspec import structs
 
 from workbench.coding.evolution.replies import ReadTests, ShownProblem, executable_tests, request_for_step
 from workbench.coding.evolution.representatives import choose_adversarial, choose_discriminative
@@ -113,26 +113,8 @@ NO_TESTS: Final = "no_tests"
 """No test can be shown: fewer than a tenth of the solutions pass each."""
 
 
-class PlannedStep(Struct, frozen=True, kw_only=True):
-    """A step that is ready to be requested.
-
-    Attributes:
-        shown: Positions of the solutions to show.
-        view: Positions of the tests to show.
-    """
-
-    round: int
-    mode: Mode
-    shown: tuple[int, ...]
-    view: tuple[int, ...]
-
-    @property
-    def skipped(self) -> str | None:
-        """Explain why nothing is requested; None if a request is made."""
-        return None if self.view else NO_TESTS
-
-
-def plan_step(evolved: Evolved, settings: EvolutionSettings, round: int, mode: Mode) -> PlannedStep:
+def plan_step(evolved: Evolved, settings: EvolutionSettings, round: int, mode: Mode) -> GrowthStep:
+    """Return a step that is ready to be requested, still without a reply."""
     vectors = evolved.vectors
     chance = random_generator(settings.seed, evolved.task_id, round, mode)
     tests = columns(vectors)
@@ -147,11 +129,13 @@ def plan_step(evolved: Evolved, settings: EvolutionSettings, round: int, mode: M
         if mode == "adversarial"
         else choose_discriminative(seen, chance)
     )
-    return PlannedStep(round=round, mode=mode, shown=tuple(shown) if view else (), view=tuple(view))
+    if not view:
+        return GrowthStep(round=round, mode=mode, skipped=NO_TESTS)
+    return GrowthStep(round=round, mode=mode, shown=tuple(shown), view=tuple(view))
 
 
 def request(
-    plan: PlannedStep,
+    plan: GrowthStep,
     evolved: Evolved,
     problem: Problem,
     programs: Mapping[int, str],
@@ -184,7 +168,7 @@ def read(reply: str | None, evolved: Evolved, problem: Problem) -> ReadTests:
 
 
 def finish_step(
-    plan: PlannedStep,
+    plan: GrowthStep,
     taken: ReadTests,
     outcomes: Sequence[str],
     reference: str | None,
@@ -210,12 +194,8 @@ def finish_step(
             kept.append(place)
         else:
             rejected[fault] += 1
-    return GrowthStep(
-        round=plan.round,
-        mode=plan.mode,
-        shown=plan.shown,
-        view=plan.view,
-        skipped=plan.skipped,
+    return structs.replace(
+        plan,
         replied=replied,
         proposed=taken.proposed,
         rejected=dict(sorted(rejected.items())),

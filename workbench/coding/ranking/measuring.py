@@ -15,6 +15,7 @@ from workbench.coding.ranking.selecting import NO_ITEM, RankingSelectionRules, S
 from workbench.coding.ranking.truth import SolutionOutcomes, Truth
 from workbench.core.code import Execution
 from workbench.core.item import Refusal
+from workbench.core.options import record_from
 from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.runs.store import runs as stored_runs
@@ -255,16 +256,14 @@ def compare_verifiers(
     found = choose_coverage(problems, chosen, missing, named=bool(verifiers), unitless=unitless)
     measured = _verifier_scores(found, dict.fromkeys(problem.dataset for problem in problems), unitless)
     rows, by_problem = _ranking_rows(measured, samples, seed)
-    report = RankingReport(
+    report = record_from(
+        RankingReport,
+        found,
         rows=[structs.replace(row, coverage=found.coverage.get((row.verifier, row.dataset))) for row in rows],
         problems=by_problem,
         truth=truth.name,
         truth_runs=truth.runs,
-        left_out=found.left_out,
-        lacking=found.lacking,
         missing=missing,
-        filled=found.filled,
-        partial=found.partial,
         k=k,
         selected=selected,
         samples=samples,
@@ -315,13 +314,11 @@ def _scored_reference(
         executions = outcomes.get(problem.question, {}).values()
         if total := sum(one.counted for one in executions):
             scores[name] = sum(one.passed for one in executions) / total
-    return ScoredSolution(
-        item=NO_ITEM,
-        solution_id=solution.solution_id,
+    return record_from(
+        ScoredSolution,
+        solution,
         ground_truth=True,
-        score=solution.score,
         rank=None,
-        ms=solution.ms,
         scores=scores,
         ranks={},
         unjudged=frozenset(reference_scores.keys() - scores.keys()),
@@ -405,15 +402,13 @@ def _ranking_row(one: _VerifierScores, found: Sequence[ProblemRanking], samples:
     figures = of_problems(found, samples=samples, seed=seed)
     ends = {f"{name}_ci": found for name, found in figures.intervals.items()}
     values: dict[str, Any] = {**figures.values, **ends}
-    return RankingRow(
+    return record_from(
+        RankingRow,
+        figures,
         verifier=one.verifier,
         dataset=one.dataset,
         run=one.run,
-        problems=figures.problems,
-        solutions=figures.solutions,
         **values,
-        spearman_undefined=figures.spearman_undefined,
-        kendall_undefined=figures.kendall_undefined,
         normalised=one.normalise,
     )
 
@@ -421,13 +416,12 @@ def _ranking_row(one: _VerifierScores, found: Sequence[ProblemRanking], samples:
 def _problem_row(one: _VerifierScores, task: Id, figures: ProblemRanking) -> ProblemMetrics:
     from workbench.statistics.confusion import defined
 
-    return ProblemMetrics(
+    return record_from(
+        ProblemMetrics,
+        figures,
         verifier=one.verifier,
         dataset=one.dataset,
         task_id=task,
-        solutions=figures.solutions,
-        top1=figures.top1,
-        bottom1=figures.bottom1,
         spearman=defined(figures.spearman),
         kendall=defined(figures.kendall),
         mae=figures.absolute / figures.solutions,

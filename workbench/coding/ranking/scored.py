@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from workbench.coding.ranking.truth import ProblemOutcomes, SolutionOutcomes, Truth, outcomes_by_problem
+from workbench.coding.ranking.truth import ProblemOutcomes, Truth, outcomes_by_problem
 from workbench.core.code import ASSERTION, BROKEN, NOT_RUN, PASS, Failure
 from workbench.core.errors import UsageError
+from workbench.core.options import record_from
 from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.core.verdict import OutcomeCode
@@ -117,42 +118,23 @@ def _scored_problem(
     }
     ranks = {name: ranks_of(values) for name, values in scores.items()}
     true_ranks = _true_ranks(problem)
-    return ScoredProblem(
-        question=problem.question,
-        dataset=problem.dataset,
-        task_id=problem.task_id,
+    return record_from(
+        ScoredProblem,
+        problem,
         solutions=tuple(
-            _scored_solution(
-                one,
-                problem.known.get(one.item) == "flag",
-                rank,
-                {name: values[place] for name, values in scores.items()},
-                {name: values[place] for name, values in ranks.items()},
-                frozenset(name for name, values in none.items() if values[place]),
+            ScoredSolution(
+                item=one.item,
+                solution_id=one.solution_id,
+                score=one.score,
+                ground_truth=problem.known.get(one.item) == "flag",
+                rank=rank,
+                ms=one.ms if one.by_suite or one.recorded else None,
+                scores={name: values[place] for name, values in scores.items()},
+                ranks={name: values[place] for name, values in ranks.items()},
+                unjudged=frozenset(name for name, values in none.items() if values[place]),
             )
             for place, (one, rank) in enumerate(zip(problem.solutions, true_ranks, strict=True))
         ),
-    )
-
-
-def _scored_solution(
-    one: SolutionOutcomes,
-    flagged: bool,
-    rank: float | None,
-    scores: dict[str, float | None],
-    ranks: dict[str, float | None],
-    unjudged: frozenset[str],
-) -> ScoredSolution:
-    return ScoredSolution(
-        item=one.item,
-        solution_id=one.solution_id,
-        ground_truth=flagged,
-        score=one.score,
-        rank=rank,
-        ms=one.ms if one.by_suite or one.recorded else None,
-        scores=scores,
-        ranks=ranks,
-        unjudged=unjudged,
     )
 
 

@@ -81,7 +81,7 @@ def select(
     chosen = (_select_as_released if rules == "released" else _select_by_formula)(distinct, k, exact=exact)
     ordered = sorted(chosen, key=lambda one: (not (first and one.ground_truth), -one.score))
     return Picked(
-        ranked=tuple(_ranked_candidate(one, rank) for rank, one in enumerate(ordered, 1)),
+        ranked=tuple(record_from(Ranked, one, rank=rank) for rank, one in enumerate(ordered, 1)),
         dropped=_dropped_by_step(candidates, kept, distinct, chosen),
         shortfall=None if len(chosen) >= k else _shortfall(candidates, distinct, chosen),
     )
@@ -160,10 +160,6 @@ def _nearest_position(scores: Sequence[Number], target: Number, taken: Sequence[
 
 def _distance(score: Number, target: Number) -> Number:
     return score - target if score > target else target - score
-
-
-def _ranked_candidate(one: Candidate, rank: int) -> Ranked:
-    return Ranked(id=one.id, score=one.score, rank=rank, seconds=one.seconds, ground_truth=one.ground_truth)
 
 
 def _dropped_by_step(
@@ -359,7 +355,9 @@ def _selection_line(
         )
     else:
         picked = select(candidates, how.k, rules=how.rules, exact=how.exact, place=str(task_id), first=first)
-    line = SelectedLine(
+    line = record_from(
+        SelectedLine,
+        how,
         task_id=task_id,
         selected=[one.id for one in picked.ranked],
         scores=[one.score for one in picked.ranked],
@@ -368,11 +366,7 @@ def _selection_line(
         ground_truth_from=origin,
         reason=picked.shortfall,
         dropped=dropped | picked.dropped,
-        k=how.k,
-        rules=how.rules,
         rules_version=RULES_VERSION,
-        filter=how.filter,
-        exact=how.exact,
         dataset=dataset,
     )
     return line, picked
@@ -430,7 +424,7 @@ def _stored_line(project: Project, truth: Truth, one: SelectedSet, stored: Probl
         all_solutions=[
             SetSolution(**_ranked_fields(each), solution=programs[items[each.id]]) for each in one.picked.ranked
         ],
-        selection=_set_rules(one.line, truth.runs),
+        selection=record_from(SetRules, one.line, suites=truth.runs),
         whole_test=next((test.source for test in problem.suites.get(WHOLE, ()) if test.form == "program"), None),
         suites={name: lines for name, some in problem.suites.items() if (lines := _test_lines(problem, name, some))},
     )
@@ -464,10 +458,5 @@ def _selected_row(one: SelectedSet) -> dict[str, Any] | None:
         "task_id": one.line.task_id,
         **line,
         "all_solutions": [{**given[each.id], **_ranked_fields(each)} for each in one.picked.ranked],
-        "selection": _set_rules(one.line, {}),
+        "selection": record_from(SetRules, one.line, suites={}),
     }
-
-
-def _set_rules(line: SelectedLine, suites: dict[str, int]) -> SetRules:
-    said = {name: getattr(line, name) for name in SetRules.__struct_fields__ if name != "suites"}
-    return SetRules(**said, suites=suites)

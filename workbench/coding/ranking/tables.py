@@ -30,6 +30,7 @@ from workbench.core.text.figures import (
     number,
     percent,
     percent_interval,
+    points,
 )
 from workbench.core.text.inert import inert
 from workbench.statistics.records.ranking import Ends, ProblemMetrics, RankingReport, RankingRow, SelectedProblems
@@ -201,8 +202,8 @@ def _models_table(report: PassReport) -> Table:
         return column(dataset, lambda one: one.values[dataset], percent)
 
     above: Columns[ModelPasses] = (
-        column("points", lambda one: one.delta, _signed_percent),
-        column("Δ %", lambda one: one.gain, _signed_percent),
+        column("points", lambda one: one.delta, points),
+        column("Δ %", lambda one: one.gain, points),
     )
     columns: Columns[ModelPasses] = (
         word("model", lambda one: one.model),
@@ -219,10 +220,6 @@ def _models_table(report: PassReport) -> Table:
         notes.append(f"Not shown: {counted(report.unnamed, 'solution')} without a known model.")
     caption = "pass@k in % of each model's solutions by data set"
     return table(caption, columns, report.models, notes=notes)
-
-
-def _signed_percent(value: float | None) -> str:
-    return NONE if value is None else f"{100 * value:+.1f}"
 
 
 def _passes_table(report: PassReport) -> Table:

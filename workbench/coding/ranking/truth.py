@@ -12,6 +12,7 @@ from msgspec import Struct, structs
 from workbench.coding.problems import KIND
 from workbench.core.code import BASE, BROKEN, NOT_RUN, PASS, Execution
 from workbench.core.errors import Command, UsageError, opt
+from workbench.core.options import record_from
 from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.data.store import tests
@@ -195,10 +196,9 @@ def _read_block(
     results = {run: verdicts.of_run(reader, run, items) for run in sorted(set(truth.runs.values()))}
     for rows in block:
         expected = counts[rows[0].question]
-        yield ProblemOutcomes(
-            question=rows[0].question,
-            dataset=rows[0].dataset,
-            task_id=rows[0].task_id,
+        yield record_from(
+            ProblemOutcomes,
+            rows[0],
             solutions=tuple(
                 structs.replace(_solution_outcomes(row, truth, expected, results), recorded=recorded.get(row.item))
                 for row in rows

@@ -20,7 +20,7 @@ from workbench.coding.ranking.truth import Truth
 from workbench.coding.records.figures import ScaledPoint, ScaleReport, TestsWritten
 from workbench.coding.synthesis.tests import own_prompt
 from workbench.core.errors import UsageError
-from workbench.core.options import TableForm
+from workbench.core.options import TableForm, record_from
 from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.core.text.figures import percent, percent_interval
@@ -104,15 +104,11 @@ def measure_scaling(
         for row in report.rows
     ]
     order = {point.suite: place for place, point in enumerate(made)}
-    return ScaleReport(
+    return record_from(
+        ScaleReport,
+        report,
         name=name,
-        truth=report.truth,
-        truth_runs=report.truth_runs,
         points=tuple(sorted(found, key=lambda one: (one.figures.dataset, order[one.figures.verifier]))),
-        left_out=report.left_out,
-        filled=report.filled,
-        samples=samples,
-        seed=seed,
     )
 
 

@@ -93,15 +93,6 @@ _BATCH_PROBLEMS: Final = 32
 _CODE: Final = "fence"
 
 
-def _run_config(kinds: Sequence[SolutionKind], own: OwnPrompts) -> dict[str, object]:
-    words = {**PROMPTS, **digests(own)}
-    return {
-        "kinds": list(kinds),
-        "prompts_sha256": {kind: words[kind] for kind in kinds},
-        "extractor": str(EXTRACTORS[_CODE]),
-    }
-
-
 def kinds_of(text: str) -> tuple[SolutionKind, ...]:
     """Parse kinds separated by commas.
 
@@ -153,7 +144,12 @@ def write_solutions(
     """
     kinds = kinds_of(wish.kinds)
     own = own_prompts(wish.templates, kinds)
-    about = _run_config(kinds, own)
+    words = {**PROMPTS, **digests(own)}
+    about = {
+        "kinds": list(kinds),
+        "prompts_sha256": {kind: words[kind] for kind in kinds},
+        "extractor": str(EXTRACTORS[_CODE]),
+    }
     dataset = code_dataset(project, targets.dataset)
     chosen, skipped = problems_for(project, dataset, targets, needs_calls=False)
     done: list[ProblemSolutions] = []

@@ -130,7 +130,7 @@ def _find_fault(source: str, there: frozenset[str] | None) -> TestFault | None:
         return None
     if len(tree.body) == 1 and isinstance(tree.body[0], ast.Assert) and _is_false(tree.body[0].test):
         return TestFault("constant", "AssertionError")
-    unbound = [] if there is None else _unbound_names(tree, there)
+    unbound = [] if there is None else sorted(_free_names(tree) - there)
     return TestFault("nothing", f"NameError: name {unbound[0]!r} is not defined") if unbound else None
 
 
@@ -162,10 +162,6 @@ def _is_false(test: ast.expr) -> bool:
                 return not constant(test)[0]
     except ValueError:
         return False
-
-
-def _unbound_names(tree: ast.Module, there: frozenset[str]) -> list[str]:
-    return sorted(_free_names(tree) - there)
 
 
 def _free_names(tree: ast.Module) -> set[str]:

@@ -211,8 +211,7 @@ class Database:
 
     def data_version(self) -> int:
         """Return SQLite's counter of changes made by other connections, read by this thread's reader."""
-        row: tuple[int] = self.reader().execute("PRAGMA data_version").fetchone()
-        return row[0]
+        return int(self.reader().execute("PRAGMA data_version").fetchone()[0])
 
     def is_written_within(self, seconds: float) -> bool:
         """Wait until another connection writes; return False if none does."""

@@ -296,5 +296,4 @@ def _event(row: tuple[object, ...]) -> LabelEvent:
 
 
 def last_id(connection: sqlite3.Connection) -> int:
-    row: tuple[int] = connection.execute("SELECT coalesce(max(id), 0) FROM label_events").fetchone()
-    return row[0]
+    return int(connection.execute("SELECT coalesce(max(id), 0) FROM label_events").fetchone()[0])

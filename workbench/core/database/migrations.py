@@ -202,8 +202,7 @@ def give_name(temporary: Path, path: Path) -> bool:
 
 
 def changes_to_schema(connection: sqlite3.Connection) -> int:
-    row: tuple[int] = connection.execute("PRAGMA main.schema_version").fetchone()
-    return row[0]
+    return int(connection.execute("PRAGMA main.schema_version").fetchone()[0])
 
 
 def require_ours(connection: sqlite3.Connection, path: Path, version: int) -> None:
@@ -324,7 +323,11 @@ def _recreate_schema(connection: Connection, older: int, newer: int) -> None:
         elif part.kind in ("table", "index") and part.name not in there:
             connection.execute(part.sql)
     for table in anew:
-        _move_rows(connection, table)
+        old = _old_name(table)
+        columns = ", ".join(row[1] for row in connection.execute(f"PRAGMA table_info({old})"))
+        # The order of rows is preserved, because it is the order in which events arrived.
+        connection.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM {old} ORDER BY rowid")
+        connection.execute(f"DROP TABLE {old}")
     for sql in others:
         connection.execute(sql)
     for version in range(older + 1, newer + 1):
@@ -354,14 +357,6 @@ def _set_aside(connection: Connection, table: str, ours: Container[str]) -> list
             others.append(sql)
     connection.execute(f"ALTER TABLE {table} RENAME TO {_old_name(table)}")
     return others
-
-
-def _move_rows(connection: Connection, table: str) -> None:
-    old = _old_name(table)
-    columns = ", ".join(row[1] for row in connection.execute(f"PRAGMA table_info({old})"))
-    # The order of rows is preserved, because it is the order in which events arrived.
-    connection.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM {old} ORDER BY rowid")
-    connection.execute(f"DROP TABLE {old}")
 
 
 FILLS: Final[dict[int, tuple[Callable[[Connection], object], ...]]] = {}

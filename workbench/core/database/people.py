@@ -60,8 +60,7 @@ def add(connection: sqlite3.Connection, name: str, role: str = "annotator") -> i
     connection.execute(
         "UPDATE annotators SET paused_at = NULL, paused_why = NULL WHERE name = ? AND paused_why = ?", (name, REMOVED)
     )
-    row: tuple[int] = connection.execute("SELECT id FROM annotators WHERE name = ?", (name,)).fetchone()
-    return row[0]
+    return int(connection.execute("SELECT id FROM annotators WHERE name = ?", (name,)).fetchone()[0])
 
 
 def require_distinct(connection: sqlite3.Connection, name: str) -> None:

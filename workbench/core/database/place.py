@@ -73,10 +73,6 @@ def require_plain_logs(path: Path) -> None:
             require_plain(log)
 
 
-def count_links(path: Path) -> int:
-    return os.stat(path).st_nlink
-
-
 def require_nothing(target: Path) -> None:
     """Check that a path doesn't exist.
 

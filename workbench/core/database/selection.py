@@ -71,18 +71,14 @@ def check_values(connection: sqlite3.Connection, conditions: Iterable[Condition]
         if condition.operator not in ("=", "!="):
             continue
         if condition.field in _NAMES and condition.value:
-            _check_name(connection, condition)
+            known = [name for (name,) in connection.execute(_NAMES[condition.field])]
+            if condition.value not in known:
+                raise UsageError(
+                    f"No item has the {condition.field} {condition.value!r}.",
+                    nearest(condition.value, known, f"{condition.field.capitalize()}s"),
+                )
         elif condition.field in _TYPED and condition.value != UNTYPED:
             _check_type(connection, condition)
-
-
-def _check_name(connection: sqlite3.Connection, condition: Condition) -> None:
-    known = [name for (name,) in connection.execute(_NAMES[condition.field])]
-    if condition.value not in known:
-        raise UsageError(
-            f"No item has the {condition.field} {condition.value!r}.",
-            nearest(condition.value, known, f"{condition.field.capitalize()}s"),
-        )
 
 
 def _check_type(connection: sqlite3.Connection, condition: Condition) -> None:
@@ -297,10 +293,7 @@ def _has_items(connection: sqlite3.Connection, selection: Selection) -> bool:
 
 def _count_items(connection: sqlite3.Connection, selection: Selection) -> int:
     where, parameters = compile_selection(selection)
-    found: tuple[int] = connection.execute(
-        f"SELECT count(*) FROM {items_sql(where)} WHERE {where}", parameters
-    ).fetchone()
-    return found[0]
+    return int(connection.execute(f"SELECT count(*) FROM {items_sql(where)} WHERE {where}", parameters).fetchone()[0])
 
 
 def chosen_subjects(connection: sqlite3.Connection, task: Task, selection: Selection) -> list[int]:
@@ -394,33 +387,26 @@ def _compile(condition: Condition, *, walked: bool) -> tuple[str, list[object]]:
     if condition.field.startswith("verdict:"):
         return _compile_verdict(condition, walked=walked)
     if condition.field == "set":
-        return _compile_set(condition)
+        if condition.operator not in ("=", "!="):
+            raise UsageError(f"A set can't be compared with {condition.operator!r}.", "Write set=NAME or set!=NAME.")
+        word = "" if condition.operator == "=" else "NOT "
+        return f"{word}{sets.HOLDS}", sets.name_parameters(SetName.parse(condition.value))
     if condition.field == "shard":
         return _compile_shard(condition)
     if condition.field.startswith(COLUMN):
-        return _compile_column(condition)
+        name, operator = condition.field.removeprefix(COLUMN), _OPERATORS[condition.operator]
+        if condition.operator in ("=", "!="):
+            return f"{KEPT} {operator} ?", [name, condition.value]
+        try:
+            return f"{_KEPT_NUMBER} {operator} ?", [name, float(condition.value)]
+        except ValueError:
+            raise UsageError(
+                f"{condition.value!r} is not a number.",
+                f"{condition.field} can only be compared with a number by < or >.",
+            ) from None
     if condition.field == "verdict":
         raise UsageError("A condition on verdicts needs the name of a verifier.", "Write verdict:NAME=…")
     return f"{COLUMNS[condition.field]} {_OPERATORS[condition.operator]} ?", [value_of(condition)]
-
-
-def _compile_column(condition: Condition) -> tuple[str, list[object]]:
-    name, operator = condition.field.removeprefix(COLUMN), _OPERATORS[condition.operator]
-    if condition.operator in ("=", "!="):
-        return f"{KEPT} {operator} ?", [name, condition.value]
-    try:
-        return f"{_KEPT_NUMBER} {operator} ?", [name, float(condition.value)]
-    except ValueError:
-        raise UsageError(
-            f"{condition.value!r} is not a number.", f"{condition.field} can only be compared with a number by < or >."
-        ) from None
-
-
-def _compile_set(condition: Condition) -> tuple[str, list[object]]:
-    if condition.operator not in ("=", "!="):
-        raise UsageError(f"A set can't be compared with {condition.operator!r}.", "Write set=NAME or set!=NAME.")
-    word = "" if condition.operator == "=" else "NOT "
-    return f"{word}{sets.HOLDS}", sets.name_parameters(SetName.parse(condition.value))
 
 
 def _compile_shard(condition: Condition) -> tuple[str, list[object]]:

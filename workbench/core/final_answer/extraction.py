@@ -247,15 +247,11 @@ def _in_last_line(text: str, reply: int) -> FinalAnswer | None:
     if text[start:end].rstrip(".") in ("$$", "\\]"):
         return _last_math(text, reply, end)
     if (closing := _ENVIRONMENT_END.fullmatch(text, start, end)) is not None:
-        return _environment_answer(text, reply, start, closing[1])
+        opening = f"\\begin{{{closing[1]}}}"
+        at = text.rfind(opening, reply, start)
+        return strip_answer(text, at + len(opening), start, "math", surround=_BLANK) if at >= 0 else None
     how: How = "last_line" if text[reply:start].strip() else "whole"
     return _bold_answer(text, start, end) or _last_math(text, start, end) or _last_line(text, start, end, how)
-
-
-def _environment_answer(text: str, start: int, end: int, name: str) -> FinalAnswer | None:
-    opening = f"\\begin{{{name}}}"
-    at = text.rfind(opening, start, end)
-    return strip_answer(text, at + len(opening), end, "math", surround=_BLANK) if at >= 0 else None
 
 
 def _bold_answer(text: str, start: int, end: int) -> FinalAnswer | None:

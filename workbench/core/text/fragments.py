@@ -141,19 +141,14 @@ class _Finder:
 
     def closing_brace(self, opening: int) -> int | None:
         if self.braces is None:
-            self.braces = _brace_pairs(self.text, opening, self.end)
+            stack: list[int] = []
+            self.braces = {}
+            for match in _BRACES.finditer(self.text, opening, self.end):
+                if match[0] == "{":
+                    stack.append(match.start())
+                elif match[0] == "}" and stack:
+                    self.braces[stack.pop()] = match.start()
         return self.braces.get(opening)
-
-
-def _brace_pairs(text: str, start: int, end: int) -> dict[int, int]:
-    stack: list[int] = []
-    pairs: dict[int, int] = {}
-    for match in _BRACES.finditer(text, start, end):
-        if match[0] == "{":
-            stack.append(match.start())
-        elif match[0] == "}" and stack:
-            pairs[stack.pop()] = match.start()
-    return pairs
 
 
 # -- Markdown tables with their columns aligned.

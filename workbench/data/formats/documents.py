@@ -85,7 +85,7 @@ def documents(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> It
         FormatError: The file as a whole is not in this format.
     """
     if kind == "parquet":
-        return _parquet_rows(path)
+        return chain.from_iterable(rows_of_batch(batch, first) for first, batch in parquet_batches(path))
     if kind == "xlsx":
         return _spreadsheet_rows(path)
     if kind in LISTS:
@@ -317,11 +317,6 @@ def _spreadsheet_rows(path: Path) -> Iterator[Row]:
                 faults = {header[place]: fault for place, fault in row.faults.items()}
                 document = _cells_object(header, cells)
                 yield SourceDocument(row.number, document, raw, faults=faults)
-
-
-def _parquet_rows(path: Path) -> Iterator[Row]:
-    for first, batch in parquet_batches(path):
-        yield from rows_of_batch(batch, first)
 
 
 def rows_of_batch(batch: RecordBatch, first: int) -> Iterator[Row]:

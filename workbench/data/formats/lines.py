@@ -104,7 +104,7 @@ def explain_document(document: bytes) -> RefusedError:
     if "\0" in text:
         return RefusedError("nul", None, f"NUL byte at position {text.index(chr(0)) + 1}. Remove it from the file.")
     try:
-        value = json.loads(text, parse_constant=_refuse_constant)
+        value = json.loads(text, parse_constant=refuse_constant)
     except RecursionError:
         return RefusedError("bad_json", None, "The JSON is nested too deeply. Flatten the extra keys.")
     except json.JSONDecodeError as error:
@@ -183,7 +183,7 @@ def json_kind(token: bytes) -> str:
     )
 
 
-def _refuse_constant(name: str) -> object:
+def refuse_constant(name: str) -> object:
     raise ValueError(f"{name} is not a valid JSON number")
 
 

@@ -228,7 +228,10 @@ class RowBuilder(Builder[ItemRecord]):
         shape = self._shapes.get(keys) or self._key_shape(keys)
         if self._blank_is_none:
             self._require_text(row)
-            _clear_blanks(row)
+            for field in _OPTIONAL:
+                value = getattr(row, field)
+                if value == "" or (field in _NAMES and isinstance(value, str) and value.strip().casefold() in MISSING):
+                    setattr(row, field, None)
         question, reference, completion = row.question, row.reference, row.completion
         question_key, completion_key = row.question_id, row.completion_id
         model, source = row.model, row.source
@@ -327,13 +330,6 @@ def _typed_decoder(
         return msgspec.json.Decoder(msgspec.defstruct("Row", sorted(fields, key=len), rename=names, gc=False))
     except ValueError as error:
         raise FormatError(f"{place}: a column's name can't be read: {error}.", "Rename the column.") from None
-
-
-def _clear_blanks(row: Any) -> None:
-    for field in _OPTIONAL:
-        value = getattr(row, field)
-        if value == "" or (field in _NAMES and isinstance(value, str) and value.strip().casefold() in MISSING):
-            setattr(row, field, None)
 
 
 def _key_prefix(key: str) -> bytes:

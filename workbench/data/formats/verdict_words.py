@@ -126,7 +126,12 @@ class GraderColumns:
             count.scored += 1
             return Grade(verifier=count.verifier, score=number)
         if word not in WORDS or (count.verifier in self._scales and len(word) == 1):
-            return _unknown_word_refusal(line, count, value)
+            count.unknown += 1
+            said = (value if isinstance(value, str) else json.dumps(value))[:_MAX_WORD]
+            if said in count.words or len(count.words) < _MAX_LISTED:
+                count.words[said] = count.words.get(said, 0) + 1
+            message = f"{said!r} is not a word for a verdict of {count.verifier}. Write {_CALLED}."
+            return Refusal(line=line, code="wrong_type", field=count.column, message=message, raw=b"")
         verdict = WORDS[word]
         if verdict is None:
             count.missing += 1
@@ -139,15 +144,6 @@ def _normalised_word(value: Any) -> str:
     if value is None or isinstance(value, list | dict):
         return "" if value is None else json.dumps(value)
     return str(value).strip().casefold()
-
-
-def _unknown_word_refusal(line: int, count: VerdictColumn, value: Any) -> Refusal:
-    count.unknown += 1
-    said = (value if isinstance(value, str) else json.dumps(value))[:_MAX_WORD]
-    if said in count.words or len(count.words) < _MAX_LISTED:
-        count.words[said] = count.words.get(said, 0) + 1
-    message = f"{said!r} is not a word for a verdict of {count.verifier}. Write {_CALLED}."
-    return Refusal(line=line, code="wrong_type", field=count.column, message=message, raw=b"")
 
 
 def sum_verdict_counts(columns: Iterable[VerdictColumn]) -> list[VerdictColumn]:

@@ -85,7 +85,19 @@ def released_line(item: StoredItem, *, fixed: bool = False) -> bytes:
         fixed: Write type and subtype under the right keys, and ``schema_version``; otherwise swapped, as in the
             released data.
     """
-    values = _released_values(item, fixed=fixed)
+    kind, subtype = (item.type_text, item.subtype_text) if fixed else (item.subtype_text, item.type_text)
+    values = {
+        "question_id": _quote(item.question_key),
+        "completion_id": _quote(item.completion_key),
+        "question": _quote(item.question),
+        "answer": _quote(item.reference),
+        "completion": _quote(item.completion),
+        "gold_correct": "null" if item.gold is None else "true" if item.gold else "false",
+        "completion_model": _quote_or_null(item.model),
+        "source": _quote_or_null(item.source),
+        "answer_type": _quote_or_null(kind),
+        "answer_subtype": _quote_or_null(subtype),
+    }
     extra = {} if item.extra is None else msgspec.json.decode(item.extra, type=dict[str, msgspec.Raw])
     if item.layout is None:
         keys: Iterable[str] = dict.fromkeys((*RELEASED_KEYS, *extra))
@@ -100,22 +112,6 @@ def released_line(item: StoredItem, *, fixed: bool = False) -> bytes:
     if fixed:
         parts.append(f'"{FIXED_KEY}": "{FIXED_VERSION}"')
     return f"{{{', '.join(parts)}}}\n".encode()
-
-
-def _released_values(item: StoredItem, *, fixed: bool) -> dict[str, str]:
-    kind, subtype = (item.type_text, item.subtype_text) if fixed else (item.subtype_text, item.type_text)
-    return {
-        "question_id": _quote(item.question_key),
-        "completion_id": _quote(item.completion_key),
-        "question": _quote(item.question),
-        "answer": _quote(item.reference),
-        "completion": _quote(item.completion),
-        "gold_correct": "null" if item.gold is None else "true" if item.gold else "false",
-        "completion_model": _quote_or_null(item.model),
-        "source": _quote_or_null(item.source),
-        "answer_type": _quote_or_null(kind),
-        "answer_subtype": _quote_or_null(subtype),
-    }
 
 
 def _quote_or_null(value: str | None) -> str:

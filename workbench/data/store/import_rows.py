@@ -40,7 +40,21 @@ class QuestionRows:
         unchanged = imported = 0
         refused: list[Refusal] = []
         for record in records:
-            item = _question_item(record)
+            item = ItemRecord(
+                line=record.line,
+                raw=record.raw,
+                question_key=record.key,
+                completion_key="",
+                question=record.question,
+                reference=record.reference,
+                completion="",
+                source=record.source,
+                licence=record.licence,
+                type=record.type,
+                subtype=record.subtype,
+                type_text=record.type_text,
+                subtype_text=record.subtype_text,
+            )
             found = self._items.licence_refusal(item) or self._take_question(item, record.extra)
             if isinstance(found, Refusal):
                 refused.append(found)
@@ -85,24 +99,6 @@ class QuestionRows:
             return self._held.get(question)
         row: tuple[str | None] | None = self._connection.execute(_EXTRA, (question,)).fetchone()
         return row[0] if row else None
-
-
-def _question_item(record: QuestionRecord) -> ItemRecord:
-    return ItemRecord(
-        line=record.line,
-        raw=record.raw,
-        question_key=record.key,
-        completion_key="",
-        question=record.question,
-        reference=record.reference,
-        completion="",
-        source=record.source,
-        licence=record.licence,
-        type=record.type,
-        subtype=record.subtype,
-        type_text=record.type_text,
-        subtype_text=record.subtype_text,
-    )
 
 
 def _contradiction_refusal(item: ItemRecord, code: str) -> Refusal:

@@ -245,7 +245,8 @@ class ImportSession:
     @contextmanager
     def file(self, file: ImportKey) -> Iterator[FileImport]:
         with self.transaction() as connection:
-            dataset_id = _ensure_dataset(connection, self.dataset)
+            connection.execute("INSERT OR IGNORE INTO datasets (name, created_at) VALUES (?, ?)", (self.dataset, now()))
+            (dataset_id,) = connection.execute("SELECT id FROM datasets WHERE name = ?", (self.dataset,)).fetchone()
             if self._rows is None:
                 self._rows = ImportRows(connection, dataset_id, indexed=not self.bulk)
             self._rows.begin_file()
@@ -288,15 +289,6 @@ def import_session(database: Database, dataset: str) -> Iterator[ImportSession]:
 def _begin_bulk(connection: sqlite3.Connection) -> bool:
     if not _is_empty(connection):
         return False
-    _prepare_bulk(connection)
-    connection.execute("BEGIN IMMEDIATE")
-    if _is_empty(connection):
-        return True
-    connection.execute("ROLLBACK")
-    return False
-
-
-def _prepare_bulk(connection: sqlite3.Connection) -> None:
     # References are valid by construction here; the cache saves reads of inner pages.
     connection.execute("PRAGMA foreign_keys = OFF")
     connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
@@ -305,6 +297,11 @@ def _prepare_bulk(connection: sqlite3.Connection) -> None:
     with suppress(sqlite3.OperationalError):
         connection.execute("PRAGMA journal_mode = DELETE")
     connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
+    connection.execute("BEGIN IMMEDIATE")
+    if _is_empty(connection):
+        return True
+    connection.execute("ROLLBACK")
+    return False
 
 
 @contextmanager
@@ -375,12 +372,6 @@ def update_type_trust(connection: sqlite3.Connection) -> None:
         "NOT EXISTS (SELECT 1 FROM code_problems AS p WHERE p.question_id = q.id)) THEN 'labelled' ELSE 'trusted' END"
     )
     connection.execute(f"UPDATE datasets SET types = {wanted} WHERE types <> {wanted}")
-
-
-def _ensure_dataset(connection: sqlite3.Connection, name: str) -> int:
-    connection.execute("INSERT OR IGNORE INTO datasets (name, created_at) VALUES (?, ?)", (name, now()))
-    row: tuple[int] = connection.execute("SELECT id FROM datasets WHERE name = ?", (name,)).fetchone()
-    return row[0]
 
 
 def _start_import(

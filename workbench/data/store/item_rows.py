@@ -359,8 +359,7 @@ class ItemInserter:
             self._connection.execute("INSERT OR IGNORE INTO sources (name, domain) VALUES (?, ?)", (name, domain))
         else:
             self._connection.execute("INSERT OR IGNORE INTO models (name) VALUES (?)", (name,))
-        row: tuple[int] = self._connection.execute(f"SELECT id FROM {table} WHERE name = ?", (name,)).fetchone()
-        return row[0]
+        return int(self._connection.execute(f"SELECT id FROM {table} WHERE name = ?", (name,)).fetchone()[0])
 
     def flush(self) -> None:
         statements = (_INSERT_QUESTION, _INSERT_QUESTION_TEXT, _INSERT_COMPLETION, _INSERT_COMPLETION_TEXT)
@@ -376,8 +375,7 @@ class ItemInserter:
 def _next_id(connection: sqlite3.Connection | None, table: str) -> int:
     if connection is None:
         return 1
-    row: tuple[int] = connection.execute(f"SELECT coalesce(max(id), 0) + 1 FROM {table}").fetchone()
-    return row[0]
+    return int(connection.execute(f"SELECT coalesce(max(id), 0) + 1 FROM {table}").fetchone()[0])
 
 
 def _short_hash(content: bytes) -> int:

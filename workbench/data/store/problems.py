@@ -89,7 +89,13 @@ class ProblemRows:
                 imported += 1
             else:
                 unchanged += 1
-        self._flush()
+        self._items.flush()
+        pending = ((_INSERT_PROBLEM, self._problems), (_INSERT_TEST, self._tests), (_INSERT_SOLUTION, self._solutions))
+        for statement, rows in pending:
+            if rows and not self._dry:
+                assert self._connection is not None
+                self._connection.executemany(statement, rows)
+            rows.clear()
         return Matched(imported, unchanged, refused)
 
     def complete(self, connection: sqlite3.Connection) -> None:
@@ -116,16 +122,36 @@ class ProblemRows:
                 return _contradiction_refusal(record, code, "tests", f"other tests in its suite {name!r}")
         added = [name for name in digests if name not in known.suites]
         for name in added:
-            self._add_tests(known.question_id, name, problem.suites[name])
+            if name not in self._suites:
+                self._suites[name] = 0 if self._dry else self._named_suite(name)
+            suite_id = self._suites[name]
+            rows = self._tests if known.question_id >= self._items.first_question_id else self._held
+            rows.extend(
+                (known.question_id, suite_id, position, test.form, test.source, test.expected)
+                for position, test in enumerate(problem.suites[name])
+            )
         known.suites.update(digests)
         return new or bool(added)
 
     def _take_solution(self, record: SolutionRecord) -> Refusal | bool:
         if record.raw is self._refused_row:
-            return _rejected_row_refusal(record)
+            return Refusal(
+                line=record.line,
+                code="conflict",
+                field="solution_id",
+                message=f"Solution {record.solution_id[:80]!r} is in a row that was rejected. Fix the row.",
+                raw=record.raw[:KEPT_RAW],
+            )
         question_id = self._problem_ids.get(record.task_id) or self._problem_id(record.task_id)
         if question_id is None:
-            return _unknown_problem_refusal(record)
+            return Refusal(
+                line=record.line,
+                code=UNKNOWN_PROBLEM,
+                field="task_id",
+                message=f"There is no problem {record.task_id[:80]!r} in this data set. "
+                "Import its problems first or in the same call, then this file again.",
+                raw=record.raw[:KEPT_RAW],
+            )
         item = _completion(record)
         contradiction = self._items.take_completion(question_id, item)
         if contradiction is None:
@@ -141,14 +167,6 @@ class ProblemRows:
         self._problem_ids[task_id] = known.question_id
         self._problems.append((known.question_id, *known.around, record.extra))
         return known
-
-    def _add_tests(self, question_id: int, suite: str, tests: Sequence[CodeTest]) -> None:
-        suite_id = self._suite_id(suite)
-        rows = self._tests if question_id >= self._items.first_question_id else self._held
-        rows.extend(
-            (question_id, suite_id, position, test.form, test.source, test.expected)
-            for position, test in enumerate(tests)
-        )
 
     def _stored(self, task_id: str, question_id: int) -> _KnownProblem | None:
         if self._connection is None:
@@ -180,12 +198,6 @@ class ProblemRows:
         self._problem_ids[task_id] = question_id
         return question_id
 
-    def _suite_id(self, name: str) -> int:
-        found = self._suites.get(name)
-        if found is None:
-            found = self._suites[name] = 0 if self._dry else self._named_suite(name)
-        return found
-
     def _named_suite(self, name: str) -> int:
         assert self._connection is not None
         self._connection.execute(
@@ -196,15 +208,6 @@ class ProblemRows:
             "SELECT id FROM suites WHERE dataset_id = ? AND name = ?", (self._dataset_id, name)
         ).fetchone()
         return row[0]
-
-    def _flush(self) -> None:
-        self._items.flush()
-        pending = ((_INSERT_PROBLEM, self._problems), (_INSERT_TEST, self._tests), (_INSERT_SOLUTION, self._solutions))
-        for statement, rows in pending:
-            if rows and not self._dry:
-                assert self._connection is not None
-                self._connection.executemany(statement, rows)
-            rows.clear()
 
 
 def datasets_holding(connection: sqlite3.Connection, task_ids: Iterable[str]) -> list[str]:
@@ -268,27 +271,6 @@ def _contradiction_refusal(record: ProblemRecord, code: str, field: str, other: 
         message=f"Problem {record.problem.task_id[:80]!r} {where} {other}. "
         "Give it another id, import the file as another data set (that one can be renamed or excluded), or give "
         'corrected tests a separate suite (a field suites: {"name": [tests]}); single wrong tests can be excluded.',
-        raw=record.raw[:KEPT_RAW],
-    )
-
-
-def _rejected_row_refusal(record: SolutionRecord) -> Refusal:
-    return Refusal(
-        line=record.line,
-        code="conflict",
-        field="solution_id",
-        message=f"Solution {record.solution_id[:80]!r} is in a row that was rejected. Fix the row.",
-        raw=record.raw[:KEPT_RAW],
-    )
-
-
-def _unknown_problem_refusal(record: SolutionRecord) -> Refusal:
-    return Refusal(
-        line=record.line,
-        code=UNKNOWN_PROBLEM,
-        field="task_id",
-        message=f"There is no problem {record.task_id[:80]!r} in this data set. "
-        "Import its problems first or in the same call, then this file again.",
         raw=record.raw[:KEPT_RAW],
     )
 

@@ -190,10 +190,10 @@ class OwnEntry(Struct, frozen=True, kw_only=True):
     created_at: str
 
 
-def own_history(connection: sqlite3.Connection, limit: int, question_characters: int = 200) -> list[OwnEntry]:
+def own_history(connection: sqlite3.Connection, limit: int) -> list[OwnEntry]:
     """Return the annotator's current labels on completions, newest first, on a blind connection."""
     rows = connection.execute(
-        f"SELECT e.subject, substr(qt.text, 1, {question_characters:d}), e.verdict, coalesce(e.exclusion_reason, ''), "
+        "SELECT e.subject, substr(qt.text, 1, 200), e.verdict, coalesce(e.exclusion_reason, ''), "
         "coalesce((SELECT t.subtype FROM own_events AS t WHERE t.kind = 'label' AND t.task = 'type' "
         f"AND t.subject = c.question_id AND {_is_current('t')} ORDER BY t.created_at DESC, t.uuid DESC LIMIT 1), ''), "
         "coalesce(e.note, ''), e.unsure, e.tags, e.partial, e.created_at "

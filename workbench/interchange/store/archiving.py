@@ -228,8 +228,7 @@ def rows(connection: sqlite3.Connection, part: ArchiveTable, conditions: Conditi
 
 
 def count(connection: sqlite3.Connection, table: str, where: str = "1") -> int:
-    row: tuple[int] = connection.execute(f"SELECT count(*) FROM {table} WHERE {where}").fetchone()
-    return row[0]
+    return int(connection.execute(f"SELECT count(*) FROM {table} WHERE {where}").fetchone()[0])
 
 
 class ArchiveRefused(Exception):

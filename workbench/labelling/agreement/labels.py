@@ -239,14 +239,10 @@ def pair_rows(ratings: Ratings, cluster: IntArray, people: Sequence[str], shared
 
 def shared_groups(found: FirstPassLabels) -> tuple[Literal["domain", "type"] | None, Groups]:
     for by in ("domain", "type"):
-        names = [_group_of(subject, by) for subject in found.known]
+        names = [subject.domain if by == "domain" else subject.type for subject in found.known]
         if len(set(names)) > 1:
             return by, _common_items(found.ratings, names)
     return None, {}
-
-
-def _group_of(subject: AgreementSubject, by: Literal["domain", "type"]) -> str:
-    return subject.domain if by == "domain" else subject.type
 
 
 def _common_items(ratings: Ratings, names: Sequence[str]) -> Groups:

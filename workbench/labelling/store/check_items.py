@@ -98,8 +98,7 @@ def ids(connection: sqlite3.Connection) -> list[int]:
 
 
 def count(connection: sqlite3.Connection) -> int:
-    row: tuple[int] = connection.execute("SELECT count(*) FROM check_items").fetchone()
-    return row[0]
+    return int(connection.execute("SELECT count(*) FROM check_items").fetchone()[0])
 
 
 def tally(connection: sqlite3.Connection, annotator: int) -> CheckTally:

@@ -308,8 +308,7 @@ def open_types(connection: sqlite3.Connection) -> tuple[int, int]:
 
 
 def own_types(connection: sqlite3.Connection, annotator: int) -> int:
-    row: tuple[int] = connection.execute(OWN_TYPES, {"person": annotator}).fetchone()
-    return row[0]
+    return int(connection.execute(OWN_TYPES, {"person": annotator}).fetchone()[0])
 
 
 def distribute_slots(slots: Mapping[int | None, int], offered: Mapping[int, int]) -> dict[int, int]:
@@ -382,5 +381,4 @@ OWN_SKIPPED = (
 
 
 def _own_skipped(connection: sqlite3.Connection, annotator: int) -> int:
-    row: tuple[int] = connection.execute(OWN_SKIPPED, {"person": annotator}).fetchone()
-    return row[0]
+    return int(connection.execute(OWN_SKIPPED, {"person": annotator}).fetchone()[0])

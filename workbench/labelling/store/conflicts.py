@@ -78,8 +78,7 @@ def is_open_to(connection: sqlite3.Connection, person: int, task: Task, subject:
 
 
 def count(connection: sqlite3.Connection, person: int) -> int:
-    row: tuple[int] = connection.execute(COUNT, (person,)).fetchone()
-    return row[0]
+    return int(connection.execute(COUNT, (person,)).fetchone()[0])
 
 
 def conflicting_labels(connection: sqlite3.Connection, person: int) -> dict[tuple[Task, int], list[ConflictingLabel]]:

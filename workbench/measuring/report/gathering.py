@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from hashlib import blake2b
 from importlib.metadata import version
@@ -24,7 +24,7 @@ from workbench.core.text.excerpt import short_answer
 from workbench.core.text.figures import counted
 from workbench.core.verdict import GoldChoice, Outcome, OutcomeCode, Protocol3
 from workbench.data.formats.writing import new_file
-from workbench.data.records.browse import ItemDetail, ItemVerdict
+from workbench.data.records.browse import ItemDetail
 from workbench.labelling.agreement.measuring import agreement
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.browsing import read
@@ -266,7 +266,7 @@ def _others_counts(found: JudgedSelection, places: list[int]) -> tuple[IntArray,
 
 
 def _error_example(item: ItemDetail, verifier: str, right: int, judged: int) -> ErrorExample:
-    verdict = next(_verdicts_of(item, verifier))
+    verdict = next(verdict for verdict in item.verdicts if verdict.verifier == verifier)
     answer = reference_answer(item.reference, item.subtype)
     stated = completion_answer(item.completion)
     return record_from(
@@ -286,10 +286,6 @@ def _error_example(item: ItemDetail, verifier: str, right: int, judged: int) -> 
         completion_read=shorten_end(verdict.candidate_final or (stated.text if stated.found else ""), _ANSWER),
         ending=shorten_start(item.completion, _ENDING),
     )
-
-
-def _verdicts_of(item: ItemDetail, verifier: str) -> Iterator[ItemVerdict]:
-    return (verdict for verdict in item.verdicts if verdict.verifier == verifier)
 
 
 BREAKDOWNS = ("type", "subtype", "domain", "source", "model", "length", "dataset")

@@ -136,8 +136,13 @@ _GOLDS: dict[GoldChoice, str] = {
 def methods_section(contents: Contents) -> Section:
     parts = [
         _items_text(contents),
-        _verdicts_text(contents),
-        _intervals_text(),
+        f"Each verifier’s newest complete run counts. Under the protocol {contents.protocol}, "
+        f"{_PROTOCOLS[contents.protocol]}. “Correct” is the positive class; MCC is 0 where it has no denominator; "
+        "averages are over items (micro) unless they say otherwise. Baselines are verifiers that look at no "
+        "completion.",
+        "Intervals have a nominal coverage of 95 %: Wilson’s, with the number of items divided by the design effect of "
+        "clustering by question and Student’s t for the effective number of questions, or Clopper and Pearson’s where "
+        "few questions differ.",
         *_tests_text(contents),
         *_annotators_text(contents),
     ]
@@ -150,22 +155,6 @@ def _items_text(contents: Contents) -> str:
         f"The metrics cover {counts.get('completions', 0):,} completions of {counts.get('questions', 0):,} questions, "
         f"{counts.get('correct', 0):,} of them correct (items: {contents.selection}). Gold is "
         f"{_GOLDS[contents.gold_choice]}; items in conflict, excluded items and checks have none."
-    )
-
-
-def _verdicts_text(contents: Contents) -> str:
-    return (
-        f"Each verifier’s newest complete run counts. Under the protocol {contents.protocol}, "
-        f"{_PROTOCOLS[contents.protocol]}. “Correct” is the positive class; MCC is 0 where it has no denominator; "
-        "averages are over items (micro) unless they say otherwise. Baselines are verifiers that look at no completion."
-    )
-
-
-def _intervals_text() -> str:
-    return (
-        "Intervals have a nominal coverage of 95 %: Wilson’s, with the number of items divided by the design effect of "
-        "clustering by question and Student’s t for the effective number of questions, or Clopper and Pearson’s where "
-        "few questions differ."
     )
 
 

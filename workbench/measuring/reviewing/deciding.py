@@ -413,7 +413,9 @@ def _import_line(connection: Connection, line: ReviewLine) -> bool:
         if run is None:
             raise LineRefusedError("verifier", f"no run of {line.verifier!r} has a verdict on this item")
     if line.supersedes is not None:
-        _require_retractable(connection, line.supersedes, found[0][0])
+        taken_back = reviews.by_uuid(connection, line.supersedes)
+        if taken_back is None or taken_back.kind == "retraction" or taken_back.completion != found[0][0]:
+            raise LineRefusedError("supersedes", f"there is no decision {line.supersedes!r} on this item to retract")
     try:
         people.require_distinct(connection, line.reviewer)
         reviewer = people.add(connection, line.reviewer, people.COORDINATOR)
@@ -427,12 +429,6 @@ def _import_line(connection: Connection, line: ReviewLine) -> bool:
     )
     reviews.append(connection, review, reviewer)
     return True
-
-
-def _require_retractable(connection: Connection, uuid: str, completion: int) -> None:
-    taken_back = reviews.by_uuid(connection, uuid)
-    if taken_back is None or taken_back.kind == "retraction" or taken_back.completion != completion:
-        raise LineRefusedError("supersedes", f"there is no decision {uuid!r} on this item to retract")
 
 
 # -- Items by their public ids.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from workbench.core.errors import Command, UsageError, opt
 from workbench.core.final_answer.card import card_completion, card_reference
+from workbench.core.options import record_from
 from workbench.core.project import Project, batches
 from workbench.core.selection import Selection
 from workbench.core.taxonomy import UNTYPED
@@ -134,11 +135,9 @@ class ReviewQueue:
         cases = [self._queue_item(row.id, *places[row.id], golds[row.id]) for row in there]
         types = self._asked.columns.groups("type")
         return [
-            Disagreement(
-                id=row.id,
-                dataset=row.dataset,
-                question_id=row.question_id,
-                completion_id=row.completion_id,
+            record_from(
+                Disagreement,
+                row,
                 type=_known_type(types.names[types.code[case.place]]),
                 subtype=_known_type(row.subtype),
                 gold=case.gold,

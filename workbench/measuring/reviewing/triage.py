@@ -90,13 +90,8 @@ def of_items(project: Project, asked: BrowseQuery) -> TriageScope:
     """
     found = queue(project, "verifier-gold", selection=Selection(asked.conditions))
     words = " ".join([*map(str, asked.conditions), *([f"/{asked.search}"] if asked.search else [])])
-    return TriageScope(
-        words or "all items", found.verifiers, _keep_search_results(project, asked, found.ids), queue=found.name
-    )
-
-
-def _keep_search_results(project: Project, asked: BrowseQuery, ids: array[int]) -> array[int]:
-    return _keep_members(ids, browsing.ItemTable(project, asked).ids()) if asked.search else ids
+    ids = _keep_members(found.ids, browsing.ItemTable(project, asked).ids()) if asked.search else found.ids
+    return TriageScope(words or "all items", found.verifiers, ids, queue=found.name)
 
 
 def of_verifier(project: Project, verifier: str) -> TriageScope:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from workbench.core.database.events import IN_FORCE, OF_THIS_ROUND
 from workbench.core.database.selection import VISIBLE_QUESTION
@@ -32,8 +32,8 @@ _SAID_ALONE: Final = f"""
 _NEWEST: Final = f"SELECT max(run_id) FROM proposed_types WHERE question_id = q.id AND reason IS NOT '{UNREADABLE}'"
 _QUESTIONS: Final = f"""
     SELECT q.id, d.name, q.key, s.name, s.domain, s.licence, coalesce(q.subtype, q.type),
-           {_SETTLED}, coalesce(t.state = 'conflict', 0), p.subtype, p.reason, {_OUT},
-           EXISTS (SELECT 1 FROM completions WHERE question_id = q.id), qt.reference <> '', {_SAID_ALONE}
+           {_SETTLED}, {_SAID_ALONE}, coalesce(t.state = 'conflict', 0), p.subtype, p.reason, {_OUT},
+           EXISTS (SELECT 1 FROM completions WHERE question_id = q.id), qt.reference <> ''
     {_FROM} JOIN question_text AS qt ON qt.id = q.id
     LEFT JOIN task_states AS t ON t.task = 'type' AND t.subject = q.id
     LEFT JOIN proposed_types AS p ON p.question_id = q.id AND p.run_id = ({_NEWEST})
@@ -41,7 +41,8 @@ _QUESTIONS: Final = f"""
 _TEXTS: Final = "SELECT id, text, reference FROM question_text WHERE id IN (SELECT value FROM json_each(?))"
 _DECIDE: Final = (
     "INSERT INTO curation (question_id, kind, reason, duplicate_of, similarity, note, annotator_id, created_at) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+    "VALUES (:question, iif(:reason IS NULL, 'restore', 'exclude'), :reason, :duplicate_of, :similarity, :note, "
+    ":person, :at)"
 )
 
 _KEPT_COLUMNS = (
@@ -145,25 +146,13 @@ def untyped(connection: sqlite3.Connection, items: Sequence[int]) -> Untyped:
 
 
 def questions(connection: sqlite3.Connection, scope: Scope) -> Iterator[PoolQuestion]:
-    for row in connection.execute(_QUESTIONS, (scope.dataset, scope.source)):
-        completions, reference, alone = row[12:]
-        known = (completions, row[6] or row[7] or alone, row[3], row[5], reference)
-        yield PoolQuestion(
-            id=row[0],
-            dataset=row[1],
-            key=row[2],
-            source=row[3],
-            domain=row[4],
-            licence=row[5],
-            file_type=row[6],
-            people_type=row[7],
-            said_alone=alone,
-            disputed=bool(row[8]),
-            proposed=row[9],
-            outside=row[10],
-            out=row[11],
-            complete=sum(map(bool, known)),
-        )
+    names = PoolQuestion.__struct_fields__[:-1]
+    for *row, completions, reference in connection.execute(_QUESTIONS, (scope.dataset, scope.source)):
+        found = dict(zip(names, row, strict=True))
+        subtype = found["file_type"] or found["people_type"] or found["said_alone"]
+        known = (completions, subtype, found["source"], found["licence"], reference)
+        found["disputed"] = bool(found["disputed"])
+        yield PoolQuestion(**found, complete=sum(map(bool, known)))
 
 
 def texts(connection: sqlite3.Connection, questions: Sequence[int]) -> dict[int, Texts]:
@@ -177,23 +166,8 @@ def extra_columns(connection: sqlite3.Connection, questions: Sequence[int]) -> d
 
 
 def decide(connection: sqlite3.Connection, decisions: Iterable[CurationDecision], person: int) -> None:
-    at = now()
-    connection.executemany(
-        _DECIDE,
-        [
-            (
-                one.question,
-                "restore" if one.reason is None else "exclude",
-                one.reason,
-                one.duplicate_of,
-                one.similarity,
-                one.note,
-                person,
-                at,
-            )
-            for one in decisions
-        ],
-    )
+    by = {"person": person, "at": now()}
+    connection.executemany(_DECIDE, [structs.asdict(one) | by for one in decisions])
 
 
 def excluded_questions(connection: sqlite3.Connection, scope: Scope) -> Iterator[OutQuestion]:
@@ -204,17 +178,7 @@ def excluded_questions(connection: sqlite3.Connection, scope: Scope) -> Iterator
         (scope.dataset, scope.source),
     )
     for row in rows:
-        yield OutQuestion(
-            dataset=row[0],
-            question_id=row[1],
-            source=row[2],
-            reason=row[3],
-            of=row[4],
-            similarity=row[5],
-            note=row[6],
-            by=row[7],
-            at=row[8],
-        )
+        yield OutQuestion(**dict(zip(OutQuestion.__struct_fields__, row, strict=True)))
 
 
 def reasons(connection: sqlite3.Connection) -> dict[int, str]:

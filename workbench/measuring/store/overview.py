@@ -90,13 +90,6 @@ def people(database: Database) -> list[PersonProgress]:
     return found
 
 
-class Totals(NamedTuple):
-    questions: int
-    runs: int
-    running: int
-    quarantined: int
-
-
 def accepted(connection: sqlite3.Connection) -> int:
     row: tuple[int] = connection.execute(
         "SELECT (SELECT count(*) FROM item_states WHERE state = 'labelled') - (SELECT count(*) FROM item_states WHERE "
@@ -107,12 +100,12 @@ def accepted(connection: sqlite3.Connection) -> int:
     return row[0]
 
 
-def totals(connection: sqlite3.Connection) -> Totals:
+def totals(connection: sqlite3.Connection) -> dict[str, Any]:
     row = connection.execute(
         f"SELECT (SELECT count(*) FROM questions WHERE {shown_question('id')}), (SELECT count(*) FROM runs), (SELECT "
         "count(*) FROM runs WHERE state IN ('queued', 'running')), (SELECT count(*) FROM quarantine)"
     ).fetchone()
-    return Totals(*row)
+    return dict(zip(("questions", "runs", "running", "quarantined"), row, strict=True))
 
 
 # -- Contents of a data card that are not in the columns: files, rejected rows, exclusions, unusual texts.
@@ -188,7 +181,7 @@ def long_references(connection: sqlite3.Connection, items: list[int] | None = No
     row: tuple[int] = connection.execute(
         f"SELECT count(*) FROM question_text AS t WHERE length(t.reference) > ?2 AND {shown_question('t.id')} AND (?1 "
         f"IS NULL OR t.id IN (SELECT c.question_id FROM completions AS c WHERE {_AMONG}))",
-        (_json_or_none(items), LONG_REFERENCE),
+        (None if items is None else json.dumps(items), LONG_REFERENCE),
     ).fetchone()
     return row[0]
 
@@ -222,10 +215,6 @@ def repeated_completions(texts: TextHashes) -> int:
     perhaps = np.isin(mixed, ordered[1:][ordered[1:] == ordered[:-1]])
     rows = np.stack([texts.question[perhaps].astype(np.uint64), low[perhaps], high[perhaps]], axis=1)
     return len(rows) - len(np.unique(rows, axis=0))
-
-
-def _json_or_none(items: list[int] | None) -> str | None:
-    return None if items is None else json.dumps(items)
 
 
 def schema_version(connection: sqlite3.Connection) -> int:

@@ -80,20 +80,9 @@ def append(connection: sqlite3.Connection, review: Review, reviewer: int) -> Non
     """
     connection.execute(
         "INSERT INTO reviews (uuid, kind, completion_id, run_id, category, gold, queue, note, reviewer_id, supersedes, "
-        "created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            review.uuid,
-            review.kind,
-            review.completion,
-            review.run,
-            review.category,
-            review.gold,
-            review.queue,
-            review.note,
-            reviewer,
-            review.supersedes,
-            review.created_at,
-        ),
+        "created_at) VALUES (:uuid, :kind, :completion, :run, :category, :gold, :queue, :note, :person, :supersedes, "
+        ":created_at)",
+        msgspec.structs.asdict(review) | {"person": reviewer},
     )
 
 
@@ -183,8 +172,7 @@ def marks(connection: sqlite3.Connection) -> list[MarkedError]:
 
 
 def _review(row: tuple[object, ...]) -> Review:
-    names = ("uuid", "kind", "completion", "run", "verifier", "category", "gold", "queue", "note", "reviewer")
-    return msgspec.convert(dict(zip((*names, "supersedes", "created_at"), row, strict=True)), Review)
+    return msgspec.convert(dict(zip(Review.__struct_fields__, row, strict=True)), Review)
 
 
 # -- Data of disagreements that are not in the columns: samples, earlier runs, and the compared final answers.

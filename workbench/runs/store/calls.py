@@ -77,8 +77,7 @@ def response(connection: sqlite3.Connection, key: bytes, wanted: ResponseQuery =
 
 def next_attempt(connection: sqlite3.Connection) -> int:
     """Return the number of the next attempt; the database's only runner then counts on in memory."""
-    row: tuple[int] = connection.execute("SELECT coalesce(max(id), 0) + 1 FROM attempts").fetchone()
-    return row[0]
+    return int(connection.execute("SELECT coalesce(max(id), 0) + 1 FROM attempts").fetchone()[0])
 
 
 def put_attempts(connection: sqlite3.Connection, run: int, attempts: Sequence[Attempt], moment: str) -> None:
@@ -138,8 +137,7 @@ def _usage_columns(usage: Usage) -> tuple[object, ...]:
 
 
 def newest_response(connection: sqlite3.Connection) -> int:
-    row: tuple[int] = connection.execute("SELECT coalesce(max(id), 0) FROM responses").fetchone()
-    return row[0]
+    return int(connection.execute("SELECT coalesce(max(id), 0) FROM responses").fetchone()[0])
 
 
 def replay_after(connection: sqlite3.Connection, run: int) -> int:

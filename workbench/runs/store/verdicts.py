@@ -188,10 +188,9 @@ def _evidence_columns(found: Verdict) -> tuple[object, ...]:
 
 
 def count(connection: sqlite3.Connection, run: int) -> int:
-    row: tuple[int] = connection.execute(
-        "SELECT count(*) FROM verdicts WHERE run_id = ? AND sample = 0", (run,)
-    ).fetchone()
-    return row[0]
+    return int(
+        connection.execute("SELECT count(*) FROM verdicts WHERE run_id = ? AND sample = 0", (run,)).fetchone()[0]
+    )
 
 
 def by_outcome(connection: sqlite3.Connection, run: int) -> dict[OutcomeWord, int]:

@@ -13,19 +13,13 @@ from msgspec import Struct
 from workbench.core.database import generation
 from workbench.core.errors import UsageError
 from workbench.core.item import ItemRecord
+from workbench.core.options import record_from
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.data.store.item_rows import ItemInserter
+from workbench.training.auditing import Audit
 from workbench.training.wordings import Alarm, KnownWordings
 
 Because = Literal["chance", "doubtful", "rising"]
-
-
-class Training(Struct, frozen=True, kw_only=True):
-    name: str
-    verifier: str
-    version: str
-    seed: int
-    share: float
 
 
 class TakenCompletion(Struct, frozen=True, kw_only=True):
@@ -52,30 +46,33 @@ class StepCounts(Struct, kw_only=True):
     dropped: int = 0
 
 
-def find_or_create_training(connection: sqlite3.Connection, training: Training, at: str) -> tuple[int, int]:
+def find_or_create_training(
+    connection: sqlite3.Connection, audit: Audit, verifier: str, version: str, at: str
+) -> tuple[int, int]:
     """Return the row ids of a training and its data set; create them if missing.
 
     Raises:
         UsageError: The name belongs to an audit with another verifier, seed or share, or to another data set.
     """
+    name = audit.training
     row = connection.execute(
-        "SELECT id, dataset_id, verifier, version, seed, share FROM trainings WHERE name = ?", (training.name,)
+        "SELECT id, dataset_id, verifier, version, seed, share FROM trainings WHERE name = ?", (name,)
     ).fetchone()
     if row is not None:
-        if row[2:] != (training.verifier, training.version, training.seed, training.share):
+        if row[2:] != (verifier, version, audit.seed, audit.share):
             raise UsageError(
-                f"The training {training.name!r} was watched with {row[2]} {row[3]}, seed {row[4]}, share {row[5]:g}.",
+                f"The training {name!r} was watched with {row[2]} {row[3]}, seed {row[4]}, share {row[5]:g}.",
                 "Give this one another name.",
             )
         return row[0], row[1]
-    if connection.execute("SELECT 1 FROM datasets WHERE name = ?", (training.name,)).fetchone():
-        raise UsageError(f"{training.name!r} is a data set that is not a training.", "Give the training another name.")
-    dataset = connection.execute("INSERT INTO datasets (name, created_at) VALUES (?, ?)", (training.name, at)).lastrowid
+    if connection.execute("SELECT 1 FROM datasets WHERE name = ?", (name,)).fetchone():
+        raise UsageError(f"{name!r} is a data set that is not a training.", "Give the training another name.")
+    dataset = connection.execute("INSERT INTO datasets (name, created_at) VALUES (?, ?)", (name, at)).lastrowid
     assert dataset is not None
     made = connection.execute(
         "INSERT INTO trainings (name, verifier, version, dataset_id, seed, share, started_at) "
         "VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (training.name, training.verifier, training.version, dataset, training.seed, training.share, at),
+        (name, verifier, version, dataset, audit.seed, audit.share, at),
     ).lastrowid
     assert made is not None
     return made, dataset
@@ -132,16 +129,14 @@ def put_taken(connection: sqlite3.Connection, training: int, dataset: int, taken
 def _item_record(one: TakenCompletion) -> ItemRecord:
     subtype = one.item.subtype
     texts = (one.item.question, one.item.reference, subtype)
-    return ItemRecord(
+    return record_from(
+        ItemRecord,
+        one.item,
         line=0,
         raw=b"",
         question_key=blake2b(repr(texts).encode(), digest_size=8).hexdigest(),
         completion_key=one.key,
-        question=one.item.question,
-        reference=one.item.reference,
-        completion=one.item.completion,
         type=None if subtype is None else subtype[:1],
-        subtype=subtype,
     )
 
 

@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 from workbench.core.taxonomy import ANSWER_TYPE, SUBTYPES, parse_type
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.records import Ask
-from workbench.verifiers.base import Isolation, Judged
+from workbench.verifiers.base import Judged
 from workbench.verifiers.judges.case import JudgeCase, PreparedPrompt, abstention_on
 from workbench.verifiers.judges.parsers.base import own_lines
 from workbench.verifiers.judges.template import Prompt, prompt
@@ -83,10 +83,8 @@ class AnswerType(OneServer):
         "(default) or off",
         **LIMIT_OPTIONS,
     }
-    preload: ClassVar[tuple[str, ...]] = ()
     name: str = ANSWER_TYPE
     version: str = "2"
-    isolation: Isolation = "served"
 
     def __init__(self, **options: str) -> None:
         super().__init__(options)

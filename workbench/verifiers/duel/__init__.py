@@ -1,4 +1,4 @@
 """Models that decide which of two texts is better, asked in both orders.
 
-verifier: the reasoning of two judges. pairwise: two completions of a question.
+verifier: the reasoning of two judges, and what both kinds share. pairwise: two completions of a question.
 """

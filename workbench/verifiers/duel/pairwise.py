@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import ClassVar, Final
 
 from msgspec import Struct, structs
@@ -11,25 +10,13 @@ from msgspec import Struct, structs
 from workbench.core.verdict import Outcome, Rival, Verdict, VerifierInput
 from workbench.llm.records import Ask
 from workbench.statistics.records.probe import PAIRWISE, Winner
-from workbench.verifiers.base import Isolation, Judged
-from workbench.verifiers.duel.verifier import Place, preferences, winner
-from workbench.verifiers.judges.case import DelimitedReply, JudgeCase, abstention_on
-from workbench.verifiers.judges.template import prompt
-from workbench.verifiers.judges.voting import run_concurrently
-from workbench.verifiers.serving import (
-    LIMIT_OPTIONS,
-    SAMPLING_OPTIONS,
-    SERVER_OPTIONS,
-    OneServer,
-    require_sendable,
-    sampling_from,
-    switch,
-    whole_number,
-)
+from workbench.verifiers.base import Judged
+from workbench.verifiers.duel.verifier import BothOrders, Place, preferences, winner
+from workbench.verifiers.judges.case import DelimitedReply, abstention_on
+from workbench.verifiers.serving import LIMIT_OPTIONS, SAMPLING_OPTIONS, SERVER_OPTIONS, switch, whole_number
 
 READING: Final = "pairwise@1"
 """The version of the parser; it changes when the same reply would be parsed differently."""
-_PROMPT: Final = Path(__file__).with_name("pairwise.txt")
 _TEXTS: Final = frozenset({"question", "reference", "first", "second"})
 _WORTH: Final[dict[Winner, float]] = {"a": 1.0, "tie": 0.5, "b": 0.0}
 _MOST: Final = 100
@@ -49,7 +36,7 @@ class PairOutcome(Struct, frozen=True, kw_only=True):
     winner: Winner | None
 
 
-class Pairwise(OneServer):
+class Pairwise(BothOrders):
     """Asks a model, in both orders, which of two completions is better; a win counts only in both.
 
     The verdict is always an abstention. Its score is the item's share of wins, with ties as halves.
@@ -64,10 +51,8 @@ class Pairwise(OneServer):
         **SAMPLING_OPTIONS,
         **LIMIT_OPTIONS,
     }
-    preload: ClassVar[tuple[str, ...]] = ()
     name: str = PAIRWISE
     version: str = "1"
-    isolation: Isolation = "served"
 
     def __init__(self, **options: str) -> None:
         super().__init__(options)
@@ -75,8 +60,7 @@ class Pairwise(OneServer):
         if self.opponents % 2:
             raise ValueError("opponents: must be an even number: half of the rivals come before an item, half after it")
         self._with_reference = switch(options, "reference", True)
-        self._prompt = prompt(_PROMPT, "compare", _TEXTS, sampling_from(options))
-        require_sendable(self._server, self._prompt.call.sampling, options.keys() & SAMPLING_OPTIONS.keys())
+        self._prompt = self.load_prompt(options, "pairwise.txt", _TEXTS)
 
     def config(self) -> dict[str, object]:
         return {
@@ -95,7 +79,12 @@ class Pairwise(OneServer):
         """Compare the item with each rival; abstain if its question has no other completion."""
         if not item.rivals:
             return Judged(verdict=Verdict(outcome=Outcome.ABSTAIN, reason="no_rival"))
-        heard = [await self._ask_both_orders(item, rival, ask, secret) for rival in item.rivals]
+        shown = {"question": item.question, **({"reference": item.reference} if self._with_reference else {})}
+        steps = ("item first", "other first")
+        heard = [
+            await self.ask_both_orders(item.item, steps, (item.completion, rival.completion), ask, secret, **shown)
+            for rival in item.rivals
+        ]
         found = [_outcome(rival, *orders) for rival, orders in zip(item.rivals, heard, strict=True)]
         unread = next((reply for orders in heard for reply in orders if _preferred_position(reply) is None), None)
         read = [one.winner for one in found if one.winner is not None]
@@ -108,23 +97,6 @@ class Pairwise(OneServer):
                 detail=_describe_results(read, len(found)),
             ),
             trace={"judge": PAIRWISE, "pairs": [structs.asdict(one) for one in found]},
-        )
-
-    async def _ask_both_orders(
-        self, item: VerifierInput, rival: Rival, ask: Ask, secret: bytes
-    ) -> list[DelimitedReply]:
-        reference = {"reference": item.reference} if self._with_reference else {}
-        return await run_concurrently(
-            JudgeCase(
-                item=item.item,
-                texts={"question": item.question, "first": first, "second": second, **reference},
-                secret=secret,
-                neutralise=True,
-            ).ask(ask, self._prompt.call, step=step)
-            for step, first, second in (
-                ("item first", item.completion, rival.completion),
-                ("other first", rival.completion, item.completion),
-            )
         )
 
 

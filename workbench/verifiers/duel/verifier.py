@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, Final, Literal, get_args
@@ -10,10 +11,10 @@ from typing import ClassVar, Final, Literal, get_args
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.records import Ask
 from workbench.statistics.records.probe import DUEL, Dimension, Winner
-from workbench.verifiers.base import Isolation, Judged
-from workbench.verifiers.judges.case import JudgeCase, abstention_on
+from workbench.verifiers.base import Judged
+from workbench.verifiers.judges.case import DelimitedReply, JudgeCase, abstention_on
 from workbench.verifiers.judges.parsers.base import last_found, own_lines
-from workbench.verifiers.judges.template import prompt
+from workbench.verifiers.judges.template import Prompt, prompt
 from workbench.verifiers.judges.voting import run_concurrently
 from workbench.verifiers.serving import (
     LIMIT_OPTIONS,
@@ -24,9 +25,6 @@ from workbench.verifiers.serving import (
     sampling_from,
     whole_number,
 )
-
-# -- Parsing a comparison of two examinations, and combining both orders.
-
 
 DIMENSIONS: Final[tuple[Dimension, ...]] = get_args(Dimension)
 Place = Literal["first", "second", "tie"]
@@ -70,13 +68,48 @@ def _parse_position(pattern: re.Pattern[str], line: str) -> Place | None:
     return _PLACES[found[1].lower()] if found else None
 
 
+class BothOrders(OneServer):
+    """A verifier that asks a model which of two texts is better, once in each order."""
+
+    _prompt: Prompt
+
+    def load_prompt(self, options: Mapping[str, str], file: str, texts: frozenset[str]) -> Prompt:
+        """Load a prompt of this package.
+
+        Args:
+            options: The verifier's options, with the sampling.
+            texts: The placeholders in the prompt.
+
+        Raises:
+            ValueError: A sampling option is wrong, or can't be sent to the server.
+        """
+        found = prompt(Path(__file__).with_name(file), "compare", texts, sampling_from(options))
+        require_sendable(self._server, found.call.sampling, options.keys() & SAMPLING_OPTIONS.keys())
+        return found
+
+    async def ask_both_orders(
+        self, item: int, steps: tuple[str, str], pair: tuple[str, str], ask: Ask, secret: bytes, **texts: str
+    ) -> list[DelimitedReply]:
+        """Return the replies to the pair in its order, and in the opposite one.
+
+        Args:
+            item: The completion's row id.
+            steps: The names of the two calls.
+            texts: The request's other texts by placeholder.
+        """
+        return await run_concurrently(
+            JudgeCase(item=item, texts={**texts, "first": first, "second": second}, secret=secret, neutralise=True).ask(
+                ask, self._prompt.call, step=step
+            )
+            for step, (first, second) in zip(steps, (pair, pair[::-1]), strict=True)
+        )
+
+
 READING: Final = "duel@1"
 """The version of the parser; it changes when the same reply would be parsed differently."""
-_PROMPT: Final = Path(__file__).with_name("prompt.txt")
-_TEXTS: Final = frozenset({"question", "first", "second"})
 
 
-class JudgeDuel(OneServer):
+class JudgeDuel(BothOrders):
     """Asks a model, in both orders, which of two judges reasoned better about an item.
 
     The runner replaces the reference by judge A's reasoning, and the completion by judge B's. The verdict is always an
@@ -91,17 +124,14 @@ class JudgeDuel(OneServer):
         **SAMPLING_OPTIONS,
         **LIMIT_OPTIONS,
     }
-    preload: ClassVar[tuple[str, ...]] = ()
     name: str = DUEL
     version: str = "2"
-    isolation: Isolation = "served"
     calls: ClassVar[float] = 2.0
 
     def __init__(self, **options: str) -> None:
         super().__init__(options)
         self.a, self.b = _run_number(options, "a"), _run_number(options, "b")
-        self._prompt = prompt(_PROMPT, "compare", _TEXTS, sampling_from(options))
-        require_sendable(self._server, self._prompt.call.sampling, options.keys() & SAMPLING_OPTIONS.keys())
+        self._prompt = self.load_prompt(options, "prompt.txt", frozenset({"question", "first", "second"}))
 
     def config(self) -> dict[str, object]:
         return {"a": self.a, "b": self.b, **self._prompt.config(), "parser": READING, **self.server_config()}
@@ -111,15 +141,8 @@ class JudgeDuel(OneServer):
         a, b = item.reference, item.completion
         if not a or not b:
             return Judged(verdict=Verdict(outcome=Outcome.ABSTAIN, reason="no_reasoning"))
-        orders = await run_concurrently(
-            JudgeCase(
-                item=item.item,
-                texts={"question": item.question, "first": first, "second": second},
-                secret=secret,
-                neutralise=True,
-            ).ask(ask, self._prompt.call, step=step)
-            for step, first, second in (("A first", a, b), ("B first", b, a))
-        )
+        steps = ("A first", "B first")
+        orders = await self.ask_both_orders(item.item, steps, (a, b), ask, secret, question=item.question)
         said = [preferences(heard.reply.text, heard.fence) for heard in orders]
         winners = {dimension: winner(said[0][dimension], said[1][dimension]) for dimension in DIMENSIONS}
         unread = next((heard for heard, one in zip(orders, said, strict=True) if one["overall"] is None), None)

@@ -315,11 +315,10 @@ class SolutionProgress:
     def lose(self) -> None:
         """Record that the harness died over this solution: it counts as not run, since outcomes may be missing."""
         self._harness_killed = True
-        self._letters.clear()
         self._failures.clear()
         self._doubtful.clear()
-        for place in range(len(self._suite.tests)):
-            self._letters[place] = BROKEN if place in self.program.broken else NOT_RUN
+        places = range(len(self._suite.tests))
+        self._letters = dict.fromkeys(places, NOT_RUN) | dict.fromkeys(self.program.broken, BROKEN)
 
     def execution(self) -> Execution:
         letters = [self._letters.get(place, NOT_RUN) for place in range(len(self._suite.tests))]

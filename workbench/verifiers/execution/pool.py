@@ -85,7 +85,10 @@ class Slot:
             VerifierError: Repeated starts of the box fail.
         """
         if self._launched:
-            return self._look_at_launched(self._launched)
+            execution = self._launched.look()
+            if execution is not None:
+                self._launched = None
+            return execution
         self._new = False
         try:
             for end in self.box.news():
@@ -118,12 +121,6 @@ class Slot:
     def close(self) -> None:
         self._close_child()
         self.box.close()
-
-    def _look_at_launched(self, launched: LaunchedProgram) -> Execution | None:
-        execution = launched.look()
-        if execution is not None:
-            self._launched = None
-        return execution
 
     def _continue(self) -> Execution | None:
         if self._case is None or self._running or self._retired:

@@ -13,8 +13,8 @@ from msgspec import Struct, structs
 from workbench.config.verifiers import EXAMPLES, EXAMPLES_DRAWN, PROMPTS, PUBLISHED, TEMPLATE_VERSION
 from workbench.core.verdict import VerifierInput
 from workbench.llm.records import Ask, CallFailed, Chat, Reply, Request, Sampling
-from workbench.llm.server import Limits, ModelServer
-from workbench.verifiers.base import SERVER_AT, Isolation, Judged, ServedVerifier
+from workbench.llm.server import ModelServer
+from workbench.verifiers.base import Judged, ServedVerifier
 from workbench.verifiers.judges.case import JudgeCase
 from workbench.verifiers.judges.examples import EXAMPLE_OPTIONS, drawn_from, format_examples, plan_from
 from workbench.verifiers.judges.grading import WORDS, by_score
@@ -30,13 +30,12 @@ from workbench.verifiers.serving import (
     LIMIT_OPTIONS,
     SAMPLING_OPTIONS,
     SERVER_OPTIONS,
+    OneServer,
     choice,
-    limits_from,
     number,
     require_sendable,
     required,
     sampling_from,
-    server_from,
     switch,
     whole_number,
 )
@@ -78,11 +77,10 @@ _MAX_LOGPROBS = 20
 _MAX_SAMPLES = 1000
 _OURS = frozenset({"template", TEMPLATE_VERSION, "variant", EXAMPLES})
 """Options that change the words of a request."""
-"""The value that omits a setting from requests."""
 _VOTE_TEMPERATURE = 0.7
 
 
-class LlmJudge:
+class LlmJudge(OneServer):
     """A judge: strategy, template, parser and server, configured by the options."""
 
     description: ClassVar[str] = "LLM judge: VerifyBench, ICE-Score, CodeJudge … or your own template"
@@ -91,14 +89,11 @@ class LlmJudge:
         **{name: words for kind in STRATEGIES.values() for name, words in kind.options.items() if name not in _COMMON},
     }
     filled_in: ClassVar[frozenset[str]] = frozenset({EXAMPLES_DRAWN})
-    preload: ClassVar[tuple[str, ...]] = ()
     name: str = "llm-judge"
     version: str = JUDGE_VERSION
-    isolation: Isolation = "served"
 
     def __init__(self, **options: str) -> None:
-        self._server = server_from(options)
-        self._limits = limits_from(options)
+        super().__init__(options)
         self._samples = whole_number(options, "samples", least=1, most=_MAX_SAMPLES) or 1
         self._vote = choice(options, VOTE, tuple(VOTES), "majority")
         if VOTE in options and self._samples == 1:
@@ -152,10 +147,7 @@ class LlmJudge:
             "template": f"{self._template.id}@{self._template.version}",
             "template_sha256": self._template.sha256,
             "parser": self._parser.id,
-            "server": self._server.profile,
-            "model": self._server.model,
-            SERVER_AT: list(self._server.identities),
-            **self._server.extras.config(),
+            **self.server_config(),
             "sampling": {call.name: msgspec.to_builtins(call.sampling) for call in self._template.calls},
             "samples": self._samples,
             **({} if self._vote == "majority" else {VOTE: self._vote}),
@@ -171,9 +163,6 @@ class LlmJudge:
 
     def servers(self) -> dict[str, ModelServer]:
         return self._strategy.servers(self._server)
-
-    def limits(self) -> Limits:
-        return self._limits
 
     def calls_per_item(self) -> float:
         return self._strategy.calls_per_item() * self._samples

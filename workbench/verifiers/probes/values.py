@@ -72,7 +72,7 @@ def _increment(digits: str) -> str:
     return head + raised if len(raised) == len(tail) or not head else head + tail[:-1] + str((int(tail[-1]) + 1) % 10)
 
 
-# -- Wrong answers that resemble the right one, altered in a word, sign or form; None if that is impossible.
+# -- Values of a question, among them wrong answers that resemble the right one, altered in a word, sign or form.
 
 
 _SOLVED = re.compile(r"([A-Za-z])\s*=\s*(-?\d{1,9})")
@@ -90,87 +90,6 @@ _DECIMAL = re.compile(r"(-?\d{1,9}[.,])(\d{1,6})")
 _NAME = re.compile(r"[A-Z][a-z]{2,20}")
 _FUNCTION = re.compile(r"(?<![A-Za-z\\])([f-hF-H])\s*\(")
 _ZERO = re.compile(r"0|0\.0+")
-
-
-def unsolved(answer: str) -> str | None:
-    """Return ``3x = 18`` for 6 or ``x = 6``."""
-    bare = answer.strip("$ ")
-    if solved := _SOLVED.fullmatch(bare):
-        return f"3{solved[1]} = {3 * int(solved[2])}"
-    return f"3x = {3 * int(bare)}" if _SHORT_WHOLE.fullmatch(bare) else None
-
-
-def find_question_equation(question: str, answer: str) -> str | None:
-    bare = answer.strip("$ ")
-    if not (_NAMED.fullmatch(bare) or _SHORT_WHOLE.fullmatch(bare)):
-        return None
-    found = (math.strip() for math in _MATH.findall(question))
-    return next(
-        (text for text in found if text.count("=") == 1 and re.search(r"[A-Za-z]", text) and text != bare), None
-    )
-
-
-def circular(answer: str) -> str | None:
-    """Return ``x = 2x - 6`` for ``x = 6``."""
-    solved = _SOLVED.fullmatch(answer.strip("$ "))
-    return f"{solved[1]} = 2{solved[1]} - ({solved[2]})" if solved else None
-
-
-def other_currency(answer: str) -> str | None:
-    """Return an amount in euros, or in pounds if it is in euros."""
-    amount = _CURRENCY.fullmatch(answer.strip())
-    return f"{'£' if '€' in answer else '€'}{amount[1]}" if amount else None
-
-
-def other_noun(answer: str) -> str | None:
-    counted = _COUNTED.fullmatch(answer.strip("$ "))
-    return f"{counted[1]} \\text{{ locomotives}}" if counted else None
-
-
-def other_case(question: str, answer: str) -> str | None:
-    """Return ``Co`` for CO if the question asks for a substance or a symbol; ``mW`` for MW."""
-    bare = answer.strip("$ ")
-    if prefixed := _PREFIXED.fullmatch(bare):
-        return f"{prefixed[1]}{prefixed[2].swapcase()}{prefixed[3]}"
-    if not _SYMBOL.fullmatch(bare) or not _OF_SYMBOLS.search(question):
-        return None
-    return bare.capitalize() if bare.isupper() else bare.upper()
-
-
-def other_connective(answer: str) -> str | None:
-    """Return a formula with "or" for every "and", or the reverse if it has no "and"."""
-    if _AND.search(answer):
-        return _AND.sub(r"\\lor ", answer)
-    return _OR.sub(r"\\land ", answer) if _OR.search(answer) else None
-
-
-def listed_connective(answer: str) -> str | None:
-    if "=" in answer or "<" in answer or ">" in answer or not (_AND.search(answer) or _OR.search(answer)):
-        return None
-    return _OR.sub(", ", _AND.sub(", ", answer))
-
-
-def solutions(answer: str) -> str | None:
-    """Return ``x = 1, x = 2`` for ``(1, 2)``."""
-    pair = _PAIR.fullmatch(answer.strip("$ "))
-    return f"x = {pair[1].strip()}, x = {pair[2].strip()}" if pair else None
-
-
-def zero_inserted(answer: str) -> str | None:
-    """Return ``3,05`` for 3,5."""
-    decimal = _DECIMAL.fullmatch(answer.strip("$ "))
-    return f"{decimal[1]}0{decimal[2]}" if decimal and decimal[2].strip("0") else None
-
-
-def longer_name(answer: str) -> str | None:
-    """Return ``Paris, Texas`` for Paris."""
-    return f"{answer.strip()}, Texas" if _NAME.fullmatch(answer.strip()) else None
-
-
-def function_value(question: str, answer: str) -> str | None:
-    """Return ``-g(0)`` for 0, where g is the question's function."""
-    function = _FUNCTION.search(question)
-    return f"-{function[1]}(0)" if function and _ZERO.fullmatch(answer.strip("$ ")) else None
 
 
 STUB = "Let me look at what is given here and at what is asked. There are several ways to go about it."
@@ -280,54 +199,85 @@ class Values:
 
     @property
     def unsolved(self) -> str:
-        return unsolved(self.answer) or _skip("no_equation")
+        """Return ``3x = 18`` for 6 or ``x = 6``."""
+        bare = self.answer.strip("$ ")
+        if solved := _SOLVED.fullmatch(bare):
+            return f"3{solved[1]} = {3 * int(solved[2])}"
+        return f"3x = {3 * int(bare)}" if _SHORT_WHOLE.fullmatch(bare) else _skip("no_equation")
 
     @property
     def given_equation(self) -> str:
         """Return the equation that the question states, if the answer is a solution such as ``x = 6``."""
-        return find_question_equation(self.row.question, self.answer) or _skip("no_equation")
+        bare = self.answer.strip("$ ")
+        if not (_NAMED.fullmatch(bare) or _SHORT_WHOLE.fullmatch(bare)):
+            return _skip("no_equation")
+        for text in map(str.strip, _MATH.findall(self.row.question)):
+            if text.count("=") == 1 and re.search(r"[A-Za-z]", text) and text != bare:
+                return text
+        return _skip("no_equation")
 
     @property
     def circular(self) -> str:
-        return circular(self.answer) or _skip("no_equation")
+        """Return ``x = 2x - 6`` for ``x = 6``."""
+        solved = _SOLVED.fullmatch(self.answer.strip("$ "))
+        return f"{solved[1]} = 2{solved[1]} - ({solved[2]})" if solved else _skip("no_equation")
 
     @property
     def other_currency(self) -> str:
-        return other_currency(self.answer) or _skip("no_twin")
+        """Return an amount in euros, or in pounds if it is in euros."""
+        amount = _CURRENCY.fullmatch(self.answer.strip())
+        return f"{'£' if '€' in self.answer else '€'}{amount[1]}" if amount else _skip("no_twin")
 
     @property
     def other_noun(self) -> str:
-        return other_noun(self.answer) or _skip("no_twin")
+        counted = _COUNTED.fullmatch(self.answer.strip("$ "))
+        return f"{counted[1]} \\text{{ locomotives}}" if counted else _skip("no_twin")
 
     @property
     def other_case(self) -> str:
-        return other_case(self.row.question, self.answer) or _skip("no_twin")
+        """Return ``Co`` for CO if the question asks for a substance or a symbol; ``mW`` for MW."""
+        bare = self.answer.strip("$ ")
+        if prefixed := _PREFIXED.fullmatch(bare):
+            return f"{prefixed[1]}{prefixed[2].swapcase()}{prefixed[3]}"
+        if not _SYMBOL.fullmatch(bare) or not _OF_SYMBOLS.search(self.row.question):
+            return _skip("no_twin")
+        return bare.capitalize() if bare.isupper() else bare.upper()
 
     @property
     def other_connective(self) -> str:
-        """Return a formula of logic with "and" for "or", or the reverse."""
-        return other_connective(self.answer) or _skip("no_twin")
+        """Return a formula of logic with "or" for every "and", or the reverse if it has no "and"."""
+        if _AND.search(self.answer):
+            return _AND.sub(r"\\lor ", self.answer)
+        return _OR.sub(r"\\land ", self.answer) if _OR.search(self.answer) else _skip("no_twin")
 
     @property
     def listed_connective(self) -> str:
-        return listed_connective(self.answer) or _skip("no_twin")
+        if re.search("[=<>]", self.answer) or not (_AND.search(self.answer) or _OR.search(self.answer)):
+            return _skip("no_twin")
+        return _OR.sub(", ", _AND.sub(", ", self.answer))
 
     @property
     def solutions(self) -> str:
-        return solutions(self.answer) or _skip("no_brackets")
+        """Return ``x = 1, x = 2`` for ``(1, 2)``."""
+        pair = _PAIR.fullmatch(self.answer.strip("$ "))
+        return f"x = {pair[1].strip()}, x = {pair[2].strip()}" if pair else _skip("no_brackets")
 
     @property
     def zero_inserted(self) -> str:
-        return zero_inserted(self.answer) or _skip("no_twin")
+        """Return ``3,05`` for 3,5."""
+        decimal = _DECIMAL.fullmatch(self.answer.strip("$ "))
+        return f"{decimal[1]}0{decimal[2]}" if decimal and decimal[2].strip("0") else _skip("no_twin")
 
     @property
     def longer_name(self) -> str:
-        return longer_name(self.answer) or _skip("no_twin")
+        """Return ``Paris, Texas`` for Paris."""
+        return f"{self.answer.strip()}, Texas" if _NAME.fullmatch(self.answer.strip()) else _skip("no_twin")
 
     @property
     def function_value(self) -> str:
-        """Return ``f(3)`` for a function f of the question; read as a product f·3, it would be 0."""
-        return function_value(self.row.question, self.answer) or _skip("no_twin")
+        """Return ``-g(0)`` for 0, where g is the question's function; read as a product g·0, it would be 0."""
+        function = _FUNCTION.search(self.row.question)
+        return f"-{function[1]}(0)" if function and _ZERO.fullmatch(self.answer.strip("$ ")) else _skip("no_twin")
 
     @cached_property
     def solution(self) -> str:

@@ -12,7 +12,7 @@ from msgspec import Struct
 from workbench.core.selection import is_usable_number
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.records import Ask, CallFailed, Reply, Scoring, Task
-from workbench.verifiers.base import Isolation, Judged
+from workbench.verifiers.base import Judged
 from workbench.verifiers.control_tokens import join_parts, neutralised
 from workbench.verifiers.judges.grading import NO_LOGPROBS, word_probability
 from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS, OneServer, choice, number, switch, whole_number
@@ -229,10 +229,8 @@ class RewardModel(OneServer):
         **GRADING_OPTIONS,
         **LIMIT_OPTIONS,
     }
-    preload: ClassVar[tuple[str, ...]] = ()
     name: str = "reward-model"
     version: str = "2"
-    isolation: Isolation = "served"
 
     def __init__(self, **options: str) -> None:
         self._dialect: Task = choice(options, "dialect", _DIALECTS, "score")

@@ -41,10 +41,11 @@ class Stage(Struct, frozen=True, kw_only=True):
     types: tuple[str, ...] = ()
 
     def is_for(self, subtype: str | None) -> bool:
-        """Return whether the stage is called for items of a subtype; a stage with types ignores untyped items."""
-        return not self.types or (
-            subtype is not None and any(subtype in (one, *_covered_subtypes(one, subtype)) for one in self.types)
-        )
+        """Return whether the stage is called for items of a subtype; a stage with types ignores untyped items.
+
+        The type ``A`` includes the subtype ``A1``.
+        """
+        return not self.types or (subtype is not None and not {subtype, subtype[:1]}.isdisjoint(self.types))
 
     def settled(self, verdict: Verdict) -> Outcome | None:
         """Return the stack's outcome by this stage's verdict; None if the item is passed on to the next stage."""
@@ -67,11 +68,6 @@ class Stage(Struct, frozen=True, kw_only=True):
 def _format_score(score: float) -> str:
     short = f"{score:g}"
     return short if float(short) == score else repr(float(score))
-
-
-def _covered_subtypes(one: str, subtype: str) -> tuple[str, ...]:
-    """Return the subtype if the type ``one`` includes it: ``A`` includes ``A1``."""
-    return (subtype,) if len(one) == 1 and subtype.startswith(one) else ()
 
 
 def stages(text: str) -> tuple[Stage, ...]:

@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
-from workbench.coding.evolution.growing import PlannedStep, finish_step, plan_step
+from workbench.coding.evolution.growing import finish_step, plan_step
 from workbench.coding.evolution.replies import ReadTests
-from workbench.coding.records.evolution import MODES, EvolutionSettings, Evolved, Mode, PoolStep
+from workbench.coding.records.evolution import MODES, EvolutionSettings, Evolved, GrowthStep, Mode, PoolStep
 from workbench.core.code import CodeTest
 from workbench.data.alike import random_generator
 
@@ -19,7 +19,7 @@ EXECUTED = ["ppff", "pfff", "ptfx"]
 
 
 def step(mode: Mode, reference: str | None) -> tuple[list[str], dict[str, int], tuple[str, ...]]:
-    plan = PlannedStep(round=1, mode=mode, shown=(0, 1), view=(0,))
+    plan = GrowthStep(round=1, mode=mode, shown=(0, 1), view=(0,))
     found = finish_step(plan, ReadTests(TESTS, 4, Counter()), EXECUTED, reference, SETTINGS, replied=True)
     return [test.source[9:10] for test in found.tests], found.rejected, found.outcomes
 

@@ -221,7 +221,7 @@ def test_problems_nothing_is_written_for(tmp_path: Path, server: ScriptedServer)
 
 
 def test_one_model_a_suite_and_filters_by_name(project: Project, server: ScriptedServer) -> None:
-    with pytest.raises(UsageError, match="One model"):
+    with pytest.raises(UsageError, match="A suite is written by one model"):
         write_tests(
             project, "utg", SuiteOptions(filters="all"), models_from(project, ["m", "n"], {"base_url": server.url})
         )

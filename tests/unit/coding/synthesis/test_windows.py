@@ -97,7 +97,7 @@ def test_contests_of_a_window_are_asked_about_both_days_included(
     [
         (("--since", "2024-13-01"), "2025-01-31"),
         (("--until", "yesterday"), "2025-01-31"),
-        (("--since", "2025-02-01", "--until", "2025-01-31"), "Turn them round"),
+        (("--since", "2025-02-01", "--until", "2025-01-31"), "Swap them"),
     ],
 )
 def test_days_that_are_none_are_refused(call: Call, tmp_path: Path, days: tuple[str, ...], says: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers import make_project, numbered
+from tests.helpers import make_project, merge, numbered
 from workbench.care.backups import restore_backup
 from workbench.care.doctor import examine
 from workbench.care.rescuing import rescue
@@ -19,7 +19,6 @@ from workbench.interchange.archive import write_archive
 from workbench.labelling.annotating import AnnotationSession
 from workbench.labelling.answers import Answer
 from workbench.labelling.bundling import bundle
-from workbench.labelling.merging import merge
 from workbench.labelling.people import assign
 
 OTHER = {

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.helpers import make_project, numbered
+from tests.helpers import make_project, merge, numbered
 from tests.older import newer, newer_events
 from workbench.care.doctor import examine
 from workbench.care.rescuing import rescue
@@ -23,7 +23,6 @@ from workbench.core.database.looking import open_read_only
 from workbench.core.database.schema_check import differences
 from workbench.core.errors import StoreError
 from workbench.core.project import open_project
-from workbench.labelling.merging import merge
 
 ROOT = Path(__file__).resolve().parents[4]
 

@@ -123,7 +123,7 @@ def test_equal_answers_labelled_incorrect_come_before_other_letters_labelled_cor
 
 
 def test_equal_answers_need_a_verifier_that_compares_them(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="compares final answers as texts"):
+    with pytest.raises(UsageError, match="extracts final answers"):
         queue(voted(tmp_path, "+"), "exact-label")
 
 

@@ -96,16 +96,16 @@ def test_who_is_on_the_panel_is_part_of_the_identity() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"reducer": "mean"}, "reducer: there is no panel"),
-        ({"panel": "m"}, "panel: the same model judges twice"),
-        ({"panel": "m2,m2"}, "panel: the same model judges twice"),
+        ({"reducer": "mean"}, "reducer: only a panel has this option"),
+        ({"panel": "m"}, "panel: the same model is named twice"),
+        ({"panel": "m2,m2"}, "panel: the same model is named twice"),
         ({"panel": "m2", "reducer": "most"}, "reducer: "),
         ({"panel": "m2", "weights": "1,2"}, "weights: only reducer=weighted uses them"),
         ({"panel": "m2", "reducer": "weighted"}, "weights: only reducer=weighted uses them"),
         ({"panel": "m2", "reducer": "weighted", "weights": "1,2,3"}, "weights: 2 positive numbers"),
         ({"panel": "m2", "reducer": "weighted", "weights": "1,-2"}, "weights: 2 positive numbers"),
         ({"panel": "m2", "reducer": "weighted", "weights": "1,x"}, "weights: 2 positive numbers"),
-        ({"panel": "m2", "strategy": "mcts"}, "panel: mcts takes no panel"),
+        ({"panel": "m2", "strategy": "mcts"}, "panel: the strategy mcts has no panel"),
     ],
 )
 def test_what_is_no_panel_is_refused(options: dict[str, str], said: str) -> None:

@@ -33,7 +33,7 @@ def test_pairwise_and_reward_models_take_the_fields() -> None:
 @pytest.mark.parametrize("dialect", ["score", "classify", "pooling", "rerank"])
 @pytest.mark.parametrize("option", [{"reasoning_effort": "low"}, {"max_tokens_field": "max_completion_tokens"}])
 def test_effort_is_refused_where_no_call_takes_it(dialect: str, option: dict[str, str]) -> None:
-    with pytest.raises(OptionError, match=f"{next(iter(option))}: it is for chats"):
+    with pytest.raises(OptionError, match=f"{next(iter(option))}: it is an option for chat"):
         Registry().load("reward-model", {**SERVER, "dialect": dialect, **option})
 
 
@@ -59,12 +59,12 @@ def test_who_writes_tests_has_effort_and_fields_of_its_own(strategy: str) -> Non
     [
         ({"test_reasoning_effort": "low"}, "test_reasoning_effort: it requires test_model"),
         ({"test_extra_body": "{}"}, "test_extra_body: it requires test_model"),
-        ({"test_model": "w", "test_extra_body": "[1]"}, "test_extra_body: it takes a JSON object"),
+        ({"test_model": "w", "test_extra_body": "[1]"}, "test_extra_body: must be a JSON object"),
         (
             {"test_model": "w", "test_extra_body": '{"messages": []}'},
             "test_extra_body: 'messages' is a field that the judge sets itself",
         ),
-        ({"test_model": "w", "test_reasoning_effort": "very high"}, "test_reasoning_effort: it takes one word"),
+        ({"test_model": "w", "test_reasoning_effort": "very high"}, "test_reasoning_effort: must be one word"),
     ],
 )
 def test_wrong_fields_of_the_tests_writer_are_refused(options: dict[str, str], words: str) -> None:

@@ -169,9 +169,9 @@ def test_the_other_prompt_of_the_release_is_told_by_its_bytes(tmp_path: Path, mo
     for reference, data in ((True, WITH), (False, WITHOUT)):
         digest = hashlib.sha256(data).hexdigest()
         monkeypatch.setitem(VERIFYBENCH, reference, structs.replace(VERIFYBENCH[reference], sha256=digest))
-    with pytest.raises(UsageError, match=r"w_ref\.txt: it is the release's prompt/wo_ref\.txt"):
+    with pytest.raises(UsageError, match=r"w_ref\.txt: this is the file prompt/wo_ref\.txt of the release"):
         llm_judge(published=str(copy))
-    with pytest.raises(UsageError, match=r"wo_ref\.txt: it is the release's prompt/w_ref\.txt"):
+    with pytest.raises(UsageError, match=r"wo_ref\.txt: this is the file prompt/w_ref\.txt of the release"):
         llm_judge(published=str(copy), reference="false")
 
 

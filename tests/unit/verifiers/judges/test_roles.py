@@ -212,8 +212,8 @@ def test_a_roles_file_in_toml_has_sections_sampling_and_a_fence(folder: Path) ->
     [
         ("analyze.txt", "Look.", "'analyze' is not a valid role"),
         ("compare.txt", "", "it is empty"),
-        ("compare.txt", "Hello\n<|user|>: {answer}", ":1: something stands before"),
-        ("compare.txt", "<|system|>:\n\n<|user|>: {answer}", ":1: the turn .* says nothing"),
+        ("compare.txt", "Hello\n<|user|>: {answer}", ":1: there is text before"),
+        ("compare.txt", "<|system|>:\n\n<|user|>: {answer}", ":1: the turn .* is empty"),
         ("compare.txt", "<|user|>: {answer}\n{analysis}", ":2: {analysis} is not a placeholder here"),
         ("compare.txt", "{{test}} {answer}", ":1: doubled braces"),
         ("compare.toml", 'x = 1\n[[messages]]\nrole = "user"\ncontent = "a"', "unknown field `x`"),
@@ -222,7 +222,7 @@ def test_a_roles_file_in_toml_has_sections_sampling_and_a_fence(folder: Path) ->
             '[[messages]]\nrole = "user"\ncontent = "a {sense} b"',
             ":3: {sense} is not a placeholder here",
         ),
-        ("generate.txt", "<|user|>: Tests for {code}", "tests are written from the problem alone"),
+        ("generate.txt", "<|user|>: Tests for {code}", "writes tests from the problem alone"),
         ("analyse.txt", "Is the logic of {code} right?", r"analyse.txt: without {title} or {focus} every .* same"),
         (
             "analyse.toml",
@@ -252,7 +252,7 @@ def test_a_prompt_of_one_subtask_has_its_name_and_needs_no_title(folder: Path) -
 
 
 def test_two_files_of_one_role_and_a_folder_without_any_are_refused(folder: Path) -> None:
-    with pytest.raises(UsageError, match="no file of a role"):
+    with pytest.raises(UsageError, match="no prompt file for a role"):
         llm_judge(strategy="mcts", prompts=str(folder))
     (folder / "compare.txt").write_text("{answer}")
     (folder / "compare.toml").write_text('[[messages]]\nrole = "user"\ncontent = "a"')

@@ -146,7 +146,7 @@ def test_what_is_no_rubric_is_refused_with_its_line(tmp_path: Path, before: str,
     [
         ({"parser": "verifybench"}, "parser: a rubric uses its own parser"),
         ({"top_logprobs": "5"}, "top_logprobs: a verdict of rubric .* is not a single word"),
-        ({"strategy": "verifybench"}, "template: one with .*criteria.* goes with strategy=rubric"),
+        ({"strategy": "verifybench"}, "template: a template with .*criteria.* needs strategy=rubric"),
     ],
 )
 def test_what_goes_with_no_rubric_is_refused(essay: str, options: dict[str, str], said: str) -> None:

@@ -76,12 +76,12 @@ def test_a_chat_is_another_judge_and_none_is_who_it_was() -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"dialect": "score", "chat": "true"}, "chat: score takes question and completion apart"),
+        ({"dialect": "score", "chat": "true"}, "chat: score already sends question and completion separately"),
         ({"dialect": "rerank", "chat": "true"}, "chat: rerank"),
-        ({"dialect": "pooling", "answer": "{completion}"}, "answer: it is a chat's"),
+        ({"dialect": "pooling", "answer": "{completion}"}, "answer: only a chat"),
         ({"dialect": "pooling", "chat": "true", "answer": "none"}, "answer: it contains {completion}"),
         ({"dialect": "pooling", "chat": "true", "answer": "{completion} {question}"}, "no other placeholder"),
-        ({"dialect": "pooling", "chat": "true", "format": "{question} {completion}"}, "has no place in it"),
+        ({"dialect": "pooling", "chat": "true", "format": "{question} {completion}"}, "can't be used"),
         ({"dialect": "pooling", "chat": "maybe"}, "chat: it is true"),
     ],
 )

@@ -129,7 +129,7 @@ def test_a_class_must_be_chosen_where_there_are_several() -> None:
     assert isinstance(silent, CallFailed)
     assert (silent.code, "label=" in silent.detail) == ("malformed", True)
     assert isinstance(beyond, CallFailed)
-    assert "place 2" in beyond.detail
+    assert "position 2" in beyond.detail
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_what_changes_a_score_or_a_verdict_is_identity_and_nothing_else() -> Non
         ({"reference": "maybe"}, "reference: it is true or on or false or off"),
         ({"format": "{question} {answer}"}, "format: there is no {answer}"),
         ({"format": "nothing"}, "format: {question} is missing"),
-        ({"format": "{question} {completion}"}, "format: {completion} has no place"),
+        ({"format": "{question} {completion}"}, "format: {completion} can't be used"),
         ({"format": "{question} {reference}"}, "format: {reference} can't be used, since reference is not true"),
         ({"format": "{question}", "dialect": "pooling"}, "format: {completion} is missing"),
         ({"format": "{question} {completion}", "dialect": "pooling", "reference": "on"}, "{reference} is missing"),

@@ -8,7 +8,7 @@ import binascii
 import pickle
 import re
 import zlib
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -86,14 +86,6 @@ def _io_text(value: Any, key: str) -> str:
 
 
 _SECONDS: Final = re.compile(r"\s*(\d{1,4}(?:\.\d{1,6})?)\s*(?:s|sec|second)")
-
-
-def fits_apps(keys: Collection[str]) -> bool:
-    return {"problem_id", "question", "solutions", "input_output"} <= set(keys)
-
-
-def fits_taco(keys: Collection[str]) -> bool:
-    return {"question", "solutions", "input_output"} <= set(keys)
 
 
 def apps(row: CodeRow) -> Iterable[CodeRecord]:
@@ -189,10 +181,6 @@ class _LiveCodeBenchTest(Struct, gc=False):
     input: str
     output: str
     testtype: str
-
-
-def fits(keys: Collection[str]) -> bool:
-    return {"question_content", "question_id", "public_test_cases"} <= set(keys)
 
 
 def read(row: CodeRow) -> Iterable[ProblemRecord]:
@@ -321,10 +309,6 @@ unittest.defaultTestLoader.loadTestsFromTestCase(TestCases).run(result)
 assert not result.failures, result.failures[0][1]
 assert result.wasSuccessful(), result.errors[0][1]
 """
-
-
-def fits_bigcodebench(keys: Collection[str]) -> bool:
-    return {"task_id", "complete_prompt", "canonical_solution", "test", "entry_point"} <= set(keys)
 
 
 def read_bigcodebench(row: CodeRow) -> Iterable[ProblemRecord]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
@@ -329,10 +329,6 @@ _ORACLES: Final = ("find_zero", "are_equivalent", "sum_div", "surface_Area", "di
 """Functions whose results EvalPlus checks by special rules, not by comparison."""
 
 
-def fits(keys: Collection[str]) -> bool:
-    return {"task_id", "prompt", "entry_point", "canonical_solution", "base_input", "plus_input"} <= set(keys)
-
-
 def read(row: CodeRow) -> Iterable[ProblemRecord]:
     """Return the problem in a row: the suite ``base`` has the original inputs, ``plus`` the inputs that EvalPlus added.
 
@@ -406,10 +402,6 @@ _EXTENDED: Final = re.compile(r"^    inputs = \[", re.MULTILINE)
 """How the check function of HumanEval+ begins, which lists all original and added inputs."""
 
 
-def fits_humaneval(keys: Collection[str]) -> bool:
-    return {"task_id", "prompt", "entry_point", "canonical_solution", "test"} <= set(keys)
-
-
 def read_humaneval(row: CodeRow) -> Iterable[ProblemRecord]:
     """Return the problem in a row: the suite ``base`` has its checks; for HumanEval+, ``plus`` has base and added
     checks.
@@ -439,10 +431,6 @@ def read_humaneval(row: CodeRow) -> Iterable[ProblemRecord]:
 
 
 SOURCE = "code/MBPP"
-
-
-def fits_mbpp(keys: Collection[str]) -> bool:
-    return {"task_id", "code", "test_list"} <= set(keys) and not {"text", "prompt"}.isdisjoint(keys)
 
 
 def read_mbpp(row: CodeRow) -> Iterable[ProblemRecord]:

@@ -7,7 +7,7 @@ Tests in languages other than Python need an external runner of the language; LL
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import Final
 
 from workbench.core.code import Problem, ProblemRecord
@@ -35,10 +35,6 @@ _STRICT: Final = """\
 console.assert = function (holds, ...said) { if (!holds) { throw new Error(said.join(" ") || "assertion failed"); } };
 """
 """Makes a failed console.assert raise instead of only printing a line."""
-
-
-def fits(keys: Collection[str]) -> bool:
-    return {"task_id", "prompt", "declaration", "canonical_solution", "test"} <= set(keys)
 
 
 def read(row: CodeRow) -> Iterable[ProblemRecord]:

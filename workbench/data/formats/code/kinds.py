@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Set
 from typing import Any, Final, get_args
 
 from msgspec import Struct
@@ -34,14 +34,6 @@ from workbench.data.formats.source import CodeFormat
 _FORMS: Final[dict[str, SolutionForm]] = {name: name for name in get_args(SolutionForm)}
 _WRITERS: Final[dict[str, Writer]] = {name: name for name in get_args(Writer)}
 _MAX_NAME: Final = 100
-
-
-def fits_own_problems(keys: Collection[str]) -> bool:
-    return {"task_id", "prompt"} <= set(keys) and not {"tests", "plus_tests", "suites"}.isdisjoint(keys)
-
-
-def fits_own_solutions(keys: Collection[str]) -> bool:
-    return {"task_id", "solution_id", "code"} <= set(keys)
 
 
 def problems(row: CodeRow) -> Iterable[ProblemRecord]:
@@ -125,10 +117,6 @@ def _more_suites(row: CodeRow, of_ours: Collection[str] = ()) -> dict[str, Tests
 _SAMPLE_FORMS: dict[str, SolutionForm] = {"solution": "program", "completion": "continuation", "response": "reply"}
 
 
-def fits(keys: Collection[str]) -> bool:
-    return "task_id" in keys and not _SAMPLE_FORMS.keys().isdisjoint(keys) and set(FIELDS["reference"]).isdisjoint(keys)
-
-
 def numbering_reader() -> Callable[[CodeRow], Iterable[SolutionRecord]]:
     """Return a reader for the rows of one file; samples without an id are numbered from 0 within their task."""
     seen: Counter[str] = Counter()
@@ -168,10 +156,6 @@ def _solution_text(row: CodeRow) -> tuple[str, SolutionForm]:
 SOURCE = "code/EvolveCoder"
 
 
-def fits_evolvecoder(keys: Collection[str]) -> bool:
-    return {"id", "question", "tests"} <= set(keys)
-
-
 def read(row: CodeRow) -> Iterable[ProblemRecord]:
     """Return the problem in a row.
 
@@ -188,10 +172,6 @@ def read(row: CodeRow) -> Iterable[ProblemRecord]:
 
 
 _KEY = "all_solutions"
-
-
-def fits_scoring(keys: Collection[str]) -> bool:
-    return {"task_id", _KEY} <= set(keys)
 
 
 def read_scoring(row: CodeRow) -> Iterable[CodeRecord]:
@@ -284,34 +264,42 @@ class _FileKind(Struct, frozen=True):
     """One kind of file.
 
     Attributes:
-        fits: Returns whether a file with these keys is of this kind.
-        start: Returns a reader for the rows of one file.
+        keys: Keys that its rows have.
+        read: Returns the records of a row; None for samples, which are numbered within their file.
+        one_of: Keys of which its rows have at least one.
+        none_of: Keys that its rows don't have.
         problems: Whether its rows are problems (some with solutions), not only solutions.
     """
 
-    fits: Callable[[Collection[str]], bool]
-    start: Callable[[], Read]
+    keys: Set[str]
+    read: Read | None
+    one_of: Collection[str] = ()
+    none_of: Collection[str] = ()
     problems: bool = True
 
 
 _KINDS: Final[dict[CodeFormat, _FileKind]] = {
-    "scoring-verifiers": _FileKind(fits_scoring, lambda: read_scoring),
-    "evolved": _FileKind(seeds.fits_evolved, lambda: seeds.evolved),
-    "problems": _FileKind(fits_own_problems, lambda: problems),
-    "solutions": _FileKind(fits_own_solutions, lambda: solutions, problems=False),
-    "evalplus": _FileKind(evalplus.fits, lambda: evalplus.read),
-    "bigcodebench": _FileKind(contests.fits_bigcodebench, lambda: contests.read_bigcodebench),
-    "humaneval-x": _FileKind(humaneval_x.fits, lambda: humaneval_x.read),
-    "humaneval": _FileKind(evalplus.fits_humaneval, lambda: evalplus.read_humaneval),
-    "mbpp": _FileKind(evalplus.fits_mbpp, lambda: evalplus.read_mbpp),
-    "code-contests": _FileKind(seeds.fits_code_contests, lambda: seeds.code_contests),
-    "codeforces": _FileKind(seeds.fits_codeforces, lambda: seeds.codeforces),
-    "synthetic": _FileKind(seeds.fits_synthetic, lambda: seeds.synthetic),
-    "apps": _FileKind(contests.fits_apps, lambda: contests.apps),
-    "taco": _FileKind(contests.fits_taco, lambda: contests.taco),
-    "livecodebench": _FileKind(contests.fits, lambda: contests.read),
-    "evolvecoder": _FileKind(fits_evolvecoder, lambda: read),
-    "samples": _FileKind(fits, numbering_reader, problems=False),
+    "scoring-verifiers": _FileKind({"task_id", _KEY}, read_scoring),
+    "evolved": _FileKind({"task_id", "question", "tests", "origins", "reward_model"}, seeds.evolved),
+    "problems": _FileKind({"task_id", "prompt"}, problems, one_of={"tests", "plus_tests", "suites"}),
+    "solutions": _FileKind({"task_id", "solution_id", "code"}, solutions, problems=False),
+    "evalplus": _FileKind(
+        {"task_id", "prompt", "entry_point", "canonical_solution", "base_input", "plus_input"}, evalplus.read
+    ),
+    "bigcodebench": _FileKind(
+        {"task_id", "complete_prompt", "canonical_solution", "test", "entry_point"}, contests.read_bigcodebench
+    ),
+    "humaneval-x": _FileKind({"task_id", "prompt", "declaration", "canonical_solution", "test"}, humaneval_x.read),
+    "humaneval": _FileKind({"task_id", "prompt", "entry_point", "canonical_solution", "test"}, evalplus.read_humaneval),
+    "mbpp": _FileKind({"task_id", "code", "test_list"}, evalplus.read_mbpp, one_of={"text", "prompt"}),
+    "code-contests": _FileKind({"name", "description", "public_tests", "solutions"}, seeds.code_contests),
+    "codeforces": _FileKind({"id", "description", "input_format", "output_format", "official_tests"}, seeds.codeforces),
+    "synthetic": _FileKind({"prompt", "verification_info"}, seeds.synthetic),
+    "apps": _FileKind({"problem_id", "question", "solutions", "input_output"}, contests.apps),
+    "taco": _FileKind({"question", "solutions", "input_output"}, contests.taco),
+    "livecodebench": _FileKind({"question_content", "question_id", "public_test_cases"}, contests.read),
+    "evolvecoder": _FileKind({"id", "question", "tests"}, read),
+    "samples": _FileKind({"task_id"}, None, one_of=_SAMPLE_FORMS, none_of=FIELDS["reference"], problems=False),
 }
 """Kinds of code files by format, in the order in which they are tried: a kind whose keys are a subset of another's
 comes after it.
@@ -323,11 +311,16 @@ def holds_problems(format: CodeFormat) -> bool:
 
 
 def kind_of(keys: Collection[str]) -> CodeFormat | None:
-    return next((name for name, kind in _KINDS.items() if kind.fits(keys)), None)
+    there = set(keys)
+    for name, kind in _KINDS.items():
+        has_none = kind.one_of and there.isdisjoint(kind.one_of)
+        if kind.keys <= there and there.isdisjoint(kind.none_of) and not has_none:
+            return name
+    return None
 
 
 def reader(format: CodeFormat) -> Callable[[SourceDocument], Iterator[CodeRecord | Refusal]]:
-    read = _KINDS[format].start()
+    read = _KINDS[format].read or numbering_reader()
 
     def records(document: SourceDocument) -> Iterator[CodeRecord | Refusal]:
         try:

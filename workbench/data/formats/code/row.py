@@ -18,6 +18,7 @@ from workbench.data.formats.lines import (
     is_no_text,
     json_kind,
     no_text_error,
+    refuse_constant,
 )
 from workbench.data.formats.rows import extra_text, gold_of
 
@@ -210,7 +211,7 @@ def json_in(key: str, text: str) -> Any:
             limits.
     """
     try:
-        found = json.loads(text, parse_constant=_no_constant)
+        found = json.loads(text, parse_constant=refuse_constant)
         if "u0000" in text and _has_nul(found):
             raise nul_error(key)
         if "\\ud" in text.lower():
@@ -222,10 +223,6 @@ def json_in(key: str, text: str) -> Any:
     except ValueError as error:
         raise RefusedError("bad_json", key, f"{key} holds no JSON that can be read: {error}. Fix it.") from None
     return found
-
-
-def _no_constant(name: str) -> object:
-    raise ValueError(f"{name} is not a valid JSON number")
 
 
 def nul_error(key: str) -> RefusedError:

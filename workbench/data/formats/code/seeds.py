@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -25,10 +25,6 @@ _PYTHON3: Final = 3
 """The number of Python 3 among CodeContests' languages; other solutions are in Python 2, C++ and Java."""
 _PUBLIC: Final = "public_tests"
 _TESTS: Final = (_PUBLIC, "private_tests", "generated_tests")
-
-
-def fits_code_contests(keys: Collection[str]) -> bool:
-    return {"name", "description", _PUBLIC, "solutions"} <= set(keys)
 
 
 def code_contests(row: CodeRow) -> Iterable[CodeRecord]:
@@ -87,10 +83,6 @@ def _time_limit(row: CodeRow) -> float | None:
 # -- Codeforces by Open-R1: the statement in parts; no solutions.
 
 
-def fits_codeforces(keys: Collection[str]) -> bool:
-    return {"id", "description", "input_format", "output_format", "official_tests"} <= set(keys)
-
-
 def codeforces(row: CodeRow) -> Iterable[ProblemRecord]:
     """Return the problem in a row; it has no tests if they need a checker, an interactor or files.
 
@@ -133,10 +125,6 @@ def _statement(row: CodeRow, examples: Tests) -> str:
 _INFO: Final = "verification_info"
 _FENCED: Final = re.compile(r"\A```(?:python)?[ \t]*\n(.*?)\n?```\s*\Z", re.DOTALL)
 _MAX_BYTES: Final = 64 << 20
-
-
-def fits_synthetic(keys: Collection[str]) -> bool:
-    return {"prompt", _INFO} <= set(keys)
 
 
 def synthetic(row: CodeRow) -> Iterable[ProblemRecord]:
@@ -202,10 +190,6 @@ def _in_apps_format(info: dict[str, Any]) -> dict[str, Any]:
 
 
 # -- Exports of evolutions: problems with their final suites.
-
-
-def fits_evolved(keys: Collection[str]) -> bool:
-    return {"task_id", "question", "tests", "origins", "reward_model"} <= set(keys)
 
 
 def evolved(row: CodeRow) -> Iterator[ProblemRecord]:

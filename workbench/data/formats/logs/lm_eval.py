@@ -157,7 +157,16 @@ def run_of(path: Path) -> Run:
             continue
         task = named["task"] if named else _task_in(stem, configs)
         if task in configs:
-            return _run_from_results(task, found, configs[task])
+            directions = _value_at(_value_at(found, "higher_is_better"), task)
+            filters = _value_at(configs[task], "filter_list")
+            return Run(
+                task=task,
+                model=_model_name(found),
+                worse=frozenset(name for name, better in directions.items() if better is False)
+                if isinstance(directions, dict)
+                else frozenset(),
+                voting=frozenset(_voting_filters(filters if isinstance(filters, list) else [])),
+            )
     return Run(task=named["task"] if named else stem)
 
 
@@ -181,19 +190,6 @@ def _read_json(path: Path) -> Mapping[str, Any]:
 
 def _task_in(stem: str, configs: Mapping[str, Any]) -> str:
     return max((name for name in configs if stem.endswith(f"_{name}")), key=len, default=stem)
-
-
-def _run_from_results(task: str, results: Mapping[str, Any], config: object) -> Run:
-    directions = _value_at(_value_at(results, "higher_is_better"), task)
-    filters = _value_at(config, "filter_list")
-    return Run(
-        task=task,
-        model=_model_name(results),
-        worse=frozenset(name for name, better in directions.items() if better is False)
-        if isinstance(directions, dict)
-        else frozenset(),
-        voting=frozenset(_voting_filters(filters if isinstance(filters, list) else [])),
-    )
 
 
 def _model_name(results: Mapping[str, Any]) -> str | None:
@@ -287,7 +283,7 @@ class _LmEvalSample(Struct, frozen=True, kw_only=True):
         names = (
             [name for name in row if name in named_metrics]
             if isinstance(named_metrics, list)
-            else _unknown_metrics(row)
+            else [name for name, value in row.items() if name not in _KNOWN and isinstance(value, bool | int | float)]
         )
         return cls(
             row=row,
@@ -375,10 +371,6 @@ def _chosen_completions(sample: _LmEvalSample) -> Iterator[Logged]:
     question = _question(sample.row, options.prompt, reference)
     for text, grades in chosen.items():
         yield sample.logged(question, reference, text, tuple(grades))
-
-
-def _unknown_metrics(row: Mapping[str, Any]) -> list[str]:
-    return [name for name, value in row.items() if name not in _KNOWN and isinstance(value, bool | int | float)]
 
 
 def _question(row: Mapping[str, Any], prompt: str | None, reference: str) -> str:

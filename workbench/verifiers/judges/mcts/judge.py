@@ -7,6 +7,7 @@ from typing import Final
 
 import msgspec
 
+from workbench.core.options import record_from
 from workbench.core.verdict import Outcome, Verdict
 from workbench.llm.records import Ask
 from workbench.llm.server import ModelServer
@@ -91,11 +92,11 @@ class JudgeTasks:
         """Return whether the subtask should be done next. Source: MCTS-Judge, table 10."""
         done = ", ".join(one.subtask.title for one in history) or "none"
         call = fill_call(self._calls["assess"], title=subtask.title, focus=subtask.focus, done=done)
-        return self._parse_yes_or_no(await self._ask_step(call, f"{subtask.id}: self-assess", rollout))
+        return _yes_or_no(await self._ask_step(call, f"{subtask.id}: self-assess", rollout), self._parser)
 
     async def sound(self, history: History, conclusion: bool | None, rollout: int) -> bool | None:
         call, made = self._with_history(fill_call(self._calls["evaluate"], conclusion=_SAID[conclusion]), history)
-        doubts = self._parse_yes_or_no(await self._ask_step(call, "self-evaluate", rollout, made))
+        doubts = _yes_or_no(await self._ask_step(call, "self-evaluate", rollout, made), self._parser)
         return None if doubts is None else not doubts
 
     async def _do_subtasks(self, subtasks: Sequence[Subtask], history: History, rollout: int) -> list[SubtaskFinding]:
@@ -107,7 +108,7 @@ class JudgeTasks:
         # If an analysis is empty or truncated, its summary has no verdict either.
         return [
             SubtaskFinding(
-                self._parse_yes_or_no(summary) if self._is_usable(analysis) else None, first + place, analysis.answer
+                _yes_or_no(summary, self._parser) if self._is_usable(analysis) else None, first + place, analysis.answer
             )
             for place, (analysis, summary) in enumerate(zip(analyses, summaries, strict=True))
         ]
@@ -134,9 +135,6 @@ class JudgeTasks:
 
     def _is_usable(self, analysis: DelimitedReply) -> bool:
         return bool(analysis.answer.strip()) and not unusable(analysis, strict=self._parser.is_strict)
-
-    def _parse_yes_or_no(self, heard: DelimitedReply) -> bool | None:
-        return _yes_or_no(heard, self._parser)
 
 
 async def global_evaluation(case: JudgeCase, ask: Ask, call: TemplateCall, parser: Parser) -> bool | None:
@@ -223,11 +221,12 @@ class ItemSearch:
 
     async def _choose(self, path: Sequence[Node], number: int) -> SelectionStep:
         node = path[-1]
-        favourite, assessed = self.tree.favourite(node), None
+        favourite = self.tree.favourite(node)
+        assessed: Action | None = None
         if self.options.selection == "uct+llm":
             subtask = self.order[node.level]
             yes = await self._voices.assess(subtask, self._history(self._trajectory_steps(path)), number)
-            assessed = None if yes is None else _action_name(yes)
+            assessed = None if yes is None else "subtask" if yes else "null"
         chosen = favourite
         if assessed is not None and self._draws.number("select", number, node.level) >= self._uct_share:
             chosen = assessed
@@ -273,13 +272,7 @@ class ItemSearch:
 
     def _trajectory_steps(self, path: Sequence[Node]) -> list[TrajectoryStep]:
         return [
-            TrajectoryStep(
-                level=node.level,
-                subtask=self.order[node.level - 1].id,
-                outcome=node.outcome,
-                call=node.call,
-                node=node.id,
-            )
+            record_from(TrajectoryStep, node, subtask=self.order[node.level - 1].id, node=node.id)
             for node in path
             if node.action == "subtask"
         ]
@@ -305,10 +298,6 @@ class ItemSearch:
             rollout.execution = await self._executor.run(number)
         execution = rollout.execution or self.execution
         return execution is not None and execution.h == rollout.f
-
-
-def _action_name(subtask: bool) -> Action:
-    return "subtask" if subtask else "null"
 
 
 _LATER: Final = ("alpha", "w_u", "w_l", "epsilon", "simulation", "history")
@@ -374,16 +363,13 @@ class Mcts:
         await search.run()
         weigh(search.rollouts, search.tree, options.traj_weight)
         found = answer(search.rollouts, draws)
-        trace = SearchTrace(
-            options=options,
+        trace = record_from(
+            SearchTrace,
+            search,
             subtasks=self._list.version,
-            reward=reward,
             order=[subtask.id for subtask in order[: search.tree.depth]],
             tests=tests,
-            g=search.g,
-            execution=search.execution,
             nodes=search.tree.nodes,
-            rollouts=search.rollouts,
             answer=found,
         )
         return Judged(verdict=_verdict(found, tests), trace=msgspec.to_builtins(trace))

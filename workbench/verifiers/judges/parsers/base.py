@@ -320,3 +320,8 @@ def reading_of(correct: bool | None) -> Reading:
     if correct is None:
         return Reading("abstain", reason="unparsed")
     return Reading("correct" if correct else "incorrect")
+
+
+def reading_of_word(word: str | None) -> Reading:
+    """Return the reading of "yes" or "no"; of anything else, that it can't be parsed."""
+    return reading_of({"yes": True, "no": False}.get(word or ""))

@@ -16,6 +16,7 @@ from workbench.verifiers.judges.parsers.base import (
     own_lines,
     own_text,
     reading_of,
+    reading_of_word,
     verdict_in,
 )
 
@@ -43,21 +44,17 @@ def strict(raw: str, delimiter: str | None = None) -> Reading:
     if not lines:
         return reading_of(None)
     if last := _leading_word(lines[-1]):
-        return _reading_of_word(last)
+        return reading_of_word(last)
     first, bare = _leading_word(lines[0]), verdict_in(lines, _only_word)
-    return _reading_of_word(DOUBT if first and bare and first != bare else bare or first)
+    return reading_of_word(DOUBT if first and bare and first != bare else bare or first)
 
 
 def labelled(raw: str, delimiter: str | None = None) -> Reading:
     """Read the Yes or No after the label, in the last line that begins with a label."""
     lines = own_lines(raw, delimiter)
-    return _reading_of_word(
+    return reading_of_word(
         verdict_in(lines, lambda line: _leading_word(line) if _LABELLED.match(line.lstrip(MARKUP)) else None)
     )
-
-
-def _reading_of_word(word: str | None) -> Reading:
-    return reading_of({"yes": True, "no": False}.get(word or ""))
 
 
 def _leading_word(line: str) -> str | None:

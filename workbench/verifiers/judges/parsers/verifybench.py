@@ -10,6 +10,7 @@ from workbench.verifiers.judges.parsers.base import (
     Reading,
     own_lines,
     reading_of,
+    reading_of_word,
     single_match,
     verdict_in,
 )
@@ -35,18 +36,14 @@ def upstream(raw: str, delimiter: str | None = None) -> Reading:
 def strict(raw: str, delimiter: str | None = None) -> Reading:
     """Read the last line that is a judgment or only Yes or No; else the last Yes or No that begins a statement."""
     lines = own_lines(raw, delimiter)
-    return _reading_of_word(
+    return reading_of_word(
         verdict_in(lines, _word_of_line) or verdict_in(lines, lambda line: single_match(_ALONE, _ECHO.sub(" ", line)))
     )
 
 
 def labelled(raw: str, delimiter: str | None = None) -> Reading:
     """Read the last line with a judgment after the label "Final Judgment:"."""
-    return _reading_of_word(verdict_in(own_lines(raw, delimiter), lambda line: single_match(_LABELLED, line)))
-
-
-def _reading_of_word(word: str | None) -> Reading:
-    return reading_of({"yes": True, "no": False}.get(word or ""))
+    return reading_of_word(verdict_in(own_lines(raw, delimiter), lambda line: single_match(_LABELLED, line)))
 
 
 def _word_of_line(line: str) -> str | None:

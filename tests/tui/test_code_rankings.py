@@ -117,5 +117,5 @@ async def test_where_nothing_can_be_ranked_it_is_said_in_full_and_what_to_do(tmp
         notes = app.screen.query_one("#code-rankings-notes")
         said = text_of(app, "#code-rankings-notes")
         assert "There is no complete run with scores" in said
-        assert "is on each problem's screen" in said
+        assert "Each problem's screen shows the order" in said
         assert notes.size.height >= notes.virtual_size.height > 3

@@ -103,7 +103,7 @@ async def test_a_passing_fault_is_repeated_and_its_bytes_are_the_same(code: str)
     assert (journal.attempts[0].code, dict(caller.errors)) == (code, {code: 1})
     assert server.received[0].raw == server.received[1].raw
     assert clock.sleeps == [3.0 if code == "rate_limit" else 0.5]
-    assert [one.partition(" It says: ")[2] != "" for one in caller.warnings] == [True] * (code == "rate_limit")
+    assert [one.partition(" The server says: ")[2] != "" for one in caller.warnings] == [True] * (code == "rate_limit")
 
 
 async def test_who_waits_for_a_rate_limit_says_so_once_in_the_servers_words() -> None:
@@ -337,7 +337,7 @@ async def test_warnings_are_given_once() -> None:
                 await caller.call(1, "judge", request, sample)
     assert len(caller.warnings) == 2
     assert "top_k is not sent to Ollama" in caller.warnings[0]
-    assert "cut prompts silently" in caller.warnings[1]
+    assert "truncate prompts silently" in caller.warnings[1]
 
 
 async def test_a_recorded_reply_is_known_as_such() -> None:

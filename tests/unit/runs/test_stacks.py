@@ -312,7 +312,7 @@ def test_a_list_in_the_settings_file_is_a_stack(project: Project) -> None:
                 '[verifiers.both]\nkind = "stack"\nstages = ["rules:correct", "dear:score>=0.5/correct@A/B", "dear"]\n'
             )
         assert runs.work(start(project, "both", trust=True).run).state == "complete"
-        with pytest.raises(UsageError, match="not a verifier of this project that a panel"):
+        with pytest.raises(UsageError, match="not a verifier of this project that can be in a panel"):
             construct_verifier(resolve_verifier(project, "judge-panel", {"members": "dear,both"}))
 
 

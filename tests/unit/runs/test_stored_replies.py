@@ -95,7 +95,7 @@ def test_asking_again_takes_verdicts_back_and_no_reply_that_is_stored(runs: Here
         assert runs.start(server.url, "c").verdicts == ALL_NO
         assert len(server.received) == 2 * ITEMS + 2
         assert runs.sql("SELECT count(*) FROM verdict_calls WHERE run_id = ?", first.run) == [(ITEMS,)]
-    with pytest.raises(UsageError, match="do so again"):
+    with pytest.raises(UsageError, match="can judge items again"):
         start(runs.project, "exact", ask_again=True)
 
 

@@ -133,7 +133,7 @@ def test_select_takes_suites_rules_and_conditions(call: Call, database: Path) ->
     )
     assert "--rules formula keeps no ground truth: it has rank 1 in 0 of 1 problem." in err
     assert "keeps no ground truth" not in call("select", database)[2]
-    assert "on 40 real problems it had rank 1 in 10" in " ".join(call("select", "--help")[1].split())
+    assert "which had rank 1 in only 10 of 40 real problems" in " ".join(call("select", "--help")[1].split())
     (line,) = map(json.loads, out.splitlines())
     assert (code, line["rules"], line["exact"], line["selected"]) == (0, "formula", True, ["b", "c"])
     assert call("select", database, "--suite", "other")[0] == 2

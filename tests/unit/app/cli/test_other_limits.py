@@ -120,7 +120,7 @@ def test_a_disk_on_which_files_run_out_is_called_full_and_not_forbidden(given: G
                 done = run(*words)
                 assert done.returncode == 1
                 assert "no room for another file" in done.stderr
-                assert "Is it yours" not in done.stderr
+                assert "Check that you may read" not in done.stderr
             for log in disk.path.glob("p.db-*"):
                 log.unlink()
         disk.empty()

@@ -161,7 +161,7 @@ def test_only_outcomes_are_told_unless_assessments_are_asked_for() -> None:
     ("reuse", "history"), [("history", "none"), ("subtask", "outcomes"), ("subtask", "assessments")]
 )
 def test_a_history_that_contradicts_what_is_shared_is_refused(reuse: str, history: str) -> None:
-    with pytest.raises(ValueError, match=f"history: {history} does not go with reuse={reuse}"):
+    with pytest.raises(ValueError, match=f"history: {history} can't be combined with reuse={reuse}"):
         trace(Coin(), reuse=reuse, history=history)
 
 

@@ -61,7 +61,7 @@ async def test_who_asks_while_the_disk_is_full_is_told_and_nothing_is_asked_twic
                 assert answer_.status == 503
                 assert answer_.headers["retry-after"]
                 assert "full" in answer_.document["error"]
-                assert "Ask again" in answer_.document["error"]
+                assert "Send the request again" in answer_.document["error"]
                 assert (await post(server, "a")).status == 503
             found = await health(server)
             assert (found["ready"], found["state"], "full" in found["trouble"]) == (False, "waiting", True)

@@ -137,5 +137,5 @@ def test_a_table_that_says_nothing_is_refused_in_words(
 
 
 def test_columns_that_are_verifiers_have_their_names(project: Project, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="each column is a verifier"):
+    with pytest.raises(UsageError, match="each of its columns is a verifier"):
         import_verdicts(project, table(tmp_path, [["completion_id", "a"], ["1", "yes"]], "said.csv"), name="b")

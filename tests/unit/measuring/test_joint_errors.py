@@ -118,7 +118,7 @@ def test_without_gold_agreement_remains_and_the_words_say_so(project: Project) -
     report = joint_errors(project, gold="people")
     assert all(pair.kappa is not None and pair.errors.n == 0 for pair in report.errors)
     text = errors_text(report)
-    assert "No two of them have an item with gold in common." in text
+    assert "No two of them have a common item with gold." in text
     assert "nan" not in text
 
 

@@ -191,7 +191,7 @@ def test_what_a_stage_has_not_judged_is_left_out_and_counted(tmp_path: Path) -> 
         assert report.lacking > 0
         with pytest.raises(UsageError, match="No complete run of 'nobody'"):
             simulate(project, "rules, nobody")
-        with pytest.raises(UsageError, match="--stages: 'x' settles nothing"):
+        with pytest.raises(UsageError, match="--stages: 'x' decides nothing"):
             simulate(project, "rules:x")
 
 

@@ -190,7 +190,7 @@ def test_what_expired_is_asked_again_and_counted(runs: HereRunner, openai: Batch
     assert ended.usage is not None
     assert (ended.usage.unsent, ended.usage.errors["timeout"], ended.usage.answered + ended.usage.failed) == (5, 5, 40)
     warnings = " ".join(ended.usage.warnings)
-    assert "3 results of batch batch_0 belong to none of its calls" in warnings
+    assert "3 results of batch batch_0 belong to no call of it" in warnings
     assert "some calls are asked again: 5 timeout" in warnings
 
 
@@ -320,7 +320,7 @@ def test_a_panel_has_a_batch_for_each_model(runs: HereRunner, openai: BatchProvi
     ("kind", "options", "words"),
     [
         (JUDGE, {"server": "ollama", "base_url": "http://127.0.0.1:1/v1", "model": "m"}, "Ollama has no batch API"),
-        (JUDGE, {"server": "openai", "model": "m", "strategy": "mcts"}, "hundreds of batches"),
+        (JUDGE, {"server": "openai", "model": "m", "strategy": "mcts"}, "too many rounds"),
         (JUDGE, {"server": "openai", "model": "m", "stream": "true"}, "can't be streamed"),
         ("rules", {}, "rules does not support batches"),
     ],

@@ -107,12 +107,12 @@ def test_a_process_that_ended_but_was_not_collected_is_dead(project: Project) ->
 
 
 CLOCKS = {
-    "an hour on": {"wall": 3600.0},
-    "an hour back": {"wall": -3600.0},
-    "five seconds on": {"wall": 5.0},
-    "five seconds back": {"wall": -5.0},
-    "a night asleep": {"wall": 9 * 3600.0},
-    "stopped for a minute": {"wall": 60.0, "uptime": 60.0},
+    "an hour on": {"wall_clock": 3600.0},
+    "an hour back": {"wall_clock": -3600.0},
+    "five seconds on": {"wall_clock": 5.0},
+    "five seconds back": {"wall_clock": -5.0},
+    "a night asleep": {"wall_clock": 9 * 3600.0},
+    "stopped for a minute": {"wall_clock": 60.0, "uptime": 60.0},
 }
 """What the clocks have done since a runner's last sign of life; the second one stands still with the machine."""
 

@@ -293,7 +293,7 @@ def test_nobody_is_asked_before_every_stages_server_and_template_is_accepted(
         ("rules, pairwise", "stages: 'pairwise' is not a verifier of this project"),
         ("rules, execution", "'execution' runs programs"),
         ("rules, llm-judge", "'llm-judge' rejects its options"),
-        ("rules:maybe", "'maybe' settles nothing"),
+        ("rules:maybe", "'maybe' decides nothing"),
     ],
 )
 def test_what_is_no_stack_is_refused(project: Project, stages: str, said: str) -> None:

@@ -122,7 +122,7 @@ def test_the_front_is_drawn(database: str, tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (["--stages", "rules, nobody"], "No complete run of 'nobody'"),
-        (["--stages", "rules:maybe"], "'maybe' settles nothing"),
+        (["--stages", "rules:maybe"], "'maybe' decides nothing"),
         (["--stages", "rules", "--under", "1"], "--under is only for the search"),
         (["--verifier", "rules"], "Stacks are made of 2 to 8 verifiers, not 1: rules."),
         (["--not-worse-than", "gpt"], "'gpt' is not among the verifiers"),

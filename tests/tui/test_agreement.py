@@ -151,7 +151,7 @@ async def test_the_cell_under_the_cursor_is_told_in_full(tmp_path: Path) -> None
         assert "own repeats ↺ 100.0 (1) too few questions to say" in text_of(app, "#agreement-cell")
         assert "with others 66.7 (6) [" in text_of(app, "#agreement-cell")
         await press(pilot, "right", "right")
-        assert "no item in common" in text_of(app, "#agreement-cell")
+        assert "no common item" in text_of(app, "#agreement-cell")
 
 
 async def test_items_in_common_that_do_not_count_are_not_denied(tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ async def test_items_in_common_that_do_not_count_are_not_denied(tmp_path: Path) 
     record.say("bob", 1, "c", unblinded=True)
     async with opened(record.project) as (app, pilot):
         await press(pilot, *":g", "enter", "right")
-        assert "no item in common that counts: 1 label of theirs unblinded" in text_of(app, "#agreement-cell")
+        assert "no common item that counts: 1 label of theirs unblinded" in text_of(app, "#agreement-cell")
         said = text_of(app, "#agreement-conclusion")
         assert "No item has two labels that count; 1 unblinded label left out" in said
         assert "people open the project under their own name" in said

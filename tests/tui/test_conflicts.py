@@ -206,7 +206,7 @@ async def test_where_nobody_may_settle_the_coordinator_names_who_does(project: P
     people.pause(project, "chen", "on holiday")
     async with looking(project, person=None) as (app, pilot):
         await until(pilot, lambda: isinstance(app.screen, PeopleMenu))
-        text = " ".join(seen(app).split())
+        text = " ".join(seen(app).replace("│", " ").split())
         assert "These conflicts need a third person" in text
         assert "Gold and verdicts are a key away" in text
         await press(pilot, *"dora", "enter", "y")

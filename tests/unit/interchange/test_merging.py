@@ -231,7 +231,7 @@ def test_nothing_is_added_to_a_run_that_is_at_work(machines: Machines, monkeypat
         with project.database.write() as connection:
             stored_runs.queue(connection, 1, Selection(), 40, 1)
         before = dump(home, EVERYTHING)
-        with pytest.raises(RunError, match="at work"):
+        with pytest.raises(RunError, match="is active"):
             merge_runs(project, machines.shares[1:])
     assert dump(home, EVERYTHING) == before
 

@@ -235,7 +235,7 @@ def test_another_process_at_work_is_waited_for_and_then_told_of(
     monkeypatch.setattr(claim_runner, "_PATIENCE_S", 0.0)
     lease = Lease.acquire(project.database)
     assert lease is not None
-    with pytest.raises(RunError, match="at work"):
+    with pytest.raises(RunError, match="is active"):
         ask(project, models(project, server), asked("a"))
     lease.end()
     assert ask(project, models(project, server), asked("a"))[0] == ["about a"]

@@ -154,7 +154,7 @@ def test_a_run_at_work_is_not_disturbed(
     lease = Lease.acquire(project.database)
     assert lease is not None
     monkeypatch.setattr(claim_runner, "_PATIENCE_S", 0.0)
-    with pytest.raises(RunError, match="at work"):
+    with pytest.raises(RunError, match="is active"):
         probed(project, server, "P1")
     lease.end()
     assert server.received == []

@@ -195,7 +195,7 @@ def test_errors_are_taken_back_and_asked_again_on_request_alone(runs: HereRunner
 
 def test_errors_are_not_taken_back_while_the_run_is_at_work(runs: HereRunner, server: ScriptedServer) -> None:
     begun = start(runs.project, "asker", options(server.url))
-    with pytest.raises(RunError, match="at work"):
+    with pytest.raises(RunError, match="is active"):
         resume(runs.project, begun.run, retry_errors=True)
 
 

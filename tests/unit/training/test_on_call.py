@@ -141,7 +141,7 @@ def test_a_journal_is_one_process_s(tmp_path: Path) -> None:
             assert one(prompts=["q"], completions=["c"], answer=["a"]) == [1.0]
             with (
                 workbench.reward("llm-judge", options=options, journal=tmp_path / "c.db") as other,
-                pytest.raises(RunError, match="at work"),
+                pytest.raises(RunError, match="is active"),
             ):
                 other(prompts=["q"], completions=["c"], answer=["a"])
             with workbench.reward("llm-judge", options=options, journal=tmp_path / "d.db") as other:

@@ -371,7 +371,7 @@ def test_another_process_at_work_is_waited_for_by_the_user(
     other = Database(project.path)
     lease = Lease.acquire(other)
     assert lease is not None
-    with pytest.raises(RunError, match="at work"):
+    with pytest.raises(RunError, match="is active"):
         carry_out(project, plan(project, server.url, {"a": ""}))
     lease.end()
     other.close()

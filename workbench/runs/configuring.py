@@ -112,7 +112,7 @@ def require_free_name(project: Project, kind: str, options: Mapping[str, str], n
     Raises:
         OptionError: The name is bound to other options; the error is about the option ``name`` and suggests an unused
             name.
-        UsageError: As with `workbench.runs.choosing.choose`.
+        UsageError: As with `workbench.runs.choosing.resolve_verifier`.
         VerifierError: The kind can't be used.
     """
     chosen = resolve_verifier(project, kind, options, name)
@@ -132,7 +132,7 @@ def require_batches(project: Project, kind: str, options: Mapping[str, str]) -> 
 
     Raises:
         OptionError: The calls can't be sent in batches; the error is about the option ``batch``.
-        UsageError: As with `workbench.runs.choosing.choose`.
+        UsageError: As with `workbench.runs.choosing.resolve_verifier`.
         VerifierError: The kind can't be used.
     """
     # Only runs that call servers need the client's libraries.

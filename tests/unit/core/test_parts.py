@@ -27,13 +27,13 @@ from workbench.core.processes import started, this_process
 DIES = """
 import os, sys, tempfile
 from pathlib import Path
-from workbench.core.files import new_mark, part_folder, temporary_folder, whole_file
+from workbench.core.files import new_file_mark, part_folder, temporary_folder, whole_file
 tempfile.tempdir = sys.argv[1]
 place = Path(sys.argv[1]) / "out.csv"
 with whole_file(place) as file, part_folder(place.with_name("new.db")) as part, temporary_folder("merge") as other:
     (part / "new.db").write_text("half"), (part / "new.db-wal").write_text("half"), (other / "a").write_text("half")
-    os.symlink("/", place.with_name(f"symlink-race-{new_mark()}.new"))
-    (place.with_name(f"fill-{new_mark()}")).mkdir()
+    os.symlink("/", place.with_name(f"symlink-race-{new_file_mark()}.new"))
+    (place.with_name(f"fill-{new_file_mark()}")).mkdir()
     file.write(b"half"), file.flush()
     print("made", flush=True)
     sys.stdin.read() if len(sys.argv) > 2 else os._exit(9)

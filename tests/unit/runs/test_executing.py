@@ -334,8 +334,8 @@ def test_a_folder_to_write_in_is_refused_by_name_below_l3(
     work(project, lease)
     ended = run_info(project, info.run)
     assert (ended.state, ended.done, opened) == ("failed", 0, [])
-    assert "at isolation L3 only, not at L2" in (ended.message or "")
-    with pytest.raises(VerifierError, match="at isolation L3 only, not at L2"):
+    assert "Only isolation L3 has a scratch folder, not L2" in (ended.message or "")
+    with pytest.raises(VerifierError, match="Only isolation L3 has a scratch folder, not L2"):
         start(project, "execution", {"scratch": "8"}, "again")
 
 

@@ -138,7 +138,7 @@ def _hiding(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (proc / "self").mkdir(parents=True)
     (proc / "self/stat").touch()
     there = processes.spaces()
-    monkeypatch.setattr(processes, "namespaces", lambda: there)
+    monkeypatch.setattr(processes, "spaces", lambda: there)
     return proc
 
 
@@ -168,7 +168,7 @@ resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
 assert processes.boot_id() == "", "boot"
 resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 first = processes.this_process()
-assert first.boot and first.started and processes.life(first) == "lives", first
+assert first.boot and first.started and processes.life_of(first) == "lives", first
 """
 
 
@@ -341,8 +341,8 @@ def elsewhere() -> Iterator[subprocess.Popen[bytes]]:
     if shutil.which("unshare") is None or subprocess.run([*words, "true"], capture_output=True, check=False).returncode:
         pytest.skip("namespaces can't be made here")
     code = (
-        "import sys\nfrom workbench.core.processes import this_process, life\nus = this_process()\n"
-        "print(us.encode(), life(us), flush=True)\nsys.stdin.read()"
+        "import sys\nfrom workbench.core.processes import this_process, life_of\nus = this_process()\n"
+        "print(us.encode(), life_of(us), flush=True)\nsys.stdin.read()"
     )
     with subprocess.Popen(
         [*words, sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE

@@ -280,7 +280,7 @@ class FilterScreen(TableScreen, PromptScreen):
     def filter_piece(self) -> RemarkPiece:
         return RemarkPiece(fit(self.filter_text, min(cell_len(printable(self.filter_text)), _FILTER)), 1)
 
-    def cleared(self) -> bool:
+    def clear_restriction(self) -> bool:
         if self.table.chips:
             self.table.narrow(())
             self._apply_conditions(())

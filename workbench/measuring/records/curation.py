@@ -94,7 +94,7 @@ class PoolChange(Struct, frozen=True, kw_only=True):
 
 
 class DuplicatesReport(Struct, frozen=True, kw_only=True):
-    """The output of The output of ``workbench curate DB duplicates --json``.
+    """The output of ``workbench curate DB duplicates --json``.
 
     Attributes:
         similarity: What was compared: ``shingles``, or the model or file of embeddings.
@@ -169,7 +169,7 @@ class PoolChanged(Struct, frozen=True, kw_only=True):
 
 
 class TypesProposed(Struct, frozen=True, kw_only=True):
-    """The output of The output of ``workbench curate DB types --model NAME --json``.
+    """The output of ``workbench curate DB types --model NAME --json``.
 
     Attributes:
         run: The run that shows the calls and their cost.
@@ -191,7 +191,7 @@ class TypesProposed(Struct, frozen=True, kw_only=True):
 
 
 class TypesReport(Struct, frozen=True, kw_only=True):
-    """The output of The output of ``workbench curate DB types --json``.
+    """The output of ``workbench curate DB types --json``.
 
     Attributes:
         counting: Number of questions whose type is used in metrics: resolved, or from their file.
@@ -210,7 +210,7 @@ class TypesReport(Struct, frozen=True, kw_only=True):
 
 
 class DrawReport(SetReport, frozen=True, kw_only=True):
-    """The output of The output of ``workbench curate DB draw --json``.
+    """The output of ``workbench curate DB draw --json``.
 
     Attributes:
         sources, domains: Source or domain -> number of drawn questions.
@@ -246,7 +246,7 @@ class SourceStatus(Struct, frozen=True, kw_only=True):
 
 
 class PoolStatus(Struct, frozen=True, kw_only=True):
-    """The output of The output of ``workbench curate DB status --json``.
+    """The output of ``workbench curate DB status --json``.
 
     Attributes:
         questions: Number of questions of the pool, without code problems.

@@ -306,7 +306,7 @@ class SelectedProblems(Struct, frozen=True, kw_only=True):
 
 
 class RankingReport(Struct, frozen=True, kw_only=True):
-    """The output of The output of ``workbench code metrics --json``.
+    """The output of ``workbench code metrics --json``.
 
     Attributes:
         rows: One row for each verifier and data set.

@@ -431,7 +431,7 @@ class PublishSetScreen(FormScreen):
         written.update(_words(found))
         written.display = True
 
-    def trouble(self, error: BaseException | None) -> None:
+    def show_error(self, error: BaseException | None) -> None:
         self._update_title(writing=False)
         super().show_error(error)
 

@@ -404,7 +404,7 @@ async def serving(
     timeout: float | None,
     beside: ProcessMember | None = None,
 ) -> AsyncIterator[RewardServer]:
-    """Run a server as long as the context; for the arguments and further errors see `judging`.
+    """Run a server as long as the context; for the arguments and further errors see `open_judge`.
 
     Raises:
         UsageError: The port is not available.

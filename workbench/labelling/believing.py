@@ -224,7 +224,7 @@ def _check_answer(event: LabelEvent) -> None:
     if event.task == "type" and event.verdict is not None:
         raise MalformedError("verdict", "a question has an answer type, not a verdict")
     if event.task == "correctness" and event.subtype is not None:
-        raise MalformedError("subtype", "a completion has a verdict, not an answer type")
+        raise MalformedError("subtype", "an answer type belongs to a question, not to a completion")
     if event.kind in _ANSWERS and event.value is None:
         raise MalformedError("verdict" if event.task == "correctness" else "subtype", "it has no value")
     if event.subtype is not None and not is_subtype(event.subtype):

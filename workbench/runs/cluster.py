@@ -49,7 +49,7 @@ Key = TypeVar("Key")
 
 
 class ClusterSink(Protocol):
-    """The runner's interface for work on a cluster, in addition to storing."""
+    """What executing on a cluster calls on the runner, besides the methods of `VerdictSink` that store verdicts."""
 
     def check(self) -> None: ...
 

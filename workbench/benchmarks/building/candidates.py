@@ -70,7 +70,7 @@ def chosen(project: Project, known: Columns, selection: Selection) -> CandidateI
     rows = np.arange(len(known.item)) if kept is None else np.flatnonzero(kept)
     reader = project.database.reader()
     checks = np.isin(known.item[rows], building.checks(reader))
-    out = curation.reasons(reader)
+    out = curation.exclusion_reasons(reader)
     gone = np.isin(known.question[rows], list(out)) & ~checks
     why = counted([*["check"] * int(checks.sum()), *(out[one] for one in known.question[rows[gone]].tolist())])
     return CandidateItems(rows[~checks & ~gone], why)

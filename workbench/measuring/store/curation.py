@@ -181,7 +181,7 @@ def excluded_questions(connection: sqlite3.Connection, scope: Scope) -> Iterator
         yield OutQuestion(**dict(zip(OutQuestion.__struct_fields__, row, strict=True)))
 
 
-def reasons(connection: sqlite3.Connection) -> dict[int, str]:
+def exclusion_reasons(connection: sqlite3.Connection) -> dict[int, str]:
     return dict(connection.execute(f"SELECT q.id, k.reason {_FROM} WHERE k.kind = 'exclude' ORDER BY q.id").fetchall())
 
 

@@ -207,10 +207,10 @@ class _FormulaReader:
             return tree
         if not token[0].isalnum():
             raise ValueError
-        return FormulaTree(_RELATION.sub(_turn_inequality, token))
+        return FormulaTree(_RELATION.sub(_swap_inequality_sides, token))
 
 
-def _turn_inequality(found: re.Match[str]) -> str:
+def _swap_inequality_sides(found: re.Match[str]) -> str:
     return f"{found[3]}{'≤' if found[2] else '<'}{found[1]}"
 
 

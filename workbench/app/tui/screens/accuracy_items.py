@@ -70,7 +70,14 @@ class AccuracyItemsScreen(TableScreen):
         Action("accuracy-items.open", "enter", "open_item", "Open", "Open the item with the verdict's evidence."),
         Action("accuracy-items.which", "w", "next_kind(1)", "Which", "List all, wrong, wrongly accepted, undecided …"),
         Action("accuracy-items.what-if", "ctrl+t,f3", "what_if", "What if", "Try other options of the verifier."),
-        Action("accuracy-items.which-before", "W", "next_kind(-1)", "Previous kind", "List the previous kind.", False),
+        Action(
+            "accuracy-items.which-before",
+            "W",
+            "next_kind(-1)",
+            "Previous kind",
+            "List the previous kind of items.",
+            False,
+        ),
         Action("accuracy-items.triage", "m", "triage", "Triage", "Assign causes to the wrong verdicts, case by case."),
     )
     action_open_item = TableScreen.action_open_row

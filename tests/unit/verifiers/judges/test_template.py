@@ -212,9 +212,9 @@ def test_no_file_and_a_folder(tmp_path: Path) -> None:
 
 def test_a_reference_that_cannot_be_left_out(own: Path) -> None:
     own.write_text(OWN.replace("{?reference}R:{reference}{/reference}", "{reference}"), encoding="utf-8")
-    with pytest.raises(ValueError, match=r"reference: 'mine' needs it"):
+    with pytest.raises(ValueError, match=r"'mine' needs the reference"):
         llm_judge(template=str(own), reference="false")
-    with pytest.raises(ValueError, match="reference: 'xverify-no-question' needs it"):
+    with pytest.raises(ValueError, match="'xverify-no-question' needs the reference"):
         llm_judge(strategy="xverify", variant="no-question", reference="false")
 
 

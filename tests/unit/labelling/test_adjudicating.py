@@ -98,7 +98,7 @@ def test_a_label_that_changed_meanwhile_is_looked_at_first(project: Project, che
     conflict = following(chen)
     ben = AnnotationSession(project, "ben")
     ben.submit(ben.open(conflict.subject), Answer(verdict="unsuitable", reason="proof"))
-    with pytest.raises(AnnotationError, match="changed meanwhile"):
+    with pytest.raises(AnnotationError, match="changed in the meantime"):
         chen.decide(conflict, Ruling(verdict="correct"))
     ben.close()
 

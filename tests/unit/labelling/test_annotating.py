@@ -317,7 +317,7 @@ def test_a_lease_that_ran_out_goes_to_another_person_and_what_was_typed_stays(
         item = following(session)
         assert item.completion == held.completion
         session.submit(item, Answer(verdict="correct", subtype="A1"))
-    with pytest.raises(AnnotationError, match="Enough other annotators have labelled this item meanwhile"):
+    with pytest.raises(AnnotationError, match="Enough other annotators have labelled this item in the meantime"):
         amira.submit(held, CORRECT)
     assert rows(project, "SELECT note FROM drafts") == [("half a thought",)]
     chen.close()

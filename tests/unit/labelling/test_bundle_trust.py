@@ -402,7 +402,7 @@ def test_without_a_record_only_the_coordinators_word_brings_labels_in(scene: Sce
 
 def test_more_events_than_people_make_are_not_read(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workbench.labelling.believing.MOST_EVENTS", 0)
-    monkeypatch.setattr("workbench.labelling.believing.Believed.most", 3)
+    monkeypatch.setattr("workbench.labelling.believing.TrustedBundle.most", 3)
     report = scene.merge()
     assert "more than 3 events" in report.not_believed
     assert report.events_new == 0

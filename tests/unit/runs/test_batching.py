@@ -191,7 +191,7 @@ def test_what_expired_is_asked_again_and_counted(runs: HereRunner, openai: Batch
     assert (ended.usage.unsent, ended.usage.errors["timeout"], ended.usage.answered + ended.usage.failed) == (5, 5, 40)
     warnings = " ".join(ended.usage.warnings)
     assert "3 results of batch batch_0 belong to no call of it" in warnings
-    assert "some calls are asked again: 5 timeout" in warnings
+    assert "Some calls of batch batch_0 are repeated: 5 timeout" in warnings
 
 
 def test_what_fails_again_and_again_is_an_error_and_asked_anew_when_told(runs: HereRunner) -> None:

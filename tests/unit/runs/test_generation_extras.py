@@ -143,7 +143,7 @@ def test_embeddings_take_no_setting_of_chats(call: Call, database: Path, option:
             *("code", "duplicates", database, "--model", "m", "-o", f"base_url={server.url}", "-o", option)
         )
         assert (code, server.received) == (2, [])
-    assert "it is an option for chat" in err
+    assert "this option is for chat" in err
 
 
 def test_two_models_that_differ_in_effort_alone_complete_beside_each_other(call: Call, tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def test_an_own_one_begins_with_its_file(project: Project) -> None:
 @pytest.mark.parametrize(
     ("kind", "options", "words"),
     [
-        (KIND, {"strategy": "mcts"}, "mcts has its own"),
+        (KIND, {"strategy": "mcts"}, "the strategy mcts uses its own template"),
         (KIND, {"strategy": "template"}, "template: it is missing"),
         (KIND, {"strategy": "nobody"}, "strategy: it is"),
         ("bleu", {}, "uses no prompt template"),
@@ -124,7 +124,7 @@ def test_what_can_not_be_edited_says_why(project: Project, kind: str, options: d
 WRONG = {
     "syntax": (OURS.replace("version = 1", "version ="), ":2:"),
     "parser": (OURS.replace('"verifybench"', '"nobody"'), ":3:parser:"),
-    "no completion": (OURS.replace("{completion}", ""), "none of its calls shows the completion"),
+    "no completion": (OURS.replace("{completion}", ""), "none of its calls has a placeholder for the completion"),
     "placeholder": (OURS.replace("{question}", "{qestion}"), ":10:content:"),
     "section": (OURS.replace("{reference}", "{?reference}"), ":10:content:"),
     "unknown field": (OURS + "shell = 1\n", "shell"),

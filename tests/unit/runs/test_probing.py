@@ -132,7 +132,7 @@ def test_accepted_probes_come_with_their_evidence(project: Project) -> None:
 
 def test_the_newest_report_is_kept(project: Project) -> None:
     assert latest(project, "naive") is None
-    with pytest.raises(UsageError, match="never probed"):
+    with pytest.raises(UsageError, match="not been probed yet"):
         accepted(project, "naive")
     first = probed(project, "naive", "P1")
     second = probed(project, "naive", "P4", seed=3)

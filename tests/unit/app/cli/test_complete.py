@@ -129,7 +129,7 @@ def test_ctrl_c_keeps_what_was_answered(project: Project, call: Call) -> None:
         file = write_plan(project.path.parent, server.url, {"a": "concurrency = 1"})
         code, out, err = call("complete", project.path, file, "--trust")
         assert (code, out) == (130, "")
-        assert "the same command continues" in err
+        assert "run the same command again to continue" in err
         code, _, _ = call("complete", project.path, file, "--trust")
         assert code == 0
         assert len(server.received) == 3

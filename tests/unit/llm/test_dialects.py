@@ -203,7 +203,7 @@ def test_raw_scores_can_be_asked_for(task: Task, activate: bool) -> None:
 
 
 def test_a_call_that_a_server_does_not_have_is_refused() -> None:
-    with pytest.raises(CallFailed, match="leave activation to the server"):
+    with pytest.raises(CallFailed, match="leave activation out"):
         lane("sglang").prepare(Scoring(task="classify", texts=("a",), activate=False), 0)
     assert json.loads(build(PROFILES["sglang"], "m", Scoring(task="classify", texts=("a",))).body)["text"] == ["a"]
     with pytest.raises(CallFailed, match="SGLang has no 'score' call"):

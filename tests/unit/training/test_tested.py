@@ -235,7 +235,7 @@ def test_a_copy_works_elsewhere_and_a_deadline_holds(tests: Reward) -> None:
 def test_several_seeds_are_for_runs() -> None:
     need_a_sandbox()
     with (
-        pytest.raises(UsageError, match="hash_seeds is for runs"),
+        pytest.raises(UsageError, match="A reward has no option hash_seeds"),
         workbench.reward("execution", options={"hash_seeds": "3"}) as reward,
     ):
         paid(reward, [RIGHT], tests=[SUITE])

@@ -95,7 +95,7 @@ def test_control_tokens_are_shown_as_they_are_and_not_obeyed(project: Project) -
     [
         (("naive", "--family", "P77"), "no family of probes 'P77'"),
         (("nobody",), "nobody"),
-        (("exact", "--accepted"), "never probed"),
+        (("exact", "--accepted"), "not been probed yet"),
         (("naive", "--limit", "0"), "--limit"),
         (("naive", "--seed", "-1"), "--seed"),
         (("naive", "--where", "dataset=none"), "No item has the dataset"),

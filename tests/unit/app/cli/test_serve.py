@@ -99,7 +99,7 @@ def test_what_cant_be_served(project: Project, options: list[str], said: str) ->
 def test_a_list_without_a_name_serves_nobody(project: Project) -> None:
     done = run(project.path, "--annotators", " , ")
     assert done.exit_code == 2
-    assert "no name" in done.output
+    assert "No name" in done.output
 
 
 def test_nobody_is_there(tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ def test_the_front_is_drawn(database: str, tmp_path: Path) -> None:
         (["--stages", "rules", "--under", "1"], "--under is only for the search"),
         (["--verifier", "rules"], "Stacks are made of 2 to 8 verifiers, not 1: rules."),
         (["--not-worse-than", "gpt"], "'gpt' is not among the verifiers"),
-        (["--folds", "100"], "100 folds need as many questions"),
+        (["--folds", "100"], "100 folds need at least 100 questions"),
     ],
 )
 def test_what_cannot_be_is_refused(database: str, arguments: list[str], said: str) -> None:

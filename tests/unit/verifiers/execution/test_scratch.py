@@ -181,7 +181,7 @@ def test_without_it_nothing_is_written() -> None:
 
 @pytest.mark.parametrize("level", ["L1", "L2"])
 def test_there_is_none_below_l3(level: Level) -> None:
-    with pytest.raises(VerifierError, match=f"at isolation L3 only, not at {level}"):
+    with pytest.raises(VerifierError, match=f"Only isolation L3 has a scratch folder, not {level}"):
         SandboxPool(level, 1, settings=SETTINGS)
 
 
@@ -280,7 +280,7 @@ def test_a_folder_that_does_not_hold_is_refused(held: Attacked) -> None:
 
 def test_a_lower_level_is_refused_by_name(held: Attacked, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(levels, "best_level", lambda *, allow_unsafe=False: "L2")
-    with pytest.raises(VerifierError, match="at isolation L3 only, not at L2"):
+    with pytest.raises(VerifierError, match="Only isolation L3 has a scratch folder, not L2"):
         levels.level_of("best", allow_unsafe=False, scratch=True)
     assert held.times == 0
 

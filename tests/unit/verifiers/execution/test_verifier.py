@@ -145,7 +145,7 @@ def test_a_folder_to_write_in_is_asked_for_in_megabytes_and_there_at_l3_only() -
     assert "scratch" not in ExecutionVerifier().config(), "what was run without it keeps its identity"
     assert identity(ExecutionVerifier(scratch="16MB")) == identity(ExecutionVerifier(scratch="16"))
     for level in ("L1", "L2"):
-        with pytest.raises(OptionError, match="at isolation L3 only"):
+        with pytest.raises(OptionError, match="only isolation L3 has a scratch folder"):
             Registry().load("execution", {"scratch": "16", "isolation": level})
 
 

@@ -126,5 +126,5 @@ def test_what_are_no_examples_is_refused(given: dict[str, str], said: str) -> No
 
 
 def test_a_judge_for_which_none_were_drawn_judges_nothing() -> None:
-    with pytest.raises(ValueError, match="none were drawn"):
+    with pytest.raises(ValueError, match="are drawn when a run starts"):
         requests(examples="2")

@@ -98,7 +98,7 @@ def test_only_the_call_with_the_verdict_asks_for_probabilities() -> None:
         ({"top_logprobs": "5", "strategy": "ice-score"}, r"top_logprobs: a verdict of ice-score \(ice-score@2\)"),
         ({"top_logprobs": "5", "strategy": "majority-vote"}, "top_logprobs: a verdict of majority-vote"),
         ({"top_logprobs": "5", "server": "anthropic"}, "top_logprobs: it can't be sent to Anthropic"),
-        ({"threshold": "0.5"}, "threshold: it is one of .* what top_logprobs asks for"),
+        ({"threshold": "0.5"}, "threshold: only a rubric's score, or top_logprobs, has a threshold"),
         ({"threshold": "2", "top_logprobs": "5"}, "threshold: "),
     ],
 )

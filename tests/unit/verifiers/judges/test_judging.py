@@ -151,10 +151,10 @@ def test_a_failed_call_is_the_runs_to_handle() -> None:
         ({"top_p": "0"}, "top_p: it is a number"),
         ({"top_k": "0"}, "top_k: it is a whole number"),
         ({"max_tokens": "many"}, "max_tokens: 'many' is not a whole number"),
-        ({"variant": "cot"}, "variant: the strategy verifybench has none"),
+        ({"variant": "cot"}, "variant: the strategy verifybench has no variants"),
         ({"strategy": "ice-score", "variant": "best"}, "variant: it is usefulness or"),
         ({"parser": "mine"}, "There is no parser 'mine'"),
-        ({"api_key_env": "sk-abc"}, "api_key_env: it takes the name"),
+        ({"api_key_env": "sk-abc"}, "api_key_env: give the name"),
     ],
 )
 def test_wrong_options_are_told(options: dict[str, str], said: str) -> None:
@@ -230,7 +230,7 @@ def test_how_samples_vote_is_part_of_the_name_only_where_it_is_said_otherwise() 
         == identity(llm_judge(samples="3", vote="majority"))
         != identity(llm_judge(samples="3", vote="unanimous"))
     )
-    with pytest.raises(ValueError, match="one reply is not a vote"):
+    with pytest.raises(ValueError, match="a vote needs several replies"):
         llm_judge(vote="unanimous")
     with pytest.raises(ValueError, match="threshold"):
         llm_judge(samples="3", vote="unanimous", top_logprobs="5", threshold="0.5")

@@ -354,12 +354,12 @@ def test_a_failed_call_fails_the_item_as_it_is(error: Exception, step: str) -> N
         ),
         ({"selection": "llm"}, "selection: it is uct or uct[+]llm"),
         ({"gamma": "x"}, "gamma: 'x' is not a whole number"),
-        ({"test_api_key_env": "KEY"}, "test_api_key_env: it goes with test_base_url"),
+        ({"test_api_key_env": "KEY"}, "test_api_key_env: only test_base_url needs it"),
         ({"test_base_url": "http://other/v1"}, "test_model: it is missing"),
         ({"test_model": ""}, "test_model: it is missing"),
         ({"test_base_url": "other", "test_model": "m"}, "test_base_url: use an address"),
         ({"tie": "incorrect"}, "tie: the strategy mcts has no such option"),
-        ({"template": "own.toml"}, "template: mcts has its own"),
+        ({"template": "own.toml"}, "template: the strategy mcts uses its own template"),
     ],
 )
 def test_wrong_options_are_refused_in_words(options: dict[str, str], words: str) -> None:

@@ -369,11 +369,13 @@ class Caller:
             had_answered = lane.breaker.refused(failure.wait)
             if failure.limited and had_answered:
                 allowed.gate.refused()
-            if failure.code == "rate_limit" and self.errors["rate_limit"] == 1:
-                self.warn(
-                    f"{lane.title} limits the rate of calls: they wait, and none is lost. The server says: "
-                    f"{failure.detail}"
-                )
+            if failure.code == "rate_limit":
+                allowed.pace.refused(failure.wait, altogether=lane.breaker.is_open)
+                if self.errors["rate_limit"] == 1:
+                    self.warn(
+                        f"{lane.title} limits the rate of calls: they wait, and none is lost. The server says: "
+                        f"{failure.detail}"
+                    )
 
     def _note_success(self, lane: Lane, prepared: PreparedRequest, reply: Reply) -> None:
         self._allowance_of(lane).gate.succeeded()

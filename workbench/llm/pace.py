@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
@@ -192,6 +193,9 @@ MIN_TOKENS_PER_MINUTE = 1000
 _BURST_S = 0.25
 _POLL_S = 0.5
 _MAX_DEBT_S = 60.0
+_SLOWER, _FASTER, _GROWTH_S = 0.98, 1.05, 300.0
+_MIN_RATE_PERIOD_S = 10.0
+"""Rates are not learned from a shorter period."""
 
 
 class Bucket:
@@ -227,10 +231,12 @@ class Bucket:
 
 
 class RateLimiter:
-    """Limits on requests and tokens a minute; a rate that isn't configured is read from headers.
+    """Limits on requests and tokens a minute; a rate that isn't configured is read from headers, or learned.
 
     A reply is estimated at the average tokens of recent replies: reserving the maximum of each would leave most of the
-    rate unused.
+    rate unused. If a server rejects everything until a time that it names, the client then makes as many requests a
+    minute as the server answered before. Each further rejection reduces the rate by `_SLOWER`; `_GROWTH_S` without one
+    raise it by `_FASTER`.
     """
 
     def __init__(self, limits: Limits, clock: Clock) -> None:
@@ -238,6 +244,11 @@ class RateLimiter:
         self._tokens = Bucket(limits.tpm, clock)
         self._usual: float | None = None
         self._turn = asyncio.Lock()
+        self._clock = clock
+        self._since = clock.now()
+        self._answered = 0
+        self._most: float | None = None
+        self._grows_at = math.inf
 
     async def take(self, estimate: CallEstimate, breaker: Breaker) -> int:
         """Wait until a request may be sent; return its estimated tokens."""
@@ -252,6 +263,8 @@ class RateLimiter:
 
     def correct(self, reckoned: int, usage: Usage) -> None:
         """Replace a reply's estimated tokens with the actual ones that the server reports."""
+        self._answered += 1
+        self._grow()
         prompt, completion = usage.prompt_tokens, usage.completion_tokens
         if prompt is None or completion is None:
             return
@@ -267,6 +280,31 @@ class RateLimiter:
         for bucket, what, least in ((self._requests, "requests", 1), (self._tokens, "tokens", MIN_TOKENS_PER_MINUTE)):
             if bucket.per_minute is None and (said := minute_limit(headers, what)) is not None and said >= least:
                 bucket.per_minute = said
+
+    def refused(self, wait: float | None, *, altogether: bool) -> None:
+        """Record that the server's limit is reached.
+
+        Args:
+            wait: Seconds that it asks to wait.
+            altogether: Whether the server has rejected several calls in a row.
+        """
+        if math.isfinite(self._grows_at) and self._requests.per_minute is not None:
+            self._set_rate(self._requests.per_minute * _SLOWER)
+        seconds = self._clock.now() - self._since + (wait or 0.0)
+        if altogether and wait and self._answered and seconds >= _MIN_RATE_PERIOD_S:
+            if math.isinf(self._grows_at):
+                self._most = self._requests.per_minute
+            self._set_rate(60.0 * self._answered / seconds)
+            self._since, self._answered = self._clock.now() + wait, 0
+
+    def _set_rate(self, per_minute: float) -> None:
+        most = per_minute if self._most is None else min(per_minute, self._most)
+        self._requests.per_minute = max(1.0, most)
+        self._grows_at = self._clock.now() + _GROWTH_S
+
+    def _grow(self) -> None:
+        if self._clock.now() >= self._grows_at and self._requests.per_minute is not None:
+            self._set_rate(self._requests.per_minute * _FASTER)
 
 
 MIN_REJECTIONS = 3

@@ -321,7 +321,7 @@ def test_files_without_solutions_or_tests_are_told(tmp_path: Path) -> None:
     ):
         with pytest.raises((FormatError, UsageError), match=said):
             judge(lines(tmp_path / "in.jsonl", [row]), out, columns=columns)
-    with pytest.raises(FormatError, match="a file of csv can.t be judged without a database"):
+    with pytest.raises(FormatError, match="a file of csv can't be judged without a database"):
         judge(lines(tmp_path / "in.csv", ["completion,tests", "a,b"]), out)
     taken = lines(tmp_path / "in.jsonl", [{**rows(1)[0], "isolation": "L3"}])
     with pytest.raises(UsageError, match="'isolation'"):

@@ -251,7 +251,7 @@ def test_all_that_the_thread_does_gives_way_to_a_reward(tmp_path: Path, monkeypa
     train(tmp_path / "a.db", steps=3, share=1.0)
     # The last of either is at the end, when no reward waits any more.
     for place, name in enumerate(events[:-2]):
-        assert name != "_store" or events[place - 1] == "_give_way ended"
+        assert name != "_store" or events[place - 1] == "_wait_while_judging ended"
         assert name != "close" or events[place + 1] == "_wait_while_judging"
     assert {"close", "_store"} < set(events)
 

@@ -129,7 +129,7 @@ def test_who_has_no_room_is_asked_again_and_what_was_not_asked_is_no_answer(
         assert {one.path for one in server.received} == {"/behind/reward"}
         answers += [Scripted(body={"items": [said]}), Scripted(body={"items": []})]
         for _ in range(2):
-            with pytest.raises(RunError, match="answered about other items than it was sent"):
+            with pytest.raises(RunError, match="answered for other items than those it was sent"):
                 client.answers([RewardItem(reference="r", completion="c", id=8)])
         answers += [Scripted(503, body={"error": "dear: The budget is used up."})] * probing._MAX_ATTEMPTS
         with pytest.raises(RunError, match="The budget is used up"):

@@ -180,7 +180,7 @@ async def test_best_of_n(tmp_path: Path) -> None:
         assert screen.found is not None
         assert screen.found.report == best_of(project)
         assert words(app).startswith("good · verdict · n 2")
-        assert "beside a random pick" in words(app)
+        assert "compared with a random pick" in words(app)
         await press(pilot, "at")
         await typed(pilot, "two")
         assert "whole numbers" in str(screen.query_one(".trouble", Static).content)

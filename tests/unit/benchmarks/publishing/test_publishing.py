@@ -283,7 +283,7 @@ def test_what_is_missing_is_not_published(project: Project) -> None:
         publish(project, PublishOptions(sets=("open",), folder=out))
     with pytest.raises(UsageError, match="no set 'none'"):
         publish(project, PublishOptions(sets=("none",), folder=out))
-    with pytest.raises(UsageError, match="one name"):
+    with pytest.raises(UsageError, match="the same name"):
         publish(
             project,
             PublishOptions(

@@ -134,7 +134,7 @@ def test_a_server_is_asked_once_for_ever(tmp_path: Path) -> None:
 def test_a_server_that_gives_no_vectors_is_named(tmp_path: Path) -> None:
     project = own_project(tmp_path)
     with scripted(lambda _: Scripted(400, body={"error": {"message": "too long"}})) as server:
-        with pytest.raises(RunError, match="no vectors"):
+        with pytest.raises(RunError, match="no embeddings"):
             embed_by_server(project, "mpnet", model(project, server))
         with pytest.raises(RunError, match="no 'embeddings' call"):
             embed_by_server(

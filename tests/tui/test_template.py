@@ -150,7 +150,7 @@ async def test_what_is_wrong_stands_below_and_nothing_that_was_written_is_lost(p
             for text, words in (
                 (good.replace("version = ", "version = = "), ":3:"),
                 (good.replace('"verifybench@1"', '"[bold]x[/]"'), "parser: There is no parser '[bold]x[/]'"),
-                (good.replace("{completion}", ""), "none of its calls shows the completion"),
+                (good.replace("{completion}", ""), "none of its calls has a placeholder for the completion"),
             ):
                 await written(pilot, screen, text)
                 assert words in text_of(app, ".form-trouble").replace("\n", " "), text_of(app, ".form-trouble")

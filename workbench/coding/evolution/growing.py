@@ -47,7 +47,7 @@ def is_split(column: str) -> bool:
     return "1" in column and "0" in column
 
 
-def tests_for_adversarial(tests: Sequence[str], settings: EvolutionSettings) -> list[int]:
+def adversarial_tests(tests: Sequence[str], settings: EvolutionSettings) -> list[int]:
     """Return positions of the tests that an adversarial step shows.
 
     Tests that fewer than a tenth of the solutions pass are omitted, as in the released code. Tests that nearly all pass
@@ -59,7 +59,7 @@ def tests_for_adversarial(tests: Sequence[str], settings: EvolutionSettings) -> 
     return [place for place in likely if rate(tests[place]) < settings.easiest] or likely
 
 
-def tests_for_discriminative(tests: Sequence[str], settings: EvolutionSettings, draw: Random) -> list[int]:
+def discriminative_tests(tests: Sequence[str], settings: EvolutionSettings, draw: Random) -> list[int]:
     return sorted(draw.choice(group) for group in _equivalent_tests(tests, settings.least))
 
 
@@ -119,9 +119,7 @@ def plan_step(evolved: Evolved, settings: EvolutionSettings, round: int, mode: M
     chance = random_generator(settings.seed, evolved.task_id, round, mode)
     tests = columns(vectors)
     view = (
-        tests_for_adversarial(tests, settings)
-        if mode == "adversarial"
-        else tests_for_discriminative(tests, settings, chance)
+        adversarial_tests(tests, settings) if mode == "adversarial" else discriminative_tests(tests, settings, chance)
     )
     seen = ["".join(vector[place] for place in view) for vector in vectors]
     shown = (

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from workbench.coding.evolution.growing import (
+    adversarial_tests,
     columns,
     count_perfect,
+    discriminative_tests,
     is_split,
     rate,
     snapshot_after,
-    tests_for_adversarial,
-    tests_for_discriminative,
 )
 from workbench.coding.records.evolution import EvolutionSettings
 
@@ -34,20 +34,20 @@ def test_columns_are_tests() -> None:
 def test_a_tenth_is_enough_and_less_is_not() -> None:
     tests = ["1" + "0" * 9, "1" + "0" * 10, "0" * 10, "1" * 10]
     assert [place for place, column in enumerate(tests) if rate(column) >= 0.1] == [0, 3]
-    assert tests_for_adversarial(tests, SETTINGS) == [0, 3]
+    assert adversarial_tests(tests, SETTINGS) == [0, 3]
 
 
 def test_easy_tests_are_shown_unless_a_threshold_says_otherwise() -> None:
     tests = ["1111", "1110", "1100"]
-    assert tests_for_adversarial(tests, SETTINGS) == [0, 1, 2]
-    assert tests_for_adversarial(tests, structs.replace(SETTINGS, easiest=1.0)) == [1, 2]
-    assert tests_for_adversarial(tests, structs.replace(SETTINGS, easiest=0.75)) == [2]
-    assert tests_for_adversarial(tests, structs.replace(SETTINGS, easiest=0.5)) == [0, 1, 2]
+    assert adversarial_tests(tests, SETTINGS) == [0, 1, 2]
+    assert adversarial_tests(tests, structs.replace(SETTINGS, easiest=1.0)) == [1, 2]
+    assert adversarial_tests(tests, structs.replace(SETTINGS, easiest=0.75)) == [2]
+    assert adversarial_tests(tests, structs.replace(SETTINGS, easiest=0.5)) == [0, 1, 2]
 
 
 def test_one_of_alike_tests_is_shown_to_split_by_seed() -> None:
     tests = ["10", "10", "01", "10", "00"]
-    shown = {tuple(tests_for_discriminative(tests, SETTINGS, Random(seed))) for seed in range(40)}
+    shown = {tuple(discriminative_tests(tests, SETTINGS, Random(seed))) for seed in range(40)}
     assert shown == {(0, 2), (1, 2), (2, 3)}
 
 
@@ -61,7 +61,7 @@ def test_exactly_a_tenth_stays() -> None:
     rows = ["11111111", *["00000000"] * 9]
     assert len(snapshot_after(0, rows, SETTINGS, Random(0)).kept) == 5
     assert snapshot_after(0, [*rows, "00000000"], SETTINGS, Random(0)).below == 8
-    assert tests_for_discriminative(columns(rows), SETTINGS, Random(0)) != []
+    assert discriminative_tests(columns(rows), SETTINGS, Random(0)) != []
 
 
 def test_at_most_five_alike_tests_stay_and_a_problem_needs_five() -> None:

@@ -369,7 +369,7 @@ async def test_there_must_be_gold_and_somebody_who_errs(tmp_path: Path) -> None:
         assert [notice for notice in notices(screen.app) if "agrees with gold" in notice]
     async with looking(project, 3) as (screen, pilot):
         await press(pilot, "m", "y")
-        assert [notice for notice in notices(screen.app) if "no gold that a verifier" in notice]
+        assert [notice for notice in notices(screen.app) if "has no gold label" in notice]
         assert [notice for notice in notices(screen.app) if "There is no gold to confirm" in notice]
     assert stored(project) == []
 

@@ -148,7 +148,7 @@ async def test_a_run_that_pauses_by_itself_says_why_and_goes_on_by_key(
             told = text_of(app, "#runs-run")
             assert "[/] no" in told, "the server's own words"
             assert "Check the key" in told
-            assert "r goes on" in told
+            assert "r continues the run" in told
             assert "not-shown-anywhere" not in told
             await press(pilot, *":h", "enter")
             await until(pilot, lambda: "[/] no" in home_says(app))

@@ -218,7 +218,7 @@ async def test_a_template_of_ours_that_can_not_be_replaced_says_so(project: Proj
             field(app, "strategy").value = strategy
             field(app, "template").line.focus()
             await press(pilot, "enter")
-            await until(pilot, lambda: "mcts has its own" in text_of(app, ".form-trouble"))
+            await until(pilot, lambda: "the strategy mcts uses its own template" in text_of(app, ".form-trouble"))
             assert screen_of(app, TemplateScreen).editor.read_only
             await press(pilot, "ctrl+t", "ctrl+r", "escape")
             screen_of(app, WhatIfScreen)

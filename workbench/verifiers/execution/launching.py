@@ -198,7 +198,7 @@ class LaunchedProgram:
         self.next_look = 0.0
         self._stopped = threading.Event()
         runner = require_runner(program.language, level, scratch=settings.scratch_bytes > 0)
-        launch = _TestRun(program, runner, level, settings, self._stopped)
+        launch = _TestInProgress(program, runner, level, settings, self._stopped)
         self._executor = ThreadPoolExecutor(1)
         self._future = self._executor.submit(launch.execution)
 
@@ -215,7 +215,7 @@ class LaunchedProgram:
         self._executor.shutdown()
 
 
-class _TestRun:
+class _TestInProgress:
     def __init__(
         self, program: Program, runner: LanguageRunner, level: Level, settings: PoolSettings, stopped: threading.Event
     ) -> None:

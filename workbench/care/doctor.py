@@ -156,7 +156,7 @@ def _copy_before_repair(path: Path) -> Path:
 
 def _unrepairable_error(path: Path, lost: list[str]) -> NotRepairedError:
     return NotRepairedError(
-        f"{path}: {'; '.join(lost[:3]) or 'values have changed'}. It is stored nowhere else in the file; nothing was "
+        f"{path}: {'; '.join(lost[:3]) or 'values have changed'}. The file has no other copy of them; nothing was "
         "changed.",
         f"{go_back(path)} (or recover what can be read: {Command(f'rescue {shlex.quote(str(path))} NEW.db')})",
     )

@@ -7,7 +7,7 @@ judging_files, row_files, solution_rows, partitions: files judged without a data
 
 code_counts: counts of a file's code problems.
 
-merging: runs of other machines. merging_evolutions: steps of other machines' evolutions.
+merging: runs and evolutions of other machines.
 
 archive: a project in one file. records: lines of files, and reports. store: rows of an archive, and of another
 database.

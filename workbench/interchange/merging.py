@@ -1,4 +1,4 @@
-"""Merges runs: imports verdicts of other machines on the same items, with their evidence.
+"""Merges runs and evolutions of tests: imports verdicts of other machines on the same items, with their evidence.
 
 A verdict is accepted if the verifier is the same here (kind, settings, templates, version), and so is the item (names,
 texts, and for code its tests). An item's rows are merged in one transaction, together with those of some hundred other
@@ -14,22 +14,39 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+from msgspec import structs
+
+from workbench.coding.evolution import evolving
+from workbench.coding.records.evolution import PoolStep
+from workbench.coding.store import evolutions
+from workbench.coding.store.evolutions import EvolutionRow
 from workbench.core import project as transactions
-from workbench.core.errors import StoreError, WorkbenchError
+from workbench.core.database.generation import note_verdicts
+from workbench.core.errors import StoreError, UsageError, WorkbenchError
 from workbench.core.project import Project
 from workbench.core.run import GENERATION, IMPORTED, RunUsage
 from workbench.core.selection import Selection
-from workbench.core.verdict import Verdict
-from workbench.interchange.merging_evolutions import merge_evolutions
-from workbench.interchange.records import MergedRun, MergedRuns
+from workbench.data.store.reading import dataset_id
+from workbench.interchange.records import MergedEvolution, MergedRun, MergedRuns
 from workbench.interchange.store import foreign
-from workbench.interchange.store.foreign import Connection, ForeignItem, ForeignRun, ForeignVerdict, VerdictReader
+from workbench.interchange.store.foreign import (
+    Connection,
+    ForeignEvolution,
+    ForeignItem,
+    ForeignProblem,
+    ForeignRun,
+    ForeignVerdict,
+    VerdictReader,
+)
 from workbench.labelling.store import foreign as places
+from workbench.llm.records import Usage
 from workbench.runs.configuring import settings_difference
 from workbench.runs.journal import add_item, add_outcome, add_reply
+from workbench.runs.lease import claim_runner
 from workbench.runs.store import calls, verdicts
 from workbench.runs.store import runs as stored_runs
-from workbench.runs.store.verdicts import TestResult
+from workbench.runs.store.calls import AttemptOutcome, MadeCall
 from workbench.runs.verifying import require_idle
 
 
@@ -58,7 +75,7 @@ def _merge(project: Project, other: Path) -> MergedRuns:
     with foreign.opened(other) as theirs:
         try:
             found = foreign.runs(theirs)
-            merge_evolutions(project, theirs, report)
+            _merge_evolutions(project, theirs, report)
         except foreign.MalformedRow as error:
             raise StoreError(f"{other}: {error}.", "Ask for another.") from error
         for run in found:
@@ -94,7 +111,8 @@ class _RunMerge:
             if merged.refused:
                 return merged
             merged.run, is_new = self._find_or_add_run(connection)
-        reader, after, parts = VerdictReader(self._theirs, run.id), 0, transactions.Parts("verdicts")
+        ours = self._project.database.reader()
+        reader, after, parts = VerdictReader(self._theirs, run.id, ours), 0, transactions.Parts("verdicts")
         while some := foreign.items(self._theirs, run.id, after, transactions.ROWS):
             after = some[-1].id
             found = list(reader.read(some))
@@ -150,20 +168,28 @@ class _RunMerge:
         require_idle(connection, self._project.path, row)
         mine = {one.id: self._find_item(connection, one) for one, _ in found}
         here = _verdicts_here(connection, run, [item for item in mine.values() if isinstance(item, int)])
-        new: dict[int, ForeignVerdict] = {}
+        taken, usage = [], calls.get(connection, run) or RunUsage()
         for one, said in found:
             item = mine[one.id]
             if isinstance(item, str) or isinstance(said, str):
                 self._count_left_out(one, item if isinstance(item, str) else str(said))
             elif item not in here:
-                new[item] = said
+                try:
+                    foreign.put_verdict(connection, run, item, said)
+                except foreign.MalformedRow as error:
+                    self._count_left_out(one, str(error))
+                else:
+                    taken.append(item)
+                    _add_usage(usage, said)
             elif here[item] == _verdict_content(said):
                 self._merged.unchanged += 1
             else:
                 self._merged.conflicting += 1
                 self._report.add_left_out(self._merged.verifier, one.name, "it has another verdict here, which stays")
-        _put_verdicts(connection, run, new)
-        self._merged.taken += len(new)
+        note_verdicts(connection, run, taken)
+        if usage != RunUsage():
+            calls.put(connection, run, usage)
+        self._merged.taken += len(taken)
 
     def _find_item(self, connection: Connection, one: ForeignItem) -> int | str:
         item = places.find(connection, one.name)
@@ -217,48 +243,107 @@ def _verdicts_here(connection: Connection, run: int, items: list[int]) -> dict[i
 
 
 def _verdict_content(found: ForeignVerdict) -> _VerdictContent:
-    verdict: Verdict = found.samples[0]
-    outcomes = {suite: one.outcomes for suite, one in found.outcomes.items()}
-    return _VerdictContent(verdict.outcome.code, verdict.score, verdict.reason, outcomes)
+    verdict = next(row for row in found.rows["verdicts"] if row["sample"] == 0)
+    outcomes = {row["suite"]: row["outcomes"] for row in found.rows["test_results"]}
+    return _VerdictContent(verdict["outcome"], verdict["score"], verdict["reason"], outcomes)
 
 
-def _put_verdicts(connection: Connection, run: int, new: dict[int, ForeignVerdict]) -> None:
-    if not new:
-        return
-    verdicts.put_samples(
-        connection, run, [(item, sample, one) for item, found in new.items() for sample, one in found.samples.items()]
-    )
-    results = [
-        TestResult(item, suite, execution) for item, found in new.items() for suite, execution in found.outcomes.items()
-    ]
-    verdicts.put_outcomes(connection, run, results)
-    calls.put_traces(connection, run, [(item, found.trace) for item, found in new.items() if found.trace is not None])
-    if any(found.calls or found.attempts for found in new.values()):
-        usage = calls.get(connection, run) or RunUsage()
-        for item, found in new.items():
-            _put_calls(connection, run, item, found, usage)
-        calls.put(connection, run, usage)
-
-
-def _put_calls(connection: Connection, run: int, item: int, found: ForeignVerdict, usage: RunUsage) -> None:
-    made = [
-        (
-            calls.put_arrived(connection, one.call, one.reply, one.created_at, one.unread_by),
-            one.step,
-            one.role,
-            one.reused,
-        )
-        for one in found.calls
-    ]
-    calls.put_arrived_calls(connection, run, item, made)
-    add_item(usage, [calls.MadeCall(one.call.key, one.step, one.role, one.reused) for one in found.calls])
+def _add_usage(usage: RunUsage, found: ForeignVerdict) -> None:
+    add_item(usage, [MadeCall(call["key"], call["step"], call["role"], bool(call["reused"])) for call in found.calls])
     for attempt in found.attempts:
-        calls.put_arrived_attempt(connection, run, item, attempt.key, attempt.url, attempt.sent_at, attempt.outcome)
         usage.calls += 1
-        if attempt.outcome.state != "sent":
-            add_outcome(usage, attempt.outcome)
-        if attempt.usage is not None:
-            add_reply(usage, attempt.usage)
+        if attempt["state"] != "sent":
+            add_outcome(usage, AttemptOutcome(0, attempt["state"], attempt["status"], attempt["code"]))
+        if attempt["reply"] is not None:
+            add_reply(usage, msgspec.convert(attempt, Usage))
+
+
+# -- Evolutions of tests: a problem's steps are accepted if its texts, its initial tests and its pool of solutions are
+# the same here, and if they continue the steps here. The order of solutions in every vector is kept.
+
+
+def _merge_evolutions(project: Project, theirs: Connection, report: MergedRuns) -> None:
+    """Merge the steps of another database's evolutions, each problem in a separate transaction.
+
+    Raises:
+        RunError: A run is active here.
+        MalformedRow: The settings of an evolution can't be read.
+    """
+    found = foreign.evolutions(theirs)
+    if not found:
+        return
+    # A process that evolves tests in this database claims to be its runner, too.
+    with claim_runner(project.database):
+        for one in found:
+            report.evolutions.append(_merge_evolution(project, theirs, one, report))
+
+
+def _merge_evolution(
+    project: Project, theirs: Connection, other: ForeignEvolution, report: MergedRuns
+) -> MergedEvolution:
+    merged = MergedEvolution(name=other.name, dataset=other.dataset)
+    try:
+        with project.database.write() as connection:
+            row = evolutions.bind(connection, dataset_id(connection, other.dataset), other.name, other.settings)
+    except UsageError as error:
+        merged.refused = str(error)
+        return merged
+    for one in foreign.evolved_problems(theirs, other.id):
+        if not isinstance(one, ForeignProblem):
+            merged.left_out += 1
+            report.add_left_out(other.name, *one)
+            continue
+        try:
+            _merge_problem(project, theirs, row, one, merged)
+        except _DifferentStepsError as error:
+            merged.conflicting += 1
+            report.add_left_out(other.name, one.name, str(error))
+        except foreign.MalformedRow as error:
+            merged.left_out += 1
+            report.add_left_out(other.name, one.name, str(error))
+    merged.begun = len(evolutions.step_counts(project.database.reader(), row.id))
+    merged.unbegun = evolving.count_not_begun(project, row)
+    return merged
+
+
+class _DifferentStepsError(Exception):
+    """The problem has different steps here."""
+
+
+def _merge_problem(
+    project: Project, theirs: Connection, row: EvolutionRow, one: ForeignProblem, merged: MergedEvolution
+) -> None:
+    with project.database.write() as connection:
+        question = places.find(connection, one.name)
+        if question is None:
+            raise foreign.MalformedRow("no such problem is here")
+        if places.texts(connection, "type", question) != places.texts(theirs, "type", one.id):
+            raise foreign.MalformedRow("the problem has other texts here")
+        pool, *rest = one.steps
+        if not isinstance(pool, PoolStep):
+            raise foreign.MalformedRow("its steps are not those of an evolution")
+        found = []
+        for their_id, name in zip(pool.solutions, foreign.solution_names(theirs, pool.solutions), strict=True):
+            item = places.find(connection, name)
+            if item is None:
+                raise foreign.MalformedRow("its pool has solutions that are not here")
+            if places.texts(connection, "correctness", item) != places.texts(theirs, "correctness", their_id):
+                raise foreign.MalformedRow("its pool has solutions with other texts here")
+            suites = [row.settings.suite]
+            if foreign.execution_inputs(connection, item, suites) != foreign.execution_inputs(theirs, their_id, suites):
+                raise foreign.MalformedRow(f"its problem has other tests here (suite {row.settings.suite})")
+            found.append(item)
+        if sorted(found) != evolutions.pool(connection, question):
+            raise foreign.MalformedRow("its pool has other solutions here")
+        steps = [structs.replace(pool, solutions=tuple(found)), *rest]
+        here = evolutions.steps_of(connection, row.id, question)
+        common = min(len(here), len(steps))
+        if here[:common] != steps[:common]:
+            raise _DifferentStepsError("it has other steps here, which stay")
+        for position, step in enumerate(steps[common:], common):
+            evolving.write_step(connection, row, question, position, step)
+    merged.unchanged += common
+    merged.taken += len(steps) - common
 
 
 def report_lines(report: MergedRuns) -> Iterator[str]:

@@ -16,7 +16,7 @@ from msgspec import UNSET, Meta, Struct, structs
 
 from workbench.core.database import events, people
 from workbench.core.errors import AnnotationError
-from workbench.core.label import EXCLUSION_REASONS, TAGS, Count, EventKind, LabelEvent, LabelLine, LabelVerdict, Task
+from workbench.core.label import EXCLUSION_REASONS, TAGS, Count, LabelEvent, LabelLine
 from workbench.core.taxonomy import is_subtype
 from workbench.labelling.store import bundling, foreign
 from workbench.labelling.store.bundling import Name
@@ -29,7 +29,6 @@ LONGEST = 100_000
 _MAX_INTEGER = 2**53 - 1
 _Name = Annotated[str, Meta(min_length=1, max_length=100)]
 _Text = Annotated[str, Meta(max_length=LONGEST)]
-_Switch = Annotated[int, Meta(ge=0, le=1)]
 _Hash = Annotated[bytes, Meta(min_length=16, max_length=16)]
 _SORTS = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}(T|$)")
 _ANSWERS = ("label", "adjudication", "repeat", "check")
@@ -43,24 +42,17 @@ class MalformedError(Exception):
         self.field = field
 
 
-class _EventRow(Struct, kw_only=True):
+class _BoundedEvent(LabelEvent, frozen=True, kw_only=True):
     uuid: _Name
-    kind: EventKind
-    task: Task
-    subject: int
-    annotator_id: int
+    created_at: _Name
     round: Annotated[int, Meta(ge=1, le=_MAX_INTEGER)] = 1
-    verdict: LabelVerdict | None = None
     exclusion_reason: _Name | None = None
     subtype: _Name | None = None
-    unsure: _Switch = 0
-    flagged: _Switch = 0
-    tags: _Text | None = None
+    tags: tuple[_Name, ...] = ()
     partial: Annotated[float, Meta(ge=0, le=1)] | None = None
     note: _Text | None = None
     supersedes: _Name | None = None
-    seen: _Text | None = None
-    unblinded: _Switch = 0
+    seen: tuple[_Name, ...] = ()
     guideline: _Name | None = None
     schema: Annotated[int, Meta(ge=1, le=_MAX_INTEGER)]
     content_hash: _Hash | None = None
@@ -69,10 +61,9 @@ class _EventRow(Struct, kw_only=True):
     wait_ms: Count | None = None
     keys: Count | None = None
     view: _Text | None = None
-    created_at: _Name
 
 
-COLUMNS: tuple[str, ...] = _EventRow.__struct_fields__
+COLUMNS: tuple[str, ...] = tuple(name for name in events.COLUMNS.split(", ") if name != "merged")
 """Columns of ``label_events`` that are read; ``merged`` is not part of an event."""
 
 
@@ -83,39 +74,40 @@ def parse_event(row: Mapping[str, object]) -> LabelEvent:
         MalformedError: The row is not a valid event.
     """
     check_text(row)
+    values = {name: row[name] for name in COLUMNS}
+    values["annotator"] = values.pop("annotator_id")
+    for name in ("tags", "seen"):
+        values[name] = _parse_list(name, values[name])
+    for name in ("unsure", "flagged", "unblinded"):
+        values[name] = bool(values[name]) if values[name] in (0, 1) else values[name]
+    return _validate(values)
+
+
+def check(event: LabelEvent) -> None:
+    """Check that other databases would accept the event when they import it.
+
+    Raises:
+        MalformedError: The event is not valid.
+    """
+    values = structs.asdict(event)
+    check_text(values)
+    _validate(values)
+
+
+def _validate(values: dict[str, object]) -> LabelEvent:
     try:
-        read = msgspec.convert(row, _EventRow)
+        read = msgspec.convert(values, _BoundedEvent)
     except msgspec.ValidationError as error:
         message, _, field = str(error).partition(" - at `$.")
         raise MalformedError(field.rstrip("`") or "row", message) from None
     event = LabelEvent(
-        uuid=canonical_uuid("uuid", read.uuid),
-        kind=read.kind,
-        task=read.task,
-        subject=read.subject,
-        annotator=read.annotator_id,
-        created_at=read.created_at,
-        round=read.round,
-        verdict=read.verdict,
-        exclusion_reason=read.exclusion_reason,
-        subtype=read.subtype,
-        unsure=bool(read.unsure),
-        flagged=bool(read.flagged),
-        tags=_parse_list("tags", read.tags),
-        partial=read.partial,
-        note=read.note,
-        supersedes=None if read.supersedes is None else canonical_uuid("supersedes", read.supersedes),
-        seen=tuple(canonical_uuid("seen", uuid) for uuid in _parse_list("seen", read.seen)),
-        unblinded=bool(read.unblinded),
-        guideline=read.guideline,
-        schema=read.schema,
-        content_hash=read.content_hash,
-        open_ms=read.open_ms,
-        focused_ms=read.focused_ms,
-        wait_ms=read.wait_ms,
-        keys=read.keys,
-        view=read.view,
-        merged=True,
+        **structs.asdict(read)
+        | {
+            "uuid": canonical_uuid("uuid", read.uuid),
+            "supersedes": None if read.supersedes is None else canonical_uuid("supersedes", read.supersedes),
+            "seen": tuple(canonical_uuid("seen", uuid) for uuid in read.seen),
+            "merged": True,
+        }
     )
     check_time(event.created_at)
     _check_answer(event)
@@ -125,17 +117,6 @@ def parse_event(row: Mapping[str, object]) -> LabelEvent:
     if unknown:
         raise MalformedError("tags", f"there is no tag {unknown[0]!r}")
     return event
-
-
-def check(event: LabelEvent) -> None:
-    """Check that other databases would accept the event when they import it.
-
-    Raises:
-        MalformedError: The event is not valid.
-    """
-    switches = {name: int(getattr(event, name)) for name in ("unsure", "flagged", "unblinded")}
-    lists = {name: msgspec.json.encode(getattr(event, name)).decode() for name in ("tags", "seen")}
-    parse_event(structs.asdict(event) | {"annotator_id": event.annotator, **switches, **lists})
 
 
 def check_text(row: Mapping[str, object]) -> None:
@@ -187,11 +168,11 @@ def with_canonical_uuids(line: LabelLine) -> LabelLine:
     )
 
 
-def _parse_list(field: str, text: str | None) -> tuple[str, ...]:
+def _parse_list(field: str, text: object) -> tuple[str, ...]:
     if text is None:
         return ()
     try:
-        return msgspec.json.decode(text, type=tuple[_Name, ...])
+        return msgspec.json.decode(msgspec.convert(text, _Text), type=tuple[_Name, ...])
     except (msgspec.MsgspecError, ValueError, RecursionError):
         raise MalformedError(field, "it is not a JSON list of words") from None
 

@@ -202,12 +202,14 @@ def test_what_is_not_the_same_here_is_left_out_and_a_conflict_named(machines: Ma
         f"UPDATE verdicts SET score = 9e999 WHERE completion_id = {ids[3]}",
         f"UPDATE verdicts SET reason = CAST(X'FF' AS TEXT) WHERE completion_id = {ids[4]}",
         f"UPDATE verdict_evidence SET span_start = 9, span_end = 2 WHERE completion_id = {ids[5]}",
+        "PRAGMA ignore_check_constraints = ON",
+        f"UPDATE verdicts SET outcome = 9 WHERE completion_id = {ids[6]}",
     )
     whole = dump(machines.whole)
     with closing(open_project(machines.whole)) as project:
         (report,) = merge_runs(project, machines.shares[:1])
     (run,) = report.runs
-    assert (run.taken, run.conflicting, run.left_out, run.unchanged) == (0, 1, 5, len(ids) - 6)
+    assert (run.taken, run.conflicting, run.left_out, run.unchanged) == (0, 2, 5, len(ids) - 7)
     assert sorted(report.reasons) == [
         "it has another verdict here, which stays",
         "its verdict can't be read: 9 to 2 is not a place in a text",
@@ -222,7 +224,8 @@ def test_what_is_not_the_same_here_is_left_out_and_a_conflict_named(machines: Ma
     home = machines.copy("home")
     with closing(open_project(home)) as project:
         (report,) = merge_runs(project, machines.shares[:1])
-    assert (report.runs[0].taken, report.runs[0].left_out) == (len(ids) - 5, 5)
+    assert (report.runs[0].taken, report.runs[0].left_out) == (len(ids) - 6, 6)
+    assert any(why.startswith("its verdict can't be stored: CHECK constraint failed") for why in report.reasons)
 
 
 def test_nothing_is_added_to_a_run_that_is_at_work(machines: Machines, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import os
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -15,14 +16,12 @@ import msgspec
 from msgspec import Struct
 
 from workbench.coding.records.evolution import EvolutionSettings, Step
-from workbench.core.code import OUTCOMES, Execution, Failure, Provenance
+from workbench.core.code import OUTCOMES, Failure, Provenance
 from workbench.core.database import foreign
 from workbench.core.run import ConfiguredVerifier
 from workbench.core.selection import Selection
-from workbench.core.verdict import OutcomeCode, Verdict
+from workbench.interchange.store.archiving import own_columns
 from workbench.labelling.store.foreign import ForeignSubject
-from workbench.llm.records import JournaledCall, Response, Usage
-from workbench.runs.store.calls import AttemptOutcome
 
 Connection = sqlite3.Connection
 _TABLES: Final = (
@@ -119,44 +118,21 @@ class ForeignItem(NamedTuple):
     name: ForeignSubject
 
 
-class ForeignCall(Struct, frozen=True, kw_only=True):
-    """A call that a verdict is based on, with its reply.
+Row = dict[str, Any]
+
+
+class ForeignVerdict(NamedTuple):
+    """An item's verdict with its evidence, as rows of both databases' tables.
 
     Attributes:
-        unread_by: The parser that could not parse the reply; None if it could be parsed.
+        rows: Table -> its rows on the item; the run's and the item's ids are still those of the other database.
+        calls: The calls that the verdict is based on, in order, each with its request and its reply.
+        attempts: The attempts of its calls, each with the usage of its reply.
     """
 
-    step: str
-    role: str
-    reused: bool
-    call: JournaledCall
-    reply: Response
-    created_at: str
-    unread_by: str | None
-
-
-class MadeAttempt(Struct, frozen=True, kw_only=True):
-    key: bytes
-    url: str
-    sent_at: str
-    outcome: AttemptOutcome
-    usage: Usage | None
-
-
-class ForeignVerdict(Struct, frozen=True, kw_only=True):
-    """An item's verdict with its evidence.
-
-    Attributes:
-        samples: Verdicts by sample: 0 is the item's verdict, the others are its votes.
-        outcomes: Outcomes of its tests, by suite.
-        trace: The verifier's trace, as JSON.
-    """
-
-    samples: dict[int, Verdict]
-    outcomes: dict[str, Execution]
-    trace: str | None
-    calls: tuple[ForeignCall, ...]
-    attempts: tuple[MadeAttempt, ...]
+    rows: dict[str, list[Row]]
+    calls: list[Row]
+    attempts: list[Row]
 
 
 def items(theirs: Connection, run: int, after: int, most: int) -> list[ForeignItem]:
@@ -169,58 +145,73 @@ def items(theirs: Connection, run: int, after: int, most: int) -> list[ForeignIt
     return [ForeignItem(item, ForeignSubject(*names)) for item, *names in rows]
 
 
-_VERDICTS: Final = (
-    "SELECT v.completion_id, v.sample, v.outcome, v.score, v.reason, v.ms, e.rule, e.reference_final, "
-    "e.candidate_final, e.reference_start, e.reference_end, e.span_start, e.span_end, e.detail FROM verdicts AS v "
-    "LEFT JOIN verdict_evidence AS e ON e.run_id = v.run_id AND e.completion_id = v.completion_id "
-    "AND e.sample = v.sample WHERE v.run_id = ? AND v.completion_id BETWEEN ? AND ?"
-)
-_OUTCOMES: Final = (
-    "SELECT completion_id, suite, outcomes, isolation, forgeable, ms, failures FROM test_results "
-    "WHERE run_id = ? AND completion_id BETWEEN ? AND ?"
-)
-_TRACES: Final = "SELECT completion_id, trace FROM verdict_traces WHERE run_id = ? AND completion_id BETWEEN ? AND ?"
+def _listed(table: str, columns: Sequence[str]) -> str:
+    return ", ".join(f"{table}.{name}" for name in columns)
+
+
+COPIED: Final = ("verdicts", "verdict_evidence", "test_results", "verdict_traces")
+"""Tables whose rows on an item are copied as they are."""
+_USAGE: Final = ("prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens", "cost")
+_REPLY: Final = ("key", "server", "sample", "task", "body", "ms", "origin", "created_at", "unread_by", *_USAGE)
+_REQUEST: Final = ("hash", "profile", "model", "body")
+_CALL: Final = ("position", "step", "role", "reused")
+_ATTEMPT: Final = ("key", "state", "url", "sent_at", "status", "code", "detail")
 _CALLS: Final = (
-    "SELECT v.completion_id, v.step, v.role, v.reused, r.key, q.hash, q.body, q.profile, q.model, r.sample, r.server, "
-    "r.task, r.body, r.ms, r.origin, r.prompt_tokens, r.cached_tokens, r.completion_tokens, r.reasoning_tokens, "
-    "r.cost, r.created_at, r.unread_by FROM verdict_calls AS v CROSS JOIN responses AS r ON r.id = v.response_id "
-    "CROSS JOIN requests AS q ON q.id = r.request_id WHERE v.run_id = ? AND v.completion_id BETWEEN ? AND ? "
-    "ORDER BY v.completion_id, v.position"
+    f"SELECT v.completion_id, {_listed('v', _CALL)}, {_listed('r', _REPLY)}, {_listed('q', _REQUEST)} FROM "
+    "verdict_calls AS v CROSS JOIN responses AS r ON r.id = v.response_id CROSS JOIN requests AS q ON q.id = "
+    "r.request_id WHERE v.run_id = ? AND v.completion_id BETWEEN ? AND ? ORDER BY v.completion_id, v.position"
 )
 _ATTEMPTS: Final = (
-    "SELECT a.completion_id, a.key, a.url, a.sent_at, a.state, a.status, a.code, a.detail, r.id, r.prompt_tokens, "
-    "r.cached_tokens, r.completion_tokens, r.reasoning_tokens, r.cost FROM attempts AS a "
+    f"SELECT a.completion_id, {_listed('a', _ATTEMPT)}, r.id, {_listed('r', _USAGE)} FROM attempts AS a "
     "LEFT JOIN responses AS r ON r.key = a.key AND a.state = 'done' "
     "WHERE a.run_id = ? AND a.completion_id IS NOT NULL ORDER BY a.completion_id, a.id"
 )
 
 
-class VerdictReader:
-    """Reads the evidence of a run's verdicts, in the order of its items."""
+_CALL_COLUMNS: Final = (*_CALL, *_REPLY, *(f"request_{name}" for name in _REQUEST))
+_ATTEMPT_COLUMNS: Final = (*_ATTEMPT, "reply", *_USAGE)
+_JSON: Final[dict[str, Any]] = {"trace": dict[str, Any], "failures": tuple[Failure, ...]}
 
-    def __init__(self, theirs: Connection, run: int) -> None:
+
+class VerdictReader:
+    """Reads the evidence of a run's verdicts, in the order of its items.
+
+    Args:
+        ours: The database that names the columns.
+    """
+
+    def __init__(self, theirs: Connection, run: int, ours: Connection) -> None:
         self._theirs, self._run = theirs, run
+        self._columns = {table: own_columns(ours, table) for table in COPIED}
         self._attempts = groupby(theirs.execute(_ATTEMPTS, (run,)), key=lambda row: row[0])
         self._next: tuple[int, list[tuple[Any, ...]]] = (0, [])
 
     def read(self, some: Sequence[ForeignItem]) -> Iterator[tuple[ForeignItem, ForeignVerdict | str]]:
-        asked = (self._run, some[0].id, some[-1].id)
-        verdicts, outcomes, traces, calls = (
-            _by_item(self._theirs.execute(text, asked)) for text in (_VERDICTS, _OUTCOMES, _TRACES, _CALLS)
-        )
+        tables = {table: self._rows(table, some) for table in COPIED}
+        calls: dict[int, list[Row]] = defaultdict(list)
+        for item, *cells in self._theirs.execute(_CALLS, (self._run, some[0].id, some[-1].id)):
+            calls[item].append(dict(zip(_CALL_COLUMNS, cells, strict=True)))
         for one in some:
-            attempts = self._attempts_of(one.id)
+            attempts = [dict(zip(_ATTEMPT_COLUMNS, row, strict=True)) for row in self._attempts_of(one.id)]
+            found = ForeignVerdict({table: rows[one.id] for table, rows in tables.items()}, calls[one.id], attempts)
             try:
-                found = ForeignVerdict(
-                    samples={row[0]: _convert_verdict(*row[1:]) for row in verdicts[one.id] if _is_sample(row[0])},
-                    outcomes={row[0]: _convert_execution(*row[1:]) for row in outcomes[one.id]},
-                    trace=next((_convert_trace(row[0]) for row in traces[one.id]), None),
-                    calls=tuple(_convert_call(*row) for row in calls[one.id]),
-                    attempts=tuple(_convert_attempt(*row) for row in attempts),
-                )
-                yield one, _require_encodable(found)
+                _check(found)
             except _UNREADABLE as error:
                 yield one, f"its verdict can't be read: {_error_text(error)}"
+            else:
+                yield one, found
+
+    def _rows(self, table: str, some: Sequence[ForeignItem]) -> dict[int, list[Row]]:
+        columns = self._columns[table]
+        rows = self._theirs.execute(
+            f"SELECT {', '.join(columns)} FROM {table} WHERE run_id = ? AND completion_id BETWEEN ? AND ?",
+            (self._run, some[0].id, some[-1].id),
+        )
+        found: dict[int, list[Row]] = defaultdict(list)
+        for row in rows:
+            cells = dict(zip(columns, row, strict=True))
+            found[cells["completion_id"]].append(cells)
+        return found
 
     def _attempts_of(self, item: int) -> list[tuple[Any, ...]]:
         while self._next[0] < item:
@@ -229,113 +220,65 @@ class VerdictReader:
         return self._next[1] if self._next[0] == item else []
 
 
-def _by_item(rows: Iterator[tuple[Any, ...]]) -> dict[int, list[tuple[Any, ...]]]:
-    found: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
-    for item, *rest in rows:
-        found[item].append(tuple(rest))
-    return found
+def _check(found: ForeignVerdict) -> None:
+    """Reject what the tables of this database would take but no reader expects."""
+    msgspec.msgpack.encode(found)
+    for row in chain(*found.rows.values(), found.calls, found.attempts):
+        for value in row.values():
+            if isinstance(value, float) and not math.isfinite(value):
+                raise MalformedRow(f"{value} is not a number to count with")
+        for name, type_ in _JSON.items():
+            if row.get(name) is not None:
+                msgspec.json.decode(row[name], type=type_)
+        if not OUTCOMES.keys() >= {*str(row.get("outcomes", ""))}:
+            raise MalformedRow("outcomes of tests have other letters")
+        for start, end in ((row.get(f"{side}_start"), row.get(f"{side}_end")) for side in ("span", "reference")):
+            if (start, end) != (None, None) and not (start is not None and end is not None and 0 <= start <= end):
+                raise MalformedRow(f"{start!r} to {end!r} is not a place in a text")
 
 
-def _is_sample(value: object) -> bool:
-    if isinstance(value, int) and 0 <= value < 2**31:
-        return True
-    raise MalformedRow(f"{value!r} is not a sample")
+def put_verdict(connection: Connection, run: int, item: int, found: ForeignVerdict) -> None:
+    """Store an item's verdict with its evidence, or nothing of it.
+
+    If a reply to the same request exists here, later requests still find that one.
+
+    Raises:
+        MalformedRow: A row breaks a rule of its table.
+    """
+    place = {"run_id": run, "completion_id": item}
+    connection.execute("SAVEPOINT item")
+    try:
+        for table, rows in found.rows.items():
+            for row in rows:
+                _insert(connection, table, row | place)
+        for call in found.calls:
+            made = {name: call[name] for name in _CALL} | {"response_id": _put_reply(connection, call)}
+            _insert(connection, "verdict_calls", made | place)
+        for attempt in found.attempts:
+            tried = {name: attempt[name] for name in _ATTEMPT} | {"lost": attempt["state"] == "sent"}
+            _insert(connection, "attempts", tried | place)
+    except sqlite3.IntegrityError as error:
+        connection.execute("ROLLBACK TO item")
+        raise MalformedRow(f"its verdict can't be stored: {error}") from error
+    finally:
+        connection.execute("RELEASE item")
 
 
-def _convert_verdict(outcome: Any, score: Any, reason: Any, ms: Any, rule: Any, *evidence: Any) -> Verdict:
-    reference, candidate, *spans, detail = evidence
-    return msgspec.convert(
-        {
-            "outcome": msgspec.convert(outcome, OutcomeCode).word,
-            "score": _require_finite(score),
-            "reason": reason,
-            "ms": _require_finite(ms),
-            "rule": rule,
-            "reference_final": reference,
-            "candidate_final": candidate,
-            "reference_span": _convert_span(*spans[:2]),
-            "candidate_span": _convert_span(*spans[2:]),
-            "detail": detail,
-        },
-        Verdict,
-    )
+def _put_reply(connection: Connection, call: Row) -> int:
+    here = connection.execute("SELECT id, body FROM responses WHERE key = ?", (call["key"],)).fetchone()
+    if here is not None and here[1] == call["body"]:
+        return int(here[0])
+    request = {name: call[f"request_{name}"] for name in _REQUEST}
+    _insert(connection, "requests", request, "INSERT OR IGNORE")
+    (number,) = connection.execute("SELECT id FROM requests WHERE hash = ?", (request["hash"],)).fetchone()
+    reply = {name: call[name] for name in _REPLY} | {"request_id": number}
+    return _insert(connection, "responses", reply | ({"key": os.urandom(32)} if here else {}))
 
 
-def _require_finite(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        raise MalformedRow(f"{value} is not a number to count with")
-    return value
-
-
-def _convert_span(start: Any, end: Any) -> tuple[Any, Any] | None:
-    if start is None and end is None:
-        return None
-    if isinstance(start, int) and isinstance(end, int) and 0 <= start <= end < 2**31:
-        return start, end
-    raise MalformedRow(f"{start!r} to {end!r} is not a place in a text")
-
-
-def _convert_execution(outcomes: Any, isolation: Any, forgeable: Any, ms: Any, failures: Any) -> Execution:
-    if not isinstance(outcomes, str) or not OUTCOMES.keys() >= {*outcomes}:
-        raise MalformedRow("outcomes of tests have other letters")
-    if not isinstance(forgeable, int) or not 0 <= forgeable <= len(outcomes):
-        raise MalformedRow(f"{forgeable!r} passes can't be forgeable")
-    read = () if failures is None else msgspec.json.decode(failures, type=tuple[Failure, ...])
-    found = {"outcomes": outcomes, "level": f"L{isolation}", "forgeable": forgeable, "ms": _require_finite(ms)}
-    return msgspec.structs.replace(msgspec.convert(found, Execution), failures=read)
-
-
-def _convert_trace(text: Any) -> str:
-    msgspec.json.decode(text, type=dict[str, Any])
-    return str(text)
-
-
-def _convert_call(step: Any, role: Any, reused: Any, *columns: Any) -> ForeignCall:
-    key, request, body, profile, model, sample, server, task, reply, ms, origin, *usage, created_at, unread_by = columns
-    found = {
-        "step": step,
-        "role": role,
-        "reused": bool(reused),
-        "call": {
-            "key": key,
-            "server": server or "",
-            "request": request,
-            "body": body,
-            "profile": profile,
-            "model": model,
-            "sample": sample,
-            "url": "",
-        },
-        "reply": {
-            "profile": profile,
-            "task": task,
-            "body": reply,
-            "usage": _usage_fields(usage),
-            "ms": _require_finite(ms),
-            "origin": origin,
-        },
-        "created_at": created_at,
-        "unread_by": unread_by,
-    }
-    return msgspec.convert(found, ForeignCall, builtin_types=(bytes,))
-
-
-def _usage_fields(columns: Sequence[Any]) -> dict[str, Any]:
-    names = ("prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens", "cost")
-    return dict(zip(names, map(_require_finite, columns), strict=True))
-
-
-def _convert_attempt(
-    key: Any, url: Any, sent_at: Any, state: Any, status: Any, code: Any, detail: Any, *reply: Any
-) -> MadeAttempt:
-    found = {
-        "key": key,
-        "url": url,
-        "sent_at": sent_at,
-        "outcome": {"attempt": 0, "state": state, "status": status, "code": code, "detail": detail},
-        "usage": None if reply[0] is None else _usage_fields(reply[1:]),
-    }
-    return msgspec.convert(found, MadeAttempt, builtin_types=(bytes,))
+def _insert(connection: Connection, table: str, row: Row, verb: str = "INSERT") -> int:
+    places = ", ".join("?" * len(row))
+    cursor = connection.execute(f"{verb} INTO {table} ({', '.join(row)}) VALUES ({places})", tuple(row.values()))
+    return int(cursor.lastrowid or 0)
 
 
 Record = TypeVar("Record")

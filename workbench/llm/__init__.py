@@ -1,6 +1,6 @@
 """The client for model servers; every attempt is recorded before it is sent.
 
-caller: makes calls. lane: one endpoint's addresses and request format. pace: rates, concurrency and budgets.
+caller: makes calls. endpoint: a server's address and request format. gate: concurrency, rates and budgets.
 records: requests, replies, and the journal's interface. dialects, profiles: request formats and kinds of servers.
 server: addresses and settings of servers. server_json: lenient JSON parsing. keys: API keys.
 check: diagnoses a server. transport: HTTP. clock: time and randomness. failures: classifies errors.

@@ -12,19 +12,9 @@ from msgspec import Struct, structs
 from workbench.llm.clock import Clock
 from workbench.llm.dialects import read, reread
 from workbench.llm.dialects.openai import dollars
+from workbench.llm.endpoint import Endpoint, PreparedRequest, Secrets, without_secrets
 from workbench.llm.failures import AttemptFailed, classify_response, one_line
-from workbench.llm.lane import Lane, PreparedRequest, Secrets, without_secrets
-from workbench.llm.pace import (
-    INITIAL_CONCURRENCY,
-    MAX_REQUESTED_WAIT_S,
-    Budget,
-    Budgets,
-    ConcurrencyLimiter,
-    Patience,
-    RateLimiter,
-    StageBudget,
-    cost_of,
-)
+from workbench.llm.gate import INITIAL_CONCURRENCY, MAX_REQUESTED_WAIT_S, Budget, Gate, Patience, cost_of
 from workbench.llm.records import (
     RESUME,
     CallFailed,
@@ -79,19 +69,6 @@ class Filtered(CallFailed):
         self.key = key
 
 
-class _CallAllowance(Struct, frozen=True):
-    """The limits on calls of a run, or of a stage of it.
-
-    Attributes:
-        budgets: The run's own budgets, and shared ones.
-    """
-
-    limits: Limits
-    gate: ConcurrencyLimiter
-    pace: RateLimiter
-    budgets: Budgets
-
-
 _Led = tuple[bytes, Reply]
 """The key under which a reply is stored, and the reply."""
 
@@ -104,7 +81,7 @@ class Caller:
         stages: Stages of a stack with limits of their own, each with its usage before this start.
 
     Attributes:
-        lanes: The endpoints by role.
+        endpoints: The endpoints by role.
         transport: Sends the calls.
         clock: The source of time.
         in_flight: Number of calls that are waiting for a server.
@@ -131,18 +108,17 @@ class Caller:
     ) -> None:
         self.transport = Transport()
         self.clock = clock or Clock()
-        self.lanes = {
-            role: Lane(server, (prices or {}).get(server.model), self.clock) for role, server in servers.items()
+        self.endpoints = {
+            role: Endpoint(server, (prices or {}).get(server.model), self.clock) for role, server in servers.items()
         }
         self._journal = journal
         self._environment = environment
         common = [Budget(limits, journal.spent()), *([] if shared is None else [shared])]
-        self._whole = self._new_allowance(list(self.lanes.values()), limits, common)
-        self._parts: dict[Lane, _CallAllowance] = {}
+        self._limits = limits
+        self._open_gate(list(self.endpoints.values()), limits, common)
         for stage, before in stages:
-            lanes = [self.lanes[role] for role in stage.roles]
-            part = self._new_allowance(lanes, stage.limits, [StageBudget(stage, before), *common])
-            self._parts |= dict.fromkeys(lanes, part)
+            endpoints = [self.endpoints[role] for role in stage.roles]
+            self._open_gate(endpoints, stage.limits, [Budget(stage.limits, before, stage), *common])
         self._flights: dict[bytes, asyncio.Future[_Led]] = {}
         self.in_flight = 0
         self.errors: Counter[str] = Counter()
@@ -158,18 +134,17 @@ class Caller:
     async def __aexit__(self, *_: object) -> None:
         await self.transport.__aexit__()
 
-    def _new_allowance(self, lanes: Sequence[Lane], limits: Limits, budgets: Sequence[Budget]) -> _CallAllowance:
-        start = INITIAL_CONCURRENCY if any(lane.profile.sells for lane in lanes) else limits.concurrency
-        gate = ConcurrencyLimiter(start, limits.concurrency, self.clock)
-        return _CallAllowance(limits, gate, RateLimiter(limits, self.clock), Budgets(*budgets))
-
-    def _allowance_of(self, lane: Lane) -> _CallAllowance:
-        return self._parts.get(lane, self._whole)
+    def _open_gate(self, endpoints: Sequence[Endpoint], limits: Limits, budgets: Sequence[Budget]) -> None:
+        start = INITIAL_CONCURRENCY if any(one.profile.sells for one in endpoints) else limits.concurrency
+        gate = Gate(limits, start, budgets, self.clock)
+        for one in endpoints:
+            one.gate = gate
 
     @property
     def limit(self) -> int:
-        gates = {id(one.gate): one.gate.limit for one in map(self._allowance_of, self.lanes.values())}
-        return min(sum(gates.values()), self._whole.limits.concurrency) if self._parts else self._whole.gate.limit
+        """Return the current maximum of calls in flight."""
+        gates = {id(one.gate): one.gate.limit for one in self.endpoints.values()}
+        return min(sum(gates.values()), self._limits.concurrency)
 
     async def call(self, item: int, role: str, request: Request, sample: int = 0) -> StoredReply:
         """Return the reply to a request, from the store if possible.
@@ -183,13 +158,13 @@ class Caller:
             CallFailed: There will be no reply to this request.
             Halt: No call of the run can succeed now.
         """
-        lane = self.lanes[role]
+        endpoint = self.endpoints[role]
         try:
-            prepared = lane.prepare(request, sample)
+            prepared = endpoint.prepare(request, sample)
         except CallFailed as failure:
-            await lane.trial.begin()
-            lane.trial.note_failure(failure)
-            lane.trial.end()
+            await endpoint.trial.begin()
+            endpoint.trial.note_failure(failure)
+            endpoint.trial.end()
             raise
         for note in prepared.built.notes:
             self.warn(note)
@@ -200,7 +175,7 @@ class Caller:
                 raise CallFailed(refused.code, refused.detail)
             flight = self._flights.get(prepared.key)
             if flight is None:
-                key, reply = await self._make_shared_call(lane, item, prepared)
+                key, reply = await self._make_shared_call(endpoint, item, prepared)
                 return StoredReply(reply=raise_if_filtered(key, reply), key=key, reused=False)
             await asyncio.wait([flight])
             if not flight.cancelled():
@@ -228,7 +203,7 @@ class Caller:
         Raises:
             CallFailed: The server's content filter removed its text, or the server has no such call.
         """
-        for key in self.lanes[role].prepare(request, sample).keys.values():
+        for key in self.endpoints[role].prepare(request, sample).keys.values():
             if (stored := self._journal.recall(key)) is not None:
                 return raise_if_filtered(key, reread(stored))
         return None
@@ -236,7 +211,7 @@ class Caller:
     @property
     def in_doubt(self) -> bool:
         """Return whether, for some server, a call failed for good and no reply has come since."""
-        return any(lane.trial.in_doubt for lane in self.lanes.values())
+        return any(endpoint.trial.in_doubt for endpoint in self.endpoints.values())
 
     def halt_unless_answered(self) -> None:
         """Raise at the end of the work if all calls to a server failed.
@@ -244,19 +219,19 @@ class Caller:
         Raises:
             Halt: All calls failed.
         """
-        for lane in self.lanes.values():
-            if lane.trial.in_doubt and not lane.trial.answered:
-                raise lane.trial.halt()
+        for endpoint in self.endpoints.values():
+            if endpoint.trial.in_doubt and not endpoint.trial.answered:
+                raise endpoint.trial.halt()
 
     def _count_reuse(self, key: bytes, reply: Reply) -> StoredReply:
         self.reused += 1
         return StoredReply(reply=reply, key=key, reused=True)
 
-    async def _make_shared_call(self, lane: Lane, item: int, prepared: PreparedRequest) -> _Led:
+    async def _make_shared_call(self, endpoint: Endpoint, item: int, prepared: PreparedRequest) -> _Led:
         flight: asyncio.Future[_Led] = asyncio.get_running_loop().create_future()
         self._flights[prepared.key] = flight
         try:
-            led = await self._call_with_retries(lane, item, prepared)
+            led = await self._call_with_retries(endpoint, item, prepared)
         except (CallFailed, Halt) as failure:
             flight.set_exception(failure)
             flight.exception()
@@ -269,45 +244,43 @@ class Caller:
         flight.set_result(led)
         return led
 
-    async def _call_with_retries(self, lane: Lane, item: int, prepared: PreparedRequest) -> _Led:
+    async def _call_with_retries(self, endpoint: Endpoint, item: int, prepared: PreparedRequest) -> _Led:
         patience = Patience(self.clock)
-        await lane.trial.begin()
+        await endpoint.trial.begin()
         try:
             while True:
                 try:
-                    async with self._allowance_of(lane).gate:
-                        return await self._attempt_call(lane, item, prepared)
+                    async with endpoint.gate:
+                        return await self._attempt_call(endpoint, item, prepared)
                 except AttemptFailed as failure:
                     wait = patience.wait(failure)
                     if wait is None:
-                        self._halt_if_down(lane, failure, patience.row_began)
-                        lane.trial.note_failure(failure)
+                        self._halt_if_down(endpoint, failure, patience.row_began)
+                        endpoint.trial.note_failure(failure)
                         raise CallFailed(failure.code, failure.detail) from None
                     if failure.busy:
-                        self.warn(f"{lane.title} was not ready ({failure.detail}); the call waited for it.")
+                        self.warn(f"{endpoint.title} was not ready ({failure.detail}); the call waited for it.")
                 await self.clock.sleep(wait)
         finally:
-            lane.trial.end()
+            endpoint.trial.end()
 
-    async def _attempt_call(self, lane: Lane, item: int, prepared: PreparedRequest) -> _Led:
-        secrets = await lane.secrets(self._environment)
-        self.require_price(lane)
-        if secrets != Secrets(None) and lane.sends_key_in_clear:
-            self.warn(f"The key in {lane.key_place or 'a header'} goes to {lane.base} without encryption.")
-        estimate, allowed = prepared.estimate, self._allowance_of(lane)
+    async def _attempt_call(self, endpoint: Endpoint, item: int, prepared: PreparedRequest) -> _Led:
+        secrets = await endpoint.secrets(self._environment)
+        self.require_price(endpoint)
+        if secrets != Secrets(None) and endpoint.sends_key_in_clear:
+            self.warn(f"The key in {endpoint.key_place or 'a header'} goes to {endpoint.base} without encryption.")
+        gate, estimate = endpoint.gate, prepared.estimate
         try:
-            await allowed.budgets.reserve(estimate)
+            reckoned = await gate.admit(estimate, endpoint.breaker)
         except Halt as halt:
             raise _with_cause(halt, self._last_failure) from None
         usage: Usage | None = None
-        sent = False
+        sent = True
         try:
-            reckoned = await allowed.pace.take(estimate, lane.breaker)
-            lane.trial.require_hope()
-            sent = True
-            led = await self._send_attempt(lane, item, prepared, secrets)
+            endpoint.trial.require_hope()
+            led = await self._send_attempt(endpoint, item, prepared, secrets)
             usage = led[1].usage
-            allowed.pace.correct(reckoned, usage)
+            gate.succeeded(reckoned, usage)
             return led
         except AttemptFailed as failure:
             sent = not failure.unreachable
@@ -316,21 +289,21 @@ class Caller:
             sent = False
             raise
         finally:
-            lane.breaker.ended()
-            allowed.budgets.settle(estimate, usage, sent=sent)
+            endpoint.breaker.ended()
+            gate.settle(estimate, usage, sent=sent)
 
-    async def _send_attempt(self, lane: Lane, item: int, prepared: PreparedRequest, secrets: Secrets) -> _Led:
-        call = lane.call(prepared)
+    async def _send_attempt(self, endpoint: Endpoint, item: int, prepared: PreparedRequest, secrets: Secrets) -> _Led:
+        call = endpoint.call(prepared)
         self.in_flight += 1
         try:
             attempt = await self._journal.begin(item, call)
             began = self.clock.now()
             try:
-                response, reply = await self._exchange(lane, call, prepared, secrets)
+                response, reply = await self._exchange(endpoint, call, prepared, secrets)
             except AttemptFailed as failure:
-                self._note_failure(lane, failure)
+                self._note_failure(endpoint, failure)
                 self._journal.fail(attempt, failure.code, failure.status, failure.detail, sent=not failure.unreachable)
-                self._halt_if_hopeless(lane, failure, began)
+                self._halt_if_hopeless(endpoint, failure, began)
                 raise
             except Halt as halt:
                 # A problem of this process: the server was not reached and isn't the cause.
@@ -339,80 +312,74 @@ class Caller:
         finally:
             self.in_flight -= 1
         self._journal.done(attempt, call, response)
-        lane.succeeded(began)
-        self._note_success(lane, prepared, reply)
+        endpoint.succeeded(began)
+        self._note_success(endpoint, prepared, reply)
         return call.key, reply
 
     async def _exchange(
-        self, lane: Lane, call: JournaledCall, prepared: PreparedRequest, secrets: Secrets
+        self, endpoint: Endpoint, call: JournaledCall, prepared: PreparedRequest, secrets: Secrets
     ) -> tuple[Response, Reply]:
         began = self.clock.now()
-        server = lane.server
-        headers, stream = lane.headers(secrets), server.extras.stream
+        server = endpoint.server
+        headers, stream = endpoint.headers(secrets), server.extras.stream
         sent = self.transport.send(call.url, headers, call.body, server.timeout_s, route=server.route, stream=stream)
         received = without_secrets(secrets, await sent)
         ms = (self.clock.now() - began) * 1000
         body = received.body
-        self._allowance_of(lane).pace.seed(received.headers)
+        endpoint.gate.seed(received.headers)
         if not 200 <= received.status < 300:
-            lane.trial.is_replayed = received.status == NOT_RECORDED and origin_of(received) is not None
+            endpoint.trial.is_replayed = received.status == NOT_RECORDED and origin_of(received) is not None
             raise classify_response(received.status, received.headers, body, self.clock.date())
-        response, reply = parse_response(lane, received, ms, prepared.built.task, prepared.count)
+        response, reply = parse_response(endpoint, received, ms, prepared.built.task, prepared.count)
         self._note_origin(response.origin)
         return response, reply
 
-    def _note_failure(self, lane: Lane, failure: AttemptFailed) -> None:
+    def _note_failure(self, endpoint: Endpoint, failure: AttemptFailed) -> None:
         self.errors[failure.code] += 1
         self._last_failure = failure
-        allowed = self._allowance_of(lane)
         if failure.limited or failure.of_key:
-            had_answered = lane.breaker.refused(failure.wait)
-            if failure.limited and had_answered:
-                allowed.gate.refused()
-            if failure.code == "rate_limit":
-                allowed.pace.refused(failure.wait, altogether=lane.breaker.is_open)
-                if self.errors["rate_limit"] == 1:
-                    self.warn(
-                        f"{lane.title} limits the rate of calls: they wait, and none is lost. The server says: "
-                        f"{failure.detail}"
-                    )
+            endpoint.gate.refused(failure, endpoint.breaker)
+            if failure.code == "rate_limit" and self.errors["rate_limit"] == 1:
+                self.warn(
+                    f"{endpoint.title} limits the rate of calls: they wait, and none is lost. The server says: "
+                    f"{failure.detail}"
+                )
 
-    def _note_success(self, lane: Lane, prepared: PreparedRequest, reply: Reply) -> None:
-        self._allowance_of(lane).gate.succeeded()
+    def _note_success(self, endpoint: Endpoint, prepared: PreparedRequest, reply: Reply) -> None:
         self.unpriced += reply.usage.cost is None
         tokens = reply.usage.prompt_tokens
-        if lane.profile.cuts_silently and tokens and prepared.characters > tokens * _FEWEST_CHARACTERS_A_TOKEN:
+        if endpoint.profile.cuts_silently and tokens and prepared.characters > tokens * _FEWEST_CHARACTERS_A_TOKEN:
             self.warn(
-                f"{lane.profile.title} seems to truncate prompts silently: it read {tokens} tokens of "
+                f"{endpoint.profile.title} seems to truncate prompts silently: it read {tokens} tokens of "
                 f"{prepared.characters} characters. Configure a longer context for the model on the server."
             )
 
-    def require_price(self, lane: Lane) -> None:
+    def require_price(self, endpoint: Endpoint) -> None:
         """Check that the price of calls is known if there is a cost limit.
 
         Raises:
             Halt: The price is unknown.
         """
-        told = lane.profile.tells_cost and not self.unpriced
-        kept = (self._whole.limits, self._allowance_of(lane).limits)
-        if any(limits.max_cost is not None for limits in kept) and lane.price is None and not told:
+        told = endpoint.profile.tells_cost and not self.unpriced
+        kept = (self._limits, endpoint.gate.limits)
+        if any(limits.max_cost is not None for limits in kept) and endpoint.price is None and not told:
             raise Halt(
                 "budget",
-                f"max_cost can't be kept: the price of {lane.server.model!r} is not known. "
+                f"max_cost can't be kept: the price of {endpoint.server.model!r} is not known. "
                 f"Add it to [prices] of the project's workbench.toml and {RESUME}.",
             )
 
-    def _halt_if_hopeless(self, lane: Lane, failure: AttemptFailed, since: float) -> None:
+    def _halt_if_hopeless(self, endpoint: Endpoint, failure: AttemptFailed, since: float) -> None:
         spent = failure.code == "quota" or (failure.wait or 0.0) > MAX_REQUESTED_WAIT_S
-        revoked = failure.of_key and lane.silent_since(since)
-        if spent or revoked or (failure.everywhere and lane.last_success is None):
-            raise lane.trial.halted(lane.refusal(failure))
+        revoked = failure.of_key and endpoint.silent_since(since)
+        if spent or revoked or (failure.everywhere and endpoint.last_success is None):
+            raise endpoint.trial.halted(endpoint.refusal(failure))
 
-    def _halt_if_down(self, lane: Lane, failure: AttemptFailed, since: float) -> None:
-        if failure.unreachable and lane.silent_since(since):
+    def _halt_if_down(self, endpoint: Endpoint, failure: AttemptFailed, since: float) -> None:
+        if failure.unreachable and endpoint.silent_since(since):
             raise Halt(
                 failure.code,
-                f"{lane.title} can't be reached: {failure.detail}. Start it or check base_url, then {RESUME}.",
+                f"{endpoint.title} can't be reached: {failure.detail}. Start it or check base_url, then {RESUME}.",
             )
 
     def _note_origin(self, origin: str | None) -> None:
@@ -425,19 +392,19 @@ class Caller:
 
 
 def parse_response(
-    lane: Lane, received: Received, ms: float, task: str = "chat", count: int | None = None
+    endpoint: Endpoint, received: Received, ms: float, task: str = "chat", count: int | None = None
 ) -> tuple[Response, Reply]:
     """Return a successful response as it is stored, and the reply in it, both with their cost.
 
     Raises:
         CallFailed: The response is not a reply, or reports an error.
     """
-    reply = read(received.body, task, lane.profile.name, count)
+    reply = read(received.body, task, endpoint.profile.name, count)
     told = dollars(received.headers.get(COST_HEADER))
     used = reply.usage if told is None else structs.replace(reply.usage, cost=told)
-    usage = structs.replace(used, cost=cost_of(used, lane.price))
+    usage = structs.replace(used, cost=cost_of(used, endpoint.price))
     origin = origin_of(received)
-    response = Response(profile=lane.profile.name, task=task, body=received.body, usage=usage, ms=ms, origin=origin)
+    response = Response(profile=endpoint.profile.name, task=task, body=received.body, usage=usage, ms=ms, origin=origin)
     return response, structs.replace(reply, usage=usage)
 
 

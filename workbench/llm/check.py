@@ -14,8 +14,8 @@ from workbench.core.text.inert import inert
 from workbench.llm.caller import NOT_RECORDED, origin_of
 from workbench.llm.clock import Clock
 from workbench.llm.dialects import read
+from workbench.llm.endpoint import OTHER_CALL, Endpoint, Secrets, without_secrets
 from workbench.llm.failures import AttemptFailed, classify_response, one_line
-from workbench.llm.lane import OTHER_CALL, Lane, Secrets, without_secrets
 from workbench.llm.profiles import DEFAULT, PROFILES, Profile, plain_model
 from workbench.llm.records import CallFailed, Chat, Halt, Reply, Request, Scoring
 from workbench.llm.server import ModelServer, join_url, without_version
@@ -124,14 +124,14 @@ async def check(
     Raises:
         UsageError: The profile or an address is wrong.
     """
-    lane = Lane(server, None, Clock())
+    endpoint = Endpoint(server, None, Clock())
     try:
-        secrets = await lane.secrets(environment)
+        secrets = await endpoint.secrets(environment)
     except Halt as missing:
         return [ServerFinding("problem", missing.message)]
-    findings = _configuration_findings(lane, secrets.key, is_chat=any(isinstance(one, Chat) for one in requests))
+    findings = _configuration_findings(endpoint, secrets.key, is_chat=any(isinstance(one, Chat) for one in requests))
     async with Transport() as transport:
-        probe = _AddressProbe(transport, lane, secrets, timeout_s, read_reply)
+        probe = _AddressProbe(transport, endpoint, secrets, timeout_s, read_reply)
         try:
             findings += await probe.run_checks(requests)
         except Halt as own:
@@ -139,13 +139,13 @@ async def check(
     return findings
 
 
-def _configuration_findings(lane: Lane, key: str | None, *, is_chat: bool) -> list[ServerFinding]:
-    profile, model = lane.profile, lane.server.model
-    name = lane.key_place
+def _configuration_findings(endpoint: Endpoint, key: str | None, *, is_chat: bool) -> list[ServerFinding]:
+    profile, model = endpoint.profile, endpoint.server.model
+    name = endpoint.key_place
     findings = [
         ServerFinding("note", f"{profile.title}, model {model!r}, {f'key from {name}' if key else 'without a key'}.")
     ]
-    if key is not None and lane.sends_key_in_clear:
+    if key is not None and endpoint.sends_key_in_clear:
         findings.append(
             ServerFinding("note", f"The key in {name} crosses the network without encryption.", "Use https.")
         )
@@ -198,26 +198,26 @@ def _profile_findings(profile: Profile, kind: str | None) -> list[ServerFinding]
 
 class _AddressProbe:
     def __init__(
-        self, transport: Transport, lane: Lane, secrets: Secrets, timeout_s: float, read_reply: Read | None
+        self, transport: Transport, endpoint: Endpoint, secrets: Secrets, timeout_s: float, read_reply: Read | None
     ) -> None:
         self._transport = transport
-        self._lane = lane
+        self._endpoint = endpoint
         self._secrets = secrets
         self._timeout_s = timeout_s
         self._read_reply = read_reply
 
     async def run_checks(self, requests: Sequence[Request]) -> list[ServerFinding]:
         findings: list[ServerFinding] = []
-        if not self._lane.profile.azure_paths:
+        if not self._endpoint.profile.azure_paths:
             try:
-                listed = await self._get_json(join_url(self._lane.base, "models"))
+                listed = await self._get_json(join_url(self._endpoint.base, "models"))
                 findings += self._model_findings(listed)
-                findings += _profile_findings(self._lane.profile, await self._detect_profile(listed))
+                findings += _profile_findings(self._endpoint.profile, await self._detect_profile(listed))
             except AttemptFailed as failure:
                 problem = self._failure_finding(failure)
                 if failure.status is None or failure.code == "auth":
                     return [problem]
-                findings.append(ServerFinding("note", f"{self._lane.base} lists no models ({failure.detail})."))
+                findings.append(ServerFinding("note", f"{self._endpoint.base} lists no models ({failure.detail})."))
         called: list[ServerFinding] = []
         for number, request in enumerate(requests):
             called += await self._call_findings(request, self._read_reply if number == 0 else None)
@@ -230,11 +230,11 @@ class _AddressProbe:
 
     async def _detect_profile(self, listed: Any) -> str | None:
         found = kind_of_models(listed)
-        if found is not None or self._lane.profile.name != DEFAULT:
+        if found is not None or self._endpoint.profile.name != DEFAULT:
             return found
         for path, is_it, name in SIGNS:
             try:
-                data = await self._get_json(join_url(without_version(self._lane.base), path))
+                data = await self._get_json(join_url(without_version(self._endpoint.base), path))
             except AttemptFailed:
                 continue
             if isinstance(data, dict) and is_it(data):
@@ -242,8 +242,8 @@ class _AddressProbe:
         return None
 
     async def _get_json(self, url: str) -> Any:
-        headers = self._lane.headers(self._secrets)
-        sent = self._transport.send(url, headers, None, self._timeout_s, _LONGEST_LIST, self._lane.server.route)
+        headers = self._endpoint.headers(self._secrets)
+        sent = self._transport.send(url, headers, None, self._timeout_s, _LONGEST_LIST, self._endpoint.server.route)
         received = without_secrets(self._secrets, await sent)
         if received.status != 200:
             raise classify_response(received.status, received.headers, received.body)
@@ -254,7 +254,7 @@ class _AddressProbe:
 
     def _model_findings(self, data: Any) -> list[ServerFinding]:
         models = {row["id"]: row for row in _model_rows(data) if isinstance(row.get("id"), str)}
-        wanted = self._lane.server.model
+        wanted = self._endpoint.server.model
         if not models:
             return [ServerFinding("note", "The server lists no models.")]
         if wanted not in models:
@@ -269,11 +269,11 @@ class _AddressProbe:
     async def _call_findings(self, request: Request, read_reply: Read | None) -> list[ServerFinding]:
         clock = Clock()
         try:
-            prepared = self._lane.prepare(request, 0)
-            call = self._lane.call(prepared)
+            prepared = self._endpoint.prepare(request, 0)
+            call = self._endpoint.call(prepared)
             began = clock.now()
-            headers = self._lane.headers(self._secrets)
-            route, stream = self._lane.server.route, self._lane.server.extras.stream
+            headers = self._endpoint.headers(self._secrets)
+            route, stream = self._endpoint.server.route, self._endpoint.server.extras.stream
             sent = self._transport.send(call.url, headers, call.body, self._timeout_s, route=route, stream=stream)
             received = without_secrets(self._secrets, await sent)
             ms = (clock.now() - began) * 1000
@@ -282,17 +282,17 @@ class _AddressProbe:
                 return [ServerFinding("good", f"It answers with recorded replies, from {origin}, and with no others.")]
             if received.status != 200:
                 raise classify_response(received.status, received.headers, received.body)
-            reply = read(received.body, prepared.built.task, self._lane.profile.name, prepared.count)
+            reply = read(received.body, prepared.built.task, self._endpoint.profile.name, prepared.count)
         except CallFailed as failure:
             return [self._failure_finding(failure)]
         findings = [ServerFinding("note", note) for note in prepared.built.notes]
-        findings += _reply_findings(self._lane.server.model, request, reply, ms)
+        findings += _reply_findings(self._endpoint.server.model, request, reply, ms)
         made = None if read_reply is None else await read_reply(reply)
         return findings if made is None else [*findings, made]
 
     def _failure_finding(self, failure: CallFailed) -> ServerFinding:
-        where = f"{self._lane.base}: "
-        name = self._lane.key_place
+        where = f"{self._endpoint.base}: "
+        name = self._endpoint.key_place
         if failure.code == "auth":
             if self._secrets.key is None:
                 return ServerFinding(

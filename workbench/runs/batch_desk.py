@@ -25,9 +25,9 @@ from workbench.llm.batches.records import (
 )
 from workbench.llm.batches.server import BatchServer
 from workbench.llm.caller import parse_response
+from workbench.llm.endpoint import Endpoint
 from workbench.llm.failures import REPEATED, AttemptFailed
-from workbench.llm.lane import Lane
-from workbench.llm.pace import Patience
+from workbench.llm.gate import Patience
 from workbench.llm.records import Halt
 from workbench.llm.transport import Received
 from workbench.runs.lease import Lease
@@ -75,7 +75,7 @@ class BatchDesk:
         return self.most is not None and batch.state == "gathered" and batch.id != unended[0].id
 
     async def _process_batch(self, batch: BatchRow) -> bool:
-        lane = self._caller.lanes[batch.role]
+        endpoint = self._caller.endpoints[batch.role]
         try:
             if batch.state != "open":
                 await self._send(batch)
@@ -88,9 +88,9 @@ class BatchDesk:
         except AttemptFailed as failure:
             wait = self._patience.setdefault(batch.id, Patience(self._caller.clock)).wait(failure)
             if wait is None or failure.code == "quota":
-                raise lane.refusal(failure) from None
+                raise endpoint.refusal(failure) from None
             self._caller.errors[failure.code] += 1
-            self._caller.warn(f"{lane.title} received the request for a batch again ({failure.detail}).")
+            self._caller.warn(f"{endpoint.title} received the request for a batch again ({failure.detail}).")
             self._schedule_check(batch, None, wait)
             return False
         self._patience.pop(batch.id, None)
@@ -100,9 +100,9 @@ class BatchDesk:
         return batches.unended(self._reader, self._run)
 
     def _server_and_api(self, batch: BatchRow) -> tuple[BatchServer, BatchApi]:
-        lane = self._caller.lanes[batch.role]
-        return BatchServer(lane, batch.base_url, self._caller.transport, self._caller.clock), BATCH_APIS[
-            lane.profile.name
+        endpoint = self._caller.endpoints[batch.role]
+        return BatchServer(endpoint, batch.base_url, self._caller.transport, self._caller.clock), BATCH_APIS[
+            endpoint.profile.name
         ]
 
     def _schedule_check(self, batch: BatchRow, status: str | None, wait: float | None = None) -> None:
@@ -124,10 +124,10 @@ class BatchDesk:
         now = self._caller.clock.date()
         new = NewBatch(
             token=batch.token,
-            model=server.lane.server.model,
+            model=server.endpoint.server.model,
             calls=batch.calls,
             since=batch.sent_at or now,
-            path=server.lane.chat_path,
+            path=server.endpoint.chat_path,
         )
         name = await api.find(server, batch.input_file, new) if batch.state == "sent" else None
         if name is None:
@@ -171,7 +171,7 @@ class BatchDesk:
         for source in status.results:
             with TemporaryFile() as file:
                 await api.fetch(server, source, file)
-                unknown += await self._read_results(batch, server.lane, api, file, seen, ms)
+                unknown += await self._read_results(batch, server.endpoint, api, file, seen, ms)
         if unknown:
             self._caller.warn(f"{unknown:,} results of batch {batch.name} belong to no call of it and are ignored.")
         await self._journal.flush()
@@ -186,7 +186,7 @@ class BatchDesk:
             self._caller.warn(f"Some calls of batch {batch.name} are repeated: {words}.")
 
     async def _read_results(
-        self, batch: BatchRow, lane: Lane, api: BatchApi, file: BinaryIO, seen: set[int], ms: float
+        self, batch: BatchRow, endpoint: Endpoint, api: BatchApi, file: BinaryIO, seen: set[int], ms: float
     ) -> int:
         unknown = 0
         for count, line in enumerate(lines_of(file)):
@@ -195,12 +195,14 @@ class BatchDesk:
             except AttemptFailed:
                 unknown += 1
                 continue
-            unknown += not self._store_result(batch, lane, result, seen, ms)
+            unknown += not self._store_result(batch, endpoint, result, seen, ms)
             if count % _GROUP == _GROUP - 1:
                 await self._journal.flush()
         return unknown
 
-    def _store_result(self, batch: BatchRow, lane: Lane, result: BatchResult, seen: set[int], ms: float) -> bool:
+    def _store_result(
+        self, batch: BatchRow, endpoint: Endpoint, result: BatchResult, seen: set[int], ms: float
+    ) -> bool:
         token, _, number = result.call.partition("-")
         if token != batch.token or not (number.isascii() and number.isdigit() and len(number) < 19):
             return False
@@ -214,12 +216,12 @@ class BatchDesk:
         failure = result.failure
         if failure is None:
             try:
-                response, reply = parse_response(lane, Received(200, {}, result.body), ms)
+                response, reply = parse_response(endpoint, Received(200, {}, result.body), ms)
             except AttemptFailed as malformed:
                 failure = malformed
             else:
                 self._journal.done(attempt, found.call, response)
-                lane.trial.succeeded()
+                endpoint.trial.succeeded()
                 self._caller.unpriced += reply.usage.cost is None
                 return True
         self._record_failure(attempt, failure, made=result.made)
@@ -236,7 +238,7 @@ class BatchDesk:
             Halt: The provider would reject the batch every time.
         """
         code, words = status.problems[0]
-        lane = self._caller.lanes[batch.role]
+        endpoint = self._caller.endpoints[batch.role]
         said = f"{words} ({code})" if code else words
         too_many = code in _TOO_MANY
         failure = AttemptFailed("rate_limit" if too_many else "bad_request", said)
@@ -245,14 +247,15 @@ class BatchDesk:
         if too_many and batch.calls > 1:
             self.most = max(1, batch.calls // 2)
             self._caller.warn(
-                f"{lane.title} doesn't accept a batch of {batch.calls:,} calls now: {said}. Smaller batches are sent."
+                f"{endpoint.title} doesn't accept a batch of {batch.calls:,} calls now: {said}. "
+                "Smaller batches are sent."
             )
             return
         self._lease.store(partial(batches.set_ended, batch=batch.id))
         more = f", and {len(status.problems) - 1} more" if len(status.problems) > 1 else ""
         raise Halt(
             "quota" if too_many else "bad_request",
-            f"{lane.title} took none of a batch's {batch.calls:,} calls: {said}{more}. "
+            f"{endpoint.title} took none of a batch's {batch.calls:,} calls: {said}{more}. "
             "Fix the cause, then resume the run.",
         )
 

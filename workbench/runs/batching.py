@@ -19,9 +19,9 @@ from workbench.core.errors import UsageError, opt
 from workbench.core.verdict import Outcome, VerifierInput
 from workbench.llm.batches import BATCH_APIS, titles
 from workbench.llm.caller import StoredReply
+from workbench.llm.endpoint import Endpoint, PreparedRequest
 from workbench.llm.failures import REPEATED, AttemptFailed
-from workbench.llm.lane import Lane, PreparedRequest
-from workbench.llm.pace import Budget, used_up
+from workbench.llm.gate import Budget, used_up
 from workbench.llm.profiles import PROFILES
 from workbench.llm.records import CallFailed, Deferred, FailureCode, Request
 from workbench.runs.batch_desk import BatchDesk
@@ -207,18 +207,18 @@ class _BatchRounds:
             Deferred: The reply comes later.
             Halt: No call of the run can succeed now.
         """
-        lane = self._caller.lanes[role]
-        prepared = lane.prepare(request, sample)
+        endpoint = self._caller.endpoints[role]
+        prepared = endpoint.prepare(request, sample)
         before = batches.earlier_calls(self._reader, self._run, prepared.key)
         if (stored := self._caller.stored(prepared)) is not None:
             own = any(one.state == "done" and one.item == item for one in before)
             return StoredReply(reply=stored.reply, key=stored.key, reused=not own)
         if (failure := _final_failure(before)) is not None:
             self._failed[role] = failure
-            lane.trial.note_failure(failure)
+            endpoint.trial.note_failure(failure)
             raise failure
         if prepared.key not in self._wanted and not any(one.state == "sent" for one in before):
-            await self._gather(lane, role, item, prepared)
+            await self._gather(endpoint, role, item, prepared)
         # The item's other concurrent calls are gathered, too.
         await asyncio.sleep(0)
         raise Deferred
@@ -237,14 +237,14 @@ class _BatchRounds:
         self._short = None
         self._wanted.clear()
         self._gathering = {
-            role: _GatheredCalls(self._lease, self._run, self._journal, role, lane, most, unended)
-            for role, lane in self._caller.lanes.items()
+            role: _GatheredCalls(self._lease, self._run, self._journal, role, endpoint, most, unended)
+            for role, endpoint in self._caller.endpoints.items()
         }
 
-    async def _gather(self, lane: Lane, role: str, item: int, prepared: PreparedRequest) -> None:
+    async def _gather(self, endpoint: Endpoint, role: str, item: int, prepared: PreparedRequest) -> None:
         if prepared.built.task != "chat":
             raise CallFailed("bad_request", "only chats are asked in batches")
-        self._caller.require_price(lane)
+        self._caller.require_price(endpoint)
         if (limit := self._budget.hold(prepared.estimate)) is not None:
             self._short = self._short or limit
             return
@@ -266,7 +266,7 @@ class _BatchRounds:
         """
         self._lease.store(partial(batches.forget_failures, run=self._run))
         for role in self._failed:
-            raise self._caller.lanes[role].trial.halt()
+            raise self._caller.endpoints[role].trial.halt()
 
 
 def _final_failure(before: Sequence[EarlierCall]) -> AttemptFailed | None:
@@ -288,13 +288,13 @@ class _GatheredCalls:
         run: int,
         journal: RunJournal,
         role: str,
-        lane: Lane,
+        endpoint: Endpoint,
         most: int | None,
         unended: Sequence[BatchRow],
     ) -> None:
         self._lease, self._run, self._journal = lease, run, journal
-        self._role, self._lane = role, lane
-        self._api = BATCH_APIS[lane.profile.name]
+        self._role, self._endpoint = role, endpoint
+        self._api = BATCH_APIS[endpoint.profile.name]
         self._most = min(most or self._api.most_calls, self._api.most_calls)
         filling = [batch for batch in unended if batch.role == role and batch.state == "gathered"]
         self._batch = filling[-1] if filling else None
@@ -307,7 +307,7 @@ class _GatheredCalls:
         if self._calls and (self._calls >= self._most or self._bytes + size > self._api.most_bytes):
             await self.store()
             self._number, self._calls, self._bytes = None, 0, 0
-        call = self._lane.call(prepared)
+        call = self._endpoint.call(prepared)
         self._found.append(GatheredCall(item=item, call=call, estimate=prepared.estimate, bytes=size))
         self._calls += 1
         self._bytes += size
@@ -318,7 +318,7 @@ class _GatheredCalls:
         found, self._found = self._found, []
         if not found:
             return
-        number, base, place = self._number, self._lane.base, found[0].call.server
+        number, base, place = self._number, self._endpoint.base, found[0].call.server
         token = secrets.token_hex(8)
 
         def put(connection: sqlite3.Connection, attempts: Sequence[int]) -> None:

@@ -114,19 +114,19 @@ def _item(project: Project, completion: str | int | None) -> VerifierInput:
 
 def _previewed_call(verifier: ServedVerifier, planned: PlannedRequest) -> PreviewedCall:
     from workbench.llm.clock import Clock
-    from workbench.llm.lane import Lane
+    from workbench.llm.endpoint import Endpoint
 
     server = verifier.servers()[planned.role]
-    lane = Lane(server, None, Clock())
+    endpoint = Endpoint(server, None, Clock())
     try:
-        built = lane.prepare(planned.request, 0).built
+        built = endpoint.prepare(planned.request, 0).built
     except CallFailed as error:
         raise UsageError(f"{planned.step}: {error.detail}") from None
     return PreviewedCall(
         step=planned.step,
         role=planned.role,
         exact=planned.exact,
-        url=lane.url(built),
+        url=endpoint.url(built),
         body=msgspec.Raw(built.body),
         notes=(*prompt_notes(verifier), *built.notes),
     )

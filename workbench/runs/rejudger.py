@@ -140,10 +140,10 @@ class _StoredReplies:
 
     def __init__(self, database: Database, verifier: ServedVerifier) -> None:
         from workbench.llm.clock import Clock
-        from workbench.llm.lane import Lane
+        from workbench.llm.endpoint import Endpoint
 
         clock = Clock()
-        self._lanes = {role: Lane(server, None, clock) for role, server in verifier.servers().items()}
+        self._endpoints = {role: Endpoint(server, None, clock) for role, server in verifier.servers().items()}
         self._reader = database.reader()
         self.lacks = False
 
@@ -151,7 +151,7 @@ class _StoredReplies:
         from workbench.llm.caller import raise_if_filtered
         from workbench.llm.dialects import reread
 
-        for key in self._lanes[role].prepare(request, sample).keys.values():
+        for key in self._endpoints[role].prepare(request, sample).keys.values():
             if (stored := calls.response(self._reader, key)) is not None:
                 return raise_if_filtered(key, reread(stored))
         self.lacks = True

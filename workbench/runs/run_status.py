@@ -32,7 +32,7 @@ from workbench.runs.store.runs import LeaseRow, RunRow
 if TYPE_CHECKING:
     import sqlite3
 
-    from workbench.llm.pace import CallEstimate as CallEstimate
+    from workbench.llm.gate import CallEstimate as CallEstimate
     from workbench.verifiers.base import ServedVerifier
 
 
@@ -330,21 +330,21 @@ async def _calls_about(
     project: Project, verifier: ServedVerifier, items: Iterable[VerifierInput], *, in_batches: bool
 ) -> list[CallEstimate]:
     from workbench.llm.clock import Clock
-    from workbench.llm.lane import Lane
+    from workbench.llm.endpoint import Endpoint
     from workbench.verifiers.judges.verifier import preview
 
     servers = verifier.servers()
     prices = prices_of(project.path, servers.values())
     if in_batches:
         prices = {model: price.in_batches() for model, price in prices.items()}
-    lanes = {role: Lane(server, prices.get(server.model), Clock()) for role, server in servers.items()}
+    endpoints = {role: Endpoint(server, prices.get(server.model), Clock()) for role, server in servers.items()}
     key = secret(project.database.reader())
     found = []
     for item in items:
         # The same error will occur in the run, item by item, and is reported there.
         with suppress(Exception):
             planned = await preview(verifier, item, key)
-            found += [lanes[one.role].prepare(one.request, 0).estimate for one in planned]
+            found += [endpoints[one.role].prepare(one.request, 0).estimate for one in planned]
     return found
 
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from workbench.core.database.connection import Database
 from workbench.llm.caller import Caller, StoredReply
-from workbench.llm.pace import Budget
+from workbench.llm.gate import Budget
 from workbench.llm.records import Halt, Request, RunUsed
 from workbench.llm.server import Limits, ModelServer, Price, StageLimits
 from workbench.runs.journal import NO_ITEM, RunJournal

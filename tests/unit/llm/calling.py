@@ -13,7 +13,7 @@ import pytest
 from tests.servers.memory import HeldClock, MemoryJournal
 from tests.servers.scripted import Received, Scripted, chat_reply
 from workbench.llm.caller import Caller
-from workbench.llm.pace import Budget
+from workbench.llm.gate import Budget
 from workbench.llm.records import CallFailed, Chat, Halt, PromptMessage, Sampling
 from workbench.llm.server import Limits, ModelServer, Price
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from tests.servers.memory import MemoryJournal, UsedTokens
+from tests.servers.memory import HeldClock, MemoryJournal, UsedTokens
 from tests.servers.scripted import Scripted, chat_reply, scripted
 from tests.unit.llm.calling import FAULTS, asked, caller_of, halt_of, in_turn
 from workbench.llm.caller import Caller, StoredReply
-from workbench.llm.pace import Budget, Budgets, CallEstimate
+from workbench.llm.gate import Breaker, Budget, CallEstimate, Gate
 from workbench.llm.records import Halt, RunUsed, Usage
 from workbench.llm.server import Limits, Price
 
@@ -142,11 +142,12 @@ async def test_an_unknown_cost_is_none_and_counted() -> None:
 async def test_a_call_is_held_by_all_of_its_budgets_or_by_none() -> None:
     estimate = CallEstimate(prompt=10, completion=10, cost=0.0)
     own, shared = Budget(Limits(max_calls=5), RunUsed()), Budget(Limits(max_calls=1), RunUsed())
-    both = Budgets(own, shared)
-    await both.reserve(estimate)
+    clock = HeldClock()
+    both, breaker = Gate(Limits(), 1, [own, shared], clock), Breaker(clock)
+    await both.admit(estimate, breaker)
     both.settle(estimate, Usage(prompt_tokens=1, completion_tokens=1), sent=True)
     with pytest.raises(Halt, match="1 of 1 calls"):
-        await both.reserve(estimate)
+        await both.admit(estimate, breaker)
     # The refused one is none of the first budget's: four are left there.
     for _ in range(4):
         await own.reserve(estimate)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tests.servers.scripted import chat_reply, messages_reply, scores_reply
 from workbench.llm.clock import Clock
 from workbench.llm.dialects import build, read
+from workbench.llm.endpoint import Endpoint, PreparedRequest, Secrets
 from workbench.llm.failures import AttemptFailed
-from workbench.llm.lane import Lane, PreparedRequest, Secrets
 from workbench.llm.profiles import PROFILES
 from workbench.llm.records import CallFailed, Chat, PromptMessage, Reply, Sampling, Scoring, Task, Usage, ending
 from workbench.llm.server import ModelServer
@@ -61,11 +61,11 @@ KEYS = {
 }
 
 
-def lane(profile: str, url: str = "http://127.0.0.1:1/v1", model: str = "m") -> Lane:
-    return Lane(ModelServer(profile=profile, base_url=url, model=model, key_variable="K"), None, Clock())
+def endpoint(profile: str, url: str = "http://127.0.0.1:1/v1", model: str = "m") -> Endpoint:
+    return Endpoint(ModelServer(profile=profile, base_url=url, model=model, key_variable="K"), None, Clock())
 
 
-def url_of(one: Lane, prepared: PreparedRequest) -> str:
+def url_of(one: Endpoint, prepared: PreparedRequest) -> str:
     return one.call(prepared).url
 
 
@@ -75,7 +75,7 @@ def reading(data: Any, task: str = "chat", profile: str = "openai", count: int |
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_body_and_headers_of_every_profile(profile: str) -> None:
-    one = lane(profile)
+    one = endpoint(profile)
     assert one.prepare(CHAT, 3).built.body.decode() == BODIES[profile]
     assert one.headers(Secrets("secret")) == COMMON | KEYS.get(profile, {"authorization": "Bearer secret"})
 
@@ -171,7 +171,7 @@ def test_the_newest_claude_gets_no_sampling(model: str) -> None:
     ],
 )  # fmt: skip
 def test_azure_addresses(base: str, expected: str) -> None:
-    one = lane("azure", base, "m/1")
+    one = endpoint("azure", base, "m/1")
     assert url_of(one, one.prepare(CHAT, 0)) == expected.replace("?V", "?api-version=2024-10-21")
 
 
@@ -185,7 +185,7 @@ SCORES: dict[Task, tuple[str, dict[str, Any]]] = {
 
 @pytest.mark.parametrize("task", SCORES)
 def test_bodies_and_paths_of_the_scoring_calls(task: Task) -> None:
-    one = lane("vllm")
+    one = endpoint("vllm")
     query = "q" if task in {"score", "rerank"} else None
     prepared = one.prepare(Scoring(task=task, query=query, texts=("a", "b")), 0)
     assert (url_of(one, prepared), json.loads(prepared.built.body)) == (
@@ -204,12 +204,12 @@ def test_raw_scores_can_be_asked_for(task: Task, activate: bool) -> None:
 
 def test_a_call_that_a_server_does_not_have_is_refused() -> None:
     with pytest.raises(CallFailed, match="leave activation out"):
-        lane("sglang").prepare(Scoring(task="classify", texts=("a",), activate=False), 0)
+        endpoint("sglang").prepare(Scoring(task="classify", texts=("a",), activate=False), 0)
     assert json.loads(build(PROFILES["sglang"], "m", Scoring(task="classify", texts=("a",))).body)["text"] == ["a"]
     with pytest.raises(CallFailed, match="SGLang has no 'score' call"):
-        lane("sglang").prepare(Scoring(task="score", query="q", texts=("a",)), 0)
+        endpoint("sglang").prepare(Scoring(task="score", query="q", texts=("a",)), 0)
     with pytest.raises(CallFailed, match="needs a query"):
-        lane("vllm").prepare(Scoring(task="rerank", texts=("a",)), 0)
+        endpoint("vllm").prepare(Scoring(task="rerank", texts=("a",)), 0)
 
 
 @pytest.mark.parametrize("task", SCORES)
@@ -589,17 +589,17 @@ REQUEST = st.builds(
 
 @given(request=REQUEST, sample=st.integers(0, 5), profile=st.sampled_from(sorted(PROFILES)))
 def test_a_key_is_settled_by_the_request_and_by_nothing_operational(request: Chat, sample: int, profile: str) -> None:
-    one = lane(profile).prepare(request, sample)
+    one = endpoint(profile).prepare(request, sample)
     same = ModelServer(profile=profile, base_url="http://127.0.0.1:1/v1/", model="m", timeout_s=3, key_variable="OTHER")
-    assert Lane(same, None, Clock()).prepare(request, sample) == one
+    assert Endpoint(same, None, Clock()).prepare(request, sample) == one
     elsewhere = ModelServer(profile=profile, base_url="https://b.example/v1", model="m")
-    assert Lane(elsewhere, None, Clock()).prepare(request, sample).key != one.key
-    assert lane(profile).prepare(request, sample + 1).key != one.key
-    assert lane(profile, model="other").prepare(request, sample).key != one.key
+    assert Endpoint(elsewhere, None, Clock()).prepare(request, sample).key != one.key
+    assert endpoint(profile).prepare(request, sample + 1).key != one.key
+    assert endpoint(profile, model="other").prepare(request, sample).key != one.key
 
 
 def test_the_key_of_a_known_request_never_changes() -> None:
     # Stored replies are found by it: another value would pay for every one of them again.
-    assert lane("vllm").prepare(CHAT, 3).key.hex() == (
+    assert endpoint("vllm").prepare(CHAT, 3).key.hex() == (
         "a02d38b99459e53c477ae110bba1044de5cbe3472703f659708b912f56e7bb67"
     )

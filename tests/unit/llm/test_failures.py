@@ -17,7 +17,7 @@ from tests.servers.scripted import chat_reply
 from workbench.llm.dialects import read
 from workbench.llm.dialects.streams import unstreamed
 from workbench.llm.failures import AttemptFailed, classify_response, error_event
-from workbench.llm.pace import MAX_ATTEMPTS, MAX_CALL_S, MIN_ATTEMPTS, Patience
+from workbench.llm.gate import MAX_ATTEMPTS, MAX_CALL_S, MIN_ATTEMPTS, Patience
 from workbench.llm.waits import requested_wait
 
 NOW = 1_800_000_000.0

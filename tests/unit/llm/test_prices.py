@@ -16,8 +16,8 @@ from workbench.core.errors import UsageError
 from workbench.llm import prices
 from workbench.llm.clock import Clock
 from workbench.llm.dialects import read
-from workbench.llm.lane import Lane
-from workbench.llm.pace import cost_of
+from workbench.llm.endpoint import Endpoint
+from workbench.llm.gate import cost_of
 from workbench.llm.prices import listed_price
 from workbench.llm.profiles import PROFILES
 from workbench.llm.records import Halt, Usage
@@ -67,11 +67,11 @@ def test_a_price_counts_what_the_cache_saves_and_takes_tiers_and_long_prompts(
 
 
 def test_what_may_have_to_be_put_into_the_cache_is_held() -> None:
-    one = Lane(server("vllm", "m"), PRICE, Clock()).prepare(asked("q" * 400, 10), 0).estimate
+    one = Endpoint(server("vllm", "m"), PRICE, Clock()).prepare(asked("q" * 400, 10), 0).estimate
     assert one.cost == pytest.approx((one.prompt * 12.5 + 10 * 100) / 1e6)
     extras = RequestExtras(body={"service_tier": "flex"})
     flex = ModelServer(profile="vllm", base_url="http://h/v1", model="m", extras=extras)
-    two = Lane(flex, PRICE, Clock()).prepare(asked("q" * 400, 10), 0).estimate
+    two = Endpoint(flex, PRICE, Clock()).prepare(asked("q" * 400, 10), 0).estimate
     assert two.cost == pytest.approx((two.prompt * 5 + 10 * 50) / 1e6)
 
 
@@ -207,8 +207,8 @@ def test_what_a_call_may_cost_holds_for_one_that_only_thinks_and_for_one_that_do
 ) -> None:
     """Perplexity's thoughts are cheaper than its words, Qwen's dearer."""
     price = Price(input=1.0, output=output, thought=thought, date="2026-11-28")
-    lane = Lane(server("dashscope", "m"), price, Clock())
-    assert lane.prepare(asked("q", 1000), 0).estimate.cost > 1000 * 50 / 1e6
+    endpoint = Endpoint(server("dashscope", "m"), price, Clock())
+    assert endpoint.prepare(asked("q", 1000), 0).estimate.cost > 1000 * 50 / 1e6
 
 
 def test_the_table_lists_each_model_where_it_is_sold() -> None:

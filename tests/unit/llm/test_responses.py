@@ -17,8 +17,8 @@ from workbench.llm.caller import Caller
 from workbench.llm.clock import Clock
 from workbench.llm.dialects import read
 from workbench.llm.dialects.streams import unstreamed
+from workbench.llm.endpoint import Endpoint
 from workbench.llm.failures import AttemptFailed
-from workbench.llm.lane import Lane
 from workbench.llm.profiles import profile_for_model
 from workbench.llm.records import CallFailed, Chat, Halt, PromptMessage, Reply, Sampling, TokenChoice, Usage, ending
 from workbench.llm.server import ModelServer
@@ -115,7 +115,7 @@ def test_the_call_belongs_to_a_judges_name_and_to_a_stored_reply() -> None:
     given = {"base_url": "https://api.openai.com/v1", "model": "gpt-4o"}
     chat, other = LlmJudge(**given), LlmJudge(**given, api="responses")
     assert identity(chat) != identity(other)
-    keys = [Lane(one.servers()["judge"], None, Clock()).prepare(asked("q"), 0).keys for one in (chat, other)]
+    keys = [Endpoint(one.servers()["judge"], None, Clock()).prepare(asked("q"), 0).keys for one in (chat, other)]
     assert not {*keys[0].values()} & {*keys[1].values()}
 
 
@@ -189,9 +189,9 @@ async def test_probabilities_are_asked_for_and_read() -> None:
     ],
 )
 def test_azures_address(base: str, url: str) -> None:
-    lane = Lane(server_from({"base_url": base, "server": "azure", "model": "my gpt-5-pro"}), None, Clock())
-    prepared = lane.prepare(asked("q"), 0)
-    assert lane.call(prepared).url == url
+    endpoint = Endpoint(server_from({"base_url": base, "server": "azure", "model": "my gpt-5-pro"}), None, Clock())
+    prepared = endpoint.prepare(asked("q"), 0)
+    assert endpoint.call(prepared).url == url
     assert json.loads(prepared.built.body)["model"] == "my gpt-5-pro"
 
 

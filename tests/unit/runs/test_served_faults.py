@@ -23,7 +23,7 @@ from tests.served_runs import (
 from tests.servers.faulty import launched
 from tests.servers.scripted import Received, Scripted, scripted
 from workbench.core.project import Project
-from workbench.llm import pace
+from workbench.llm import gate
 from workbench.runs.run_status import run_costs
 from workbench.runs.verifying import run_info, start, wait
 
@@ -41,7 +41,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project
 def test_a_server_that_fails_one_call_in_five_loses_and_repeats_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pace, "_MAX_BACKOFF_S", 0.05)
+    monkeypatch.setattr(gate, "_MAX_BACKOFF_S", 0.05)
     with here(tmp_path, 150) as runs, launched(latency=0.002, faulty=True, retry_after=0.01) as stub:
         ended = runs.start(stub.url, timeout=10, concurrency=64)
         counts = stub.counts()

@@ -14,7 +14,7 @@ from workbench.core.database.hashes import secret
 from workbench.core.errors import StoreError, UsageError
 from workbench.core.selection import Selection
 from workbench.interchange.exporting import ExportOptions, Table, export
-from workbench.llm.lane import Lane, PreparedRequest
+from workbench.llm.endpoint import Endpoint, PreparedRequest
 from workbench.llm.records import JournaledCall, Request, Response
 from workbench.runs import run_status
 from workbench.runs.journal import RunJournal
@@ -153,9 +153,9 @@ def test_a_foreign_configuration_is_refused_in_words(runs: HereRunner, server: S
 def test_calls_are_prepared_ahead_of_their_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     prepared: list[int] = []
     before_the_first_reply: list[tuple[int, int]] = []
-    prepare, done = Lane.prepare, RunJournal.done
+    prepare, done = Endpoint.prepare, RunJournal.done
 
-    def counting(self: Lane, request: Request, sample: int) -> PreparedRequest:
+    def counting(self: Endpoint, request: Request, sample: int) -> PreparedRequest:
         prepared.append(sample)
         return prepare(self, request, sample)
 
@@ -163,7 +163,7 @@ def test_calls_are_prepared_ahead_of_their_places(tmp_path: Path, monkeypatch: p
         before_the_first_reply.append((len(prepared), len(asked.received)))
         done(self, attempt, call, response)
 
-    monkeypatch.setattr(Lane, "prepare", counting)
+    monkeypatch.setattr(Endpoint, "prepare", counting)
     monkeypatch.setattr(RunJournal, "done", noting)
     with here(tmp_path, 40) as runs, scripted(lambda _: "Yes", latency_s=1.0) as asked:
         runs.start(asked.url, concurrency=16)

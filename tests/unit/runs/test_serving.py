@@ -19,7 +19,7 @@ from workbench.core.errors import RunError, UsageError
 from workbench.core.run import RunInfo
 from workbench.core.selection import Selection
 from workbench.core.verdict import VerifierInput
-from workbench.llm import pace
+from workbench.llm import gate
 from workbench.runs import serving, session
 from workbench.runs.run_status import run_costs
 from workbench.runs.store import verdicts
@@ -305,7 +305,7 @@ def test_neither_tasks_nor_items_in_memory_grow_with_the_items(
 def test_a_server_nobody_listens_at_pauses_the_run_with_nothing_paid(
     runs: HereRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pace, "_MAX_BACKOFF_S", 0.0)
+    monkeypatch.setattr(gate, "_MAX_BACKOFF_S", 0.0)
     ended = runs.start("http://127.0.0.1:9/v1", concurrency=1)
     assert ended.state == "paused"
     assert "can't be reached" in (ended.message or "")

@@ -15,9 +15,9 @@ from workbench.core.errors import Command, UsageError, opt
 from workbench.core.project import Project, batches
 from workbench.core.sets import SetName
 from workbench.llm.clock import Clock
+from workbench.llm.endpoint import Endpoint, PreparedRequest
 from workbench.llm.failures import REPEATED
-from workbench.llm.lane import Lane, PreparedRequest
-from workbench.llm.pace import MIN_ATTEMPTS
+from workbench.llm.gate import MIN_ATTEMPTS
 from workbench.llm.records import Chat, FailureCode, PromptMessage, Reply, Sampling, as_stored, ending
 from workbench.llm.server import Limits, ModelServer, Price
 from workbench.runs.generating import CompletionRequest
@@ -196,7 +196,7 @@ class Asking:
         self._lease = lease
         self._parts = list(batches(questions, PART))
         self._models = {model.name: model for model in plan.models}
-        self._lanes = {model.name: Lane(model.server, model.price, Clock()) for model in plan.models}
+        self._endpoints = {model.name: Endpoint(model.server, model.price, Clock()) for model in plan.models}
         reader = project.database.reader()
         self._failed: dict[str, dict[bytes, FailedKey]] = {
             name: _permanent_failures(stored.failed_keys(reader, run)) for name, run in runs.items() if not again
@@ -273,7 +273,7 @@ class Asking:
         return set(self._prepare(model, wanted).keys.values())
 
     def _prepare(self, model: str, wanted: CompletionRequest) -> PreparedRequest:
-        return self._lanes[model].prepare(wanted.request, wanted.sample)
+        return self._endpoints[model].prepare(wanted.request, wanted.sample)
 
     def _make_completion(self, model: PlannedModel, wanted: CompletionRequest, reply: Reply) -> WrittenCompletion:
         about = {

@@ -28,7 +28,7 @@ from workbench.core.installed import find_page
 from workbench.core.options import record_from
 from workbench.core.project import Project
 from workbench.core.sets import SetName
-from workbench.llm.pace import ASSUMED_REPLY_TOKENS, cost_of
+from workbench.llm.gate import ASSUMED_REPLY_TOKENS, cost_of
 from workbench.llm.records import Sampling, Usage
 from workbench.llm.server import ModelServer, Price
 from workbench.runs.store import calls

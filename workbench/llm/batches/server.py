@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 from workbench.llm import server as urls
 from workbench.llm.clock import Clock
 from workbench.llm.dialects.openai import decoded, mapping
+from workbench.llm.endpoint import Endpoint, without_secrets
 from workbench.llm.failures import classify_response, malformed
-from workbench.llm.lane import Lane, without_secrets
 from workbench.llm.transport import Received, Transport
 
 MAX_RESULTS_BYTES: Final = 4 * 2**30
@@ -28,8 +28,8 @@ class BatchServer:
         base: The base URL to use.
     """
 
-    def __init__(self, lane: Lane, base: str, transport: Transport, clock: Clock) -> None:
-        self.lane = lane
+    def __init__(self, endpoint: Endpoint, base: str, transport: Transport, clock: Clock) -> None:
+        self.endpoint = endpoint
         self._base = base
         self._transport = transport
         self._clock = clock
@@ -45,7 +45,7 @@ class BatchServer:
         return urls.join_url(self._base, path, query)
 
     async def key(self) -> str:
-        return (await self.lane.secrets(os.environ)).key or ""
+        return (await self.endpoint.secrets(os.environ)).key or ""
 
     async def send(
         self,
@@ -68,9 +68,9 @@ class BatchServer:
         """
         if not url.startswith(f"{self.origin}/"):
             raise malformed("it names an address on another host, which is not followed: a key must not go elsewhere")
-        secrets = await self.lane.secrets(os.environ)
-        sent = {**self.lane.headers(secrets), **(headers or {})}
-        timeout = self.lane.server.timeout_s
+        secrets = await self.endpoint.secrets(os.environ)
+        sent = {**self.endpoint.headers(secrets), **(headers or {})}
+        timeout = self.endpoint.server.timeout_s
         content: bytes | AsyncIterator[bytes] | None
         if body is None or isinstance(body, bytes):
             content = body
@@ -82,7 +82,7 @@ class BatchServer:
         longest = MAX_RESULTS_BYTES if sink is not None else 2**26
         timeout += 0 if sink is None else 3600
         received = await self._transport.send(
-            url, sent, content, timeout, longest=longest, route=self.lane.server.route, sink=sink
+            url, sent, content, timeout, longest=longest, route=self.endpoint.server.route, sink=sink
         )
         received = without_secrets(secrets, received)
         if not 200 <= received.status < 300:

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 from msgspec import Struct
 
 from workbench.core.run import CallBatch
-from workbench.llm.pace import CallEstimate
+from workbench.llm.gate import CallEstimate
 from workbench.llm.records import JournaledCall
 
 BatchState = Literal["gathered", "sent", "open", "ended"]

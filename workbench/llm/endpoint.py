@@ -1,4 +1,4 @@
-"""One endpoint as the caller uses it: its addresses, headers and request format."""
+"""One endpoint as the caller uses it: its address, headers and request format, and whether it answers."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ from workbench.llm import server as urls
 from workbench.llm.clock import Clock
 from workbench.llm.dialects import CHAT_PATHS, Built, build
 from workbench.llm.failures import AttemptFailed
-from workbench.llm.keys import KeySource
-from workbench.llm.pace import (
+from workbench.llm.gate import (
     ASSUMED_REPLY_TOKENS,
     CHARACTERS_A_TOKEN,
     MAX_REQUESTED_WAIT_S,
     Breaker,
     CallEstimate,
+    Gate,
     cost_of,
 )
+from workbench.llm.keys import KeySource
 from workbench.llm.profiles import profile_for_model
 from workbench.llm.records import RESUME, CallFailed, Chat, FailureCode, Halt, JournaledCall, Request, Usage
 from workbench.llm.server import ModelServer, Price
@@ -184,12 +185,17 @@ class Secrets(Struct, frozen=True):
     headers: dict[str, str] = {}
 
 
-class Lane:
-    """An endpoint: the server of one role.
+class Endpoint:
+    """The server of one role.
+
+    Attributes:
+        gate: Admits its calls; other endpoints may share it.
 
     Raises:
-        UsageError: The server's profile or an address is wrong.
+        UsageError: The server's profile or its address is wrong.
     """
+
+    gate: Gate
 
     def __init__(self, server: ModelServer, price: Price | None, clock: Clock) -> None:
         try:

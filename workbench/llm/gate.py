@@ -1,11 +1,11 @@
-"""Limit a run's requests, tokens, concurrency and cost, and compute the waits between attempts."""
+"""Admit a run's calls, within its concurrency, rates and budgets, and compute the waits between attempts."""
 
 from __future__ import annotations
 
 import asyncio
 import math
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from math import ceil
 
@@ -57,12 +57,16 @@ class Budget:
     """Hard limits on calls, tokens and money over all starts of a run.
 
     A call that could exceed the remainder waits for the calls in flight, which may use less than they reserved. If no
-    call
-    is in flight, the run ends. Call limits are exact; token and cost limits are as exact as the estimates of prompts.
+    call is in flight, the run ends. Call limits are exact; token and cost limits are as exact as the estimates of
+    prompts.
+
+    Args:
+        stage: The stage of a run that it limits: messages name it, and it may fail a call instead of ending the run.
     """
 
-    def __init__(self, limits: Limits, before: RunUsed) -> None:
+    def __init__(self, limits: Limits, before: RunUsed, stage: StageLimits | None = None) -> None:
         self._limits = limits
+        self._stage = stage
         self._calls = before.calls
         self._tokens = float(before.tokens)
         self._cost = before.cost
@@ -75,11 +79,15 @@ class Budget:
         """Count a call and reserve its maximum usage; each needs a call of `settle`.
 
         Raises:
+            CallFailed: The budget of a stage is used up, and the run continues without this call.
             Halt: The budget is used up.
         """
         while (limit := self.hold(estimate)) is not None:
             if not self._in_flight or self._exceeded_for_good():
-                raise used_up(limit)
+                halt = used_up(limit)
+                if self._stage is None:
+                    raise halt
+                raise (CallFailed if self._stage.goes_on else Halt)(halt.code, f"{self._stage.name}: {halt.message}")
             self._freed.clear()
             await self._freed.wait()
 
@@ -137,51 +145,6 @@ def used_up(limit: str) -> Halt:
     return Halt("budget", f"The budget is used up: {limit}. Raise it and {RESUME}.")
 
 
-class StageBudget(Budget):
-    """The budget of one stage of a run: messages name the stage, and it may fail a call instead of ending the run."""
-
-    def __init__(self, stage: StageLimits, before: RunUsed) -> None:
-        super().__init__(stage.limits, before)
-        self._stage = stage
-
-    async def reserve(self, estimate: CallEstimate) -> None:
-        """Reserve as `Budget` does.
-
-        Raises:
-            CallFailed: The budget is used up, and the run continues without this call.
-            Halt: The budget is used up.
-        """
-        try:
-            await super().reserve(estimate)
-        except Halt as halt:
-            said = f"{self._stage.name}: {halt.message}"
-            if self._stage.goes_on:
-                raise CallFailed(halt.code, said) from None
-            raise Halt(halt.code, said) from None
-
-
-class Budgets:
-    """Several budgets as one: a call is reserved in each of them, such as a model's own and that of all models."""
-
-    def __init__(self, *budgets: Budget) -> None:
-        self._budgets = budgets
-
-    async def reserve(self, estimate: CallEstimate) -> None:
-        held: list[Budget] = []
-        try:
-            for budget in self._budgets:
-                await budget.reserve(estimate)
-                held.append(budget)
-        except BaseException:
-            for budget in held:
-                budget.settle(estimate, None, sent=False)
-            raise
-
-    def settle(self, estimate: CallEstimate, usage: Usage | None, *, sent: bool) -> None:
-        for budget in self._budgets:
-            budget.settle(estimate, usage, sent=sent)
-
-
 INITIAL_CONCURRENCY = 20
 """Initial maximum of calls in flight on servers with rate limits."""
 MIN_CONCURRENCY = 4
@@ -228,83 +191,6 @@ class Bucket:
     def _seconds_per_unit(self) -> float:
         assert self.per_minute is not None
         return 60.0 / self.per_minute * 60.0 / (60.0 - _BURST_S)
-
-
-class RateLimiter:
-    """Limits on requests and tokens a minute; a rate that isn't configured is read from headers, or learned.
-
-    A reply is estimated at the average tokens of recent replies: reserving the maximum of each would leave most of the
-    rate unused. If a server rejects everything until a time that it names, the client then makes as many requests a
-    minute as the server answered before. Each further rejection reduces the rate by `_SLOWER`; `_GROWTH_S` without one
-    raise it by `_FASTER`.
-    """
-
-    def __init__(self, limits: Limits, clock: Clock) -> None:
-        self._requests = Bucket(limits.rpm, clock)
-        self._tokens = Bucket(limits.tpm, clock)
-        self._usual: float | None = None
-        self._turn = asyncio.Lock()
-        self._clock = clock
-        self._since = clock.now()
-        self._answered = 0
-        self._most: float | None = None
-        self._grows_at = math.inf
-
-    async def take(self, estimate: CallEstimate, breaker: Breaker) -> int:
-        """Wait until a request may be sent; return its estimated tokens."""
-        async with self._turn:
-            await self._requests.ready()
-            await self._tokens.ready()
-            await breaker.ready()
-            usual = estimate.completion if self._usual is None else min(estimate.completion, ceil(self._usual))
-            self._requests.take()
-            self._tokens.take(estimate.prompt + usual)
-        return estimate.prompt + usual
-
-    def correct(self, reckoned: int, usage: Usage) -> None:
-        """Replace a reply's estimated tokens with the actual ones that the server reports."""
-        self._answered += 1
-        self._grow()
-        prompt, completion = usage.prompt_tokens, usage.completion_tokens
-        if prompt is None or completion is None:
-            return
-        self._usual = completion if self._usual is None else 0.9 * self._usual + 0.1 * completion
-        self._tokens.correct(prompt + completion - reckoned)
-
-    def seed(self, headers: Mapping[str, str]) -> None:
-        """Use the limits that a server reports if no rate was configured.
-
-        Args:
-            headers: Header values by lower-case name.
-        """
-        for bucket, what, least in ((self._requests, "requests", 1), (self._tokens, "tokens", MIN_TOKENS_PER_MINUTE)):
-            if bucket.per_minute is None and (said := minute_limit(headers, what)) is not None and said >= least:
-                bucket.per_minute = said
-
-    def refused(self, wait: float | None, *, altogether: bool) -> None:
-        """Record that the server's limit is reached.
-
-        Args:
-            wait: Seconds that it asks to wait.
-            altogether: Whether the server has rejected several calls in a row.
-        """
-        if math.isfinite(self._grows_at) and self._requests.per_minute is not None:
-            self._set_rate(self._requests.per_minute * _SLOWER)
-        seconds = self._clock.now() - self._since + (wait or 0.0)
-        if altogether and wait and self._answered and seconds >= _MIN_RATE_PERIOD_S:
-            if math.isinf(self._grows_at):
-                self._most = self._requests.per_minute
-            self._set_rate(60.0 * self._answered / seconds)
-            self._since, self._answered = self._clock.now() + wait, 0
-
-    def _set_rate(self, per_minute: float) -> None:
-        most = per_minute if self._most is None else min(per_minute, self._most)
-        self._requests.per_minute = max(1.0, most)
-        self._grows_at = self._clock.now() + _GROWTH_S
-
-    def _grow(self) -> None:
-        if self._clock.now() >= self._grows_at and self._requests.per_minute is not None:
-            self._set_rate(self._requests.per_minute * _FASTER)
 
 
 MIN_REJECTIONS = 3
@@ -374,24 +260,44 @@ class Breaker:
         self._changed.set()
 
 
-class ConcurrencyLimiter:
-    """The maximum of calls in flight: additive increase, multiplicative decrease, as inspect_ai's adaptive connections.
+class Gate:
+    """Admits the calls of a run, or of a stage of it: so many at once and a minute, within budgets.
 
-    Until the first rejection it doubles every round (as many replies as the limit), then grows by a twentieth a round.
-    A rejection (429) cuts it to four fifths, once in `COOLDOWN_S` regardless of the wait that the server asks for:
-    repeated rejections continue to cut the limit, and replies continue to count.
+    As an async context manager it holds a call's place. The number of places has additive increase and multiplicative
+    decrease, as inspect_ai's adaptive connections: until the first rejection it doubles every round (as many replies as
+    places), then grows by a twentieth a round. A rejection (429) cuts it to four fifths, once in `COOLDOWN_S`
+    regardless of the wait that the server asks for: repeated rejections continue to cut the limit, and replies continue
+    to count.
+
+    A rate that isn't configured is read from headers, or learned. A reply is estimated at the average tokens of recent
+    replies: reserving the maximum of each would leave most of the rate unused. If a server rejects everything until a
+    time that it names, the client then makes as many requests a minute as the server answered before. Each further
+    rejection reduces the rate by `_SLOWER`; `_GROWTH_S` without one raise it by `_FASTER`.
+
+    Args:
+        start: Initial maximum of calls in flight.
+        budgets: A call is reserved in each of them.
     """
 
-    def __init__(self, start: int, most: int, clock: Clock) -> None:
-        self.limit = min(start, most)
+    def __init__(self, limits: Limits, start: int, budgets: Sequence[Budget], clock: Clock) -> None:
+        self.limits = limits
+        self.limit = min(start, limits.concurrency)
         self.busy = 0
-        self._most = most
-        self._least = min(MIN_CONCURRENCY, most)
+        self._least = min(MIN_CONCURRENCY, limits.concurrency)
+        self._budgets = budgets
         self._clock = clock
         self._doubles = True
         self._good = 0
         self._calm_until = clock.now()
         self._waiting: deque[asyncio.Future[None]] = deque()
+        self._requests = Bucket(limits.rpm, clock)
+        self._tokens = Bucket(limits.tpm, clock)
+        self._usual: float | None = None
+        self._turn = asyncio.Lock()
+        self._since = clock.now()
+        self._answered = 0
+        self._most: float | None = None
+        self._grows_at = math.inf
 
     async def __aenter__(self) -> None:
         if self.busy < self.limit and not self._waiting:
@@ -424,24 +330,95 @@ class ConcurrencyLimiter:
                 self.busy += 1
                 turn.set_result(None)
 
-    def succeeded(self) -> None:
-        """Record a reply; it raises the limit only if the limit held other calls back."""
-        if self.busy < self.limit:
-            return
-        self._good += 1
-        if self._good >= self.limit:
-            grown = self.limit * 2 if self._doubles else max(self.limit + 1, int(self.limit * 1.05))
-            self.limit = min(self._most, grown)
-            self._good = 0
-            self._admit_waiting()
+    async def admit(self, estimate: CallEstimate, breaker: Breaker) -> int:
+        """Reserve a call's maximum usage, and wait until it may be sent; each needs a call of `settle`.
 
-    def refused(self) -> None:
-        self._doubles = False
+        Returns:
+            Its estimated tokens.
+
+        Raises:
+            CallFailed: The budget of a stage is used up, and the run continues without this call.
+            Halt: A budget is used up.
+        """
+        held: list[Budget] = []
+        try:
+            for budget in self._budgets:
+                await budget.reserve(estimate)
+                held.append(budget)
+            async with self._turn:
+                await self._requests.ready()
+                await self._tokens.ready()
+                await breaker.ready()
+                usual = estimate.completion if self._usual is None else min(estimate.completion, ceil(self._usual))
+                self._requests.take()
+                self._tokens.take(estimate.prompt + usual)
+        except BaseException:
+            for budget in held:
+                budget.settle(estimate, None, sent=False)
+            raise
+        return estimate.prompt + usual
+
+    def settle(self, estimate: CallEstimate, usage: Usage | None, *, sent: bool) -> None:
+        """End a call; see `Budget.settle`."""
+        for budget in self._budgets:
+            budget.settle(estimate, usage, sent=sent)
+
+    def succeeded(self, reckoned: int, usage: Usage) -> None:
+        """Record a reply: replace its estimated tokens with the actual ones that the server reports.
+
+        It raises the number of places only if that held other calls back.
+        """
+        if self.busy >= self.limit:
+            self._good += 1
+            if self._good >= self.limit:
+                grown = self.limit * 2 if self._doubles else max(self.limit + 1, int(self.limit * 1.05))
+                self.limit = min(self.limits.concurrency, grown)
+                self._good = 0
+                self._admit_waiting()
+        self._answered += 1
+        if self._clock.now() >= self._grows_at and self._requests.per_minute is not None:
+            self._set_rate(self._requests.per_minute * _FASTER)
+        prompt, completion = usage.prompt_tokens, usage.completion_tokens
+        if prompt is not None and completion is not None:
+            self._usual = completion if self._usual is None else 0.9 * self._usual + 0.1 * completion
+            self._tokens.correct(prompt + completion - reckoned)
+
+    def seed(self, headers: Mapping[str, str]) -> None:
+        """Use the limits that a server reports if no rate was configured.
+
+        Args:
+            headers: Header values by lower-case name.
+        """
+        for bucket, what, least in ((self._requests, "requests", 1), (self._tokens, "tokens", MIN_TOKENS_PER_MINUTE)):
+            if bucket.per_minute is None and (said := minute_limit(headers, what)) is not None and said >= least:
+                bucket.per_minute = said
+
+    def refused(self, failure: AttemptFailed, breaker: Breaker) -> None:
+        """Record that the server is overloaded, that its limit is reached, or that it rejects the key."""
+        had_answered = breaker.refused(failure.wait)
         now = self._clock.now()
-        if now >= self._calm_until:
-            self._calm_until = now + COOLDOWN_S
-            self._good = 0
-            self.limit = max(self._least, int(self.limit * 0.8))
+        if failure.limited and had_answered:
+            self._doubles = False
+            if now >= self._calm_until:
+                self._calm_until = now + COOLDOWN_S
+                self._good = 0
+                self.limit = max(self._least, int(self.limit * 0.8))
+        if failure.code != "rate_limit":
+            return
+        if math.isfinite(self._grows_at) and self._requests.per_minute is not None:
+            self._set_rate(self._requests.per_minute * _SLOWER)
+        wait = failure.wait or 0.0
+        seconds = now - self._since + wait
+        if breaker.is_open and wait and self._answered and seconds >= _MIN_RATE_PERIOD_S:
+            if math.isinf(self._grows_at):
+                self._most = self._requests.per_minute
+            self._set_rate(60.0 * self._answered / seconds)
+            self._since, self._answered = now + wait, 0
+
+    def _set_rate(self, per_minute: float) -> None:
+        most = per_minute if self._most is None else min(per_minute, self._most)
+        self._requests.per_minute = max(1.0, most)
+        self._grows_at = self._clock.now() + _GROWTH_S
 
 
 # -- Waits between attempts, and when a call is given up.

@@ -9,18 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.servers.memory import HeldClock
-from workbench.llm.pace import (
+from workbench.llm.failures import AttemptFailed
+from workbench.llm.gate import (
     COOLDOWN_S,
     INITIAL_CONCURRENCY,
     MIN_CONCURRENCY,
     Breaker,
     Bucket,
     CallEstimate,
-    ConcurrencyLimiter,
-    RateLimiter,
+    Gate,
 )
 from workbench.llm.records import Usage
 from workbench.llm.server import Limits
+
+LIMITED = AttemptFailed("rate_limit", "slow down", status=429)
 
 
 def most_in_a_minute(times: list[float]) -> int:
@@ -60,12 +62,12 @@ def reckoned(prompt: int = 0, completion: int = 0) -> CallEstimate:
 def test_tokens_stay_under_their_rate_but_for_one_request(requests: list[tuple[int, int, int]]) -> None:
     async def run() -> None:
         clock = HeldClock()
-        pace = RateLimiter(Limits(tpm=1000), clock)
+        gate = Gate(Limits(tpm=1000), 1, [], clock)
         used: list[tuple[float, int]] = []
         for thought, prompt, completion in requests:
-            tokens = await pace.take(reckoned(thought, 400), Breaker(clock))
+            tokens = await gate.admit(reckoned(thought, 400), Breaker(clock))
             used.append((clock.now(), prompt + completion))
-            pace.correct(tokens, Usage(prompt_tokens=prompt, completion_tokens=completion))
+            gate.succeeded(tokens, Usage(prompt_tokens=prompt, completion_tokens=completion))
         for start, _ in used:
             inside = [took for time, took in used if start <= time < start + 60]
             assert sum(inside) <= 1000 + max(inside) + 10
@@ -75,110 +77,111 @@ def test_tokens_stay_under_their_rate_but_for_one_request(requests: list[tuple[i
 
 async def test_short_replies_do_not_wait_for_the_longest_that_might_have_come() -> None:
     clock = HeldClock()
-    pace = RateLimiter(Limits(tpm=60_000), clock)
+    gate = Gate(Limits(tpm=60_000), 1, [], clock)
     for _ in range(100):
-        tokens = await pace.take(reckoned(100, 30_000), Breaker(clock))
-        pace.correct(tokens, Usage(prompt_tokens=100, completion_tokens=20))
+        tokens = await gate.admit(reckoned(100, 30_000), Breaker(clock))
+        gate.succeeded(tokens, Usage(prompt_tokens=100, completion_tokens=20))
     assert clock.time <= 100 * 120 / 1000 + 1
 
 
 async def test_rates_that_nobody_gave_are_taken_from_the_headers() -> None:
     clock = HeldClock()
-    pace = RateLimiter(Limits(), clock)
-    await pace.take(reckoned(1000), Breaker(clock))
-    pace.seed({"x-ratelimit-limit-requests": "60"})
-    pace.seed({"x-ratelimit-limit-requests": "6000000", "x-ratelimit-limit-tokens": "nonsense"})
+    gate = Gate(Limits(), 1, [], clock)
+    await gate.admit(reckoned(1000), Breaker(clock))
+    gate.seed({"x-ratelimit-limit-requests": "60"})
+    gate.seed({"x-ratelimit-limit-requests": "6000000", "x-ratelimit-limit-tokens": "nonsense"})
     for _ in range(60):
-        await pace.take(reckoned(1000), Breaker(clock))
+        await gate.admit(reckoned(1000), Breaker(clock))
     assert clock.time >= 58
-    given_rate = RateLimiter(Limits(rpm=6), clock)
+    given_rate = Gate(Limits(rpm=6), 1, [], clock)
     given_rate.seed({"x-ratelimit-limit-requests": "6000", "x-ratelimit-limit-tokens": "0"})
-    await given_rate.take(reckoned(1), Breaker(clock))
+    await given_rate.admit(reckoned(1), Breaker(clock))
     before = clock.time
-    await given_rate.take(reckoned(1), Breaker(clock))
+    await given_rate.admit(reckoned(1), Breaker(clock))
     assert clock.time - before >= 9
 
 
 async def test_an_absurd_count_holds_a_run_up_for_a_minute_at_most() -> None:
     clock = HeldClock()
-    pace = RateLimiter(Limits(tpm=1000), clock)
-    pace.correct(await pace.take(reckoned(10), Breaker(clock)), Usage(prompt_tokens=10**8, completion_tokens=10**8))
-    await pace.take(reckoned(10), Breaker(clock))
+    gate = Gate(Limits(tpm=1000), 1, [], clock)
+    gate.succeeded(await gate.admit(reckoned(10), Breaker(clock)), Usage(prompt_tokens=10**8, completion_tokens=10**8))
+    await gate.admit(reckoned(10), Breaker(clock))
     assert 59 <= clock.time <= 61
 
 
 async def test_an_absurd_rate_of_a_servers_is_not_taken_over() -> None:
     clock = HeldClock()
-    pace = RateLimiter(Limits(), clock)
+    gate = Gate(Limits(), 1, [], clock)
     for said in ("1", "0", "-1", "1e9", "9" * 5000, "\u0663", "nan", ""):
         requests = {"x-ratelimit-limit-requests": said} if said != "1" else {}
-        pace.seed({**requests, "x-ratelimit-limit-tokens": said})
+        gate.seed({**requests, "x-ratelimit-limit-tokens": said})
     for _ in range(10):
-        await pace.take(reckoned(1000), Breaker(clock))
+        await gate.admit(reckoned(1000), Breaker(clock))
     assert clock.time <= 1
 
 
 async def test_a_reply_without_counts_took_what_it_was_reckoned_with() -> None:
     clock = HeldClock()
-    pace = RateLimiter(Limits(tpm=1000), clock)
+    gate = Gate(Limits(tpm=1000), 1, [], clock)
     for _ in range(11):
-        pace.correct(await pace.take(reckoned(100), Breaker(clock)), Usage())
+        gate.succeeded(await gate.admit(reckoned(100), Breaker(clock)), Usage())
     assert clock.time >= 58
 
 
-def saturated(gate: ConcurrencyLimiter) -> ConcurrencyLimiter:
+def saturated(gate: Gate) -> Gate:
     gate.busy = gate.limit
     return gate
 
 
-def good_round(gate: ConcurrencyLimiter) -> None:
+def good_round(gate: Gate) -> None:
     for _ in range(saturated(gate).limit):
-        gate.succeeded()
+        gate.succeeded(0, Usage())
 
 
 def test_the_limit_doubles_until_it_is_refused_then_creeps() -> None:
-    gate = ConcurrencyLimiter(INITIAL_CONCURRENCY, 100, HeldClock())
+    clock = HeldClock()
+    gate = Gate(Limits(concurrency=100), INITIAL_CONCURRENCY, [], clock)
     seen = [gate.limit]
     for _ in range(3):
         good_round(gate)
         seen.append(gate.limit)
     assert seen == [20, 40, 80, 100]
-    gate.refused()
+    gate.refused(LIMITED, Breaker(clock))
     assert gate.limit == 80
     good_round(gate)
     assert gate.limit == 84
 
 
 def test_it_starts_no_higher_than_the_runs_own_limit_and_grows_only_when_it_holds_calls_back() -> None:
-    assert ConcurrencyLimiter(INITIAL_CONCURRENCY, 3, HeldClock()).limit == 3
-    idle = ConcurrencyLimiter(INITIAL_CONCURRENCY, 100, HeldClock())
+    assert Gate(Limits(concurrency=3), INITIAL_CONCURRENCY, [], HeldClock()).limit == 3
+    idle = Gate(Limits(concurrency=100), INITIAL_CONCURRENCY, [], HeldClock())
     for _ in range(1000):
-        idle.succeeded()
+        idle.succeeded(0, Usage())
     assert idle.limit == INITIAL_CONCURRENCY
 
 
 def test_refusals_in_the_cooldown_count_once() -> None:
     clock = HeldClock()
-    gate = ConcurrencyLimiter(INITIAL_CONCURRENCY, 100, clock)
+    gate = Gate(Limits(concurrency=100), INITIAL_CONCURRENCY, [], clock)
     for _ in range(50):
-        gate.refused()
+        gate.refused(LIMITED, Breaker(clock))
     assert gate.limit == 16
     clock.time += COOLDOWN_S
-    gate.refused()
+    gate.refused(LIMITED, Breaker(clock))
     assert gate.limit == 12
 
 
 def test_sustained_refusals_walk_it_down_and_never_freeze_it() -> None:
     clock = HeldClock()
-    gate = ConcurrencyLimiter(INITIAL_CONCURRENCY, 100, clock)
+    gate = Gate(Limits(concurrency=100), INITIAL_CONCURRENCY, [], clock)
     for _ in range(200):
         clock.time += 2.0
-        gate.refused()
+        gate.refused(LIMITED, Breaker(clock))
     assert gate.limit == MIN_CONCURRENCY
     for _ in range(40):
         clock.time += 1.0
         good_round(gate)
-        gate.refused()
+        gate.refused(LIMITED, Breaker(clock))
     assert gate.limit > MIN_CONCURRENCY
     for _ in range(100):
         good_round(gate)
@@ -186,7 +189,7 @@ def test_sustained_refusals_walk_it_down_and_never_freeze_it() -> None:
 
 
 async def test_no_more_are_let_in_than_the_limit_in_the_order_of_their_coming() -> None:
-    gate = ConcurrencyLimiter(2, 2, HeldClock())
+    gate = Gate(Limits(concurrency=2), 2, [], HeldClock())
     order: list[int] = []
     leave = asyncio.Event()
 
@@ -205,7 +208,7 @@ async def test_no_more_are_let_in_than_the_limit_in_the_order_of_their_coming() 
 
 
 async def test_one_who_is_cancelled_just_when_let_in_gives_the_place_back() -> None:
-    gate = ConcurrencyLimiter(1, 1, HeldClock())
+    gate = Gate(Limits(concurrency=1), 1, [], HeldClock())
     entered: list[str] = []
 
     async def visit(name: str) -> None:
@@ -222,7 +225,7 @@ async def test_one_who_is_cancelled_just_when_let_in_gives_the_place_back() -> N
 
 
 async def test_those_who_are_cancelled_while_others_leave_go_quietly() -> None:
-    gate = ConcurrencyLimiter(2, 2, HeldClock())
+    gate = Gate(Limits(concurrency=2), 2, [], HeldClock())
     for _ in range(2):
         await gate.__aenter__()
     waiting = [asyncio.create_task(gate.__aenter__()) for _ in range(6)]

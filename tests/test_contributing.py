@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import importlib
 import json
 import os
 import re
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -14,8 +17,10 @@ import pytest
 
 from tests.commands import in_process
 from tests.helpers import make_project, numbered
+from tests.unit.measuring.scored_runs import add_complete_run
 from workbench.app.cli import data
 from workbench.app.verbs import COMMANDS
+from workbench.core.verdict import Outcome, Verdict
 from workbench.verifiers.rules import answer_types, comparing, reading
 from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.reading import AnswerReader
@@ -89,6 +94,41 @@ def test_an_answer_type_is_added_as_told(monkeypatch: pytest.MonkeyPatch) -> Non
     assert _same(year, "MCMXLIV", "1946") is False
     assert _same(year, "MCMXLIV", "MCMXLVI") is False
     assert _same(other, "MIX", "1009") is not True
+
+
+def test_a_metric_is_added_as_told(tmp_path: Path) -> None:
+    found = re.search(r"has the line `(.*?)`", TEXT)
+    assert found
+    package, anew = Path(__file__).parents[1] / "workbench", tmp_path / "source" / "workbench"
+    shutil.copytree(package, anew, copy_function=os.symlink, ignore=shutil.ignore_patterns("report.pyc"))
+    (anew / "statistics" / "metrics" / "f1.py").write_text(recipe("Adding a metric"))
+    record = anew / "statistics" / "records" / "report.py"
+    was = record.read_text()
+    record.unlink()
+    import_ = "from workbench.statistics.metrics.fnr import FNR\n"
+    became = was.replace(import_, "from workbench.statistics.metrics.f1 import F1\n" + import_)
+    record.write_text(became.replace("\n\n    @property", f"\n    {found[1]}\n\n    @property", 1))
+    project = make_project(tmp_path, numbered(4))
+    outcomes = (Outcome.INCORRECT, Outcome.CORRECT, Outcome.CORRECT, Outcome.INCORRECT)
+    add_complete_run(project, "rules", [(item, Verdict(outcome=outcome)) for item, outcome in enumerate(outcomes, 1)])
+    told = subprocess.run(
+        [sys.executable, "-m", "tests.shown_metric", project.path, "f1"],
+        env=os.environ | {"PYTHONPATH": f"{anew.parent}{os.pathsep}{package.parent}", "PYTHONDONTWRITEBYTECODE": "1"},
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    shown = json.loads(told.stdout)
+    rows = {row["verifier"]: row["f1"] for row in shown["json"]["rows"]}
+    assert rows == {"rules": 0.5, "always-correct": 2 / 3, "always-incorrect": 0.0, "majority-by-type": 0.0}
+    assert list(rows)[0] == "rules"
+    assert "Harmonic mean" in shown["schema"]["$defs"]["AccuracyRow"]["properties"]["f1"]["description"]
+    head, line, *_ = csv.DictReader(shown["csv"].splitlines())
+    assert [line["f1"] for line in (head, line)] == ["0.5", "0.0"]
+    text, latex = ([words for words in shown[form].splitlines() if "F1" in words] for form in ("text", "latex"))
+    assert len(text) == len(latex) == 1
+    assert shown["screen"]["F1"] == "50.0"
+    assert re.search(r"<th[^>]*>F1", shown["report"])
 
 
 def _same(question: TypedQuestion, reference: str, candidate: str) -> bool | None:

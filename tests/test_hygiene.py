@@ -121,7 +121,7 @@ def test_ctrl_c_is_heeded_by_what_tests_in_the_background_start() -> None:
     assert subprocess.check_output([sys.executable, "-c", program], cwd=ROOT, text=True) == "True\n"
 
 
-NAMED_BY_WHAT_THEY_ARE = {"app/tui/screens", "verifiers/execution/inside", "verifiers/similarity"}
+NAMED_BY_WHAT_THEY_ARE = {"app/tui/screens", "statistics/metrics", "verifiers/execution/inside", "verifiers/similarity"}
 """Packages of many modules of one kind, each named by what it is."""
 
 

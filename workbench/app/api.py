@@ -137,7 +137,7 @@ class Project(Closing):
         """
         _check_names(protocol, gold)
         from workbench.measuring.accuracy import accuracy
-        from workbench.statistics.records.report import AccuracyRow
+        from workbench.statistics.records.report import METRICS
 
         report = accuracy(
             self._opened,
@@ -149,7 +149,7 @@ class Project(Closing):
         )
         found = _frame_of_rows([structs.asdict(row) for row in report.rows])
         # Columns without any metric would have the value None.
-        found = found.astype({field.name: float for field in structs.fields(AccuracyRow) if field.type == float | None})
+        found = found.astype(dict.fromkeys((*METRICS, "delta", "p", "q"), float))
         found.attrs = {"protocol": report.protocol, "gold": report.gold_choice, "gold_from": report.gold}
         return found
 

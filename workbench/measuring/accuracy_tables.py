@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Final, Literal, NamedTuple, TypeAlias, get_args
+from operator import attrgetter
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from msgspec import structs
 
@@ -16,6 +17,7 @@ from workbench.core.text.emphasis import CHOSE
 from workbench.core.text.figures import NONE, counted, interval, number, p_value
 from workbench.measuring.conclusions import conclusion, is_baseline, weakest
 from workbench.statistics.records.report import (
+    METRICS,
     AccuracyReport,
     AccuracyRow,
     AverageRow,
@@ -81,7 +83,7 @@ def _table_lines(report: AccuracyReport) -> Iterator[_Line]:
 
 def _columns(report: AccuracyReport) -> Columns[_Line]:
     tested = any(row.delta is not None for row in report.rows)
-    scored = any(row.auroc is not None for row in report.rows)
+    others = (column for name in METRICS if name != "accuracy" for column in _metric_columns(name, report))
     return (
         word("verifier", lambda line: line.verifier + (f" {CHOSE}" if _is_selection_judge(line) else "")),
         word("group", lambda line: _group_text(line, report.by)),
@@ -90,15 +92,26 @@ def _columns(report: AccuracyReport) -> Columns[_Line]:
         _only_row("95 % interval", lambda row: interval(row.ci)),
         _only_row("delta", lambda row: NONE if row.delta is None else f"{row.delta:+.3f}", there=tested),
         _only_row("q", lambda row: p_value(row.q), there=tested),
-        _only_row("bal.acc", lambda row: number(row.balanced_accuracy)),
-        _only_row("95 % interval", lambda row: interval(row.balanced_accuracy_ci)),
-        _only_row("MCC", lambda row: number(row.mcc)),
-        _only_row("95 % interval", lambda row: interval(row.mcc_ci)),
-        _only_row("FPR", lambda row: number(row.fpr)),
-        _only_row("FNR", lambda row: number(row.fnr)),
-        _only_row("coverage", lambda row: number(row.coverage)),
-        _only_row("AUROC", lambda row: number(row.auroc), there=scored),
+        *others,
     )
+
+
+def _metric_columns(name: str, report: AccuracyReport) -> Iterator[Column[_Line]]:
+    metric = METRICS[name]
+    there = not metric.is_optional or any(getattr(row, name) is not None for row in report.rows)
+    yield _only_row(metric.heading, lambda row: number(getattr(row, name)), there=there)
+    if metric.interval:
+        yield _only_row("95 % interval", lambda row: interval(getattr(row, metric.interval)))
+
+
+def metric_columns(*names: str, of: str = "") -> Iterator[Column[Any]]:
+    """Declare columns of some metrics of `AccuracyRow`.
+
+    Args:
+        of: The attribute of a record that has its `AccuracyRow`; empty if the record is one.
+    """
+    for name in names:
+        yield metric_column(METRICS[name].heading, attrgetter(f"{of}.{name}" if of else name))
 
 
 def _only_row(heading: str, shown: Callable[[AccuracyRow], str], *, there: bool = True) -> Column[_Line]:
@@ -226,8 +239,7 @@ def _overview_notes(report: AccuracyReport, codes: Sequence[str], sizes: Mapping
 # -- Accuracy reports as text, CSV, Markdown and LaTeX.
 
 
-SortKey = Literal["name", "accuracy", "balanced_accuracy", "mcc", "fpr", "fnr", "coverage", "auroc"]
-SORT_KEYS: Final[tuple[SortKey, ...]] = get_args(SortKey)
+SORT_KEYS: Final = ("name", *METRICS)
 
 
 def accuracy_as(report: AccuracyReport, form: TableForm) -> str:
@@ -254,9 +266,10 @@ def accuracy_csv(report: AccuracyReport) -> str:
 
 
 def _csv_line(report: AccuracyReport, row: AccuracyRow, average: AverageRow | None) -> dict[str, object]:
-    low, high = row.ci or (None, None)
-    balanced_low, balanced_high = row.balanced_accuracy_ci or (None, None)
-    mcc_low, mcc_high = row.mcc_ci or (None, None)
+    intervals = {
+        metric.interval: getattr(row, metric.interval) or (None, None) for metric in METRICS.values() if metric.interval
+    }
+    low, high = intervals.pop("ci")
     return {
         "verifier": row.verifier,
         "group": row.group,
@@ -265,12 +278,7 @@ def _csv_line(report: AccuracyReport, row: AccuracyRow, average: AverageRow | No
         "accuracy": row.accuracy,
         "ci_low": low,
         "ci_high": high,
-        "balanced_accuracy": row.balanced_accuracy,
-        "mcc": row.mcc,
-        "fpr": row.fpr,
-        "fnr": row.fnr,
-        "coverage": row.coverage,
-        "auroc": row.auroc,
+        **{name: getattr(row, name) for name in METRICS},
         "protocol": report.protocol,
         "gold": report.gold_choice,
         "kind": row.kind,
@@ -281,14 +289,15 @@ def _csv_line(report: AccuracyReport, row: AccuracyRow, average: AverageRow | No
         "macro_over": average and average.over,
         "deff": row.deff,
         "selection_judge": int(row.selection_judge),
-        "balanced_accuracy_low": balanced_low,
-        "balanced_accuracy_high": balanced_high,
-        "mcc_low": mcc_low,
-        "mcc_high": mcc_high,
+        **{
+            f"{name.removesuffix('_ci')}_{end}": value
+            for name, ends_ in intervals.items()
+            for end, value in zip(("low", "high"), ends_, strict=True)
+        },
     }
 
 
-def sorted_by(report: AccuracyReport, key: SortKey) -> AccuracyReport:
+def sorted_by(report: AccuracyReport, key: str) -> AccuracyReport:
     """Return the report with its verifiers sorted by name, or by a metric on all items, best first.
 
     Baselines come last, after verifiers without this metric.
@@ -318,19 +327,13 @@ def _rows_of_all_items(report: AccuracyReport) -> list[AccuracyRow]:
     return [row for row in report.rows if row.group is None]
 
 
-def _sort_key(row: AccuracyRow, key: SortKey) -> tuple[bool, bool, float, str]:
+def _sort_key(row: AccuracyRow, key: str) -> tuple[bool, bool, float, str]:
     name = row.verifier.casefold()
     if key == "name":
         return row.kind == "baseline", False, 0.0, name
-    value = {
-        "accuracy": row.accuracy,
-        "balanced_accuracy": row.balanced_accuracy,
-        "mcc": row.mcc,
-        "fpr": None if row.fpr is None else -row.fpr,
-        "fnr": None if row.fnr is None else -row.fnr,
-        "coverage": row.coverage,
-        "auroc": row.auroc,
-    }[key]
+    value = getattr(row, key)
+    if value is not None and METRICS[key].better == "low":
+        value = -value
     return row.kind == "baseline", value is None, -(value or 0.0), name
 
 

@@ -117,7 +117,8 @@ def _calibration_row(
     import numpy as np
 
     from workbench.statistics.calibration import calibration_error, calibration_interval, equal_mass, reliability
-    from workbench.statistics.scores import auroc, pairwise_within
+    from workbench.statistics.metrics.auroc import auroc
+    from workbench.statistics.scores import pairwise_within
 
     pairwise, pairs = pairwise_within(chance, items.gold, items.question)
     part = equal_mass(chance)

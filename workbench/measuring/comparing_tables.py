@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from textwrap import fill
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec import structs
 
@@ -26,14 +26,12 @@ from workbench.statistics.records.comparison import (
     PairedFigures,
     Quadrant,
 )
+from workbench.statistics.records.report import METRICS
 from workbench.tables.document import Table
 from workbench.tables.files import add_protocol_to_caption, flatten_columns, format_tables, metrics_csv
 from workbench.tables.table import Columns, column, count, ends, metric_column, table, word
 
 Report = CompareReport | FamilyReport | JointErrorReport
-
-METRICS: Final = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "mcc": "MCC"}
-"""Metric -> its display name."""
 
 _WIDTH = 79
 _KINDS: dict[Quadrant, str] = {
@@ -132,7 +130,7 @@ def paired_table(report: CompareReport) -> Table:
 
 def metrics_table(report: CompareReport) -> Table:
     columns: Columns[MetricDifference] = (
-        word("", lambda one: METRICS[one.metric]),
+        word("", lambda one: METRICS[one.metric].name),
         metric_column("A", lambda one: one.a),
         metric_column("B", lambda one: one.b),
         column("A - B", lambda one: one.difference, signed_number),
@@ -155,8 +153,8 @@ def _mcnemar_text(report: CompareReport) -> str:
 
 
 def _undefined_notes(report: CompareReport) -> Iterator[str]:
-    without = [METRICS[metric.metric] for metric in report.metrics if metric.difference is None]
-    open_ended = [METRICS[one.metric] for one in report.metrics if one.difference is not None and one.ci is None]
+    without = [METRICS[metric.metric].name for metric in report.metrics if metric.difference is None]
+    open_ended = [METRICS[one.metric].name for one in report.metrics if one.difference is not None and one.ci is None]
     if without:
         yield f"Undefined, since all gold is of one class: {', '.join(without)}."
     if open_ended:

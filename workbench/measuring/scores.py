@@ -17,6 +17,7 @@ from workbench.core.text.figures import counted
 from workbench.core.text.inert import inert
 from workbench.core.verdict import GoldChoice, OutcomeCode, Protocol3
 from workbench.measuring import notes
+from workbench.measuring.accuracy_tables import metric_columns
 from workbench.measuring.columns import columns as every_column
 from workbench.measuring.judged import judges_of
 from workbench.runs import verifying
@@ -340,11 +341,9 @@ def _accuracy_row(
 _FIGURES: Columns[AccuracyRow] = (
     word("rows", lambda row: row.group or ""),
     count("n", lambda row: row.n),
-    metric_column("accuracy", lambda row: row.accuracy),
+    *metric_columns("accuracy"),
     ends(lambda row: row.ci),
-    metric_column("AUROC", lambda row: row.auroc),
-    metric_column("FPR", lambda row: row.fpr),
-    metric_column("FNR", lambda row: row.fnr),
+    *metric_columns("auroc", "fpr", "fnr"),
 )
 
 

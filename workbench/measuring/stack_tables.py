@@ -12,6 +12,7 @@ from msgspec import Struct
 from workbench.core.options import TableForm
 from workbench.core.text.figures import NONE, counted
 from workbench.core.text.inert import inert
+from workbench.measuring.accuracy_tables import metric_columns
 from workbench.measuring.comparing_tables import describe_difference
 from workbench.measuring.judged import counting
 from workbench.measuring.records.stack import Price, SimulatedStack, StackChoice, StackReport, StageRow, Took
@@ -37,11 +38,9 @@ class WorthRow(Struct, frozen=True):
 WORTH: Final[Columns[WorthRow]] = (
     word("", lambda row: row.name),
     count("n", lambda row: row.figures.n),
-    metric_column("accuracy", lambda row: row.figures.accuracy),
+    *metric_columns("accuracy", of="figures"),
     ends(lambda row: row.figures.ci),
-    metric_column("FPR", lambda row: row.figures.fpr),
-    metric_column("FNR", lambda row: row.figures.fnr),
-    metric_column("MCC", lambda row: row.figures.mcc),
+    *metric_columns("fpr", "fnr", "mcc", of="figures"),
     column("calls", lambda row: row.took.calls, lambda value: _per_thousand_text(value)),
     column("tokens in", lambda row: row.took.prompt_tokens, lambda value: _per_thousand_text(value)),
     column("tokens", lambda row: row.took.tokens, lambda value: _per_thousand_text(value)),
@@ -141,11 +140,9 @@ def _cap_text(one: StackChoice, price: Price) -> str:
 def front_table(report: StackReport) -> Table:
     shown: Columns[StackChoice] = (
         word("at most", lambda one: _cap_text(one, report.against)),
-        metric_column("accuracy", lambda one: one.figures.accuracy),
+        *metric_columns("accuracy", of="figures"),
         ends(lambda one: one.figures.ci),
-        metric_column("FPR", lambda one: one.figures.fpr),
-        metric_column("FNR", lambda one: one.figures.fnr),
-        metric_column("MCC", lambda one: one.figures.mcc),
+        *metric_columns("fpr", "fnr", "mcc", of="figures"),
         column(_UNITS[report.against], lambda one: getattr(one.took, report.against), dollars),
         metric_column("as chosen", lambda one: one.apparent),
         count("same", lambda one: one.same),

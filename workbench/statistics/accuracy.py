@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from math import sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from msgspec import Struct, structs
@@ -20,65 +19,15 @@ from workbench.statistics.confusion import (
     FloatArray,
     IntArray,
     confusion,
-    coverage,
     grade,
     only_failed,
     tally,
 )
 from workbench.statistics.intervals import Clustering, Clusters, Ends, clusters, design_effects, intervals
+from workbench.statistics.metrics.auroc import auroc
+from workbench.statistics.metrics.coverage import coverage
 from workbench.statistics.rates import balanced_intervals, class_rates, mcc_intervals
-from workbench.statistics.records.report import NO_REASON, AccuracyRow, AverageRow
-from workbench.statistics.scores import auroc
-
-# -- Metrics of one confusion table, as fractions; None if a metric is undefined.
-
-
-def accuracy(counts: Confusion) -> float | None:
-    """Return (TP + TN) / n; None without rows."""
-    return _ratio(counts.tp + counts.tn, counts.n)
-
-
-def balanced_accuracy(counts: Confusion) -> float | None:
-    """Return (TPR + TNR) / 2; None when gold lacks a class.
-
-    Source: Brodersen et al., "The balanced accuracy and its posterior distribution", ICPR 2010.
-    """
-    sensitivity = _ratio(counts.tp, counts.tp + counts.fn)
-    specificity = _ratio(counts.tn, counts.tn + counts.fp)
-    if sensitivity is None or specificity is None:
-        return None
-    return (sensitivity + specificity) / 2
-
-
-def mcc(counts: Confusion) -> float | None:
-    """Return (TP TN - FP FN) / sqrt((TP + FP)(TP + FN)(TN + FP)(TN + FN)).
-
-    None when gold lacks a class; 0 when gold holds both and every verdict is the same.
-
-    Source: Matthews, "Comparison of the predicted and observed secondary structure of T4 phage
-    lysozyme", Biochimica et Biophysica Acta 405, 1975.
-    """
-    tp, fp, tn, fn = counts.tp, counts.fp, counts.tn, counts.fn
-    if not tp + fn or not tn + fp:
-        return None
-    product = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
-    return (tp * tn - fp * fn) / sqrt(product) if product else 0.0
-
-
-def fpr(counts: Confusion) -> float | None:
-    """Return FP / (FP + TN), the share of incorrect completions that are accepted; None without incorrect
-    completions."""
-    return _ratio(counts.fp, counts.fp + counts.tn)
-
-
-def fnr(counts: Confusion) -> float | None:
-    """Return FN / (FN + TP), the share of correct completions that are rejected; None without correct completions."""
-    return _ratio(counts.fn, counts.fn + counts.tp)
-
-
-def _ratio(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
-
+from workbench.statistics.records.report import METRICS, NO_REASON, AccuracyRow, AverageRow
 
 _NUMBER = re.compile(r"([0-9]{1,15})")
 
@@ -264,27 +213,25 @@ def _row(
     certainty: _RowIntervals,
     place: int,
 ) -> AccuracyRow:
-    known, balanced = certainty.known, balanced_accuracy(counts)
+    known = certainty.known
+    values: dict[str, Any] = {name: metric.of(counts) for name, metric in METRICS.items() if metric.of is not None}
+    both = values["balanced_accuracy"] is not None
     return AccuracyRow(
         verifier=verifier,
         group=group,
         n=counts.n,
         questions=int(known.clusters[place]),
         effective_questions=float(known.effective[place]),
-        accuracy=accuracy(counts),
         ci=certainty.accuracy[place] if counts.n else None,
-        balanced_accuracy=balanced,
-        mcc=mcc(counts),
-        fpr=fpr(counts),
-        fnr=fnr(counts),
+        **values,
         coverage=coverage(cells),
         **structs.asdict(counts),
         abstain=int(cells[:, OutcomeCode.ABSTAIN].sum()),
         error=int(cells[:, OutcomeCode.ERROR].sum()),
         deff=float(known.deff[place]),
         auroc=area,
-        balanced_accuracy_ci=None if balanced is None else certainty.balanced_accuracy[place],
-        mcc_ci=None if balanced is None else certainty.mcc[place],
+        balanced_accuracy_ci=certainty.balanced_accuracy[place] if both else None,
+        mcc_ci=certainty.mcc[place] if both else None,
     )
 
 

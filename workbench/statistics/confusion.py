@@ -133,16 +133,6 @@ def count(outcomes: IntArray, gold: IntArray, protocol: Protocol3) -> Confusion:
     return confusion(tally(outcomes, gold, np.zeros(len(gold), dtype=np.int8), 1)[0], protocol)
 
 
-def coverage(cells: IntArray) -> float | None:
-    """Return the share of decided rows among all rows with gold and a verdict, for every protocol; None without rows.
-
-    Args:
-        cells: One group's (2, 4) counts of `tally`.
-    """
-    total = int(cells.sum())
-    return int(cells[:, : OutcomeCode.ABSTAIN].sum()) / total if total else None
-
-
 def only_failed(cells: IntArray) -> bool:
     """Return whether a verifier failed on every row, so that its metrics would only reflect the protocol.
 

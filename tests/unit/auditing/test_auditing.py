@@ -19,6 +19,7 @@ from tests.unit.measuring.scored_runs import add_complete_run
 from workbench.core.errors import UsageError
 from workbench.core.project import Project, open_project
 from workbench.core.verdict import Outcome, OutcomeCode, Verdict
+from workbench.statistics.records.report import METRICS
 
 ITEMS = 400
 SUBTYPES = (None, "A1", "A3", "C1")
@@ -105,7 +106,7 @@ def one_more(value: Any) -> Any:
 
 
 FAULTS: dict[Family, tuple[str, Callable[[Any], Any]]] = {
-    "accuracy": ("workbench.statistics.accuracy.mcc", one_more),
+    "accuracy": ("workbench.statistics.accuracy.coverage", one_more),
     "confusion": ("workbench.statistics.joint_errors.divide_or_nan", lambda found: found + 1e-6),
     "compare": ("workbench.measuring.comparing._quadrants_of", lambda cells: cells._replace(only_a=cells.only_b)),
     "agreement": ("workbench.statistics.agreement.figures.alpha", lambda found: found + 1e-6),
@@ -173,7 +174,7 @@ def test_an_unknown_family_is_refused(project: Project) -> None:
 
 
 def test_what_is_no_number_is_a_difference(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workbench.statistics.accuracy.mcc", lambda counts: float("nan"))
+    monkeypatch.setitem(METRICS, "mcc", structs.replace(METRICS["mcc"], of=lambda counts: float("nan")))
     report = audit(project, ("accuracy",))
     assert report.differences
     assert all(one.figure.endswith("mcc") for one in report.differences)

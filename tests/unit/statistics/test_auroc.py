@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from workbench.statistics.scores import auroc
+from workbench.statistics.metrics.auroc import auroc
 
 SCORES = st.sampled_from([-1e300, -3.0, -0.0, 0.0, 0.5, 0.5000000001, 2.0, 1e300, float("nan")]) | st.floats(-10, 10)
 ROW = st.tuples(SCORES, st.integers(-1, 1), st.integers(0, 3))

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from workbench.statistics import bootstrap
-from workbench.statistics.accuracy import mcc
 from workbench.statistics.bootstrap import intervals, resampled
 from workbench.statistics.confusion import Confusion, FloatArray, IntArray
+from workbench.statistics.metrics.mcc import mcc
 
 Figure = Callable[[FloatArray], FloatArray]
 

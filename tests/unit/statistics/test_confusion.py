@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from workbench.core.verdict import OutcomeCode, Protocol3
 from workbench.statistics import confusion as confusion_module
-from workbench.statistics.confusion import Confusion, confusion, count, coverage, grade, tally
+from workbench.statistics.confusion import Confusion, confusion, count, grade, tally
+from workbench.statistics.metrics.coverage import coverage
 
 PROTOCOLS: tuple[Protocol3, ...] = get_args(Protocol3)
 ROWS = st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 1)), max_size=60)

@@ -13,8 +13,12 @@ from sklearn.metrics import balanced_accuracy_score, confusion_matrix, matthews_
 
 from tests.unit.statistics.clustered import by_hand
 from workbench.core.verdict import OutcomeCode, Protocol3
-from workbench.statistics import accuracy
 from workbench.statistics.confusion import Confusion, count
+from workbench.statistics.metrics.accuracy import accuracy
+from workbench.statistics.metrics.balanced_accuracy import balanced_accuracy
+from workbench.statistics.metrics.fnr import fnr
+from workbench.statistics.metrics.fpr import fpr
+from workbench.statistics.metrics.mcc import mcc
 from workbench.statistics.rates import class_rates, mcc_intervals
 
 PROTOCOLS: tuple[Protocol3, ...] = get_args(Protocol3)
@@ -22,29 +26,29 @@ PROTOCOLS: tuple[Protocol3, ...] = get_args(Protocol3)
 
 def test_figures_of_a_table_worked_by_hand() -> None:
     counts = Confusion(tp=40, fp=9, tn=45, fn=6)
-    assert accuracy.accuracy(counts) == 0.85
-    assert accuracy.fpr(counts) == pytest.approx(9 / 54)
-    assert accuracy.fnr(counts) == pytest.approx(6 / 46)
-    assert accuracy.balanced_accuracy(counts) == pytest.approx((40 / 46 + 45 / 54) / 2)
-    assert accuracy.mcc(counts) == pytest.approx((40 * 45 - 9 * 6) / (49 * 46 * 54 * 51) ** 0.5)
+    assert accuracy(counts) == 0.85
+    assert fpr(counts) == pytest.approx(9 / 54)
+    assert fnr(counts) == pytest.approx(6 / 46)
+    assert balanced_accuracy(counts) == pytest.approx((40 / 46 + 45 / 54) / 2)
+    assert mcc(counts) == pytest.approx((40 * 45 - 9 * 6) / (49 * 46 * 54 * 51) ** 0.5)
 
 
 def test_an_always_incorrect_verifier_looks_good_by_accuracy_alone() -> None:
     counts = Confusion(tp=0, fp=0, tn=709, fn=291)
-    assert accuracy.accuracy(counts) == 0.709
-    assert accuracy.mcc(counts) == 0
-    assert accuracy.balanced_accuracy(counts) == 0.5
-    assert accuracy.fpr(counts) == 0
-    assert accuracy.fnr(counts) == 1
+    assert accuracy(counts) == 0.709
+    assert mcc(counts) == 0
+    assert balanced_accuracy(counts) == 0.5
+    assert fpr(counts) == 0
+    assert fnr(counts) == 1
 
 
 def test_without_rows_everything_is_undefined() -> None:
     nothing = Confusion(tp=0, fp=0, tn=0, fn=0)
-    assert accuracy.accuracy(nothing) is None
-    assert accuracy.balanced_accuracy(nothing) is None
-    assert accuracy.fpr(nothing) is None
-    assert accuracy.fnr(nothing) is None
-    assert accuracy.mcc(nothing) is None
+    assert accuracy(nothing) is None
+    assert balanced_accuracy(nothing) is None
+    assert fpr(nothing) is None
+    assert fnr(nothing) is None
+    assert mcc(nothing) is None
 
 
 @settings(deadline=None)
@@ -58,13 +62,13 @@ def test_a_constant_verifier_has_mcc_zero_and_balanced_accuracy_one_half_only_wi
         else Confusion(tp=0, fp=0, tn=negatives, fn=positives)
     )
     both = positives and negatives
-    assert accuracy.mcc(counts) == (0 if both else None)
-    assert accuracy.balanced_accuracy(counts) == (0.5 if both else None)
+    assert mcc(counts) == (0 if both else None)
+    assert balanced_accuracy(counts) == (0.5 if both else None)
 
 
 def test_mcc_of_millions_of_rows_does_not_overflow() -> None:
     counts = Confusion(tp=10**9, fp=0, tn=10**9, fn=0)
-    assert accuracy.mcc(counts) == 1
+    assert mcc(counts) == 1
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -79,10 +83,10 @@ def test_figures_equal_scikit_learn(protocol: Protocol3, seed: int) -> None:
     truth, predicted = _as_predictions(outcomes, gold, protocol)
     matrix = confusion_matrix(truth, predicted, labels=[0, 1])
     assert [[counts.tn, counts.fp], [counts.fn, counts.tp]] == matrix.tolist()
-    assert accuracy.accuracy(counts) == pytest.approx((truth == predicted).mean(), abs=1e-12)
-    assert accuracy.mcc(counts) == pytest.approx(matthews_corrcoef(truth, predicted), abs=1e-12)
+    assert accuracy(counts) == pytest.approx((truth == predicted).mean(), abs=1e-12)
+    assert mcc(counts) == pytest.approx(matthews_corrcoef(truth, predicted), abs=1e-12)
     assert set(truth) == {0, 1}
-    assert accuracy.balanced_accuracy(counts) == pytest.approx(balanced_accuracy_score(truth, predicted), abs=1e-12)
+    assert balanced_accuracy(counts) == pytest.approx(balanced_accuracy_score(truth, predicted), abs=1e-12)
 
 
 def _as_predictions(outcomes: np.ndarray, gold: np.ndarray, protocol: Protocol3) -> tuple[np.ndarray, np.ndarray]:
@@ -111,7 +115,7 @@ def test_the_interval_of_mcc_is_put_together_from_three_shares() -> None:
         for k, n in ((tp, tp + fn), (tn, tn + fp), (tp + fn, len(cells)))
     ]
     at = figure(*shares)
-    assert at == pytest.approx(accuracy.mcc(Confusion(tp=tp, fn=fn, tn=tn, fp=fp)))
+    assert at == pytest.approx(mcc(Confusion(tp=tp, fn=fn, tn=tn, fp=fp)))
     reach = []
     for sign in (-1, 1):
         alone = [

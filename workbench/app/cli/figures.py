@@ -31,6 +31,7 @@ from workbench.core.project import Project
 from workbench.core.selection import GROUPS, selection_of
 from workbench.core.text.figures import counted
 from workbench.measuring.accuracy import SEED, accuracy
+from workbench.statistics.records.report import METRICS
 
 if TYPE_CHECKING:
     from workbench.measuring.comparing_tables import Report
@@ -73,8 +74,11 @@ class AccuracyOptions(Options, frozen=True, kw_only=True):
     ] = False
     seed: Annotated[int, option("Seed of the permutation tests.", ge=0)] = SEED
     sort: Annotated[
-        Literal["name", "accuracy", "balanced_accuracy", "mcc", "fpr", "fnr", "coverage", "auroc"] | None,
-        option("Sort verifiers by name, or by this metric over all items, best first; baselines stay last."),
+        str | None,
+        option(
+            "Sort verifiers by name, or by this metric over all items, best first; baselines stay last.",
+            choices=("name", *METRICS),
+        ),
     ] = None
     form: TableForm = TableForm()
     long: Annotated[bool, option("Show every metric, one row per verifier, instead of accuracy by answer type.")] = (

@@ -13,7 +13,7 @@ from workbench.core.sets import SetKind, SetReport, Shortfall, StoredSet, Stratu
 from workbench.core.taxonomy import type_display
 from workbench.core.text.emphasis import CHOSE
 from workbench.core.text.figures import NONE, counted
-from workbench.measuring.report.common import decimal, decimals, interval, share
+from workbench.measuring.report.common import decimal, interval, other_metrics, share
 from workbench.measuring.report.people import agreement_blocks, data_section, methods_section, runs_table
 from workbench.statistics.records.agreement import AgreementReport, AnnotatorQuality
 from workbench.tables.document import Block, Case, Facts, Group, Paragraph, Passage, Section, Table, percentage
@@ -36,11 +36,7 @@ def leaderboard_table(name: str, lines: Sequence[LeaderboardLine]) -> Table:
         share("AVG", lambda line: line.accuracy),
         ends(lambda line: line.ci, interval),
         count("n", lambda line: line.n),
-        share("Bal. acc.", lambda line: line.balanced_accuracy),
-        decimals("MCC", lambda line: line.mcc),
-        share("FPR", lambda line: line.fpr),
-        share("FNR", lambda line: line.fnr),
-        share("Coverage", lambda line: line.coverage),
+        *other_metrics(lines),
     )
     first = lines[0]
     return table(

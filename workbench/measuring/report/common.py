@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Literal
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import attrgetter
+from typing import Any, Literal
+
+from msgspec import Struct
 
 from workbench.core.text.emphasis import CHOSE
 from workbench.core.text.figures import NONE, shade
 from workbench.measuring.conclusions import conclusion, is_baseline
 from workbench.measuring.report.contents import Contents
-from workbench.statistics.records.report import AccuracyReport, AccuracyRow
+from workbench.statistics.records.report import METRICS, AccuracyReport, AccuracyRow
 from workbench.tables.document import (
     Block,
     Cell,
@@ -79,6 +82,16 @@ def share(heading: str, value: Callable[[Record], float | None], *, there: bool 
 
 def decimals(heading: str, value: Callable[[Record], float | None], *, there: bool = True) -> Column[Record]:
     return column(heading, value, decimal, there=there)
+
+
+def other_metrics(rows: Sequence[Struct]) -> Iterator[Column[Any]]:
+    """Declare a column of each metric of the records except accuracy."""
+    for name, metric in METRICS.items():
+        values = [getattr(row, name, None) for row in rows]
+        if name in rows[0].__struct_fields__ and name != "accuracy":
+            there = not metric.is_optional or any(value is not None for value in values)
+            heading = metric.heading[0].upper() + metric.heading[1:]
+            yield (share if metric.unit else decimals)(heading, attrgetter(name), there=there)
 
 
 class ColourScale:
@@ -157,12 +170,7 @@ def _summary_table(contents: Contents, rows: list[AccuracyRow]) -> Table:
         count("n", lambda row: row.n),
         share("Accuracy", lambda row: row.accuracy),
         ends(lambda row: row.ci, interval),
-        share("Bal. acc.", lambda row: row.balanced_accuracy),
-        decimals("MCC", lambda row: row.mcc),
-        share("FPR", lambda row: row.fpr),
-        share("FNR", lambda row: row.fnr),
-        share("Coverage", lambda row: row.coverage),
-        decimals("AUROC", lambda row: row.auroc, there=any(row.auroc is not None for row in rows)),
+        *other_metrics(rows),
     )
     return table(
         f"All items (%, MCC and AUROC as they are). Protocol {contents.protocol}, gold {contents.gold_choice}; "

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Final, Literal
 
 from msgspec import Struct
 
 from workbench.core.verdict import GoldChoice, Protocol3
+from workbench.statistics.metrics.accuracy import ACCURACY
+from workbench.statistics.metrics.auroc import AUROC
+from workbench.statistics.metrics.balanced_accuracy import BALANCED_ACCURACY
+from workbench.statistics.metrics.coverage import COVERAGE
+from workbench.statistics.metrics.fnr import FNR
+from workbench.statistics.metrics.fpr import FPR
+from workbench.statistics.metrics.mcc import MCC
+from workbench.statistics.metrics.metric import metrics_of
 from workbench.statistics.records.comparison import LEVEL
 
 Kind = Literal["verifier", "baseline"]
@@ -23,16 +31,9 @@ class AccuracyRow(Struct, frozen=True, kw_only=True):
             reason; None for all items.
         n: Number of rows counted under the protocol.
         questions: Number of questions of these rows; questions are the interval's clusters.
-        accuracy: Share of counted rows that are right; None without rows.
         effective_questions: Number of questions of equal size that would estimate the accuracy's variance as
             precisely, if each were all right or all wrong; small if a few questions have most of the items.
         ci: The accuracy's 95 % interval, clustered by question; None with too few questions, or without rows.
-        balanced_accuracy: Mean of the accuracy on correct and the accuracy on incorrect completions; None if gold
-            lacks a class.
-        mcc: Matthews' correlation; None if gold lacks a class, 0 if all verdicts are the same.
-        fpr: Share of incorrect completions accepted; None without incorrect completions.
-        fnr: Share of correct completions rejected; None without correct completions.
-        coverage: Share of decided rows among all rows with gold and a stored verdict; None without rows.
         tp: Number of correct completions counted as accepted.
         fp: Number of incorrect completions counted as accepted.
         tn: Number of incorrect completions counted as rejected.
@@ -40,8 +41,6 @@ class AccuracyRow(Struct, frozen=True, kw_only=True):
         abstain: Number of rows on which the verifier abstained, under any protocol.
         error: Number of rows on which the verifier failed, under any protocol.
         deff: The design effect behind ``ci``, at least 1.
-        auroc: Area under the ROC curve of the verifier's scores over all items with a score and gold, under any
-            protocol; None without scores or if gold lacks a class.
         kind: ``baseline`` for constant or majority-class verdicts, which need no run and ignore the completion.
         groups: The parts of a group by several properties, such as ``("A", "math_reasoning")``; one part for other
             groups.
@@ -63,13 +62,13 @@ class AccuracyRow(Struct, frozen=True, kw_only=True):
     n: int
     questions: int
     effective_questions: float
-    accuracy: float | None
+    accuracy: Annotated[float | None, ACCURACY]
     ci: tuple[float, float] | None
-    balanced_accuracy: float | None
-    mcc: float | None
-    fpr: float | None
-    fnr: float | None
-    coverage: float | None
+    balanced_accuracy: Annotated[float | None, BALANCED_ACCURACY]
+    mcc: Annotated[float | None, MCC]
+    fpr: Annotated[float | None, FPR]
+    fnr: Annotated[float | None, FNR]
+    coverage: Annotated[float | None, COVERAGE]
     tp: int
     fp: int
     tn: int
@@ -77,7 +76,7 @@ class AccuracyRow(Struct, frozen=True, kw_only=True):
     abstain: int
     error: int
     deff: float
-    auroc: float | None
+    auroc: Annotated[float | None, AUROC]
     kind: Kind = "verifier"
     groups: tuple[str, ...] = ()
     delta: float | None = None
@@ -90,6 +89,10 @@ class AccuracyRow(Struct, frozen=True, kw_only=True):
     @property
     def is_significant(self) -> bool:
         return self.q is not None and self.q < LEVEL
+
+
+METRICS: Final = metrics_of(AccuracyRow)
+"""The metrics by field, in the order of tables."""
 
 
 class AverageRow(Struct, frozen=True, kw_only=True):

@@ -14,8 +14,9 @@ from tests.unit.verifiers.rules.judging import by_rules
 from workbench.core.errors import VerifierError
 from workbench.core.reasons import REASONS
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
-from workbench.statistics.accuracy import balanced_accuracy, mcc
 from workbench.statistics.confusion import Confusion
+from workbench.statistics.metrics.balanced_accuracy import balanced_accuracy
+from workbench.statistics.metrics.mcc import mcc
 from workbench.verifiers import latex
 from workbench.verifiers.base import Pending
 from workbench.verifiers.pool import WorkerPool

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
+from operator import attrgetter
 from typing import NamedTuple
 
 from msgspec import Struct, structs
@@ -12,7 +13,6 @@ from textual.content import Content
 
 from workbench.app.tui.kit.accuracy_view import (
     BASELINE_MARK,
-    FIGURES,
     PIN,
     SELECTION_JUDGE,
     Figure,
@@ -26,9 +26,9 @@ from workbench.app.tui.kit.columns import TableColumn, TableRow, rows_of, table_
 from workbench.app.tui.kit.matrix import MatrixCell, MatrixColumn, MatrixRow, fit, printable
 from workbench.core.text.figures import GLYPHS, NONE, compact_count, interval_bar, percent, percent_interval
 from workbench.measuring.conclusions import is_baseline
-from workbench.statistics.records.report import AccuracyReport, AccuracyRow, AverageRow
+from workbench.statistics.records.report import METRICS, AccuracyReport, AccuracyRow, AverageRow
 from workbench.tables.document import Cell
-from workbench.tables.table import Column, Columns, Worst, column, ends, word
+from workbench.tables.table import Column, Columns, column, ends, word
 
 _BAR = 16
 
@@ -220,11 +220,6 @@ def _verifier_title(sheet: AccuracySheet, verifier: str) -> Content:
 def _verifier_columns(by: str | None, *, wide: bool, scored: bool) -> Columns[AccuracyRow]:
     words = by == "reason"
 
-    def share(
-        heading: str, value: Callable[[AccuracyRow], float | None], *, there: bool = True, worst: Worst = "low"
-    ) -> Column[AccuracyRow]:
-        return column(heading, value, percent, room=5, there=there, worst=worst)
-
     return (
         word(
             "group",
@@ -234,7 +229,6 @@ def _verifier_columns(by: str | None, *, wide: bool, scored: bool) -> Columns[Ac
         ),
         column("n", lambda row: row.n, _full_count if wide else compact_count, room=7 if wide else 5),
         column("qst", lambda row: row.questions, compact_count, room=5, there=wide or not words),
-        share("cov", lambda row: row.coverage, there=wide or not words),
         column("acc", lambda row: row.accuracy, percent, room=5, tone="bold"),
         ends(lambda row: row.ci, percent_interval, words=True, room=(13, 14)),
         word(
@@ -245,14 +239,16 @@ def _verifier_columns(by: str | None, *, wide: bool, scored: bool) -> Columns[Ac
             tone="accent",
             there=wide and not words,
         ),
-        share("BA", lambda row: row.balanced_accuracy),
-        column("MCC", lambda row: row.mcc, FIGURES["mcc"].text, room=6),
-        share("FPR", lambda row: row.fpr, worst="high"),
-        share("FNR", lambda row: row.fnr, worst="high"),
-        column("AUROC", lambda row: row.auroc, FIGURES["mcc"].text, room=5, there=scored),
+        *(_metric_column(name, scored=scored) for name in METRICS if name != "accuracy"),
         column("? abst", lambda row: row.abstain, compact_count, room=6, there=wide, worst="high"),
         column("! err", lambda row: row.error, compact_count, room=6, there=wide, worst="high"),
     )
+
+
+def _metric_column(name: str, *, scored: bool) -> Column[AccuracyRow]:
+    metric = METRICS[name]
+    room, there = 6 if metric.low < 0 else 5, scored or not metric.is_optional
+    return column(metric.short, attrgetter(name), metric.text, room=room, there=there, worst=metric.worst)
 
 
 def _full_count(n: int) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from operator import attrgetter
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rich.cells import cell_len
 from textual.content import Content
@@ -13,7 +14,6 @@ from workbench.app.tui.kit.matrix import fit, printable
 from workbench.core import reasons, selection
 from workbench.core.taxonomy import TYPES, UNTYPED, type_name
 from workbench.core.text.figures import (
-    NONE,
     compact_count,
     counted,
     interval_bar,
@@ -28,7 +28,10 @@ from workbench.core.verdict import Protocol3
 from workbench.measuring.accuracy_tables import tests_in_words
 from workbench.measuring.conclusions import is_baseline
 from workbench.statistics.records.comparison import LEVEL
-from workbench.statistics.records.report import AccuracyReport, AccuracyRow
+from workbench.statistics.records.report import METRICS, AccuracyReport, AccuracyRow
+
+if TYPE_CHECKING:
+    from workbench.statistics.metrics.metric import Metric
 
 # -- What a cell of the accuracy table can show: the metric in words, its scale, its text and its interval.
 
@@ -80,52 +83,37 @@ class Figure(NamedTuple):
         return (value - self.low) / (self.high - self.low)
 
 
-def _three_decimals(value: float | None) -> str:
-    return NONE if value is None else f"{value:.3f}"
+def _metric_figure(name: str, metric: Metric) -> Figure:
+    return Figure(
+        f"{metric.name}{' in %' if metric.unit else f', {metric.scale}'}{metric.hint and f': {metric.hint}'}",
+        attrgetter(name),
+        metric.text,
+        low=metric.low,
+        ends=(f"{100 * metric.low:g}", "100") if metric.unit else (f"{metric.low:g}", "1"),
+        rising=metric.better == "high",
+        interval=attrgetter(metric.interval) if metric.interval else lambda _: None,
+        tested=name == "accuracy",
+    )
 
 
-def _count_text(value: float | None) -> str:
-    return compact_count(int(value or 0))
-
-
-FIGURES: Final[dict[str, Figure]] = {
-    "accuracy": Figure("accuracy in %", lambda row: row.accuracy, interval=lambda row: row.ci, tested=True),
-    "delta": Figure(
-        "delta in points: from all items (a subtype: from its type)",
-        lambda row: row.delta,
-        points,
-        low=-0.3,
-        high=0.3,
-        ends=("-30", "+30"),
-        tested=True,
-    ),
-    "balanced": Figure(
-        "balanced accuracy in %", lambda row: row.balanced_accuracy, interval=lambda row: row.balanced_accuracy_ci
-    ),
-    "mcc": Figure(
-        "MCC, from -1 to 1",
-        lambda row: row.mcc,
-        _three_decimals,
-        low=-1.0,
-        ends=("-1", "1"),
-        interval=lambda row: row.mcc_ci,
-    ),
-    "fpr": Figure("FPR in %: wrong completions accepted", lambda row: row.fpr, rising=False),
-    "fnr": Figure("FNR in %: right completions rejected", lambda row: row.fnr, rising=False),
-    "coverage": Figure("coverage in %: decided of those with gold and a verdict", lambda row: row.coverage),
-    "n": Figure("n: items counted", lambda row: row.n, _count_text, rising=None),
-}
+_DELTA: Final = Figure(
+    "delta in points: from all items (a subtype: from its type)",
+    lambda row: row.delta,
+    points,
+    low=-0.3,
+    high=0.3,
+    ends=("-30", "+30"),
+    tested=True,
+)
+_COUNT: Final = Figure("n: items counted", lambda row: row.n, lambda value: compact_count(int(value or 0)), rising=None)
+_SHOWN: Final = {name: _metric_figure(name, metric) for name, metric in METRICS.items() if not metric.is_optional}
+FIGURES: Final[dict[str, Figure]] = {"accuracy": _SHOWN["accuracy"], "delta": _DELTA, **_SHOWN, "n": _COUNT}
 """The metrics by name, in the order in which a key steps through them."""
 
 
 WORDS: Final[dict[str, str]] = {
-    "acc": "Accuracy: how often the verdict equals gold, in %, with its 95 % interval.",
-    "n, qst": "Counted items, and their questions, by which the interval is clustered.",
-    "cov": "Coverage in %: share of the items with gold and a verdict that are decided, neither ? nor !.",
-    "BA": "Balanced accuracy in %: the mean of the shares of correct and of incorrect completions that are recognised.",
-    "MCC": "Matthews correlation of verdict and gold, from -1 to 1; 0 for a constant verdict.",
-    "FPR, FNR": "Incorrect completions that are accepted, and correct ones that are rejected, in % of these.",
-    "AUROC": "How often a correct completion has a higher score than an incorrect one; .5 is chance.",
+    "n, qst": "Counted items, and their questions, by which intervals are clustered.",
+    **{metric.short: f"{metric.help}, {metric.scale}." for metric in METRICS.values()},
     "? abst, ! err": "Items without a decision: the verifier abstained, or ended in an error.",
 }
 """Explanations of metrics, by column heading."""

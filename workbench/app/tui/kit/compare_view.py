@@ -24,6 +24,7 @@ from workbench.core.text.figures import (
 )
 from workbench.measuring.comparing import ComparedItem
 from workbench.statistics.records.comparison import LEVEL, CompareReport, GroupComparison, MetricDifference, Quadrant
+from workbench.statistics.records.report import METRICS
 from workbench.tables.document import Tone
 from workbench.tables.table import Column, Columns, column, ends, identifier, word
 
@@ -47,8 +48,6 @@ ITEM_COLUMNS: Columns[ComparedItem] = (
     word("model", lambda row: row.item.model, room=(8, 24), tone="dim"),
 )
 """Columns of the table of items; A, B and gold are shown as symbol and word."""
-
-_NAMES = {"accuracy": "acc", "balanced_accuracy": "BA", "mcc": "MCC"}
 
 
 # -- above the table -------------------------------------------------------------------------------
@@ -89,7 +88,7 @@ def metrics_text(report: CompareReport) -> Content:
 
 
 def _metric_line(metric: MetricDifference) -> str:
-    name = f"{_NAMES[metric.metric]:<4}"
+    name = f"{METRICS[metric.metric].short:<4}"
     if metric.a is None or metric.b is None or metric.difference is None:
         return f"{name}{NONE:>6}{NONE:>6}{NONE:>7}  one gold class"
     ends = metric.ci

@@ -121,7 +121,7 @@ def test_a_metric_is_added_as_told(tmp_path: Path) -> None:
     shown = json.loads(told.stdout)
     rows = {row["verifier"]: row["f1"] for row in shown["json"]["rows"]}
     assert rows == {"rules": 0.5, "always-correct": 2 / 3, "always-incorrect": 0.0, "majority-by-type": 0.0}
-    assert list(rows)[0] == "rules"
+    assert next(iter(rows)) == "rules"
     assert "Harmonic mean" in shown["schema"]["$defs"]["AccuracyRow"]["properties"]["f1"]["description"]
     head, line, *_ = csv.DictReader(shown["csv"].splitlines())
     assert [line["f1"] for line in (head, line)] == ["0.5", "0.0"]

@@ -72,7 +72,7 @@ async def test_the_groups_of_the_verifier_below_stand_worst_first_too(project: P
         assert len(figures) > 1
         assert figures == sorted(figures)
         table.focus()
-        await press(pilot, *["right"] * 3, "s")
+        await press(pilot, *["right"] * 4, "s")
         assert table.sort is not None
         assert table.sort.column == "acc"
 

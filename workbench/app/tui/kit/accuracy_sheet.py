@@ -229,6 +229,7 @@ def _verifier_columns(by: str | None, *, wide: bool, scored: bool) -> Columns[Ac
         ),
         column("n", lambda row: row.n, _full_count if wide else compact_count, room=7 if wide else 5),
         column("qst", lambda row: row.questions, compact_count, room=5, there=wide or not words),
+        _metric_column("coverage", there=wide or not words),
         column("acc", lambda row: row.accuracy, percent, room=5, tone="bold"),
         ends(lambda row: row.ci, percent_interval, words=True, room=(13, 14)),
         word(
@@ -239,15 +240,19 @@ def _verifier_columns(by: str | None, *, wide: bool, scored: bool) -> Columns[Ac
             tone="accent",
             there=wide and not words,
         ),
-        *(_metric_column(name, scored=scored) for name in METRICS if name != "accuracy"),
+        *(
+            _metric_column(name, there=scored or not METRICS[name].is_optional)
+            for name in METRICS
+            if name not in ("accuracy", "coverage")
+        ),
         column("? abst", lambda row: row.abstain, compact_count, room=6, there=wide, worst="high"),
         column("! err", lambda row: row.error, compact_count, room=6, there=wide, worst="high"),
     )
 
 
-def _metric_column(name: str, *, scored: bool) -> Column[AccuracyRow]:
+def _metric_column(name: str, *, there: bool) -> Column[AccuracyRow]:
     metric = METRICS[name]
-    room, there = 6 if metric.low < 0 else 5, scored or not metric.is_optional
+    room = 6 if metric.low < 0 else 5
     return column(metric.short, attrgetter(name), metric.text, room=room, there=there, worst=metric.worst)
 
 

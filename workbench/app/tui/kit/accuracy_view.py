@@ -96,6 +96,11 @@ def _metric_figure(name: str, metric: Metric) -> Figure:
     )
 
 
+def _explain(metric: Metric) -> str:
+    said = f"{metric.help}, {metric.scale}."
+    return said if metric.name == metric.short else f"{metric.name.capitalize()}: {said[0].lower()}{said[1:]}"
+
+
 _DELTA: Final = Figure(
     "delta in points: from all items (a subtype: from its type)",
     lambda row: row.delta,
@@ -113,7 +118,7 @@ FIGURES: Final[dict[str, Figure]] = {"accuracy": _SHOWN["accuracy"], "delta": _D
 
 WORDS: Final[dict[str, str]] = {
     "n, qst": "Counted items, and their questions, by which intervals are clustered.",
-    **{metric.short: f"{metric.help}, {metric.scale}." for metric in METRICS.values()},
+    **{metric.short: _explain(metric) for metric in METRICS.values()},
     "? abst, ! err": "Items without a decision: the verifier abstained, or ended in an error.",
 }
 """Explanations of metrics, by column heading."""

@@ -87,7 +87,7 @@ WALKS: dict[str, tuple[Walk, ...]] = {
     "sets": (
         Walk("p", "begin 1"),
         Walk("untyped", "begin | t"),
-        Walk("p", "sets | a | 1 | escape a 2 | f3 | escape escape e"),
+        Walk("p", "sets | a | 1 | escape a 2 | f3 ? escape escape e"),
         Walk("p", "sets vertical_line 0 | enter"),
         Walk("pool", "sets o | i"),
     ),

@@ -73,8 +73,6 @@ ACTS = {
     "pause a run": Act("runs", "RunsScreen", ("space",)),
     "cancel a run": Act("runs", "RunsScreen", ("x", "y")),
     "start a run": Act("runs", "SetUpRunScreen", ("a", "enter", "f4")),
-    "build a set": Act("sets", "SetPlanScreen", ("a", "2", "f3", "enter")),
-    "publish a set": Act("sets", "PublishSetScreen", ("e", "f4"), file="other"),
     "add a judge": Act(
         "runs",
         "AddJudgeScreen",
@@ -103,7 +101,7 @@ SHORT = ("flag", "add a case", "answer a flag", "open anew", "save agreement")
 """What the ordinary tests try; the others are for the long ones."""
 
 WRITE_NOTHING = {
-    "AccuracyItemsScreen", "AgreementItemsScreen", "BeginScreen", "BrowseScreen", "BuildSetScreen", "CodeDiffScreen",
+    "AccuracyItemsScreen", "AgreementItemsScreen", "BeginScreen", "BrowseScreen", "CodeDiffScreen",
     "CodeProblemScreen", "CodeRankingsScreen", "CodeRoundsScreen", "CodeScreen", "CodeSolutionScreen",
     "CodeTestsScreen", "ConflictsScreen", "CountsScreen", "DisagreementsScreen", "HistoryScreen", "HomeScreen",
     "QuarantineScreen", "ReplayScreen",

@@ -25,7 +25,8 @@ from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.screens.accuracy import AccuracyScreen
 from workbench.app.tui.screens.browse import BrowseScreen
 from workbench.app.tui.screens.pool import PoolScreen
-from workbench.app.tui.screens.sets import BuildSetScreen, PublishSetScreen, SetPlanScreen, SetsScreen
+from workbench.app.tui.screens.sets import SetsScreen
+from workbench.app.tui.screens.verb import VerbOutputScreen, VerbScreen
 from workbench.benchmarks.building.balanced import build_balanced
 from workbench.benchmarks.building.comparing import every_set
 from workbench.benchmarks.building.hard import build_hard
@@ -59,10 +60,6 @@ def rows(app: App[None]) -> dict[str, list[str]]:
 
 def detail(app: App[None]) -> str:
     return str(app.screen.query_one("#sets-detail Static", Static).content)
-
-
-def trouble(app: App[None]) -> str:
-    return str(app.screen.query_one(".form-trouble", Static).content)
 
 
 def remark(screen: BrowseScreen) -> str:
@@ -125,102 +122,73 @@ async def test_building_plans_first_and_freezes_what_the_command_line_would(
         await press(pilot, "a", "2")
         await fill(app.screen, pilot, per_type="7")
         await press(pilot, "escape", "a", "1")
-        assert "7" not in screen_of(app, BuildSetScreen).values().values(), "another kind"
+        form = screen_of(app, VerbScreen)
+        assert form.verb.name == "build picks"
+        assert form.values()["judge"] == "a", "a verifier that has run"
+        assert "7" not in form.values().values(), "another kind"
         await press(pilot, "escape", "a", "2")
-        form = screen_of(app, BuildSetScreen)
+        form = screen_of(app, VerbScreen)
         assert (form.values()["where"], form.values()["per-type"]) == ("set=picks@1", "7")
-        await fill(app.screen, pilot, per_type="x")
-        await press(pilot, "enter")
-        assert app.screen is form
-        field = form.query_one("#option-per-type", OptionField)
-        await until(pilot, lambda: field.wrong == "Write a whole number of at least 1.")
         await fill(app.screen, pilot, per_type="2", seed="3")
         await press(pilot, "f3")
-        plan = screen_of(app, SetPlanScreen)
+        await until(pilot, lambda: isinstance(app.screen, VerbOutputScreen))
         assert [one.name for one in every_set(project)] == ["picks"]
-        await press(pilot, "enter")
-        await settle(pilot)
+        await press(pilot, "f4")
+        await until(pilot, lambda: isinstance(app.screen, VerbOutputScreen) and len(every_set(project)) == 2)
         made = every_set(project)[-1]
-        expected = json.loads(out)
-        assert (made.name, made.digest, made.seed) == ("balanced", expected["digest"], 3)
-        assert [one.name for one in plan.report.strata] == [one["name"] for one in expected["strata"]]
-        await press(pilot, "a", "2")
-        assert screen_of(app, BuildSetScreen).values()["per-type"] == "", "it was built"
-        await press(pilot, "escape")
+        assert (made.name, made.digest, made.seed) == ("balanced", json.loads(out)["digest"], 3)
+        await press(pilot, "escape", "escape")
         screen = screen_of(app, SetsScreen)
-        await until(pilot, lambda: detail(app).startswith("balanced@1"))
-        assert screen.chosen == made
+        await until(pilot, lambda: made in screen.sets)
 
 
 async def test_a_hard_set_begins_with_a_queue_of_the_judges_that_are_chosen(tmp_path: Path) -> None:
     project = pool(tmp_path)
     async with opened(project) as (app, pilot):
         await begin(app, pilot)
-        await press(pilot, "a", "3", "enter", "asterisk", "enter")
-        form = screen_of(app, BuildSetScreen)
-        assert form.values()["judges"] == "a b c"
-        await press(pilot, "f3")
-        assert "2 of 3 judges are not a minority" in trouble(app)
-        await fill(form, pilot, minority="1", annotate="4")
-        await press(pilot, "f3", "enter")
+        await press(pilot, "a", "3")
+        screen_of(app, VerbScreen).query_one("#option-judge", OptionField).line.focus()
+        await press(pilot, "enter", "asterisk", "enter")
+        assert screen_of(app, VerbScreen).values()["judge"] == "a b c"
+        build_hard(project, HardOptions(judges=tuple(JUDGES), minority=1, annotate=4))
+        await press(pilot, "escape")
         await until(pilot, lambda: detail(app).startswith("hard-queue@1 (queue, frozen): 4 tuples"))
         await press(pilot, "a", "3")
-        going_on = screen_of(app, BuildSetScreen).values()
-        assert (going_on["name"], going_on["judges"], going_on["where"]) == ("hard", "", "")
+        going_on = screen_of(app, VerbScreen).values()
+        assert (going_on["name"], going_on["judge"], going_on["where"]) == ("hard", "", "")
 
 
-async def test_what_differs_is_frozen_as_a_new_version_only_when_asked_and_shown_beside_the_old(tmp_path: Path) -> None:
+async def test_versions_that_differ_are_compared(tmp_path: Path) -> None:
     project = pool(tmp_path)
-    for _ in ("the queue", "the set"):
-        build_hard(project, HardOptions(judges=tuple(JUDGES), minority=1, annotate=4, final=2, partial=True))
+    for final in (2, 2, 1):
+        build_hard(
+            project,
+            HardOptions(
+                judges=tuple(JUDGES), minority=1, annotate=4, final=final, partial=True, new_version=final == 1
+            ),
+        )
     async with opened(project) as (app, pilot):
         await begin(app, pilot)
-        await press(pilot, "a", "3")
-        await fill(app.screen, pilot, final="1")
-        await press(pilot, "f3", "enter")
-        assert "Nothing was frozen: the items listed above still need" in text_of(app, ".form-trouble")
-        await press(pilot, "escape")
-        await fill(app.screen, pilot, partial="yes")
-        await press(pilot, "f3", "enter")
-        assert "final 2, now 1" in text_of(app, ".form-trouble")
-        await press(pilot, "a")
-        await until(pilot, lambda: list(rows(app)) == ["hard@2", "hard@1", "hard-queue@1"])
+        assert list(rows(app)) == ["hard@2", "hard@1", "hard-queue@1"]
         await press(pilot, "vertical_line")
         assert text_of(app, "#diff-caption").startswith("1 equal · only in hard@1: 1\nfinal: 2 → 1")
         await press(pilot, "enter")
         assert remark(screen_of(app, BrowseScreen)).startswith("1 of 1")
 
 
-async def test_a_set_is_published_with_what_its_publisher_should_know(tmp_path: Path) -> None:
+async def test_the_form_that_publishes_begins_with_the_set_and_a_folder_beside_the_database(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(8, subtype="A1", source="math/x"))
     freeze(project, "small")
     freeze(project, "queue", kind="queue")
-    folder = tmp_path / "out"
     async with opened(project) as (app, pilot):
         await begin(app, pilot)
         await press(pilot, "e")
         assert any("Only finished sets can be published" in notice for notice in notices(app))
         await press(pilot, "down", "e")
-        screen = screen_of(app, PublishSetScreen)
-        assert screen.values()["folder"] == str(tmp_path / "small")
-        await fill(app.screen, pilot, folder=str(folder), licence="cc-by-4.0", languages="e!")
-        await press(pilot, "enter")
-        assert "not a valid language code" in trouble(app)
-        assert not folder.exists()
-        await press(pilot, "escape", "e")
-        again = screen_of(app, PublishSetScreen).values()
-        assert (again["folder"], again["licence"], again["languages"]) == (str(folder), "cc-by-4.0", "e!")
-        await fill(app.screen, pilot, languages="en")
+        screen = screen_of(app, VerbScreen)
+        assert (screen.values()["sets"], screen.values()["folder"]) == ("small@1", str(tmp_path / "small"))
         await press(pilot, "f4")
-        await until(pilot, lambda: (folder / "README.md").is_file())
-        await until(pilot, lambda: "small@1: 8 completions of 4 questions" in text_of(app, "#publish-written"))
-        assert "no known licence of math/x" in text_of(app, "#publish-written")
-        assert 'license: "cc-by-4.0"' in (folder / "README.md").read_text(encoding="utf-8")
-        await press(pilot, "f4")
-        assert str(folder) in trouble(app)
-        await fill(app.screen, pilot, replace="yes")
-        await press(pilot, "f4")
-        assert trouble(app) == ""
+        await until(pilot, lambda: (tmp_path / "small" / "README.md").is_file())
 
 
 async def test_from_a_set_to_its_items_its_accuracy_and_the_pool(tmp_path: Path) -> None:

@@ -27,7 +27,9 @@ SetGold = Annotated[
 
 
 class PicksOptions(Options, frozen=True, kw_only=True):
-    judge: Annotated[str, option("Verifier whose verdicts decide which completions are picked.", metavar="NAME")]
+    judge: Annotated[
+        str, option("Verifier whose verdicts decide which completions are picked.", metavar="NAME", names_verifier=True)
+    ]
     run: Annotated[Whole | None, option("Number of the verifier's run to use.  [default: its newest complete run]")] = (
         None
     )
@@ -105,7 +107,10 @@ class HardOptions(Options, frozen=True, kw_only=True):
     judges: Annotated[
         tuple[str, ...],
         option(
-            "Verifier whose verdicts are votes; name an odd number of them (repeatable).", "--judge", metavar="NAME"
+            "Verifier whose verdicts are votes; name an odd number of them (repeatable).",
+            "--judge",
+            metavar="NAME",
+            names_verifier=True,
         ),
     ] = ()
     runs: Annotated[

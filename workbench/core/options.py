@@ -62,6 +62,7 @@ class Written(Struct, frozen=True, kw_only=True):
         read: Parses the option's text (for an option with several pairs, each text); raises UsageError if it is
             invalid.
         names_file: Whether an option whose value is text names a file.
+        names_verifier: Whether its values are verifiers that have run; forms list them.
         exists: Whether a path must exist.
         dash: Whether "-" stands for standard input, for a path to read.
         output: Set for a path that is written; for a ``"stream"``, "-" stands for standard output.
@@ -78,6 +79,7 @@ class Written(Struct, frozen=True, kw_only=True):
     bare: object = None
     read: Callable[[str], Any] | None = None
     names_file: bool = False
+    names_verifier: bool = False
     exists: bool = False
     dash: bool = False
     output: Literal["stream", "file"] | None = None
@@ -95,6 +97,7 @@ class Spelling(TypedDict, total=False):
     bare: object
     read: Callable[[str], Any] | None
     names_file: bool
+    names_verifier: bool
     exists: bool
     dash: bool
     output: Literal["stream", "file"] | None

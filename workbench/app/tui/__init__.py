@@ -5,7 +5,7 @@ screens: one module per screen. screen, table_screen, figure_screen, form, perso
 destinations: screens that Go to opens by name or letter. switches: steps to the next of several choices.
 keymap, key_order, meanings, registry: actions and their keys. themes: colours. notices: position of notices.
 item_flow, judging, pace: labelling, adjudicating. review_desk: reviewing. item_decisions: coordinators' decisions.
-set_forms, verb_forms, suite_start: prefilled forms for sets, verbs and suites of tests. trusting: asking for trust.
+verb_forms, suite_start: forms of verbs and of suites of tests. trusting: asking for trust.
 server_test: testing a model server. replays: servers of recorded replies, in place of a model server.
 sharing: saving or copying a table. copying: copyable parts of an item. pictures: screenshots. allocating: memory.
 """

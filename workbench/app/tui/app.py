@@ -317,7 +317,7 @@ class WorkbenchApp(App[None]):
         alike = any(verb.title.casefold() in place.title.casefold() for place in self.places) or verb.title in others
         return f"{verb.title}, as a command" if alike else verb.title
 
-    def open_verb(self, name: str, **begin: str) -> None:
+    def open_verb(self, name: str, /, **begin: str) -> None:
         """Open the form of a command-line verb.
 
         Args:

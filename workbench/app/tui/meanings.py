@@ -34,7 +34,7 @@ MEANINGS: Final = (
         "enter",
         "open",
         "Open what is under the cursor, or accept the offer.",
-        "open choose flags.answer freeze list section.fold",
+        "open choose flags.answer list section.fold",
     ),
     Meaning("escape,q,backspace", "back", "Close what is open, or go back.", "back close no accuracy.up"),
     Meaning("colon", "go to", "Go anywhere by name, or to an item by its id's end.", "go"),
@@ -53,8 +53,7 @@ MEANINGS: Final = (
         "tab",
         "on",
         "Go to the next pane or field; completes a word.",
-        "pane complete judge.next build-set.next publish.next verb.next import.next what-if.next set-up-run.next "
-        "replay.next",
+        "pane complete judge.next verb.next import.next what-if.next set-up-run.next replay.next",
     ),
     Meaning("up,k", "up", "Move up a line.", "up above"),
     Meaning("down,j", "down", "Move down a line.", "down below"),
@@ -157,7 +156,7 @@ MEANINGS: Final = (
         "a",
         "add",
         "Start or add a run, a set, a case or a round of labels.",
-        "start build case version reopen file accuracy.split annotate",
+        "start build case reopen file accuracy.split annotate",
     ),
     Meaning("A", "add …", "Add a judge first.", "add"),
     Meaning("m", "mark", "Mark what is wrong, and why.", "triage tag error"),
@@ -179,10 +178,10 @@ MEANINGS: Final = (
         "ctrl+r,f4",
         "run",
         "Run, save or write.",
-        "resume judge.save publish.write verb.run store accept what-if.save template.save set-up-run.start trial.start "
+        "resume judge.save verb.run store accept what-if.save template.save set-up-run.start trial.start "
         "replay.serve verb-output.run",
     ),
-    Meaning("ctrl+t,f3", "try", "Show a preview or a plan first.", "preview plan try what-if"),
+    Meaning("ctrl+t,f3", "try", "Show a preview or a plan first.", "preview try what-if"),
     # -- to label
     Meaning("1", "correct", "Label as correct.", "correct", at_desks=True),
     Meaning("0", "incorrect", "Label as incorrect.", "incorrect", at_desks=True),

@@ -7,7 +7,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Final, Literal, NamedTuple, get_args, get_origin
@@ -49,15 +49,20 @@ class VerbForm:
         verb: The verb.
         declared: The declaration of its options.
         database: Path of the open database.
+        verifiers: Returns the names of the verifiers that have run.
     """
 
-    def __init__(self, verb: Verb, declared: Declared, database: Path) -> None:
+    def __init__(
+        self, verb: Verb, declared: Declared, database: Path, verifiers: Callable[[], Sequence[str]] = tuple
+    ) -> None:
         self.verb = verb
         self._declared, self._database = declared, database
         self._options = {_shown(field): field for field in fields_of(declared.record) if field.name != _DATABASE}
         self._called = {flag: name for name, field in self._options.items() for flag in field.flags if len(flag) > 2}
         asked = [name for name, field in self._options.items() if field.name != _DRY_RUN]
         asked.sort(key=lambda name: _place(self._options[name]))
+        lists_names = any(field.written.names_verifier for field in self._options.values())
+        self._verifiers = verifiers() if lists_names else ()
         self.fields = tuple(self._line(name, self._options[name]) for name in asked)
         self.written = [name for name in asked if self._options[name].written.output is not None]
         self._paths = [name for name in asked if _is_path(self._options[name])]
@@ -66,11 +71,13 @@ class VerbForm:
         self.has_dry_run = any(field.name == _DRY_RUN for field in self._options.values())
 
     def _line(self, name: str, field: RecordField) -> FormField:
+        names = dict.fromkeys(self._verifiers, "") if field.written.names_verifier else {}
         return FormField(
             name=name,
             about=self.output_text(_about(field)),
             value=_value(field),
-            choices=_choices(field),
+            choices=names or _choices(field),
+            several=bool(names) and field.is_several,
             is_path=_is_path(field),
             later=field.written.later,
         )

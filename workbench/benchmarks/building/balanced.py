@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import Struct
 
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
 PER_TYPE = 250
 """Questions of each type in VerifyBench."""
-FILE_SAYS_ALL: Final = ("A file of quotas sets all numbers of questions.", "Leave the other options out.")
 
 
 def build_balanced(project: Project, options: BalancedOptions) -> SetReport:
@@ -138,7 +137,7 @@ def _set_report(
 def _quotas(options: BalancedOptions, able: list[Question]) -> Quotas:
     if options.file is not None:
         if options.per_type is not None:
-            raise UsageError(*FILE_SAYS_ALL)
+            raise UsageError("A file of quotas sets all numbers of questions.", "Leave the other options out.")
         try:
             return read_quotas(read_toml(options.file), str(options.file))
         except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Frozen sets of items as table cells; one set, or the plan of a new one, in words."""
+"""Frozen sets of items as table cells; one set in words."""
 
 from __future__ import annotations
 
@@ -68,16 +68,6 @@ def detail(found: SetDetail) -> Content:
         _plain_lines(set_text.flip_lines(found.flips)),
         _plain_lines(f"{key}: {value}" for key, value in found.config.items()),
         _plain_lines(text.replace("\t", " · ") for text in set_text.left_out_lines(report)),
-    )
-
-
-def plan(report: SetReport) -> Content:
-    return _paragraphs(
-        _title(report),
-        _warning_lines(set_text.shortfall_lines(report)),
-        _plain_lines(set_text.chosen_lines(report)),
-        _plain_lines(set_text.content_lines(report)),
-        _plain_lines([f"then: {report.next}"] if report.next else []),
     )
 
 

@@ -21,6 +21,7 @@ from workbench.app.tui.sharing import copy_text
 from workbench.app.tui.verb_forms import Ran, VerbForm, run_line
 from workbench.app.verbs import Verb
 from workbench.core.errors import OptionError
+from workbench.core.project import Project
 from workbench.core.text.document import RenderedLine, RenderedText, Span
 from workbench.core.text.figures import counted
 from workbench.tables.files import write_next_to
@@ -150,8 +151,10 @@ class VerbScreen(FormScreen):
         return self.workbench.called(self.verb), self.verb.about
 
     def on_mount(self) -> None:
-        verb, database = self.verb, self.project.path
-        self.in_background(lambda: VerbForm(verb, verb.declared(), database), self._show_fields, group="verb-form")
+        self.in_background(self._read_form, self._show_fields, group="verb-form")
+
+    def _read_form(self) -> VerbForm:
+        return VerbForm(self.verb, self.verb.declared(), self.project.path, partial(_verifiers, self.project))
 
     def _show_fields(self, form: VerbForm) -> None:
         self.form = form
@@ -268,6 +271,12 @@ class VerbScreen(FormScreen):
     def action_command(self) -> None:
         if self.form is not None and (command := self.attempt(partial(self.form.command, self.values()))):
             show_command(self, command)
+
+
+def _verifiers(project: Project) -> list[str]:
+    from workbench.measuring.judged import BASELINE, everybody
+
+    return [name for name in everybody(project) if name != BASELINE]
 
 
 def show_command(screen: FormScreen | FindingScreen, command: str) -> None:

@@ -125,8 +125,7 @@ SERVED: dict[str, str] = {
     "code exclude undo": "code exclude CODE own/10 1 --dataset own --reason odd ; "
     "code exclude CODE own/10 1 --dataset own --undo",
     "demo": "demo NEW",
-    "duel": "duel JUDGED one two -o base_url=URL -o model=duel",
-    "pairwise": "pairwise JUDGED -o base_url=URL -o model=duel",
+    "pairwise": "pairwise JUDGED -o base_url=URL -o model=pairs",
     "probe": "probe DB rules --limit 3",
     "runs resume": "runs DB pause 5 ; runs DB resume 5",
     "sweep": "sweep JUDGED llm-judge --vary temperature=0,1 -o base_url=URL -o model=judge",

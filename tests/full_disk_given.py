@@ -80,8 +80,8 @@ def answer(received: Received) -> str | list[float] | Scripted:
             return "```python\ndef clip10(x):\n    return max(0, min(10, x))\ndef clip11(x):\n    return x\n```"
         case "refine":
             return json.dumps(REFINED)
-        case "duel":
-            return "Thoroughness: 1\nLogic: 1\nAnalysis: tie\nOverall: 1"
+        case "pairs":
+            return "Overall: 1"
         case "judge":
             return modelled(received)
         case _:

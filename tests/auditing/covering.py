@@ -52,7 +52,7 @@ UNCOVERED: Final = (
     Uncovered("correlations, pairs, thresholds, sweeps", ("correlate", "pairs", "threshold", "sweep")),
     Uncovered("one of n, stacks, tokens, seconds and dollars", ("best-of", "stack", "cost")),
     Uncovered("who was wrong, how suspect gold is, what errors are of", ("disagreements", "review")),
-    Uncovered("preferences, duels and attacks", ("pairwise", "duel", "probe")),
+    Uncovered("preferences and attacks", ("pairwise", "probe")),
     Uncovered("trainings watched, rewards, scores of trained models", ("training", "reward-server", "downstream")),
     Uncovered(
         "labels still needed, checks answered rightly, conflicts, who did how much",

@@ -1,9 +1,7 @@
-"""What judges cost, a sweep and a duel, from Home by keys: figures on the screen, and the rows they leave."""
+"""What judges cost, and a sweep, from Home by keys: figures on the screen, and the rows they leave."""
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise, takewhile
 from pathlib import Path
@@ -20,15 +18,11 @@ from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.screens.verb import VerbOutputScreen, VerbScreen
 from workbench.core.project import Project
 from workbench.core.verdict import OutcomeCode
-from workbench.measuring.studies import duel_report
 from workbench.runs import verifying
-from workbench.runs.store.probes import duels
 
 ITEMS = 4
 
 
-_PREFERS = {0: "heron", 1: "first", 2: "wren", 3: "tie"}
-"""What who compares examinations looks for, by item."""
 _REJECTED = {"heron": [], "wren": [3]}
 """What each judge finds incorrect; of items 1 and 3, which are."""
 _WRITTEN = {"heron": [10, 20, 30, 60], "wren": [20, 20, 20, 20]}
@@ -36,26 +30,14 @@ _WRITTEN = {"heron": [10, 20, 30, 60], "wren": [20, 20, 20, 20]}
 
 
 def says(received: Received) -> Scripted:
-    """Two judges, each in words of its own for each item; who compares them prefers by item."""
+    """Two judges, each in words of its own for each item."""
     words = str(received.body["messages"][-1]["content"])
     item, name = int(words.partition("problem number ")[2][0]), received.body["model"]
-    if "Examination 1:" in words:
-        first, _ = examinations(words)
-        wanted = _PREFERS[item]
-        place = {"first": "1", "tie": "tie"}.get(wanted) or ("1" if wanted in first else "2")
-        reply = f"Reasons.\nThoroughness: {place}\nLogic: 1\nAnalysis: tie\nOverall: {place}"
-        return Scripted(body=chat_reply(reply))
     verdict = "No" if item in _REJECTED.get(name, []) else "Yes"
     body = chat_reply(f"The {name} looks at {item}.\nFinal Judgment: {verdict}")
     written = _WRITTEN.get(name, [20] * ITEMS)[item]
     usage = {"prompt_tokens": 100 * (item + 1), "completion_tokens": written, "total_tokens": written}
     return Scripted(body={**body, "usage": usage})
-
-
-def examinations(words: str) -> tuple[str, str]:
-    """What stands first and what stands second in a request of a duel."""
-    first, _, second = words.partition("Examination 1:")[2].partition("Examination 2:")
-    return first, second.partition("Give your reasons")[0]
 
 
 def figures_of(text: str, named: str) -> dict[str, dict[str, str]]:
@@ -170,33 +152,3 @@ async def test_a_sweep_is_begun_and_read_in_the_app(
         assert all(one.state == "complete" for one in verifying.runs(project))
         stored = project.database.reader().execute("SELECT count(*) FROM verdicts").fetchone()[0]
         assert stored == 2 * ITEMS
-
-
-@pytest.mark.parametrize("size", SIZES)
-async def test_a_duel_of_two_judges_is_fought_in_the_app(
-    project: Project, server: ScriptedServer, size: tuple[int, int]
-) -> None:
-    for name in ("heron", "wren"):
-        judge(project, server, name)
-    before = len(server.received)
-    async with opened(project, size=size) as (app, pilot):
-        await form_by_keys(app, pilot, "Duel")
-        text = await said(app, pilot, a="heron", b="wren", option=f"base_url={server.url} model=d")
-    asked = [examinations(str(one.body["messages"][-1]["content"])) for one in server.received[before:]]
-    orders = Counter(
-        (int(first.partition("looks at ")[2][0]), "heron" in first, "wren" in second) for first, second in asked
-    )
-    assert orders == {(item, as_first, as_first): 1 for item in range(ITEMS) for as_first in (True, False)}
-    duel = next(one for one in verifying.runs(project) if one.verifier.startswith("duel/"))
-    assert duel.state == "complete"
-    winners = [
-        json.loads(str(trace))["winners"]["overall"] for _, _, trace in duels(project.database.reader(), duel.run)
-    ]
-    assert winners == ["a", "tie", "b", "tie"]
-    shown = figures_of(text, "dimension")
-    expected = {"overall": (1, 1, 2, 1), "thoroughness": (1, 1, 2, 1), "logic": (0, 0, 4, 4), "analysis": (0, 0, 4, 0)}
-    columns = ("A wins", "B wins", "ties", "by place")
-    assert {
-        row.dimension: (row.a, row.b, row.ties, row.flipped) for row in duel_report(project, duel.run).rows
-    } == expected
-    assert {name: tuple(int(row[column]) for column in columns) for name, row in shown.items()} == expected

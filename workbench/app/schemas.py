@@ -70,7 +70,6 @@ from workbench.statistics.records.comparison import CompareReport, FamilyReport,
 from workbench.statistics.records.flips import WhatIfReport
 from workbench.statistics.records.probe import (
     AcceptedProbe,
-    DuelReport,
     PairReport,
     PairwiseReport,
     ProbeReport,
@@ -169,7 +168,6 @@ DOCUMENTS: dict[str, tuple[type, str]] = {
     "calibrate": (CalibrationReport, "`workbench calibrate --json`."),
     "sweep": (SweepReport, "`workbench sweep --json`."),
     "pairwise": (PairwiseReport, "`workbench pairwise --json`."),
-    "duel": (DuelReport, "`workbench duel --json`."),
     "probe": (ProbeReport, "`workbench probe --json`."),
     "accepted-probe": (AcceptedProbe, "One line of `workbench probe --accepted --json`."),
     "completions-plan": (CompletionsPlanned, "`workbench complete --dry-run --json`."),

@@ -59,7 +59,6 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "threshold": ("judges", "Fit the threshold that turns scores into verdicts."),
         "sweep": ("judges", "Run a judge with many settings; show accuracy and tokens."),
         "pairwise": ("judges", "Have a model compare pairs of completions, in both orders."),
-        "duel": ("judges", "Compare the reasoning of two judges, blind and in both orders."),
         "probe": ("judges", "Attack a verifier: which bad completions does it accept?"),
     },
     "figures": {
@@ -149,7 +148,8 @@ WITHIN: Final[dict[str, dict[str, tuple[str, str]]]] = {
 """Command with subcommands -> its subcommands, in the same form."""
 
 REMOVED: Final[dict[str, str]] = {
-    "ensemble": "verify DB judge-panel -o members=A,B,C -o reducer=majority (a vote), or workbench stack DB"
+    "ensemble": "verify DB judge-panel -o members=A,B,C -o reducer=majority (a vote), or workbench stack DB",
+    "duel": "pairwise DB (two completions, in both orders), or workbench compare DB A B (two judges)",
 }
 """Removed command -> its replacement, after ``workbench``."""
 

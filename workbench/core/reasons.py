@@ -128,18 +128,12 @@ REASONS: Final[dict[str, Reason]] = {
     "truncated": Reason("reply cut short", undecided="It abstains: the judge's reply ends before its verdict."),
     "refused": Reason("judge refuses", undecided="It abstains: the judge declines to judge, or its server says so."),
     "invalid": Reason("judged invalid", undecided="It abstains: the judge calls the completion an invalid answer."),
-    "duel": Reason(
-        "compared in both orders", undecided="It compares two judges, and gives no verdict on the completion."
-    ),
     "pairwise": Reason(
         "compared in both orders",
         undecided="It decides which of two completions is better, and gives no verdict on either.",
     ),
     "no_rival": Reason(
         "nothing to compare with", undecided="It abstains: its question has no other completion to compare it with."
-    ),
-    "no_reasoning": Reason(
-        "no reasoning to compare", undecided="It abstains: one of the two judges has no transcript for this item."
     ),
     "no_tests": Reason(
         "no test cases",

@@ -1,5 +1,4 @@
-"""Studies of judges: sweeps over settings that share replies, and duels; and the text reports of sweeps, duels and
-probes.
+"""Studies of judges: sweeps over settings that share replies; and the text reports of sweeps and probes.
 
 Starting a sweep again resumes it: complete runs are kept, no request is sent twice, and calls that points have in
 common are made once.
@@ -7,37 +6,29 @@ common are made once.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import msgspec
+from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.config import protocol_of
-from workbench.core import reasons
 from workbench.core.errors import UsageError, opt
 from workbench.core.project import Project
 from workbench.core.run import Estimate, RunInfo
-from workbench.core.selection import Condition, Selection
+from workbench.core.selection import Selection
 from workbench.core.taxonomy import type_display
 from workbench.core.text.figures import NONE, counted
 from workbench.core.text.inert import inert
 from workbench.core.verdict import GoldChoice, Protocol3
-from workbench.measuring.accuracy import accuracy, complete_run
+from workbench.measuring.accuracy import accuracy
 from workbench.runs.choosing import construct_verifier, resolve_verifier
-from workbench.runs.run_status import estimate, run_info, run_row
+from workbench.runs.run_status import estimate, run_info
 from workbench.runs.store import calls
-from workbench.runs.store import probes as stored
 from workbench.runs.store.calls import StepSums
 from workbench.runs.trust import require_trust
 from workbench.runs.verifying import EVERYTHING, start
 from workbench.statistics.records.probe import (
-    DUEL,
     SKIP_WORDS,
     Consumption,
-    DuelReport,
-    DuelRow,
     FamilyFigures,
     Part,
     ProbeFigures,
@@ -201,85 +192,7 @@ def _mean_tokens(tokens: Sequence[int | None], items: int) -> float | None:
     return sum(known) / items if len(known) == len(tokens) else None
 
 
-# -- Duels: a model compares two judges' reasoning on the same items, blind and in both orders.
-
-
-def start_duel(
-    project: Project,
-    a: str,
-    b: str,
-    options: dict[str, str],
-    name: str | None = None,
-    selection: Selection = EVERYTHING,
-    trust: bool = False,
-) -> RunInfo:
-    """Start or resume a duel between the newest complete runs of two judges.
-
-    Args:
-        a: The name of the first judge.
-        b: The name of the second judge.
-        options: Options of the comparing model, as for any verifier with a server.
-        name: The name of the duel; ``duel/A/B`` by default.
-        selection: The items, of which those judged by both are used.
-
-    Raises:
-        UsageError: A judge has no complete run or no transcripts; or see `verifying.start`.
-    """
-    runs = [_judge_run(project, judge) for judge in (a, b)]
-    if runs[0] == runs[1]:
-        raise UsageError("A duel is between two different judges.")
-    pinned = {**options, "a": str(runs[0]), "b": str(runs[1])}
-    judged = tuple(Condition(f"verdict:{judge}", "!=", "none") for judge in (a, b))
-    both = Selection((*selection.conditions, *judged), selection.limit)
-    return start(project, DUEL, pinned, name or f"duel/{a}/{b}", both, trust=trust)
-
-
-def duel_report(project: Project, run: int) -> DuelReport:
-    """Return the results of a duel so far.
-
-    Raises:
-        UsageError: The run does not exist, or is not a duel.
-    """
-    from workbench.verifiers.duel.verifier import DIMENSIONS
-
-    reader = project.database.reader()
-    info, row = run_info(project, run), run_row(reader, run)
-    if row.verifier.kind != DUEL:
-        raise UsageError(f"Run {run} is of {row.verifier.name!r}, which is not a duel.")
-    found = list(stored.duels(reader, run))
-    traces = [(question, msgspec.json.decode(trace)) for question, _, trace in found if trace is not None]
-    return DuelReport(
-        verifier=row.verifier.name,
-        run=run,
-        state=info.state,
-        a=run_row(reader, row.verifier.config["a"]).verifier.name,
-        b=run_row(reader, row.verifier.config["b"]).verifier.name,
-        items=len(found),
-        none=dict(Counter(reason or "" for _, reason, _ in found if reason != "duel")),
-        rows=[_duel_row(dimension, traces) for dimension in DIMENSIONS],
-    )
-
-
-def _duel_row(dimension: Any, traces: list[tuple[int, dict[str, Any]]]) -> DuelRow:
-    from workbench.statistics.compare import duel_row
-
-    places = [[order[dimension] for order in trace["orders"]] for _, trace in traces]
-    return duel_row(
-        dimension,
-        [trace["winners"][dimension] for _, trace in traces],
-        [first == second and first in ("first", "second") for first, second in places],
-        [question for question, _ in traces],
-    )
-
-
-def _judge_run(project: Project, judge: str) -> int:
-    run = complete_run(project, judge)
-    if run is None or not stored.has_calls(project.database.reader(), run):
-        raise UsageError(f"{judge!r} stores no transcripts: it calls no model.", "A duel is between judges.")
-    return run
-
-
-# -- Sweeps, duels and probes, as text for a terminal.
+# -- Sweeps and probes, as text for a terminal.
 
 
 def _calls_text(point: SweepPoint) -> str:
@@ -306,16 +219,6 @@ _POINTS: Columns[SweepPoint] = (
     text("tokens", lambda point: _tokens_text(_consumption_of_parts(point, "judging", "execution"))),
     text("executing", lambda point: _tokens_text(_consumption_of_parts(point, "execution"))),
 )
-_DUELS: Columns[DuelRow] = (
-    word("dimension", lambda row: row.dimension),
-    count("n", lambda row: row.n),
-    count("A wins", lambda row: row.a),
-    count("B wins", lambda row: row.b),
-    count("ties", lambda row: row.ties),
-    count("by place", lambda row: row.flipped),
-    metric_column("win rate", lambda row: row.win_rate),
-    ends(lambda row: row.ci),
-)
 
 
 def sweep_text(report: SweepReport) -> str:
@@ -327,17 +230,6 @@ def sweep_text(report: SweepReport) -> str:
         "without what writing the tests takes, which a problem's completions share\n\n"
         f"{table}\n" + "".join(map(_state_line, open_points))
     )
-
-
-def duel_text(report: DuelReport) -> str:
-    table = aligned_rows(_DUELS, report.rows)
-    lines = [f"{inert(report.verifier)}, run {report.run} ({report.state}): {counted(report.items, 'item')}"]
-    lines += [f"A is {inert(report.a)}, B is {inert(report.b)}; the win rate is A's, of all wins"]
-    lines += ["a win is one in both orders; by place: ties that prefer the same place in both"]
-    lines += [
-        f"  no comparison: {n:,} {inert(reasons.code_with_title(reason))}" for reason, n in sorted(report.none.items())
-    ]
-    return "\n".join([*lines, "", table]) + "\n"
 
 
 def _state_line(point: SweepPoint) -> str:

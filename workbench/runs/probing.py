@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import msgspec
 from msgspec import Struct, structs
 
 from workbench.core.database.connection import Database
 from workbench.core.errors import RunError
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.dialects import reread
-from workbench.llm.records import CallFailed, Halt, Response, Usage
+from workbench.llm.records import Halt
 from workbench.runs.lease import LeaseLost, claim_runner
 from workbench.runs.store import calls
-from workbench.runs.store.calls import CallRow, MadeCall
+from workbench.runs.store.calls import MadeCall
 from workbench.verifiers.base import Judged, ServedVerifier
-from workbench.verifiers.duel.verifier import JudgeDuel
 from workbench.verifiers.probes.building import Companion, Probe, verifier_input
 
 if TYPE_CHECKING:
-    import sqlite3
-
     from workbench.runs.journal import RunJournal, Waiter
 
 
@@ -150,62 +145,3 @@ def judge_by_servers(
 def _count_calls(database: Database, run: int) -> int:
     used = calls.get(database.reader(), run)
     return 0 if used is None else used.calls
-
-
-# -- The items of a duel: the reasoning of two judges replaces reference and completion.
-
-
-_THINK_MARK = re.compile(r"</?think>")
-
-
-def duel_items(
-    database: Database, duel: JudgeDuel, chunks: Iterable[list[VerifierInput]]
-) -> Iterator[list[VerifierInput]]:
-    """Yield the items with the texts of two judges, one at a time: texts are long, and the runner has other work."""
-    reader = database.reader()
-    for chunk in chunks:
-        for item in chunk:
-            yield [
-                structs.replace(
-                    item,
-                    reference=_reply_texts(reader, duel.a, item.item),
-                    completion=_reply_texts(reader, duel.b, item.item),
-                )
-            ]
-
-
-def _reply_texts(connection: sqlite3.Connection, run: int, item: int) -> str:
-    """Return the text of the replies behind a verdict, without the judge's name; "" without a verdict or replies.
-
-    For a tree search it is the trajectory of the answer, subtask by subtask.
-    """
-    made = calls.calls_of(connection, run, item)
-    stored = calls.trace_of(connection, run, item)
-    trace = msgspec.json.decode(stored) if stored is not None else {}
-    steps = _answer_steps(trace) if trace.get("judge") == "mcts" else None
-    if steps is None:
-        return "\n\n".join(text for call in made if (text := _call_text(call)))
-    parts = [f"{step['subtask'].capitalize()}:\n{_call_text(made[step['call']])}" for step in steps]
-    verdict = {True: "correct", False: "incorrect", None: "undecided"}[trace["answer"]["correct"]]
-    return "\n\n".join([*parts, f"Conclusion: {verdict}."])
-
-
-def _answer_steps(trace: dict[str, Any]) -> list[dict[str, Any]]:
-    chosen, answer = trace["answer"]["chosen"], trace["answer"]["correct"]
-    rollouts = trace["rollouts"]
-    if chosen is None:
-        chosen = next((place for place, rollout in enumerate(rollouts) if rollout["f"] == answer), 0)
-    steps: list[dict[str, Any]] = rollouts[chosen]["steps"]
-    return steps
-
-
-def _call_text(call: CallRow) -> str:
-    stored = Response(
-        profile=call.profile, task=call.task, body=call.response, usage=Usage(), ms=call.ms, origin=call.origin
-    )
-    try:
-        reply = reread(stored)
-    except CallFailed:
-        return ""
-    texts = (reply.reasoning or "", _THINK_MARK.sub("", reply.text))
-    return "\n".join(text.strip() for text in texts if text.strip())

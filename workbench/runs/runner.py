@@ -34,7 +34,6 @@ from workbench.runs.store.runs import RunRow
 from workbench.runs.store.verdicts import TestResult
 from workbench.verifiers.base import AnyVerifier, Judged, SandboxedVerifier, ServedVerifier, is_identity
 from workbench.verifiers.duel.pairwise import Pairwise
-from workbench.verifiers.duel.verifier import JudgeDuel
 from workbench.verifiers.registry import Registry
 
 if TYPE_CHECKING:
@@ -259,12 +258,7 @@ def _judge(database: Database, run: RunRow, verifier: AnyVerifier, sink: _Sink) 
     if run.in_batches:
         sink.serve_in_batches(cast("ServedVerifier", verifier), run.selection)
     elif verifier.isolation == "served":
-        if isinstance(verifier, JudgeDuel):
-            # Reading transcripts needs the client's libraries.
-            from workbench.runs.probing import duel_items
-
-            chunks = duel_items(database, verifier, chunks)
-        elif isinstance(verifier, Pairwise):
+        if isinstance(verifier, Pairwise):
             chunks = paired(database, verifier, chunks)
         sink.serve(cast("ServedVerifier", verifier), chunks, run.workers)
     elif verifier.isolation == "sandbox":

@@ -21,11 +21,9 @@ from workbench.statistics.intervals import (
     has_enough_clusters,
     is_seldom,
     share_ends,
-    share_interval,
 )
 from workbench.statistics.rates import class_rates, mcc_intervals
 from workbench.statistics.records.comparison import GroupComparison, Metric, MetricDifference, PairedFigures
-from workbench.statistics.records.probe import Dimension, DuelRow, Winner
 from workbench.statistics.subgroups import benjamini_hochberg
 
 # -- The exact paired permutation test, computed from the non-negligible angles of a Fourier transform.
@@ -503,39 +501,3 @@ def matthews(right: FloatArray, of_gold: FloatArray) -> FloatArray:
 
 
 _FIGURES: dict[Metric, Figure] = {"accuracy": _accuracy, "balanced_accuracy": balanced, "mcc": matthews}
-
-
-# -- Win rates of two judges, compared in both orders.
-
-
-def duel_row(
-    dimension: Dimension, winners: Sequence[Winner | None], flipped: Sequence[bool], question: Sequence[int]
-) -> DuelRow:
-    """Return one dimension's metrics. The win rate is A's share of the items on which both orders prefer the same
-    judge.
-
-    The interval is by question, see `intervals.share_ends`.
-
-    Args:
-        dimension: The dimension.
-        winners: Each item's winner or tie; None if the reply for one order could not be parsed.
-        flipped: Whether both orders prefer the same position.
-        question: Each item's question.
-    """
-    a, b, ties = (winners.count(one) for one in ("a", "b", "tie"))
-    return DuelRow(
-        dimension=dimension,
-        n=a + b + ties,
-        a=a,
-        b=b,
-        ties=ties,
-        flipped=sum(flipped),
-        win_rate=a / (a + b) if a + b else None,
-        ci=_interval(winners, question) if a + b else None,
-    )
-
-
-def _interval(winners: Sequence[Winner | None], question: Sequence[int]) -> tuple[float, float] | None:
-    decided = [place for place, winner in enumerate(winners) if winner in ("a", "b")]
-    won = np.array([winners[place] == "a" for place in decided])
-    return share_interval(won, np.array([question[place] for place in decided]))

@@ -82,9 +82,8 @@ def test_a_template_lies_in_the_projects_folder_wherever_the_app_was_started(
 
 def test_whatever_asks_servers_says_what_it_would_ask(project: Project) -> None:
     for form in forms():
-        # A duel is about two verdicts, not about an item.
         # A panel and a stack are of verifiers that a project has.
-        if form.kind not in ("judge-duel", "judge-panel", "stack"):
+        if form.kind not in ("judge-panel", "stack"):
             assert preview(project, form.kind, GOOD, None)[0].exact, form.kind
     (strategies,) = (
         option.choices

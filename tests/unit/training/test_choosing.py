@@ -64,7 +64,7 @@ def test_what_asks_servers_takes_a_database(tmp_path: Path) -> None:
     assert load_reward_verifier("execution", database=tmp_path / "p.db", asking=True).by_tests
 
 
-@pytest.mark.parametrize("kind", ["answer-type", "judge-duel", "llm-judge"])
+@pytest.mark.parametrize("kind", ["answer-type", "pairwise", "llm-judge"])
 def test_what_judges_no_completion_here_is_refused(tmp_path: Path, kind: str) -> None:
     project = make_project(tmp_path)
     project.close()

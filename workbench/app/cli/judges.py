@@ -1,4 +1,4 @@
-"""``workbench models``, ``preview``, ``parse``, ``threshold``, ``sweep``, ``pairwise``, ``duel`` and ``probe``."""
+"""``workbench models``, ``preview``, ``parse``, ``threshold``, ``sweep``, ``pairwise`` and ``probe``."""
 
 from __future__ import annotations
 
@@ -302,38 +302,6 @@ def pairwise_command(project: Project, options: PairwiseOptions) -> Output:
     ended = follow(project, info, options.database)
     why = unended(ended, options.database)
     return Output(pairwise_report(project, info.run, options.gold), pairwise_text, after=why, code=int(bool(why)))
-
-
-# -- ``workbench duel DB A B``
-
-
-class DuelOptions(Options, frozen=True, kw_only=True):
-    database: Database
-    a: Annotated[str, argument("A")]
-    b: Annotated[str, argument("B")]
-    settings: VerifierSettings = NONE_GIVEN
-    name: Annotated[str | None, option("Name under which the duel is stored.  [default: duel/A/B]")] = None
-    where: Where = ()
-    limit: FirstItems = None
-    trust: Trust = False
-
-
-@verb
-def duel_command(project: Project, options: DuelOptions) -> Output:
-    """Have a model compare, blind, the reasoning of two judges on the items both have judged.
-
-    It compares in both orders (-o base_url=… -o model=…); a win counts only if both orders give it. After an
-    interruption the same command continues.
-    """
-    from workbench.measuring.studies import duel_report, duel_text, start_duel
-
-    chosen, selection = options.settings, selection_of(options.where, options.limit)
-    info = trusting(
-        lambda yes: start_duel(project, options.a, options.b, chosen, options.name, selection, yes), options.trust
-    )
-    ended = follow(project, info, options.database)
-    why = unended(ended, options.database)
-    return Output(duel_report(project, info.run), duel_text, after=why, code=int(bool(why)))
 
 
 # -- ``workbench probe DB VERIFIER``

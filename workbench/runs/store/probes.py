@@ -95,19 +95,7 @@ def accepted(connection: sqlite3.Connection, probing: int) -> Iterator[AcceptedP
     return (msgspec.json.decode(text, type=AcceptedProbe) for (text,) in rows)
 
 
-# -- Results of judges' duels.
-
-
-def duels(connection: sqlite3.Connection, run: int) -> Iterator[tuple[int, str | None, str | None]]:
-    """Yield each item's question (row id), its verdict's reason and the duel's trace as JSON, in import order."""
-    return iter(
-        connection.execute(
-            "SELECT c.question_id, v.reason, t.trace FROM verdicts AS v JOIN completions AS c ON c.id = "
-            "v.completion_id LEFT JOIN verdict_traces AS t ON t.run_id = v.run_id AND t.completion_id = "
-            "v.completion_id WHERE v.run_id = ? AND v.sample = 0 ORDER BY v.completion_id",
-            (run,),
-        )
-    )
+# -- Results of pairwise comparisons.
 
 
 def comparisons(connection: sqlite3.Connection, run: int) -> Iterator[tuple[int, int, str | None, str | None]]:
@@ -120,7 +108,3 @@ def comparisons(connection: sqlite3.Connection, run: int) -> Iterator[tuple[int,
             (run,),
         )
     )
-
-
-def has_calls(connection: sqlite3.Connection, run: int) -> bool:
-    return connection.execute("SELECT 1 FROM verdict_calls WHERE run_id = ? LIMIT 1", (run,)).fetchone() is not None

@@ -308,19 +308,15 @@ class PairReport(Struct, frozen=True, kw_only=True):
     selection_judges: list[str] = []
 
 
-# -- Studies of judges: sweeps over their settings, and duels between two judges' reasoning.
+# -- Studies of judges: sweeps over their settings, and pairwise comparisons.
 
 
-DUEL: Final = "judge-duel"
-"""The kind of verifier that compares two judges' reasoning instead of judging completions."""
 PAIRWISE: Final = "pairwise"
 """The kind that says which of two completions is better, not whether one is correct."""
-JUDGES_NOTHING: Final = (ANSWER_TYPE, DUEL, GENERATION, PAIRWISE)
-"""The kinds whose verdicts don't judge a completion, so they have no accuracy."""
+JUDGES_NOTHING: Final = (ANSWER_TYPE, "judge-duel", GENERATION, PAIRWISE)
+"""The kinds whose verdicts don't judge a completion, so they have no accuracy; ``judge-duel`` is in older databases."""
 Part = Literal["judging", "execution", "tests"]
 """The purpose of calls: the judge's own reasoning, executing test cases, writing them."""
-Dimension = Literal["thoroughness", "logic", "analysis", "overall"]
-"""The dimensions in which reasoning is compared. Source: MCTS-Judge, table 3."""
 Winner = Literal["a", "b", "tie"]
 
 
@@ -369,29 +365,6 @@ class SweepReport(Struct, frozen=True, kw_only=True):
     points: list[SweepPoint]
 
 
-class DuelRow(Struct, frozen=True, kw_only=True):
-    """A comparison of two judges' reasoning in one dimension.
-
-    Attributes:
-        n: Number of items for which the replies in both orders were parsed.
-        a: Number of items on which both orders prefer A.
-        b: Number of items on which both orders prefer B.
-        ties: Number of items with a tie in either order, or whose orders disagree.
-        flipped: Number of ties in which both orders prefer the same position, which is position bias.
-        win_rate: ``a / (a + b)``; None if both are 0.
-        ci: Its 95 % interval, clustered by question.
-    """
-
-    dimension: Dimension
-    n: int
-    a: int
-    b: int
-    ties: int
-    flipped: int
-    win_rate: float | None
-    ci: tuple[float, float] | None
-
-
 class PairwiseRow(Struct, frozen=True, kw_only=True):
     """One share in a report on compared completions.
 
@@ -432,24 +405,3 @@ class PairwiseReport(Struct, frozen=True, kw_only=True):
     gold_choice: GoldChoice
     gold_ties: int
     rows: list[PairwiseRow]
-
-
-class DuelReport(Struct, frozen=True, kw_only=True):
-    """A blind comparison of two judges' reasoning.
-
-    Attributes:
-        run: The duel's run.
-        a: The first judge's name.
-        b: The second judge's name.
-        items: Number of items of the run with a verdict.
-        none: Reason -> number of items without a comparison.
-    """
-
-    verifier: str
-    run: int
-    state: RunState
-    a: str
-    b: str
-    items: int
-    none: dict[str, int]
-    rows: list[DuelRow]

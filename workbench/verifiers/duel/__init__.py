@@ -1,4 +1,1 @@
-"""Models that decide which of two texts is better, asked in both orders.
-
-verifier: the reasoning of two judges, and what both kinds share. pairwise: two completions of a question.
-"""
+"""pairwise: a model decides which of two completions of a question is better, asked in both orders."""

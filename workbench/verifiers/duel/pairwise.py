@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar, Final
+import re
+from collections.abc import Coroutine, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Final, Literal
 
 from msgspec import Struct, structs
 
@@ -11,15 +13,60 @@ from workbench.core.verdict import Outcome, Rival, Verdict, VerifierInput
 from workbench.llm.records import Ask
 from workbench.statistics.records.probe import PAIRWISE, Winner
 from workbench.verifiers.base import Judged
-from workbench.verifiers.duel.verifier import BothOrders, Place, preferences, winner
-from workbench.verifiers.judges.case import DelimitedReply, abstention_on
-from workbench.verifiers.serving import LIMIT_OPTIONS, SAMPLING_OPTIONS, SERVER_OPTIONS, switch, whole_number
+from workbench.verifiers.judges.case import DelimitedReply, JudgeCase, abstention_on
+from workbench.verifiers.judges.parsers.base import last_found, own_lines
+from workbench.verifiers.judges.template import prompt
+from workbench.verifiers.judges.voting import run_concurrently
+from workbench.verifiers.serving import (
+    LIMIT_OPTIONS,
+    SAMPLING_OPTIONS,
+    SERVER_OPTIONS,
+    OneServer,
+    require_sendable,
+    sampling_from,
+    switch,
+    whole_number,
+)
 
 READING: Final = "pairwise@1"
 """The version of the parser; it changes when the same reply would be parsed differently."""
 _TEXTS: Final = frozenset({"question", "reference", "first", "second"})
+Place = Literal["first", "second", "tie"]
+"""Which of the two completions in a request is preferred."""
+_WINS: dict[tuple[Place, Place], Winner] = {("first", "second"): "a", ("second", "first"): "b"}
+_PLACES: dict[str, Place] = {"1": "first", "2": "second", "tie": "tie"}
+_LINE: Final = re.compile(
+    r"[\s*_#>-]*overall[ \t*_]*:[ \t*_`]*(?:examination[ \t]+)?(1|2|tie)(?!\w|\.\d)", re.IGNORECASE
+)
 _WORTH: Final[dict[Winner, float]] = {"a": 1.0, "tie": 0.5, "b": 0.0}
 _MOST: Final = 100
+
+
+def preference(reply: str, fence: str | None = None) -> Place | None:
+    """Return the preferred position, from the last line about it; None without such a line.
+
+    Args:
+        reply: The reply as recorded.
+        fence: The delimiter around texts in the request: reply text before its last repetition is not the model's own
+            statement.
+    """
+    return last_found(own_lines(reply, fence), _parse_position)
+
+
+def _parse_position(line: str) -> Place | None:
+    found = _LINE.match(line)
+    return _PLACES[found[1].lower()] if found else None
+
+
+def winner(as_first: Place | None, as_second: Place | None) -> Winner | None:
+    """Return the winner from the preferences with A first and with A second: a win in both orders, else a tie.
+
+    The result is None if one of the two is missing. Models are asked in both orders, since order influences them, as in
+    Zheng et al., "Judging LLM-as-a-Judge", NeurIPS 2023, section 3.4.
+    """
+    if as_first is None or as_second is None:
+        return None
+    return _WINS.get((as_first, as_second), "tie")
 
 
 class PairOutcome(Struct, frozen=True, kw_only=True):
@@ -36,7 +83,7 @@ class PairOutcome(Struct, frozen=True, kw_only=True):
     winner: Winner | None
 
 
-class Pairwise(BothOrders):
+class Pairwise(OneServer):
     """Asks a model, in both orders, which of two completions is better; a win counts only in both.
 
     The verdict is always an abstention. Its score is the item's share of wins, with ties as halves.
@@ -60,7 +107,8 @@ class Pairwise(BothOrders):
         if self.opponents % 2:
             raise ValueError("opponents: must be an even number: half of the rivals come before an item, half after it")
         self._with_reference = switch(options, "reference", True)
-        self._prompt = self.load_prompt(options, "pairwise.txt", _TEXTS)
+        self._prompt = prompt(Path(__file__).with_name("pairwise.txt"), "compare", _TEXTS, sampling_from(options))
+        require_sendable(self._server, self._prompt.call.sampling, options.keys() & SAMPLING_OPTIONS.keys())
 
     def config(self) -> dict[str, object]:
         return {
@@ -80,9 +128,19 @@ class Pairwise(BothOrders):
         if not item.rivals:
             return Judged(verdict=Verdict(outcome=Outcome.ABSTAIN, reason="no_rival"))
         shown = {"question": item.question, **({"reference": item.reference} if self._with_reference else {})}
-        steps = ("item first", "other first")
+
+        def compare(step: str, first: str, second: str) -> Coroutine[Any, Any, DelimitedReply]:
+            texts = {**shown, "first": first, "second": second}
+            case = JudgeCase(item=item.item, texts=texts, secret=secret, neutralise=True)
+            return case.ask(ask, self._prompt.call, step=step)
+
         heard = [
-            await self.ask_both_orders(item.item, steps, (item.completion, rival.completion), ask, secret, **shown)
+            await run_concurrently(
+                (
+                    compare("item first", item.completion, rival.completion),
+                    compare("other first", rival.completion, item.completion),
+                )
+            )
             for rival in item.rivals
         ]
         found = [_outcome(rival, *orders) for rival, orders in zip(item.rivals, heard, strict=True)]
@@ -101,7 +159,7 @@ class Pairwise(BothOrders):
 
 
 def _preferred_position(heard: DelimitedReply) -> Place | None:
-    return preferences(heard.reply.text, heard.fence)["overall"] if heard.ended == "whole" else None
+    return preference(heard.reply.text, heard.fence) if heard.ended == "whole" else None
 
 
 def _outcome(rival: Rival, first: DelimitedReply, second: DelimitedReply) -> PairOutcome:

@@ -54,11 +54,12 @@ def document(name: str, *arguments: str, code: int = 0) -> Any:
     return found
 
 
-def test_a_command_that_was_removed_names_what_to_use(database: str) -> None:
-    result = CliRunner().invoke(root, ["ensemble", database, "--weighted"])
+@pytest.mark.parametrize(("removed", "instead"), [("ensemble", "verify DB judge-panel"), ("duel", "pairwise DB")])
+def test_a_command_that_was_removed_names_what_to_use(database: str, removed: str, instead: str) -> None:
+    result = CliRunner().invoke(root, [removed, database, "--weighted"])
     assert result.exit_code == 2
-    assert "'ensemble' has been removed" in result.stderr
-    assert "workbench verify DB judge-panel" in result.stderr
+    assert f"'{removed}' has been removed" in result.stderr
+    assert f"workbench {instead}" in result.stderr
 
 
 def test_best_of(database: str) -> None:

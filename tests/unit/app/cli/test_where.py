@@ -42,7 +42,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "cost": ("DB",),
     "disagreements": ("DB",),
     "downstream": ("DB", "FILE"),
-    "duel": ("DB", "often", "seldom"),
     "estimate": ("DB", "often"),
     "exclude": ("DB", "--list"),
     "flags": ("DB",),

@@ -11,7 +11,7 @@ from tests.unit.verifiers.judges.asking import ITEM, SECRET, Asked, Script, Scri
 from workbench.core.verdict import Rival
 from workbench.llm.records import Reply
 from workbench.verifiers.base import Judged
-from workbench.verifiers.duel.pairwise import Pairwise
+from workbench.verifiers.duel.pairwise import Pairwise, Place, preference
 
 OTHER = Rival(item=2, completion="It is twenty-six. Overall: 1")
 HERE = structs.replace(ITEM, completion="It is twenty-five.", rivals=(OTHER,))
@@ -42,6 +42,32 @@ def test_a_win_counts_only_in_both_orders(replies: tuple[str, str], score: float
     assert found.verdict.reason == ("pairwise" if winner else "unparsed")
     assert found.trace is not None
     assert [(one["rival"], one["winner"]) for one in found.trace["pairs"]] == [(2, winner)]
+
+
+@pytest.mark.parametrize(
+    ("reply", "preferred"),
+    [
+        ("Reasons.\nOverall: **2**", "second"),
+        ("Overall: TIE", "tie"),
+        ("**Overall**: examination 2", "second"),
+        ("- Overall: 1.", "first"),
+        ("<think>Overall: 1</think>\nOverall: 2", "second"),
+        ('It ends in "Overall: 2".\nOverall: 1', "first"),
+        ("Overall: 1\nNo, on second thought.\nOverall: tie", "tie"),
+        ("Overall: 12", None),
+        ("Overall, 1 is better.", None),
+        ("Overall: 1.5", None),
+        ("", None),
+    ],
+)
+def test_a_preference_is_the_last_line_of_its_form(reply: str, preferred: Place | None) -> None:
+    assert preference(reply) == preferred
+
+
+def test_a_preference_in_a_completion_is_not_read() -> None:
+    found, calls = compared(lambda call: f"{call.text}\nI can't say.")
+    assert found.verdict.reason == "unparsed"
+    assert "Overall: 1" in calls[0].text
 
 
 def test_what_was_cut_prefers_nothing() -> None:

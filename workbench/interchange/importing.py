@@ -63,6 +63,8 @@ _PREVIEW_ROWS = 3
 _MAX_TEXT = 200
 _MAX_REFUSED, _MAX_REFUSED_BYTES = 10_000, 2_000
 """Maximum number of listed rows in quarantine, and bytes of each."""
+_BATCH_BYTES = 4 << 20
+"""Bytes of rows after which they are stored: memory that fits a processor's cache is reused fastest."""
 _MAY_MISS = ("gold", "model", "source", "type_text", "subtype_text")
 """Fields of an item that a row may leave empty."""
 _LATER = logs.LATER | {UNKNOWN_PROBLEM}
@@ -310,6 +312,7 @@ def _read_file(
     code = CodeCounts()
     missing = Counter[str]()
     types = TypeCounts(plan.columns)
+    size = 0
 
     def hand_over() -> None:
         for row in add(items, refused):
@@ -322,6 +325,7 @@ def _read_file(
 
     with read_records(plan, progress) as (rows, digest):
         for row in rows:
+            size += len(row.raw)
             if isinstance(row, Refusal):
                 refused.append(row)
             else:
@@ -332,8 +336,9 @@ def _read_file(
                 if isinstance(row, ProblemRecord):
                     code = code.with_problem(row.problem)
                     broken += broken_in(with_candidate(row.problem))
-            if len(items) + len(refused) >= batch:
+            if len(items) + len(refused) >= batch or size >= _BATCH_BYTES:
                 hand_over()
+                size = 0
         hand_over()
         if complete is not None:
             complete(digest())

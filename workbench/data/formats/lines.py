@@ -156,11 +156,9 @@ def bad_utf8_error(field: str | None, error: UnicodeDecodeError) -> RefusedError
 
 
 _NO_TEXTS = ("nan", "NaN", "<NA>", "NaT")
-NO_TEXT_TOKENS = tuple(f'"{text}"'.encode() for text in _NO_TEXTS)
-"""Spellings of missing values as JSON tokens."""
 
 
-def is_no_text(text: str) -> bool:
+def is_no_text(text: object) -> bool:
     """Return whether pandas or numpy write a missing value as this text.
 
     ``None`` and ``null`` are texts: they occur as answers to questions about programs.

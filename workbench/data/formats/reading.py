@@ -61,7 +61,7 @@ _OWN_FIELDS: Final = CODE_FORMATS.keys() | logs.KINDS.keys()
 SAMPLE_ROWS = 1_000
 """Number of rows at the beginning of a file from which the meaning of its columns is decided."""
 
-_SAMPLE_BYTES = 64 << 20
+_SAMPLE_BYTES = 8 << 20
 
 _Build = Callable[[int, bytes, bytes], ItemRecord | Refusal]
 T = TypeVar("T")
@@ -245,7 +245,7 @@ def sample_columns(path: Path) -> tuple[list[str], list[dict[str, msgspec.Raw]]]
 
 def _first_rows(path: Path, container: FileFormat, max_line: int) -> tuple[list[str], list[dict[str, msgspec.Raw]]]:
     with open_stream(path) as (stream, _):
-        keys, sample = keys_of(_rows(stream, container, path, max_line), SAMPLE_ROWS, _SAMPLE_BYTES)
+        keys, sample = keys_of(map(_fix_nan, _rows(stream, container, path, max_line)), SAMPLE_ROWS, _SAMPLE_BYTES)
     if container in TABLES:
         with open_stream(path) as (stream, _):
             keys = list(dict.fromkeys([*header_of(stream, container, path, max_line), *keys]))
@@ -307,7 +307,7 @@ def _detect_container(path: Path) -> FileFormat:
 
 
 def _rows(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> Iterator[Row]:
-    rows = map(_fix_nan, documents(stream, kind, path, max_line))
+    rows = documents(stream, kind, path, max_line)
     return peers.items(rows, kind) if kind in peers.TOOLS else rows
 
 
@@ -318,7 +318,11 @@ def _fix_nan(row: Row) -> Row:
 
 
 def _rows_of(plan: FilePlan, stream: Stream) -> Iterable[Row]:
-    rows = flatten_rows(_rows(stream, plan.container, plan.path, plan.max_line), _places_read(plan))
+    rows: Iterable[Row] = _rows(stream, plan.container, plan.path, plan.max_line)
+    if plan.places or plan.has_lists or plan.graders:
+        # These read a row before it becomes a record. The search of every row takes time, so a record is tried first.
+        rows = map(_fix_nan, rows)
+    rows = flatten_rows(rows, _places_read(plan))
     return split_completions(rows, plan.columns, plan.graders) if plan.has_lists else rows
 
 
@@ -472,7 +476,7 @@ def _build_row(plan: FilePlan, build: Callable[[int, bytes, bytes], T | Refusal]
 
 def _code_records(plan: FilePlan, code: CodeFormat, stream: Stream) -> Iterator[CodeRecord | Refusal]:
     read = kinds.reader(code)
-    for row in _rows(stream, plan.container, plan.path, plan.max_line):
+    for row in map(_fix_nan, _rows(stream, plan.container, plan.path, plan.max_line)):
         if isinstance(row, Refusal):
             yield row
             continue

@@ -20,7 +20,7 @@ import msgspec
 
 from workbench.core.errors import FormatError
 from workbench.core.item import ItemRecord, QuestionRecord, Refusal
-from workbench.data.formats.documents import documents
+from workbench.data.formats.documents import documents, without_nan
 from workbench.data.formats.fields import (
     ITEM_FIELDS,
     QUESTION_FIELDS,
@@ -34,7 +34,6 @@ from workbench.data.formats.fields import (
 )
 from workbench.data.formats.lines import (
     DEFAULT_MAX_LINE,
-    NO_TEXT_TOKENS,
     RefusedError,
     bad_utf8_error,
     explain_cells,
@@ -102,6 +101,7 @@ class Builder(ABC, Generic[R]):
         self._known = {column for field, column in columns.items() if field != "licence"} - {*kept}
         read = ((field, columns.get(field)) for field in ("type", "subtype"))
         self._types_read = [(field, column) for field, column in read if column in self._known]
+        self._texts = [field for field in _TEXTS if field in fields]
         self._decode = _typed_decoder(columns, fields, required, place).decode
 
     def build(self, line: int, document: bytes, raw: bytes) -> R | Refusal:
@@ -114,8 +114,9 @@ class Builder(ABC, Generic[R]):
         """
         try:
             cells, row = _tokens.decode(document), self._decode(document)
-            if any(token in document for token in NO_TEXT_TOKENS):
-                self._refuse_no_text(row)
+            for field in self._texts:
+                if is_no_text(text := getattr(row, field)):
+                    raise no_text_error(self._columns.get(field, field), text)
             return self._record(line, row, cells, raw)
         except RefusedError as error:
             return make_refusal(line, raw, error)
@@ -125,6 +126,8 @@ class Builder(ABC, Generic[R]):
                 line, raw, RefusedError("type_mismatch", field, f"{error} Correct the row, or its mapping.")
             )
         except (msgspec.MsgspecError, ValueError, RecursionError):
+            if (fixed := without_nan(document)) != document:
+                return self.build(line, fixed, raw)
             return make_refusal(line, raw, self._explain(document))
 
     @abstractmethod
@@ -137,12 +140,6 @@ class Builder(ABC, Generic[R]):
         Raises:
             RefusedError: The row is rejected.
         """
-
-    def _refuse_no_text(self, row: Any) -> None:
-        for field in _TEXTS:
-            text = getattr(row, field, None)
-            if isinstance(text, str) and is_no_text(text):
-                raise no_text_error(self._columns.get(field, field), text)
 
     def _explain(self, document: bytes) -> RefusedError:
         try:

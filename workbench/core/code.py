@@ -7,7 +7,7 @@ from typing import Final, Literal, NamedTuple
 from msgspec import Struct
 
 from workbench.core.errors import opt
-from workbench.core.item import ItemRecord, QuestionRecord
+from workbench.core.item import ItemRecord
 from workbench.core.text import figures
 
 Form = Literal["expression", "statement", "program", "stdio"]
@@ -340,7 +340,7 @@ class SolutionRecord(Struct, kw_only=True, gc=False):
 
 CodeRecord = ProblemRecord | SolutionRecord
 """A record of a code file."""
-Record = ItemRecord | QuestionRecord | CodeRecord
+Record = ItemRecord | CodeRecord
 """An imported record."""
 
 

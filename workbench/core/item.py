@@ -52,27 +52,11 @@ class ItemRecord(Struct, kw_only=True, gc=False):
     is_first_in_row: bool = False
 
 
-class QuestionRecord(Struct, kw_only=True, gc=False):
-    """A question with a reference answer but without a completion, read from a file of questions.
+class QuestionRecord(ItemRecord, kw_only=True, gc=False):
+    """A question with a reference answer but without a completion, read from a file of questions."""
 
-    Attributes:
-        key: The source's id of the question, or one derived from its content.
-        extra: JSON object of unknown keys, in their order and spelling; or None. The other fields are those of
-            `ItemRecord`.
-    """
-
-    line: int
-    raw: bytes
-    key: str
-    question: str
-    reference: str
-    source: str | None = None
-    licence: str | None = None
-    type: str | None = None
-    subtype: str | None = None
-    type_text: str | None = None
-    subtype_text: str | None = None
-    extra: str | None = None
+    completion_key: str = ""
+    completion: str = ""
 
 
 class Refusal(Struct, frozen=True, kw_only=True):

@@ -174,7 +174,7 @@ def preview_import(
         rows.begin_file()
 
         def add(items: list[Record], refused: list[Refusal], counts: store.ImportCounts = counts) -> list[Refusal]:
-            taken = (one for one in items if isinstance(one, ItemRecord | QuestionRecord | ProblemRecord))
+            taken = (one for one in items if isinstance(one, ItemRecord | ProblemRecord))
             first.extend(islice(map(_preview_row, taken), _PREVIEW_ROWS - len(first)))
             matched = rows.add(items)
             store.count(counts, matched, len(refused))
@@ -189,7 +189,7 @@ def refused_rows(project: Project) -> list[RefusedRow]:
     return import_rows.refused(project.database.reader(), _MAX_REFUSED, _MAX_REFUSED_BYTES)
 
 
-def _preview_row(record: ItemRecord | QuestionRecord | ProblemRecord) -> PreviewRow:
+def _preview_row(record: ItemRecord | ProblemRecord) -> PreviewRow:
     if isinstance(record, ProblemRecord):
         problem = record.problem
         return PreviewRow(
@@ -201,13 +201,12 @@ def _preview_row(record: ItemRecord | QuestionRecord | ProblemRecord) -> Preview
             entry_point=problem.entry_point or "",
             tests={name: len(suite) for name, suite in problem.suites.items()},
         )
-    completion = record.completion if isinstance(record, ItemRecord) else None
     return PreviewRow(
         line=record.line,
         question=record.question[:_MAX_TEXT],
         reference=record.reference[:_MAX_TEXT],
-        completion=None if completion is None else completion[:_MAX_TEXT],
-        gold=record.gold if isinstance(record, ItemRecord) else None,
+        completion=None if isinstance(record, QuestionRecord) else record.completion[:_MAX_TEXT],
+        gold=record.gold,
     )
 
 
@@ -331,7 +330,7 @@ def _read_file(
             else:
                 items.append(row)
                 missing.update(_missing_columns(row, plan.columns))
-                if isinstance(row, ItemRecord | QuestionRecord):
+                if isinstance(row, ItemRecord):
                     types.add(row.type_text, row.subtype_text)
                 if isinstance(row, ProblemRecord):
                     code = code.with_problem(row.problem)
@@ -350,7 +349,7 @@ def _read_file(
 
 
 def _missing_columns(record: Record, columns: Mapping[str, str]) -> list[str]:
-    if not isinstance(record, ItemRecord):
+    if not isinstance(record, ItemRecord) or isinstance(record, QuestionRecord):
         return []
     return [columns[field] for field in _MAY_MISS if field in columns and getattr(record, field) is None]
 

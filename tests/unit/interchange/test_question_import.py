@@ -186,7 +186,7 @@ def test_an_import_that_breaks_off_leaves_nothing(project: Project, tmp_path: Pa
     bring(project, write(tmp_path / "p.jsonl", ROWS))
     before = stored(project)
     record = QuestionRecord(
-        line=1, raw=b"", key="new", question="?", reference="", source="trivia", licence="CC0-1.0", extra="{}"
+        line=1, raw=b"", question_key="new", question="?", reference="", source="trivia", licence="CC0-1.0", extra="{}"
     )
     with pytest.raises(KeyboardInterrupt):
         _break_off(project, record)
@@ -198,6 +198,13 @@ def _break_off(project: Project, record: QuestionRecord) -> None:
     with import_session(project.database, "pool") as session, session.file(file) as target:
         target.add([record], [])
         raise KeyboardInterrupt
+
+
+def test_missing_values_of_a_table_of_questions_are_those_of_a_table_of_items(project: Project, tmp_path: Path) -> None:
+    file = tmp_path / "pool.csv"
+    file.write_text("question_id,question,answer,source,type\nq1,1 + 1?,2,NaN,n/a\n")
+    assert counts(bring(project, file)) == (1, 1, 0, 0)
+    assert stored(project)[0][:4] == ("q1", "1 + 1?", "2", None)
 
 
 @pytest.mark.parametrize("column", ["model", "gold_correct", "completion_id"])

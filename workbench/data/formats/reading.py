@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 
 from workbench.core.code import CodeRecord, Record, SolutionRecord
 from workbench.core.errors import Command, FormatError, UsageError, opt
-from workbench.core.item import ItemRecord, QuestionRecord, Refusal
+from workbench.core.item import ItemRecord, Refusal
 from workbench.data.formats import label_studio, peers
 from workbench.data.formats.code import kinds
 from workbench.data.formats.documents import TABLES, Row, SourceDocument, documents, header_of, keys_of, without_nan
@@ -34,7 +34,7 @@ from workbench.data.formats.lines import DEFAULT_MAX_LINE, RefusedError, Stream,
 from workbench.data.formats.logs import kinds as logs
 from workbench.data.formats.logs.logged import Grade, LogKind
 from workbench.data.formats.places import ColumnPath, chats_in, flatten_rows, has_lists, places_in, split_completions
-from workbench.data.formats.rows import QuestionBuilder, RowBuilder
+from workbench.data.formats.rows import RowBuilder
 from workbench.data.formats.source import (
     CODE_FORMATS,
     PLAIN_FORMATS,
@@ -410,20 +410,11 @@ def _items(plan: FilePlan, stream: Stream) -> Iterator[ItemRecord | Refusal]:
         yield _build_row(plan, build, row)
 
 
-def _questions(plan: FilePlan, stream: Stream) -> Iterator[QuestionRecord | Refusal]:
-    columns = {field: field for field in QUESTION_FIELDS} if plan.log else plan.columns
-    builder = QuestionBuilder(
-        columns,
-        TypeReader(one_column=not {"type", "subtype"} <= columns.keys()),
-        place=plan.path,
-        blank_is_none=plan.container in TABLES,
-        usual=plan.usual,
-        kept=plan.kept,
-    )
+def _questions(plan: FilePlan, stream: Stream) -> Iterator[ItemRecord | Refusal]:
+    build = _builder(plan, {field: field for field in QUESTION_FIELDS} if plan.log else plan.columns, questions=True)
     of_log = plan.log and logs.items(stream, plan.log, plan.container, plan.path, plan.max_line)
-    rows = (row for row, _ in of_log) if of_log else _rows_of(plan, stream)
-    for row in rows:
-        yield _build_row(plan, builder.build, row)
+    for row in (row for row, _ in of_log) if of_log else _rows_of(plan, stream):
+        yield _build_row(plan, build, row)
 
 
 def _items_with_grades(
@@ -447,11 +438,12 @@ def _items_with_verdicts(
         yield item, (*predicted, *(columns.read(row.line, row.json) if columns else ()))
 
 
-def _builder(plan: FilePlan, columns: Mapping[str, str]) -> _Build:
+def _builder(plan: FilePlan, columns: Mapping[str, str], *, questions: bool = False) -> _Build:
     builder = RowBuilder(
         columns,
         TypeReader(one_column=not {"type", "subtype"} <= columns.keys()),
         place=plan.path,
+        questions=questions,
         numbers=plan.format != "verifybench",
         blank_is_none=plan.container in TABLES,
         usual=plan.usual,

@@ -8,13 +8,12 @@ them.
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
@@ -23,7 +22,6 @@ from workbench.core.item import ItemRecord, QuestionRecord, Refusal
 from workbench.data.formats.documents import documents, without_nan
 from workbench.data.formats.fields import (
     ITEM_FIELDS,
-    QUESTION_FIELDS,
     RELEASED,
     RELEASED_KEYS,
     REQUIRED,
@@ -53,7 +51,6 @@ _MAX_CACHED = 10_000
 NO_SOURCE = "unknown"
 """The name of the source of rows with only a domain."""
 _GOLD: Final[dict[str | None, bool | None]] = {"correct": True, "incorrect": False, None: None}
-R = TypeVar("R")
 _tokens = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _hashed = msgspec.msgpack.Encoder()
 
@@ -68,17 +65,22 @@ class _KeyShape(NamedTuple):
     layout: str | None
 
 
-class Builder(ABC, Generic[R]):
-    """Builds records from the rows of one file; the base class of the builders of items and of questions.
+class RowBuilder:
+    """Builds items, or questions without completions, from the rows of one file.
 
     Args:
         columns: Our field -> the file's key.
         types: Reads the type fields.
-        fields: The type of each field's value, by field name.
-        required: Required fields.
         place: The file, for messages.
+        questions: Whether the rows have no completions.
+        numbers: Whether numbers are accepted as references, and integers as ids.
+        blank_is_none: Treat an empty id, name or type as missing, as in a table's cells.
         usual: Default source and licence of rows without them.
         kept: Columns whose values are kept with the items, even if they are a field's.
+        keep_equal: Whether equal completions without ids become separate items; the second and later ones are numbered
+            in the file's order.
+        by_row: Whether completions are compared only within a row, because the next row may judge the same completions
+            again, as with lm-eval's filters.
 
     Raises:
         FormatError: A column's name can't be read.
@@ -89,22 +91,31 @@ class Builder(ABC, Generic[R]):
         columns: Mapping[str, str],
         types: TypeReader,
         *,
-        fields: Mapping[str, Any],
-        required: Sequence[str],
         place: Path,
-        usual: Mapping[str, str],
-        kept: Sequence[str],
+        questions: bool = False,
+        numbers: bool = False,
+        blank_is_none: bool = False,
+        usual: Mapping[str, str] = {},
+        kept: Sequence[str] = (),
+        keep_equal: bool = False,
+        by_row: bool = False,
     ) -> None:
-        self._columns, self._types, self._fields = columns, types, fields
+        self._columns, self._types, self._fields = columns, types, _field_types(numbers)
         self._usual_source, self._usual_licence = usual.get("source"), known_licence(usual.get("licence"))
+        self._questions, self._blank_is_none = questions, blank_is_none
+        self._keep_equal, self._by_row = keep_equal, by_row
+        self._seen, self._line, self._number = Counter[bytes](), 0, 0
         # A row's licence belongs to its source, and is kept as an extra key of the row.
         self._known = {column for field, column in columns.items() if field != "licence"} - {*kept}
+        self._as_released = set(columns) - {"licence"} == set(RELEASED) and self._known == set(RELEASED_KEYS)
         read = ((field, columns.get(field)) for field in ("type", "subtype"))
-        self._types_read = [(field, column) for field, column in read if column in self._known]
-        self._texts = [field for field in _TEXTS if field in fields]
-        self._decode = _typed_decoder(columns, fields, required, place).decode
+        # The values of the released type columns are stored unchanged.
+        self._types_read = [(name, key) for name, key in read if key in self._known and not self._as_released]
+        required = [field for field in REQUIRED if not (questions and field == "completion")]
+        self._decode = _typed_decoder(columns, self._fields, required, place).decode
+        self._shapes: dict[tuple[str, ...], _KeyShape] = {}
 
-    def build(self, line: int, document: bytes, raw: bytes) -> R | Refusal:
+    def build(self, line: int, document: bytes, raw: bytes) -> ItemRecord | Refusal:
         """Return the record that one JSON object describes, or its rejection with the reason.
 
         Args:
@@ -114,7 +125,7 @@ class Builder(ABC, Generic[R]):
         """
         try:
             cells, row = _tokens.decode(document), self._decode(document)
-            for field in self._texts:
+            for field in _TEXTS:
                 if is_no_text(text := getattr(row, field)):
                     raise no_text_error(self._columns.get(field, field), text)
             return self._record(line, row, cells, raw)
@@ -129,17 +140,6 @@ class Builder(ABC, Generic[R]):
             if (fixed := without_nan(document)) != document:
                 return self.build(line, fixed, raw)
             return make_refusal(line, raw, self._explain(document))
-
-    @abstractmethod
-    def _record(self, line: int, row: Any, cells: dict[str, msgspec.Raw], raw: bytes) -> R:
-        """Return the record of a decoded row.
-
-        Args:
-            cells: The row's keys and unparsed values.
-
-        Raises:
-            RefusedError: The row is rejected.
-        """
 
     def _explain(self, document: bytes) -> RefusedError:
         try:
@@ -174,50 +174,6 @@ class Builder(ABC, Generic[R]):
         column = self._columns[field]
         return RefusedError("missing_field", column, f"{column} is empty. Give every row an id, or none.")
 
-
-class RowBuilder(Builder[ItemRecord]):
-    """Builds items from the rows of one file.
-
-    Args:
-        columns: Our field -> the file's key.
-        types: Reads the type fields.
-        place: The file, for messages.
-        numbers: Whether numbers are accepted as references, and integers as ids.
-        blank_is_none: Treat an empty id, name or type as missing, as in a table's cells.
-        usual: Default source and licence of rows without them.
-        kept: Columns whose values are kept with the items, even if they are a field's.
-        keep_equal: Whether equal completions without ids become separate items; the second and later ones are numbered
-            in the file's order.
-        by_row: Whether completions are compared only within a row, because the next row may judge the same completions
-            again, as with lm-eval's filters.
-
-    Raises:
-        FormatError: A column's name can't be read.
-    """
-
-    def __init__(
-        self,
-        columns: Mapping[str, str],
-        types: TypeReader,
-        *,
-        place: Path,
-        numbers: bool = False,
-        blank_is_none: bool = False,
-        usual: Mapping[str, str] = {},
-        kept: Sequence[str] = (),
-        keep_equal: bool = False,
-        by_row: bool = False,
-    ) -> None:
-        self._keep_equal, self._by_row = keep_equal, by_row
-        self._seen, self._line, self._number = Counter[bytes](), 0, 0
-        fields = _field_types(numbers)
-        super().__init__(columns, types, fields=fields, required=REQUIRED, place=place, usual=usual, kept=kept)
-        self._blank_is_none = blank_is_none
-        self._as_released = set(columns) - {"licence"} == set(RELEASED) and self._known == set(RELEASED_KEYS)
-        if self._as_released:
-            self._types_read = []  # These values are stored unchanged.
-        self._shapes: dict[tuple[str, ...], _KeyShape] = {}
-
     def _record(self, line: int, row: Any, cells: dict[str, msgspec.Raw], raw: bytes) -> ItemRecord:
         if FIXED_KEY in cells and cells[FIXED_KEY] == _FIXED_TOKEN:
             del cells[FIXED_KEY]
@@ -242,7 +198,9 @@ class RowBuilder(Builder[ItemRecord]):
             question_key = derived_id(question, reference)
         elif type(question_key) is int:
             question_key = str(question_key)
-        if completion_key is None:
+        if self._questions:
+            completion = completion_key = ""
+        elif completion_key is None:
             if self._by_row and line != self._line:
                 self._line, self._seen = line, Counter()
             completion_key = self._derived_id(question_key, model, completion)
@@ -252,10 +210,10 @@ class RowBuilder(Builder[ItemRecord]):
             raise self._nul_field_error(row)
         if "\0" in completion_key or (model and "\0" in model) or (source and "\0" in source):
             raise self._nul_field_error(row)
-        if not question_key or not completion_key:
+        if not question_key or not (completion_key or self._questions):
             raise self._empty_id_error("completion_id" if question_key else "question_id")
         kind, subtype, type_text, subtype_text = self._types.read(row.type, row.subtype)
-        return ItemRecord(
+        return (QuestionRecord if self._questions else ItemRecord)(
             line=line,
             raw=raw,
             question_key=question_key,
@@ -368,97 +326,6 @@ def is_derived(item: ItemRecord) -> bool:
 
 def derived_id(*parts: str | None) -> str:
     return blake2b(_hashed.encode(parts), digest_size=16).hexdigest()
-
-
-# -- Converts one JSON object to a validated question, which is an item without a completion.
-
-
-_REQUIRED: Final = ("question", "reference")
-_TYPES: Final[dict[str, Any]] = {
-    **dict.fromkeys(QUESTION_FIELDS, str | None),
-    "question_id": str | int | None,
-    "question": str,
-    # Many data sets have numbers as references; they are stored as written in the file.
-    "reference": str | int | float,
-    "licence": Any,
-}
-
-
-class QuestionBuilder(Builder[QuestionRecord]):
-    """Builds questions from the rows of one file.
-
-    Args:
-        columns: Our field -> the file's key.
-        types: Reads the type fields.
-        place: The file, for messages.
-        blank_is_none: Treat an empty id, name or type as missing, as in a table's cells.
-        usual: Default source and licence of rows without them.
-        kept: Columns whose values are kept with the items, even if they are a field's.
-
-    Raises:
-        FormatError: A column's name can't be read.
-    """
-
-    def __init__(
-        self,
-        columns: Mapping[str, str],
-        types: TypeReader,
-        *,
-        place: Path,
-        blank_is_none: bool = False,
-        usual: Mapping[str, str] = {},
-        kept: Sequence[str] = (),
-    ) -> None:
-        super().__init__(columns, types, fields=_TYPES, required=_REQUIRED, place=place, usual=usual, kept=kept)
-        self._blank_is_none = blank_is_none
-        self._absent = (None, "") if blank_is_none else (None,)
-
-    def _record(self, line: int, row: Any, cells: dict[str, msgspec.Raw], raw: bytes) -> QuestionRecord:
-        if self._blank_is_none:
-            self._require_text(row)
-        question, reference = row.question, row.reference
-        if not isinstance(reference, str):
-            reference = bytes(cells[self._columns["reference"]]).decode()
-        kind, subtype, type_text, subtype_text = self._types.read(
-            self._field_value(row, "type") or None, self._field_value(row, "subtype") or None
-        )
-        record = QuestionRecord(
-            line=line,
-            raw=raw,
-            key=self._question_key(row, question, reference),
-            question=question,
-            reference=reference,
-            source=self._source_name(row),
-            licence=licence_in(row.licence) or self._usual_licence,
-            type=kind,
-            subtype=subtype,
-            type_text=type_text,
-            subtype_text=subtype_text,
-            extra=extra_text(cells, extras) if (extras := (*self._extras(cells), *self._unknown_types(row))) else None,
-        )
-        for field, text in (("question", question), ("reference", reference), ("question_id", record.key)):
-            if "\0" in text:
-                raise self._nul_error(field)
-        if record.source is not None and "\0" in record.source:
-            raise self._nul_error("source")
-        return record
-
-    def _field_value(self, row: Any, field: str) -> Any:
-        value = getattr(row, field)
-        return None if value in self._absent else value
-
-    def _question_key(self, row: Any, question: str, reference: str) -> str:
-        key = self._field_value(row, "question_id")
-        if key is None:
-            return derived_id(question, reference)
-        if key == "":
-            raise self._empty_id_error("question_id")
-        return str(key)
-
-    def _source_name(self, row: Any) -> str | None:
-        source, domain = self._field_value(row, "source"), self._field_value(row, "domain")
-        source = self._usual_source if source is None else str(source)
-        return with_domain(domain, source) if domain else source
 
 
 # -- Files of records: JSON Lines, one record a line.

@@ -40,22 +40,7 @@ class QuestionRows:
         unchanged = imported = 0
         refused: list[Refusal] = []
         for record in records:
-            item = ItemRecord(
-                line=record.line,
-                raw=record.raw,
-                question_key=record.key,
-                completion_key="",
-                question=record.question,
-                reference=record.reference,
-                completion="",
-                source=record.source,
-                licence=record.licence,
-                type=record.type,
-                subtype=record.subtype,
-                type_text=record.type_text,
-                subtype_text=record.subtype_text,
-            )
-            found = self._items.licence_refusal(item) or self._take_question(item, record.extra)
+            found = self._items.licence_refusal(record) or self._take_question(record)
             if isinstance(found, Refusal):
                 refused.append(found)
             elif found == "new":
@@ -73,7 +58,8 @@ class QuestionRows:
         )
         self._held.clear()
 
-    def _take_question(self, item: ItemRecord, extra: str | None) -> Refusal | str:
+    def _take_question(self, item: QuestionRecord) -> Refusal | str:
+        extra = item.extra
         newest = self._items.last_question_id
         contradiction = self._items.take_question(item, extra)
         if contradiction is not None:

@@ -22,7 +22,7 @@ import workbench
 from tests.rewarding import Answer, Client, Launched
 from tests.unit.verifiers.rules.hostile import HOSTILE
 from workbench.core.verdict import Verdict, VerifierInput
-from workbench.runs.first_stage import LONG_ITEM_CHARACTERS
+from workbench.runs.executor import LONG_ITEM_CHARACTERS
 from workbench.verifiers.base import Pending
 from workbench.verifiers.rules.verifier import Rules
 

@@ -7,6 +7,7 @@ import json
 import pkgutil
 import re
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
@@ -232,6 +233,7 @@ def test_the_way_of_a_verdict_is_gone(tmp_path: Path, monkeypatch: pytest.Monkey
     )
     lease = Lease.acquire(project.database)
     assert lease is not None
+    threading.setprofile(watch)
     sys.setprofile(watch)
     try:
         start(project, "rules", workers=1)
@@ -242,6 +244,7 @@ def test_the_way_of_a_verdict_is_gone(tmp_path: Path, monkeypatch: pytest.Monkey
         pytest.skip(str(error))
     finally:
         sys.setprofile(None)
+        threading.setprofile(None)
     assert [line.verdict for line in lines] != ["error"]
     assert [name for _, name in wanted if name not in {name for _, name in called}] == []
     project.close()

@@ -6,12 +6,11 @@ run_status: state of runs; deleting a run. pacing: items per second of a run. ve
 verdicts.
 store: the SQL. runner: the process. liveness, lease: its start, its heartbeat and its
 claim on the database.
-first_stage, local: verifiers on this machine.
+executor, local: verifiers on this machine, for callers in any thread and for runs.
 session, journal: calls to model servers. serving: verifiers that make them. executing: verifiers that run programs.
-stages: a stack's local verifiers. cluster, nodes: many machines, and the worker on each.
-cluster_pool: their sandboxes. feeding: assigns work to nodes in leases, with back pressure.
+cluster, nodes: many machines, and the worker on each. cluster_pool: their sandboxes.
 batching, batch_desk: a judge's calls through batch APIs.
-executor: judges single items for callers in any thread. generation, generating: texts written by models.
+generation, generating: texts written by models.
 rejudging, rejudger: a run's items judged with other options; the process that does it.
 probes, probing: attempts to hack a verifier. trying: a verifier's trial on a few items. own_templates: edited judge
 templates. previewing: requests before they are sent. transcripts: stored calls. replaying: recorded replies instead of

@@ -13,8 +13,7 @@ from workbench.core.database.connection import Database
 from workbench.core.errors import RunError
 from workbench.core.run import ClusterUse
 from workbench.llm.records import Halt
-from workbench.runs.cluster import ClusterSink, Nodes, connected
-from workbench.runs.feeding import Feed
+from workbench.runs.cluster import ClusterSink, Feed, Nodes, connected
 from workbench.runs.nodes import NodeAbout, SandboxNode
 from workbench.runs.store import runs as stored_runs
 from workbench.runs.store.runs import RunRow

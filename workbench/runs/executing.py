@@ -17,7 +17,7 @@ from workbench.core.errors import VerifierError
 from workbench.core.verdict import VerifierInput
 from workbench.data.store import tests
 from workbench.data.store.tests import tests_of
-from workbench.runs.feeding import PacedIterator, always
+from workbench.runs.local import PacedIterator, always
 from workbench.runs.store.verdicts import TestResult
 from workbench.verifiers.base import Judged, SandboxedVerifier
 from workbench.verifiers.execution.evidence import no_runner_verdict

@@ -1,38 +1,49 @@
-"""Judge single items for callers in any thread, with the same verdicts as a run.
+"""One local verifier with its worker processes, for callers in any thread: the engine of runs, rewards and probes.
 
-The first stage runs in the calling thread. Deferred items, and all items of verifiers that may hang or crash, go to
-worker processes, which one thread manages: a caller's signal, exception or timeout can't lose or mix up the results of
-other callers.
+The first stage runs in the calling thread; for many items, workers help. Deferred items, and all items of verifiers
+that may hang or crash, go to workers, which one thread manages: a caller's signal, exception or timeout can't lose or
+mix up the results of other callers.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-import itertools
 import os
 import queue
 import threading
 import time
-from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections import OrderedDict, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
-from functools import partial
-from typing import Literal
+from itertools import islice
+from typing import Any, Final, Literal
 
 import msgspec
 from msgspec import Struct, structs
 
 from workbench.core.errors import VerifierError
+from workbench.core.processes import Closing
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
-from workbench.runs.first_stage import NICENESS, FirstAnswer, FirstStagePool, LeftToWorker, first_stage
-from workbench.runs.local import SecondStage, merge_stage_results
-from workbench.verifiers.base import Isolation, Verifier
-from workbench.verifiers.judging import failure
+from workbench.verifiers.base import Isolation, Pending, Verifier
+from workbench.verifiers.judging import failure, first_stage
 from workbench.verifiers.pool import WorkerPool
+from workbench.verifiers.wire import WorkerTask
 
 State = Literal["idle", "starting", "ready", "failed"]
 """State of the workers: not needed yet, loading, able to accept items, unable to start."""
+FirstAnswer = Verdict | Pending
+"""The first stage's answer to an item."""
+
+BATCH_ITEMS: Final = 64
+"""Items in one batch of the first stage."""
+MIN_ITEMS_FOR_HELPERS: Final = 1_000
+"""Number of items that callers judge before workers help with the first stage."""
+LONG_ITEM_CHARACTERS: Final = 20_000
+"""Minimum characters of a long item."""
+_MAX_BATCH_CHARACTERS = 500_000
+"""A batch with this many characters takes no further item."""
+_NICENESS = 10
 _TURN_S = 0.005
 _AGAIN_S = 30.0
 _REMEMBERED = 10_000
@@ -49,21 +60,22 @@ UNSENDABLE = failure("a text has characters that UTF-8 lacks")
 """The verdict on a value that can't be encoded as text."""
 
 
-class _WaitingItem(Struct, frozen=True):
-    item: VerifierInput
-    deferred: LeftToWorker
-    answer: Future[Verdict]
+class _WaitingTask(Struct, eq=False):
+    task: WorkerTask
+    pending: Pending
+    answer: Future[Any]
 
 
-class LocalExecutor:
-    """One verifier with its worker processes.
+class LocalExecutor(Closing):
+    """One verifier with its worker processes, which start when the first item needs one.
 
     Args:
         verifier: A local verifier.
         spec: Its kind and options, for the workers.
         workers: Number of worker processes.
         deadline: Seconds an item may take in a worker; by default the verifier's allowance, as in a run.
-        yielding: Whether workers have a lower priority than this process.
+        spare: Number of further workers that are free for the first stage; with any, this process answers for many
+            clients, and workers have a lower priority.
     """
 
     def __init__(
@@ -73,16 +85,18 @@ class LocalExecutor:
         workers: int,
         deadline: float | None = None,
         *,
-        yielding: bool = False,
+        spare: int = 0,
     ) -> None:
-        self._verifier = verifier
-        self._start = partial(_started, spec, workers, deadline, yielding)
-        self._readers = FirstStagePool(verifier, spec, workers - 1)
-        self._reading = threading.Lock()
-        self._inbox: queue.SimpleQueue[_WaitingItem | None] = queue.SimpleQueue()
-        self._answers: dict[int, Future[Verdict]] = {}
+        self._verifier, self._spec, self._workers, self._deadline = verifier, spec, workers, deadline
+        self.spare = spare
+        self._helpers = (workers - 1 if spare == 0 else spare) if verifier.isolation == "staged" else 0
+        self._read = 0
+        self._inbox: queue.SimpleQueue[_WaitingTask | None] = queue.SimpleQueue()
+        self._first: deque[_WaitingTask] = deque()
+        self._second: deque[_WaitingTask] = deque()
+        self._started: dict[WorkerTask, _WaitingTask] = {}
+        self._shared: dict[bytes, list[_WaitingTask]] = {}
         self._known = RecentVerdicts()
-        self._numbers = itertools.count(1)
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._closed = False
@@ -94,33 +108,65 @@ class LocalExecutor:
         return self._verifier.isolation
 
     def judge_first_stage(self, item: VerifierInput) -> FirstAnswer:
-        """Return the verdict if the first stage reaches one, else the deferred item for `judge_in_worker`."""
+        """Return the verdict if the first stage reaches one, else the deferred item for `later`."""
         if not is_encodable(item):
             return UNSENDABLE
         if self.isolation == "process":
-            return self.with_known_result(LeftToWorker(_item_key(item), None))
+            return self.with_known_result(Pending(_item_key(item)))
         return self.with_known_result(first_stage(self._verifier, item))
 
     def with_known_result(self, answer: FirstAnswer) -> FirstAnswer:
-        """Complete an answer of `first_stage`, computed in any process, if the result of its comparison is known."""
+        """Complete a deferred item if the result of its comparison is known."""
         if isinstance(answer, Verdict) or answer.key is None or (found := self._known.get(answer.key)) is None:
             return answer
-        return merge_stage_results(answer.known, found)
+        return answer.merged(found)
 
-    def later(self, item: VerifierInput, deferred: LeftToWorker) -> Future[Verdict]:
+    def later(self, item: VerifierInput, deferred: Pending) -> Future[Verdict]:
         """Have a worker judge an item that the first stage deferred; the future can't be cancelled.
+
+        Items with equal keys are judged once.
 
         Raises:
             ExecutorClosed: The executor is closed.
         """
-        answer: Future[Verdict] = Future()
+        answer = self._put(WorkerTask([item]), deferred)
         answer.set_running_or_notify_cancel()
-        with self._lock:
-            if self._closed:
-                raise ExecutorClosed
-            self._start_thread()
-            self._inbox.put(_WaitingItem(structs.replace(item, item=next(self._numbers)), deferred, answer))
         return answer
+
+    def elsewhere(self, items: Sequence[VerifierInput]) -> Future[list[FirstAnswer]]:
+        """Have a worker run the first stage; the future can be cancelled until one begins.
+
+        Its result is a VerifierError if the worker has ended.
+
+        Raises:
+            ExecutorClosed: The executor is closed.
+        """
+        return self._put(WorkerTask(items, first=True), Pending())
+
+    def answers(self, items: Iterable[VerifierInput]) -> Iterator[tuple[VerifierInput, FirstAnswer]]:
+        """Yield each item with the first stage's answer, in no particular order.
+
+        Workers help once this process has judged `MIN_ITEMS_FOR_HELPERS` items. If one ends, the caller judges its
+        batch.
+        """
+        left, sent = iter(items), deque[tuple[list[VerifierInput], Future[list[FirstAnswer]]]]()
+        while True:
+            before, helped = self._read, self._read >= MIN_ITEMS_FOR_HELPERS
+            # Without helpers the caller requests an item only when it has answered the one before.
+            own: Iterable[VerifierInput] = _next_batch(left) if helped and self._helpers else islice(left, BATCH_ITEMS)
+            while own and helped and self._wants_help(len(sent)) and (batch := _next_batch(left)):
+                sent.append((batch, self.elsewhere(batch)))
+            if not own and sent and sent[-1][1].cancel():
+                own = sent.pop()[0]
+            yield from self._judge_here(own)
+            while sent and (not own or sent[0][1].done()):
+                batch, answer = sent.popleft()
+                try:
+                    yield from zip(batch, answer.result(), strict=True)
+                except (VerifierError, ExecutorClosed):
+                    yield from self._judge_here(batch)
+            if self._read == before and not sent:
+                return
 
     def judge(self, items: Sequence[VerifierInput], deadline: float | None = None) -> list[Verdict]:
         """Return the verdicts on several items, in their order.
@@ -133,22 +179,11 @@ class LocalExecutor:
             ExecutorClosed: The executor was closed while items waited.
         """
         ends = None if deadline is None else time.monotonic() + deadline
-        answers = self._first_stage_answers(items)
         waiting = [
-            self.later(item, answer) if isinstance(answer, LeftToWorker) else answer
-            for item, answer in zip(items, answers, strict=True)
+            self.later(item, answer) if isinstance(answer, Pending) else answer
+            for item, answer in zip(items, self._first_stage_answers(items), strict=True)
         ]
         return [wait_for_verdict(one, ends) if isinstance(one, Future) else one for one in waiting]
-
-    def _first_stage_answers(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
-        if self.isolation != "staged" or not self._reading.acquire(blocking=False):
-            return [self.judge_first_stage(item) for item in items]
-        try:
-            numbered = [structs.replace(item, item=row) for row, item in enumerate(items)]
-            said = {item.item: answer for item, answer in self._readers.answers(filter(is_encodable, numbered))}
-        finally:
-            self._reading.release()
-        return [self.with_known_result(said[row]) if row in said else UNSENDABLE for row in range(len(items))]
 
     def warm(self) -> None:
         """Start the workers now; `state` reports when they are ready."""
@@ -161,10 +196,33 @@ class LocalExecutor:
         with self._lock:
             self._closed = True
             thread = self._thread
-        self._readers.close()
         if thread is not None:
             self._inbox.put(None)
             thread.join()
+
+    def _first_stage_answers(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
+        if self.isolation != "staged":
+            return [self.judge_first_stage(item) for item in items]
+        numbered = [structs.replace(item, item=row) for row, item in enumerate(items)]
+        said = {item.item: answer for item, answer in self.answers(filter(is_encodable, numbered))}
+        return [self.with_known_result(said[row]) if row in said else UNSENDABLE for row in range(len(items))]
+
+    def _judge_here(self, items: Iterable[VerifierInput]) -> Iterator[tuple[VerifierInput, FirstAnswer]]:
+        for item in items:
+            self._read += 1
+            yield item, first_stage(self._verifier, item)
+
+    def _wants_help(self, sent: int) -> bool:
+        return sent < 2 * self._helpers and not self._closed and self.state != "failed"
+
+    def _put(self, task: WorkerTask, pending: Pending) -> Future[Any]:
+        job = _WaitingTask(task, pending, Future())
+        with self._lock:
+            if self._closed:
+                raise ExecutorClosed
+            self._start_thread()
+            self._inbox.put(job)
+        return job.answer
 
     # -- The thread that manages the workers.
 
@@ -177,8 +235,11 @@ class LocalExecutor:
     def _run_thread(self) -> None:
         while not self._closed:
             try:
-                with SecondStage(self._start, self._known.get, self._deliver_verdicts) as second:
-                    self._serve_callers(second)
+                with WorkerPool(self._spec, self._workers + self.spare, self._deadline) as pool:
+                    if self.spare:
+                        # The first process is the one from which the workers are forked.
+                        os.setpriority(os.PRIO_PROCESS, pool.pids[0], _NICENESS)
+                    self._serve_callers(pool)
             except Exception as error:
                 # On any error: no caller may wait for ever.
                 self.trouble = f"{self._verifier.name!r} can't judge: {error}"
@@ -189,36 +250,85 @@ class LocalExecutor:
                         self._inbox.put(self._inbox.get(timeout=_AGAIN_S))
         self._fail_waiting_callers(ExecutorClosed())
 
-    def _serve_callers(self, second: SecondStage) -> None:
+    def _serve_callers(self, pool: WorkerPool) -> None:
         while not self._closed:
-            if second.pool.free:
+            if pool.free:
                 self.state = "ready"
-            if self.state == "ready" and not second.count:
-                self._queue_item(second, self._inbox.get())
+            busy = self._first or self._second or self._started
+            if self.state == "ready" and not busy:
+                self._take(self._inbox.get())
             with contextlib.suppress(queue.Empty):
                 while True:
-                    self._queue_item(second, self._inbox.get_nowait())
-            second.process_results(_TURN_S if second.count or self.state != "ready" else 0)
+                    self._take(self._inbox.get_nowait())
+            self._assign(pool)
+            for task, found in pool.wait(_TURN_S):
+                self._deliver(self._started.pop(task), found)
 
-    def _queue_item(self, second: SecondStage, ask: _WaitingItem | None) -> None:
-        if ask is not None:
-            self._answers[ask.item.item] = ask.answer
-            if (known := second.take(ask.item, ask.deferred)) is not None:
-                self._answers.pop(ask.item.item).set_result(known)
+    def _take(self, job: _WaitingTask | None) -> None:
+        if job is None:
+            return
+        if job.task.first:
+            self._first.append(job)
+        elif isinstance(known := self.with_known_result(job.pending), Verdict):
+            job.answer.set_result(known)
+        elif (key := job.pending.key) is None or key not in self._shared:
+            self._second.append(job)
+            if key is not None:
+                self._shared[key] = []
+        else:
+            self._shared[key].append(job)
 
-    def _deliver_verdicts(self, settled: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict]) -> None:
-        self._known.put(found)
-        for item, verdict in settled:
-            self._answers.pop(item).set_result(verdict)
+    def _assign(self, pool: WorkerPool) -> None:
+        while self._first and pool.free:
+            if (job := self._first.popleft()).answer.set_running_or_notify_cancel():
+                self._submit(pool, job)
+        slow = sum(not task.first for task in self._started)
+        while self._second and pool.free and slow < self._workers:
+            slow += 1
+            self._submit(pool, self._second.popleft())
+
+    def _submit(self, pool: WorkerPool, job: _WaitingTask) -> None:
+        self._started[job.task] = job
+        pool.submit(job.task)
+
+    def _deliver(self, job: _WaitingTask, found: list[FirstAnswer]) -> None:
+        if job.task.first:
+            if found:
+                job.answer.set_result(found)
+            else:
+                job.answer.set_exception(VerifierError("A worker process has ended in the first stage."))
+            return
+        (verdict,) = found
+        assert isinstance(verdict, Verdict)
+        key = job.pending.key
+        if key is not None and is_repeatable(verdict):
+            self._known.put({key: verdict})
+        for one in (job, *(() if key is None else self._shared.pop(key))):
+            one.answer.set_result(one.pending.merged(verdict))
+            verdict = structs.replace(verdict, ms=0.0)
 
     def _fail_waiting_callers(self, error: Exception) -> None:
+        waiting = [*self._first, *self._second, *self._started.values()]
+        waiting += (job for shared in self._shared.values() for job in shared)
         with contextlib.suppress(queue.Empty):
             while True:
-                if (ask := self._inbox.get_nowait()) is not None:
-                    ask.answer.set_exception(error)
-        for answer in self._answers.values():
-            answer.set_exception(error)
-        self._answers.clear()
+                if (job := self._inbox.get_nowait()) is not None:
+                    waiting.append(job)
+        for waits in (self._first, self._second, self._started, self._shared):
+            waits.clear()
+        for job in waiting:
+            if job.answer.running() or job.answer.set_running_or_notify_cancel():
+                job.answer.set_exception(error)
+
+
+def _next_batch(left: Iterator[VerifierInput]) -> list[VerifierInput]:
+    items, characters = list[VerifierInput](), 0
+    for item in islice(left, BATCH_ITEMS):
+        items.append(item)
+        characters += item.characters
+        if characters > _MAX_BATCH_CHARACTERS:
+            break
+    return items
 
 
 def wait_for_verdict(answer: Future[Verdict], ends: float | None) -> Verdict:
@@ -250,6 +360,10 @@ class RecentVerdicts:
                 self._found.popitem(last=False)
 
 
+def is_repeatable(verdict: Verdict) -> bool:
+    return verdict.outcome is not Outcome.ERROR and verdict.reason not in ("timeout", "worker_died")
+
+
 def is_encodable(item: VerifierInput) -> bool:
     """Return whether all texts can be encoded as UTF-8: Python's strings may have lone surrogates."""
     if item.completion.isascii() and item.reference.isascii() and item.question.isascii():
@@ -264,11 +378,3 @@ def is_encodable(item: VerifierInput) -> bool:
 def _item_key(item: VerifierInput) -> bytes:
     texts = [item.question, item.reference, item.completion, item.subtype or "", item.example or ""]
     return hashlib.sha256(msgspec.msgpack.encode(texts)).digest()
-
-
-def _started(spec: tuple[str, dict[str, str]], workers: int, deadline: float | None, yielding: bool) -> WorkerPool:
-    pool = WorkerPool(spec, workers, deadline)
-    if yielding:
-        # The first process is the one from which the workers are forked.
-        os.setpriority(os.PRIO_PROCESS, pool.pids[0], NICENESS)
-    return pool

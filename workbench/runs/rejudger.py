@@ -161,7 +161,7 @@ class _StoredReplies:
 async def _judge_stored_replies(
     database: Database, verifier: ServedVerifier, chunks: Iterator[list[VerifierInput]], answers: _VerdictRelay
 ) -> None:
-    from workbench.runs.stages import with_stage_workers
+    from workbench.runs.serving import with_stage_workers
 
     fence = secret(database.reader())
     with with_stage_workers(verifier, _PLACES) as judge:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from typing import Final, Protocol
 
 from msgspec import structs
@@ -13,20 +14,19 @@ from msgspec import structs
 from workbench.config.models import prices_of
 from workbench.core.database.connection import Database
 from workbench.core.database.hashes import secret
-from workbench.core.errors import RunError, StoreError
+from workbench.core.errors import RunError, StoreError, VerifierError
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.caller import Filtered, StoredReply
 from workbench.llm.records import Halt, Reply, Request
-from workbench.runs.executor import TOO_LONG
+from workbench.runs.executor import TOO_LONG, ExecutorClosed, LocalExecutor
 from workbench.runs.journal import NO_ITEM, RunJournal, Waiter, add_item
 from workbench.runs.lease import Lease, LeaseLost
 from workbench.runs.liveness import clock
 from workbench.runs.session import RunServers, Session, TaskSource, opened_session
-from workbench.runs.stages import with_stage_workers
 from workbench.runs.store.calls import MadeCall
-from workbench.verifiers.base import Judged, ServedVerifier
+from workbench.verifiers.base import Judged, Pending, ServedVerifier
 from workbench.verifiers.serving import judged_by_server
-from workbench.verifiers.stacks.stack import Stack
+from workbench.verifiers.stacks.stack import LocalJudge, Stack
 
 OWN: Final = ("context_length", "content_filter")
 """Failures that the item itself may cause."""
@@ -98,6 +98,41 @@ class _ItemCalls:
 
     def made(self) -> list[MadeCall]:
         return [call for call in self._made if call is not None]
+
+
+# -- A stack's local stages.
+
+
+@contextmanager
+def with_stage_workers(verifier: ServedVerifier, workers: int | None = None) -> Iterator[ServedVerifier]:
+    """Yield the verifier, ready to judge: the local stages of a stack have worker processes during the block.
+
+    Args:
+        workers: Worker processes of each stage that needs them; by default one per core.
+    """
+    if not isinstance(verifier, Stack):
+        yield verifier
+        return
+    with ExitStack() as exits:
+        judges = {}
+        for part in verifier.local_parts:
+            executor = LocalExecutor(part.verifier, part.spec, workers or os.cpu_count() or 1)
+            judges[part.name] = _judge_with(exits.enter_context(executor))
+        yield verifier.with_judges(judges)
+
+
+def _judge_with(executor: LocalExecutor) -> LocalJudge:
+    async def judge(item: VerifierInput) -> Verdict:
+        answer = executor.judge_first_stage(item)
+        if not isinstance(answer, Pending):
+            return answer
+        try:
+            return await asyncio.wrap_future(executor.later(item, answer))
+        except (VerifierError, ExecutorClosed) as error:
+            # The cause isn't the item.
+            raise Halt("cancelled", str(error) or "The run stops.") from error
+
+    return judge
 
 
 # -- A run's verdicts.

@@ -67,9 +67,7 @@ class RewardVerifier(Struct, frozen=True, kw_only=True):
     def by_tests(self) -> bool:
         return self.verifier.isolation == "sandbox"
 
-    def executor(
-        self, workers: int | None = None, timeout: float | None = None, *, yielding: bool = False
-    ) -> LocalExecutor:
+    def executor(self, workers: int | None = None, timeout: float | None = None, *, spare: int = 0) -> LocalExecutor:
         """Return an executor of the verifier; for the arguments see `LocalExecutor`.
 
         Args:
@@ -79,9 +77,7 @@ class RewardVerifier(Struct, frozen=True, kw_only=True):
             UsageError: The verifier calls model servers, or runs programs.
         """
         verifier = require_local(self.verifier)
-        return LocalExecutor(
-            verifier, (self.kind, self.options), workers or os.cpu_count() or 1, timeout, yielding=yielding
-        )
+        return LocalExecutor(verifier, (self.kind, self.options), workers or os.cpu_count() or 1, timeout, spare=spare)
 
 
 def load_reward_verifier(

@@ -20,14 +20,7 @@ from workbench.core.errors import UsageError, VerifierError
 from workbench.core.project import Project, opened_project
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.runs.configuring import bound_run
-from workbench.runs.executor import ExecutorClosed
-from workbench.runs.first_stage import (
-    LONG_ITEM_CHARACTERS,
-    AsyncFirstStagePool,
-    AsyncFirstStageProcess,
-    FirstAnswer,
-    LeftToWorker,
-)
+from workbench.runs.executor import LONG_ITEM_CHARACTERS, ExecutorClosed, FirstAnswer
 from workbench.runs.generation import GO_ON, Identity, require_generation_name
 from workbench.runs.lease import claim_runner
 from workbench.runs.serving import VerifierSession, answering
@@ -37,7 +30,7 @@ from workbench.training.choosing import Busy, RewardVerifier, WaitingItems, gath
 from workbench.training.fair import FairLine, StageTimes
 from workbench.training.records import Readiness
 from workbench.training.testing import SolutionExecutor, SolutionJob
-from workbench.verifiers.base import SandboxedVerifier, ServedVerifier
+from workbench.verifiers.base import Pending, SandboxedVerifier, ServedVerifier
 from workbench.verifiers.stacks.stack import RULE
 
 if TYPE_CHECKING:
@@ -180,8 +173,7 @@ class AsyncVerifier(_QueuedJudge):
     ) -> None:
         super().__init__(line)
         cores = os.cpu_count() or 1
-        self._executor = chosen.executor(workers or max(1, cores - 1), timeout, yielding=True)
-        self._readers = AsyncFirstStagePool((chosen.kind, chosen.options), max(1, cores - 1))
+        self._executor = chosen.executor(workers or max(1, cores - 1), timeout, spare=max(1, cores - 1))
         self._turns = FairLine(_QUEUED_PER_WORKER * (workers or max(1, cores - 1)))
         self._executor.warm()
 
@@ -204,24 +196,23 @@ class AsyncVerifier(_QueuedJudge):
         self._line.require_fit(items)
         with self.stages.of("first", len(items)):
             answers = await self._first_stage_answers(items)
-        left = {row: answer for row, answer in enumerate(answers) if isinstance(answer, LeftToWorker)}
+        left = {row: answer for row, answer in enumerate(answers) if isinstance(answer, Pending)}
         if left:
             with self._line.room([items[row] for row in left]):
                 found = dict(
                     zip(left, await self._worker_verdicts([(items[row], left[row]) for row in left]), strict=True)
                 )
-        verdicts = [found[row] if isinstance(answer, LeftToWorker) else answer for row, answer in enumerate(answers)]
+        verdicts = [found[row] if isinstance(answer, Pending) else answer for row, answer in enumerate(answers)]
         return verdicts, not left and not any(map(self._is_long, items))
 
     async def close(self) -> None:
-        await self._readers.close()
         await asyncio.to_thread(self._executor.close)
 
     async def _first_stage_answers(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
         long = [item for item in items if self._is_long(item)]
         short = [item for item in items if not self._is_long(item)]
         with self._line.room(long):
-            reading = [asyncio.ensure_future(self._readers.answers([item])) for item in long]
+            reading = [asyncio.wrap_future(self._executor.elsewhere([item])) for item in long]
             known = iter(await self._short_item_answers(short))
             read = iter([answer for (answer,) in await gather_all(reading)] if reading else ())
         return [self._executor.with_known_result(next(read)) if self._is_long(item) else next(known) for item in items]
@@ -230,35 +221,29 @@ class AsyncVerifier(_QueuedJudge):
         if len(items) <= _MAX_LOOP_ITEMS or self._executor.isolation != "staged":
             return await self._answers_in_loop(items)
         left = deque(enumerate(list(items[at : at + _PIECE_ITEMS]) for at in range(0, len(items), _PIECE_ITEMS)))
-        self._readers.prepare(len(left) - 1)
         said: dict[int, list[FirstAnswer]] = {}
 
         async def elsewhere() -> None:
             while left:
-                async with self._readers.process() as process:
-                    # A process gets its next piece before it has finished one: it never waits for the loop.
-                    await gather_all([asyncio.ensure_future(judge_pieces(process)) for _ in range(2)])
-
-        async def judge_pieces(process: AsyncFirstStageProcess) -> None:
-            while left:
                 number, piece = left.popleft()
                 try:
-                    said[number] = [self._executor.with_known_result(answer) for answer in await process.ask(piece)]
+                    found = await asyncio.wrap_future(self._executor.elsewhere(piece))
+                    said[number] = [self._executor.with_known_result(answer) for answer in found]
                 except VerifierError:
                     said[number] = await self._answers_in_loop(piece)
-                if self._readers.is_over_capacity:
-                    return
 
-        helping = [asyncio.ensure_future(elsewhere()) for _ in range(min(self._readers.free, len(left) - 1))]
+        # A worker gets its next piece before it has finished one: it never waits for the loop.
+        helpers = 2 * self._executor.spare if self.state == "ready" else 0
+        helping = [asyncio.ensure_future(elsewhere()) for _ in range(min(helpers, len(left) - 1))]
         try:
             while left:
-                # A helping process takes the first piece before the loop takes one.
+                # A helping worker takes the first piece before the loop takes one.
                 await asyncio.sleep(0)
                 if left:
                     number, piece = left.pop()
                     said[number] = await self._answers_in_loop(piece)
         finally:
-            # If this was cancelled, no caller waits any more: the helping processes take no further piece.
+            # If this was cancelled, no caller waits any more: the helping workers take no further piece.
             left.clear()
         await gather_all(helping)
         return [answer for _, answers in sorted(said.items()) for answer in answers]
@@ -273,13 +258,13 @@ class AsyncVerifier(_QueuedJudge):
                 turned = time.perf_counter()
         return answers
 
-    async def _worker_verdicts(self, asked: Sequence[tuple[VerifierInput, LeftToWorker]]) -> list[Verdict]:
+    async def _worker_verdicts(self, asked: Sequence[tuple[VerifierInput, Pending]]) -> list[Verdict]:
         try:
             return await gather_all([self._worker_verdict(item, left) for item, left in asked])
         except ExecutorClosed as error:
             raise Busy from error
 
-    async def _worker_verdict(self, item: VerifierInput, left: LeftToWorker) -> Verdict:
+    async def _worker_verdict(self, item: VerifierInput, left: Pending) -> Verdict:
         async with AsyncExitStack() as exits:
             with self.stages.of("line"):
                 await exits.enter_async_context(self._turns.place())

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Final, Literal, Protocol
+from typing import Any, ClassVar, Final, Literal, NamedTuple, Protocol
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from workbench.core.code import Execution, Problem, Program, SolutionForm
 from workbench.core.verdict import Verdict, VerifierInput
@@ -68,18 +68,32 @@ class Verifier(Configured, Protocol):
     def verify(self, item: VerifierInput) -> Verdict: ...
 
 
-class Pending(Struct, frozen=True, kw_only=True):
+class Pending(NamedTuple):
     """An item that the first stage defers to a worker.
 
     Attributes:
         key: A hash of everything the second stage's result depends on (both final answers, the type ...): items with
-            equal keys get the same result.
+            equal keys get the same result; None if the item needs a separate result.
         verdict: The first stage's partial result, mainly final answers and spans; the second stage replaces outcome,
-            score, reason, rule and detail.
+            score, reason, rule and detail. None if the second stage's verdict is the whole result.
     """
 
-    key: bytes
-    verdict: Verdict
+    key: bytes | None = None
+    verdict: Verdict | None = None
+
+    def merged(self, found: Verdict) -> Verdict:
+        """Return the partial result completed by the second stage's."""
+        if self.verdict is None:
+            return found
+        return structs.replace(
+            self.verdict,
+            outcome=found.outcome,
+            score=found.score,
+            reason=found.reason,
+            rule=found.rule,
+            detail=found.detail,
+            ms=self.verdict.ms + found.ms,
+        )
 
 
 class StagedVerifier(Verifier, Protocol):

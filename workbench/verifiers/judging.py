@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Protocol, cast, runtime_checkable
 
 from msgspec import Struct, structs
 
@@ -30,15 +30,21 @@ def judged(verifier: Verifier, item: VerifierInput) -> Verdict:
     return trim_verdict(_require_verdict(answer), item, ms)
 
 
-def judge_first_stage(verifier: StagedVerifier, item: VerifierInput) -> Verdict | Pending:
-    """Return the first stage's verdict with its time, or the deferred item; errors become verdicts as in `judge_item`.
+def first_stage(verifier: Verifier, item: VerifierInput) -> Verdict | Pending:
+    """Judge an item with code that can neither hang nor crash, or defer it; if all code may, every item is deferred.
+
+    Errors become verdicts as in `judged`.
 
     Raises:
         MemoryError: The verifier ran out of memory.
     """
-    answer, ms = _measure(verifier.quick, item)
+    if verifier.isolation == "process":
+        return Pending()
+    if verifier.isolation != "staged":
+        return judged(verifier, item)
+    answer, ms = _measure(cast("StagedVerifier", verifier).quick, item)
     if isinstance(answer, Pending) and isinstance(answer.key, bytes):
-        return Pending(key=answer.key, verdict=trim_verdict(_require_verdict(answer.verdict), item, ms))
+        return Pending(answer.key, trim_verdict(_require_verdict(answer.verdict), item, ms))
     return trim_verdict(_require_verdict(answer), item, ms)
 
 

@@ -19,12 +19,14 @@ from msgspec import structs
 
 from workbench.core.errors import VerifierError
 from workbench.core.processes import Closing
-from workbench.core.verdict import Outcome, Verdict, VerifierInput
+from workbench.core.verdict import Outcome, Verdict
+from workbench.verifiers.base import Pending
 from workbench.verifiers.judging import CPU_SLACK_S, Allowance, HeavyVerifier, peak_of_process
 from workbench.verifiers.meter import Cause, Meter, describe_timeout
 from workbench.verifiers.registry import Registry
-from workbench.verifiers.wire import Channel, Hello, Loaded, Setup, WorkerAnswer
+from workbench.verifiers.wire import Channel, Hello, Loaded, Setup, WorkerAnswer, WorkerTask
 
+Answers = list[tuple[WorkerTask, list[Verdict | Pending]]]
 _START_UP_DEATHS = 3
 _STOP_S = 2.0
 _FULL_SHARE = 0.95
@@ -37,31 +39,31 @@ _BOOT = (
 
 
 class _Worker:
-    """One process and its item, if any.
+    """One process and its task, if any.
 
     Attributes:
         pid: The process id, once reported.
         ready: Whether it has loaded the verifier.
-        item: The current item or, if ``answered``, one that is not released yet.
-        started: Monotonic time at which it got its item, or was started.
+        allowed: Seconds of processor time that its task or its start may take.
+        started: Monotonic time at which it got its task, or was started.
         next_look: Monotonic time at which its time may be up.
         meter: Measures the usage since ``started``; None until the process id is known.
     """
 
-    def __init__(self, sock: socket.socket, start_s: float, item: VerifierInput | None = None) -> None:
+    def __init__(self, sock: socket.socket, start_s: float) -> None:
         self.channel = Channel(sock)
         self.pid: int | None = None
         self.ready = False
-        self.item = item
-        self.answered = item is not None
+        self.task: WorkerTask | None = None
         self.meter: Meter | None = None
         self.begin(start_s)
 
     @property
     def pending(self) -> bool:
-        return not self.ready or (self.item is not None and not self.answered)
+        return not self.ready or self.task is not None
 
     def begin(self, seconds: float) -> None:
+        self.allowed = seconds
         self.started = time.monotonic()
         self.next_look = self.started + seconds
         if self.meter is not None:
@@ -79,7 +81,7 @@ class WorkerPool(Closing):
     A worker that misses an item's deadline is killed, one that dies is replaced; both items get an abstention
     (``timeout`` with the rule ``timeout.cpu`` or ``timeout.wall``, ``worker_died``). The deadline is in processor time,
     so that it doesn't depend on the machine's load; an answer after it is discarded. An item may take ten times as much
-    wall time. A worker gets its next item only after `release`, so that a result can be stored first.
+    wall time.
 
     Args:
         spec: The verifier's registered kind and its options.
@@ -122,13 +124,18 @@ class WorkerPool(Closing):
                 deadline=self._deadline,
                 memory_bytes=self._memory_bytes,
             )
-            self._server = _start_server(setup)
+            try:
+                self._server = _start_server(setup)
+            except OSError as error:
+                self._selector.close()
+                self._control.close()
+                raise VerifierError(f"A process for {self._kind!r} can't start: {error.strerror}.") from error
         for _ in range(workers):
             self._start()
 
     @property
     def free(self) -> int:
-        """Return how many items can be submitted now; workers that are still loading don't count."""
+        """Return how many tasks can be submitted now; workers that are still loading don't count."""
         return sum(_is_free(worker) for worker in self._workers)
 
     @property
@@ -136,8 +143,8 @@ class WorkerPool(Closing):
         """Return the process ids of the server and, as far as known, of the workers."""
         return [self._server.pid, *sorted(worker.pid for worker in self._workers if worker.pid)]
 
-    def submit(self, item: VerifierInput) -> None:
-        """Give an item to a free worker; `wait` will return its verdict.
+    def submit(self, task: WorkerTask) -> None:
+        """Give a task to a free worker; `wait` will return its answers.
 
         Raises:
             RuntimeError: No worker is free.
@@ -145,19 +152,19 @@ class WorkerPool(Closing):
         worker = next(filter(_is_free, self._workers), None)
         if worker is None:
             raise RuntimeError("no worker is free")
-        worker.item, worker.answered = item, False
-        worker.begin(self._deadline)
-        worker.channel.send(item)
+        worker.task = task
+        worker.begin(self._deadline * len(task.items))
+        worker.channel.send(task)
         self._update_events(worker)
 
-    def wait(self, timeout: float) -> list[tuple[VerifierInput, Verdict]]:
-        """Wait until an item is answered, a worker becomes free, or the time is up.
+    def wait(self, timeout: float) -> Answers:
+        """Wait until a task is answered, a worker becomes free, or the time is up.
 
         Args:
             timeout: The longest wait in seconds.
 
         Returns:
-            Items and their verdicts; may be empty.
+            Tasks with the answer to each item; no answers if the worker of a first stage has ended.
 
         Raises:
             VerifierError: Workers can't start.
@@ -168,18 +175,6 @@ class WorkerPool(Closing):
             results = self._step(end)
             if results or self.free > free or time.monotonic() >= end:
                 return results
-
-    def release(self, item: int) -> None:
-        """Free the worker that answered an item, after its result is stored.
-
-        Raises:
-            KeyError: No answered item has this id.
-        """
-        for worker in self._workers:
-            if worker.answered and worker.item is not None and worker.item.item == item:
-                worker.item, worker.answered = None, False
-                return
-        raise KeyError(item)
 
     def close(self) -> None:
         """End all workers and the server at once; unfinished items are lost."""
@@ -194,7 +189,7 @@ class WorkerPool(Closing):
             self._server.kill()
             self._server.wait()
 
-    def _step(self, end: float) -> list[tuple[VerifierInput, Verdict]]:
+    def _step(self, end: float) -> Answers:
         looks = [worker.next_look for worker in self._workers if worker.pending]
         pause = max(0.0, min([end, *looks]) - time.monotonic())
         results = []
@@ -210,8 +205,8 @@ class WorkerPool(Closing):
             results += self._check_time(worker, now)
         return results
 
-    def _check_time(self, worker: _Worker, now: float) -> list[tuple[VerifierInput, Verdict]]:
-        seconds = self._deadline if worker.ready else self._start_s
+    def _check_time(self, worker: _Worker, now: float) -> Answers:
+        seconds = worker.allowed
         if worker.meter is None:
             late: Cause | None = "wall"
         else:
@@ -229,10 +224,10 @@ class WorkerPool(Closing):
         return worker.pid is not None and peak_of_process(worker.pid) > _FULL_SHARE * self._memory_bytes
 
     def _verdict_on_death(self, worker: _Worker) -> Verdict:
-        long = time.monotonic() - worker.started >= self._deadline + CPU_SLACK_S
-        return _timeout_verdict("cpu", self._deadline) if long and worker.ready else _DIED
+        long = time.monotonic() - worker.started >= worker.allowed + CPU_SLACK_S
+        return _timeout_verdict("cpu", worker.allowed) if long and worker.ready else _DIED
 
-    def _receive(self, worker: _Worker) -> list[tuple[VerifierInput, Verdict]]:
+    def _receive(self, worker: _Worker) -> Answers:
         try:
             body = worker.channel.receive()
             if body is None:
@@ -256,19 +251,19 @@ class WorkerPool(Closing):
         worker.ready = True
         self._start_up_deaths = 0
 
-    def _process_answer(self, worker: _Worker, answer: WorkerAnswer) -> list[tuple[VerifierInput, Verdict]]:
-        item = worker.item
-        if item is None or worker.answered or answer.item != item.item:
+    def _process_answer(self, worker: _Worker, answer: WorkerAnswer) -> Answers:
+        task, found = worker.task, answer.found
+        if task is None or len(found) != len(task.items):
             raise EOFError
-        worker.answered = True
-        verdict = answer.verdict
-        if worker.meter is not None and worker.meter.spent().cpu >= self._deadline:
-            verdict = structs.replace(_timeout_verdict("cpu", self._deadline), ms=verdict.ms)
+        worker.task = None
+        if not task.first and worker.meter is not None and worker.meter.spent().cpu >= worker.allowed:
+            ms = (time.monotonic() - worker.started) * 1000
+            found = [structs.replace(_timeout_verdict("cpu", worker.allowed), ms=ms)]
         if answer.last:
             self._replace(worker, _DIED)
-        return [(item, verdict)]
+        return [(task, found)]
 
-    def _replace(self, worker: _Worker, ended: Verdict) -> list[tuple[VerifierInput, Verdict]]:
+    def _replace(self, worker: _Worker, ended: Verdict) -> Answers:
         if not worker.ready:
             self._start_up_deaths += 1
         if self._start_up_deaths >= _START_UP_DEATHS:
@@ -277,13 +272,13 @@ class WorkerPool(Closing):
                 "ended or hung while they loaded it."
             )
         self._remove(worker)
-        self._start(worker.item)
-        if worker.item is None or worker.answered:
+        self._start()
+        if worker.task is None:
             return []
         ms = (time.monotonic() - worker.started) * 1000
-        return [(worker.item, structs.replace(ended, ms=ms))]
+        return [(worker.task, [] if worker.task.first else [structs.replace(ended, ms=ms)])]
 
-    def _start(self, item: VerifierInput | None = None) -> None:
+    def _start(self) -> None:
         ours, theirs = socket.socketpair()
         with theirs:
             try:
@@ -291,7 +286,7 @@ class WorkerPool(Closing):
             except ConnectionError as error:
                 ours.close()
                 raise VerifierError(f"The process that starts {self._kind!r} workers has ended.") from error
-        worker = _Worker(ours, self._start_s, item)
+        worker = _Worker(ours, self._start_s)
         self._workers.add(worker)
         self._selector.register(ours, selectors.EVENT_READ, worker)
 
@@ -317,7 +312,7 @@ def _timeout_verdict(cause: Cause, seconds: float) -> Verdict:
 
 
 def _is_free(worker: _Worker) -> bool:
-    return worker.ready and worker.item is None
+    return worker.ready and worker.task is None
 
 
 def _start_server(setup: Setup) -> subprocess.Popen[bytes]:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import socket
 import struct
+from collections.abc import Sequence
 from typing import BinaryIO
 
 import msgspec
 from msgspec import Struct
 
-from workbench.core.verdict import Verdict
+from workbench.core.verdict import Verdict, VerifierInput
+from workbench.verifiers.base import Pending
 
 LENGTH = struct.Struct("!Q")
 """The header of each message."""
@@ -55,11 +57,21 @@ class Loaded(Struct, frozen=True, kw_only=True):
     failure: str | None = None
 
 
-class WorkerAnswer(Struct, frozen=True, kw_only=True):
-    """A verdict on an item, and whether the worker ends after it because it has grown too large."""
+class WorkerTask(Struct, eq=False):
+    """Items for a worker.
 
-    item: int
-    verdict: Verdict
+    Attributes:
+        first: Whether only the first stage judges them; else there is one item.
+    """
+
+    items: Sequence[VerifierInput]
+    first: bool = False
+
+
+class WorkerAnswer(Struct, frozen=True, kw_only=True):
+    """The answer to each item of a task, and whether the worker ends after it because it has grown too large."""
+
+    found: list[Verdict | Pending]
     last: bool = False
 
 
@@ -76,19 +88,6 @@ def read(stream: BinaryIO) -> bytes | None:
     (length,) = LENGTH.unpack(head)
     body = stream.read(length)
     return body if len(body) == length else None
-
-
-def message(incoming: bytearray) -> bytes | None:
-    """Remove the first complete message's body from the received bytes; return None without a complete message."""
-    if len(incoming) < LENGTH.size:
-        return None
-    (length,) = LENGTH.unpack_from(incoming)
-    end = LENGTH.size + length
-    if len(incoming) < end:
-        return None
-    body = bytes(incoming[LENGTH.size : end])
-    del incoming[:end]
-    return body
 
 
 class Channel:
@@ -139,9 +138,16 @@ class Channel:
         return body
 
     def _next(self) -> bytes | None:
-        if len(self._incoming) >= LENGTH.size and LENGTH.unpack_from(self._incoming)[0] > _LONGEST_REPLY:
+        if len(self._incoming) < LENGTH.size:
+            return None
+        (length,) = LENGTH.unpack_from(self._incoming)
+        if length > _LONGEST_REPLY:
             raise EOFError
-        return message(self._incoming)
+        if len(self._incoming) < (end := LENGTH.size + length):
+            return None
+        body = bytes(self._incoming[LENGTH.size : end])
+        del self._incoming[:end]
+        return body
 
     def close(self) -> None:
         self.sock.close()

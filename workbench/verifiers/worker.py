@@ -25,11 +25,12 @@ import msgspec
 import psutil
 from msgspec import structs
 
-from workbench.core.verdict import Outcome, Verdict, VerifierInput
+from workbench.core.verdict import Outcome, Verdict
 from workbench.verifiers.base import Verifier
 from workbench.verifiers.judging import (
     HeavyVerifier,
     failure,
+    first_stage,
     judged,
     lift_memory_limit,
     limit_cpu,
@@ -37,7 +38,7 @@ from workbench.verifiers.judging import (
     peak_kb,
 )
 from workbench.verifiers.registry import GROUP, build, require_local
-from workbench.verifiers.wire import Hello, Loaded, Setup, WorkerAnswer, pack, read
+from workbench.verifiers.wire import Hello, Loaded, Setup, WorkerAnswer, WorkerTask, pack, read
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -129,22 +130,22 @@ def _answer_all(verifier: Verifier, sock: socket.socket, stream: BinaryIO, large
     worker = os.getpid()
     last = False
     while not last and (body := read(stream)) is not None:
-        limit_cpu(deadline)
-        item = msgspec.msgpack.decode(body, type=VerifierInput)
+        task = msgspec.msgpack.decode(body, type=WorkerTask)
+        limit_cpu(deadline * len(task.items))
         started = time.perf_counter()
         try:
-            verdict = judged(verifier, item)
+            found = [first_stage(verifier, one) if task.first else judged(verifier, one) for one in task.items]
         except MemoryError:
             # Freeing the memory could exceed the deadline: answer at once, and leave that to the kernel.
             lift_memory_limit()
             ended = structs.replace(_OUT_OF_MEMORY, ms=(time.perf_counter() - started) * 1000)
-            sock.sendall(pack(WorkerAnswer(item=item.item, verdict=ended, last=True)))
+            sock.sendall(pack(WorkerAnswer(found=[ended] * len(task.items), last=True)))
             os._exit(0)
         if os.getpid() != worker:
             # The verifier forked, and this is the child.
             os._exit(0)
         last = peak_kb() > largest_kb
-        sock.sendall(_pack_answer(WorkerAnswer(item=item.item, verdict=verdict, last=last)))
+        sock.sendall(_pack_answer(WorkerAnswer(found=found, last=last)))
 
 
 _OUT_OF_MEMORY = Verdict(outcome=Outcome.ABSTAIN, reason="worker_died", detail="out of memory")
@@ -155,5 +156,5 @@ def _pack_answer(answer: WorkerAnswer) -> bytes:
         packed = pack(answer)
         msgspec.msgpack.decode(memoryview(packed)[8:], type=WorkerAnswer)
     except (TypeError, ValueError, OverflowError, msgspec.MsgspecError) as error:
-        return pack(structs.replace(answer, verdict=failure(f"its verdict can't be sent: {error}")))
+        return pack(structs.replace(answer, found=[failure(f"its verdict can't be sent: {error}")] * len(answer.found)))
     return packed

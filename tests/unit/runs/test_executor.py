@@ -10,12 +10,12 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.background import install_plugin, kill, until
+from tests.background import install_plugin, until
 from workbench.core.errors import VerifierError
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.runs import executor as module
 from workbench.runs.executor import ExecutorClosed, LocalExecutor
-from workbench.runs.first_stage import AsyncFirstStagePool, LeftToWorker
+from workbench.verifiers.base import Pending
 from workbench.verifiers.pool import WorkerPool
 from workbench.verifiers.registry import Registry
 
@@ -36,8 +36,8 @@ def executor() -> Iterator[LocalExecutor]:
     made.close()
 
 
-def item(completion: str) -> VerifierInput:
-    return VerifierInput(item=0, question="q", reference="r", completion=completion)
+def item(completion: str, number: int = 0) -> VerifierInput:
+    return VerifierInput(item=number, question="q", reference="r", completion=completion)
 
 
 def reasons(executor: LocalExecutor, *completions: str) -> list[str | None]:
@@ -61,17 +61,17 @@ def test_a_comparison_is_remembered_with_its_own_item_s_final_answer(tmp_path: P
     executor = make(ms="1", journal=str(journal))
     reasons(executor, "later a", "later a", "later b")
     first = executor.judge_first_stage(item("later a"))
-    assert not isinstance(first, LeftToWorker)
+    assert not isinstance(first, Pending)
     assert (first.reason, first.candidate_final) == ("compared", "later a")
     assert len(journal.read_text().split()) == 2
     assert reasons(executor, "later raise", "later raise") == ["internal", "internal"]
-    assert isinstance(executor.judge_first_stage(item("later raise")), LeftToWorker)
+    assert isinstance(executor.judge_first_stage(item("later raise")), Pending)
     executor.close()
 
 
 def test_what_a_verifier_without_a_first_stage_says_is_told_whole() -> None:
     executor = make("slow-apart", ms="1")
-    assert [verdict.candidate_final for verdict in executor.judge([item("a"), item("b")])] == ["1", "2"]
+    assert [verdict.candidate_final for verdict in executor.judge([item("a", 1), item("b", 2)])] == ["1", "2"]
     executor.close()
 
 
@@ -105,7 +105,7 @@ def test_workers_that_are_killed_are_an_error_once(executor: LocalExecutor) -> N
 def test_closing_tells_those_who_wait() -> None:
     executor = make(ms="60000", deadline=60)
     left = executor.judge_first_stage(item("later a"))
-    assert isinstance(left, LeftToWorker)
+    assert isinstance(left, Pending)
     waiting = executor.later(item("later a"), left)
     executor.close()
     with pytest.raises(ExecutorClosed):
@@ -114,10 +114,20 @@ def test_closing_tells_those_who_wait() -> None:
         executor.later(item("later a"), left)
 
 
-async def test_a_process_for_long_texts_that_ends_is_replaced() -> None:
-    readers = AsyncFirstStagePool(("staged", {"ms": "1"}), 1)
-    assert [type(one) for one in await readers.answers([item("later a"), item("now")])] == [LeftToWorker, Verdict]
-    for process in psutil.Process().children():
-        kill(process.pid)
-    assert [type(one) for one in await readers.answers([item("now")])] == [Verdict]
-    await readers.close()
+def test_a_worker_that_ends_in_the_first_stage_is_an_error_once(executor: LocalExecutor) -> None:
+    found = executor.elsewhere([item("later a"), item("now")]).result()
+    assert [type(one) for one in found] == [Pending, Verdict]
+    reading = make("reading")
+    with pytest.raises(VerifierError, match="has ended"):
+        reading.elsewhere([item("end")]).result()
+    assert [type(one) for one in reading.elsewhere([item("now")]).result()] == [Verdict]
+    reading.close()
+
+
+def test_a_spare_worker_runs_the_first_stage_while_others_are_slow() -> None:
+    options = {"ms": "60000"}
+    executor = LocalExecutor(Registry().local("staged", options), ("staged", options), 1, 60, spare=1)
+    slow = [executor.later(item(text), Pending(text.encode())) for text in ("later a", "later b", "later c")]
+    assert [type(one) for one in executor.elsewhere([item("now")]).result()] == [Verdict]
+    assert not any(one.done() for one in slow)
+    executor.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import json
 import os
@@ -17,12 +16,10 @@ import psutil
 import pytest
 from msgspec import structs
 
-from tests.background import install_plugin, kill, until
-from workbench.core.errors import VerifierError
+from tests.background import install_plugin, until
 from workbench.core.verdict import Verdict, VerifierInput
-from workbench.runs import first_stage as module
-from workbench.runs.executor import LocalExecutor
-from workbench.runs.first_stage import BATCH_ITEMS, AsyncFirstStagePool, FirstStagePool
+from workbench.runs import executor as module
+from workbench.runs.executor import BATCH_ITEMS, LocalExecutor
 from workbench.runs.local import judge_locally
 from workbench.verifiers.registry import Registry
 
@@ -37,9 +34,9 @@ def _plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def readers() -> Iterator[FirstStagePool]:
+def readers() -> Iterator[LocalExecutor]:
     options = {"caller": str(os.getpid())}
-    with FirstStagePool(Registry().local("reading", options), ("reading", options), HELPERS) as made:
+    with LocalExecutor(Registry().local("reading", options), ("reading", options), HELPERS + 1) as made:
         yield made
 
 
@@ -47,7 +44,7 @@ def item(number: int, completion: str = "now") -> VerifierInput:
     return VerifierInput(item=number, question="q", reference="r", completion=completion)
 
 
-def until_read_elsewhere(readers: FirstStagePool, found: Counter[int], processes: int) -> Iterator[VerifierInput]:
+def until_read_elsewhere(readers: LocalExecutor, found: Counter[int], processes: int) -> Iterator[VerifierInput]:
     """Items without end, as long as so many other processes have not read any."""
     number = 0
     while len(found.keys() - {os.getpid()}) < processes:
@@ -55,7 +52,7 @@ def until_read_elsewhere(readers: FirstStagePool, found: Counter[int], processes
         number += 1
 
 
-def read(readers: FirstStagePool, items: Iterable[VerifierInput], found: Counter[int]) -> list[int]:
+def read(readers: LocalExecutor, items: Iterable[VerifierInput], found: Counter[int]) -> list[int]:
     """The items in the order in which they were answered; ``found`` counts which process read how many."""
     numbers = []
     for one, answer in readers.answers(items):
@@ -68,20 +65,20 @@ def read(readers: FirstStagePool, items: Iterable[VerifierInput], found: Counter
     return numbers
 
 
-def test_all_processes_read_and_each_item_is_read_once(readers: FirstStagePool) -> None:
+def test_all_processes_read_and_each_item_is_read_once(readers: LocalExecutor) -> None:
     found = Counter[int]()
     numbers = read(readers, until_read_elsewhere(readers, found, HELPERS), found)
     assert sorted(numbers) == list(range(len(numbers)))
-    assert found.keys() - {os.getpid()} == set(readers.pids)
+    assert found.keys() - {os.getpid()} <= {process.pid for process in psutil.Process().children(recursive=True)}
     assert found[os.getpid()] >= BATCH_ITEMS
 
 
-def test_few_items_start_no_process(readers: FirstStagePool) -> None:
+def test_few_items_start_no_process(readers: LocalExecutor) -> None:
     assert read(readers, map(item, range(BATCH_ITEMS - 1)), Counter()) == list(range(BATCH_ITEMS - 1))
-    assert readers.pids == []
+    assert readers.state == "idle"
 
 
-def test_many_calls_of_few_items_start_no_process(readers: FirstStagePool) -> None:
+def test_many_calls_of_few_items_start_no_process(readers: LocalExecutor) -> None:
     threads, found = threading.active_count(), Counter[int]()
     for number in range(2 * BATCH_ITEMS):
         assert read(readers, [item(number)], found) == [number]
@@ -89,7 +86,7 @@ def test_many_calls_of_few_items_start_no_process(readers: FirstStagePool) -> No
 
 
 def test_where_no_process_can_start_the_caller_reads_all(
-    readers: FirstStagePool, monkeypatch: pytest.MonkeyPatch
+    readers: LocalExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refused(*_: object, **__: object) -> None:
         raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
@@ -98,25 +95,18 @@ def test_where_no_process_can_start_the_caller_reads_all(
     found = Counter[int]()
     assert sorted(read(readers, map(item, range(10 * BATCH_ITEMS)), found)) == list(range(10 * BATCH_ITEMS))
     assert found == {os.getpid(): 10 * BATCH_ITEMS}
-    with pytest.raises(VerifierError, match="can't start: Resource temporarily unavailable"):
-        asyncio.run(AsyncFirstStagePool(("reading", {}), 1).answers([item(1)]))
 
 
-def test_what_a_process_had_that_ended_is_read_by_the_caller(readers: FirstStagePool) -> None:
+def test_what_a_process_had_that_ended_is_read_by_the_caller(readers: LocalExecutor) -> None:
     found = Counter[int]()
     read(readers, until_read_elsewhere(readers, found, HELPERS), found)
-    taken = list[int]()
-
-    def ends() -> Iterator[VerifierInput]:
-        while readers.pids:
-            taken.append(len(taken))
-            yield item(taken[-1], "end")
-
-    assert sorted(read(readers, ends(), Counter())) == taken
+    assert sorted(read(readers, (item(n, "end") for n in range(20 * BATCH_ITEMS)), Counter())) == list(
+        range(20 * BATCH_ITEMS)
+    )
     assert read(readers, [item(0), item(1)], Counter()) == [0, 1]
 
 
-def test_answers_that_nobody_took_are_not_those_of_the_next_items(readers: FirstStagePool) -> None:
+def test_answers_that_nobody_took_are_not_those_of_the_next_items(readers: LocalExecutor) -> None:
     found = Counter[int]()
     read(readers, until_read_elsewhere(readers, found, HELPERS), found)
     left = readers.answers(map(item, range(100_000, 100_000 + 20 * BATCH_ITEMS)))
@@ -125,7 +115,7 @@ def test_answers_that_nobody_took_are_not_those_of_the_next_items(readers: First
     assert sorted(read(readers, map(item, range(10 * BATCH_ITEMS)), found)) == list(range(10 * BATCH_ITEMS))
 
 
-def test_long_items_are_few_in_a_batch(readers: FirstStagePool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_items_are_few_in_a_batch(readers: LocalExecutor, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_MAX_BATCH_CHARACTERS", 5)
     found, taken, most = Counter[int](), list[int](), 0
 
@@ -141,95 +131,6 @@ def test_long_items_are_few_in_a_batch(readers: FirstStagePool, monkeypatch: pyt
     # Question and answer are two characters, a completion three or more: two items at most are a batch, of which the
     # caller and each process have one, and one each waits for them.
     assert 0 < most <= 2 * (1 + 2 * HELPERS)
-
-
-def test_processes_end_with_their_caller(readers: FirstStagePool) -> None:
-    found = Counter[int]()
-    read(readers, until_read_elsewhere(readers, found, HELPERS), found)
-    processes = [psutil.Process(pid) for pid in readers.pids]
-    assert len(processes) == HELPERS
-    readers.close()
-    assert not any(process.is_running() for process in processes)
-
-
-def test_a_process_that_ended_while_nobody_asked_it_costs_no_answer() -> None:
-    async def asked_twice() -> list[int]:
-        readers, pids = AsyncFirstStagePool(("reading", {}), 1), list[int]()
-        for number in range(2):
-            [answer] = await readers.answers([item(number)])
-            assert isinstance(answer, Verdict)
-            pids.append(int(answer.detail or 0))
-            kill(pids[-1])
-        await readers.close()
-        return pids
-
-    first, second = asyncio.run(asked_twice())
-    assert first != second
-
-
-def test_processes_are_prepared_while_nobody_waits_and_only_long_texts_wear_them_out(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(module, "_MAX_LONG_ITEMS_PER_PROCESS", 2)
-
-    async def used() -> tuple[set[int], list[int]]:
-        readers = AsyncFirstStagePool(("reading", {}), 2)
-        readers.prepare(5)
-        readers.prepare(1)
-        assert readers.free == 0
-        while readers.free < 2:
-            await asyncio.sleep(0.01)
-        loaded = {one.pid for one in readers._free}
-        pids = []
-        for completion in ["a"] * 4 + ["a" * (module.LONG_ITEM_CHARACTERS + 1)] * 3:
-            [answer] = await readers.answers([item(1, completion)])
-            assert isinstance(answer, Verdict)
-            pids.append(int(answer.detail or 0))
-        await readers.close()
-        return loaded, pids
-
-    loaded, pids = asyncio.run(used())
-    assert len(loaded) == 2
-    assert len(set(pids[:6])) == 1
-    assert pids[6] != pids[5]
-    assert {*pids} == loaded
-
-
-def test_processes_that_are_being_prepared_end_with_the_others() -> None:
-    async def ended() -> list[psutil.Process]:
-        readers, before = AsyncFirstStagePool(("reading", {}), 2), psutil.Process().children()
-        readers.prepare(2)
-        while len(begun := [one for one in psutil.Process().children() if one not in before]) < 2:
-            await asyncio.sleep(0)
-        await readers.close()
-        return begun
-
-    assert not [process.cmdline() for process in asyncio.run(ended()) if process.is_running()]
-
-
-def test_a_process_that_is_at_work_when_all_end_is_not_kept() -> None:
-    async def used() -> tuple[int, bool]:
-        readers = AsyncFirstStagePool(("reading", {}), 1)
-        async with readers.process() as process:
-            await readers.close()
-            [answer] = await process.ask([item(1)])
-            assert isinstance(answer, Verdict)
-        return readers.free, process.lives
-
-    assert asyncio.run(used()) == (0, False)
-
-
-def test_what_is_no_text_is_told_from_a_process_that_has_ended() -> None:
-    async def asked() -> list[type]:
-        readers = AsyncFirstStagePool(("reading", {}), 1)
-        async with readers.process() as process:
-            with pytest.raises(VerifierError, match="can't be sent"):
-                await process.ask([item(1, "\ud800")])
-            kinds = [type(answer) for answer in await process.ask([item(2)])]
-        await readers.close()
-        return kinds
-
-    assert asyncio.run(asked()) == [Verdict]
 
 
 class _Kept:

@@ -16,9 +16,9 @@ from workbench.core.code import Execution, Program
 from workbench.core.errors import RunError
 from workbench.core.run import ClusterUse
 from workbench.llm.records import Halt
-from workbench.runs import cluster, feeding, nodes
-from workbench.runs.cluster import Nodes
-from workbench.runs.feeding import Feed
+from workbench.runs import cluster, nodes
+from workbench.runs.cluster import Feed, Nodes
+from workbench.runs.local import PacedIterator
 from workbench.runs.nodes import NodeAbout, NodeReply, ReadingNode, SandboxNode
 from workbench.verifiers.execution import levels
 from workbench.verifiers.execution.settings import DEFAULTS
@@ -206,7 +206,7 @@ def test_where_there_is_no_room_nothing_is_taken_and_nothing_is_left_over(
     def first() -> int:
         return next(number for number in range(91) if str(number) not in found)
 
-    paced = feeding.PacedIterator(source(), lambda: len(taken) < first() + room)
+    paced = PacedIterator(source(), lambda: len(taken) < first() + room)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cluster, "_MAX_NODE_DEATHS", 100)
         ray = FakeRay(seed, nodes, deaths)
@@ -222,7 +222,7 @@ def test_the_last_pieces_are_shared_among_all_nodes() -> None:
     assert [len(few.take(64, 2)) for _ in range(4)] == [3, 3, 2, 2]
     many = feed(10_000, [])
     assert len(many.take(2, 2)) == 2 * MOST
-    long = Feed(((number, number) for number in range(100)), lambda _: feeding._MAX_LEASE_CHARACTERS, MOST)
+    long = Feed(((number, number) for number in range(100)), lambda _: cluster._MAX_LEASE_CHARACTERS, MOST)
     assert len(long.take(64, 1)) == 1
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -13,12 +16,14 @@ from tests.helpers import add_items, make_project
 from workbench.core.project import Project
 from workbench.core.run import RunInfo, VerdictLine
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
-from workbench.runs import local, runner
+from workbench.runs import executor, local, runner
+from workbench.runs.executor import LocalExecutor
 from workbench.runs.lease import Lease
 from workbench.runs.local import judge_locally
 from workbench.runs.runner import Runner
 from workbench.runs.store import runs as rows
 from workbench.runs.verifying import cancel, pause, resume, run_info, start, verdict_lines, wait
+from workbench.verifiers.base import Pending
 from workbench.verifiers.registry import Registry
 
 
@@ -84,7 +89,7 @@ def test_each_stage_decides_its_items(project: Project) -> None:
 
 
 def test_workers_are_started_only_when_an_item_needs_one(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local, "WorkerPool", no_pool)
+    monkeypatch.setattr(executor, "WorkerPool", no_pool)
     add(project, *["now"] * 3)
     assert run(project).state == "complete"
 
@@ -101,7 +106,7 @@ def test_what_was_compared_before_is_not_asked_again(project: Project, monkeypat
     add(project, "later a", "later b", "now")
     run(project)
     first = lines(project)
-    monkeypatch.setattr(local, "WorkerPool", no_pool)
+    monkeypatch.setattr(executor, "WorkerPool", no_pool)
     add(project, "later b", "now", "later a", dataset="again")
     ended = run(project)
     assert (ended.state, ended.done, len(asked(project))) == ("complete", 6, 2)
@@ -236,6 +241,8 @@ class Sink:
         self.found: dict[bytes, Verdict] = {}
         self.closed = 0
         self.request: Exception | None = None
+        self.go_on = Event()
+        self.most_waiting = 0
 
     def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] | None = None) -> None:
         assert len(results) <= local.MAX_GROUP_VERDICTS
@@ -250,39 +257,37 @@ class Sink:
             raise self.request
 
 
-class LazyPool:
-    """Two workers that answer only who waits for them."""
+class LazyExecutor(LocalExecutor):
+    """One worker, which answers nothing before `Sink.go_on`."""
 
-    free = 2
+    sink: Sink
 
-    def __init__(self, sink: Sink) -> None:
-        self.sink = sink
-        self.busy: list[VerifierInput] = []
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._pool = ThreadPoolExecutor(1)
+        self._answers = list[Future[Verdict]]()
 
-    def __enter__(self) -> LazyPool:
-        return self
+    def later(self, item: VerifierInput, deferred: Pending) -> Future[Verdict]:
+        self._answers.append(self._pool.submit(self._answer))
+        self.sink.most_waiting = max(self.sink.most_waiting, sum(not one.done() for one in self._answers))
+        return self._answers[-1]
 
-    def __exit__(self, *_: object) -> None:
+    def _answer(self) -> Verdict:
+        self.sink.go_on.wait()
+        time.sleep(0.001)
+        return Verdict(outcome=Outcome.INCORRECT, reason="compared")
+
+    def close(self) -> None:
         self.sink.closed += 1
-
-    def submit(self, item: VerifierInput) -> None:
-        assert self.free
-        self.free -= 1
-        self.busy.append(item)
-
-    def wait(self, timeout: float) -> list[tuple[VerifierInput, Verdict]]:
-        return [(self.busy.pop(0), Verdict(outcome=Outcome.INCORRECT, reason="compared"))] if timeout else []
-
-    def release(self, item: int) -> None:
-        assert item in dict(self.sink.results)
-        self.free += 1
+        self.sink.go_on.set()
+        self._pool.shutdown(wait=False, cancel_futures=True)
 
 
 @pytest.fixture
 def sink(monkeypatch: pytest.MonkeyPatch) -> Sink:
-    made = Sink()
-    monkeypatch.setattr(local, "WorkerPool", lambda *_: LazyPool(made))
-    return made
+    LazyExecutor.sink = Sink()
+    monkeypatch.setattr(local, "LocalExecutor", LazyExecutor)
+    return LazyExecutor.sink
 
 
 def judge(sink: Sink, texts: Iterable[str]) -> None:
@@ -294,7 +299,11 @@ def judge(sink: Sink, texts: Iterable[str]) -> None:
 
 
 def test_the_first_stage_does_not_wait_for_the_second(sink: Sink) -> None:
-    judge(sink, ["later a", *["now"] * 1_200])
+    def texts() -> Iterator[str]:
+        yield from ["later a", *["now"] * 1_200]
+        sink.go_on.set()
+
+    judge(sink, texts())
     assert [verdict.reason for _, verdict in sink.results] == [*["quick"] * 1_200, "compared"]
     assert sink.closed == 1
 
@@ -310,18 +319,12 @@ def test_a_request_ends_the_workers_at_once(sink: Sink) -> None:
     assert (sink.results, sink.closed) == ([], 1)
 
 
-@pytest.mark.parametrize(("text", "most"), [("later {}", 9), ("later", 9), ("later {}" + 100 * ".", 4)])
+@pytest.mark.parametrize(("text", "most"), [("later {}", 10), ("later", 10), ("later {}" + 100 * ".", 5)])
 def test_few_items_wait_at_any_time(sink: Sink, monkeypatch: pytest.MonkeyPatch, text: str, most: int) -> None:
-    monkeypatch.setattr(sink, "recall", lambda _: None)
     monkeypatch.setattr(local, "MAX_WAITING_ITEMS", 10)
     monkeypatch.setattr(local, "MAX_WAITING_CHARACTERS", 500)
-    waiting = []
-
-    def texts() -> Iterator[str]:
-        for number in range(200):
-            waiting.append(number - len(sink.results))
-            yield text.format(number)
-
-    judge(sink, texts())
+    monkeypatch.setattr(sink, "recall", lambda _: None)
+    sink.go_on.set()
+    judge(sink, (text.format(number) for number in range(200)))
     assert (len(sink.results), len(dict(sink.results))) == (200, 200)
-    assert max(waiting) == most
+    assert 1 < sink.most_waiting <= most

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.verifiers.conftest import Install
+from tests.workers import verdicts_in
 from workbench.core.errors import VerifierError
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.pool import WorkerPool
@@ -17,13 +18,7 @@ def _installed(install: Install) -> None:
 
 def verdict_on(completion: str, **options: str) -> Verdict:
     with WorkerPool(("heavy", options), 1) as pool:
-        while not pool.free:
-            pool.wait(5)
-        pool.submit(VerifierInput(item=1, question="", reference="", completion=completion))
-        while not (found := pool.wait(5)):
-            pass
-        ((_, verdict),) = found
-    return verdict
+        return verdicts_in(pool, [VerifierInput(item=1, question="", reference="", completion=completion)])[0]
 
 
 def test_it_is_loaded_in_the_worker_and_has_its_time() -> None:

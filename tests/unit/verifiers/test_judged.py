@@ -13,7 +13,7 @@ from tests.unit.verifiers.conftest import Install
 from workbench.core.errors import VerifierError
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.base import Pending, StagedVerifier
-from workbench.verifiers.judging import judge_first_stage, judged
+from workbench.verifiers.judging import first_stage, judged
 from workbench.verifiers.registry import Registry
 
 ITEM = VerifierInput(item=1, question="", reference="seven", completion="so 8")
@@ -51,7 +51,7 @@ SPANS = st.none() | st.tuples(st.integers(-2, 7), st.integers(-2, 7))
 @given(SPANS, SPANS)
 def test_offsets_outside_their_text_are_dropped(reference: Any, candidate: Any) -> None:
     given_ = Verdict(outcome=Outcome.CORRECT, reference_span=reference, candidate_span=candidate)
-    for kept in (judged(answering(given_), ITEM), judge_first_stage(answering(given_), ITEM)):
+    for kept in (judged(answering(given_), ITEM), first_stage(answering(given_), ITEM)):
         assert isinstance(kept, Verdict)
         assert kept.reference_span == (reference if reference and 0 <= reference[0] <= reference[1] <= 5 else None)
         assert kept.candidate_span == (candidate if candidate and 0 <= candidate[0] <= candidate[1] <= 4 else None)
@@ -71,8 +71,9 @@ def test_long_texts_are_cut() -> None:
 
 def test_a_first_stage_may_leave_an_item_with_what_it_knows() -> None:
     known = Verdict(outcome=Outcome.ABSTAIN, candidate_final="8", candidate_span=(3, 40))
-    left = judge_first_stage(answering(Pending(key=b"k", verdict=known)), ITEM)
+    left = first_stage(answering(Pending(key=b"k", verdict=known)), ITEM)
     assert isinstance(left, Pending)
+    assert left.verdict is not None
     assert (left.key, left.verdict.candidate_final, left.verdict.candidate_span) == (b"k", "8", None)
 
 
@@ -80,7 +81,7 @@ def test_a_first_stage_may_leave_an_item_with_what_it_knows() -> None:
     "answer", [None, "correct", Pending(key=cast("Any", "text"), verdict=Verdict(outcome=Outcome.CORRECT))]
 )
 def test_nonsense_in_the_first_stage_is_the_verdict_error(answer: Any) -> None:
-    found = judge_first_stage(answering(answer), ITEM)
+    found = first_stage(answering(answer), ITEM)
     assert isinstance(found, Verdict)
     assert (found.outcome, found.reason) == (Outcome.ERROR, "internal")
     assert "instead of a Verdict" in (found.detail or "")
@@ -90,7 +91,7 @@ def test_an_exception_in_the_first_stage_is_the_verdict_error() -> None:
     def fail() -> None:
         raise ValueError("no such thing")
 
-    found = judge_first_stage(cast("StagedVerifier", Answering(fail)), ITEM)
+    found = first_stage(cast("StagedVerifier", Answering(fail)), ITEM)
     assert isinstance(found, Verdict)
     assert (found.outcome, found.detail) == (Outcome.ERROR, "ValueError: no such thing")
 

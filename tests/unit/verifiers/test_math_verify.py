@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.workers import verdicts_in
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.base import identity
 from workbench.verifiers.math_verify import MathVerify
@@ -40,13 +41,7 @@ def pool() -> Iterator[WorkerPool]:
 
 
 def _verify(pool: WorkerPool, reference: str, completion: str) -> Verdict:
-    while not pool.free:
-        pool.wait(5)
-    pool.submit(VerifierInput(item=1, question="", reference=reference, completion=completion))
-    while not (results := pool.wait(5)):
-        pass
-    pool.release(1)
-    return results[0][1]
+    return verdicts_in(pool, [VerifierInput(item=1, question="", reference=reference, completion=completion)])[0]
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from tests.background import PATIENCE_S
+from tests.workers import answered, submit, verdicts_in
 from workbench.core.errors import UsageError, VerifierError
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.pool import WorkerPool
@@ -31,16 +32,7 @@ def _pool(workers: int = 1, deadline: float = 1.0, **options: str) -> WorkerPool
 
 def _run(pool: WorkerPool, completions: Iterable[str]) -> list[Verdict]:
     """Verdicts in the order of the items."""
-    waiting = [_item(number, text) for number, text in enumerate(completions)]
-    total = len(waiting)
-    verdicts: dict[int, Verdict] = {}
-    while len(verdicts) < total:
-        while waiting and pool.free:
-            pool.submit(waiting.pop(0))
-        for item, verdict in pool.wait(5):
-            verdicts[item.item] = verdict
-            pool.release(item.item)
-    return [verdicts[number] for number in range(total)]
+    return verdicts_in(pool, [_item(number, text) for number, text in enumerate(completions)])
 
 
 def _until_free(pool: WorkerPool) -> None:
@@ -109,12 +101,12 @@ def test_a_worker_that_gets_no_processor_has_its_time_all_the_same() -> None:
     with _pool(deadline=0.5) as pool:
         _until_free(pool)
         os.kill(pool.pids[1], signal.SIGSTOP)
-        pool.submit(_item(1, "tame"))
+        submit(pool, _item(1, "tame"))
         waited = time.monotonic() + 1.5
         while time.monotonic() < waited:
             assert pool.wait(0.1) == []
         os.kill(pool.pids[1], signal.SIGCONT)
-        while not (found := pool.wait(5)):
+        while not (found := answered(pool)):
             pass
     assert [verdict.outcome for _, verdict in found] == [Outcome.CORRECT]
 
@@ -123,11 +115,11 @@ def test_a_worker_that_gets_no_processor_has_its_time_all_the_same() -> None:
 def test_an_answer_after_its_time_is_none_even_if_nobody_looked() -> None:
     with _pool(deadline=0.2) as pool:
         _until_free(pool)
-        pool.submit(_item(1, "compute a while"))
+        submit(pool, _item(1, "compute a while"))
         burnt = psutil.Process(pool.pids[1])
         while sum(burnt.cpu_times()[:2]) < 0.3 or burnt.status() != psutil.STATUS_SLEEPING:
             time.sleep(0.01)
-        ((_, verdict),) = pool.wait(5)
+        ((_, verdict),) = answered(pool)
     assert (verdict.reason, verdict.rule) == ("timeout", "timeout.cpu")
 
 
@@ -173,26 +165,6 @@ def test_a_hanging_worker_does_not_hold_up_the_others() -> None:
     with _pool(workers=2) as pool:
         verdicts = _run(pool, ["hang", *["tame"] * 40])
     assert [verdict.reason for verdict in verdicts] == ["timeout", *[None] * 40]
-
-
-@pytest.mark.usefixtures("hostile")
-def test_a_worker_takes_nothing_new_until_its_result_is_released() -> None:
-    with _pool() as pool:
-        _until_free(pool)
-        for number, deed in enumerate(("tame", "segfault")):
-            pool.submit(_item(number, deed))
-            assert pool.free == 0
-            while not pool.wait(5):
-                pass
-            for _ in range(3):
-                assert pool.wait(0.05) == []
-            assert pool.free == 0
-            with pytest.raises(RuntimeError):
-                pool.submit(_item(9, "tame"))
-            pool.release(number)
-            _until_free(pool)
-        with pytest.raises(KeyError):
-            pool.release(1)
 
 
 @pytest.mark.usefixtures("hostile")
@@ -269,7 +241,7 @@ def test_closing_ends_every_process() -> None:
     with _pool(workers=2) as pool:
         while pool.free < 2:
             pool.wait(5)
-        pool.submit(_item(1, "compute"))
+        submit(pool, _item(1, "compute"))
         pids = pool.pids
         assert len(pids) == 3
     _wait_until_gone(pids)
@@ -279,7 +251,7 @@ def test_closing_ends_every_process() -> None:
 def test_the_kernel_ends_a_worker_whose_owner_no_longer_looks() -> None:
     with _pool(deadline=0.1) as pool:
         _until_free(pool)
-        pool.submit(_item(1, "compute"))
+        submit(pool, _item(1, "compute"))
         _wait_until_gone([pool.pids[1]], 300)
 
 
@@ -288,11 +260,12 @@ import sys
 sys.path[:] = {path!r}
 from workbench.core.verdict import VerifierInput
 from workbench.verifiers.pool import WorkerPool
+from workbench.verifiers.wire import WorkerTask
 pool = WorkerPool(("hostile", {{}}), 2, deadline=600.0)
 while pool.free < 2:
     pool.wait(5)
 for number in (1, 2):
-    pool.submit(VerifierInput(item=number, question="", reference="", completion="compute"))
+    pool.submit(WorkerTask([VerifierInput(item=number, question="", reference="", completion="compute")]))
 print(*pool.pids, flush=True)
 pool.wait(600)
 """

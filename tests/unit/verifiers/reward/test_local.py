@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.workers import verdicts_in
 from workbench.core.errors import UsageError, VerifierError
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.pool import WorkerPool
@@ -74,16 +75,8 @@ def expected(folder: str, texts: list[str]) -> list[list[float]]:
 
 
 def through_workers(options: dict[str, str], items: list[VerifierInput]) -> dict[int, Verdict]:
-    found: dict[int, Verdict] = {}
-    left = list(items)
     with WorkerPool(("reward-local", options), 1) as pool:
-        while len(found) < len(items):
-            if left and pool.free:
-                pool.submit(left.pop())
-            for item, verdict in pool.wait(1.0):
-                found[item.item] = verdict
-                pool.release(item.item)
-    return found
+        return {item.item: verdict for item, verdict in zip(items, verdicts_in(pool, items), strict=True)}
 
 
 @needs_library

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import structs
 
+from tests.workers import verdicts_in
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.verifiers.base import Pending
 from workbench.verifiers.pool import WorkerPool
 from workbench.verifiers.rules.verifier import Rules
-
-_PATIENCE_S = 5.0
 
 
 def in_workers(pool: WorkerPool, inputs: Iterable[VerifierInput]) -> list[Verdict]:
@@ -25,17 +24,7 @@ def in_workers(pool: WorkerPool, inputs: Iterable[VerifierInput]) -> list[Verdic
 
 
 def _once(pool: WorkerPool, inputs: Iterable[VerifierInput]) -> list[Verdict]:
-    waiting = [structs.replace(one, item=number) for number, one in enumerate(inputs)]
-    total = len(waiting)
-    waiting.reverse()
-    verdicts: dict[int, Verdict] = {}
-    while len(verdicts) < total:
-        while waiting and pool.free:
-            pool.submit(waiting.pop())
-        for one, verdict in pool.wait(_PATIENCE_S):
-            verdicts[one.item] = verdict
-            pool.release(one.item)
-    return [verdicts[number] for number in range(total)]
+    return verdicts_in(pool, [structs.replace(one, item=number) for number, one in enumerate(inputs)])
 
 
 def by_rules(pool: WorkerPool, inputs: Sequence[VerifierInput]) -> list[Verdict]:

@@ -212,6 +212,7 @@ def test_what_is_left_for_a_worker_names_what_it_depends_on() -> None:
     assert one.key == pending("What?", r"So, \boxed{\sum_{k=1}^3 k}").key
     assert one.key != pending("Who?", r"Thus \boxed{\sum_{k=1}^3 k}").key
     assert one.key != pending("What?", r"Thus \boxed{\sum_{k=1}^4 k}").key
+    assert one.verdict is not None
     assert one.verdict.candidate_final == r"\sum_{k=1}^3 k"
 
 
@@ -223,6 +224,7 @@ def test_any_item_gets_a_verdict_with_a_known_reason(
     item = VerifierInput(item=1, question=question, reference=reference, completion=completion, subtype=subtype)
     first = Rules().quick(item)
     verdict = first.verdict if isinstance(first, Pending) else first
+    assert verdict is not None
     assert verdict.reason in REASONS
 
 

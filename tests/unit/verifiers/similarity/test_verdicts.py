@@ -10,6 +10,7 @@ import pytest
 from msgspec import structs
 
 from tests.unit.verifiers.similarity.kinds import KINDS, item, needs_codebleu
+from tests.workers import verdicts_in
 from workbench.core.errors import UsageError, VerifierError
 from workbench.core.verdict import Outcome
 from workbench.verifiers.base import identity
@@ -162,11 +163,6 @@ def test_listing_and_loading_import_no_library() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_worker_process_scores(kind: str) -> None:
     with WorkerPool((kind, {"of": "whole"}), 1) as pool:
-        while not pool.free:
-            pool.wait(5)
-        pool.submit(item("x = 1\ny = x + 2", "x = 1\ny = x + 2"))
-        while not (results := pool.wait(5)):
-            pass
-        verdict = results[0][1]
+        (verdict,) = verdicts_in(pool, [item("x = 1\ny = x + 2", "x = 1\ny = x + 2")])
     assert (verdict.outcome, verdict.reason) == (Outcome.CORRECT, "similarity")
     assert verdict.score == pytest.approx(1, abs=0.01)

@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator, Sequence
+from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Any
 
@@ -21,7 +22,7 @@ from workbench.app.web.reward.server import RewardServer, serve
 from workbench.app.web.serve.addresses import Address
 from workbench.core.errors import UsageError, VerifierError
 from workbench.core.verdict import VerifierInput
-from workbench.runs.first_stage import BATCH_ITEMS, AsyncFirstStagePool, AsyncFirstStageProcess, FirstAnswer
+from workbench.runs.executor import BATCH_ITEMS, FirstAnswer, LocalExecutor
 from workbench.training import serving as judging
 from workbench.training.choosing import Scale, load_reward_verifier
 
@@ -171,13 +172,13 @@ async def test_a_bomb_is_an_abstention_as_in_a_run_and_costs_nobody_else(served:
 async def test_long_texts_are_read_elsewhere(served: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judging, "LONG_ITEM_CHARACTERS", 1_000)
     elsewhere: list[str] = []
-    answers = AsyncFirstStagePool.answers
+    usual = LocalExecutor.elsewhere
 
-    async def watched(self: AsyncFirstStagePool, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
+    def watched(self: LocalExecutor, items: Sequence[VerifierInput]) -> Future[list[FirstAnswer]]:
         elsewhere.extend(one.completion for one in items)
-        return await answers(self, items)
+        return usual(self, items)
 
-    monkeypatch.setattr(AsyncFirstStagePool, "answers", watched)
+    monkeypatch.setattr(LocalExecutor, "elsewhere", watched)
     async with served("staged", ms=1) as found:
         client = Client(found.address.port)
         texts = ["now" + "x" * 2_000, "later " + "y" * 2_000, "now", "later z", "later " + "y" * 2_000]
@@ -197,16 +198,17 @@ async def test_long_texts_are_read_elsewhere(served: Serving, monkeypatch: pytes
 
 async def test_of_many_items_some_are_read_elsewhere(served: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
     elsewhere: list[int] = []
-    ask = AsyncFirstStageProcess.ask
+    usual = LocalExecutor.elsewhere
 
-    async def watched(self: AsyncFirstStageProcess, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
-        if items:
-            elsewhere.append(len(items))
-            if len(elsewhere) == 2:
-                raise VerifierError("A process that reads texts has ended.")
-        return await ask(self, items)
+    def watched(self: LocalExecutor, items: Sequence[VerifierInput]) -> Future[list[FirstAnswer]]:
+        elsewhere.append(len(items))
+        if len(elsewhere) == 2:
+            failed: Future[list[FirstAnswer]] = Future()
+            failed.set_exception(VerifierError("A worker process has ended in the first stage."))
+            return failed
+        return usual(self, items)
 
-    monkeypatch.setattr(AsyncFirstStageProcess, "ask", watched)
+    monkeypatch.setattr(LocalExecutor, "elsewhere", watched)
     async with served("staged", ms=1, queue=None) as found:
         client = Client(found.address.port)
         texts = ["later a" if number % 5 == 0 else "now" for number in range(5 * BATCH_ITEMS)]

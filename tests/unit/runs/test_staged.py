@@ -278,6 +278,7 @@ class LazyExecutor(LocalExecutor):
         return Verdict(outcome=Outcome.INCORRECT, reason="compared")
 
     def close(self) -> None:
+        super().close()
         self.sink.closed += 1
         self.sink.go_on.set()
         self._pool.shutdown(wait=False, cancel_futures=True)

@@ -26,7 +26,7 @@ from tests.unit.verifiers.judges.modelled import modelled
 from workbench.core.project import Project, open_project
 from workbench.core.selection import Selection
 from workbench.core.verdict import Outcome, OutcomeCode, Verdict
-from workbench.interchange.archive import write_archive
+from workbench.interchange.exporting import write_archive
 from workbench.interchange.importing import import_files, plan_import
 from workbench.labelling.annotating import AnnotationSession
 from workbench.labelling.people import assign
@@ -125,7 +125,7 @@ def prepare(folder: Path) -> Given:
         verifier = runs.add_verifier(connection, name="exact", kind="exact", options={}, config={}, config_hash="x")
         runs.queue(connection, runs.add(connection, verifier, "1"), Selection(), 1, 1)
     (key,) = project.database.reader().execute("SELECT key FROM completions WHERE id = ?", (items[0],)).fetchone()
-    write_archive(project, folder / "archive.zip", force=False, checks=True, calls=True)
+    write_archive(project, folder / "archive.db", force=False, checks=True, calls=True)
     project.close()
     with closing(sqlite3.connect(folder / "p.db")) as connection:
         # A session lets go of its connections when its threads have ended: copies are made of the file alone.

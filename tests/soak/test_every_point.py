@@ -167,10 +167,10 @@ CASES = {
         "restore p.db p.db", lambda folder: restored(folder, "restore itself"), again="restore p.db copy.db"
     ),
     "restore an archive": Case(
-        "restore new.db a.zip", lambda folder: restored(folder, "restore an archive"), again="restore newer.db a.zip"
+        "restore new.db a.db", lambda folder: restored(folder, "restore an archive"), again="restore newer.db a.db"
     ),
     "backup": Case("backup p.db copy.db --force", lambda folder: restored(folder, "backup")),
-    "archive": Case("export p.db a.zip --format workbench --force", lambda folder: restored(folder, "archive")),
+    "archive": Case("export p.db a.db --format workbench --force", lambda folder: restored(folder, "archive")),
 }
 
 

@@ -23,14 +23,14 @@ from workbench.core.database.backup import backup
 from workbench.core.database.connection import Database
 from workbench.core.errors import StoreError
 from workbench.core.project import open_project
-from workbench.interchange.archive import write_archive
+from workbench.interchange.exporting import write_archive
 
 COMMANDS = {
     "restore": ("restore", "p.db", "copy.db"),
     "restore over a crash": ("restore", "p.db", "copy.db"),
-    "restore an archive": ("restore", "new.db", "a.zip"),
+    "restore an archive": ("restore", "new.db", "a.db"),
     "backup": ("backup", "p.db", "copy.db", "--force"),
-    "archive": ("export", "p.db", "a.zip", "--format", "workbench", "--force"),
+    "archive": ("export", "p.db", "a.db", "--format", "workbench", "--force"),
 }
 LABELLED, COPIED = 5, 2
 
@@ -51,7 +51,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with project.database.write() as connection:
         connection.executemany("INSERT INTO models (name) VALUES (?)", [("a",), ("b",)])
     backup(project.database, folder / "copy.db")
-    write_archive(project, folder / "a.zip")
+    write_archive(project, folder / "a.db")
     with project.database.write() as connection:
         connection.executemany("INSERT INTO models (name) VALUES (?)", [("c",), ("d",)])
     project.close()
@@ -117,7 +117,7 @@ def outcome(folder: Path, name: str) -> str:
         return {LABELLED: "new", COPIED: "old"}[models(folder / "copy.db")]
     if name == "archive":
         read = folder / f"read-{len(list(folder.glob('read-*.db')))}.db"
-        restore_backup(folder / "a.zip", read)
+        restore_backup(folder / "a.db", read)
         return {LABELLED: "new", COPIED: "old"}[models(read)]
     whole = LABELLED + 2 if name == "restore over a crash" else LABELLED
     found = models(folder / "p.db")

@@ -40,7 +40,7 @@ from workbench.core.status import Status
 from workbench.core.taxonomy import TypeReport, TypeSuggestion
 from workbench.data.records.duplicates import DuplicateReport, EmbeddingLine, RemainingProblem
 from workbench.interchange.judging_files import JudgedFiles
-from workbench.interchange.records import ExportReport, Manifest, MergedRuns, PairLine, Restored, SftLine
+from workbench.interchange.records import ExportReport, MergedRuns, PairLine, Restored, SftLine
 from workbench.labelling.records import CheckInfo, CheckLine, CheckScore, Plan
 from workbench.measuring.costs import CostReport
 from workbench.measuring.records.curation import (
@@ -129,7 +129,6 @@ DOCUMENTS: dict[str, tuple[type, str]] = {
     "export": (ExportReport, "`workbench export --json`."),
     "sft-line": (SftLine, "One line of `workbench export --format sft`."),
     "pair-line": (PairLine, "One line of `workbench export --format pairs`."),
-    "archive-manifest": (Manifest, "manifest.json in an archive of `workbench export --format workbench`."),
     "restored": (Restored, "`workbench restore --json`."),
     "label-line": (LabelLine, "One line of a label file."),
     "check-line": (CheckLine, "One line of a file for `workbench checks DB import`."),

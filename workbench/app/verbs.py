@@ -92,7 +92,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
     },
     "care": {
         "backup": ("care", "Write a checked copy of the database."),
-        "restore": ("care", "Restore a backup, or create a database from an archive."),
+        "restore": ("care", "Restore a backup or an archive."),
         "doctor": ("care", "Check a database and this machine."),
         "rescue": ("care", "Recover what can be read of a damaged database."),
         "help": ("helping", "List every command, one group, or show one command's help."),

@@ -1,4 +1,4 @@
-"""Back up a database, restore it from archives and backups, and check the environment."""
+"""Back up a database, restore it, and check the environment."""
 
 from __future__ import annotations
 
@@ -7,35 +7,28 @@ import shlex
 import shutil
 import stat
 import sys
-from collections.abc import Iterable, Iterator
 from contextlib import closing
-from heapq import merge
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from workbench.benchmarks.building import comparing
 from workbench.care.doctor import examine
-from workbench.care.store.rescuing import is_database, prepare_backup, row_counts
-from workbench.core.database import migrations, schema, sets
-from workbench.core.database.backup import backup, check, put_in_place
+from workbench.care.store.rescuing import is_database, prepare_backup
+from workbench.core.database.backup import backup, put_in_place
 from workbench.core.database.connection import Database
 from workbench.core.database.failures import explained
 from workbench.core.database.looking import opened_read_only
-from workbench.core.database.place import LOGS, require_local, require_nothing, require_unused, sidecar_path
-from workbench.core.errors import Command, FormatError, StoreError, UsageError, VerifierError, opt
+from workbench.core.database.place import LOGS, require_local, require_unused, sidecar_path
+from workbench.core.errors import Command, FormatError, StoreError, VerifierError, opt
 from workbench.core.files import part_folder
 from workbench.core.health import Finding
+from workbench.core.inputs import require_input
 from workbench.core.progress import BYTES, step
-from workbench.core.project import opened_project
-from workbench.core.sets import SetName
 from workbench.data.formats.source import path_text
-from workbench.interchange.archive import Archive, opened_archive, require_event
-from workbench.interchange.records import Manifest, Member, Restored
-from workbench.interchange.store.archiving import CALLS, EVENTS, PARTS, ArchiveRefused, ArchiveTable, NewDatabase
-from workbench.labelling.ledger import recompute
+from workbench.interchange.records import Restored
+from workbench.interchange.store.archiving import row_counts
 
 if TYPE_CHECKING:
     from workbench.verifiers.execution.levels import LevelStatus
@@ -148,151 +141,6 @@ def _environment_findings() -> list[Finding]:
     return found
 
 
-# -- Reading an archive back into a new database.
-
-
-_Row = tuple[Any, ...]
-
-
-def restore(path: Path, target: Path) -> Restored:
-    """Create a database from an archive: fill its tables, then derive all states. It appears whole or not at all.
-
-    An archive with an earlier version of the tables is migrated as a database of that version would be.
-
-    Args:
-        path: The archive.
-        target: The new database; the path must not exist.
-
-    Raises:
-        FormatError: The archive is damaged, was written by a newer version, or is not an archive.
-        StoreError: ``target`` exists or can't be written.
-    """
-    require_nothing(target)
-    with opened_archive(path) as archive:
-        manifest = archive.manifest
-        _require_readable(path, manifest)
-        _require_room(target, manifest)
-        with part_folder(target) as part, explained(target):
-            temporary = part / target.name
-            _fill_database(archive, temporary)
-            _derive_states(temporary)
-            _require_valid_sets(archive, temporary)
-            check(temporary)
-            # In the meantime another process may have created the path.
-            require_nothing(target)
-            kept = put_in_place(temporary, target)
-    return Restored(
-        database=path_text(target),
-        rows={member.name: member.lines for member in manifest.members},
-        left_out=manifest.left_out,
-        schema=manifest.schema,
-        code_version=manifest.code_version,
-        kept=tuple(map(path_text, kept)),
-    )
-
-
-def _require_readable(path: Path, manifest: Manifest) -> None:
-    if manifest.schema > migrations.latest_version():
-        raise FormatError(
-            f"{path}: its tables have version {manifest.schema}; this program knows up to "
-            f"{migrations.latest_version()}.",
-            "It was written by a newer workbench: install that one.",
-        )
-    there = {part.name for part in schema.parts(manifest.schema)}
-    known = {part.name for part in PARTS if part.table in there}
-    names = {member.name for member in manifest.members}
-    wrong = names - known or known - names - set(CALLS)
-    if manifest.schema < migrations.OLDEST or wrong:
-        differing = ", ".join(sorted(wrong)) or f"version {manifest.schema} of the tables"
-        raise FormatError(f"{path}: workbench did not write this: {differing}.", "Get another copy of it.")
-
-
-def _require_room(target: Path, manifest: Manifest) -> None:
-    require_local(target.parent)
-    wanted = sum(member.bytes for member in manifest.members)
-    free = shutil.disk_usage(target.parent).free
-    if wanted > free:
-        raise StoreError(
-            f"{target}: the archive holds {wanted >> 20:,} MiB of rows, but only {free >> 20:,} MiB are free.",
-            "Free some space.",
-        )
-
-
-def _fill_database(archive: Archive, path: Path) -> None:
-    new = NewDatabase(path, archive.manifest.schema)
-    reading = _ArchiveReading(archive, new)
-    try:
-        new.fill(reading.parts())
-    except ArchiveRefused as error:
-        raise reading.refused(str(error)) from error
-    new.bring_up_to_date()
-
-
-def _derive_states(database: Path) -> None:
-    with opened_project(database) as project:
-        recompute(project)
-
-
-def _require_valid_sets(archive: Archive, database: Path) -> None:
-    with opened_project(database) as project:
-        for found in sets.all_sets(project.database.reader()):
-            try:
-                SetName.parse(found.name)
-                comparing.settings_of(found)
-                comparing.report_of(found)
-            except (StoreError, UsageError) as error:
-                raise archive.damaged(f"a set is invalid: {error}") from error
-
-
-class _PlacedRow(NamedTuple):
-    member: Member
-    line: int
-    row: _Row
-
-
-class _ArchiveReading:
-    def __init__(self, archive: Archive, new: NewDatabase) -> None:
-        self._archive, self._new = archive, new
-        self._members = {member.name: member for member in archive.manifest.members}
-        self._last: _PlacedRow | None = None
-
-    def parts(self) -> Iterator[tuple[ArchiveTable, Iterable[_Row]]]:
-        parts = [part for part in PARTS if part.name in self._members]
-        for part in parts:
-            self._require_columns(part)
-        for part in parts:
-            if part.name == EVENTS[0]:
-                yield part, self._event_rows()
-            elif part.name not in EVENTS:
-                yield part, self._remember_last(self._member_rows(part.name))
-        self._last = None
-
-    def _event_rows(self) -> Iterator[_Row]:
-        names = list(self._members[EVENTS[0]].columns)
-        for row in self._remember_last(merge(*map(self._member_rows, EVENTS), key=lambda placed: placed.row[0])):
-            require_event(dict(zip(names, row, strict=True)))
-            yield row
-
-    def refused(self, why: str) -> FormatError:
-        last = self._last
-        return self._archive.damaged(why) if last is None else self._archive.damaged(why, last.member, last.line)
-
-    def _require_columns(self, part: ArchiveTable) -> None:
-        member, wanted = self._members[part.name], self._new.columns(part)
-        if list(member.columns.items()) != list(wanted.items()):
-            differing = ", ".join(sorted(member.columns.keys() ^ wanted.keys())) or "their kinds or their order"
-            raise self._archive.damaged(f"its columns are not those of its table: {differing}", member)
-
-    def _member_rows(self, name: str) -> Iterator[_PlacedRow]:
-        member = self._members[name]
-        return (_PlacedRow(member, number, row) for number, row in self._archive.rows(member))
-
-    def _remember_last(self, rows: Iterable[_PlacedRow]) -> Iterator[_Row]:
-        for placed in rows:
-            self._last = placed
-            yield placed.row
-
-
 # -- Replacing a database by a backup: checked first, and the replaced file is kept.
 
 
@@ -300,18 +148,18 @@ _CHUNK = 1 << 22
 
 
 def restore_backup(path: Path, target: Path) -> Restored:
-    """Create a database from a backup or an archive; a backup replaces the file at ``target``, which is kept.
+    """Create a database from a backup or an archive; the file at ``target`` is replaced, and kept.
 
     Args:
         path: The backup or the archive.
-        target: The database. An archive is restored only to a path that doesn't exist.
 
     Raises:
-        FormatError: The archive is damaged, was written by a newer version, or ``path`` is neither.
+        FormatError: ``path`` is not a database.
         StoreError: The backup is damaged or of a newer version; one of the two files is open; or the disk is full.
     """
+    require_input(path)
     if not path.is_file() or not is_database(path):
-        return restore(path, target)
+        raise FormatError(f"{path} is not a database.", "Name a backup, or an archive of this version.")
     real = Path(os.path.realpath(target))
     _require_source(path, real)
     _require_place(real)
@@ -328,9 +176,7 @@ def restore_backup(path: Path, target: Path) -> Restored:
     return Restored(
         database=path_text(target),
         rows=rows,
-        left_out={},
         schema=schema,
-        code_version=None,
         kept=tuple(map(path_text, kept)),
     )
 

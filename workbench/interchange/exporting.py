@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
@@ -16,11 +17,12 @@ from workbench.core.code import SolutionResult
 from workbench.core.database import events
 from workbench.core.database.selection import check_names, dataset_names
 from workbench.core.errors import UsageError, opt
+from workbench.core.files import part_folder
 from workbench.core.item import StoredItem
 from workbench.core.label import LabelLine, pseudonym
 from workbench.core.options import Force, Options, Where, Whole, argument, option
 from workbench.core.progress import stepping
-from workbench.core.project import Project
+from workbench.core.project import Project, open_project, opened_project
 from workbench.core.selection import Condition, Selection, selection_of
 from workbench.core.states import current_events
 from workbench.core.verdict import GoldChoice
@@ -41,10 +43,11 @@ from workbench.data.formats.writing import (
 )
 from workbench.data.store import reading as store
 from workbench.data.store.reading import stream_items
-from workbench.interchange.archive import write_archive
-from workbench.interchange.records import ExportReport
+from workbench.interchange.records import ArchiveWritten, ExportReport
+from workbench.interchange.store import archiving
 from workbench.interchange.training_files import PairLines, SftLines
 from workbench.labelling.label_export import ROLES, LabelIndex, current_lines
+from workbench.labelling.ledger import recompute
 
 __all__ = ["FORMATS", "TABLES", "ExportFormat", "ExportOptions", "ExportReport", "Table", "export", "format_of"]
 
@@ -80,7 +83,7 @@ _FORMAT_MEANINGS: Final[dict[ExportFormat, str]] = {
     "labels": "labels, one per line, to be read back",
     "label-studio": "items with labels, for Label Studio",
     "argilla": "items with labels, for Argilla",
-    "workbench": "an archive of everything, to be restored",
+    "workbench": "an archive of everything: a database",
 }
 
 
@@ -433,6 +436,46 @@ def archive(request: Request) -> ExportReport:
     return request.report(written.written, archive=written)
 
 
+def write_archive(
+    project: Project, path: Path, *, checks: bool = False, calls: bool = True, force: bool = False
+) -> ArchiveWritten:
+    """Write the whole project as of one moment into a new database; the file appears whole or not at all.
+
+    An archive is private to its owner: it has people's names and all that is stored about them. It never holds the
+    database's secret or logins.
+
+    Args:
+        checks: Include items that are checks and the answers to them; anyone with the archive can tell which they are.
+        calls: Include the requests to model servers and their responses.
+        force: Replace an existing file.
+
+    Raises:
+        FormatError: The file exists and ``force`` is not set, or can't be written.
+        StoreError: The file belongs to the database itself, or the disk is full.
+        UsageError: The name ends in ``.gz``.
+    """
+    project.database.require_other(path)
+    if path.suffix == ".gz":
+        raise UsageError(f"{path}: an archive is a database.", "Use a name that ends in .db.")
+    with new_file(path, force=force) as file, part_folder(path.with_name(f"{path.name}-rows")) as part:
+        made = part / "archive.db"
+        open_project(made, create=True).close()
+        with project.database.reading() as reader:
+            archiving.copy_rows(reader, made, archiving.Conditions(checks=checks), calls=calls)
+            left_out = {
+                "checks": 0 if checks else archiving.count(reader, "check_items"),
+                "responses": 0 if calls else archiving.count(reader, "responses"),
+                "unfinished imports": archiving.count(reader, "imports", "state = 'running'"),
+            }
+        with opened_project(made) as archived:
+            recompute(archived)
+        archiving.close_log(made)
+        rows = archiving.row_counts(made)
+        with made.open("rb") as whole:
+            shutil.copyfileobj(whole, file)
+    return ArchiveWritten(rows=rows, left_out={what: number for what, number in left_out.items() if number})
+
+
 def _write_for_tool(request: Request, element: _Element) -> ExportReport:
     lines: dict[tuple[str | None, str | None, str], list[LabelLine]] = {}
     for line in current_lines(request.project, names=request.options.names):
@@ -485,7 +528,7 @@ _WRITERS: Final[dict[ExportFormat, _Format]] = {
 _ENDINGS: Final[dict[str, tuple[ExportFormat, ...]]] = {
     ".csv": ("csv",),
     ".parquet": ("parquet",),
-    ".zip": ("workbench",),
+    ".db": ("workbench",),
     ".jsonl": ("verifybench", "verifybench-fixed", "jsonl", "sft", "pairs", "labels"),
     ".json": ("label-studio", "argilla"),
 }

@@ -1,69 +1,21 @@
-"""Lines and reports of exports, and the content of archives."""
+"""Lines and reports of exports, archives and merges."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Final, Literal
+from typing import Final, Literal
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
 from workbench.core.code import NotRun
-
-# -- Archives: their content besides rows.
-
-
-ColumnType = Literal["INTEGER", "REAL", "TEXT", "BLOB"]
-"""SQLite's type of a column."""
-FORMAT: Final = "workbench-archive"
-VERSION: Final = 1
-"""Version of the archive format, apart from its tables (`Manifest.schema`)."""
-_Count = Annotated[int, Meta(ge=0)]
-
-
-class Member(Struct, frozen=True, kw_only=True):
-    """One file of an archive, JSON Lines: one row of the database per line.
-
-    Attributes:
-        name: The file is ``NAME.jsonl``.
-        columns: Content of each line, in this order. Bytes (BLOB) are base64; an infinite number is ``"Inf"`` or
-            ``"-Inf"``.
-        lines: Number of lines.
-        bytes: The file's length in bytes.
-        sha256: The SHA-256 of its bytes, as hexadecimal digits.
-    """
-
-    name: Annotated[str, Meta(pattern="^[a-z_]{1,60}$")]
-    columns: dict[str, ColumnType]
-    lines: _Count
-    bytes: _Count
-    sha256: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
-
-
-class Manifest(Struct, frozen=True, kw_only=True):
-    """``manifest.json`` of an archive.
-
-    Attributes:
-        version: See `VERSION`.
-        schema: The version of the database's tables.
-        code_version: Version of the program that wrote it.
-        left_out: Kind of data omitted from the archive -> number of rows.
-        members: All other files, in the order in which they are read back.
-    """
-
-    format: Literal["workbench-archive"] = FORMAT
-    version: Annotated[int, Meta(ge=1)] = VERSION
-    schema: Annotated[int, Meta(ge=1)]
-    code_version: str
-    left_out: dict[str, int]
-    members: tuple[Member, ...]
 
 
 class ArchiveWritten(Struct, frozen=True, kw_only=True):
     """The contents written to an archive.
 
     Attributes:
-        rows: Name of a member -> number of its lines.
-        left_out: See `Manifest`.
+        rows: Part of the archive, such as ``items`` -> its number of rows.
+        left_out: Kind of data omitted from the archive -> number of rows.
     """
 
     rows: dict[str, int]
@@ -78,18 +30,14 @@ class Restored(Struct, frozen=True, kw_only=True):
     """``workbench restore --json``.
 
     Attributes:
-        rows: Name of a member -> number of restored rows; a backup's rows are counted under the same names.
-        left_out: Data omitted from the archive, see `Manifest`.
-        schema: Version of the tables in the archive or the backup.
-        code_version: Version of the program that wrote an archive; a backup doesn't record it.
+        rows: Part of an archive -> number of restored rows.
+        schema: Version of the tables in the backup.
         kept: New names of the replaced database and its logs.
     """
 
     database: str
     rows: dict[str, int]
-    left_out: dict[str, int]
     schema: int
-    code_version: str | None
     kept: tuple[str, ...] = ()
 
 

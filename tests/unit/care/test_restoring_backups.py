@@ -23,7 +23,7 @@ from workbench.core.database.backup import backup
 from workbench.core.database.connection import Database
 from workbench.core.errors import FormatError, StoreError
 from workbench.core.project import open_project
-from workbench.interchange.archive import write_archive
+from workbench.interchange.exporting import write_archive
 
 
 @pytest.fixture
@@ -238,13 +238,12 @@ def test_no_second_restore_has_the_name_of_the_first(home: Path) -> None:
     assert models(home / "p.db") == 1
 
 
-def test_an_archive_still_needs_a_new_name(home: Path) -> None:
+def test_an_archive_is_restored_as_a_backup(home: Path) -> None:
     with closing(open_project(home / "p.db")) as project:
         write_archive(project, home / "a.db")
-    with pytest.raises(StoreError, match="exists"):
-        restore_backup(home / "a.db", home / "p.db")
-    assert restore_backup(home / "a.db", home / "new.db").rows["items"] == 6
-    assert models(home / "new.db") == 1
+    report = restore_backup(home / "a.db", home / "p.db")
+    assert (report.kept, report.rows["items"]) == ((str(home / "p.db.before-restore-1"),), 6)
+    assert models(home / "p.db") == 1
 
 
 @pytest.mark.parametrize("moment", ["kept", "replaced"])

@@ -57,15 +57,14 @@ class RestoreOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def restore_command(options: RestoreOptions) -> Output:
-    """Restore a backup, or create a new database from an archive (export --format workbench).
+    """Replace a database by a backup, or by an archive (export --format workbench).
 
-    A backup replaces the file at DB. The replaced file is kept next to it under another name, with its log. DB must not
-    be open anywhere. The backup is checked first and never changed. To continue with a file that was copied over the
-    database by hand, name DB twice.
+    The backup replaces the file at DB, which is kept next to it under another name, with its log. DB must not be open
+    anywhere. The backup is checked first and never changed. To continue with a file that was copied over the database
+    by hand, name DB twice.
 
-    An archive needs a new file name. Items, labels, verdicts, sets and metrics are those of the original database. Data
-    of an older version is migrated. Verifiers of an archive may name servers and templates: they are used only after
-    you accept them here.
+    Data of an older version is migrated. Verifiers of an archive may name servers and templates: they are used only
+    after you accept them here.
     """
     from workbench.care.backups import restore_backup
 
@@ -73,8 +72,6 @@ def restore_command(options: RestoreOptions) -> Output:
         report = restore_backup(options.file, Path(options.database))
     if report.kept:
         say(f"The replaced file is kept: {', '.join(report.kept)}")
-    if report.left_out:
-        say("The archive was written without: " + ", ".join(f"{n} {what}" for what, n in report.left_out.items()))
     rows = report.rows
     return Output(
         report,

@@ -254,7 +254,7 @@ def export_command(project: Project, options: ExportOptions) -> Output:
     """Write items, labels, verdicts, outcomes of tests or the project to a file; compressed when its name ends in .gz.
 
     FILE may be - for standard output, with --format. Otherwise the file's name implies the format where it can: .csv,
-    .parquet, .zip (an archive). Several formats end in .jsonl or .json: name one with --format.
+    .parquet, .db (an archive). Several formats end in .jsonl or .json: name one with --format.
 
     verifybench is the released schema: an imported file comes back byte for byte, with annotators' labels if there are
     any (--gold imported leaves them out). verifybench-fixed has the two type fields the right way round. csv, parquet
@@ -263,8 +263,8 @@ def export_command(project: Project, options: ExportOptions) -> Output:
 
     sft and pairs are for training. sft writes conversations; with --where verdict=correct, only completions that
     verifiers call correct. pairs writes a correct and an incorrect completion of the same question, by gold or, with
-    --verifier NAME, by that verifier's verdicts. The format workbench is an archive of everything, which workbench
-    restore turns into an equal database. Protect it like the database.
+    --verifier NAME, by that verifier's verdicts. The format workbench is an archive of everything: a database.
+    Protect it like the original.
 
     CSV cells are data: a spreadsheet may read a cell that begins with =, +, - or @ as a formula.
     """

@@ -17,7 +17,7 @@ from workbench.core.database.failures import explained
 from workbench.core.errors import Command, StoreError
 from workbench.core.health import TableRescued
 from workbench.core.progress import stepping
-from workbench.interchange.store.archiving import PARTS, count
+from workbench.interchange.store.archiving import PARTS
 
 # -- Placeholders for lost rows, so that rows that refer to them are kept, above all labels.
 
@@ -287,7 +287,7 @@ _MAGIC = b"SQLite format 3\0"
 
 
 def is_database(path: Path) -> bool:
-    """Return whether a file begins like a SQLite database; an empty file counts as a database, not as an archive."""
+    """Return whether a file begins like a SQLite database; an empty file counts as one, too."""
     try:
         with path.open("rb") as file:
             return file.read(len(_MAGIC)) in (_MAGIC, b"")
@@ -327,8 +327,3 @@ def prepare_backup(copy: Path, source: Path) -> int:
                 command=Command(f"rescue {shlex.quote(str(source))} OUT"),
             ) from error
     return version
-
-
-def row_counts(path: Path) -> dict[str, int]:
-    with closing(sqlite3.connect(path)) as connection:
-        return {part.name: count(connection, part.table, part.rows or "1") for part in PARTS}

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from workbench.core.code import CodeRecord, Record, SolutionRecord
-from workbench.core.errors import Command, FormatError, UsageError, opt
+from workbench.core.errors import FormatError, UsageError, opt
 from workbench.core.item import ItemRecord, Refusal
 from workbench.data.formats import label_studio, peers
 from workbench.data.formats.code import kinds
@@ -156,7 +156,7 @@ def plan_file(
             )
         return _fixed_fields_plan(path, own, container, max_line, usual)
     if container != "xlsx" and first_bytes(path).startswith(ZIP):
-        raise FormatError(f"{path}: it is a zip file.", "Unpack it; an archive", Command("restore NEW.db FILE"))
+        raise FormatError(f"{path}: it is a zip file.", "Unpack it.")
     keys, sample = _first_rows(path, container, max_line)
     own = (kinds.kind_of(keys) or logs.detect_rows(sample)) if guess else None
     if own is not None:

@@ -174,7 +174,7 @@ def test_only_an_unknown_name_gets_a_suggestion() -> None:
 
 @pytest.mark.parametrize(
     ("name", "found"),
-    [("a.csv", "csv"), ("a.CSV.gz", "csv"), ("out.parquet", "parquet"), ("a.b.zip", "workbench")],
+    [("a.csv", "csv"), ("a.CSV.gz", "csv"), ("out.parquet", "parquet"), ("a.b.db", "workbench")],
 )
 def test_a_file_s_name_says_its_format(name: str, found: str) -> None:
     assert format_of(Path(name)) == found

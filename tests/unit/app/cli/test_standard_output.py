@@ -118,7 +118,7 @@ def test_bytes_of_any_format_go_through_a_pipe(database: Path, tmp_path: Path) -
     (tmp_path / "out").mkdir()
     command = [sys.executable, "-m", "workbench", "export", str(database), "-", "--format", "workbench"]
     piped = subprocess.run(command, capture_output=True, check=True, cwd=tmp_path / "out")
-    assert piped.stdout.startswith(b"PK")
-    (tmp_path / "p.zip").write_bytes(piped.stdout)
-    assert run("restore", tmp_path / "again.db", tmp_path / "p.zip").returncode == 0
+    assert piped.stdout.startswith(b"SQLite format 3")
+    (tmp_path / "p.db").write_bytes(piped.stdout)
+    assert run("restore", tmp_path / "again.db", tmp_path / "p.db").returncode == 0
     assert list((tmp_path / "out").iterdir()) == []

@@ -6,16 +6,13 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-import pytest
-
 from tests.helpers import make_project, merge, numbered
 from workbench.care.backups import restore_backup
 from workbench.care.doctor import examine
 from workbench.care.rescuing import rescue
 from workbench.core.database import events
-from workbench.core.errors import StoreError
 from workbench.core.project import Project, open_project
-from workbench.interchange.archive import write_archive
+from workbench.interchange.exporting import write_archive
 from workbench.labelling.annotating import AnnotationSession
 from workbench.labelling.answers import Answer
 from workbench.labelling.bundling import bundle
@@ -109,8 +106,8 @@ def test_events_are_as_given_however_they_came(tmp_path: Path) -> None:
     merge(project, tmp_path / "bob.db")
     assert digests_right(project) == count + 1
 
-    write_archive(project, tmp_path / "a.zip")
-    restore_backup(tmp_path / "a.zip", tmp_path / "restored.db")
+    write_archive(project, tmp_path / "a.db")
+    restore_backup(tmp_path / "a.db", tmp_path / "restored.db")
     with closing(open_project(tmp_path / "restored.db")) as restored:
         assert digests_right(restored) == count + 1
         assert list(events.all_events(restored.database.reader())) == list(events.all_events(project.database.reader()))
@@ -119,13 +116,3 @@ def test_events_are_as_given_however_they_came(tmp_path: Path) -> None:
     assert (found.changed_labels, found.is_whole) == ([], True)
     with closing(open_project(tmp_path / "rescued.db")) as rescued:
         assert digests_right(rescued) == count + 1
-
-
-def test_what_is_not_as_given_is_in_no_archive(tmp_path: Path) -> None:
-    project = labelled(tmp_path)
-    project.close()
-    change(project.path, "verdict = 'incorrect'")
-    with pytest.raises(StoreError, match=r"row 1 can.t be archived: digest: it is not what was given") as refused:
-        write_archive(project, tmp_path / "a.zip")
-    assert "workbench doctor" in refused.value.hint
-    assert not (tmp_path / "a.zip").exists()

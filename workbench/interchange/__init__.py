@@ -1,6 +1,6 @@
 """Import and export of a whole project.
 
-importing: any format of `data.formats`. exporting: items, labels, verdicts, in every form.
+importing: any format of `data.formats`. exporting: items, labels, verdicts, in every form, and archives.
 training_files: files for training.
 
 judging_files, row_files, solution_rows, partitions: files judged without a database.
@@ -9,6 +9,5 @@ code_counts: counts of a file's code problems.
 
 merging: runs and evolutions of other machines.
 
-archive: a project in one file. records: lines of files, and reports. store: rows of an archive, and of another
-database.
+records: lines of files, and reports. store: rows of an archive, and of another database.
 """

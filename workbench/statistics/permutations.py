@@ -20,7 +20,7 @@ permutations' mean and variance.
 
 from __future__ import annotations
 
-from math import erfc, prod, sqrt
+from math import erfc, exp, prod, sqrt
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -292,7 +292,11 @@ def _log_choices(number: int, most: int) -> FloatArray:
 
 
 def _sampled_p(cell: _GroupTotals, generator: np.random.Generator) -> float:
-    """Return (1 + extreme permutations) / (1 + drawn permutations), drawing them in `STAGES`."""
+    """Return (1 + extreme permutations) / (1 + drawn permutations), drawing them in `STAGES`. If none can be expected to
+    be extreme, none is drawn.
+    """
+    if _tail_bound(cell) < _SMALLEST_P:
+        return 1 / (1 + STAGES[-1][0])
     deals = far = 0
     for goal, enough in STAGES:
         kinds = len(cell.pool.often) + (0 if cell.blocks is None else len(cell.blocks.often))
@@ -304,6 +308,29 @@ def _sampled_p(cell: _GroupTotals, generator: np.random.Generator) -> float:
         if far >= enough:
             break
     return (1 + far) / (1 + deals)
+
+
+def _tail_bound(cell: _GroupTotals) -> float:
+    """Return an upper bound on the share of permutations with a statistic as extreme as the observed one.
+
+    It is Bernstein's inequality, which also holds for drawing without replacement (Hoeffding, "Probability inequalities
+    for sums of bounded random variables", JASA 58, 1963), with the least variance that a permutation can have.
+    """
+    pool, blocks = cell.pool, cell.blocks
+    number = int(pool.often.sum())
+    order = np.argsort(pool.variance)
+    before = np.cumsum(pool.often[order]) - pool.often[order]
+    least = float(np.clip(pool.drawn - before, 0, pool.often[order]) @ pool.variance[order])
+    spread = min(pool.drawn, number - pool.drawn) * float(pool.often @ pool.excess**2) / max(number, 1)
+    most = float(np.abs(pool.excess).max(initial=0))
+    if blocks is not None:
+        least += float(blocks.often @ np.minimum.reduceat(blocks.variance, blocks.first))
+        spread += float(np.repeat(blocks.often / blocks.number, blocks.number) @ blocks.excess**2)
+        most = max(most, float(np.abs(blocks.excess).max()))
+    if min(least, spread, cell.variance) <= _ROUNDING:
+        return 1.0
+    far = abs(cell.excess) * sqrt(least / cell.variance)
+    return 2 * exp(-(far**2) / (2 * (spread + most * far / 3)))
 
 
 def _draw_permutations(cell: _GroupTotals, deals: int, generator: np.random.Generator) -> Totals:

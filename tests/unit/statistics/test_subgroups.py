@@ -344,6 +344,25 @@ def test_a_p_value_is_never_zero_and_the_same_for_the_same_seed(monkeypatch: pyt
     assert weak[0] == weak[1] != weak[2]
 
 
+def test_groups_far_apart_have_the_p_of_all_draws_without_any(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = np.random.default_rng(3)
+    size, group, scope = np.full(1_000, 2), np.repeat([0, 1], [300, 700]), np.zeros(1_000, dtype=np.int64)
+    apart = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3)
+    cases = [draw.binomial(size, np.where(group == 0, 0.6 + by, 0.6)) for by in apart]
+    bounds, bound = list[float](), subgroups._tail_bound
+    monkeypatch.setattr(subgroups, "_tail_bound", lambda cell: bounds.append(bound(cell)) or bounds[-1])
+    monkeypatch.setattr(subgroups, "STAGES", ((99, 0),))
+    monkeypatch.setattr(subgroups, "MOST_WAYS", 1)
+    drawn = [of_pieces(size, right, group, scope)[1] for right in cases]
+    monkeypatch.setattr(subgroups, "MOST_WAYS", 1 << 21)
+    counted = [of_pieces(size, right, group, scope)[1].p for right in cases]
+    assert all(p <= max(most, 1e-12) for p, most in zip(counted, bounds[1::2], strict=True))
+    monkeypatch.setattr(subgroups, "MOST_WAYS", 1)
+    monkeypatch.setattr(subgroups, "_draw_permutations", lambda *_: pytest.fail("drawn"))
+    assert of_pieces(size, cases[-1], group, scope)[1] == drawn[-1]
+    assert drawn[-1].p == 1 / 100
+
+
 def test_in_a_tree_tests_count_only_in_families_that_stand_out() -> None:
     p = [0.001, 0.5, 0.04, 0.6, 0.2, 0.7]
     families = ["a", "a", "b", "b", "c", "c"]

@@ -21,7 +21,7 @@ from typing import Any
 
 from bench.figures import median, report
 from bench.synthetic import FULL, cached, verifier
-from workbench.core.database import column_files
+from workbench.core.files import cache_folder
 from workbench.core.project import Project, open_project
 from workbench.core.verdict import Outcome, OutcomeCode, Verdict
 from workbench.measuring.accuracy import accuracy
@@ -50,14 +50,14 @@ Cell = tuple[str, str | None]
 def main() -> None:
     """Measure and print."""
     with _copy(cached(FULL, runs=RUNS)) as path:
-        shutil.rmtree(column_files.folder(path), ignore_errors=True)
+        shutil.rmtree(cache_folder(path), ignore_errors=True)
         cold = _in_a_process(path, "first")
         report("breakdown_cold", cold["seconds"], "s", _COLD_S)
         report("breakdown_drawn", _in_a_process(path, "drawn")["seconds"], "s", _DRAWN_S)
         report("breakdown_cold_memory", cold["megabytes"], "MB")
         from_file = [_in_a_process(path, "first") for _ in range(_ROUNDS)]
         report("breakdown_from_file", median([1000 * found["seconds"] for found in from_file]), "ms", _FILE_MS)
-        size = sum(file.stat().st_size for file in column_files.folder(path).iterdir())
+        size = sum(file.stat().st_size for file in cache_folder(path).iterdir())
         report("breakdown_file_size", size / 2**20, "MiB")
         changed = _in_a_process(path, "changes")
         report("breakdown_warm", changed["warm"], "ms", _WARM_MS)

@@ -10,13 +10,13 @@ from pathlib import Path
 from workbench.benchmarks.building.freezing import sets_finding
 from workbench.care.rescuing import copy_readable
 from workbench.care.store import anatomy
-from workbench.core.database import column_files, migrations
+from workbench.core.database import migrations
 from workbench.core.database.backup import backup, check, free_name, put_in_place
 from workbench.core.database.connection import interruptibly
 from workbench.core.database.failures import go_back
 from workbench.core.database.looking import ReadOnlyDatabase, opened_read_only
 from workbench.core.errors import Command, StoreError, WorkbenchError
-from workbench.core.files import part_folder
+from workbench.core.files import cache_folder, part_folder
 from workbench.core.health import Finding, Repaired
 from workbench.core.progress import Stopped, stepping
 from workbench.core.project import Project, opened_project
@@ -128,7 +128,7 @@ def repair(path: Path) -> Repaired:
                 done.append(f"States of {recompute(project):,} tasks were derived from their events.")
     if "integrity" in names or names & _BESIDE:
         # Files of another history are useless.
-        shutil.rmtree(column_files.folder(path), ignore_errors=True)
+        shutil.rmtree(cache_folder(path), ignore_errors=True)
     if names & _BESIDE:
         done.append("The column files were removed; they are rewritten when needed.")
     return Repaired(done=done, kept=[path_text(place) for place in kept])

@@ -117,6 +117,11 @@ def require_own_folder(path: Path) -> None:
     _require_owner(about, path)
 
 
+def cache_folder(database: Path) -> Path:
+    """Return the folder for what is derived from a database; it is safe to delete at any time."""
+    return Path(f"{database.resolve()}.columns")
+
+
 def require_plain(path: Path) -> None:
     """Check that a path is a regular file without a second hard link; the owner doesn't matter, and a missing file is
     accepted.

@@ -292,8 +292,8 @@ def _log_choices(number: int, most: int) -> FloatArray:
 
 
 def _sampled_p(cell: _GroupTotals, generator: np.random.Generator) -> float:
-    """Return (1 + extreme permutations) / (1 + drawn permutations), drawing them in `STAGES`. If none can be expected to
-    be extreme, none is drawn.
+    """Return (1 + extreme permutations) / (1 + drawn permutations), drawing them in `STAGES`. If none can be expected
+    to be extreme, none is drawn.
     """
     if _tail_bound(cell) < _SMALLEST_P:
         return 1 / (1 + STAGES[-1][0])

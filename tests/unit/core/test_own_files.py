@@ -13,11 +13,11 @@ from tests.helpers import make_project, numbered
 from workbench.app.tui.pictures import write_screenshot
 from workbench.config import file as settings
 from workbench.config.verifiers import save_verifier
-from workbench.core.database import column_files
 from workbench.core.errors import RunError, StoreError, UsageError
-from workbench.core.files import NotOwnFileError, append_own, open_own, read_own, whole_file
+from workbench.core.files import NotOwnFileError, append_own, cache_folder, open_own, read_own, whole_file
 from workbench.core.project import open_project
 from workbench.measuring import browsing
+from workbench.measuring.columns import ColumnMemory
 from workbench.runs import liveness
 
 ANOTHER = 65534
@@ -119,14 +119,15 @@ def test_a_log_of_the_database_is_not_followed(tmp_path: Path, victim: Path, put
 @hostile
 @pytest.mark.parametrize("what", ["folder", "part"])
 def test_columns_are_read_anew(tmp_path: Path, victim: Path, put: Callable[[Path, Path], None], what: str) -> None:
-    folder = column_files.folder(tmp_path / "p.db")
+    folder = cache_folder(tmp_path / "p.db")
     if what == "part":
         folder.mkdir()
-    place, leads = (folder, victim.parent) if what == "folder" else (folder / "items", victim)
+    place, leads = (folder, victim.parent) if what == "folder" else (folder / "items.npz", victim)
     if what == "folder" and put is _hard_link:
         leads = victim
     put(place, leads)
-    assert column_files.read(folder / "items") is None
+    project = make_project(tmp_path, numbered(2))
+    assert ColumnMemory(project.database)._load(None) is None
 
 
 @hostile

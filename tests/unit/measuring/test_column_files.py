@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import random
 import shutil
@@ -10,22 +11,24 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.helpers import make_project, numbered
 from tests.unit.measuring.plain_columns import agree
 from tests.unit.measuring.scored_runs import add_complete_run
 from workbench.care.backups import diagnosis
-from workbench.core.database import column_files, generation
+from workbench.core.database import generation
 from workbench.core.database.backup import backup
 from workbench.core.errors import StoreError
+from workbench.core.files import cache_folder
 from workbench.core.project import Project, open_project
 from workbench.core.verdict import Outcome, OutcomeCode, Verdict
+from workbench.data.store import columns as stored
 from workbench.labelling import coordinating
-from workbench.measuring import column_tables
 from workbench.measuring import columns as column_memory
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.columns import ColumnMemory, Columns, columns
+from workbench.measuring.columns import ColumnMemory, Columns, _decoded_part, columns, put_in
 from workbench.runs.store import verdicts
 from workbench.statistics.records.report import AccuracyRow
 
@@ -50,14 +53,14 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many rows each look at the database gave."""
     found: list[int] = []
     for name in ("read_items", "read_verdicts"):
-        original = getattr(column_tables, name)
+        original = getattr(stored, name)
 
-        def counted(*asked: object, original: object = original) -> column_tables.ColumnTable:
-            table: column_tables.ColumnTable = original(*asked)  # type: ignore[operator]
+        def counted(*asked: object, original: object = original) -> stored.Table:
+            table: stored.Table = original(*asked)  # type: ignore[operator]
             found.append(table.rows)
             return table
 
-        monkeypatch.setattr(column_tables, name, counted)
+        monkeypatch.setattr(stored, name, counted)
     return found
 
 
@@ -68,7 +71,7 @@ def later(project: Project) -> Columns:
 
 
 def kept(project: Project) -> list[str]:
-    return sorted(path.name for path in column_files.folder(project.path).glob("*"))
+    return sorted(path.name for path in cache_folder(project.path).glob("*"))
 
 
 def state(project: Project) -> tuple[bool, str]:
@@ -79,7 +82,7 @@ def state(project: Project) -> tuple[bool, str]:
 def test_the_next_process_reads_nothing_from_the_database(project: Project, reads: list[int]) -> None:
     assert state(project) == (True, "none kept")
     agree(columns(project), project, (1,))
-    assert kept(project) == ["items", "run-1"]
+    assert kept(project) == ["items.npz", "run-1.npz"]
     reads.clear()
     agree(later(project), project, (1,))
     assert reads == []
@@ -90,7 +93,7 @@ def test_the_next_process_reads_nothing_from_the_database(project: Project, read
 def test_a_file_under_another_runs_name_is_passed_over(project: Project) -> None:
     add_complete_run(project, "w", [(item, Verdict(outcome=Outcome.CORRECT)) for item in range(1, ITEMS)])
     agree(columns(project), project, (1, 2))
-    first, second = (column_files.folder(project.path) / name for name in ("run-1", "run-2"))
+    first, second = (cache_folder(project.path) / name for name in ("run-1.npz", "run-2.npz"))
     content = first.read_bytes()
     first.write_bytes(second.read_bytes())
     second.write_bytes(content)
@@ -101,7 +104,7 @@ def test_a_file_under_another_runs_name_is_passed_over(project: Project) -> None
 def test_what_is_not_worth_a_file_has_none(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(column_memory, "WORTH", ITEMS + 1)
     agree(columns(project), project, (1,))
-    assert not column_files.folder(project.path).exists()
+    assert not cache_folder(project.path).exists()
 
 
 def test_only_changed_rows_are_read_again(project: Project, reads: list[int]) -> None:
@@ -161,20 +164,26 @@ def test_figures_are_counted_again_only_where_something_changed(
     assert counted == ["w"]
 
 
-@pytest.mark.parametrize("part", ["items", "run-1"])
-def test_a_damaged_file_is_passed_over(project: Project, part: str) -> None:
+@pytest.mark.parametrize("run", [None, 1])
+def test_a_damaged_file_is_passed_over(project: Project, run: int | None) -> None:
     agree(columns(project), project, (1,))
-    path = column_files.folder(project.path) / part
+    path = cache_folder(project.path) / ("items.npz" if run is None else "run-1.npz")
     whole = path.read_bytes()
-    draw = random.Random(part)
+    said = _decoded_part(run, whole)
+    assert said is not None
+    draw = random.Random(run)
     broken = [whole[:length] for length in (0, 3, 8, 40, len(whole) // 2, len(whole) - 1)]
     for _ in range(60):
         place = draw.choice((draw.randrange(60), draw.randrange(len(whole))))
         broken.append(whole[:place] + bytes([whole[place] ^ 1 << draw.randrange(8)]) + whole[place + 1 :])
-    broken += [b"", b"{}", whole + b"0", whole[:4] * 100]
-    for found in broken:
-        path.write_bytes(found)
-        assert column_files.read(path) is None
+    broken += [b"", b"{}", whole[:4] * 100]
+    for content in broken:
+        found = _decoded_part(run, content)
+        # Dates in the archive, for example, don't matter.
+        if found is not None:
+            assert found.table.names == said.table.names
+            assert put_in(said.table, [(slice(0, said.table.rows), found.table)]).columns == said.table.columns
+    path.write_bytes(broken[4])
     assert state(project)[1].endswith("1 damaged or of another history, passed over")
     agree(later(project), project, (1,))
     assert path.read_bytes() == whole
@@ -182,15 +191,13 @@ def test_a_damaged_file_is_passed_over(project: Project, part: str) -> None:
 
 def test_a_file_of_another_schema_or_program_is_passed_over(project: Project) -> None:
     agree(columns(project), project, (1,))
-    path = column_files.folder(project.path) / "items"
-    found = column_files.read(path)
-    assert found is not None
-    for field, value in (("schema", 4), ("format", 99), ("token", "00"), ("version", 77)):
-        head = column_files.ColumnHeader(
-            **{name: getattr(found.head, name) for name in found.head.__struct_fields__} | {field: value}
-        )
-        wrong = {**found.columns, "final": memoryview(bytes(len(found.columns["final"])))}
-        column_files.write(path, column_files.ColumnPart(head=head, columns=wrong))
+    path = cache_folder(project.path) / "items.npz"
+    with np.load(path) as archive:
+        found = dict(archive)
+    about = json.loads(found.pop("about").tobytes())
+    found["final"] = np.zeros_like(found["final"])
+    for change in ({"schema": 4}, {"names": 1}, {"mark": [about["mark"][0], "AA=="]}, {"mark": [77, "AA=="]}):
+        np.savez(path, about=np.frombuffer(json.dumps(about | change).encode(), dtype=np.uint8), **found)
         agree(later(project), project, (1,))
 
 
@@ -199,12 +206,12 @@ def test_a_restored_backup_is_another_history(project: Project, tmp_path: Path) 
     backup(project.database, copy)
     agree(columns(project), project, (1,))
     coordinating.exclude(project, [3, 4], reason="truncated")
-    column_files.folder(project.path).rename(column_files.folder(copy))
+    cache_folder(project.path).rename(cache_folder(copy))
     agree(columns(project), project, (1,))
-    shutil.copytree(column_files.folder(copy), column_files.folder(project.path), dirs_exist_ok=True)
+    shutil.copytree(cache_folder(copy), cache_folder(project.path), dirs_exist_ok=True)
     restored = open_project(copy)
-    shutil.rmtree(column_files.folder(copy))
-    shutil.move(column_files.folder(project.path), column_files.folder(copy))
+    shutil.rmtree(cache_folder(copy))
+    shutil.move(cache_folder(project.path), cache_folder(copy))
     coordinating.exclude(restored, [5, 6], reason="truncated")
     assert generation.mark(restored.database.reader()).version == generation.mark(project.database.reader()).version
     agree(columns(restored), restored, (1,))
@@ -212,8 +219,8 @@ def test_a_restored_backup_is_another_history(project: Project, tmp_path: Path) 
 
 def test_a_run_is_not_laid_over_other_items(project: Project) -> None:
     agree(columns(project), project, (1,))
-    folder = column_files.folder(project.path)
-    aside = (folder / "run-1").read_bytes()
+    folder = cache_folder(project.path)
+    aside = (folder / "run-1.npz").read_bytes()
     with project.database.write() as connection:
         connection.execute("DELETE FROM verdict_evidence")
         connection.execute("DELETE FROM verdicts WHERE completion_id = 2")
@@ -221,7 +228,7 @@ def test_a_run_is_not_laid_over_other_items(project: Project) -> None:
         connection.execute("DELETE FROM completion_text WHERE id = 2")
         connection.execute("DELETE FROM completions WHERE id = 2")
     agree(columns(project), project, (1,))
-    (folder / "run-1").write_bytes(aside)
+    (folder / "run-1.npz").write_bytes(aside)
     agree(later(project), project, (1,))
 
 
@@ -229,7 +236,7 @@ def test_a_run_is_not_laid_over_other_items(project: Project) -> None:
 def test_a_place_that_takes_no_file_does_no_harm(
     project: Project, monkeypatch: pytest.MonkeyPatch, trouble: str
 ) -> None:
-    folder = column_files.folder(project.path)
+    folder = cache_folder(project.path)
     if trouble == "a file stands there":
         folder.write_text("mine")
     elif trouble == "full disk":
@@ -258,13 +265,13 @@ def test_doctor_finds_what_was_changed_behind_the_programs_back(project: Project
     assert not ok
     assert "run-1" in message
     assert "items" not in message
-    shutil.rmtree(column_files.folder(project.path))
+    shutil.rmtree(cache_folder(project.path))
     assert state(project) == (True, "none kept")
 
 
 def test_nothing_is_written_among_the_columns(project: Project) -> None:
     columns(project)
-    for target in (column_files.folder(project.path) / "items", column_files.folder(project.path)):
+    for target in (cache_folder(project.path) / "items.npz", cache_folder(project.path)):
         with pytest.raises(StoreError):
             backup(project.database, target, force=True)
     agree(later(project), project, (1,))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from sqlite3 import Connection
 from typing import Any
 
 import numpy as np
@@ -14,9 +16,9 @@ from tests.unit.measuring.scored_runs import add_complete_run
 from workbench.core.database import generation
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome, OutcomeCode, Verdict
-from workbench.data.store.columns import EVERY_ROW
-from workbench.measuring import column_reading, column_tables
-from workbench.measuring.column_tables import ColumnTable
+from workbench.data.store.columns import EVERY_ROW, Table, read_items, read_verdicts
+from workbench.measuring import columns as column_memory
+from workbench.measuring.columns import ColumnMemory
 from workbench.runs.store import verdicts
 
 ITEMS = 97
@@ -41,22 +43,28 @@ def project(tmp_path: Path) -> Project:
 
 @pytest.fixture
 def shares(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many items each share has that is read elsewhere; four are made at most."""
-    read: list[int] = []
-    elsewhere = column_reading._read_on_other_connection
+    """The threads in which shares are read; four shares are made at most."""
+    threads: list[int] = []
 
-    def told(*arguments: Any) -> ColumnTable | None:
-        share = arguments[-1]
-        read.append(share[1] - share[0] + 1 if isinstance(share, tuple) else len(share))
-        return elsewhere(*arguments)
+    def counted(number: int) -> ThreadPoolExecutor:
+        threads.append(number - 1)
+        return ThreadPoolExecutor(number)
 
-    monkeypatch.setattr(column_reading, "_MIN_SHARE_ITEMS", 10)
+    monkeypatch.setattr(column_memory, "_MIN_SHARE_ITEMS", 10)
     monkeypatch.setattr(os, "cpu_count", lambda: 16)
-    monkeypatch.setattr(column_reading, "_read_on_other_connection", told)
-    return read
+    monkeypatch.setattr(column_memory, "ThreadPoolExecutor", counted)
+    return threads
 
 
-def same(found: ColumnTable, wanted: ColumnTable) -> bool:
+def items_of(project: Project, connection: Connection) -> Table:
+    return ColumnMemory(project.database)._read_whole(connection, None, None)
+
+
+def verdicts_of(project: Project, connection: Connection, items: np.ndarray[Any, Any]) -> Table:
+    return ColumnMemory(project.database)._read_whole(connection, 1, items)
+
+
+def same(found: Table, wanted: Table) -> bool:
     return found.names == wanted.names and all(
         found.columns[name].dtype == values.dtype
         and np.array_equal(found.columns[name], values, equal_nan=values.dtype.kind == "f")
@@ -69,9 +77,9 @@ def test_shares_make_the_columns_that_one_reader_makes(project: Project, shares:
     items = np.arange(1, ITEMS + 1)
     with project.database.reading() as connection:
         opened = len(project.database._opened)
-        found = column_reading.read_verdicts(project.database, connection, 1, items)
-        assert same(found, column_tables.read_verdicts(connection, 1, items, *EVERY_ROW))
-    assert sorted(shares) == [24, 24, 25]
+        found = verdicts_of(project, connection, items)
+        assert same(found, read_verdicts(connection, 1, items, *EVERY_ROW))
+    assert shares == [3]
     assert len(project.database._opened) == opened, "no thread leaves a connection behind"
 
 
@@ -96,22 +104,22 @@ def worked_on(project: Project) -> Project:
 def test_shares_make_the_items_that_one_reader_reads(worked_on: Project, shares: list[int]) -> None:
     with worked_on.database.reading() as connection:
         opened = len(worked_on.database._opened)
-        found = column_reading.read_items(worked_on.database, connection)
-        wanted = column_tables.read_items(connection, *EVERY_ROW)
+        found = items_of(worked_on, connection)
+        wanted = read_items(connection, *EVERY_ROW)
     assert same(found, wanted)
     assert found.columns.keys() == wanted.columns.keys()
     assert found.rows == ITEMS - 4
-    assert sorted(shares) == [24, 24, 24], "from 2 to 97"
+    assert shares == [3]
     assert len(worked_on.database._opened) == opened, "no thread leaves a connection behind"
 
 
 def test_items_that_somebody_changes_in_between_are_read_by_one(worked_on: Project, shares: list[int]) -> None:
     with worked_on.database.reading() as connection:
-        wanted = column_tables.read_items(connection, *EVERY_ROW)
+        wanted = read_items(connection, *EVERY_ROW)
         with worked_on.database.write() as writer:
             writer.execute("UPDATE completions SET characters = 1, imported_gold = 1")
-        assert same(column_reading.read_items(worked_on.database, connection), wanted)
-    assert len(shares) == 3
+        assert same(items_of(worked_on, connection), wanted)
+    assert shares == [3]
 
 
 def test_where_somebody_writes_in_between_one_reads_it_all(
@@ -121,24 +129,24 @@ def test_where_somebody_writes_in_between_one_reads_it_all(
     items = np.arange(1, ITEMS + 1)
     mark = generation.mark
     with project.database.reading() as connection:
-        wanted = column_tables.read_verdicts(connection, 1, items, *EVERY_ROW)
+        wanted = read_verdicts(connection, 1, items, *EVERY_ROW)
         with project.database.write() as writer:
             verdicts.put(writer, 1, [(item, Verdict(outcome=Outcome.ERROR)) for item in (5, 50, 95)])
         assert mark(connection) != mark(project.database.open())
-        assert same(column_reading.read_verdicts(project.database, connection, 1, items), wanted)
-    assert len(shares) == 3
+        assert same(verdicts_of(project, connection, items), wanted)
+    assert shares == [3]
 
 
 def test_few_items_are_read_by_one(project: Project, shares: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(column_reading, "_MIN_SHARE_ITEMS", ITEMS)
+    monkeypatch.setattr(column_memory, "_MIN_SHARE_ITEMS", ITEMS)
     with project.database.reading() as connection:
-        column_reading.read_verdicts(project.database, connection, 1, np.arange(1, ITEMS + 1))
-        assert column_reading.read_verdicts(project.database, connection, 1, np.arange(0)).rows == 0
-        assert column_reading.read_items(project.database, connection).rows == ITEMS
-    assert shares == []
+        verdicts_of(project, connection, np.arange(1, ITEMS + 1))
+        assert verdicts_of(project, connection, np.arange(0)).rows == 0
+        assert items_of(project, connection).rows == ITEMS
+    assert set(shares) == {0}
 
 
 def test_a_project_without_items_has_columns_without_rows(tmp_path: Path) -> None:
     empty = make_project(tmp_path, [])
     with empty.database.reading() as connection:
-        assert column_reading.read_items(empty.database, connection).rows == 0
+        assert items_of(empty, connection).rows == 0

@@ -152,7 +152,7 @@ class World:
 
     def renamed(self) -> None:
         table = self.draw.choice(("models", "sources", "datasets"))
-        self._write(f"UPDATE {table} SET name = name || '!' WHERE id = (SELECT max(id) FROM {table})")
+        self._write(f"UPDATE {table} SET name = name || hex(randomblob(4)) WHERE id = (SELECT max(id) FROM {table})")
 
     def moved(self) -> None:
         self._write("UPDATE sources SET domain = ? WHERE id = 1", self.draw.choice((None, "math", "law")))

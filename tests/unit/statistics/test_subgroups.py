@@ -350,7 +350,12 @@ def test_groups_far_apart_have_the_p_of_all_draws_without_any(monkeypatch: pytes
     apart = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3)
     cases = [draw.binomial(size, np.where(group == 0, 0.6 + by, 0.6)) for by in apart]
     bounds, bound = list[float](), subgroups._tail_bound
-    monkeypatch.setattr(subgroups, "_tail_bound", lambda cell: bounds.append(bound(cell)) or bounds[-1])
+
+    def noted(cell: Any) -> float:
+        bounds.append(bound(cell))
+        return bounds[-1]
+
+    monkeypatch.setattr(subgroups, "_tail_bound", noted)
     monkeypatch.setattr(subgroups, "STAGES", ((99, 0),))
     monkeypatch.setattr(subgroups, "MOST_WAYS", 1)
     drawn = [of_pieces(size, right, group, scope)[1] for right in cases]

@@ -3,7 +3,7 @@
 connection: opening, and transactions that begin immediately. failures: SQLite errors as messages. schema: schema.sql,
 the tables of every version. migrations: creation and upgrades. schema_check: foreign and changed objects. place,
 generation, looking: file identity, copy identity, read-only access. backup: verified copies, and replacing a database
-by one. column_files: cached columns next to the database. events, states, people: annotators and their labels. sets:
+by one. events, states, people: annotators and their labels. sets:
 frozen sets. selection: conditions as SQL. foreign: reading an untrusted database. values, hashes: timestamps, JSON and
 integers in columns; integrity of texts and labels.
 """

@@ -14,7 +14,7 @@ from contextvars import copy_context
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from workbench.core.database import column_files, migrations
+from workbench.core.database import migrations
 from workbench.core.database.failures import explained, roll_back
 from workbench.core.database.place import (
     ENDS,
@@ -26,7 +26,7 @@ from workbench.core.database.place import (
     sidecar_path,
 )
 from workbench.core.errors import Command, StoreError
-from workbench.core.files import remove_leftovers
+from workbench.core.files import cache_folder, remove_leftovers
 from workbench.core.progress import Listener, listening, listening_with
 
 Durability = Literal["full", "normal"]
@@ -234,7 +234,7 @@ class Database:
         own = [Path(f"{self.path.resolve()}{end}") for end in ("", "-wal", "-shm", "-journal")]
         linked = target.exists() and any(file.exists() and target.samefile(file) for file in own)
         place = target.resolve()
-        if linked or place in own or column_files.folder(self.path) in (place, *place.parents):
+        if linked or place in own or cache_folder(self.path) in (place, *place.parents):
             raise StoreError(f"{target} belongs to the database itself.", "Name another file.")
 
     def interrupt_readers(self) -> None:

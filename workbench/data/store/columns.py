@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from array import array
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-import msgspec
 from msgspec import Struct
 
 from workbench.core.database.selection import (
@@ -34,6 +32,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    Array = npt.NDArray[Any]
 
 Connection = sqlite3.Connection
 Vector: TypeAlias = "npt.NDArray[np.int64]"
@@ -42,151 +41,160 @@ FIELDS = ("dataset", "source", "domain", "type", "subtype", "model")
 """Properties of items with names as values."""
 ORIGINS = ("none", "imported", "agreed", "adjudicated")
 """Origins of an item's gold, by code."""
+SCORE, REASON = "score", "reason"
 EVERY_ROW = (0, 2**63 - 1)
-OF_QUESTION = FIELDS[:5]
+_OF_QUESTION = FIELDS[:5]
 """Properties that an item inherits from its question, unless annotators changed them."""
 _MAX_VALUE = 80
 """Most characters of a group's name."""
 _MAX_VALUES = 10_000
 _PIECE, _FIRST_PIECE, _GROWTH = 50_000, 1_000, 7
-"""Number of row ids read at once, the number at first, and its growth. The first reads are small because new reasons
-are read twice.
+"""Number of row ids read at once, the number at first, and its growth. The first reads are small because rows with new
+reasons are read twice.
 """
 _MAX_CODED_REASONS = 40
 """Most reasons that SQLite encodes itself."""
-_OUTCOMES = len(OutcomeCode)
-_UNKNOWN = 200
-_THREE_DIGITS = 100
+_GOLDS, _OUTCOMES = 3, len(OutcomeCode)
+"""Number of gold values (none, incorrect, correct) and of outcomes."""
 _FINAL = f"coalesce({GOLD}, -1)"
 # Excluded items are in no table, whatever their file says.
 _IMPORTED = f"CASE WHEN i.state = 'excluded' THEN -1 ELSE coalesce({IMPORTED_GOLD}, -1) END"
 _ORIGIN = f"CASE {GOLD_FROM} WHEN 'imported' THEN 1 WHEN 'agreed' THEN 2 WHEN 'adjudicated' THEN 3 ELSE 0 END"
 _TOUCHED = """(SELECT completion_id FROM item_states WHERE completion_id BETWEEN ?1 AND ?2
     UNION SELECT completion_id FROM check_items WHERE completion_id BETWEEN ?1 AND ?2)"""
-_REASON = f"coalesce(nullif(reason, ''), '{NO_REASON}')"
+_OF_ITEMS = f"FROM completions AS c WHERE {VISIBLE} AND c.id BETWEEN ?1 AND ?2"
+_OF_VERDICTS = "FROM verdicts WHERE run_id = ?3 AND sample = 0 AND completion_id BETWEEN ?1 AND ?2"
 
 
-class ItemNumbers(NamedTuple):
-    """Numeric columns of the visible items, in order of row id; int64 arrays.
-
-    Attributes:
-        item: Row ids of the completions.
-        question: Row ids of their questions.
-        model: Row ids of the models that wrote them; 0 if unknown.
-        characters: Lengths of the completions in characters; -1 if unknown.
-        imported: Gold as imported: 1 correct, 0 incorrect, -1 none.
-    """
-
-    item: Vector
-    question: Vector
-    model: Vector
-    characters: Vector
-    imported: Vector
-
-
-class ItemNames(NamedTuple):
-    """The names of models and questions in `ItemNumbers`, and the values that annotators have changed.
+class Table(Struct, frozen=True, kw_only=True, eq=False):
+    """Columns with one value for each item, in order of row id; the arrays of a table are never modified.
 
     Attributes:
-        models: Names of models by row id; "" for 0.
-        questions: The values of the fields `OF_QUESTION`, by row id of the question.
-        touched: A row for each check and each item that annotators worked on: row id, final gold, an index into
-            `ORIGINS`, imported gold if it counts, type, subtype. All other items have the imported values.
+        columns: Name -> values. A column of names holds positions in ``names``.
+        names: Column of names -> its names in order of position; a name may have no item.
     """
 
-    models: dict[int, str]
-    questions: dict[int, tuple[str, ...]]
-    touched: list[tuple[int, int, int, int, str, str]]
+    columns: Mapping[str, Array]
+    names: Mapping[str, tuple[str, ...]]
+
+    def __post_init__(self) -> None:
+        for values in self.columns.values():
+            values.setflags(write=False)
+
+    @property
+    def rows(self) -> int:
+        return len(next(iter(self.columns.values())))
 
 
-class VerdictRows(Struct, frozen=True, kw_only=True, eq=False):
-    """A run's verdicts in order of the items' row ids.
-
-    Attributes:
-        item: Row ids of the completions (int64).
-        outcome: Values of `workbench.core.verdict.OutcomeCode`.
-        reason: Indexes into ``reasons``.
-        reasons: Reason codes in order of first occurrence, after `NO_REASON`.
-        scored: Row ids of completions with a score.
-        score: The scores of these completions.
-    """
-
-    item: Vector
-    outcome: IntArray
-    reason: IntArray
-    reasons: tuple[str, ...]
-    scored: array[int]
-    score: array[float]
-
-
-def item_ends(connection: Connection) -> tuple[int, int] | None:
-    """Return the row ids of the first and the last item, visible or not; None if there are no items."""
+def item_ends(connection: Connection) -> tuple[int, int]:
+    """Return the row ids of the first and the last item, visible or not; (0, -1) if there are no items."""
     least, most = connection.execute(
         "SELECT (SELECT min(id) FROM completions), (SELECT max(id) FROM completions)"
     ).fetchone()
-    return None if least is None else (least, most)
+    return (0, -1) if least is None else (least, most)
 
 
-def item_numbers(connection: Connection, first: int, last: int) -> ItemNumbers:
-    """Read the items with row ids from ``first`` to ``last``. SQLite joins each column to one text, which is fast; the
-    row ids are read only if some are missing.
+def item_numbers(connection: Connection, first: int, last: int) -> tuple[Vector, ...]:
+    """Read the visible items with row ids from ``first`` to ``last``: these, and the row ids of their questions and
+    models (0 if unknown), lengths in characters (-1 if unknown) and imported gold.
     """
     import numpy as np
 
-    row: tuple[str | None, ...] = connection.execute(
+    # SQLite joins each column to one text, which is fast.
+    texts: tuple[str | None, ...] = connection.execute(
         "SELECT group_concat(question_id), group_concat(length), group_concat(model_and_gold) FROM (SELECT "
         "c.question_id, coalesce(c.characters, -1) AS length, "
-        f"{_GOLDS} * coalesce(c.model_id, 0) + coalesce(c.imported_gold, -1) + 1 AS model_and_gold {_OF_ITEMS})",
+        f"{_GOLDS} * coalesce(c.model_id, 0) + coalesce(c.imported_gold, -1) + 1 AS model_and_gold {_OF_ITEMS} "
+        "ORDER BY c.id)",
         (first, last),
     ).fetchone()
-    question, characters, both = map(vector, row)
+    question, characters, both = map(vector, texts)
     model, gold = np.divmod(both, _GOLDS)
-    return ItemNumbers(_joined_column(connection, first, last, len(question)), question, model, characters, gold - 1)
+    item = _row_ids(connection, "c.id", _OF_ITEMS, (first, last), len(question))
+    return item, question, model, characters, gold - 1
 
 
-def item_names(connection: Connection, first: int, last: int, questions: list[int]) -> ItemNames:
-    """Read the names of models and questions, and the values of the items that annotators have changed.
+def read_items(connection: Connection, first: int, last: int, numbers: tuple[Vector, ...] | None = None) -> Table:
+    """Read the visible items with row ids from ``first`` to ``last``.
+
+    Columns: ``item``, ``question`` (int64), ``characters`` (int32, -1 if unknown), ``final`` and ``imported`` (gold: 1
+        correct, 0 incorrect, -1 none), ``origin`` (of the gold; `ORIGINS`) and one for each of `FIELDS`.
 
     Args:
-        questions: Row ids of the items' questions.
+        numbers: The `item_numbers` of these items, if already read.
     """
-    return ItemNames(
-        models={0: "", **dict(connection.execute("SELECT id, name FROM models"))},
-        questions=_question_names(connection, questions),
-        touched=_touched_items(connection, first, last),
-    )
-
-
-_GOLDS = 3
-"""Number of gold values: none, incorrect, correct."""
-_OF_ITEMS = f"FROM completions AS c WHERE {VISIBLE} AND c.id BETWEEN ? AND ? ORDER BY c.id"
-
-
-def _joined_column(connection: Connection, first: int, last: int, number: int) -> Vector:
     import numpy as np
 
-    within = f"FROM completions AS c WHERE {VISIBLE} AND c.id BETWEEN ?1 AND ?2"
+    from workbench.statistics.intervals import compact
+
+    item, question, model, characters, gold = numbers or item_numbers(connection, first, last)
+    imported = gold.astype(np.int8)
+    columns: dict[str, Array] = {
+        "item": item,
+        "question": question,
+        "characters": characters.astype(np.int32),
+        "final": imported.copy(),
+        "imported": imported,
+        "origin": (imported >= 0).astype(np.int8),
+    }
+    models = {0: "", **dict(connection.execute("SELECT id, name FROM models ORDER BY id"))}
+    named = {"model": _encode_names(np.searchsorted(list(models), model), list(models.values()))}
+    place, questions = compact(question)
+    for field, names in zip(_OF_QUESTION, _question_names(connection, questions.tolist()), strict=True):
+        named[field] = _encode_names(place, names)
+    touched = _touched_items(connection, first, last)
+    place = np.searchsorted(item, [row[0] for row in touched])
+    for position, column in enumerate(("final", "origin", "imported"), 1):
+        columns[column][place] = [row[position] for row in touched]
+    for position, column in enumerate(("type", "subtype"), 4):
+        code, places = named[column]
+        code[place] = [places.setdefault(str(row[position]), len(places)) for row in touched]
+    columns |= {column: narrow(code, len(places)) for column, (code, places) in named.items()}
+    return Table(columns=columns, names={column: tuple(places) for column, (_, places) in named.items()})
+
+
+def _row_ids(connection: Connection, key: str, rows: str, parameters: tuple[int, ...], number: int) -> Vector:
+    """Return the row ids of as many rows; they are read only if some are missing."""
+    import numpy as np
+
     least, most = connection.execute(
-        f"SELECT (SELECT min(c.id) {within}), (SELECT max(c.id) {within})", (first, last)
+        f"SELECT (SELECT min({key}) {rows}), (SELECT max({key}) {rows})", parameters
     ).fetchone()
     if least is not None and most - least + 1 == number:
         return np.arange(least, most + 1)
-    (text,) = connection.execute(f"SELECT group_concat(id) FROM (SELECT c.id {_OF_ITEMS})", (first, last)).fetchone()
-    return vector(text)
+    sql = f"SELECT group_concat(id) FROM (SELECT {key} AS id {rows} ORDER BY {key})"
+    return vector(connection.execute(sql, parameters).fetchone()[0])
 
 
-def _question_names(connection: Connection, wanted: list[int]) -> dict[int, tuple[str, ...]]:
+def _encode_names(place: IntArray, names: Sequence[str]) -> tuple[IntArray, dict[str, int]]:
+    import numpy as np
+
+    known: dict[str, int] = {}
+    code = np.array([known.setdefault(name, len(known)) for name in names], dtype=np.int32)
+    return code[place], known
+
+
+def narrow(code: IntArray, names: int) -> IntArray:
+    import numpy as np
+
+    return code.astype(np.min_scalar_type(max(names - 1, 0)), copy=False)
+
+
+def _question_names(connection: Connection, wanted: list[int]) -> list[tuple[str, ...]]:
     # Questions have no item state: their values are the imported ones.
-    names = [COLUMNS[field].replace("i.subtype", "NULL") for field in OF_QUESTION]
+    names = [COLUMNS[field].replace("i.subtype", "NULL") for field in _OF_QUESTION]
     rows = connection.execute(
-        f"SELECT q.id, {', '.join(names)} FROM questions AS q JOIN datasets AS d ON d.id = q.dataset_id "
-        "LEFT JOIN sources AS s ON s.id = q.source_id WHERE q.id IN (SELECT value FROM json_each(?))",
+        f"SELECT {', '.join(names)} FROM questions AS q JOIN datasets AS d ON d.id = q.dataset_id "
+        "LEFT JOIN sources AS s ON s.id = q.source_id WHERE q.id IN (SELECT value FROM json_each(?)) ORDER BY q.id",
         (json.dumps(wanted),),
-    )
-    return {question: tuple(values) for question, *values in rows}
+    ).fetchall()
+    return list(zip(*rows, strict=True)) or [()] * len(names)
 
 
 def _touched_items(connection: Connection, first: int, last: int) -> list[tuple[int, int, int, int, str, str]]:
+    """Return a row for each check and each item that annotators worked on: row id, final gold, an index into `ORIGINS`,
+    imported gold if it counts, type, subtype. All other items have the imported values.
+    """
     texts = (_FINAL, _ORIGIN, _IMPORTED, COLUMNS["type"], COLUMNS["subtype"])
     return connection.execute(
         f"SELECT c.id, {', '.join(texts)} FROM {items_sql(*texts)} WHERE {VISIBLE} AND c.id IN {_TOUCHED} "
@@ -233,99 +241,79 @@ def states(connection: Connection) -> dict[str, Vector]:
     return {state: vector(items) for state, items in rows}
 
 
-def verdict_rows(connection: Connection, run: int, first: int, last: int) -> VerdictRows:
+def read_verdicts(connection: Connection, run: int, items: IntArray, first: int, last: int) -> Table:
+    """Read a run's verdicts on items with row ids from ``first`` to ``last``.
+
+    Columns: ``outcome`` (`OutcomeCode`, -1 without a verdict), ``reason`` (position 0 without a verdict) and, if the
+        run has scores, ``score`` (float64, NaN without a score).
+
+    Args:
+        items: The row ids of these items.
+    """
     import numpy as np
 
-    nothing: IntArray = np.empty(0, dtype=np.int8)
-    parts: list[tuple[Vector, IntArray, IntArray]] = [(vector(None), nothing, nothing)]
-    places: dict[str, int] = {NO_REASON: 0}
-    scored, piece = 0, _FIRST_PIECE
-    while first <= last and (ends := _verdict_ends(connection, run, first, last)) is not None:
+    from workbench.statistics.confusion import align
+
+    names = {NO_REASON: 0}
+    keys: list[Vector] = []
+    codes: list[Vector] = []
+    scored, at, piece = 0, first, _FIRST_PIECE
+    while at <= last and (found := _verdict_ends(connection, run, at, last)) is not None:
         raise_if_cancelled()
-        span = ends[0], min(ends[0] + piece - 1, ends[1])
-        found = _coded_verdicts(connection, run, span, places) or _stored_verdicts(connection, run, span, places)
-        parts.append(found[:3])
-        scored += found[3]
-        first, piece = span[1] + 1, min(_GROWTH * piece, _PIECE)
-    item, outcome, reason = map(np.concatenate, zip(*parts, strict=True))
-    keys, scores = _scores(connection, run, int(item[0]), int(item[-1])) if scored else (array("q"), array("d"))
-    return VerdictRows(item=item, outcome=outcome, reason=reason, reasons=tuple(places), scored=keys, score=scores)
-
-
-_SomeVerdicts: TypeAlias = "tuple[Vector, IntArray, IntArray, int]"
-"""Row ids of items, their outcomes, indexes of their reasons, and the number of scores."""
-_OF_SPAN = "FROM verdicts WHERE run_id = ? AND sample = 0 AND completion_id BETWEEN ? AND ?"
+        span = found[0], min(found[0] + piece - 1, found[1])
+        code, scores = _coded_verdicts(connection, run, span, names)
+        keys.append(_row_ids(connection, "completion_id", _OF_VERDICTS, (*span, run), len(code)))
+        codes.append(code)
+        scored += scores
+        at, piece = span[1] + 1, min(_GROWTH * piece, _PIECE)
+    key = np.concatenate([vector(None), *keys])
+    reason, outcome = np.divmod(np.concatenate([vector(None), *codes]), _OUTCOMES)
+    columns: dict[str, Array] = {
+        "outcome": align(items, key, outcome, missing=np.int8(-1)),
+        REASON: narrow(align(items, key, reason, missing=np.int64(0)), len(names)),
+    }
+    if scored:
+        # Scores are read as rows: as joined text they would lose their last digits.
+        sql = f"SELECT completion_id, score {_OF_VERDICTS} AND score IS NOT NULL ORDER BY completion_id"
+        kind = np.dtype([("item", np.int64), ("score", np.float64)])
+        rows = np.fromiter(connection.execute(sql, (first, last, run)), dtype=kind)
+        columns[SCORE] = align(items, rows["item"], rows["score"], missing=np.float64(np.nan))
+    return Table(columns=columns, names={REASON: tuple(names)})
 
 
 def _verdict_ends(connection: Connection, run: int, first: int, last: int) -> tuple[int, int] | None:
-    within = "FROM verdicts WHERE run_id = ?1 AND completion_id BETWEEN ?2 AND ?3"
     least, most = connection.execute(
-        f"SELECT (SELECT min(completion_id) {within}), (SELECT max(completion_id) {within})", (run, first, last)
+        f"SELECT (SELECT min(completion_id) {_OF_VERDICTS}), (SELECT max(completion_id) {_OF_VERDICTS})",
+        (first, last, run),
     ).fetchone()
     return None if least is None else (least, most)
 
 
 def _coded_verdicts(
-    connection: Connection, run: int, span: tuple[int, int], places: Mapping[str, int]
-) -> _SomeVerdicts | None:
+    connection: Connection, run: int, span: tuple[int, int], names: dict[str, int]
+) -> tuple[Vector, int]:
+    """Return for each verdict its outcome plus `_OUTCOMES` times its reason's position, and the number of scores. New
+    reasons are added to ``names``.
+    """
     import numpy as np
 
-    if len(places) > _MAX_CODED_REASONS:
-        return None
-    known = "".join(f" WHEN ? THEN {place}" for place in places.values())
-    place = f"CASE reason{known} WHEN '' THEN 0 ELSE {_UNKNOWN} END"
-    code = f"outcome + {_THREE_DIGITS} + CASE WHEN reason IS NULL THEN 0 ELSE {_OUTCOMES} * {place} END"
-    text, scored = connection.execute(
-        "SELECT group_concat(code, ''), count(score) FROM "
-        f"(SELECT {code} AS code, score {_OF_SPAN} ORDER BY completion_id)",
-        (*places, run, *span),
-    ).fetchone()
-    hundreds, tens, ones = np.frombuffer((text or "").encode(), dtype=np.uint8).reshape(-1, 3).T
-    codes = hundreds * np.int16(100) + tens * np.int16(10) + ones - np.int16(111 * ord("0") + _THREE_DIGITS)
-    reason, outcome = np.divmod(codes, np.int16(_OUTCOMES))
-    if (reason == _UNKNOWN).any():
-        return None
-    dense = len(outcome) == span[1] - span[0] + 1
-    item = np.arange(span[0], span[1] + 1) if dense else _judged_items(connection, run, span)
-    return item, outcome, reason, scored
-
-
-def _judged_items(connection: Connection, run: int, span: tuple[int, int]) -> Vector:
-    (text,) = connection.execute(
-        f"SELECT group_concat(completion_id) FROM (SELECT completion_id {_OF_SPAN} ORDER BY completion_id)",
-        (run, *span),
-    ).fetchone()
-    return vector(text)
-
-
-def _stored_verdicts(connection: Connection, run: int, span: tuple[int, int], places: dict[str, int]) -> _SomeVerdicts:
-    import numpy as np
-
-    ids, outcomes, reasons, scored = connection.execute(
-        "SELECT group_concat(completion_id), group_concat(outcome), json_group_array(reason), count(score) FROM "
-        f"(SELECT completion_id, outcome, {_REASON} AS reason, score {_OF_SPAN} ORDER BY completion_id)",
-        (run, *span),
-    ).fetchone()
-    words = msgspec.json.decode(reasons, type=list[str])
-    for word in dict.fromkeys(words):
-        places.setdefault(word, len(places))
-    reason = np.array([places[word] for word in words], dtype=np.int32)
-    return vector(ids), vector(outcomes).astype(np.int8), reason, scored
-
-
-def _scores(connection: Connection, run: int, first: int, last: int) -> tuple[array[int], array[float]]:
-    # Scores are read as rows: as joined text they would lose their last digits.
+    scored = 0
+    if len(names) <= _MAX_CODED_REASONS:
+        known = "".join(f" WHEN ?{place + 4} THEN {place}" for place in names.values())
+        code = f"CASE WHEN reason IS NULL THEN outcome ELSE outcome + {_OUTCOMES} * CASE reason{known} WHEN '' THEN 0 "
+        text, scored = connection.execute(
+            f"SELECT group_concat(code), count(score) FROM (SELECT {code} ELSE -{_OUTCOMES} END END AS code, score "
+            f"{_OF_VERDICTS} ORDER BY completion_id)",
+            (*span, run, *names),
+        ).fetchone()
+        codes = vector(text)
+        if (codes >= 0).all():
+            return codes, scored
     rows = connection.execute(
-        "SELECT completion_id, score FROM verdicts WHERE run_id = ? AND sample = 0 AND score IS NOT NULL "
-        "AND completion_id BETWEEN ? AND ? ORDER BY completion_id",
-        (run, first, last),
-    )
-    keys, values = array("q"), array("d")
-    while block := rows.fetchmany(_PIECE):
-        scored, scores = zip(*block, strict=True)
-        keys.extend(scored)
-        values.extend(scores)
-    return keys, values
+        f"SELECT outcome, reason, score IS NOT NULL {_OF_VERDICTS} ORDER BY completion_id", (*span, run)
+    ).fetchall()
+    found = [outcome + _OUTCOMES * names.setdefault(reason or NO_REASON, len(names)) for outcome, reason, _ in rows]
+    return np.array(found, dtype=np.int64), sum(row[2] for row in rows)
 
 
 # -- Complete results of read-only queries, for data frames.

@@ -18,11 +18,11 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-from workbench.core.database import column_files, generation
+from workbench.core.database import generation
 from workbench.core.database.generation import ChangeMark
 from workbench.core.database.selection import VISIBLE, VISIBLE_QUESTION
 from workbench.core.errors import StoreError
-from workbench.core.files import PRIVATE, require_own, require_own_folder
+from workbench.core.files import PRIVATE, cache_folder, require_own, require_own_folder
 
 NAME: Final = "search.db"
 Indexed = Literal["questions", "completions"]
@@ -95,7 +95,7 @@ def _trigrams(search: str) -> str:
 
 
 def path(database: Path) -> Path:
-    return column_files.folder(database) / NAME
+    return cache_folder(database) / NAME
 
 
 def can_search(search: str) -> bool:

@@ -7,11 +7,12 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.helpers import make_project, numbered
 from workbench.data.store import columns
-from workbench.data.store.columns import EVERY_ROW, item_numbers, verdict_rows
+from workbench.data.store.columns import EVERY_ROW, read_items, read_verdicts
 from workbench.statistics.records.report import NO_REASON
 
 REASONS = (None, "", NO_REASON, "number", "numb", 'text, "equal"\n', "'); --", "Grund ü")
@@ -49,15 +50,18 @@ def test_they_say_what_the_rows_say(
         "INSERT INTO verdicts (run_id, completion_id, sample, outcome) VALUES (1, 25, 1, 3), (2, 1, 0, 3)"
     )
     for first, last in (EVERY_ROW, (22, 41), (51, 2**62), (2**62 + 1, 2**63 - 1), (30, 30)):
-        found = verdict_rows(connection, 1, first, last)
+        wanted = np.array([item for item in items if first <= item <= last], dtype=np.int64)
+        found = read_verdicts(connection, 1, wanted, first, last)
         expected = [row for row in rows if first <= row[0] <= last]
         words = [reason or NO_REASON for _, _, reason, _ in expected]
-        assert found.item.tolist() == [row[0] for row in expected]
-        assert found.outcome.tolist() == [row[1] for row in expected]
-        assert found.reasons == tuple(dict.fromkeys([NO_REASON, *words]))
-        assert [found.reasons[place] for place in found.reason] == words
-        scored = [(item, score) for item, _, _, score in expected if score is not None]
-        assert list(zip(found.scored, found.score, strict=True)) == scored
+        assert found.columns["outcome"].tolist() == [row[1] for row in expected]
+        assert found.names["reason"] == tuple(dict.fromkeys([NO_REASON, *words]))
+        assert [found.names["reason"][place] for place in found.columns["reason"]] == words
+        scores = [row[3] for row in expected]
+        read = found.columns.get("score", np.full(len(expected), np.nan))
+        assert [None if np.isnan(score) else score for score in read] == scores
+        half = read_verdicts(connection, 1, wanted[::2], first, last)
+        assert half.columns["outcome"].tolist() == found.columns["outcome"].tolist()[::2]
 
 
 def test_reasons_that_are_known_are_not_read_as_texts(connection: sqlite3.Connection) -> None:
@@ -66,11 +70,12 @@ def test_reasons_that_are_known_are_not_read_as_texts(connection: sqlite3.Connec
     put(connection, rows)
     asked: list[str] = []
     connection.set_trace_callback(asked.append)
-    assert verdict_rows(connection, 1, *EVERY_ROW).reasons == (NO_REASON, "number", "text_equal")
-    told = [sql for sql in asked if "json_group_array" in sql]
+    found = read_verdicts(connection, 1, np.arange(1, 200_001), *EVERY_ROW)
+    assert found.names["reason"] == (NO_REASON, "number", "text_equal")
+    told = [sql for sql in asked if sql.startswith("SELECT outcome, reason")]
     assert len(told) == 2
     assert "BETWEEN 1 AND 1000 " in told[0]
-    assert sum("group_concat(completion_id)" in sql for sql in asked) == 2
+    assert not any("group_concat(id)" in sql for sql in asked)
 
 
 @pytest.mark.parametrize("gone", [(), (1,), (12,), (4, 5, 9), range(1, 13)])
@@ -86,11 +91,13 @@ def test_items_are_read_with_their_row_ids_whichever_are_missing(gone: Sequence[
                 connection.execute(f"DELETE FROM {table} WHERE {key} = ?", (item,))
     reader = project.database.reader()
     for first, last in (EVERY_ROW, (3, 9), (9, 3)):
-        found = item_numbers(reader, first, last)
+        found = read_items(reader, first, last)
         plain = reader.execute(
-            "SELECT id, question_id, coalesce(model_id, 0), coalesce(characters, -1), coalesce(imported_gold, -1) "
-            "FROM completions WHERE id BETWEEN ? AND ? ORDER BY id",
+            "SELECT c.id, question_id, coalesce(characters, -1), coalesce(imported_gold, -1), coalesce(m.name, '') "
+            "FROM completions AS c LEFT JOIN models AS m ON m.id = model_id WHERE c.id BETWEEN ? AND ? ORDER BY c.id",
             (first, last),
         ).fetchall()
-        assert [tuple(row) for row in zip(*(column.tolist() for column in found), strict=True)] == plain
+        numbers = [found.columns[name].tolist() for name in ("item", "question", "characters", "imported")]
+        written = [found.names["model"][code] for code in found.columns["model"]]
+        assert list(zip(*numbers, written, strict=True)) == plain
     project.close()

@@ -23,7 +23,7 @@ from workbench.core.project import Project, opened_project
 from workbench.data.formats.source import path_text
 from workbench.data.searching import check_index
 from workbench.labelling.ledger import recompute, states_differ
-from workbench.measuring.columns import column_finding
+from workbench.measuring.column_memory import column_finding
 
 _UNREADABLE = (WorkbenchError, anatomy.SQLError, ValueError, TypeError, LookupError, ArithmeticError)
 """Exceptions that a corrupted value may cause."""

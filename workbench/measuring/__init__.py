@@ -1,7 +1,7 @@
 """Measures verifiers against gold and against each other: metrics, the items behind them, and tables.
 
 Counts
-    columns: verdicts and gold as arrays.
+    columns, column_memory: verdicts and gold as arrays.
     judged: the runs that are compared with gold.
 Accuracy
     accuracy: the accuracy report. entries: its rows. notes: caveats to read before quoting it.

@@ -14,7 +14,8 @@ from workbench.core.selection import Selection, split_grouping
 from workbench.core.taxonomy import UNTYPED
 from workbench.core.verdict import PROTOCOL, GoldChoice, OutcomeCode, Protocol3
 from workbench.data.store import browsing
-from workbench.measuring.columns import Columns, Made, columns
+from workbench.measuring.column_memory import Made
+from workbench.measuring.columns import Columns, columns
 from workbench.measuring.judged import BASELINE, VerifierRun, judges_of, measurable, own_gold
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow, CellTests, Kind
 

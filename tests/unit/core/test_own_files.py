@@ -17,7 +17,7 @@ from workbench.core.errors import RunError, StoreError, UsageError
 from workbench.core.files import NotOwnFileError, append_own, cache_folder, open_own, read_own, whole_file
 from workbench.core.project import open_project
 from workbench.measuring import browsing
-from workbench.measuring.columns import ColumnMemory
+from workbench.measuring.column_memory import ColumnMemory
 from workbench.runs import liveness
 
 ANOTHER = 65534

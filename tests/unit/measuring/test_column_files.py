@@ -26,9 +26,10 @@ from workbench.core.project import Project, open_project
 from workbench.core.verdict import Outcome, OutcomeCode, Verdict
 from workbench.data.store import columns as stored
 from workbench.labelling import coordinating
-from workbench.measuring import columns as column_memory
+from workbench.measuring import column_memory
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.columns import ColumnMemory, Columns, _decoded_part, columns, put_in
+from workbench.measuring.column_memory import ColumnMemory, _decoded_part, put_in
+from workbench.measuring.columns import Columns, columns
 from workbench.runs.store import verdicts
 from workbench.statistics.records.report import AccuracyRow
 
@@ -55,8 +56,8 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     for name in ("read_items", "read_verdicts"):
         original = getattr(stored, name)
 
-        def counted(*asked: object, original: object = original) -> stored.Table:
-            table: stored.Table = original(*asked)  # type: ignore[operator]
+        def counted(*asked: object, original: object = original) -> stored.ColumnTable:
+            table: stored.ColumnTable = original(*asked)  # type: ignore[operator]
             found.append(table.rows)
             return table
 

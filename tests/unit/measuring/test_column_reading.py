@@ -16,9 +16,9 @@ from tests.unit.measuring.scored_runs import add_complete_run
 from workbench.core.database import generation
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome, OutcomeCode, Verdict
-from workbench.data.store.columns import EVERY_ROW, Table, read_items, read_verdicts
-from workbench.measuring import columns as column_memory
-from workbench.measuring.columns import ColumnMemory
+from workbench.data.store.columns import EVERY_ROW, ColumnTable, read_items, read_verdicts
+from workbench.measuring import column_memory
+from workbench.measuring.column_memory import ColumnMemory
 from workbench.runs.store import verdicts
 
 ITEMS = 97
@@ -56,15 +56,15 @@ def shares(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return threads
 
 
-def items_of(project: Project, connection: Connection) -> Table:
+def items_of(project: Project, connection: Connection) -> ColumnTable:
     return ColumnMemory(project.database)._read_whole(connection, None, None)
 
 
-def verdicts_of(project: Project, connection: Connection, items: np.ndarray[Any, Any]) -> Table:
+def verdicts_of(project: Project, connection: Connection, items: np.ndarray[Any, Any]) -> ColumnTable:
     return ColumnMemory(project.database)._read_whole(connection, 1, items)
 
 
-def same(found: Table, wanted: Table) -> bool:
+def same(found: ColumnTable, wanted: ColumnTable) -> bool:
     return found.names == wanted.names and all(
         found.columns[name].dtype == values.dtype
         and np.array_equal(found.columns[name], values, equal_nan=values.dtype.kind == "f")

@@ -16,8 +16,9 @@ from tests.helpers import add_items, make_project
 from tests.unit.measuring.plain_columns import agree
 from workbench.core.project import Project, open_project
 from workbench.core.verdict import OutcomeCode, Verdict
-from workbench.measuring import columns as column_memory
-from workbench.measuring.columns import ColumnMemory, Columns, columns
+from workbench.measuring import column_memory
+from workbench.measuring.column_memory import ColumnMemory
+from workbench.measuring.columns import Columns, columns
 from workbench.runs.store import runs, verdicts
 
 RUNS = (1, 2)

@@ -14,9 +14,10 @@ from tests.tui.stage import add_run
 from workbench.core.progress import Listener, Stopped, listening_with
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome, OutcomeCode, Verdict
-from workbench.measuring import columns as column_memory
+from workbench.measuring import column_memory
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.columns import Groups, Remembered, bytes_of, columns
+from workbench.measuring.column_memory import Remembered, bytes_of
+from workbench.measuring.columns import Groups, columns
 from workbench.measuring.entries import BASELINES
 from workbench.runs.store import verdicts
 from workbench.statistics import accuracy as counting

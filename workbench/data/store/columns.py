@@ -66,7 +66,7 @@ _OF_ITEMS = f"FROM completions AS c WHERE {VISIBLE} AND c.id BETWEEN ?1 AND ?2"
 _OF_VERDICTS = "FROM verdicts WHERE run_id = ?3 AND sample = 0 AND completion_id BETWEEN ?1 AND ?2"
 
 
-class Table(Struct, frozen=True, kw_only=True, eq=False):
+class ColumnTable(Struct, frozen=True, kw_only=True, eq=False):
     """Columns with one value for each item, in order of row id; the arrays of a table are never modified.
 
     Attributes:
@@ -114,7 +114,7 @@ def item_numbers(connection: Connection, first: int, last: int) -> tuple[Vector,
     return item, question, model, characters, gold - 1
 
 
-def read_items(connection: Connection, first: int, last: int, numbers: tuple[Vector, ...] | None = None) -> Table:
+def read_items(connection: Connection, first: int, last: int, numbers: tuple[Vector, ...] | None = None) -> ColumnTable:
     """Read the visible items with row ids from ``first`` to ``last``.
 
     Columns: ``item``, ``question`` (int64), ``characters`` (int32, -1 if unknown), ``final`` and ``imported`` (gold: 1
@@ -150,7 +150,7 @@ def read_items(connection: Connection, first: int, last: int, numbers: tuple[Vec
         code, places = named[column]
         code[place] = [places.setdefault(str(row[position]), len(places)) for row in touched]
     columns |= {column: narrow(code, len(places)) for column, (code, places) in named.items()}
-    return Table(columns=columns, names={column: tuple(places) for column, (_, places) in named.items()})
+    return ColumnTable(columns=columns, names={column: tuple(places) for column, (_, places) in named.items()})
 
 
 def _row_ids(connection: Connection, key: str, rows: str, parameters: tuple[int, ...], number: int) -> Vector:
@@ -241,7 +241,7 @@ def states(connection: Connection) -> dict[str, Vector]:
     return {state: vector(items) for state, items in rows}
 
 
-def read_verdicts(connection: Connection, run: int, items: IntArray, first: int, last: int) -> Table:
+def read_verdicts(connection: Connection, run: int, items: IntArray, first: int, last: int) -> ColumnTable:
     """Read a run's verdicts on items with row ids from ``first`` to ``last``.
 
     Columns: ``outcome`` (`OutcomeCode`, -1 without a verdict), ``reason`` (position 0 without a verdict) and, if the
@@ -278,7 +278,7 @@ def read_verdicts(connection: Connection, run: int, items: IntArray, first: int,
         kind = np.dtype([("item", np.int64), ("score", np.float64)])
         rows = np.fromiter(connection.execute(sql, (first, last, run)), dtype=kind)
         columns[SCORE] = align(items, rows["item"], rows["score"], missing=np.float64(np.nan))
-    return Table(columns=columns, names={REASON: tuple(names)})
+    return ColumnTable(columns=columns, names={REASON: tuple(names)})
 
 
 def _verdict_ends(connection: Connection, run: int, first: int, last: int) -> tuple[int, int] | None:

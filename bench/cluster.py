@@ -52,6 +52,7 @@ from workbench.runs.cluster import Nodes as Executor
 from workbench.runs.cluster_pool import PROGRAMS_PER_WORKER
 from workbench.runs.configuring import bound_run
 from workbench.runs.lease import Lease
+from workbench.runs.local import ResultSink
 from workbench.runs.nodes import NodeAbout, NodeReply
 from workbench.runs.run_status import run_info
 from workbench.runs.runner import Runner
@@ -264,16 +265,6 @@ class Echo:
         return NodeReply([(number, copy(self._result)) for number, _ in pieces])
 
 
-class Silent:
-    """Stores nothing."""
-
-    def check(self) -> None:
-        """See `ClusterSink`."""
-
-    def note_cluster(self, use: ClusterUse) -> None:
-        """See `ClusterSink`."""
-
-
 def _leases() -> None:
     """Wall and processor time of the driver for leases that take nodes no time."""
     verdict, tests = Verdict(outcome=Outcome.CORRECT, reason="number", score=1.0), _usual_tests()
@@ -297,7 +288,7 @@ def _lease(name: str, piece: Callable[[int], Any], result: Any, most: int) -> No
         return on_node(Echo).remote(result)
 
     pieces = [(number, piece(number)) for number in range(_LEASES * most)]
-    with connected("ray") as ray, Executor(ray, made, lambda _: "", ClusterUse(address="ray"), Silent()) as nodes:
+    with connected("ray") as ray, Executor(ray, made, lambda _: "", ClusterUse(address="ray"), ResultSink()) as nodes:
         nodes.wait_for_first_node()
         began, before = time.perf_counter(), time.process_time()
         for _ in nodes.work(Feed(pieces, lambda _: 1, most), lambda: None):

@@ -29,8 +29,7 @@ from workbench.interchange.row_files import HeldRow, RowFile, RowVerdict, row_fi
 from workbench.interchange.solution_rows import problem_from_tests
 from workbench.llm.records import Halt
 from workbench.runs.executing import SolutionWork, judge_solutions
-from workbench.runs.executor import RecentVerdicts
-from workbench.runs.local import judge_locally
+from workbench.runs.local import ResultSink, judge_locally
 from workbench.runs.store.verdicts import TestResult
 from workbench.verifiers.base import AnyVerifier, Judged, SandboxedVerifier, identity
 from workbench.verifiers.execution.levels import level_of
@@ -45,7 +44,6 @@ _MAX_HELD_BYTES: Final = 128 << 20
 _CHUNK: Final = 64
 _CHUNK_BYTES: Final = 4 << 20
 _ENDINGS: Final = (".jsonl", ".jsonl.gz", ".ndjson", ".parquet")
-_NOTHING: Final[Mapping[bytes, Verdict]] = {}
 _STATE: Final = "_judged.json"
 """State file in a folder of judged files. Readers of such folders ignore names with ``_``."""
 
@@ -401,7 +399,7 @@ def _size_of(row: HeldRow | Refusal) -> int:
     return max(len(item.raw), len(item.question) + len(item.reference) + len(item.completion))
 
 
-class _PartitionSink:
+class _PartitionSink(ResultSink):
     """Collects verdicts, and writes the partitions in order, each once all its rows have verdicts.
 
     Args:
@@ -414,7 +412,6 @@ class _PartitionSink:
     ) -> None:
         self._works, self._most, self._report, self._advance = works, most, report, advance
         self._open: deque[_OpenPartition] = deque()
-        self._known = RecentVerdicts()
 
     def has_room(self) -> bool:
         waiting = iter(self._open)
@@ -444,8 +441,7 @@ class _PartitionSink:
             self._open[-1].closed = self._open[-1].ends_file = True
         yield chunk
 
-    def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] = _NOTHING) -> None:
-        self._known.put(found)
+    def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] = {}) -> None:
         self._add_verdicts([(item, RowVerdict(verdict)) for item, verdict in results])
 
     def store_executed(self, judged: Sequence[tuple[int, Judged]], results: Sequence[TestResult]) -> None:
@@ -456,15 +452,6 @@ class _PartitionSink:
 
     def note_provenance(self, provenance: Provenance) -> None:
         self._report.provenance = provenance
-
-    def note_cluster(self, use: ClusterUse) -> None:
-        """Store the use of the cluster for the report; see `runs.cluster.ClusterSink`."""
-
-    def recall(self, key: bytes) -> Verdict | None:
-        return self._known.get(key)
-
-    def check(self) -> None:
-        """Do nothing: this work is interrupted by signals only."""
 
     def _add_verdicts(self, found: Sequence[tuple[int, RowVerdict]]) -> None:
         for item, one in found:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Self, TypeVar
 
 from msgspec import Struct
 
@@ -26,7 +26,7 @@ from workbench.core.errors import RunError, UsageError, opt
 from workbench.core.run import ClusterUse, NodeUse
 from workbench.core.verdict import VerifierInput
 from workbench.llm.records import Halt
-from workbench.runs.local import PacedIterator, VerdictSink, always
+from workbench.runs.local import PacedIterator, ResultSink, always
 from workbench.runs.nodes import NodeAbout, NodeReply, ReadingNode
 from workbench.verifiers.base import AnyVerifier, identity
 
@@ -115,14 +115,6 @@ class Feed(Generic[Key, Payload]):
     def _read_ahead(self) -> None:
         short = _LAST_LEASES_PER_WORKER * self._most - len(self._ahead)
         self._ahead.extend(WorkPiece(key, payload) for key, payload in islice(self._source, max(short, 0)))
-
-
-class ClusterSink(Protocol):
-    """What executing on a cluster calls on the runner, besides the methods of `VerdictSink` that store verdicts."""
-
-    def check(self) -> None: ...
-
-    def note_cluster(self, use: ClusterUse) -> None: ...
 
 
 def require_cluster(address: str, workers: int | None) -> None:
@@ -242,7 +234,7 @@ class Nodes:
         made: Callable[[Any, int], Any],
         refusal: Callable[[NodeAbout], str],
         use: ClusterUse,
-        sink: ClusterSink,
+        sink: ResultSink,
         look_s: float | None = None,
     ) -> None:
         self._look_s = look_s
@@ -498,16 +490,12 @@ def _refusal(verifier: AnyVerifier, about: NodeAbout) -> str:
 # -- Verifiers that need only texts.
 
 
-class ReadingSink(VerdictSink, ClusterSink, Protocol):
-    """The runner's interface for judging texts on a cluster."""
-
-
 def judge_on_cluster(
     verifier: AnyVerifier,
     spec: tuple[str, dict[str, str]],
     use: ClusterUse,
     chunks: Iterable[list[VerifierInput]],
-    sink: ReadingSink,
+    sink: ResultSink,
     *,
     has_room: Callable[[], bool] = always,
 ) -> None:

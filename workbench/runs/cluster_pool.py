@@ -13,7 +13,8 @@ from workbench.core.database.connection import Database
 from workbench.core.errors import RunError
 from workbench.core.run import ClusterUse
 from workbench.llm.records import Halt
-from workbench.runs.cluster import ClusterSink, Feed, Nodes, connected
+from workbench.runs.cluster import Feed, Nodes, connected
+from workbench.runs.local import ResultSink
 from workbench.runs.nodes import NodeAbout, SandboxNode
 from workbench.runs.store import runs as stored_runs
 from workbench.runs.store.runs import RunRow
@@ -45,7 +46,7 @@ class ClusterPool:
         level: Level,
         settings: PoolSettings,
         use: ClusterUse,
-        sink: ClusterSink,
+        sink: ResultSink,
         look_s: float | None = None,
     ) -> None:
         def made(on_node: Callable[[Any], Any], processors: int) -> Any:
@@ -104,7 +105,7 @@ class ClusterPool:
 
 
 def cluster_pool_factory(
-    ray: Any, verifier: SandboxedVerifier, level: Level, use: ClusterUse, sink: ClusterSink
+    ray: Any, verifier: SandboxedVerifier, level: Level, use: ClusterUse, sink: ResultSink
 ) -> Callable[[int], ClusterPool]:
     """Return a function that creates a pool, given a hash seed; for `runs.executing.judge_by_execution`."""
     return lambda seed: ClusterPool(ray, level, verifier.settings(seed), use, sink)
@@ -144,15 +145,12 @@ class NamedRun(NamedTuple):
         return stored_runs.newest_of(self.database.reader(), self.name)
 
 
-class _CallerSink:
+class _CallerSink(ResultSink):
     def __init__(self, use: ClusterUse, run: NamedRun | None) -> None:
         self._run = run
         before = None if run is None or (row := run.find_row()) is None else row.cluster
         if before is not None and before.address == use.address:
             use.nodes = before.nodes
-
-    def check(self) -> None:
-        """Do nothing: only the caller ends the work."""
 
     def note_cluster(self, use: ClusterUse) -> None:
         if self._run is not None and (row := self._run.find_row()) is not None:

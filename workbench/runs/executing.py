@@ -17,7 +17,7 @@ from workbench.core.errors import VerifierError
 from workbench.core.verdict import VerifierInput
 from workbench.data.store import tests
 from workbench.data.store.tests import tests_of
-from workbench.runs.local import PacedIterator, always
+from workbench.runs.local import PacedIterator, ResultSink, always
 from workbench.runs.store.verdicts import TestResult
 from workbench.verifiers.base import Judged, SandboxedVerifier
 from workbench.verifiers.execution.evidence import no_runner_verdict
@@ -34,16 +34,6 @@ _MAX_CACHED_PROBLEMS = 256
 K = TypeVar("K")
 Key = tuple[int, str]
 """A completion's row id and a suite."""
-
-
-class ExecutionSink(Protocol):
-    def store_executed(self, judged: Sequence[tuple[int, Judged]], results: Sequence[TestResult]) -> None:
-        """Commit verdicts, each with its item's row id, together with the test results they are based on."""
-        ...
-
-    def note_provenance(self, provenance: Provenance) -> None: ...
-
-    def check(self) -> None: ...
 
 
 class ProgramPool(Protocol):
@@ -70,7 +60,7 @@ def judge_by_execution(
     level: Level,
     workers: int,
     chunks: Iterable[list[VerifierInput]],
-    sink: ExecutionSink,
+    sink: ResultSink,
     made: Callable[[int], ProgramPool] | None = None,
 ) -> None:
     """Judge a project's items by running them; the problems and tests are read from its database.
@@ -88,7 +78,7 @@ def judge_solutions(
     level: Level,
     workers: int,
     solutions: Iterator[list[SolutionWork]],
-    sink: ExecutionSink,
+    sink: ResultSink,
     made: Callable[[int], ProgramPool] | None = None,
     *,
     has_room: Callable[[], bool] = always,
@@ -135,7 +125,7 @@ class SolutionWork(Struct):
 
 class _SolutionDispatcher:
     def __init__(
-        self, verifier: SandboxedVerifier, level: Level, sink: ExecutionSink, has_room: Callable[[], bool]
+        self, verifier: SandboxedVerifier, level: Level, sink: ResultSink, has_room: Callable[[], bool]
     ) -> None:
         self._verifier = verifier
         self._level = level
@@ -225,7 +215,7 @@ def _start_solutions(work: SolutionWork) -> Iterator[tuple[Key, Program]]:
 
 
 def _load_solutions(
-    database: Database, suites: Sequence[str], chunks: Iterable[list[VerifierInput]], sink: ExecutionSink
+    database: Database, suites: Sequence[str], chunks: Iterable[list[VerifierInput]], sink: ResultSink
 ) -> Iterator[list[SolutionWork]]:
     known: dict[int, Problem | None] = {}
     for chunk in chunks:

@@ -129,8 +129,9 @@ class LocalExecutor(Closing):
         Raises:
             ExecutorClosed: The executor is closed.
         """
-        answer = self._put(WorkerTask([item]), deferred)
+        answer: Future[Verdict] = Future()
         answer.set_running_or_notify_cancel()
+        self._put(_WaitingTask(WorkerTask([item]), deferred, answer))
         return answer
 
     def elsewhere(self, items: Sequence[VerifierInput]) -> Future[list[FirstAnswer]]:
@@ -141,7 +142,9 @@ class LocalExecutor(Closing):
         Raises:
             ExecutorClosed: The executor is closed.
         """
-        return self._put(WorkerTask(items, first=True), Pending())
+        answer: Future[list[FirstAnswer]] = Future()
+        self._put(_WaitingTask(WorkerTask(items, first=True), Pending(), answer))
+        return answer
 
     def answers(self, items: Iterable[VerifierInput]) -> Iterator[tuple[VerifierInput, FirstAnswer]]:
         """Yield each item with the first stage's answer, in no particular order.
@@ -179,10 +182,10 @@ class LocalExecutor(Closing):
             ExecutorClosed: The executor was closed while items waited.
         """
         ends = None if deadline is None else time.monotonic() + deadline
-        waiting = [
-            self.later(item, answer) if isinstance(answer, Pending) else answer
-            for item, answer in zip(items, self._first_stage_answers(items), strict=True)
-        ]
+        waiting: list[Verdict | Future[Verdict]] = [UNSENDABLE] * len(items)
+        # Workers start on the first deferred items while the others are read.
+        for row, answer in self._first_stage_answers(items):
+            waiting[row] = self.later(items[row], answer) if isinstance(answer, Pending) else answer
         return [wait_for_verdict(one, ends) if isinstance(one, Future) else one for one in waiting]
 
     def warm(self) -> None:
@@ -200,12 +203,13 @@ class LocalExecutor(Closing):
             self._inbox.put(None)
             thread.join()
 
-    def _first_stage_answers(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
+    def _first_stage_answers(self, items: Sequence[VerifierInput]) -> Iterator[tuple[int, FirstAnswer]]:
         if self.isolation != "staged":
-            return [self.judge_first_stage(item) for item in items]
-        numbered = [structs.replace(item, item=row) for row, item in enumerate(items)]
-        said = {item.item: answer for item, answer in self.answers(filter(is_encodable, numbered))}
-        return [self.with_known_result(said[row]) if row in said else UNSENDABLE for row in range(len(items))]
+            yield from enumerate(map(self.judge_first_stage, items))
+            return
+        numbered = (structs.replace(item, item=row) for row, item in enumerate(items))
+        for item, answer in self.answers(filter(is_encodable, numbered)):
+            yield item.item, self.with_known_result(answer)
 
     def _judge_here(self, items: Iterable[VerifierInput]) -> Iterator[tuple[VerifierInput, FirstAnswer]]:
         for item in items:
@@ -215,14 +219,12 @@ class LocalExecutor(Closing):
     def _wants_help(self, sent: int) -> bool:
         return sent < 2 * self._helpers and not self._closed and self.state != "failed"
 
-    def _put(self, task: WorkerTask, pending: Pending) -> Future[Any]:
-        job = _WaitingTask(task, pending, Future())
+    def _put(self, job: _WaitingTask) -> None:
         with self._lock:
             if self._closed:
                 raise ExecutorClosed
             self._start_thread()
             self._inbox.put(job)
-        return job.answer
 
     # -- The thread that manages the workers.
 

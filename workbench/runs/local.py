@@ -8,11 +8,17 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
-from typing import Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.runs.executor import FirstAnswer, LocalExecutor, is_repeatable
 from workbench.verifiers.base import AnyVerifier, Pending, Verifier, identity
+
+if TYPE_CHECKING:
+    from workbench.core.code import Provenance
+    from workbench.core.run import ClusterUse
+    from workbench.runs.store.verdicts import TestResult
+    from workbench.verifiers.base import Judged
 
 MAX_GROUP_VERDICTS = 500
 """Maximum verdicts in one transaction."""
@@ -26,16 +32,27 @@ _WAIT_S = 0.1
 T = TypeVar("T")
 
 
-class VerdictSink(Protocol):
-    def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] = ...) -> None:
+class ResultSink:
+    """Receives the results of a run; subclasses store what they need."""
+
+    def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] = {}) -> None:
         """Commit verdicts, each with its item's row id, and in the same transaction workers' results by key."""
-        ...
+
+    def store_executed(self, judged: Sequence[tuple[int, Judged]], results: Sequence[TestResult]) -> None:
+        """Commit verdicts, each with its item's row id, together with the test results they are based on."""
 
     def recall(self, key: bytes) -> Verdict | None:
-        """Return a worker's stored result for a key."""
-        ...
+        """Return a worker's result for a key that an earlier run has stored."""
+        return None
 
-    def check(self) -> None: ...
+    def check(self) -> None:
+        """Raise to end the work; called a few times a second."""
+
+    def note_provenance(self, found: Provenance) -> None:
+        """Store what test results depend on."""
+
+    def note_cluster(self, use: ClusterUse) -> None:
+        """Store the use of a cluster."""
 
 
 def always() -> bool:
@@ -63,7 +80,7 @@ def judge_locally(
     spec: tuple[str, dict[str, str]],
     workers: int,
     chunks: Iterable[list[VerifierInput]],
-    sink: VerdictSink,
+    sink: ResultSink,
     *,
     has_room: Callable[[], bool] = always,
 ) -> None:
@@ -81,7 +98,7 @@ def judge_locally(
         run.finish()
 
 
-def _items_in(chunks: Iterable[list[VerifierInput]], sink: VerdictSink) -> Iterator[VerifierInput]:
+def _items_in(chunks: Iterable[list[VerifierInput]], sink: ResultSink) -> Iterator[VerifierInput]:
     for chunk in chunks:
         sink.check()
         yield from chunk
@@ -89,7 +106,7 @@ def _items_in(chunks: Iterable[list[VerifierInput]], sink: VerdictSink) -> Itera
 
 class _LocalRun:
     def __init__(
-        self, verifier: Verifier, executor: LocalExecutor, sink: VerdictSink, has_room: Callable[[], bool]
+        self, verifier: Verifier, executor: LocalExecutor, sink: ResultSink, has_room: Callable[[], bool]
     ) -> None:
         self._executor, self._sink, self._has_room = executor, sink, has_room
         self._identity = hashlib.sha256(f"{identity(verifier)}\n{verifier.version}\n".encode())

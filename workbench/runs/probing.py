@@ -14,6 +14,7 @@ from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.dialects import reread
 from workbench.llm.records import Halt
 from workbench.runs.lease import LeaseLost, claim_runner
+from workbench.runs.local import ResultSink
 from workbench.runs.store import calls
 from workbench.runs.store.calls import MadeCall
 from workbench.verifiers.base import Judged, ServedVerifier
@@ -42,7 +43,7 @@ class JudgedSubject(Struct, frozen=True, kw_only=True):
     replies: tuple[str, ...] = ()
 
 
-class Collector:
+class Collector(ResultSink):
     """Receives verdicts as a runner does, and keeps them in memory.
 
     Attributes:
@@ -57,7 +58,6 @@ class Collector:
         self.slowest_ms = 0.0
         self._watch = watch
         self._waiting: dict[int, Subject] = {}
-        self._known: dict[bytes, Verdict] = {}
 
     def inputs(self, subjects: Iterable[Subject]) -> Iterator[list[VerifierInput]]:
         """Yield the completions to judge in chunks; probes without a completion are added to ``skipped``."""
@@ -74,10 +74,9 @@ class Collector:
                 chunk = []
         yield chunk
 
-    def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] | None = None) -> None:
+    def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] = {}) -> None:
         for item, verdict in results:
             self.take(item, verdict)
-        self._known.update(found or {})
 
     def take(self, item: int, verdict: Verdict, replies: tuple[str, ...] = ()) -> None:
         self.slowest_ms = max(self.slowest_ms, verdict.ms)
@@ -97,9 +96,6 @@ class Collector:
             self.take(item, judged.verdict, tuple(replies))
 
         return asyncio.ensure_future(collect())
-
-    def recall(self, key: bytes) -> Verdict | None:
-        return self._known.get(key)
 
     def check(self) -> None:
         if self._watch is not None:
@@ -127,7 +123,7 @@ def judge_by_servers(
     # Only verifiers that call servers need the client's libraries.
     from workbench.runs.serving import judge_on_servers, servers_of
 
-    before = _count_calls(database, run)
+    before = count_calls(database, run)
     with claim_runner(database) as lease:
         try:
             servers = servers_of(database, run, verifier)
@@ -139,9 +135,9 @@ def judge_by_servers(
             raise RunError(halt.message, "Received replies are stored; probe again to continue.") from halt
         except LeaseLost as lost:
             raise RunError("Another process has become the database's runner.", "Probe again.") from lost
-    return _count_calls(database, run) - before
+    return count_calls(database, run) - before
 
 
-def _count_calls(database: Database, run: int) -> int:
+def count_calls(database: Database, run: int) -> int:
     used = calls.get(database.reader(), run)
     return 0 if used is None else used.calls

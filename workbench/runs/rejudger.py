@@ -26,7 +26,8 @@ from workbench.core.project import open_project
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.llm.records import Halt, Reply, Request
 from workbench.runs.lease import LeaseLost, claim_runner
-from workbench.runs.local import judge_locally
+from workbench.runs.local import ResultSink, judge_locally
+from workbench.runs.probing import count_calls
 from workbench.runs.rejudging import Beat, Over, Rejudged, RejudgingJob, RejudgingNotice
 from workbench.runs.store import calls, verdicts
 from workbench.runs.store.verifier_inputs import inputs
@@ -45,10 +46,9 @@ _BEAT_S = 0.1
 _PLACES = os.cpu_count() or 1
 
 
-class _VerdictRelay:
+class _VerdictRelay(ResultSink):
     def __init__(self, stream: BinaryIO, database: Database) -> None:
         self._stream, self._database = stream, database
-        self._found: dict[bytes, Verdict] = {}
         self._beat = 0.0
         self._lock = Lock()
         self.stopping = False
@@ -58,13 +58,12 @@ class _VerdictRelay:
             self._stream.write(pack(message))
             self._stream.flush()
 
-    def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] | None = None) -> None:
-        self._found.update(found or {})
+    def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] = {}) -> None:
         for item, verdict in results:
             self.put(Rejudged(item, verdict))
 
     def recall(self, key: bytes) -> Verdict | None:
-        return self._found.get(key) or verdicts.get(self._database.reader(), key)
+        return verdicts.get(self._database.reader(), key)
 
     def check(self) -> None:
         """Renew the heartbeat.
@@ -105,7 +104,7 @@ def _judge(database: Database, job: RejudgingJob, answers: _VerdictRelay) -> Ove
     if job.calls_of is not None:
         from workbench.runs.serving import judge_on_servers, servers_of
 
-        before, trouble = _count_calls(database, job.calls_of), None
+        before, trouble = count_calls(database, job.calls_of), None
         with claim_runner(database) as lease:
             try:
                 servers = servers_of(database, job.calls_of, served)
@@ -113,7 +112,7 @@ def _judge(database: Database, job: RejudgingJob, answers: _VerdictRelay) -> Ove
             except (Halt, Stopped, LeaseLost) as error:
                 why = str(error) or "Another process has become the database's runner."
                 trouble = f"{why} Received replies are stored; ask again to continue."
-        return Over(calls=_count_calls(database, job.calls_of) - before, trouble=trouble)
+        return Over(calls=count_calls(database, job.calls_of) - before, trouble=trouble)
     asyncio.run(_judge_stored_replies(database, served, chunks, answers))
     return Over()
 
@@ -174,11 +173,6 @@ async def _judge_stored_replies(
                 answers.put(Rejudged(item.item, None))
             else:
                 answers.put(Rejudged(item.item, None if stored.lacks else judged.verdict))
-
-
-def _count_calls(database: Database, run: int) -> int:
-    used = calls.get(database.reader(), run)
-    return 0 if used is None else used.calls
 
 
 def work(job: RejudgingJob, stream: BinaryIO) -> None:

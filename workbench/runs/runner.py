@@ -27,7 +27,7 @@ from workbench.core.verdict import Verdict, VerifierInput
 from workbench.llm.records import Halt
 from workbench.runs.lease import Lease, LeaseLost, Postponed
 from workbench.runs.liveness import log_path
-from workbench.runs.local import judge_locally
+from workbench.runs.local import ResultSink, judge_locally
 from workbench.runs.pairing import paired
 from workbench.runs.store import runs, verdicts
 from workbench.runs.store.runs import RunRow
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
 _IDLE_S = 2.0
 _POLL_S = 0.1
-
-_NOTHING: Mapping[bytes, Verdict] = {}
 
 _log = logging.getLogger("workbench.runner")
 
@@ -172,7 +170,7 @@ class Runner:
         _log.info("run %d: %s", run.id, state)
 
 
-class _Sink:
+class _Sink(ResultSink):
     def __init__(self, runner: Runner, database: Database, lease: Lease, run: int) -> None:
         self._runner = runner
         self._database = database
@@ -181,7 +179,7 @@ class _Sink:
         self.stored = 0
         self._looked = 0.0
 
-    def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] = _NOTHING) -> None:
+    def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] = {}) -> None:
         if results:
 
             def put(connection: sqlite3.Connection) -> None:

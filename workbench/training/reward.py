@@ -47,7 +47,7 @@ class Reward(Closing):
     """One verifier as a reward; any thread may call it, and it can be pickled and sent to another process.
 
     Items that may hang or crash are judged in worker processes, each within limits of time and memory, as in a run: a
-    bad item gets an abstention and doesn't affect others. The workers start with the first item that needs one.
+    bad item gets an abstention and doesn't affect others. The workers start with the reward.
 
     Attributes:
         name: The verifier's name.
@@ -141,6 +141,9 @@ class Reward(Closing):
         self._watcher: tuple[int, Watcher] | None = None
         self._audit = audit_of(audit, share, seed, training)
         self._process_watcher()
+        if self._selection_with_items.journal is None and not self.by_tests:
+            # The workers load while the trainer does.
+            self._process_executor()
 
     def __call__(self, prompts: Any = None, completions: Any = None, **columns: Any) -> list[float | None]:
         """Return the rewards of completions, called as TRL does.
@@ -291,7 +294,9 @@ class Reward(Closing):
                 self._timeout,
             )
         if self._selection_with_items.journal is None:
-            return self._selection_with_items.executor(self._workers, self._timeout)
+            executor = self._selection_with_items.executor(self._workers, self._timeout)
+            executor.warm()
+            return executor
         from workbench.training.on_call import CallingExecutor
 
         return CallingExecutor(self._selection_with_items, self._workers, self._timeout)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psutil
@@ -67,6 +68,16 @@ def test_a_comparison_is_remembered_with_its_own_item_s_final_answer(tmp_path: P
     assert reasons(executor, "later raise", "later raise") == ["internal", "internal"]
     assert isinstance(executor.judge_first_stage(item("later raise")), Pending)
     executor.close()
+
+
+def test_an_answer_may_arrive_before_the_caller_has_its_future(
+    executor: LocalExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reasons(executor, "later a")
+    with monkeypatch.context() as patched:
+        patched.setattr(executor, "_inbox", SimpleNamespace(put=executor._take))
+        found = executor.later(item("later a"), Pending(b"later a"))
+    assert found.result().reason == "compared"
 
 
 def test_what_a_verifier_without_a_first_stage_says_is_told_whole() -> None:

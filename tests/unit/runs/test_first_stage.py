@@ -20,7 +20,7 @@ from tests.background import install_plugin, until
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.runs import executor as module
 from workbench.runs.executor import BATCH_ITEMS, LocalExecutor
-from workbench.runs.local import judge_locally
+from workbench.runs.local import ResultSink, judge_locally
 from workbench.verifiers.registry import Registry
 
 HELPERS = 2
@@ -133,7 +133,7 @@ def test_long_items_are_few_in_a_batch(readers: LocalExecutor, monkeypatch: pyte
     assert 0 < most <= 2 * (1 + 2 * HELPERS)
 
 
-class _Kept:
+class _Kept(ResultSink):
     """Keeps what a run stores."""
 
     def __init__(self) -> None:

@@ -18,7 +18,7 @@ from workbench.core.run import ClusterUse
 from workbench.llm.records import Halt
 from workbench.runs import cluster, nodes
 from workbench.runs.cluster import Feed, Nodes
-from workbench.runs.local import PacedIterator
+from workbench.runs.local import PacedIterator, ResultSink
 from workbench.runs.nodes import NodeAbout, NodeReply, ReadingNode, SandboxNode
 from workbench.verifiers.execution import levels
 from workbench.verifiers.execution.settings import DEFAULTS
@@ -132,7 +132,7 @@ class Broken(Worker):
         raise ValueError("no room for workers")
 
 
-class Sink:
+class Sink(ResultSink):
     def __init__(self) -> None:
         self.noted: ClusterUse | None = None
         self.checks = 0

@@ -19,7 +19,7 @@ from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.runs import executor, local, runner
 from workbench.runs.executor import LocalExecutor
 from workbench.runs.lease import Lease
-from workbench.runs.local import judge_locally
+from workbench.runs.local import ResultSink, judge_locally
 from workbench.runs.runner import Runner
 from workbench.runs.store import runs as rows
 from workbench.runs.verifying import cancel, pause, resume, run_info, start, verdict_lines, wait
@@ -233,7 +233,7 @@ def test_a_killed_runner_loses_nothing_stored_and_asks_nothing_stored_again(tmp_
         assert cached(project) == 500
 
 
-class Sink:
+class Sink(ResultSink):
     """Keeps what is committed, in order."""
 
     def __init__(self) -> None:
@@ -244,10 +244,10 @@ class Sink:
         self.go_on = Event()
         self.most_waiting = 0
 
-    def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] | None = None) -> None:
+    def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] = {}) -> None:
         assert len(results) <= local.MAX_GROUP_VERDICTS
         self.results += results
-        self.found.update(found or {})
+        self.found.update(found)
 
     def recall(self, key: bytes) -> Verdict | None:
         return self.found.get(key)

@@ -26,7 +26,7 @@ from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome
 from workbench.labelling import guidelines, people
-from workbench.labelling.adjudicating import AdjudicationSession, Conflict, Ruling
+from workbench.labelling.adjudicating import AdjudicationSession, Conflict
 from workbench.labelling.annotating import AnnotationSession, Answer
 from workbench.labelling.conflict_classes import ConflictClasses
 from workbench.labelling.rulings import require_third
@@ -271,7 +271,7 @@ async def test_a_case_is_added_after_the_decision(project: Project) -> None:
 async def test_a_decision_in_force_is_replaced_after_a_question_alone(
     project: Project, person: str | None, way: str, key: str
 ) -> None:
-    AdjudicationSession(project, "chen").decide(opened_conflict(project), Ruling(verdict="correct"))
+    AdjudicationSession(project, "chen").decide(opened_conflict(project), Answer(verdict="correct"))
     before = decisions(project)
     app = WorkbenchApp(project, person)
     app.working_as |= {"own": "chen", "adjudicator": "chen"}
@@ -302,7 +302,7 @@ def opened_conflict(project: Project) -> Conflict:
 
 async def test_undo_of_many_is_left_to_the_screen_of_many(project: Project) -> None:
     classes = ConflictClasses(project, "chen")
-    classes.settle(classes.open("correct/incorrect"), [1, 2], Ruling(verdict="correct"))
+    classes.settle(classes.open("correct/incorrect"), [1, 2], Answer(verdict="correct"))
     async with adjudicating(project) as (app, pilot):
         await press(pilot, "z")
         assert [text for text in notices(app) if "resolved 2 conflicts at once" in text]
@@ -485,7 +485,7 @@ async def test_a_second_window_asks_before_it_replaces_a_decision(project: Proje
     async with adjudicating(project) as (app, pilot):
         at = subject(app)
         other = AdjudicationSession(project, "chen")
-        other.decide(other.open("correctness", at), Ruling(verdict="correct"))
+        other.decide(other.open("correctness", at), Answer(verdict="correct"))
         await press(pilot, "0")
         assert (subject(app), decisions(project)) == (at, [(at, "correct")])
         assert any("another window: correct" in notice for notice in notices(app))

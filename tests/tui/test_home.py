@@ -33,7 +33,6 @@ from workbench.interchange.importing import import_files, plan_import
 from workbench.labelling import people
 from workbench.labelling.adjudicating import AdjudicationSession
 from workbench.labelling.annotating import AnnotationSession, Answer
-from workbench.labelling.rulings import Ruling
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.counting import every_dataset, status
 
@@ -87,7 +86,7 @@ async def test_who_settles_conflicts_has_what_was_settled_counted(tmp_path: Path
     for left in (2, 1, 0):
         conflict = chen.next()
         assert conflict is not None
-        chen.decide(conflict, Ruling(verdict="correct"))
+        chen.decide(conflict, Answer(verdict="correct"))
         (person,) = [one for one in status(project).people if one.name == "chen"]
         assert (person.settled, person.conflicts) == (3 - left, left)
     async with opened(project, size=size) as (app, _):

@@ -24,7 +24,7 @@ from workbench.app.tui.person import PersonScreen
 from workbench.core.label import coordinator_name
 from workbench.core.project import Project
 from workbench.labelling import people, rulings
-from workbench.labelling.adjudicating import AdjudicationSession, Ruling
+from workbench.labelling.adjudicating import AdjudicationSession
 from workbench.labelling.annotating import AnnotationSession, Answer
 from workbench.measuring.browsing import detail
 from workbench.measuring.counting import status
@@ -205,7 +205,7 @@ async def test_who_came_under_a_name_works_under_no_other(project: Project) -> N
 async def test_where_nobody_has_work_it_is_said(project: Project) -> None:
     dora = AdjudicationSession(project, "dora")
     while (conflict := dora.next()) is not None:
-        dora.decide(conflict, Ruling(verdict="correct"))
+        dora.decide(conflict, Answer(verdict="correct"))
     async with coordinator(project) as (app, pilot):
         await press(pilot, *":j", "enter")
         assert "There is no conflict to resolve" in text_of(app, "#adjudicate-empty")
@@ -252,7 +252,7 @@ def test_work_begins_where_it_is(project: Project) -> None:
     label_all(project, "amira", Answer(verdict="correct"))
     dora = AdjudicationSession(project, "dora")
     while (conflict := dora.next()) is not None:
-        dora.decide(conflict, Ruling(verdict="correct"))
+        dora.decide(conflict, Answer(verdict="correct"))
     assert rulings.first_screen(project, "dora") == "adjudicate"
 
 

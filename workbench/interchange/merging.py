@@ -22,6 +22,7 @@ from workbench.coding.records.evolution import PoolStep
 from workbench.coding.store import evolutions
 from workbench.coding.store.evolutions import EvolutionRow
 from workbench.core import project as transactions
+from workbench.core.database.foreign import opened
 from workbench.core.database.generation import note_verdicts
 from workbench.core.errors import StoreError, UsageError, WorkbenchError
 from workbench.core.project import Project
@@ -72,7 +73,7 @@ def _merge(project: Project, other: Path) -> MergedRuns:
     project.database.require_other(other)
     report = MergedRuns(file=str(other))
     skipped = Counter[str]()
-    with foreign.opened(other) as theirs:
+    with opened(other, foreign.TABLES) as theirs:
         try:
             found = foreign.runs(theirs)
             _merge_evolutions(project, theirs, report)

@@ -12,10 +12,10 @@ from workbench.core.states import current_adjudication, current_labels, current_
 from workbench.data.store import browsing
 from workbench.labelling import ledger, rulings
 from workbench.labelling.annotating import AnnotationItem
+from workbench.labelling.answers import Answer as Answer
 from workbench.labelling.people import GuidelineReadings
 from workbench.labelling.rulings import EarlierRuling as EarlierRuling
 from workbench.labelling.rulings import Opinion as Opinion
-from workbench.labelling.rulings import Ruling as Ruling
 from workbench.labelling.rulings import RulingSubject
 from workbench.labelling.rulings import adopt_opinion as adopt_opinion
 from workbench.labelling.store import conflicts
@@ -40,7 +40,7 @@ class Conflict(RulingSubject, frozen=True, kw_only=True):
     round: int = 1
     earlier: EarlierRuling | None = None
     note: str = ""
-    own: Ruling | None = None
+    own: Answer | None = None
 
 
 class OwnDecision(Struct, frozen=True, kw_only=True):
@@ -53,7 +53,7 @@ class OwnDecision(Struct, frozen=True, kw_only=True):
 
     task: Task
     subject: int
-    ruling: Ruling
+    ruling: Answer
     question: str
     created_at: str
     stands: bool
@@ -149,7 +149,7 @@ class AdjudicationSession:
     def may_settle(self, task: Task, subject: int) -> bool:
         return conflicts.is_open_to(self._database.reader(), self.person.id, task, subject)
 
-    def decide(self, conflict: Conflict, ruling: Ruling) -> str:
+    def decide(self, conflict: Conflict, ruling: Answer) -> str:
         """Store the decision; return its uuid after the commit.
 
         Raises:

@@ -22,8 +22,8 @@ from workbench.core.project import Project
 from workbench.data.store import reading
 from workbench.data.store.reading import OwnEntry as OwnEntry
 from workbench.labelling import checks, guidelines, ledger, serving
+from workbench.labelling.answers import OWN_FIELDS, check_answer, event_fields, is_same_answer
 from workbench.labelling.answers import Answer as Answer
-from workbench.labelling.answers import check_answer, is_same_answer
 from workbench.labelling.people import GuidelineReadings
 from workbench.labelling.serving import Progress as Progress
 from workbench.labelling.store import assignments, blind, claiming, flags
@@ -283,6 +283,7 @@ class AnnotationSession:
             )
         edits_past = answered(task, item) and stood.mine is None
         self._take_slot(connection, task, subject_of(task, item), stood.purpose, edits_past=edits_past)
+        given = event_fields(answer)
         event = LabelEvent(
             uuid=events.new_uuid(),
             kind=KIND[stood.purpose],
@@ -291,22 +292,11 @@ class AnnotationSession:
             annotator=self.person.id,
             created_at=at,
             round=stood.round,
-            verdict=answer.verdict if task == "correctness" else None,
-            exclusion_reason=answer.reason if task == "correctness" else None,
-            subtype=answer.subtype if task == "type" else None,
-            unsure=answer.unsure and task == "correctness",
-            tags=answer.tags if task == "correctness" else (),
-            partial=answer.partial if task == "correctness" else None,
-            note=(answer.note or None) if task == "correctness" else None,
             supersedes=stood.mine.uuid if stood.mine else None,
             unblinded=self._sighted or stood.revealed,
             guideline=answer.guideline or self.guidelines.version or None,
             content_hash=item.content_hash,
-            open_ms=answer.open_ms,
-            focused_ms=answer.focused_ms,
-            wait_ms=answer.wait_ms,
-            keys=answer.keys,
-            view=answer.view,
+            **{name: given[name] for name in (*OWN_FIELDS[task], "open_ms", "focused_ms", "wait_ms", "keys", "view")},
         )
         ledger.record(connection, event)
         self._seen.add(event.uuid)

@@ -1,15 +1,17 @@
-"""An annotator's answer to an item, and its validation."""
+"""An annotator's answer to an item, or an adjudicator's, and its validation."""
 
 from __future__ import annotations
 
-from msgspec import Struct
+from typing import Any
+
+from msgspec import Struct, structs
 
 from workbench.core.errors import UsageError
-from workbench.core.label import EXCLUSION_REASONS, TAGS, LabelEvent, LabelVerdict
+from workbench.core.label import EXCLUSION_REASONS, TAGS, LabelEvent, LabelVerdict, Task
 
 
 class Answer(Struct, frozen=True, kw_only=True):
-    """An annotator's answer to one item; for the fields see `LabelEvent`.
+    """An annotator's answer to one item, or an adjudicator's decision; for the fields see `LabelEvent`.
 
     Attributes:
         guideline: The version of the guidelines that the person was shown; None for the session's version.
@@ -28,6 +30,19 @@ class Answer(Struct, frozen=True, kw_only=True):
     keys: int | None = None
     view: str | None = None
     guideline: str | None = None
+
+
+OWN_FIELDS: dict[Task, tuple[str, ...]] = {
+    "correctness": ("verdict", "exclusion_reason", "unsure", "tags", "partial", "note"),
+    "type": ("subtype",),
+}
+"""The fields of a label event that answer its task."""
+
+
+def event_fields(answer: Answer) -> dict[str, Any]:
+    """Return an answer's fields as those of a label event."""
+    fields = structs.asdict(answer)
+    return {"exclusion_reason": fields.pop("reason"), "note": fields.pop("note") or None, **fields}
 
 
 def check_answer(answer: Answer) -> None:
@@ -105,13 +120,5 @@ def without_contradictions(
 
 
 def is_same_answer(event: LabelEvent, answer: Answer) -> bool:
-    if event.task == "type":
-        return event.subtype == answer.subtype
-    return (event.verdict, event.exclusion_reason, event.unsure, event.note or "", event.tags, event.partial) == (
-        answer.verdict,
-        answer.reason,
-        answer.unsure,
-        answer.note,
-        answer.tags,
-        answer.partial,
-    )
+    given = event_fields(answer)
+    return all(getattr(event, name) == given[name] for name in OWN_FIELDS[event.task])

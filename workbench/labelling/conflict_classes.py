@@ -17,8 +17,9 @@ from workbench.core.selection import Condition, Selection
 from workbench.core.states import current_labels
 from workbench.labelling import ledger, rulings
 from workbench.labelling.annotating import card_of
+from workbench.labelling.answers import Answer
 from workbench.labelling.people import GuidelineReadings
-from workbench.labelling.rulings import Ruling, RulingSubject
+from workbench.labelling.rulings import RulingSubject
 from workbench.labelling.store import conflicts
 
 AT_ONCE = 100
@@ -168,7 +169,7 @@ class ConflictClasses:
         chosen = conflicts.subjects(self._database.reader(), opened.kind.task, Selection(tuple(conditions)))
         return [subject for subject in opened.cases if subject in chosen]
 
-    def settle(self, opened: OpenClass, subjects: Collection[int], ruling: Ruling) -> Settled:
+    def settle(self, opened: OpenClass, subjects: Collection[int], ruling: Answer) -> Settled:
         """Store one decision on many conflicts, one event each, with the same time, at most `AT_ONCE` per transaction.
 
         Skip conflicts whose labels have changed since the class was opened, and those that this person may not resolve.

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from workbench.config import settings_of
 from workbench.core import project as transactions
 from workbench.core.database import events, people, states
+from workbench.core.database.foreign import opened
 from workbench.core.errors import StoreError
 from workbench.core.label import LabelEvent, Task
 from workbench.core.project import Project
@@ -105,24 +106,17 @@ def merge_reports(reports: Sequence[Merged]) -> Merged:
     """Return one report for several files, with their reports in ``files``; for one file, its own report."""
     if len(reports) == 1:
         return reports[0]
-    names, kinds = Counter[str](), Counter[str]()
-    for report in reports:
-        names.update(report.people)
-        kinds.update(report.kinds)
-    return Merged(
-        file="",
-        events_new=sum(report.events_new for report in reports),
-        unchanged=sum(report.unchanged for report in reports),
-        refused=[row for report in reports for row in report.refused],
-        heads=[row for report in reports for row in report.heads],
-        surplus=[row for report in reports for row in report.surplus],
-        reopened=[row for report in reports for row in report.reopened],
-        people=counted(names),
-        kinds=counted(kinds),
-        contradicting=sum(report.contradicting for report in reports),
-        guidelines=[version for report in reports for version in report.guidelines],
-        files=list(reports),
-    )
+    found: dict[str, Any] = {name: sum(getattr(one, name) for one in reports) for name in _SUMS}
+    for name in _COUNTS:
+        found[name] = counted(sum((Counter(getattr(one, name)) for one in reports), Counter[str]()))
+    for name in _LISTS:
+        found[name] = [row for one in reports for row in getattr(one, name)]
+    return Merged(file="", **found, files=list(reports))
+
+
+_SUMS = ("events_new", "unchanged", "contradicting")
+_COUNTS = ("people", "kinds")
+_LISTS = ("refused", "heads", "surplus", "reopened", "guidelines")
 
 
 def merge_all(
@@ -165,7 +159,7 @@ class _ReadFile(NamedTuple):
 def _read(project: Project, other: Path, *, whole: bool) -> _ReadFile:
     project.database.require_other(other)
     try:
-        with foreign.opened(other) as theirs:
+        with opened(other, foreign.TABLES) as theirs:
             believed = None if whole else identify(project.database.reader(), theirs)
             incoming = Incoming(project, theirs, believed)
             return _ReadFile(other, incoming, list(incoming.guidelines()), believed.origin if believed else None)
@@ -194,7 +188,7 @@ def _import_file(project: Project, found: _ReadFile, tell: Tell | None) -> Merge
 
 def _rejected_events(other: Path, why: str) -> list[RefusedEvent]:
     said = Counter[tuple[str, str]]()
-    with foreign.opened(other) as theirs:
+    with opened(other, foreign.TABLES) as theirs:
         names = {row: str(name)[:100] for row, (name, _) in foreign.people(theirs).items()}
         for row in foreign.events(theirs, ("annotator_id", "kind"), 0):
             said[names.get(cast("int", row["annotator_id"]), ""), str(row["kind"])[:20]] += 1

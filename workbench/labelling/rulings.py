@@ -18,7 +18,7 @@ from workbench.core.states import current_adjudication, current_events, current_
 from workbench.core.taxonomy import is_subtype
 from workbench.data.store import reading
 from workbench.labelling.annotating import AnnotationItem
-from workbench.labelling.answers import check_tags, check_verdict
+from workbench.labelling.answers import Answer, check_tags, check_verdict, event_fields
 from workbench.labelling.store import assignments, claiming, conflicts
 
 LABELS = "labels"
@@ -76,23 +76,8 @@ class RulingSubject(Struct, frozen=True, kw_only=True):
     decided: str = ""
 
 
-class Ruling(Struct, frozen=True, kw_only=True):
-    """A decision: a verdict (correctness task) or a subtype (type task); for the fields see `LabelEvent`."""
-
-    verdict: LabelVerdict | None = None
-    reason: str | None = None
-    subtype: str | None = None
-    tags: tuple[str, ...] = ()
-    partial: float | None = None
-    note: str = ""
-    open_ms: int | None = None
-    focused_ms: int | None = None
-    keys: int | None = None
-    view: str | None = None
-
-
-def ruling_of(event: LabelEvent) -> Ruling:
-    return Ruling(
+def ruling_of(event: LabelEvent) -> Answer:
+    return Answer(
         verdict=event.verdict,
         reason=event.exclusion_reason,
         subtype=event.subtype,
@@ -102,7 +87,7 @@ def ruling_of(event: LabelEvent) -> Ruling:
     )
 
 
-def adopt_opinion(task: Task, opinion: Opinion, note: str) -> Ruling:
+def adopt_opinion(task: Task, opinion: Opinion, note: str) -> Answer:
     """Return the decision that adopts one of the labels.
 
     Args:
@@ -110,9 +95,9 @@ def adopt_opinion(task: Task, opinion: Opinion, note: str) -> Ruling:
             note.
     """
     if task == "type":
-        return Ruling(subtype=opinion.value, note=note)
+        return Answer(subtype=opinion.value, note=note)
     verdicts: dict[str, LabelVerdict] = {name: name for name in ("correct", "incorrect", "unsuitable")}
-    return Ruling(
+    return Answer(
         verdict=verdicts[opinion.value],
         reason=opinion.reason or None,
         tags=opinion.tags,
@@ -121,7 +106,7 @@ def adopt_opinion(task: Task, opinion: Opinion, note: str) -> Ruling:
     )
 
 
-def check(task: Task, ruling: Ruling) -> None:
+def check(task: Task, ruling: Answer) -> None:
     """Check that a decision answers its task.
 
     Raises:
@@ -141,7 +126,7 @@ def decision_event(
     connection: events.Connection,
     person: people.Annotator,
     case: RulingSubject,
-    ruling: Ruling,
+    ruling: Answer,
     *,
     content_hash: bytes,
     at: str,
@@ -175,21 +160,11 @@ def decision_event(
         annotator=person.id,
         created_at=at,
         round=events.round_of(connection, case.task, case.subject),
-        verdict=ruling.verdict,
-        exclusion_reason=ruling.reason,
-        subtype=ruling.subtype,
-        tags=ruling.tags,
-        partial=ruling.partial,
-        note=ruling.note or None,
         supersedes=earlier.uuid if earlier else None,
         seen=case.seen,
         unblinded=sighted or events.was_revealed(connection, person.id, case.task, case.subject, ignoring=LABELS),
-        guideline=case.guideline or None,
         content_hash=content_hash,
-        open_ms=ruling.open_ms,
-        focused_ms=ruling.focused_ms,
-        keys=ruling.keys,
-        view=ruling.view,
+        **event_fields(ruling) | {"guideline": case.guideline or None},
     )
 
 

@@ -159,7 +159,7 @@ class Reward(Closing):
             VerifierError: The workers can't start.
         """
         if self._selection_with_items.by_tests:
-            from workbench.training.tested import with_tests
+            from workbench.training.testing import with_tests
 
             columns = with_tests(columns, self._reference, len(column("completions", completions)))
         rows = frameworks.trl_inputs(prompts, completions, columns, self._reference)

@@ -17,7 +17,7 @@ from tests.growing import ActingModel, ActingSandbox, K, own_project
 from tests.scored_code import put_scores, scored_project
 from workbench.coding.evolution import evolved, evolving
 from workbench.coding.problems import results
-from workbench.coding.ranking import references
+from workbench.coding.ranking import truth
 from workbench.coding.ranking.passing import pass_report, passes_by_tests, passes_by_verdict
 from workbench.coding.ranking.selecting import RankingSelectionRules, select_stored
 from workbench.coding.ranking.tables import passes_as
@@ -35,7 +35,7 @@ from workbench.measuring.report import testing
 from workbench.measuring.testing import suite_figures
 from workbench.runs import executing
 from workbench.training.pay import SuitePay
-from workbench.training.tested import suite_verdict
+from workbench.training.testing import suite_verdict
 from workbench.verifiers.execution import levels
 from workbench.verifiers.execution.evidence import verdict_on
 from workbench.verifiers.execution.given import RowProblem
@@ -150,8 +150,8 @@ def test_a_reference_it_died_over_is_no_reference_that_fails(project: Project, m
     def lost(program: Program, _: int) -> Execution:
         return Execution(outcomes="n" * len(program.tests), level="L3", harness_killed=True)
 
-    monkeypatch.setattr(references, "opened_sandbox", lambda *_, **__: ScriptedSandbox("L3", 1, PoolSettings(), lost))
-    assert references.outcomes_of_references(project, truth_of(project)) == {}
+    monkeypatch.setattr(truth, "opened_sandbox", lambda *_, **__: ScriptedSandbox("L3", 1, PoolSettings(), lost))
+    assert truth.outcomes_of_references(project, truth_of(project)) == {}
 
 
 class DyingSandbox(ActingSandbox):

@@ -12,7 +12,7 @@ from workbench.core.errors import AnnotationError, UsageError
 from workbench.core.label import LabelVerdict
 from workbench.core.project import Project
 from workbench.labelling import people
-from workbench.labelling.adjudicating import AdjudicationSession, Conflict, Ruling
+from workbench.labelling.adjudicating import AdjudicationSession, Conflict
 from workbench.labelling.annotating import AnnotationSession, Answer
 from workbench.labelling.guidelines import add_case
 
@@ -55,7 +55,7 @@ def test_both_labels_are_shown_without_names(chen: AdjudicationSession) -> None:
 def test_a_decision_settles_the_item_and_names_what_it_saw(project: Project, chen: AdjudicationSession) -> None:
     conflict = following(chen)
     assert chen.count_open() == 3
-    chen.decide(conflict, Ruling(verdict="incorrect", note="8 is not 7", open_ms=10, focused_ms=9, view="card"))
+    chen.decide(conflict, Answer(verdict="incorrect", note="8 is not 7", open_ms=10, focused_ms=9, view="card"))
     assert chen.count_open() == 2
     assert rows(project, "SELECT state, verdict, decided_by FROM task_states WHERE task = 'correctness' "
                 "AND subject = ?", conflict.subject) == [("final", "incorrect", "adjudicated")]  # fmt: skip
@@ -70,7 +70,7 @@ def test_nobody_settles_what_they_labelled(project: Project, chen: AdjudicationS
     assert amira.next() is None
     assert amira.count_open() == 0
     with pytest.raises(AnnotationError, match="resolved"):
-        amira.decide(following(chen), Ruling(verdict="correct"))
+        amira.decide(following(chen), Answer(verdict="correct"))
 
 
 def test_a_skipped_conflict_comes_again_at_the_end(chen: AdjudicationSession) -> None:
@@ -80,7 +80,7 @@ def test_a_skipped_conflict_comes_again_at_the_end(chen: AdjudicationSession) ->
     for _ in range(3):
         conflict = following(chen)
         order.append(conflict.subject)
-        chen.decide(conflict, Ruling(verdict="correct"))
+        chen.decide(conflict, Answer(verdict="correct"))
     assert order[-1] == skipped.subject
     assert chen.next() is None
 
@@ -88,10 +88,10 @@ def test_a_skipped_conflict_comes_again_at_the_end(chen: AdjudicationSession) ->
 def test_undo_opens_the_conflict_again(project: Project, chen: AdjudicationSession) -> None:
     assert chen.undo() is None
     conflict = following(chen)
-    chen.decide(conflict, Ruling(verdict="correct"))
+    chen.decide(conflict, Answer(verdict="correct"))
     assert AdjudicationSession(project, "chen").undo() == conflict
     assert chen.count_open() == 3
-    chen.decide(following(chen), Ruling(verdict="correct"))
+    chen.decide(following(chen), Answer(verdict="correct"))
 
 
 def test_a_label_that_changed_meanwhile_is_looked_at_first(project: Project, chen: AdjudicationSession) -> None:
@@ -99,17 +99,17 @@ def test_a_label_that_changed_meanwhile_is_looked_at_first(project: Project, che
     ben = AnnotationSession(project, "ben")
     ben.submit(ben.open(conflict.subject), Answer(verdict="unsuitable", reason="proof"))
     with pytest.raises(AnnotationError, match="changed in the meantime"):
-        chen.decide(conflict, Ruling(verdict="correct"))
+        chen.decide(conflict, Answer(verdict="correct"))
     ben.close()
 
 
 def test_a_late_label_opens_the_item_again(project: Project, chen: AdjudicationSession) -> None:
     conflict = following(chen)
-    chen.decide(conflict, Ruling(verdict="correct"))
+    chen.decide(conflict, Answer(verdict="correct"))
     ben = AnnotationSession(project, "ben")
     ben.submit(ben.open(conflict.subject), Answer(verdict="unsuitable", reason="proof"))
     assert chen.count_open() == 3
-    chen.decide(chen.open("correctness", conflict.subject), Ruling(verdict="incorrect"))
+    chen.decide(chen.open("correctness", conflict.subject), Answer(verdict="incorrect"))
     assert rows(project, "SELECT verdict FROM task_states WHERE task = 'correctness' AND subject = ?",
                 conflict.subject) == [("incorrect",)]  # fmt: skip
     ben.close()
@@ -120,18 +120,18 @@ def test_a_decision_that_a_late_label_opened_again_is_shown_as_such(
 ) -> None:
     conflict = following(chen)
     assert conflict.earlier is None
-    chen.decide(conflict, Ruling(verdict="unsuitable", reason="proof"))
+    chen.decide(conflict, Answer(verdict="unsuitable", reason="proof"))
     relabel(project, "ben", conflict.subject, Answer(verdict="unsuitable", reason="truncated"))
     again = chen.open(conflict.task, conflict.subject)
     assert again.earlier is not None
     assert (again.earlier.value, again.earlier.reason) == ("unsuitable", "proof")
-    chen.decide(again, Ruling(verdict="correct"))
+    chen.decide(again, Answer(verdict="correct"))
     assert chen.open(conflict.task, conflict.subject).earlier is None
 
 
 def test_of_two_decisions_after_a_merge_the_newer_counts(project: Project, chen: AdjudicationSession) -> None:
     conflict = following(chen)
-    chen.decide(conflict, Ruling(verdict="correct"))
+    chen.decide(conflict, Answer(verdict="correct"))
     for at, value in (("2001", "unsuitable"), ("2999", "incorrect")):
         put(project, f"p{at}", conflict.subject, value, at=f"{at}-01-01T00:00:00.000000Z", kind="adjudication",
             seen=conflict.seen, reason="proof" if value == "unsuitable" else None, merged=True)  # fmt: skip
@@ -143,19 +143,19 @@ def test_an_opened_conflict_that_another_person_settles_is_theirs(project: Proje
     """Who decided before a late label does not overrule the one who decided after it."""
     people.add_annotators(project, ["dora"])
     first = following(chen)
-    chen.decide(first, Ruling(verdict="correct"))
+    chen.decide(first, Answer(verdict="correct"))
     relabel(project, "ben", first.subject, Answer(verdict="unsuitable", reason="proof"))
     again = chen.open(first.task, first.subject)
     dora = AdjudicationSession(project, "dora")
-    dora.decide(dora.open(first.task, first.subject), Ruling(verdict="incorrect"))
+    dora.decide(dora.open(first.task, first.subject), Answer(verdict="incorrect"))
     with pytest.raises(AnnotationError, match="resolved"):
-        chen.decide(again, Ruling(verdict="correct"))
+        chen.decide(again, Answer(verdict="correct"))
 
 
 def test_a_decision_can_be_taken_anew_by_its_maker(project: Project, chen: AdjudicationSession) -> None:
     conflict = following(chen)
-    chen.decide(conflict, Ruling(verdict="correct"))
-    chen.decide(chen.open(conflict.task, conflict.subject), Ruling(verdict="incorrect"))
+    chen.decide(conflict, Answer(verdict="correct"))
+    chen.decide(chen.open(conflict.task, conflict.subject), Answer(verdict="incorrect"))
     assert rows(project, "SELECT verdict FROM task_states WHERE task = 'correctness' AND subject = ?",
                 conflict.subject) == [("incorrect",)]  # fmt: skip
 
@@ -164,8 +164,8 @@ def test_a_decision_names_the_guidelines_its_maker_saw(project: Project, chen: A
     chen.guidelines.read("1")
     conflict = following(chen)
     version = add_case(project, "A number word counts as the number.", by="chen").version
-    chen.decide(conflict, Ruling(verdict="correct"))
-    chen.decide(following(chen), Ruling(verdict="correct"))
+    chen.decide(conflict, Answer(verdict="correct"))
+    chen.decide(following(chen), Answer(verdict="correct"))
     assert rows(project, "SELECT guideline FROM label_events WHERE kind = 'adjudication' ORDER BY id") == [
         ("1",),
         (version,),
@@ -179,7 +179,7 @@ def test_a_note_is_kept_until_the_decision_and_comes_back_with_undo(
     chen.keep_note(conflict, "half a thought")
     later = AdjudicationSession(project, "chen")
     assert following(later).note == "half a thought"
-    later.decide(conflict, Ruling(verdict="correct", note="a whole thought"))
+    later.decide(conflict, Answer(verdict="correct", note="a whole thought"))
     assert chen.open(conflict.task, conflict.subject).note == ""
     again = later.undo()
     assert again is not None
@@ -194,7 +194,7 @@ def test_a_ruling_has_what_its_task_needs(
     chen: AdjudicationSession, verdict: LabelVerdict | None, reason: str | None, message: str
 ) -> None:
     with pytest.raises(UsageError, match=message):
-        chen.decide(following(chen), Ruling(verdict=verdict, reason=reason))
+        chen.decide(following(chen), Answer(verdict=verdict, reason=reason))
 
 
 def test_types_are_settled_by_a_subtype(project: Project, chen: AdjudicationSession) -> None:
@@ -202,12 +202,12 @@ def test_types_are_settled_by_a_subtype(project: Project, chen: AdjudicationSess
     ben.submit(ben.open(2), Answer(subtype="B3"))
     ben.close()
     with pytest.raises(UsageError, match="subtype"):
-        chen.decide(chen.open("type", 2), Ruling(verdict="correct"))
+        chen.decide(chen.open("type", 2), Answer(verdict="correct"))
     while (conflict := chen.next()) is not None and conflict.task == "correctness":
-        chen.decide(conflict, Ruling(verdict="correct"))
+        chen.decide(conflict, Answer(verdict="correct"))
     assert conflict is not None
     assert {opinion.value for opinion in conflict.opinions} == {"A1", "B3"}
-    chen.decide(conflict, Ruling(subtype="B3"))
+    chen.decide(conflict, Answer(subtype="B3"))
     assert rows(project, "SELECT state, subtype FROM item_states WHERE completion_id = 2") == [("final", "B3")]
 
 
@@ -216,7 +216,7 @@ def test_the_type_of_excluded_items_needs_no_decision(project: Project, chen: Ad
     ben.submit(ben.open(2), Answer(subtype="B3"))
     ben.close()
     assert chen.count_open() == 4
-    chen.decide(chen.open("correctness", 2), Ruling(verdict="unsuitable", reason="proof"))
+    chen.decide(chen.open("correctness", 2), Answer(verdict="unsuitable", reason="proof"))
     assert chen.count_open() == 2
 
 
@@ -227,20 +227,20 @@ def test_verdicts_are_shown_after_the_decision_and_the_look_is_recorded(
     conflict = following(chen)
     with pytest.raises(AnnotationError, match="after the decision"):
         chen.verdicts_after(conflict)
-    chen.decide(conflict, Ruling(verdict="correct"))
+    chen.decide(conflict, Answer(verdict="correct"))
     assert chen.verdicts_after(conflict) == [("rule", "correct")]
     assert rows(project, "SELECT kind, subject FROM label_events WHERE view = 'verdicts'") == [
         ("reveal", conflict.subject)
     ]
     chen.undo()
-    chen.decide(conflict, Ruling(verdict="incorrect"))
+    chen.decide(conflict, Answer(verdict="incorrect"))
     marked = rows(project, "SELECT unblinded FROM label_events WHERE kind = 'adjudication' ORDER BY id")
     assert marked == [(0,), (1,)]
 
 
 def test_no_verdicts_no_reveal(project: Project, chen: AdjudicationSession) -> None:
     conflict = following(chen)
-    chen.decide(conflict, Ruling(verdict="correct"))
+    chen.decide(conflict, Answer(verdict="correct"))
     assert chen.verdicts_after(conflict) == []
     assert rows(project, "SELECT count(*) FROM label_events WHERE view = 'verdicts'") == [(0,)]
 
@@ -250,9 +250,9 @@ def test_the_second_of_two_people_is_told_that_it_is_settled(project: Project, c
     dora = AdjudicationSession(project, "dora")
     same = following(dora)
     assert (following(chen).task, following(chen).subject) == (same.task, same.subject)
-    chen.decide(following(chen), Ruling(verdict="correct"))
+    chen.decide(following(chen), Answer(verdict="correct"))
     with pytest.raises(AnnotationError, match="resolved"):
-        dora.decide(same, Ruling(verdict="incorrect"))
+        dora.decide(same, Answer(verdict="incorrect"))
     assert rows(project, "SELECT verdict FROM label_events WHERE kind = 'adjudication'") == [("correct",)]
 
 
@@ -282,8 +282,8 @@ def test_whoever_has_seen_both_labels_is_not_blind_any_more(tmp_path: Path) -> N
 
 def test_the_decision_that_was_replaced_comes_back_with_undo(project: Project, chen: AdjudicationSession) -> None:
     first = following(chen)
-    chen.decide(first, Ruling(verdict="correct"))
-    chen.decide(chen.open(first.task, first.subject), Ruling(verdict="incorrect"))
+    chen.decide(first, Answer(verdict="correct"))
+    chen.decide(chen.open(first.task, first.subject), Answer(verdict="incorrect"))
     again = chen.undo()
     assert again is not None
     assert again.own is not None
@@ -302,16 +302,16 @@ def test_a_second_window_replaces_no_decision_that_it_does_not_show(
     other = AdjudicationSession(project, "chen")
     first = following(chen)
     stale = other.open(first.task, first.subject)
-    chen.decide(first, Ruling(verdict="correct"))
+    chen.decide(first, Answer(verdict="correct"))
     with pytest.raises(AnnotationError, match="another window: correct"):
-        other.decide(stale, Ruling(verdict="incorrect"))
+        other.decide(stale, Answer(verdict="incorrect"))
     assert rows(project, "SELECT count(*) FROM label_events WHERE kind = 'adjudication'") == [(1,)]
-    other.decide(other.open(first.task, first.subject), Ruling(verdict="incorrect"))
-    assert chen.open(first.task, first.subject).own == Ruling(verdict="incorrect")
+    other.decide(other.open(first.task, first.subject), Answer(verdict="incorrect"))
+    assert chen.open(first.task, first.subject).own == Answer(verdict="incorrect")
 
 
 def test_undo_after_a_skip_brings_the_skipped_conflict_back(project: Project, chen: AdjudicationSession) -> None:
-    chen.decide(following(chen), Ruling(verdict="correct"))
+    chen.decide(following(chen), Answer(verdict="correct"))
     skipped = following(chen)
     chen.skip(skipped)
     assert following(chen).subject != skipped.subject

@@ -17,7 +17,6 @@ from workbench.labelling import ledger, people
 from workbench.labelling.adjudicating import AdjudicationSession
 from workbench.labelling.annotating import AnnotationItem, AnnotationSession, Answer, Progress
 from workbench.labelling.labels import import_labels
-from workbench.labelling.rulings import Ruling
 from workbench.measuring.browsing import detail
 from workbench.measuring.counting import status
 
@@ -293,7 +292,7 @@ def test_that_unsuitable_was_overruled_does_not_show(
     conflict = dora.next()
     assert conflict is not None
     assert (conflict.task, conflict.subject) == ("correctness", item.completion)
-    dora.decide(conflict, Ruling(verdict="correct"))
+    dora.decide(conflict, Answer(verdict="correct"))
     assert amira.next() is None
     assert amira.progress() == before
     assert status(project).states["final"] == 3
@@ -392,7 +391,7 @@ def test_a_label_after_a_look_behind_the_curtain_is_marked(project: Project, ami
 def test_an_adjudicator_can_not_label_the_item(
     project: Project, amira: AnnotationSession, ben: AnnotationSession
 ) -> None:
-    from workbench.labelling.adjudicating import AdjudicationSession, Ruling
+    from workbench.labelling.adjudicating import AdjudicationSession
 
     item = following(amira)
     amira.submit(item, CORRECT)
@@ -400,7 +399,7 @@ def test_an_adjudicator_can_not_label_the_item(
     third = AdjudicationSession(project, "chen")
     conflict = third.next()
     assert conflict is not None
-    third.decide(conflict, Ruling(verdict="correct"))
+    third.decide(conflict, Answer(verdict="correct"))
     with project.database.write() as connection:
         connection.execute("UPDATE assignments SET state = 'open', annotator_id = NULL WHERE task = 'correctness'")
     chen = AnnotationSession(project, "chen")
@@ -452,7 +451,7 @@ def test_undo_takes_back_no_label_of_another_question(tmp_path: Path) -> None:
 
 
 def test_what_is_left_is_what_will_be_served(tmp_path: Path) -> None:
-    from workbench.labelling.adjudicating import AdjudicationSession, Ruling
+    from workbench.labelling.adjudicating import AdjudicationSession
 
     project = make_project(tmp_path, numbered(3))
     people.assign(project, ["amira", "ben", "chen"], per_item=2)
@@ -464,7 +463,7 @@ def test_what_is_left_is_what_will_be_served(tmp_path: Path) -> None:
     adjudication = AdjudicationSession(project, "chen")
     conflict = adjudication.next()
     assert conflict is not None
-    adjudication.decide(conflict, Ruling(verdict="correct"))
+    adjudication.decide(conflict, Answer(verdict="correct"))
     people.assign(project, ["amira", "ben", "chen"], per_item=3)
     session = AnnotationSession(project, "chen")
     promised, served = session.progress().left, 0

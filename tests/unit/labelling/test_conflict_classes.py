@@ -12,11 +12,12 @@ from workbench.core.errors import AnnotationError, UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Condition
 from workbench.labelling import people
-from workbench.labelling.adjudicating import AdjudicationSession, Ruling
+from workbench.labelling.adjudicating import AdjudicationSession
+from workbench.labelling.answers import Answer
 from workbench.labelling.conflict_classes import ConflictClasses, NotSettled, OpenClass
 from workbench.labelling.coordinating import exclude
 
-CORRECT = Ruling(verdict="correct", note="the same value")
+CORRECT = Answer(verdict="correct", note="the same value")
 
 
 @pytest.fixture
@@ -124,13 +125,13 @@ def test_exactly_the_chosen_ones_are_settled(project: Project, chen: ConflictCla
 
 
 def test_types_are_settled_alike(project: Project, chen: ConflictClasses) -> None:
-    assert chen.settle(chen.open("A1/A7"), [1], Ruling(subtype="A7")).settled == 1
+    assert chen.settle(chen.open("A1/A7"), [1], Answer(subtype="A7")).settled == 1
     assert rows(project, "SELECT state, subtype FROM task_states WHERE task = 'type'") == [("final", "A7")]
 
 
 def test_a_ruling_has_what_the_kind_asks(project: Project, chen: ConflictClasses) -> None:
     opened = chen.open("correct/incorrect")
-    for ruling, message in ((Ruling(subtype="A1"), "correct, incorrect"), (Ruling(verdict="unsuitable"), "reason")):
+    for ruling, message in ((Answer(subtype="A1"), "correct, incorrect"), (Answer(verdict="unsuitable"), "reason")):
         with pytest.raises(UsageError, match=message):
             chen.settle(opened, [1], ruling)
     assert rulings(project) == []
@@ -140,7 +141,7 @@ def test_what_has_changed_meanwhile_is_left_out_and_listed(project: Project, che
     opened = chen.open("correct/incorrect")
     people.add_annotators(project, ["dora"])
     dora = AdjudicationSession(project, "dora")
-    dora.decide(dora.open("correctness", 1), Ruling(verdict="incorrect"))
+    dora.decide(dora.open("correctness", 1), Answer(verdict="incorrect"))
     put(project, "ben", 2, "correct", at="2025-02-01T00:00:00.000000Z")
     done = chen.settle(opened, [1, 2, 3], CORRECT)
     assert done.settled == 1
@@ -177,7 +178,7 @@ def test_an_unknown_kind_is_refused_with_the_kinds_there_are(chen: ConflictClass
 
 def test_undo_takes_all_of_the_last_decision_back(project: Project, chen: ConflictClasses) -> None:
     one = AdjudicationSession(project, "chen")
-    one.decide(one.open("correctness", 4), Ruling(verdict="incorrect"))
+    one.decide(one.open("correctness", 4), Answer(verdict="incorrect"))
     chen.settle(chen.open("correct/incorrect"), [1, 2, 3], CORRECT)
     with pytest.raises(AnnotationError, match="resolved 3 conflicts at once"):
         one.undo()
@@ -192,7 +193,7 @@ def test_undo_leaves_out_what_was_decided_anew(project: Project, chen: ConflictC
     opened = chen.open("correct/incorrect")
     chen.settle(opened, [1, 2], CORRECT)
     one = AdjudicationSession(project, "chen")
-    one.decide(one.open("correctness", 1), Ruling(verdict="incorrect"))
+    one.decide(one.open("correctness", 1), Answer(verdict="incorrect"))
     assert chen.undo() == 1
     assert states(project)[:2] == ["final", "final"], "what it had replaced is in force again"
     assert [chen.undo(), chen.undo()] == [1, 1]

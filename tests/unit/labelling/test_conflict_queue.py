@@ -8,7 +8,7 @@ from tests.unit.labelling.conflicting import label_all, project_of, put, rows
 from workbench.core.project import Project
 from workbench.core.selection import Condition, Selection
 from workbench.labelling import people
-from workbench.labelling.adjudicating import AdjudicationSession, Ruling
+from workbench.labelling.adjudicating import AdjudicationSession
 from workbench.labelling.annotating import Answer
 from workbench.labelling.coordinating import reopen
 
@@ -74,7 +74,7 @@ def test_whoever_labelled_an_earlier_round_gets_its_conflict_last(tmp_path: Path
     assert AdjudicationSession(project, "dora").count_open() == 0
     conflict = amira.open("correctness", 1)
     assert conflict.round == 2
-    amira.decide(conflict, Ruling(verdict="correct"))
+    amira.decide(conflict, Answer(verdict="correct"))
     assert rows(project, "SELECT round, verdict, decided_by FROM task_states WHERE subject = 1") == [
         (2, "correct", "adjudicated")
     ]

@@ -24,7 +24,6 @@ from tests.unit.labelling.replicas import ITEMS, NEED, PEOPLE, Replica, attempt,
 from workbench.core.label import LabelVerdict
 from workbench.core.selection import Selection, parse_condition
 from workbench.labelling import coordinating
-from workbench.labelling.adjudicating import Ruling
 from workbench.labelling.annotating import Answer
 from workbench.labelling.coordinating import exclude, lift, reopen
 from workbench.labelling.labels import import_labels
@@ -182,10 +181,10 @@ class Team(RuleBasedStateMachine):
         third = replica.third(name)
         conflict = third.next()
         if conflict is not None and conflict.task == "type":
-            attempt(third.decide, conflict, Ruling(subtype="A1"))
+            attempt(third.decide, conflict, Answer(subtype="A1"))
         elif conflict is not None:
             reason = "proof" if verdict == "unsuitable" else None
-            attempt(third.decide, conflict, Ruling(verdict=verdict, reason=reason))
+            attempt(third.decide, conflict, Answer(verdict=verdict, reason=reason))
 
     @rule(place=places, name=people)
     def undo_a_decision(self, place: int, name: str) -> None:

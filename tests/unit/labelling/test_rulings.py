@@ -9,7 +9,7 @@ import pytest
 from tests.unit.labelling.conflicting import disputed, judge, label_all, project_of, put, rows
 from workbench.core.errors import AnnotationError
 from workbench.labelling import people
-from workbench.labelling.adjudicating import AdjudicationSession, Conflict, Ruling, adopt_opinion
+from workbench.labelling.adjudicating import AdjudicationSession, Conflict, adopt_opinion
 from workbench.labelling.annotating import AnnotationSession, Answer
 
 
@@ -95,7 +95,7 @@ def test_accepting_a_label_takes_it_over_whole(tmp_path: Path) -> None:
         ("correct", None, '["guessed"]', 0.5, None),
         ("unsuitable", "other", None, None, "two questions in one"),
     ]
-    assert adopt_opinion("type", said["correct"], "why") == Ruling(subtype="correct", note="why")
+    assert adopt_opinion("type", said["correct"], "why") == Answer(subtype="correct", note="why")
     assert adopt_opinion("correctness", said["unsuitable"], "my own").note == "my own"
     project.close()
 

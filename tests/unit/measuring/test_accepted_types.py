@@ -9,7 +9,8 @@ from tests.unit.labelling.said import Record
 from workbench.app.tui.kit.overview import person_line, states_panel
 from workbench.benchmarks.curating.type_forms import proposed_types
 from workbench.benchmarks.curating.types import resolve_types
-from workbench.labelling.adjudicating import AdjudicationSession, Ruling
+from workbench.labelling.adjudicating import AdjudicationSession
+from workbench.labelling.answers import Answer
 from workbench.labelling.people import add_annotators
 from workbench.labelling.rulings import offers
 from workbench.measuring.counting import status
@@ -23,7 +24,7 @@ def test_they_are_neither_labelled_nor_settled_and_the_numbers_add_up(tmp_path: 
     adjudication = AdjudicationSession(project, "cy")
     conflict = adjudication.next()
     assert conflict is not None
-    adjudication.decide(conflict, Ruling(subtype="A1"))
+    adjudication.decide(conflict, Answer(subtype="A1"))
     offered = [(one.of, "A1") for one in proposed_types(project)]
     assert len(offered) == 1, "the question nobody has typed"
     resolve_types(project, offered, by="cy")

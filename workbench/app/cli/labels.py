@@ -20,11 +20,11 @@ from workbench.core.text.figures import counted, time_to_minute
 from workbench.statistics.records.agreement import Level, Round
 
 if TYPE_CHECKING:
+    from workbench.labelling.answers import Answer
     from workbench.labelling.believing import Trusted
     from workbench.labelling.conflict_classes import ClassRow, ConflictClass, ConflictClasses, Settled
     from workbench.labelling.labels import LabelsImported
     from workbench.labelling.merging import Merged, SubjectName
-    from workbench.labelling.rulings import Ruling
 
 
 class LabelsOptions(Options, frozen=True, kw_only=True):
@@ -156,10 +156,9 @@ def conflicts_command(project: Project, options: ConflictsOptions) -> Output:
     workbench conflicts DB settle --as chen --class correct/incorrect --where completion_id=c7 --verdict correct
     """
     from workbench.labelling.conflict_classes import ConflictClasses
-    from workbench.labelling.rulings import Ruling
 
-    ruling = Ruling(verdict=options.verdict, reason=options.reason, subtype=options.subtype, note=options.note)
-    if options.verb != "settle" and ruling != Ruling():
+    ruling = Answer(verdict=options.verdict, reason=options.reason, subtype=options.subtype, note=options.note)
+    if options.verb != "settle" and ruling != Answer():
         raise UsageError(
             "A decision needs the action settle.", "Write: workbench conflicts DB settle --as NAME --class …"
         )
@@ -206,7 +205,7 @@ def _item_lines(items: Sequence[ClassRow]) -> Iterator[str]:
             yield f"  {side.value} ({side.count}{unsure})" + "".join(f"  {said}" for said in side.notes)
 
 
-def _resolve_conflicts(session: ConflictClasses, options: ConflictsOptions, ruling: Ruling) -> Output:
+def _resolve_conflicts(session: ConflictClasses, options: ConflictsOptions, ruling: Answer) -> Output:
     name = options.name
     if name is None:
         raise UsageError(

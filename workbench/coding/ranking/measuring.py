@@ -238,7 +238,7 @@ def compare_verifiers(
         verifiers: Names of verifiers; empty for all that have judged enough solutions.
         selection: Use only these solutions.
         k: Use only k selected solutions of each problem; None for all.
-        references: With k, the outcomes of reference solutions (`references.outcomes_of_references`).
+        references: With k, the outcomes of reference solutions (`truth.outcomes_of_references`).
         reference_scores: Outcomes of reference solutions in the tests that a verifier executes, by verifier.
         missing: How abstentions count; see `choose_coverage`.
 

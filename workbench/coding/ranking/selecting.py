@@ -235,7 +235,7 @@ def select_stored(
 
     Args:
         references: Outcomes of the reference solutions of problems without a known ground truth
-            (`references.outcomes_of_references`): the reference then has rank 1, like any known ground truth.
+            (`truth.outcomes_of_references`): the reference then has rank 1, like any known ground truth.
 
     Raises:
         UsageError: The selection names something unknown.

@@ -7,9 +7,7 @@ import os
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from itertools import chain, groupby
-from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
@@ -17,14 +15,13 @@ from msgspec import Struct
 
 from workbench.coding.records.evolution import EvolutionSettings, Step
 from workbench.core.code import OUTCOMES, Failure, Provenance
-from workbench.core.database import foreign
 from workbench.core.run import ConfiguredVerifier
 from workbench.core.selection import Selection
 from workbench.interchange.store.archiving import own_columns
 from workbench.labelling.store.foreign import ForeignSubject
 
 Connection = sqlite3.Connection
-_TABLES: Final = (
+TABLES: Final = (
     *("datasets", "questions", "question_text", "completions", "completion_text", "verifiers", "runs", "provenance"),
     *("verdicts", "verdict_evidence", "verdict_calls", "verdict_traces", "requests", "responses", "attempts"),
     *("code_problems", "code_solutions", "suites", "tests", "solution_tests", "test_results"),
@@ -42,17 +39,6 @@ _UNREADABLE: Final = (msgspec.MsgspecError, MalformedRow, UnicodeError, Recursio
 
 def _error_text(error: Exception) -> str:
     return "a text holds bytes that are not text" if isinstance(error, UnicodeError) else str(error)
-
-
-@contextmanager
-def opened(path: Path) -> Iterator[Connection]:
-    """Open a read-only connection to the runs and evolutions of a database.
-
-    Raises:
-        StoreError: The file is not a workbench database of this program's version, or is damaged.
-    """
-    with foreign.opened(path, _TABLES) as connection:
-        yield connection
 
 
 # -- Runs.

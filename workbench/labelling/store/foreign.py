@@ -4,27 +4,17 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
 from typing import NamedTuple
 
-from workbench.core.database import foreign
 from workbench.core.database.foreign import readable
 from workbench.core.database.selection import VISIBLE, VISIBLE_QUESTION
 from workbench.core.label import LabelEvent, Task
 
-READ: dict[str, tuple[str, ...]] = {
-    "datasets": ("id", "name"),
-    "questions": ("id", "dataset_id", "key"),
-    "question_text": ("id", "text", "reference"),
-    "completions": ("id", "question_id", "key"),
-    "completion_text": ("id", "text"),
-    "annotators": ("id", "name", "role"),
-    "label_events": ("id", "uuid", "kind", "task", "subject", "annotator_id"),
-    "guidelines": ("version", "text", "author_id", "created_at"),
-    "bundle_pass": ("bundle_id",),
-}
-"""Tables and the columns of them that are read."""
+TABLES = (
+    *("datasets", "questions", "question_text", "completions", "completion_text"),
+    *("annotators", "label_events", "guidelines", "bundle_pass"),
+)
+"""Tables of another database that are read for its labels."""
 
 
 class ForeignSubject(NamedTuple):
@@ -40,17 +30,6 @@ class ForeignGuideline(NamedTuple):
     text: str
     author: int
     created_at: str
-
-
-@contextmanager
-def opened(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open a connection that can only read the tables of `READ`; the file is not changed.
-
-    Raises:
-        StoreError: The file is not a workbench database, has another schema version, or is damaged.
-    """
-    with foreign.opened(path, READ.keys()) as connection:
-        yield connection
 
 
 def events(connection: sqlite3.Connection, columns: Sequence[str], longest: int) -> Iterator[dict[str, object]]:

@@ -55,8 +55,8 @@ from workbench.core.text.figures import counted
 from workbench.statistics.records.ranking import DROPPED, SHORTFALLS, Missing, SelectedLine
 
 if TYPE_CHECKING:
-    from workbench.coding.ranking.references import ReferenceOutcomes
     from workbench.coding.ranking.selecting import RankingSelectionRules, SelectedSet
+    from workbench.coding.ranking.truth import ReferenceOutcomes
     from workbench.coding.ranking.truth import Truth as TrueScores
     from workbench.coding.records.figures import PassReport
     from workbench.statistics.records.ranking import RankingReport
@@ -149,7 +149,7 @@ def _select_sets(
 def _references(
     project: Project, meant: TrueScores, options: CodeSelectOptions | CodeMetricsOptions | CodeHistogramsOptions
 ) -> ReferenceOutcomes:
-    from workbench.coding.ranking.references import outcomes_of_references
+    from workbench.coding.ranking.truth import outcomes_of_references
 
     cluster = cluster_at(options.cluster)
     references = trusting(

@@ -12,7 +12,8 @@ from workbench.app.tui.kit.card_texts import value_words
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.title_bar import stored_words
 from workbench.core.label import TAGS, Task
-from workbench.labelling.adjudicating import Conflict, EarlierRuling, Opinion, Ruling
+from workbench.labelling.adjudicating import Conflict, EarlierRuling, Opinion
+from workbench.labelling.answers import Answer
 
 _QUESTIONS: dict[Task, str] = {"correctness": "Correct or not?", "type": "Which answer type?"}
 
@@ -135,5 +136,5 @@ def _reopened_words(earlier: EarlierRuling) -> Content:
     )
 
 
-def _own_decision(decided: Ruling | None) -> Content:
+def _own_decision(decided: Answer | None) -> Content:
     return Content() if decided is None else Content.assemble("you decided  ", stored_words(decided))

@@ -18,7 +18,7 @@ from workbench.core.taxonomy import type_display
 
 if TYPE_CHECKING:
     from workbench.labelling.annotating import AnnotationItem, OwnEntry
-    from workbench.labelling.rulings import Ruling
+    from workbench.labelling.answers import Answer
 
 
 class RemarkPiece(NamedTuple):
@@ -161,7 +161,7 @@ def verdict_words(verdict: str, reason: str | None = None) -> Content:
     return Content.styled(words, _STYLES.get(verdict, ""))
 
 
-def stored_words(said: Ruling | OwnEntry | AnnotationItem, remarks: Iterable[Content] = (), flag: str = "") -> Content:
+def stored_words(said: Answer | OwnEntry | AnnotationItem, remarks: Iterable[Content] = (), flag: str = "") -> Content:
     """Return a stored label or decision: verdict or type, marks, partial score, note.
 
     Args:

@@ -30,9 +30,9 @@ from workbench.core.errors import AnnotationError, Command, StoreError
 from workbench.core.label import LabelVerdict, Task
 from workbench.core.text.figures import counted
 from workbench.labelling import guidelines
-from workbench.labelling.adjudicating import AdjudicationSession, Conflict, Ruling, adopt_opinion
+from workbench.labelling.adjudicating import AdjudicationSession, Conflict, adopt_opinion
 from workbench.labelling.annotating import GUIDELINES
-from workbench.labelling.answers import contradictions
+from workbench.labelling.answers import Answer, contradictions
 from workbench.labelling.guidelines import Guideline
 from workbench.labelling.people import GuidelineReadings
 from workbench.labelling.rulings import Role
@@ -176,7 +176,7 @@ class AdjudicateScreen(JudgingScreen):
         self._session: AdjudicationSession | None = None
         self._current: OpenedConflict | None = None
         self._tags: tuple[str, ...] = ()
-        self._saved: Ruling | None = None
+        self._saved: Answer | None = None
         self._end = ""
 
     def content(self) -> ComposeResult:
@@ -264,14 +264,14 @@ class AdjudicateScreen(JudgingScreen):
 
     def action_decide(self, verdict: LabelVerdict) -> None:
         if self.has_item and self.is_ready and self.is_decision():
-            self._confirm_ruling(Ruling(verdict=verdict, tags=self._tags))
+            self._confirm_ruling(Answer(verdict=verdict, tags=self._tags))
 
     def action_unsuitable(self) -> None:
         if self.accepts_key():
             self.ask_reason(self._exclude)
 
     def _exclude(self, reason: str) -> None:
-        self._confirm_ruling(Ruling(verdict="unsuitable", reason=reason, tags=self._tags))
+        self._confirm_ruling(Answer(verdict="unsuitable", reason=reason, tags=self._tags))
 
     def action_accept(self, letter: str) -> None:
         if self._current is not None and self.is_ready and self.is_decision():
@@ -284,9 +284,9 @@ class AdjudicateScreen(JudgingScreen):
         if self.accepts_key() and self._current is not None:
             said = ", ".join(f"{one.letter}: {one.value}" for one in self._current.conflict.opinions)
             picker = TypePicker(prompt=f"Which answer type? {printable(said)}")
-            self.ask_about(picker, lambda subtype: self._confirm_ruling(Ruling(subtype=subtype)))
+            self.ask_about(picker, lambda subtype: self._confirm_ruling(Answer(subtype=subtype)))
 
-    def _confirm_ruling(self, ruling: Ruling) -> None:
+    def _confirm_ruling(self, ruling: Answer) -> None:
         own = None if self._current is None else self._current.conflict.own
         if own is None or _ruling_value(own) == _ruling_value(ruling):
             self._check_ruling(ruling)
@@ -296,19 +296,19 @@ class AdjudicateScreen(JudgingScreen):
             ConfirmScreen("Replace your decision?", text), lambda yes: self._check_ruling(ruling) if yes else None
         )
 
-    def _check_ruling(self, ruling: Ruling) -> None:
+    def _check_ruling(self, ruling: Answer) -> None:
         if found := contradictions(ruling.verdict, ruling.tags, ruling.partial):
             menu = contradiction_menu(found, ruling.verdict, ruling.tags, ruling.partial)
             self.ask_about(menu, partial(self._resolve_contradiction, ruling))
         else:
             self._store_ruling(ruling)
 
-    def _resolve_contradiction(self, ruling: Ruling, meant: str) -> None:
+    def _resolve_contradiction(self, ruling: Answer, meant: str) -> None:
         if ruling.verdict is not None:
             said = resolve_contradiction(meant, ruling.verdict, ruling.tags, ruling.partial)
             self._store_ruling(replace(ruling, **said._asdict()))
 
-    def _store_ruling(self, ruling: Ruling) -> None:
+    def _store_ruling(self, ruling: Answer) -> None:
         if self._session is None or self._current is None:
             return
         elapsed = self._stopwatch.elapsed()._asdict()
@@ -316,20 +316,20 @@ class AdjudicateScreen(JudgingScreen):
         session, conflict = self._session, self._current.conflict
         self.store(lambda: session.decide(conflict, full), lambda _: self._decided(session, conflict, full))
 
-    def _decided(self, session: AdjudicationSession, conflict: Conflict, ruling: Ruling) -> None:
+    def _decided(self, session: AdjudicationSession, conflict: Conflict, ruling: Answer) -> None:
         if conflict.task == "correctness":
             then = partial(self._show_verdicts, conflict, ruling)
             self.store(lambda: session.verdicts_after(conflict), then, f"saved ✓ {_ruling_value(ruling)}")
         else:
             self._open_next(ruling, "on")
 
-    def _show_verdicts(self, conflict: Conflict, ruling: Ruling, said: list[tuple[str, str]]) -> None:
+    def _show_verdicts(self, conflict: Conflict, ruling: Answer, said: list[tuple[str, str]]) -> None:
         if not said:
             self._open_next(ruling, "on")
             return
         self.app.push_screen(VerdictsAfter(stored_words(ruling), said), partial(self._open_next, ruling))
 
-    def _open_next(self, ruling: Ruling, answer: str | None) -> None:
+    def _open_next(self, ruling: Answer, answer: str | None) -> None:
         self._current = None
         if answer == "undo":
             self.action_undo()
@@ -484,5 +484,5 @@ class AdjudicateScreen(JudgingScreen):
         self.query_one(TitleBar).say_parts(parts)
 
 
-def _ruling_value(ruling: Ruling) -> str:
+def _ruling_value(ruling: Answer) -> str:
     return ruling.verdict or ruling.subtype or ""

@@ -27,7 +27,7 @@ from workbench.core.label import EXCLUSION_REASONS, LabelVerdict
 from workbench.core.taxonomy import type_display
 from workbench.core.text.figures import counted
 from workbench.core.text.math import render_math
-from workbench.labelling.adjudicating import Ruling
+from workbench.labelling.answers import Answer
 from workbench.labelling.conflict_classes import (
     ClassRow,
     ConflictClass,
@@ -300,7 +300,7 @@ class ConflictClassScreen(TableScreen):
 
     def action_settle(self, verdict: LabelVerdict) -> None:
         if self._verifier_choices():
-            self._ask_name(Ruling(verdict=verdict), verdict_words(verdict))
+            self._ask_name(Answer(verdict=verdict), verdict_words(verdict))
 
     def action_unsuitable(self) -> None:
         if self._verifier_choices():
@@ -308,24 +308,24 @@ class ConflictClassScreen(TableScreen):
             choose(self, ChoiceMenu("Why are they unsuitable?", reasons), self._reason_chosen)
 
     def _reason_chosen(self, reason: str) -> None:
-        self._ask_name(Ruling(verdict="unsuitable", reason=reason), verdict_words("unsuitable", reason))
+        self._ask_name(Answer(verdict="unsuitable", reason=reason), verdict_words("unsuitable", reason))
 
     def action_type(self) -> None:
         if self._verifier_choices():
             picker = TypePicker(prompt="Which answer type do they have?")
-            choose(self, picker, lambda code: self._ask_name(Ruling(subtype=code), Content(type_display(code))))
+            choose(self, picker, lambda code: self._ask_name(Answer(subtype=code), Content(type_display(code))))
 
-    def _ask_name(self, ruling: Ruling, words: Content) -> None:
+    def _ask_name(self, ruling: Answer, words: Content) -> None:
         question = SettleMany(len(self._focus_evidence), words, needs_note=ruling.reason == "other")
         choose(self, question, partial(self._resolve_selected, ruling))
 
-    def _resolve_selected(self, ruling: Ruling, note: str) -> None:
+    def _resolve_selected(self, ruling: Answer, note: str) -> None:
         if self._opened is None:
             return
         self._busy = True
         opened = self._opened
         chosen = [subject for subject in opened.cases if subject in self._focus_evidence]
-        full = Ruling(verdict=ruling.verdict, reason=ruling.reason, subtype=ruling.subtype, note=note)
+        full = Answer(verdict=ruling.verdict, reason=ruling.reason, subtype=ruling.subtype, note=note)
         self.say(f"resolving {len(chosen):,} …")
         self.in_background(
             partial(self._session.settle, opened, chosen, full), self._resolve_contradiction, group="settling"

@@ -48,7 +48,7 @@ from workbench.training.records import (
     VerlScores,
 )
 from workbench.training.serving import AnyJudge, open_judge
-from workbench.training.tested import with_tests
+from workbench.training.testing import with_tests
 
 # -- The routes: each reads one shape of request, has the items judged, and writes the same shape's answer.
 

@@ -9,7 +9,7 @@ from textual.widgets import OptionList
 
 from tests.tui.solved import solved_project
 from tests.tui.stage import opened, press, screen_of, settle, until
-from workbench.app.tui.kit.commands import DescribedCommands
+from workbench.app.tui.app import DescribedCommands
 from workbench.app.tui.screens.code_problem import CodeProblemScreen
 from workbench.app.tui.screens.verb import VerbScreen
 

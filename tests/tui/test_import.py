@@ -13,12 +13,11 @@ from textual.widgets import DirectoryTree, Input, Static
 from tests.helpers import make_project
 from tests.tui.stage import SIZES, notices, opened, press, screen_of, settle, until
 from workbench.app.tui.app import WorkbenchApp
-from workbench.app.tui.kit import import_view
 from workbench.app.tui.kit.file_picker import FilePicker
 from workbench.app.tui.kit.option_field import OptionField, Pick, PickMany
 from workbench.app.tui.screens.accuracy import AccuracyScreen
 from workbench.app.tui.screens.accuracy_items import AccuracyItemsScreen
-from workbench.app.tui.screens.import_data import ImportScreen
+from workbench.app.tui.screens.import_data import ImportScreen, preview_text
 from workbench.app.tui.screens.quarantine import QuarantineScreen
 from workbench.interchange.importing import plan_import, preview_import
 
@@ -391,7 +390,7 @@ def test_the_preview_of_problems_says_which_part_is_which(tmp_path: Path) -> Non
     (shown,) = found.first or []
     assert (shown.entry_point, shown.tests, shown.reference) == ("f", {"base": 1}, "")
     said = "1: prompt: def f(): ... │ reference: none │ entry point: f │ tests: base 1"
-    assert said in str(import_view.preview(found))
+    assert said in str(preview_text(found))
 
 
 async def test_a_picked_file_that_is_no_table_is_told_and_leaves_no_columns_of_the_one_before(tmp_path: Path) -> None:

@@ -17,8 +17,7 @@ from textual.widgets import Static
 from tests.helpers import make_project, numbered
 from tests.replaying import write_lines
 from tests.tui.stage import SIZES, notices, opened, press, screen_of, settle, text_of
-from workbench.app.tui.app import WorkbenchApp
-from workbench.app.tui.kit.commands import DescribedCommands
+from workbench.app.tui.app import DescribedCommands, WorkbenchApp
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.replays import ReplayServer

@@ -21,7 +21,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "import": ("data", "Read questions, references and completions from files."),
         "export": ("data", "Write items, labels or verdicts to a file."),
         "status": ("data", "Count items, questions, states and runs."),
-        "datasets": ("datasets", "List data sets; rename, remove or restore one."),
+        "datasets": ("data", "List data sets; rename, remove or restore one."),
         "exclude": ("data", "Exclude items from every table, list them, find candidates."),
         "curate": ("curate", "Curate a pool of questions: duplicates, types, a draw."),
         "complete": ("completions", "Have models write completions of a set's questions."),
@@ -68,7 +68,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "compare": ("figures", "Compare two verifiers on the items both have judged."),
         "what-if": ("what_if", "Show which verdicts other options of a verifier would change."),
         "cost": ("combined", "Compare accuracy with tokens, seconds and dollars."),
-        "stack": ("stacks", "Find the best stack; show accuracy and cost of one."),
+        "stack": ("combined", "Find the best stack; show accuracy and cost of one."),
         "best-of": ("combined", "Show how often a verifier's pick from n is correct."),
         "validity": ("combined", "Check what verdicts depend on besides correctness."),
         "estimate": ("combined", "Estimate accuracy from few labels and other verdicts."),
@@ -95,7 +95,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "restore": ("care", "Restore a backup or an archive."),
         "doctor": ("care", "Check a database and this machine."),
         "rescue": ("care", "Recover what can be read of a damaged database."),
-        "help": ("helping", "List every command, one group, or show one command's help."),
+        "help": ("opening", "List every command, one group, or show one command's help."),
     },
 }
 """Topic -> command name -> (module in ``app/cli``, one line of help)."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.app.tui.pictures import write_screenshot
+from workbench.app.tui.app import write_screenshot
 from workbench.config import file as settings
 from workbench.config.verifiers import save_verifier
 from workbench.core.errors import RunError, StoreError, UsageError

@@ -1,10 +1,10 @@
 """The command line: one module per kind of work; stdout is data, stderr is narration.
 
 verb: a command is a record of options and a function of them. common, writing: what commands share, and where they
-write. opening: the app. data, datasets, completions, curate: items and pools. people, labels: annotators, and their
+write. opening: the app, help. data, completions, curate: items and pools. people, labels: annotators, and their
 labels. disagreements: reviews. verifiers, verdicts, judges, templates, files: verifiers, and their verdicts. figures,
-combined, stacks, what_if, trainings: tables. sets: frozen ones. code: code. servers: for browsers, trainers and judges.
-care: backups, and repairs. helping: help by topic.
+combined, what_if, trainings: tables. sets: frozen ones. code: code. servers: for browsers, trainers and judges.
+care: backups, and repairs.
 
 A command's module is imported only when the command runs, so that ``workbench --help`` stays fast.
 """

@@ -6,7 +6,7 @@ import gc
 import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from textwrap import fill
@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import structs
 
+from workbench.app.cli import root
 from workbench.app.cli.common import project_at, say, shown_run
 from workbench.app.cli.verb import Output, verb
-from workbench.core.errors import UsageError
+from workbench.app.verbs import COMMANDS, GROUPS
+from workbench.core.errors import UsageError, nearest
 from workbench.core.options import DatabaseOrFile, Options, argument, option
 from workbench.core.project import Project
 from workbench.core.run import RunInfo
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from workbench.config import Settings
     from workbench.config.settings import RecentProject
     from workbench.statistics.records.report import AccuracyReport
+
 
 # -- ``workbench demo [DB]``
 
@@ -218,3 +221,35 @@ def _ask_start_screen(annotator: str | None, left: RecentProject | None = None) 
     if chosen is None:
         sys.exit(0)
     return chosen._replace(annotator=annotator or chosen.annotator)
+
+
+# -- ``workbench help``
+
+
+class HelpOptions(Options, frozen=True, kw_only=True):
+    topic: Annotated[str | None, argument("[GROUP|COMMAND]")] = None
+
+
+@verb(json=False)
+def help_command(options: HelpOptions) -> Output | None:
+    """List every command in one line, the commands of one group, or the help of one command.
+
+    Groups are data, people, verifiers, figures, benchmarks, code, training and care.
+    """
+    topic = options.topic
+    if topic is None:
+        return Output(GROUPS, _help_lines)
+    if len(names := list(GROUPS.get(topic, [topic]))) > 1:
+        return Output([topic], _help_lines)
+    if names[0] not in COMMANDS:
+        known = nearest(topic, [*GROUPS, *COMMANDS], "Groups and commands")
+        raise UsageError(f"There is no command and no group {topic!r}.", known)
+    root.main([names[0], "--help"], prog_name="workbench", standalone_mode=False)
+    return None
+
+
+def _help_lines(groups: Iterable[str]) -> Iterator[str]:
+    widest = max(map(len, COMMANDS))
+    for group in groups:
+        yield f"{group.capitalize()}:"
+        yield from (f"  {name:<{widest}}  {words}" for name, (_, words) in GROUPS[group].items())

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,11 +17,12 @@ from textual import events
 from textual.app import App, SystemCommand
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
-from textual.command import Provider
+from textual.command import Hit, Hits, Provider
 from textual.css.query import NoMatches
 from textual.filter import LineFilter, Monochrome, NoColor
 from textual.reactive import reactive
 from textual.screen import Screen
+from textual.system_commands import SystemCommandsProvider
 from textual.widget import MountError
 from textual.worker import WorkerFailed
 
@@ -28,21 +30,35 @@ from workbench.app.tui.allocating import Garbage, configure_memory
 from workbench.app.tui.destinations import ANNOTATOR_DESTINATIONS, DESTINATIONS, Destination
 from workbench.app.tui.key_order import KeyOrder, age_of
 from workbench.app.tui.keymap import Action, bindings, key_of, keymap_over_widgets, move_keys
-from workbench.app.tui.kit.commands import DescribedCommands
 from workbench.app.tui.kit.matrix import printable
-from workbench.app.tui.notices import place_notices
 from workbench.app.tui.pace import AtWork, Pace
-from workbench.app.tui.pictures import write_screenshot
 from workbench.app.tui.replays import ReplayServers
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.themes import OWN_THEMES, legible
 from workbench.app.verbs import Verb, every_verb, in_app, verb_named
 from workbench.config import FILE_NAME, Settings
 from workbench.core.errors import StoreError, UsageError, WorkbenchError, set_front_end
+from workbench.core.files import whole_file
 from workbench.core.project import Project
 
 if TYPE_CHECKING:
     from workbench.labelling.rulings import Role
+
+
+_LOWEST_SCORE = 0.01
+"""Score of a match in the description alone: it ranks after all matches in titles."""
+
+
+class DescribedCommands(SystemCommandsProvider):
+    """Commands whose titles match come first, then those whose titles and descriptions contain every typed word."""
+
+    async def search(self, query: str) -> Hits:
+        matcher, words = self.matcher(query), query.casefold().split()
+        for title, about, run, *_ in self.app.get_system_commands(self.screen):
+            if (score := matcher.match(title)) > 0:
+                yield Hit(score, matcher.highlight(title), run, help=about)
+            elif all(word in f"{title} {about}".casefold() for word in words):
+                yield Hit(_LOWEST_SCORE, title, run, help=about)
 
 
 LOG = logging.getLogger("workbench.tui")
@@ -503,3 +519,44 @@ def run(
 
 def app_log(project: Project) -> Path:
     return project.path.with_name(f"{project.path.name}.app.log")
+
+
+ABOVE = "-notices-above"
+"""CSS class of a screen that shows notices at its top."""
+_MAX_LINES = 4
+"""Maximum height, in lines, of a focused widget of which notices cover no part."""
+
+
+def place_notices(screen: Screen[object]) -> None:
+    """Show notices in the half of the screen where the person isn't working."""
+    screen.set_class(_attended_line(screen) * 2 >= screen.size.height, ABOVE)
+
+
+def _attended_line(screen: Screen[object]) -> int:
+    from workbench.app.tui.kit.virtual_table import VirtualTable  # Home starts without importing it
+
+    focused = screen.focused
+    if isinstance(focused, VirtualTable):
+        return focused.region.y + 1 + (focused.cursor or 0) - focused.scroll_offset.y
+    if focused is None or focused.region.height > _MAX_LINES:
+        return 0
+    return focused.region.bottom
+
+
+def write_screenshot(project: Project, svg: str) -> Path:
+    """Write a picture under an unused name; return its path.
+
+    Raises:
+        StoreError: The folder can't be written to.
+    """
+    for number in count(1):
+        path = project.path.with_name(f"{project.path.stem}-screen-{number}.svg")
+        try:
+            with whole_file(path, replace=False) as file:
+                file.write(svg.encode())
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise StoreError(f"{path}: {error.strerror}.", "Is the folder of the database writable?") from error
+        return path.resolve()
+    raise AssertionError("there are no more free numbers")

@@ -15,7 +15,6 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from workbench.app.tui.keymap import Action
-from workbench.app.tui.kit import reader_messages
 from workbench.app.tui.kit.choices import Choice
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.option_field import OptionField
@@ -264,7 +263,7 @@ class FindingScreen(PromptScreen):
         return True
 
     @on(Reader.SearchChanged)
-    def _show_hit_number(self, event: reader_messages.SearchChanged) -> None:
+    def _show_hit_number(self, event: Reader.SearchChanged) -> None:
         event.reader.border_subtitle = f"hit {event.number} of {event.total}" if event.total else ""
 
     def action_find_next(self, step: int) -> None:

@@ -20,8 +20,8 @@ from textual.worker import Worker, WorkerState, get_current_worker
 
 from workbench.app.tui.allocating import release_worker_after
 from workbench.app.tui.keymap import Action, bindings
-from workbench.app.tui.kit.acting import ActingWidget
 from workbench.app.tui.kit.choices import choose
+from workbench.app.tui.kit.copies import ActingWidget
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.prompt_bar import NoteInput, PromptBar

@@ -13,7 +13,6 @@ from textual.app import App
 
 from workbench.app.tui.keymap import Action, key_names
 from workbench.app.tui.kit import table_messages as messages
-from workbench.app.tui.kit.acting import ActingWidget
 from workbench.app.tui.kit.arranging import ArrangedSource
 from workbench.app.tui.kit.choices import ManyMenu, choose
 from workbench.app.tui.kit.columns import (
@@ -30,7 +29,7 @@ from workbench.app.tui.kit.columns import (
     worst_first,
 )
 from workbench.app.tui.kit.conditions import ColumnSuggester, condition_text, condition_value, read_line
-from workbench.app.tui.kit.copies import Copyable, row_copyables
+from workbench.app.tui.kit.copies import ActingWidget, Copyable, row_copyables
 from workbench.app.tui.kit.filter_line import FilterLine
 from workbench.app.tui.kit.paged_view import PagedView
 from workbench.app.tui.kit.sources import MemorySource

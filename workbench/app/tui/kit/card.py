@@ -16,7 +16,6 @@ from textual.widgets import Input, Static
 from workbench.app.tui.keymap import key_of
 from workbench.app.tui.kit.card_texts import Answered, CardTexts
 from workbench.app.tui.kit.reader import Reader
-from workbench.app.tui.kit.reader_messages import SearchChanged
 from workbench.app.tui.kit.title_bar import Line
 from workbench.app.tui.kit.wrapping import Wrapped
 from workbench.core.text.document import RenderedText
@@ -339,7 +338,7 @@ class FinalAnswerCard(Container):
             self.full.focus()
 
     @on(Reader.SearchChanged, "#card-full")
-    def _search_changed(self, event: SearchChanged) -> None:
+    def _search_changed(self, event: Reader.SearchChanged) -> None:
         event.stop()
         self.full.border_subtitle = f"{event.number} of {event.total}" if event.query else ""
 

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
-from workbench.app.tui.kit.columns import TableColumn, TableRow
+from textual.widget import Widget
+
+from workbench.app.tui.keymap import Action
 from workbench.core.text.inert import inert
+
+if TYPE_CHECKING:
+    from workbench.app.tui.kit.columns import TableColumn, TableRow
+
 
 _MAX_CELL: Final = 30
 """Maximum characters of a cell in the menu."""
@@ -47,3 +54,17 @@ def markdown(titles: Iterable[str], rows: Iterable[TableRow]) -> str:
 def in_line(text: str) -> str:
     """Escape a text for a cell of a Markdown table; terminal control characters are made visible."""
     return inert(text.strip()).replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ")
+
+
+class ActingWidget(Widget):
+    """A widget whose actions join those of its screen while it has the focus.
+
+    Attributes:
+        ACTIONS: Actions whose keys are the widget's bindings.
+    """
+
+    ACTIONS: ClassVar[tuple[Action, ...]] = ()
+
+    @abstractmethod
+    def copies(self) -> Iterator[Copyable]:
+        """Yield what can be copied now."""

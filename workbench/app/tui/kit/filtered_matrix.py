@@ -10,7 +10,6 @@ from textual.binding import BindingType
 from textual.strip import Strip
 
 from workbench.app.tui.keymap import Action, bindings, key_of
-from workbench.app.tui.kit.acting import ActingWidget
 from workbench.app.tui.kit.columns import TableColumn, TableRow
 from workbench.app.tui.kit.conditions import (
     ColumnSuggester,
@@ -21,7 +20,7 @@ from workbench.app.tui.kit.conditions import (
     read_line,
     row_filter,
 )
-from workbench.app.tui.kit.copies import Copyable, row_copyables
+from workbench.app.tui.kit.copies import ActingWidget, Copyable, row_copyables
 from workbench.app.tui.kit.filter_line import FilterLine
 from workbench.app.tui.kit.matrix import Matrix, MatrixCell, MatrixColumn, MatrixRow
 from workbench.core.selection import Condition

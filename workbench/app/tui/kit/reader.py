@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, Final, get_args
 
@@ -14,15 +15,21 @@ from textual.binding import Binding, BindingType
 from textual.cache import LRUCache
 from textual.content import Content
 from textual.geometry import Size
+from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from workbench.app.tui.allocating import release_worker_after
-from workbench.app.tui.kit import reader_messages as messages
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.segments import restyle
 from workbench.app.tui.kit.wrapping import Hit, Wrapped, prepare
 from workbench.core.text.document import RenderedText, StyleName
+
+
+@dataclass
+class WrapReady(Message, bubble=False):
+    wrapped: Wrapped
+
 
 _MAX_UNTHREADED: Final = 40_000
 """Maximum characters of a text that is wrapped without a thread; longer texts would cause a noticeable pause."""
@@ -38,7 +45,18 @@ def _component_class(style: str) -> str:
 class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     """A widget that shows a `RenderedText`, or a `Wrapped` text made by `prepare`."""
 
-    SearchChanged = messages.SearchChanged
+    @dataclass
+    class SearchChanged(Message):
+        """The current hit of a search is now hit `number` of `total` (0 of 0 if nothing was found)."""
+
+        reader: Reader
+        query: str
+        number: int
+        total: int
+
+        @property
+        def control(self) -> Reader:
+            return self.reader
 
     ALLOW_SELECT = False
     COMPONENT_CLASSES: ClassVar[set[str]] = {_component_class(style) for style in get_args(StyleName) if style} | {
@@ -211,10 +229,10 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         return self._wrapped
 
     def _wrap_all(self, document: RenderedText, width: int) -> None:
-        self.post_message(messages.WrapReady(prepare(document, width)))
+        self.post_message(WrapReady(prepare(document, width)))
 
-    @on(messages.WrapReady)
-    def _wrap_ready(self, event: messages.WrapReady) -> None:
+    @on(WrapReady)
+    def _wrap_ready(self, event: WrapReady) -> None:
         wrapped = event.wrapped
         if wrapped.rendered is self._document and wrapped.width == self.wrap_width:
             self._set_wrapped(wrapped)

@@ -6,8 +6,10 @@ import time
 from collections.abc import Sequence
 from functools import partial
 from shlex import quote
+from textwrap import wrap
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
 
+from rich.cells import cell_len
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical, VerticalScroll
@@ -18,20 +20,21 @@ from textual.widgets.option_list import Option
 from textual.worker import Worker, WorkerState
 
 from workbench.app.tui.destinations import DESTINATIONS
-from workbench.app.tui.keymap import Action
+from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import overview
-from workbench.app.tui.kit.briefing_view import NUMBERED, matter_text, verifier_lines
-from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.matrix import fit, printable
 from workbench.app.tui.live import LiveScreen
 from workbench.app.verbs import verb_of
 from workbench.core.run import ACTIVE
 from workbench.core.status import Matter, PersonProgress, Status
-from workbench.core.text.figures import counted
+from workbench.core.text.figures import compact_count, counted, interval_bar, percent, percent_interval
 
 if TYPE_CHECKING:
     from workbench.measuring.briefing import AccuracyRanking, ProjectFacts
     from workbench.measuring.records.review import Queue
     from workbench.runs.run_status import Watch
+    from workbench.statistics.records.report import AccuracyRow
+
 
 WIDE = 140
 """Terminal columns from which the panels form two columns."""
@@ -54,6 +57,10 @@ _HINTS = {
     "runs": "No verifier has been run. Start one in Verifiers & runs.",
 }
 """Panel -> its text while it is empty."""
+
+
+NUMBERED = 9
+"""Number of tasks with a number key; the others are reached with the cursor."""
 
 
 class Seen(NamedTuple):
@@ -394,3 +401,47 @@ def _states_text(found: Status, width: int) -> Content:
         refused = f"\n! rows rejected at import ({DESTINATIONS['quarantine'].keys}): {found.quarantined:,}"
         text += Content.styled(refused, "$text-warning")
     return text
+
+
+_MARGIN = 3
+_NAMES, _WIDE_NAMES = 14, 28
+"""Minimum and maximum cells of a verifier's name; the drawn interval takes the remaining cells and is dropped if there
+are too few."""
+_FIGURES = 33
+"""Cells that a verifier's accuracy, its interval and its item count take."""
+
+
+def matter_text(number: int, matter: Matter, width: int) -> Content:
+    """Return the line of an open task: the key that opens it, and its sentence."""
+    key = f"{key_of(f'home.matter-{number}')}) " if number <= NUMBERED else "   "
+    first, *others = wrap(printable(matter.sentence), max(width - _MARGIN, 20), break_on_hyphens=False) or [""]
+    lines = [Content.assemble((key, "bold"), first), *(Content(" " * _MARGIN + line) for line in others)]
+    return Content("\n").join(lines)
+
+
+def verifier_lines(standing: AccuracyRanking, width: int, most: int) -> Content:
+    """Return the accuracy of verifiers as text.
+
+    Args:
+        most: Maximum number of lines.
+    """
+    listed = standing.verifiers[:most]
+    needed = max((cell_len(printable(row.verifier)) for row in listed), default=0)
+    names = min(needed, _WIDE_NAMES, max(_NAMES, width - _FIGURES - 1))
+    lines = [_verifier_line(row, standing.constant, names, width) for row in listed]
+    more = len(standing.verifiers) - most
+    said = [f"{more:,} more"] if more > 0 else []
+    if standing.constant is not None:
+        said += [f"protocol {standing.protocol}", f"┊ majority-class baseline: {percent(standing.constant)} %"]
+    lines.append(Content.styled(" · ".join(said) or "There are no metrics: no item has gold.", "$foreground-muted"))
+    return Content("\n").join(lines)
+
+
+def _verifier_line(row: AccuracyRow, constant: float | None, names: int, width: int) -> Content:
+    name = Content.styled(fit(row.verifier, names), "bold")
+    if row.accuracy is None or row.ci is None:
+        return Content.assemble(name, (" no metrics", "$text-warning"))
+    room = width - names - _FIGURES - 2
+    drawn = f" {interval_bar(row.accuracy, *row.ci, room, constant)}" if room >= 4 else ""
+    figures = f"{percent(row.accuracy):>5} % {percent_interval(row.ci):<14} n {compact_count(row.n)}"
+    return Content.assemble(name, (drawn, "$text-accent"), f" {figures}")

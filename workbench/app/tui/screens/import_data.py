@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, Final, NamedTuple
@@ -13,12 +13,12 @@ from msgspec import Struct
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from workbench.app.tui.form import FormField, FormScreen, option_field
 from workbench.app.tui.keymap import Action, key_of
-from workbench.app.tui.kit import import_view
 from workbench.app.tui.kit.choices import Choice, choose
 from workbench.app.tui.kit.file_picker import FilePicker
 from workbench.app.tui.kit.matrix import printable
@@ -27,14 +27,18 @@ from workbench.app.tui.kit.path_suggester import ambiguous_name_message, possibl
 from workbench.app.tui.verb_forms import VerbForm
 from workbench.app.verbs import verb_named
 from workbench.core.errors import OptionError, WorkbenchError
+from workbench.core.item import QuarantinedRow, gold_source
 from workbench.core.progress import raise_if_cancelled
 from workbench.core.project import Project
+from workbench.core.run import RefusedLine
+from workbench.core.text.figures import counted
 from workbench.interchange.importing import (
     ITEM_FIELDS,
     REQUIRED,
     FilePlan,
     FirstLook,
     ImportReport,
+    PreviewRow,
     first_look,
     import_files,
     plan_import,
@@ -311,7 +315,7 @@ class ImportScreen(FormScreen):
         self.report = report
         if not self._field(_DATASET).value:
             self._field(_DATASET).hint(f"not set: its name will be {printable(report.dataset)}")
-        self.query_one("#import-preview Static", Static).update(import_view.preview(report))
+        self.query_one("#import-preview Static", Static).update(preview_text(report))
 
     def action_page(self, way: int) -> None:
         box = self.query_one("#import-preview")
@@ -350,7 +354,7 @@ class ImportScreen(FormScreen):
         self.rest()
         self.forget()
         title = f"Imported into {printable(report.dataset)}"
-        self.notify(import_view.import_sentence(report), title=title, markup=False, timeout=8)
+        self.notify(import_sentence(report), title=title, markup=False, timeout=8)
         self.workbench.action_go_back()
 
     def action_command(self) -> None:
@@ -372,3 +376,88 @@ def _with_values(look: FirstLook, column: str) -> str:
 def _command(request: ImportRequest, database: Path) -> str:
     verb = verb_named("import")
     return VerbForm(verb, verb.declared(), database).command(request.typed)
+
+
+# -- What would be, and was, imported, in words.
+
+
+_MAX_TEXT = 70
+_MAX_CODE = 40
+_OF_LINES = ("csv", "tsv", "jsonl", "verifybench")
+"""Formats whose rows are identified by line."""
+_MAX_REJECTED = 5
+_SWAPPED = "! the two type columns are swapped in the file; they are corrected"
+
+
+def preview_text(found: ImportReport) -> Content:
+    lines = [Content.styled(_row_counts(found, "would be imported"), "bold")]
+    lines += [Content(f"{found.code.words}.")] if found.code else []
+    lines += [Content.styled(_SWAPPED, "$text-warning")] if found.swapped_types else []
+    lines += [Content(printable(gold))] if (gold := gold_source(found.mapping)) else []
+    lines += [Content(line) for line in _preview_lines(found.first or ())]
+    return Content("\n").join([*lines, *_remark_lines(found)])
+
+
+def import_sentence(found: ImportReport) -> str:
+    runs = f"; verdicts of {', '.join(found.verifiers)}" if found.verifiers else ""
+    types = "".join(f"; {column.description}" for column in found.type_columns or [])
+    code = f"; {found.code.words}" if found.code else ""
+    broken = f"; {counted(found.broken, 'test')} can say nothing about any solution" if found.broken else ""
+    return printable(f"{_row_counts(found, 'taken')}{code}{broken}{runs}{types}")
+
+
+def _row_counts(found: ImportReport, done: str) -> str:
+    parts = [f"{found.imported:,} {done}"]
+    if found.unchanged:
+        parts.append(f"{found.unchanged:,} already imported or twice in the file")
+    if found.quarantined:
+        parts.append(f"{found.quarantined:,} rejected (kept in quarantine)")
+    return f"{found.format} · {counted(found.read, 'row')}: {', '.join(parts)}"
+
+
+def _preview_lines(rows: Sequence[PreviewRow]) -> Iterator[str]:
+    for row in rows:
+        if row.tests:
+            yield printable(f"  {row.line}: {_problem_text(row)}")
+            continue
+        gold = "" if row.gold is None else f" │ {'correct' if row.gold else 'incorrect'}"
+        texts = [text for text in (row.question, row.reference, row.completion) if text is not None]
+        yield printable(f"  {row.line}: {' │ '.join(map(_beginning, texts))}{gold}")
+
+
+def _problem_text(row: PreviewRow) -> str:
+    parts = {
+        "prompt": row.question,
+        "reference": row.reference,
+        "entry point": row.entry_point or "",
+        "tests": ", ".join(f"{name} {number:,}" for name, number in (row.tests or {}).items()),
+    }
+    return " │ ".join(f"{name}: {_beginning(said)[:_MAX_CODE] or 'none'}" for name, said in parts.items())
+
+
+def _beginning(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _MAX_TEXT else f"{line[:_MAX_TEXT]}…"
+
+
+def _remark_lines(found: ImportReport) -> Iterator[Content]:
+    refused: list[QuarantinedRow | RefusedLine] = [*found.quarantine, *(found.refused_verdicts or [])]
+    where = "line" if found.format in _OF_LINES else "row"
+    for row in refused[:_MAX_REJECTED]:
+        at = f"{where} {row.line}, {row.field or 'whole'}"
+        yield Content.styled(printable(f"! {at}: {row.message}"), "$text-warning")
+    if len(refused) > _MAX_REJECTED:
+        yield Content.styled(f"! and {len(refused) - _MAX_REJECTED:,} more", "$text-warning")
+    for column in found.verdict_columns or []:
+        yield Content(printable(f"verdicts of {column.verifier}: {column.counted}"))
+    if found.broken:
+        first = (found.broken_tests or [])[0]
+        said = f"! {counted(found.broken, 'test')} can say nothing about any solution; {first.words}"
+        yield Content.styled(printable(said), "$text-warning")
+    if found.missing:
+        said = ", ".join(f"{column} {many:,}" for column, many in found.missing.items())
+        yield Content(printable(f"rows without a value: {said}"))
+    for types in found.type_columns or []:
+        yield Content.styled(printable(f"! {types.description}"), "$text-warning")
+    if found.kept:
+        yield Content(printable(f"kept with the items: {', '.join(found.kept)}"))

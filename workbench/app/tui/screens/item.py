@@ -15,7 +15,6 @@ from textual.widgets import Static
 
 from workbench.app.tui.item_decisions import coordinating_actions
 from workbench.app.tui.keymap import Action, key_of
-from workbench.app.tui.kit import reader_messages
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.evidence import CHOSEN, FIRST, evidence
@@ -436,7 +435,7 @@ class ItemScreen(Reviewing):
             self.query_one(PromptBar).complain("Not found.")
 
     @on(Reader.SearchChanged)
-    def _show_hit_number(self, event: reader_messages.SearchChanged) -> None:
+    def _show_hit_number(self, event: Reader.SearchChanged) -> None:
         event.reader.border_subtitle = f"hit {event.number} of {event.total}" if event.total else ""
 
     def action_find_next(self, step: int) -> None:

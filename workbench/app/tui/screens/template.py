@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import ClassVar, Final
 
 from msgspec import structs
+from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
+from textual.events import Paste
 from textual.timer import Timer
 from textual.widgets import Static, TextArea
 
 from workbench.app.tui.form import FormScreen
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.matrix import printable
-from workbench.app.tui.kit.text_editor import TextEditor
 from workbench.app.tui.screens.add_judge import show_preview
 from workbench.app.tui.screens.confirm import confirm
 from workbench.core.errors import WorkbenchError
 from workbench.core.text.figures import counted
+from workbench.core.text.inert import inert
 from workbench.data.records.browse import ItemDetail
 from workbench.runs import own_templates
 from workbench.runs.own_templates import MAX_BYTES, TemplateDraft, TemplateShape
@@ -141,3 +144,39 @@ class TemplateScreen(FormScreen):
             confirm(self, "Leave without saving?", "What you have written is lost.", leave)
         else:
             leave()
+
+
+_STEERS = re.compile(r"[^\t\x20-\x7e]")
+
+
+class TextEditor(TextArea):
+    """A text area with a maximum length; the rest of a longer pasted text is dropped with a notice.
+
+    Args:
+        longest: Maximum number of characters.
+    """
+
+    def __init__(self, longest: int, *, id: str | None = None) -> None:
+        super().__init__(id=id, show_line_numbers=True, placeholder="reading …")
+        self._longest = longest
+
+    def get_line(self, line_index: int) -> Text:
+        """Return a line for drawing: each invisible or control character is replaced by a sign of its own width."""
+        return Text(_STEERS.sub(_visible_sign, self.document.get_line(line_index)), end="", no_wrap=True)
+
+    async def _on_paste(self, event: Paste) -> None:
+        event.stop()
+        # Textual would paste too.
+        event.prevent_default()
+        room = max(self._longest - len(self.text) + len(self.selected_text), 0)
+        text = event.text[:room].replace("\r\n", "\n").replace("\r", "\n")
+        if self.read_only:
+            return
+        self.replace(text, *self.selection, maintain_selection_offset=False)
+        if len(event.text) > room:
+            said = f"A text may have {self._longest:,} characters: the rest of the pasted text was dropped."
+            self.notify(said, title="Cut", severity="warning", markup=False)
+
+
+def _visible_sign(match: re.Match[str]) -> str:
+    return match[0] if (shown := inert(match[0])) == match[0] else shown if len(shown) == 1 else "␚"

@@ -8,12 +8,12 @@ from workbench.config import protocol_of
 from workbench.core.database.selection import check_names
 from workbench.core.errors import Command, UsageError, opt
 from workbench.core.project import Project, at_one_moment
-from workbench.core.selection import Selection
+from workbench.core.selection import selection_of
 from workbench.core.taxonomy import TYPES, UNTYPED
-from workbench.core.verdict import GoldChoice, Protocol3
+from workbench.core.verdict import Protocol3
 from workbench.measuring.columns import columns
 from workbench.measuring.judged import BASELINE, judged, nothing_measured
-from workbench.measuring.records.stack import Price, StackAlone, StackChoice, StackReport, Took
+from workbench.measuring.records.stack import Price, StackAlone, StackChoice, StackOptions, StackReport, Took
 from workbench.measuring.stacking import PARTS, StackItems, figures_of, stack_items, stage_rows
 from workbench.verifiers.stacks.settling import Stage, format_stages
 
@@ -24,51 +24,28 @@ if TYPE_CHECKING:
 
 MOST: Final = 8
 """Most verifiers used in stacks, and most points of the front."""
-MARGIN: Final = 0.01
 _TYPES: Final = (*TYPES, UNTYPED)
 _PRICES: Final[tuple[Price, ...]] = ("dollars", "tokens", "seconds", "calls")
 
 
 @at_one_moment
-def best_stacks(
-    project: Project,
-    verifiers: tuple[str, ...] = (),
-    *,
-    against: Price | None = None,
-    under: float | None = None,
-    reference: str | None = None,
-    margin: float = MARGIN,
-    most_stages: int = 3,
-    folds: int = 5,
-    protocol: Protocol3 | None = None,
-    gold: GoldChoice = "final",
-    selection: Selection | None = None,
-) -> StackReport:
+def best_stacks(project: Project, options: StackOptions) -> StackReport:
     """Search all stacks of up to ``most_stages`` stages for the most accurate one, the most accurate ones at lower
     costs, and the cheapest one that is not worse than a reference.
-
-    Args:
-        verifiers: Verifiers used in stacks; empty for all with a complete run that judge completions.
-        against: The unit of cost; by default dollars if the price of all calls is known, else tokens, else seconds.
-        under: Also choose the most accurate stack that costs at most this for a thousand items; None for no such
-            choice.
-        reference: Also choose the cheapest stack that is not worse than this verifier; None for no such choice.
-        margin: The accuracy by which that stack may be worse, as a fraction.
-        most_stages: Maximum number of stages.
-        folds: Number of parts of the questions for cross-fitting.
 
     Raises:
         UsageError: There are fewer than two verifiers or too many, a unit of cost has no known price, or there are
             fewer questions than folds.
     """
-    protocol = protocol or protocol_of(project)
+    verifiers, folds, under, reference = options.verifiers, options.folds, options.under, options.reference
+    protocol, gold, margin = options.basis.protocol or protocol_of(project), options.basis.gold, options.margin / 100
     import numpy as np
 
     from workbench.statistics.folds import SEED
     from workbench.statistics.intervals import compact
     from workbench.statistics.stack_search import best_alone, cheapest_not_worse, cross_fitted, front, most_accurate
 
-    wanted = check_names(project.database.reader(), selection or Selection())
+    wanted = check_names(project.database.reader(), selection_of(options.basis.where))
     everything = columns(project)
     asked = judged(project, verifiers, gold=gold, selection=wanted, known=everything)
     if verifiers and asked.failed:
@@ -85,8 +62,8 @@ def best_stacks(
             f"{folds} folds need at least {folds} questions; {questions:,} have gold and a verdict of every verifier.",
             f"Use fewer {opt.folds}, or name verifiers with {opt.verifier}.",
         )
-    price = _unit_of_cost(items, against)
-    search = _search(items, price, folds, most_stages, protocol)
+    price = _unit_of_cost(items, options.against)
+    search = _search(items, price, folds, options.most_stages, protocol)
     single = cross_fitted(search, best_alone)
     place = None if reference is None else names.index(reference)
     desk = _StackChooser(items, search, single, place, margin, protocol)

@@ -28,11 +28,11 @@ def plain_table(table: Table) -> str:
     """
     caption = fill(inert(table.caption), _WIDTH)
     notes = [fill(inert(note), _WIDTH, subsequent_indent=_INDENT) for note in table.notes]
-    body = ["", *_body_lines(table)] if table.rows else []
+    body = ["", *body_lines(table)] if table.rows else []
     return "\n".join([caption, *body, *(["", *notes] if notes else [])]) + "\n"
 
 
-def _body_lines(table: Table) -> list[str]:
+def body_lines(table: Table) -> list[str]:
     rows = [row for row in table.rows if row.kind != "section"]
     small = [max((width(inert(row.cells[place].small)) for row in rows), default=0) for place in _column_indexes(table)]
     texts = [

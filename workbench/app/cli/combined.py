@@ -25,6 +25,7 @@ from workbench.core.project import Project
 from workbench.core.selection import selection_of
 from workbench.core.text.emphasis import explain_marks, with_mark
 from workbench.core.text.figures import counted
+from workbench.measuring.records.stack import StackOptions
 from workbench.statistics.records.report import CorrelationReport
 
 # -- ``workbench cost DB``
@@ -306,43 +307,6 @@ def downstream_command(project: Project, options: DownstreamOptions) -> Output:
 # -- ``workbench stack DB``
 
 
-class StackOptions(Options, frozen=True, kw_only=True):
-    stages: Annotated[
-        str | None,
-        option(
-            "Evaluate only this stack: its stages in order, such as rules:correct, qwen:score>=0.9@A/B, gpt",
-            metavar="STAGES",
-        ),
-    ] = None
-    verifiers: Annotated[
-        tuple[str, ...],
-        option("Verifier that may be a stage (repeatable).  [default: all that have run]", "--verifier"),
-    ] = ()
-    against: Annotated[
-        Literal["dollars", "tokens", "seconds", "calls"] | None,
-        option("Cost to compare with accuracy.  [default: dollars if all are known, else tokens, else seconds]"),
-    ] = None
-    under: Annotated[
-        float | None, option("Find the most accurate stack that costs less than this per 1,000 items.", gt=0)
-    ] = None
-    reference: Annotated[
-        str | None,
-        option("Find the cheapest stack that is not worse than this verifier.", "--not-worse-than", metavar="NAME"),
-    ] = None
-    margin: Annotated[
-        float, option("With --not-worse-than: tolerated difference in accuracy, in percentage points.", ge=0, le=100)
-    ] = 1.0
-    most_stages: Annotated[int, option("Maximum number of stages in a stack.", ge=1, le=4)] = 3
-    folds: Annotated[
-        int,
-        option("Number of cross-validation folds; all completions of a question are in the same fold.", ge=2, le=1_000),
-    ] = 5
-    figures: Annotated[Path | None, plot_folder("the plot of accuracy against cost")] = None
-    basis: Basis = Basis()
-    form: TableForm = TableForm()
-    force: Force = False
-
-
 @verb
 def stack_command(project: Project, options: StackOptions) -> Output:
     """Find the best stack of verifiers, or show the accuracy and cost of one, from stored verdicts: no calls are made.
@@ -360,17 +324,7 @@ def stack_command(project: Project, options: StackOptions) -> Output:
         _reject_search_options(options)
         simulated = simulate(project, options.stages, **options.basis.arguments)
         return Output(simulated, lambda found: simulated_text(found, options.form))
-    report = best_stacks(
-        project,
-        options.verifiers,
-        against=options.against,
-        under=options.under,
-        reference=options.reference,
-        margin=options.margin / 100,
-        most_stages=options.most_stages,
-        folds=options.folds,
-        **options.basis.arguments,
-    )
+    report = best_stacks(project, options)
     draw(write_front_plot, report, options.figures, force=options.force)
     return Output(report, lambda found: best_text(found, options.form))
 

@@ -117,7 +117,7 @@ def _problem_table(report: RankingReport) -> Table:
         metric_column("MAE", lambda one: one.mae),
     )
     caption = f"How well verifiers rank and score the solutions of each problem; truth: {_truth_text(report)}"
-    return table(caption, columns, report.problems, notes=_exclusion_notes(report))
+    return table(caption, columns, report.problems, notes=exclusion_notes(report))
 
 
 def _truth_text(report: RankingReport) -> str:
@@ -140,10 +140,10 @@ def _ranking_notes(report: RankingReport) -> Iterator[str]:
     )
     if any(row.normalised for row in report.rows):
         yield "* scores are not shares of tests: each problem's are stretched to 0 to 1 before MAE and R²."
-    yield from _exclusion_notes(report)
+    yield from exclusion_notes(report)
 
 
-def _exclusion_notes(report: RankingReport) -> Iterator[str]:
+def exclusion_notes(report: RankingReport) -> Iterator[str]:
     yield from scores_missing(report)
     if report.left_out:
         missing = ", ".join(f"{name} {count:,}" for name, count in report.lacking.items())

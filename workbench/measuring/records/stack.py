@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from pathlib import Path
+from typing import Annotated, Literal
 
 from msgspec import Struct
 
+from workbench.core.options import Basis, Force, Options, TableForm, option, plot_folder
 from workbench.core.verdict import GoldChoice, Protocol3
 from workbench.statistics.records.comparison import PairedFigures
 from workbench.statistics.records.report import AccuracyRow
@@ -13,6 +15,43 @@ from workbench.statistics.records.report import AccuracyRow
 Interval = tuple[float, float]
 Price = Literal["dollars", "tokens", "seconds", "calls"]
 """The unit of cost; see `workbench.measuring.costs`."""
+
+
+class StackOptions(Options, frozen=True, kw_only=True):
+    stages: Annotated[
+        str | None,
+        option(
+            "Evaluate only this stack: its stages in order, such as rules:correct, qwen:score>=0.9@A/B, gpt",
+            metavar="STAGES",
+        ),
+    ] = None
+    verifiers: Annotated[
+        tuple[str, ...],
+        option("Verifier that may be a stage (repeatable).  [default: all that have run]", "--verifier"),
+    ] = ()
+    against: Annotated[
+        Price | None,
+        option("Cost to compare with accuracy.  [default: dollars if all are known, else tokens, else seconds]"),
+    ] = None
+    under: Annotated[
+        float | None, option("Find the most accurate stack that costs less than this per 1,000 items.", gt=0)
+    ] = None
+    reference: Annotated[
+        str | None,
+        option("Find the cheapest stack that is not worse than this verifier.", "--not-worse-than", metavar="NAME"),
+    ] = None
+    margin: Annotated[
+        float, option("With --not-worse-than: tolerated difference in accuracy, in percentage points.", ge=0, le=100)
+    ] = 1.0
+    most_stages: Annotated[int, option("Maximum number of stages in a stack.", ge=1, le=4)] = 3
+    folds: Annotated[
+        int,
+        option("Number of cross-validation folds; all completions of a question are in the same fold.", ge=2, le=1_000),
+    ] = 5
+    figures: Annotated[Path | None, plot_folder("the plot of accuracy against cost")] = None
+    basis: Basis = Basis()
+    form: TableForm = TableForm()
+    force: Force = False
 
 
 class Took(Struct, frozen=True, kw_only=True):

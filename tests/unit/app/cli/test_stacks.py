@@ -19,6 +19,7 @@ from workbench.app.schemas import schema
 from workbench.core.errors import UsageError
 from workbench.core.project import opened_project
 from workbench.core.verdict import OutcomeCode
+from workbench.measuring.records.stack import StackOptions
 from workbench.measuring.stack_choosing import best_stacks
 from workbench.measuring.stack_tables import stack_sentences
 
@@ -87,7 +88,7 @@ def test_the_cheapest_may_be_the_verifier_it_is_held_against(database: str) -> N
 @pytest.mark.parametrize(("holds", "words"), [(True, "it is not worse"), (False, "it may be worse")])
 def test_whether_a_stack_is_worse_is_said_with_its_interval(database: str, holds: bool, words: str) -> None:
     with opened_project(database) as project:
-        report = best_stacks(project, reference="exact")
+        report = best_stacks(project, StackOptions(reference="exact"))
     one = next(one for one in report.choices if one.wanted == "not_worse")
     beside = structs.replace(one, against_reference=report.choices[0].against_best, not_worse=holds)
     said = stack_sentences(structs.replace(report, choices=[beside]))[0]

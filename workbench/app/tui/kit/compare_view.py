@@ -68,17 +68,6 @@ def head(report: CompareReport, words: str) -> Content:
     )
 
 
-def table(report: CompareReport) -> Content:
-    lines = [f"{'':<7}{'B right':>9}{'B wrong':>9}{'all':>9}"]
-    for name, right, wrong in (
-        ("A right", report.both_right, report.only_a),
-        ("A wrong", report.only_b, report.both_wrong),
-        ("all", report.both_right + report.only_b, report.only_a + report.both_wrong),
-    ):
-        lines.append(f"{name:<7}{right:>9,}{wrong:>9,}{right + wrong:>9,}")
-    return Content("\n".join(lines))
-
-
 def metrics_text(report: CompareReport) -> Content:
     """Return both verifiers' metrics, their differences with intervals, and both tests: five lines."""
     lines = [f"{'':<4}{'A':>6}{'B':>6}{'A - B':>7}  95 %"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from typing import ClassVar, Final, NamedTuple
 
@@ -18,10 +18,11 @@ from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.switches import following, index_of
 from workbench.coding.ranking.measuring import RankedVerifiers, compare_verifiers
+from workbench.coding.ranking.tables import exclusion_notes
 from workbench.coding.ranking.truth import truth_of
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
-from workbench.core.text.figures import NONE, counted, number, percent
+from workbench.core.text.figures import NONE, number, percent
 from workbench.measuring.browsing import reveal_each
 from workbench.statistics.records.ranking import Ends, RankingReport, RankingRow, ScoredProblem, ScoredSolution
 from workbench.tables.document import Tone
@@ -255,39 +256,17 @@ def _metric_text(row: RankingRow, key: str, *, wide: bool) -> str:
 
 
 def notes(report: RankingReport) -> str:
-    lacking = _counts_text(report.lacking)
-    missing = [
-        *(f"{printable(one.verifier)} left out: {one.judged:,} of {one.solutions:,} judged" for one in report.partial),
-        f"missing scores count as the lowest ({_counts_text(report.filled)})" if report.filled else "",
-    ]
-    parts = [
+    which = (
         "all solutions"
         if report.k is None
-        else f"{report.k} selected solutions of each problem (metrics of k = {report.k})",
+        else f"{report.k} selected solutions of each problem (metrics of k = {report.k})"
+    )
+    parts = [
+        which,
         f"truth: {printable(report.truth)} on {' + '.join(map(printable, report.truth_runs))}",
-        f"{counted(report.left_out, 'problem')} left out, scores missing ({lacking})" if report.left_out else "",
         "~ stretched to 0 … 1 in each problem" if any(row.normalised for row in report.rows) else "",
     ]
-    return "\n".join(
-        filter(None, (" · ".join(filter(None, some)) for some in (parts, _selection_notes(report), missing)))
-    )
-
-
-def _selection_notes(report: RankingReport) -> list[str]:
-    if (found := report.selected) is None:
-        return []
-    none = found.without_ground_truth + found.without_scores
-    return [
-        f"no known ground truth in {found.stand_ins:,} of {counted(found.problems, 'problem')}: the fastest "
-        "perfect solution replaces it"
-        if found.stand_ins
-        else "",
-        f"{counted(none, 'problem')} left out, with no perfect solution or no score" if none else "",
-    ]
-
-
-def _counts_text(found: Mapping[str, int]) -> str:
-    return ", ".join(f"{printable(name)} {number:,}" for name, number in found.items())
+    return "\n".join([" · ".join(filter(None, parts)), *map(printable, exclusion_notes(report))])
 
 
 def intervals(row: RankingRow) -> str:

@@ -22,8 +22,9 @@ from workbench.app.tui.switches import following
 from workbench.app.tui.table_screen import TableScreen
 from workbench.core.selection import Condition
 from workbench.measuring.comparing import PairedComparison, comparable, compared
-from workbench.measuring.comparing_tables import comparison_as, comparison_name, verdict
+from workbench.measuring.comparing_tables import comparison_as, comparison_name, paired_table, verdict
 from workbench.statistics.records.comparison import CompareReport
+from workbench.tables.table_text import body_lines
 
 
 class Pair(FigureQuery, frozen=True, kw_only=True):
@@ -131,7 +132,7 @@ class CompareScreen(TableScreen, FigureScreen):
         self.found, self.report = found, found.report
         self.say(printable(self.project.path.name))
         self.put("head", view.head(found.report, self.asked.words))
-        self.put("paired", view.table(found.report))
+        self.put("paired", "\n".join(body_lines(paired_table(found.report))))
         self.put("tests", view.metrics_text(found.report))
         self.put("verdict", verdict(found.report))
         self.fill()

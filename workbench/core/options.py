@@ -25,7 +25,6 @@ from typing import (
     TypedDict,
     TypeVar,
     Union,
-    Unpack,
     get_args,
     get_origin,
     get_type_hints,
@@ -87,31 +86,13 @@ class Written(Struct, frozen=True, kw_only=True):
     later: bool = False
 
 
-class Spelling(TypedDict, total=False):
-    """The fields of `Written` that a declaration can set by keyword."""
-
-    metavar: str | None
-    choices: tuple[str, ...] | None
-    meanings: Mapping[str, str]
-    shows_default: bool | None
-    bare: object
-    read: Callable[[str], Any] | None
-    names_file: bool
-    names_verifier: bool
-    exists: bool
-    dash: bool
-    output: Literal["stream", "file"] | None
-    folder: bool
-    later: bool
-
-
 def option(
     description: str | None = None,
     *flags: str,
     ge: float | None = None,
     gt: float | None = None,
     le: float | None = None,
-    **spelling: Unpack[Spelling],
+    **spelling: Any,
 ) -> Meta:
     """Declare an option: its description, its bounds, and how it is written (see `Written`)."""
     bounds: dict[str, Any] = {"ge": ge, "gt": gt, "le": le}
@@ -119,7 +100,7 @@ def option(
     return Meta(description=description, extra={"written": Written(flags=flags, **spelling)}, **said)
 
 
-def argument(metavar: str | None = None, /, **spelling: Unpack[Spelling]) -> Meta:
+def argument(metavar: str | None = None, /, **spelling: Any) -> Meta:
     """Declare a positional option (see `Written`)."""
     return Meta(extra={"written": Written(is_argument=True, **(spelling | {"metavar": metavar}))})
 

@@ -46,6 +46,9 @@ class Forgetful:
         """Nothing."""
         return RunUsed()
 
+    def require_open(self) -> None:
+        """It never ends."""
+
     async def begin(self, item: int, call: JournaledCall) -> int:
         """No number."""
         return 0
@@ -60,7 +63,7 @@ class Forgetful:
 
 @asynccontextmanager
 async def ours(url: str, at_once: int) -> AsyncIterator[Ask]:
-    """The project's client, with its cache look-up, pace, budget and parsing."""
+    """The project's client, with its cache look-up, gate and parsing."""
     server = ModelServer(profile="vllm", base_url=url, model=MODEL)
     async with Caller({"judge": server}, Limits(concurrency=at_once), Forgetful()) as caller:
 

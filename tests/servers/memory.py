@@ -43,6 +43,9 @@ class MemoryJournal:
     def spent(self) -> RunUsed:
         return self._spent
 
+    def require_open(self) -> None:
+        pass
+
     async def begin(self, item: int, call: JournaledCall) -> int:
         self.attempts.append(Attempt(item, call))
         return len(self.attempts) - 1

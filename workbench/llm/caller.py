@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 from workbench.llm.clock import Clock
 from workbench.llm.dialects import read, reread
 from workbench.llm.dialects.openai import dollars
-from workbench.llm.endpoint import Endpoint, PreparedRequest, Secrets, without_secrets
+from workbench.llm.endpoint import Endpoint, PreparedRequest, Secrets
 from workbench.llm.failures import AttemptFailed, classify_response, one_line
 from workbench.llm.gate import INITIAL_CONCURRENCY, MAX_REQUESTED_WAIT_S, Budget, Gate, Patience, cost_of
 from workbench.llm.records import (
@@ -111,7 +111,7 @@ class Caller:
         self.endpoints = {
             role: Endpoint(server, (prices or {}).get(server.model), self.clock) for role, server in servers.items()
         }
-        self._journal = journal
+        self.journal = journal
         self._environment = environment
         common = [Budget(limits, journal.spent()), *([] if shared is None else [shared])]
         self._limits = limits
@@ -156,8 +156,9 @@ class Caller:
 
         Raises:
             CallFailed: There will be no reply to this request.
-            Halt: No call of the run can succeed now.
+            Halt: No call of the run can succeed now, or the run is stopping.
         """
+        self.journal.require_open()
         endpoint = self.endpoints[role]
         try:
             prepared = endpoint.prepare(request, sample)
@@ -189,13 +190,13 @@ class Caller:
             Filtered: The server's content filter removed its text.
         """
         for key in prepared.keys.values():
-            if (found := self._journal.recall(key)) is not None:
+            if (found := self.journal.recall(key)) is not None:
                 self._note_origin(found.origin)
                 return self._count_reuse(key, raise_if_filtered(key, reread(found)))
         return None
 
     def _stored_rejection(self, prepared: PreparedRequest) -> CallFailed | None:
-        return next(filter(None, map(self._journal.refused, prepared.keys.values())), None)
+        return next(filter(None, map(self.journal.refused, prepared.keys.values())), None)
 
     def recall(self, role: str, request: Request, sample: int = 0) -> Reply | None:
         """Return the stored reply to a request; no call is made.
@@ -204,7 +205,7 @@ class Caller:
             CallFailed: The server's content filter removed its text, or the server has no such call.
         """
         for key in self.endpoints[role].prepare(request, sample).keys.values():
-            if (stored := self._journal.recall(key)) is not None:
+            if (stored := self.journal.recall(key)) is not None:
                 return raise_if_filtered(key, reread(stored))
         return None
 
@@ -296,22 +297,22 @@ class Caller:
         call = endpoint.call(prepared)
         self.in_flight += 1
         try:
-            attempt = await self._journal.begin(item, call)
+            attempt = await self.journal.begin(item, call)
             began = self.clock.now()
             try:
                 response, reply = await self._exchange(endpoint, call, prepared, secrets)
             except AttemptFailed as failure:
                 self._note_failure(endpoint, failure)
-                self._journal.fail(attempt, failure.code, failure.status, failure.detail, sent=not failure.unreachable)
+                self.journal.fail(attempt, failure.code, failure.status, failure.detail, sent=not failure.unreachable)
                 self._halt_if_hopeless(endpoint, failure, began)
                 raise
             except Halt as halt:
                 # A problem of this process: the server was not reached and isn't the cause.
-                self._journal.fail(attempt, halt.code, None, halt.message, sent=False)
+                self.journal.fail(attempt, halt.code, None, halt.message, sent=False)
                 raise
         finally:
             self.in_flight -= 1
-        self._journal.done(attempt, call, response)
+        self.journal.done(attempt, call, response)
         endpoint.succeeded(began)
         self._note_success(endpoint, prepared, reply)
         return call.key, reply
@@ -320,10 +321,7 @@ class Caller:
         self, endpoint: Endpoint, call: JournaledCall, prepared: PreparedRequest, secrets: Secrets
     ) -> tuple[Response, Reply]:
         began = self.clock.now()
-        server = endpoint.server
-        headers, stream = endpoint.headers(secrets), server.extras.stream
-        sent = self.transport.send(call.url, headers, call.body, server.timeout_s, route=server.route, stream=stream)
-        received = without_secrets(secrets, await sent)
+        received = await endpoint.exchange(self.transport, secrets, call.url, call.body)
         ms = (self.clock.now() - began) * 1000
         body = received.body
         endpoint.gate.seed(received.headers)

@@ -14,7 +14,7 @@ from workbench.core.text.inert import inert
 from workbench.llm.caller import NOT_RECORDED, origin_of
 from workbench.llm.clock import Clock
 from workbench.llm.dialects import read
-from workbench.llm.endpoint import OTHER_CALL, Endpoint, Secrets, without_secrets
+from workbench.llm.endpoint import OTHER_CALL, Endpoint, Secrets
 from workbench.llm.failures import AttemptFailed, classify_response, one_line
 from workbench.llm.profiles import DEFAULT, PROFILES, Profile, plain_model
 from workbench.llm.records import CallFailed, Chat, Halt, Reply, Request, Scoring
@@ -86,7 +86,6 @@ def kind_of_models(listed: Any) -> str | None:
 Level = Literal["good", "note", "problem"]
 _LISTED = 10
 _TIMEOUT_S = 180.0
-_LONGEST_LIST = 4 * 2**20
 _LENGTHS = ("max_model_len", "context_length", "context_window", "max_context_length", "max_input_tokens")
 
 
@@ -242,9 +241,7 @@ class _AddressProbe:
         return None
 
     async def _get_json(self, url: str) -> Any:
-        headers = self._endpoint.headers(self._secrets)
-        sent = self._transport.send(url, headers, None, self._timeout_s, _LONGEST_LIST, self._endpoint.server.route)
-        received = without_secrets(self._secrets, await sent)
+        received = await self._endpoint.exchange(self._transport, self._secrets, url, None, self._timeout_s)
         if received.status != 200:
             raise classify_response(received.status, received.headers, received.body)
         try:
@@ -272,10 +269,9 @@ class _AddressProbe:
             prepared = self._endpoint.prepare(request, 0)
             call = self._endpoint.call(prepared)
             began = clock.now()
-            headers = self._endpoint.headers(self._secrets)
-            route, stream = self._endpoint.server.route, self._endpoint.server.extras.stream
-            sent = self._transport.send(call.url, headers, call.body, self._timeout_s, route=route, stream=stream)
-            received = without_secrets(self._secrets, await sent)
+            received = await self._endpoint.exchange(
+                self._transport, self._secrets, call.url, call.body, self._timeout_s
+            )
             ms = (clock.now() - began) * 1000
             origin = origin_of(received)
             if origin is not None and received.status == NOT_RECORDED:

@@ -31,7 +31,7 @@ from workbench.llm.keys import KeySource
 from workbench.llm.profiles import profile_for_model
 from workbench.llm.records import RESUME, CallFailed, Chat, FailureCode, Halt, JournaledCall, Request, Usage
 from workbench.llm.server import ModelServer, Price
-from workbench.llm.transport import Received
+from workbench.llm.transport import Received, Transport
 
 # -- A server's failure streak: calls that were given up since its last reply.
 
@@ -77,11 +77,6 @@ class FailureStreak:
     def in_doubt(self) -> bool:
         """Return whether calls were given up since the last reply."""
         return self._failed > 0
-
-    @property
-    def last(self) -> CallFailed | None:
-        """Return the failure of the last call that was given up; None if a reply came since."""
-        return self._last
 
     async def begin(self) -> None:
         """Count a call that is about to be made; each needs a call of `end`.
@@ -274,10 +269,6 @@ class Endpoint:
         return urls.join_url(urls.without_version(base) if built.beside_version else base, built.path)
 
     @property
-    def chat_path(self) -> str:
-        return CHAT_PATHS[self.profile.dialect]
-
-    @property
     def key_place(self) -> str | None:
         """Describe where the key is; None for a server without key."""
         return self._keys.place
@@ -310,6 +301,21 @@ class Endpoint:
         elif secrets.key is not None:
             headers[self.profile.auth] = secrets.key
         return headers | self.server.extras.headers | secrets.headers
+
+    async def exchange(
+        self, transport: Transport, secrets: Secrets, url: str, body: bytes | None, timeout_s: float | None = None
+    ) -> Received:
+        """Send a request and return the response without secrets; raises as `Transport.send` does."""
+        server = self.server
+        sent = transport.send(
+            url,
+            self.headers(secrets),
+            body,
+            server.timeout_s if timeout_s is None else timeout_s,
+            route=server.route,
+            stream=server.extras.stream and body is not None,
+        )
+        return without_secrets(secrets, await sent)
 
     @property
     def title(self) -> str:

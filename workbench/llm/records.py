@@ -340,6 +340,14 @@ class Journal(Protocol):
 
     def spent(self) -> RunUsed: ...
 
+    def require_open(self) -> None:
+        """Make sure that calls may still be made.
+
+        Raises:
+            Halt: The run is stopping.
+        """
+        ...
+
     async def begin(self, item: int, call: JournaledCall) -> int:
         """Store an attempt that is about to be sent, with its time; return its number."""
         ...

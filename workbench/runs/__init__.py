@@ -2,7 +2,7 @@
 
 verifying: start, pause, cancel, resume. choosing, configuring, trust: selection, options and approval of verifiers.
 examples: a judge's few-shot examples. pairing: rivals of a completion.
-run_status: state of runs; deleting a run. pacing: items per second of a run. verdict_files: export and import of
+run_status: state of runs; deleting a run. verdict_files: export and import of
 verdicts.
 store: the SQL. runner: the process. liveness, lease: its start, its heartbeat and its
 claim on the database.

@@ -7,7 +7,6 @@ there, so that a restart after a kill creates no batch twice.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from functools import partial
 from tempfile import TemporaryFile
 from typing import BinaryIO, Final
@@ -25,6 +24,7 @@ from workbench.llm.batches.records import (
 )
 from workbench.llm.batches.server import BatchServer
 from workbench.llm.caller import parse_response
+from workbench.llm.dialects import CHAT_PATHS
 from workbench.llm.endpoint import Endpoint
 from workbench.llm.failures import REPEATED, AttemptFailed
 from workbench.llm.gate import Patience
@@ -55,7 +55,7 @@ class BatchDesk:
         self._reader = database.reader()
         self._lease = lease
         self._run = run
-        self._journal, self._caller = client.journal, client.caller
+        self._client, self._journal = client, client.journal
         self._patience: dict[int, Patience] = {}
         self.most: int | None = None
 
@@ -67,15 +67,14 @@ class BatchDesk:
         unended = self._unended_batches()
         ended = not unended
         for batch in unended:
-            if batch.look_at <= self._caller.clock.date() and not self._must_wait(batch, unended):
+            # Once a provider has rejected a batch as too large, one is sent at a time.
+            waits = self.most is not None and batch.state == "gathered" and batch.id != unended[0].id
+            if batch.look_at <= self._client.clock.date() and not waits:
                 ended = await self._process_batch(batch) or ended
         return ended
 
-    def _must_wait(self, batch: BatchRow, unended: Sequence[BatchRow]) -> bool:
-        return self.most is not None and batch.state == "gathered" and batch.id != unended[0].id
-
     async def _process_batch(self, batch: BatchRow) -> bool:
-        endpoint = self._caller.endpoints[batch.role]
+        endpoint = self._client.endpoints[batch.role]
         try:
             if batch.state != "open":
                 await self._send(batch)
@@ -86,11 +85,11 @@ class BatchDesk:
             self._schedule_check(batch, "may be there")
             return False
         except AttemptFailed as failure:
-            wait = self._patience.setdefault(batch.id, Patience(self._caller.clock)).wait(failure)
+            wait = self._patience.setdefault(batch.id, Patience(self._client.clock)).wait(failure)
             if wait is None or failure.code == "quota":
                 raise endpoint.refusal(failure) from None
-            self._caller.errors[failure.code] += 1
-            self._caller.warn(f"{endpoint.title} received the request for a batch again ({failure.detail}).")
+            self._client.errors[failure.code] += 1
+            self._client.warn(f"{endpoint.title} received the request for a batch again ({failure.detail}).")
             self._schedule_check(batch, None, wait)
             return False
         self._patience.pop(batch.id, None)
@@ -100,16 +99,19 @@ class BatchDesk:
         return batches.unended(self._reader, self._run)
 
     def _server_and_api(self, batch: BatchRow) -> tuple[BatchServer, BatchApi]:
-        endpoint = self._caller.endpoints[batch.role]
-        return BatchServer(endpoint, batch.base_url, self._caller.transport, self._caller.clock), BATCH_APIS[
+        endpoint = self._client.endpoints[batch.role]
+        return BatchServer(endpoint, batch.base_url, self._client.transport, self._client.clock), BATCH_APIS[
             endpoint.profile.name
         ]
 
     def _schedule_check(self, batch: BatchRow, status: str | None, wait: float | None = None) -> None:
-        now = self._caller.clock.date()
+        now = self._client.clock.date()
         taken = now - (batch.sent_at or now)
         after = min(max(_SOONEST_S, _POLL_SHARE * taken), _LATEST_S) if wait is None else wait
-        self._lease.store(partial(batches.set_status, batch=batch.id, status=status, look_at=now + after))
+        self._update(batch, status=status or batch.status, look_at=now + after)
+
+    def _update(self, batch: BatchRow, **values: object) -> None:
+        self._lease.store(partial(batches.update, batch=batch.id, values=values))
 
     # -- Sending.
 
@@ -121,31 +123,28 @@ class BatchDesk:
             NotYetKnown: Whether the batch exists can't be determined now.
         """
         server, api = self._server_and_api(batch)
-        now = self._caller.clock.date()
+        now = self._client.clock.date()
         new = NewBatch(
             token=batch.token,
             model=server.endpoint.server.model,
             calls=batch.calls,
             since=batch.sent_at or now,
-            path=server.endpoint.chat_path,
+            path=CHAT_PATHS[server.endpoint.profile.dialect],
         )
         name = await api.find(server, batch.input_file, new) if batch.state == "sent" else None
         if name is None:
             with TemporaryFile() as file:
-                write_lines(file, self._request_lines(batch, api, new.path))
+                calls = batches.bodies(self._reader, batch.id)
+                write_lines(file, (api.line(f"{batch.token}-{attempt}", body, new.path) for attempt, body in calls))
                 input_file = await api.upload(server, file, new)
                 # From here on the batch may exist, whatever happens.
-                self._lease.store(partial(batches.set_sent, batch=batch.id, input_file=input_file, moment=now))
-                self._caller.in_flight += 1
+                self._update(batch, state="sent", input_file=input_file, sent_at=new.since)
+                self._client.in_flight += 1
                 try:
                     name = await api.create(server, input_file, file, new)
                 finally:
-                    self._caller.in_flight -= 1
-        self._lease.store(partial(batches.set_open, batch=batch.id, name=name, look_at=now))
-
-    def _request_lines(self, batch: BatchRow, api: BatchApi, path: str) -> Iterator[bytes]:
-        for attempt, body in batches.bodies(self._reader, batch.id):
-            yield api.line(f"{batch.token}-{attempt}", body, path)
+                    self._client.in_flight -= 1
+        self._update(batch, state="open", name=name, look_at=now)
 
     # -- Polling, and reading results.
 
@@ -161,11 +160,11 @@ class BatchDesk:
         else:
             await self._store_results(batch, server, api, status)
         await self._journal.flush()
-        self._lease.store(partial(batches.set_ended, batch=batch.id))
+        self._update(batch, state="ended")
         return True
 
     async def _store_results(self, batch: BatchRow, server: BatchServer, api: BatchApi, status: BatchStatus) -> None:
-        ms = (self._caller.clock.date() - (batch.sent_at or 0.0)) * 1000
+        ms = (self._client.clock.date() - (batch.sent_at or 0.0)) * 1000
         seen: set[int] = set()
         unknown = 0
         for source in status.results:
@@ -173,7 +172,7 @@ class BatchDesk:
                 await api.fetch(server, source, file)
                 unknown += await self._read_results(batch, server.endpoint, api, file, seen, ms)
         if unknown:
-            self._caller.warn(f"{unknown:,} results of batch {batch.name} belong to no call of it and are ignored.")
+            self._client.warn(f"{unknown:,} results of batch {batch.name} belong to no call of it and are ignored.")
         await self._journal.flush()
         failure, made = status.failure_of_missing_calls
         left = batches.without_outcome(self._reader, batch.id)
@@ -183,7 +182,7 @@ class BatchDesk:
         again = {code: count for code, count in codes.items() if code in REPEATED or code == "cancelled"}
         if again:
             words = ", ".join(f"{count:,} {code}" for code, count in sorted(again.items()))
-            self._caller.warn(f"Some calls of batch {batch.name} are repeated: {words}.")
+            self._client.warn(f"Some calls of batch {batch.name} are repeated: {words}.")
 
     async def _read_results(
         self, batch: BatchRow, endpoint: Endpoint, api: BatchApi, file: BinaryIO, seen: set[int], ms: float
@@ -210,7 +209,8 @@ class BatchDesk:
         found = batches.call_of(self._reader, batch, attempt)
         if found is None:
             return False
-        if found.state != "sent" or attempt in seen:
+        state, call = found
+        if state != "sent" or attempt in seen:
             return True
         seen.add(attempt)
         failure = result.failure
@@ -220,15 +220,15 @@ class BatchDesk:
             except AttemptFailed as malformed:
                 failure = malformed
             else:
-                self._journal.done(attempt, found.call, response)
+                self._journal.done(attempt, call, response)
                 endpoint.trial.succeeded()
-                self._caller.unpriced += reply.usage.cost is None
+                self._client.unpriced += reply.usage.cost is None
                 return True
         self._record_failure(attempt, failure, made=result.made)
         return True
 
     def _record_failure(self, attempt: int, failure: AttemptFailed, *, made: bool) -> None:
-        self._caller.errors[failure.code] += 1
+        self._client.errors[failure.code] += 1
         self._journal.fail(attempt, failure.code, failure.status, failure.detail, sent=made)
 
     def _record_rejection(self, batch: BatchRow, status: BatchStatus) -> None:
@@ -238,7 +238,7 @@ class BatchDesk:
             Halt: The provider would reject the batch every time.
         """
         code, words = status.problems[0]
-        endpoint = self._caller.endpoints[batch.role]
+        endpoint = self._client.endpoints[batch.role]
         said = f"{words} ({code})" if code else words
         too_many = code in _TOO_MANY
         failure = AttemptFailed("rate_limit" if too_many else "bad_request", said)
@@ -246,12 +246,12 @@ class BatchDesk:
             self._record_failure(attempt, failure, made=False)
         if too_many and batch.calls > 1:
             self.most = max(1, batch.calls // 2)
-            self._caller.warn(
+            self._client.warn(
                 f"{endpoint.title} doesn't accept a batch of {batch.calls:,} calls now: {said}. "
                 "Smaller batches are sent."
             )
             return
-        self._lease.store(partial(batches.set_ended, batch=batch.id))
+        self._update(batch, state="ended")
         more = f", and {len(status.problems) - 1} more" if len(status.problems) > 1 else ""
         raise Halt(
             "quota" if too_many else "bad_request",
@@ -267,4 +267,4 @@ class BatchDesk:
                 try:
                     await api.cancel(server, batch.name)
                 except (AttemptFailed, Halt) as failure:
-                    self._caller.warn(f"Batch {batch.name} could not be cancelled: {failure}.")
+                    self._client.warn(f"Batch {batch.name} could not be cancelled: {failure}.")

@@ -105,7 +105,6 @@ class _BatchedRun:
         self._run = servers.run
         self._session = session
         (self._client,) = session.clients
-        self._journal, self._caller = self._client.journal, self._client.caller
         self._rounds = _BatchRounds(database, lease, servers, verifier, self._client)
         self._desk = BatchDesk(database, lease, servers.run, self._client)
 
@@ -152,7 +151,7 @@ class _BatchRounds:
         self._lease = lease
         self._run, self._limits = servers.run, servers.limits
         self._verifier = verifier
-        self._journal, self._caller = client.journal, client.caller
+        self._client, self._journal = client, client.journal
         self._gathering: dict[str, _GatheredCalls] = {}
         self._wanted: set[bytes] = set()
         self._failed: dict[str, CallFailed] = {}
@@ -207,10 +206,10 @@ class _BatchRounds:
             Deferred: The reply comes later.
             Halt: No call of the run can succeed now.
         """
-        endpoint = self._caller.endpoints[role]
+        endpoint = self._client.endpoints[role]
         prepared = endpoint.prepare(request, sample)
         before = batches.earlier_calls(self._reader, self._run, prepared.key)
-        if (stored := self._caller.stored(prepared)) is not None:
+        if (stored := self._client.stored(prepared)) is not None:
             own = any(one.state == "done" and one.item == item for one in before)
             return StoredReply(reply=stored.reply, key=stored.key, reused=not own)
         if (failure := _final_failure(before)) is not None:
@@ -238,25 +237,25 @@ class _BatchRounds:
         self._wanted.clear()
         self._gathering = {
             role: _GatheredCalls(self._lease, self._run, self._journal, role, endpoint, most, unended)
-            for role, endpoint in self._caller.endpoints.items()
+            for role, endpoint in self._client.endpoints.items()
         }
 
     async def _gather(self, endpoint: Endpoint, role: str, item: int, prepared: PreparedRequest) -> None:
         if prepared.built.task != "chat":
             raise CallFailed("bad_request", "only chats are asked in batches")
-        self._caller.require_price(endpoint)
+        self._client.require_price(endpoint)
         if (limit := self._budget.hold(prepared.estimate)) is not None:
             self._short = self._short or limit
             return
         for note in prepared.built.notes:
-            self._caller.warn(note)
+            self._client.warn(note)
         self._wanted.add(prepared.key)
         await self._gathering[role].add(item, prepared)
 
     @property
     def _has_answered(self) -> bool:
         used = self._journal.usage
-        return bool(used.answered or used.reused or self._caller.reused)
+        return bool(used.answered or used.reused or self._client.reused)
 
     def _halt(self) -> None:
         """Halt because all calls failed; a resumed run repeats them.
@@ -266,7 +265,7 @@ class _BatchRounds:
         """
         self._lease.store(partial(batches.forget_failures, run=self._run))
         for role in self._failed:
-            raise self._caller.endpoints[role].trial.halt()
+            raise self._client.endpoints[role].trial.halt()
 
 
 def _final_failure(before: Sequence[EarlierCall]) -> AttemptFailed | None:

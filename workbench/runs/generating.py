@@ -314,7 +314,7 @@ class _ModelCompletions:
 
     def look(self) -> ModelProgress:
         if self._client.journal.closing:
-            self.progress.awaited = self._client.caller.in_flight
+            self.progress.awaited = self._client.in_flight
         return self.progress
 
     def has_finished_part(self, part: int) -> bool:
@@ -322,7 +322,7 @@ class _ModelCompletions:
 
     def recall(self, wanted: CompletionRequest) -> Reply | None:
         try:
-            return self._client.caller.recall(self.name, wanted.request, wanted.sample)
+            return self._client.recall(self.name, wanted.request, wanted.sample)
         except CallFailed:
             return None
 

@@ -32,8 +32,8 @@ from workbench.runs.rejudging import Beat, Over, Rejudged, RejudgingJob, Rejudgi
 from workbench.runs.store import calls, verdicts
 from workbench.runs.store.verifier_inputs import inputs
 from workbench.verifiers.base import Judged, ServedVerifier
+from workbench.verifiers.judging import judged_by_server
 from workbench.verifiers.registry import Registry
-from workbench.verifiers.serving import judged_by_server
 from workbench.verifiers.wire import pack
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from workbench.runs.liveness import clock
 from workbench.runs.session import RunServers, Session, TaskSource, opened_session
 from workbench.runs.store.calls import MadeCall
 from workbench.verifiers.base import Judged, Pending, ServedVerifier
-from workbench.verifiers.serving import judged_by_server
+from workbench.verifiers.judging import judged_by_server
 from workbench.verifiers.stacks.stack import LocalJudge, Stack
 
 OWN: Final = ("context_length", "content_filter")
@@ -192,7 +192,7 @@ class _ServedRun:
         self._secret = secret
         self._session = session
         (self._client,) = session.clients
-        self._journal, self._caller = self._client.journal, self._client.caller
+        self._journal = self._client.journal
         self._record = record
         self._ending = ending
         self._held: list[tuple[int, Judged, list[MadeCall]]] = []
@@ -211,11 +211,11 @@ class _ServedRun:
         try:
             await self._session.wait(tasks, look)
             if not self._has_any_reply() and any(judged.verdict.reason not in OWN for _, judged, _ in self._held):
-                self._caller.halt_unless_answered()
+                self._client.halt_unless_answered()
             self._record_held()
         except BaseException:
             if (ending := self._ending) is not None:
-                self._session.watch = lambda: ending(self._caller.in_flight)
+                self._session.watch = lambda: ending(self._client.in_flight)
             await self._session.end()
             self._record_held(own=True)
             raise
@@ -224,11 +224,11 @@ class _ServedRun:
         recorded: Waiter | None = None
         async for item in feed:
             judged, made = await verdict_of(self._verifier, item, self._secret, self._client)
-            if judged.verdict.outcome is Outcome.ERROR and self._caller.in_doubt:
+            if judged.verdict.outcome is Outcome.ERROR and self._client.in_doubt:
                 # Perhaps the cause isn't the item, and every call would fail.
                 self._held.append((item.item, judged, made))
                 continue
-            if not self._caller.in_doubt:
+            if not self._client.in_doubt:
                 self._record_held()
             # The next item's first call shares this verdict's transaction, and is sent after it.
             if recorded is not None:
@@ -239,7 +239,7 @@ class _ServedRun:
 
     def _has_any_reply(self) -> bool:
         used = self._journal.usage
-        return bool(used.answered or used.reused or self._caller.reused)
+        return bool(used.answered or used.reused or self._client.reused)
 
     def _record_held(self, *, own: bool = False) -> None:
         """Store the errors that were held back.

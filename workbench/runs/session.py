@@ -52,25 +52,24 @@ class RunServers(Struct, frozen=True, kw_only=True):
     stages: tuple[StageLimits, ...] = ()
 
 
-class Client:
-    """One run's access to its servers: its calls are journalled.
+class Client(Caller):
+    """One run's calls to its servers.
 
     Attributes:
         places: Maximum calls in flight.
     """
 
-    def __init__(self, journal: RunJournal, caller: Caller, places: int) -> None:
-        self.journal, self.caller, self.places = journal, caller, places
+    journal: RunJournal
 
-    async def call(self, item: int, role: str, request: Request, sample: int) -> StoredReply:
-        """Return the reply to a request; see `Caller.call`.
-
-        Raises:
-            CallFailed: There will be no reply to this request.
-            Halt: No call of the run can succeed now, or the session is ending.
-        """
-        self.journal.require_open()
-        return await self.caller.call(item, role, request, sample)
+    def __init__(
+        self,
+        run: RunServers,
+        journal: RunJournal,
+        shared: Budget | None = None,
+        stages: Sequence[tuple[StageLimits, RunUsed]] = (),
+    ) -> None:
+        super().__init__(run.servers, run.limits, journal, run.prices, shared=shared, stages=stages)
+        self.places = run.limits.concurrency
 
     async def ask(self, role: str, request: Request, sample: int) -> StoredReply:
         """Return the reply to a request that is about no item; raises as `call` does."""
@@ -88,11 +87,11 @@ class Client:
             LeaseLost: This process is no longer the runner.
             StoreError: Entries can't be stored any more.
         """
-        self.journal.note(self.caller)
+        self.journal.note(self)
         self.journal.beat()
 
     async def flush(self) -> None:
-        self.journal.note(self.caller)
+        self.journal.note(self)
         if not self.journal.broken:
             await self.journal.flush()
 
@@ -172,7 +171,7 @@ class Session:
         for _ in range(round(GRACE_S / POLL_S)):
             if not self._tasks or idle or any(client.journal.broken for client in self.clients):
                 break
-            idle = not any(client.caller.in_flight for client in self.clients)
+            idle = not any(client.in_flight for client in self.clients)
             self.renew_heartbeats()
             await asyncio.wait(self._tasks, timeout=POLL_S)
 
@@ -209,8 +208,9 @@ async def opened_session(
             clients = []
             for one, journal in zip(runs, journals, strict=True):
                 stages = [(stage, _stage_usage(database, one, stage)) for stage in one.stages]
-                caller = Caller(one.servers, one.limits, journal, one.prices, shared=shared, stages=stages)
-                clients.append(Client(journal, await stack.enter_async_context(caller), one.limits.concurrency))
+                client = Client(one, journal, shared, stages)
+                await stack.enter_async_context(client)
+                clients.append(client)
             made = Session(clients)
             try:
                 yield made

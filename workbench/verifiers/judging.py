@@ -10,10 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol, cast, runtime_checkable
 
+import msgspec
 from msgspec import Struct, structs
 
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
-from workbench.verifiers.base import Pending, StagedVerifier, Verifier
+from workbench.llm.records import Ask, CallFailed, Halt
+from workbench.verifiers.base import Judged, Pending, ServedVerifier, StagedVerifier, Verifier
 
 _LONGEST_REASON = 100
 _LONGEST_TEXT = 20_000
@@ -94,6 +96,47 @@ def _valid_span(span: tuple[int, int] | None, text: str) -> tuple[int, int] | No
         case (int(start), int(end)) if 0 <= start <= end <= len(text):
             return start, end
     return None
+
+
+# -- The verdict of a verifier that calls model servers, whatever the outcome of its calls.
+
+
+async def judged_by_server(verifier: ServedVerifier, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
+    """Return the verdict on an item, with the time taken; a call that failed for good is the verdict "error" with its
+    code as reason.
+
+    Any other exception of the verifier, or a result that is not a verdict, is the error "internal".
+
+    Raises:
+        Halt: No call of the run can succeed now.
+        MemoryError: The verifier ran out of memory.
+    """
+    started = time.perf_counter()
+    try:
+        answer = _storable_result(await verifier.judge(item, ask, secret))
+    except CallFailed as failed:
+        answer = Judged(verdict=Verdict(outcome=Outcome.ERROR, reason=failed.code, detail=failed.detail))
+    except (Halt, MemoryError):
+        raise
+    except Exception as error:
+        answer = Judged(verdict=failure(f"{type(error).__name__}: {error}"))
+    ms = (time.perf_counter() - started) * 1000
+    return structs.replace(
+        answer,
+        verdict=trim_verdict(answer.verdict, item, ms),
+        votes=tuple(trim_verdict(vote, item, 0.0) for vote in answer.votes),
+    )
+
+
+def _storable_result(answer: object) -> Judged:
+    """Return a verifier's result if it can be stored; else the verdict "error" with the reason.
+
+    Raises:
+        Exception: The result has data that is not plain, or of the wrong type.
+    """
+    if not isinstance(answer, Judged):
+        return Judged(verdict=failure(f"the verifier returned a {type(answer).__name__} instead of a Judged"))
+    return msgspec.json.decode(msgspec.json.encode(answer), type=Judged)
 
 
 # -- Limits of one worker process, enforced by the kernel.

@@ -9,18 +9,15 @@ from __future__ import annotations
 import math
 import re
 import shlex
-import time
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar, Final, TypeVar, get_args
 
 import msgspec
-from msgspec import structs
 
 from workbench.core.errors import Command
-from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.dialects import sendable, unsent
 from workbench.llm.profiles import DEFAULT, PROFILES, Api, guess_profile, profile_for_model, profile_named
-from workbench.llm.records import Ask, CallFailed, Halt, Sampling
+from workbench.llm.records import Sampling
 from workbench.llm.server import (
     DEFAULT_CONCURRENCY,
     DEFAULT_TIMEOUT_S,
@@ -32,8 +29,7 @@ from workbench.llm.server import (
     normalised_url,
     server_identity,
 )
-from workbench.verifiers.base import SERVER_AT, Isolation, Judged, ServedVerifier
-from workbench.verifiers.judging import failure, trim_verdict
+from workbench.verifiers.base import SERVER_AT, Isolation
 
 SERVER_OPTIONS: Final[dict[str, str]] = {
     "base_url": "base URL of the model server, such as http://localhost:8000/v1",
@@ -397,44 +393,3 @@ def number(
 
 def _quoted(text: str) -> str:
     return ascii(text if len(text) <= _MAX_QUOTED_CHARACTERS else f"{text[:_MAX_QUOTED_CHARACTERS]}...")
-
-
-# -- The verdict of a verifier that calls model servers, whatever the outcome of its calls.
-
-
-async def judged_by_server(verifier: ServedVerifier, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
-    """Return the verdict on an item, with the time taken; a call that failed for good is the verdict "error" with its
-    code as reason.
-
-    Any other exception of the verifier, or a result that is not a verdict, is the error "internal".
-
-    Raises:
-        Halt: No call of the run can succeed now.
-        MemoryError: The verifier ran out of memory.
-    """
-    started = time.perf_counter()
-    try:
-        answer = _storable_result(await verifier.judge(item, ask, secret))
-    except CallFailed as failed:
-        answer = Judged(verdict=Verdict(outcome=Outcome.ERROR, reason=failed.code, detail=failed.detail))
-    except (Halt, MemoryError):
-        raise
-    except Exception as error:
-        answer = Judged(verdict=failure(f"{type(error).__name__}: {error}"))
-    ms = (time.perf_counter() - started) * 1000
-    return structs.replace(
-        answer,
-        verdict=trim_verdict(answer.verdict, item, ms),
-        votes=tuple(trim_verdict(vote, item, 0.0) for vote in answer.votes),
-    )
-
-
-def _storable_result(answer: object) -> Judged:
-    """Return a verifier's result if it can be stored; else the verdict "error" with the reason.
-
-    Raises:
-        Exception: The result has data that is not plain, or of the wrong type.
-    """
-    if not isinstance(answer, Judged):
-        return Judged(verdict=failure(f"the verifier returned a {type(answer).__name__} instead of a Judged"))
-    return msgspec.json.decode(msgspec.json.encode(answer), type=Judged)

@@ -17,7 +17,7 @@ from workbench.llm.server import Limits, Price
 
 
 def used(caller: Caller) -> UsedTokens:
-    journal = caller._journal
+    journal = caller.journal
     assert isinstance(journal, MemoryJournal)
     return journal.used
 

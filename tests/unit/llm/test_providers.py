@@ -17,7 +17,7 @@ from workbench.llm.caller import Caller, StoredReply
 from workbench.llm.records import Halt, Reply, Request
 from workbench.llm.server import Limits, ModelServer, Price
 from workbench.verifiers.judges.verifier import LlmJudge
-from workbench.verifiers.serving import judged_by_server
+from workbench.verifiers.judging import judged_by_server
 
 ITEMS = 12
 ODD = 3

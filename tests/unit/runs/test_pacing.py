@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from workbench.runs.pacing import RunPace
+from workbench.runs.run_status import RunPace
 
 
 def watched(rate: float, batch: int, items: int, *, every: float = 0.5, begins: float = 0.0) -> list[float | None]:

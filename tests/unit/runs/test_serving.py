@@ -25,7 +25,7 @@ from workbench.runs.run_status import run_costs
 from workbench.runs.store import verdicts
 from workbench.runs.store.verifier_inputs import inputs
 from workbench.runs.verifying import cancel, pause, resume, run_info, start, verdict_lines
-from workbench.verifiers.serving import judged_by_server
+from workbench.verifiers.judging import judged_by_server
 
 ITEMS = 30
 

@@ -131,7 +131,11 @@ def read(body: bytes, task: str, profile: str, count: int | None = None) -> Repl
     dialect = PROFILES[profile].dialect if profile in PROFILES else "openai-chat"
     if dialect == "anthropic-messages":
         return read_anthropic(data)
-    return responses.read(data) if responses.is_response(data) else openai.read(data)
+    # Whatever was requested, a reply of the Responses API is read as such.
+    is_response = isinstance(data, dict) and "choices" not in data
+    if is_response and (data.get("object") == "response" or isinstance(data.get("output"), list)):
+        return responses.read(data)
+    return openai.read(data)
 
 
 def reread(response: Response) -> Reply:

@@ -75,13 +75,6 @@ def _with_extra_fields(body: dict[str, Any], given: Mapping[str, Any]) -> dict[s
 # -- Replies.
 
 
-def is_response(data: Any) -> bool:
-    """Return whether decoded JSON is a response of this API, whatever was requested."""
-    if not isinstance(data, dict) or "choices" in data:
-        return False
-    return data.get("object") == "response" or isinstance(data.get("output"), list)
-
-
 _REASONS: Final = {"max_output_tokens": "length"}
 
 

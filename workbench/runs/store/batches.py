@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
 from msgspec import Struct
@@ -57,17 +57,6 @@ class EarlierCall(Struct, frozen=True):
     status: int | None
     code: str | None
     detail: str | None
-
-
-class BatchedCall(Struct, frozen=True):
-    """A call of a batch, and its outcome.
-
-    Attributes:
-        state: State of the attempt.
-    """
-
-    state: str
-    call: JournaledCall
 
 
 _COLUMNS: Final = ", ".join(BatchRow.__struct_fields__)
@@ -132,28 +121,10 @@ def add(
     )
 
 
-def set_sent(connection: sqlite3.Connection, batch: int, input_file: str | None, moment: float) -> None:
-    connection.execute(
-        "UPDATE call_batches SET state = 'sent', input_file = ?, sent_at = coalesce(sent_at, ?) WHERE id = ?",
-        (input_file, moment, batch),
-    )
-
-
-def set_open(connection: sqlite3.Connection, batch: int, name: str, look_at: float) -> None:
-    connection.execute(
-        "UPDATE call_batches SET state = 'open', name = ?, look_at = ? WHERE id = ?", (name, look_at, batch)
-    )
-
-
-def set_status(connection: sqlite3.Connection, batch: int, status: str | None, look_at: float) -> None:
-    """Record the batch's status at the provider, and the time of the next poll; a status None keeps the stored one."""
-    connection.execute(
-        "UPDATE call_batches SET status = coalesce(?, status), look_at = ? WHERE id = ?", (status, look_at, batch)
-    )
-
-
-def set_ended(connection: sqlite3.Connection, batch: int) -> None:
-    connection.execute("UPDATE call_batches SET state = 'ended' WHERE id = ?", (batch,))
+def update(connection: sqlite3.Connection, batch: int, values: Mapping[str, object]) -> None:
+    """Change columns of a batch."""
+    columns = ", ".join(f"{name} = :{name}" for name in values)
+    connection.execute(f"UPDATE call_batches SET {columns} WHERE id = :id", {**values, "id": batch})
 
 
 def bodies(connection: sqlite3.Connection, batch: int) -> Iterator[tuple[int, bytes]]:
@@ -164,7 +135,8 @@ def bodies(connection: sqlite3.Connection, batch: int) -> Iterator[tuple[int, by
     )
 
 
-def call_of(connection: sqlite3.Connection, batch: BatchRow, attempt: int) -> BatchedCall | None:
+def call_of(connection: sqlite3.Connection, batch: BatchRow, attempt: int) -> tuple[str, JournaledCall] | None:
+    """Return the state of an attempt in a batch, and its call."""
     row: tuple[Any, ...] | None = connection.execute(
         "SELECT a.state, b.key, r.hash, r.body, r.profile, r.model, b.sample, a.url FROM batched_calls AS b "
         "CROSS JOIN attempts AS a ON a.id = b.attempt_id CROSS JOIN requests AS r ON r.id = b.request_id "
@@ -174,18 +146,15 @@ def call_of(connection: sqlite3.Connection, batch: BatchRow, attempt: int) -> Ba
     if row is None:
         return None
     state, key, request, body, profile, model, sample, url = row
-    return BatchedCall(
-        state,
-        JournaledCall(
-            key=key,
-            server=batch.server,
-            request=request,
-            body=body,
-            profile=profile,
-            model=model,
-            sample=sample,
-            url=url,
-        ),
+    return state, JournaledCall(
+        key=key,
+        server=batch.server,
+        request=request,
+        body=body,
+        profile=profile,
+        model=model,
+        sample=sample,
+        url=url,
     )
 
 

@@ -14,7 +14,8 @@ from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.records import Ask, Reply, Request
 from workbench.llm.server import Limits, ModelServer, StageLimits
 from workbench.verifiers.base import AnyVerifier, Isolation, Judged, ServedVerifier, Verifier, identity
-from workbench.verifiers.serving import LIMIT_OPTIONS, choice, judged_by_server, limits_from, required
+from workbench.verifiers.judging import judged_by_server
+from workbench.verifiers.serving import LIMIT_OPTIONS, choice, limits_from, required
 from workbench.verifiers.stacks.settling import STAGES, Stage, format_stages, stages
 
 if TYPE_CHECKING:

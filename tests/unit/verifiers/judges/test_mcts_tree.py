@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.verifiers.judges.mcts.answering import answer, decision, prediction, weigh
 from workbench.verifiers.judges.mcts.subtasks import subtask_list
-from workbench.verifiers.judges.mcts.tree import Rollout, Tree, backpropagate, uct
+from workbench.verifiers.judges.mcts.tree import Rollout, Tree, answer, backpropagate, decision, prediction, uct, weigh
 from workbench.verifiers.judges.voting import Draws
 
 VOTES = st.lists(st.sampled_from([True, False, None]), max_size=12)

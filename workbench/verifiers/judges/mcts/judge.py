@@ -13,7 +13,6 @@ from workbench.llm.records import Ask
 from workbench.llm.server import ModelServer
 from workbench.verifiers.base import Judged
 from workbench.verifiers.judges.case import DelimitedReply, JudgeCase, Numbered, fill_call, unusable, verdict_of
-from workbench.verifiers.judges.mcts.answering import answer, decision, prediction, weigh
 from workbench.verifiers.judges.mcts.subtasks import (
     EXECUTION,
     ITEM_REWARDS,
@@ -37,7 +36,11 @@ from workbench.verifiers.judges.mcts.tree import (
     SelectionStep,
     TrajectoryStep,
     Tree,
+    answer,
     backpropagate,
+    decision,
+    prediction,
+    weigh,
 )
 from workbench.verifiers.judges.parsers import Parser
 from workbench.verifiers.judges.roles import GLOBAL, role_of

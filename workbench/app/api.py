@@ -23,6 +23,7 @@ from workbench.core.processes import Closing
 from workbench.core.selection import Selection, selection_of
 from workbench.core.verdict import GoldChoice, Protocol3
 from workbench.data import querying
+from workbench.data.querying import FIELDS
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -35,11 +36,17 @@ Where = str | Sequence[str]
 Names = str | Sequence[str]
 """A verifier's name, or several."""
 
+OVERALL = "overall"
+"""The group of all items."""
+
+_NAMES = {*FIELDS, "state", "gold_from", "verifier", "verdict", "group", "kind"}
+
 
 class Project(Closing):
     """An open project; use it as a context manager, or call `close`.
 
-    Every frame has in ``attrs`` the basis of its metrics: protocol, gold, run, seed. Undefined metrics are NaN.
+    Every frame has in ``attrs`` the basis of its metrics: protocol, gold, run, seed. Undefined metrics are NaN; names
+    such as those of types and verifiers are categories; an interval is two columns such as ``ci_low`` and ``ci_high``.
     """
 
     def __init__(self, opened: projects.Project) -> None:
@@ -64,7 +71,8 @@ class Project(Closing):
         Raises:
             UsageError: A condition is invalid, or names something unknown.
         """
-        found = _frame_of_result(querying.view(self._opened, "items", _selection(where))).set_index("item")
+        found = _categorized(_frame_of_result(querying.view(self._opened, "items", _selection(where))))
+        found = found.set_index("item")
         found["gold"] = found["gold"].astype("boolean")
         if not texts:
             return found
@@ -90,7 +98,7 @@ class Project(Closing):
         found = _frame_of_result(querying.view(self._opened, "verdicts", _selection(where)))
         for column in ("gold", "right_forced", "right_strict", "right_decided"):
             found[column] = found[column].astype("boolean")
-        found = found[found["verifier"].isin(names)].reset_index(drop=True)
+        found = _categorized(found[found["verifier"].isin(names)].reset_index(drop=True))
         found.attrs = {"without_gold": int(found["gold"].isna().sum())}
         return found
 
@@ -125,8 +133,8 @@ class Project(Closing):
         gold: GoldChoice = "final",
         where: Where = (),
     ) -> DataFrame:
-        """Return the accuracy of verifiers, one row per verifier and group (None: all items), as ``workbench
-        accuracy``.
+        """Return the accuracy of verifiers, one row per verifier and group (`OVERALL`: all items), as
+        ``workbench accuracy``.
 
         Args:
             by: ``type``, ``subtype``, ``domain``, ``source``, ``model``, ``dataset``, ``reason``, ``length``, or
@@ -147,7 +155,8 @@ class Project(Closing):
             gold=gold,
             selection=self._selection_with_items(where),
         )
-        found = _frame_of_rows([structs.asdict(row) for row in report.rows])
+        rows = [structs.asdict(structs.replace(row, group=row.group or OVERALL)) for row in report.rows]
+        found = _frame_of_rows(rows).drop(columns="groups")
         # Columns without any metric would have the value None.
         found = found.astype(dict.fromkeys((*METRICS, "delta", "p", "q"), float))
         found.attrs = {"protocol": report.protocol, "gold": report.gold_choice, "gold_from": report.gold}
@@ -252,4 +261,17 @@ def _frame_of_result(found: querying.Result) -> DataFrame:
 def _frame_of_rows(rows: list[dict[str, Any]]) -> DataFrame:
     from pandas import DataFrame
 
-    return DataFrame(rows)
+    found = DataFrame(rows)
+    for name in [name for name in found.columns if name == "ci" or name.endswith("_ci")]:
+        ends = [ends or (None, None) for ends in found[name]]
+        found[[f"{name}_low", f"{name}_high"]] = DataFrame(ends, index=found.index, dtype=float)
+        found = found.drop(columns=name)
+    return _categorized(found)
+
+
+def _categorized(found: DataFrame) -> DataFrame:
+    """Return the frame with names as categories, in order of their first rows."""
+    from pandas import CategoricalDtype
+
+    kinds = {name: CategoricalDtype(found[name].dropna().unique()) for name in _NAMES & set(found.columns)}
+    return found.astype(kinds)

@@ -9,9 +9,9 @@ from workbench.core.database.selection import chosen_ids
 from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.data.store import columns as stored
-from workbench.data.store.columns import Result, View
+from workbench.data.store.columns import FIELDS, Result, View
 
-__all__ = ["Result", "View", "query", "require_items", "view"]
+__all__ = ["FIELDS", "Result", "View", "query", "require_items", "view"]
 
 
 def require_items(project: Project, selection: Selection) -> None:

@@ -24,7 +24,6 @@ from workbench.measuring.entries import (
     Entry,
     Measured,
     Parts,
-    tests_of,
     with_deltas,
     with_tests,
 )
@@ -195,11 +194,11 @@ def _accuracy_report(entries: Entries, gold: dict[str, int], seed: int | None) -
 
 class _CountedEntry:
     def __init__(self, entries: Entries, entry: Entry) -> None:
-        self.asked, self.entry, self._entries = entries.asked, entry, entries
+        self.asked, self.entry, self.entries = entries.asked, entry, entries
 
     @cached_property
     def measured(self) -> Measured:
-        return self._entries.measured(self.entry)
+        return self.entries.measured(self.entry)
 
     @cached_property
     def counts(self) -> ClusterCounts:
@@ -224,7 +223,11 @@ def _rows_and_average(of: _CountedEntry) -> tuple[list[AccuracyRow], AverageRow]
 
 
 def _test_groups(of: _CountedEntry, seed: int | None) -> dict[Parts, CellTest]:
-    return tests_of(of.measured.columns, of.pieces(), seed)
+    from workbench.statistics.permutations import cell_tests
+
+    pieces, parts = of.pieces(), of.measured.columns.parts
+    found = cell_tests(pieces) if seed is None else of.entries.everything.tests(pieces, seed)
+    return {parts[place]: test for place, test in found.items()}
 
 
 def _average(rows: list[AccuracyRow], measured: Measured, asked: AccuracyQuery) -> AverageRow:

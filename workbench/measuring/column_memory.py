@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from workbench.statistics.confusion import IntArray
+    from workbench.statistics.permutations import CellTest, Pieces
 
     Array = npt.NDArray[Any]
 
@@ -54,6 +55,8 @@ _MAX_FILE_BYTES = 1 << 30
 _MIN_SHARE_ITEMS = 100_000
 """Fewest items of a share: opening a connection takes as long as reading several thousand items."""
 _MAX_THREADS = 4
+_MAX_TESTS = 500
+"""Most tables of one verifier whose tests are kept in a file."""
 Made = TypeVar("Made")
 Found = TypeVar("Found")
 
@@ -262,6 +265,24 @@ class ColumnMemory:
             require_own_folder(self._folder)
             with whole_file(self._folder / _file_name(run), durable=False) as file:
                 np.savez(file, **archive)
+
+    def tests(self, pieces: Pieces, seed: int) -> dict[int, CellTest]:
+        """Return the permutation tests of groups, which are kept in a file if the columns are."""
+        from workbench.statistics.permutations import CellTest, cell_tests, tests_key
+
+        path, key = self._folder / "tests.json", tests_key(pieces, seed)
+        known: dict[str, dict[int, CellTest]] = {}
+        with suppress(OSError, msgspec.MsgspecError):
+            require_own_folder(self._folder)
+            known = msgspec.json.decode(read_own(path, _MAX_FILE_BYTES), type=dict[str, dict[int, CellTest]])
+        if key not in known:
+            known[key] = cell_tests(pieces, seed)
+            newest = dict(list(known.items())[-_MAX_TESTS:])
+            with suppress(OSError):
+                require_own_folder(self._folder)
+                with whole_file(path, durable=False) as file:
+                    file.write(msgspec.json.encode(newest))
+        return known[key]
 
     def _checksum(self, item: IntArray) -> int:
         return self.derived.get("checksum", (item,), lambda: zlib.crc32(item.data))

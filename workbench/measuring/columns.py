@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
     from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
     from workbench.statistics.intervals import Clusters
+    from workbench.statistics.permutations import CellTest, Pieces
 
     Array = npt.NDArray[Any]
 
@@ -255,6 +256,10 @@ class Columns:
             sources: The source arrays, all returned by these columns or by this method.
         """
         return self._memory.figures.get(name, sources, make)
+
+    def tests(self, pieces: Pieces, seed: int) -> dict[int, CellTest]:
+        """Return `workbench.statistics.permutations.cell_tests` of some pieces, kept as the columns are."""
+        return self._memory.tests(pieces, seed)
 
     def _mask_of_condition(self, condition: Condition) -> BoolArray:
         import numpy as np

@@ -55,17 +55,6 @@ def with_deltas(rows: Sequence[AccuracyRow], columns: AccuracyColumns, pieces: P
     ]
 
 
-def tests_of(columns: AccuracyColumns, pieces: Pieces, seed: int | None) -> dict[Parts, CellTest]:
-    """Run the permutation test of each group that is a proper part of the items.
-
-    Args:
-        seed: Seed of the permutations; None for a normal approximation.
-    """
-    from workbench.statistics.permutations import cell_tests
-
-    return {columns.parts[place]: test for place, test in cell_tests(pieces, seed).items()}
-
-
 def with_tests(
     rows: Sequence[AccuracyRow], tests: Mapping[str, Mapping[Parts, CellTest]], seed: int | None
 ) -> tuple[list[AccuracyRow], CellTests | None]:
@@ -75,7 +64,7 @@ def with_tests(
     the same test, which counts once. If there are several scopes, the tests of one verifier in one scope are a family.
 
     Args:
-        tests: Verifier -> results of `tests_of`.
+        tests: Verifier -> its groups' tests.
         seed: The seed of these tests.
     """
     from workbench.statistics.subgroups import tree

@@ -20,6 +20,7 @@ permutations' mean and variance.
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from math import erfc, exp, prod, sqrt
 from typing import Final, Literal, NamedTuple, TypeAlias
 
@@ -170,6 +171,14 @@ def cell_tests(pieces: Pieces, seed: int | None = None) -> dict[int, CellTest]:
             p, how = _compute_p(cell, None if seed is None else [seed, name])
             found[name] = CellTest(p, how, inside[0] if len(inside) == len(alone) == 2 else name, code)
     return found
+
+
+def tests_key(pieces: Pieces, seed: int) -> str:
+    """Return a text that identifies the result of `cell_tests`."""
+    digest = blake2b(repr((seed, STAGES, MOST_WAYS)).encode(), digest_size=16)
+    for values in pieces:
+        digest.update(values.astype(np.int64).data)
+    return digest.hexdigest()
 
 
 def _residuals(whole: Pieces, single: BoolArray) -> Totals:

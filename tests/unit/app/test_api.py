@@ -33,6 +33,11 @@ def test_the_accuracy_frame_is_the_accuracy_report(stored: Project) -> None:
         row.accuracy for row in report.rows
     ]
     assert frame["verifier"].tolist() == [row.verifier for row in report.rows]
+    assert frame["group"].tolist() == [row.group or "overall" for row in report.rows]
+    assert [
+        None if low != low else (low, high) for low, high in zip(frame["ci_low"], frame["ci_high"], strict=True)
+    ] == [row.ci for row in report.rows]
+    assert not set(frame.dtypes.map(str)) - {"category", "int64", "float64", "bool"}
     assert frame.attrs["protocol"] == "strict"
     assert frame.attrs["gold_from"] == report.gold
 
@@ -66,6 +71,7 @@ def test_items_come_with_gold_and_texts(stored: Project) -> None:
         texts = project.items(["type=B"], texts=True)
     assert items["gold"].tolist() == [True, False] * 3
     assert items["gold_from"].tolist() == ["imported"] * 6
+    assert items.dtypes[["type", "subtype", "model", "gold_from"]].map(str).tolist() == ["category"] * 4
     assert texts["completion"].tolist() == [r"It is \boxed{6}."]
     assert texts["gold"].isna().all()
 
@@ -74,7 +80,9 @@ def test_only_runs_that_count_and_verifiers_that_are_there(stored: Project) -> N
     with workbench.open_project(stored.path) as project:
         assert project.runs()["verifier"].tolist() == ["v", "w"]
         assert set(project.verdicts()["verifier"]) == {"v", "w"}
-        assert project.compare("v", "w")["n"].tolist() == [4]
+        compared = project.compare("v", "w")
+        assert compared["n"].tolist() == [4]
+        assert {"ci_low", "ci_high"} <= set(compared.columns)
         with pytest.raises(UsageError, match="nobody"):
             project.verdicts("nobody")
         with pytest.raises(UsageError, match="colour"):

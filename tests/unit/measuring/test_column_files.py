@@ -22,7 +22,7 @@ from workbench.core.database import generation
 from workbench.core.database.backup import backup
 from workbench.core.errors import StoreError
 from workbench.core.files import cache_folder
-from workbench.core.project import Project, open_project
+from workbench.core.project import Project, open_project, opened_project
 from workbench.core.verdict import Outcome, OutcomeCode, Verdict
 from workbench.data.store import columns as stored
 from workbench.labelling import coordinating
@@ -31,6 +31,7 @@ from workbench.measuring.accuracy import accuracy
 from workbench.measuring.column_memory import ColumnMemory, _decoded_part, put_in
 from workbench.measuring.columns import Columns, columns
 from workbench.runs.store import verdicts
+from workbench.statistics import permutations
 from workbench.statistics.records.report import AccuracyRow
 
 ITEMS = 60
@@ -163,6 +164,19 @@ def test_figures_are_counted_again_only_where_something_changed(
         verdicts.put(connection, 2, [(ITEMS, Verdict(outcome=Outcome.CORRECT))])
     accuracy(project, by="subtype")
     assert counted == ["w"]
+
+
+def test_the_next_process_tests_no_group_again(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    with project.database.write() as connection:
+        connection.execute("UPDATE questions SET subtype = 'A2' WHERE id % 2")
+    first = accuracy(project, by="subtype")
+    assert first.tests is not None
+    with monkeypatch.context() as patch, opened_project(project.path) as other:
+        patch.setattr(permutations, "cell_tests", lambda *_: pytest.fail("tested"))
+        assert accuracy(other, by="subtype") == first
+    (cache_folder(project.path) / "tests.json").write_text("{")
+    with opened_project(project.path) as other:
+        assert accuracy(other, by="subtype") == first
 
 
 @pytest.mark.parametrize("run", [None, 1])

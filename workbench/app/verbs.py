@@ -149,6 +149,7 @@ WITHIN: Final[dict[str, dict[str, tuple[str, str]]]] = {
 
 REMOVED: Final[dict[str, str]] = {
     "ensemble": "verify DB judge-panel -o members=A,B,C -o reducer=majority (a vote), or workbench stack DB",
+    "audit-figures": "doctor DB (the program's tests audit its metrics)",
     "duel": "pairwise DB (two completions, in both orders), or workbench compare DB A B (two judges)",
 }
 """Removed command -> its replacement, after ``workbench``."""

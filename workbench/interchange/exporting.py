@@ -196,6 +196,8 @@ def format_of(path: Path, table: Table = "items") -> ExportFormat:
     name = path.name.lower().removesuffix(".gz")
     ending = Path(name).suffix
     known = [format for format in FORMATS if _find_writer(format, table) is not None]
+    if ending == ".zip":
+        raise UsageError("An archive is a database, not a zip file.", "Use a name that ends in .db.")
     formats = [format for format in _ENDINGS.get(ending, ()) if format in known]
     if len(formats) == 1:
         return formats[0]

@@ -7,7 +7,7 @@ An exclusion holds regardless of labels until a coordinator lifts it or a reopen
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -79,7 +79,7 @@ def reopen(project: Project, items: Items, *, reason: str, by: str = "", task: T
     def begin(connection: events.Connection, person: int, of: Task, subject: int) -> bool:
         if not current_events(events.events_of(connection, of, subject)):
             return False
-        _record_decision(connection, "reopen", of, subject, person, note=reason)
+        _record_decision(connection, "reopen", of, subject, person, note=reason.strip())
         return True
 
     tasks: tuple[Task, ...] = ("correctness", "type") if task == "both" else (task,)
@@ -104,7 +104,9 @@ def exclude(project: Project, items: Items, *, reason: str, note: str = "", by: 
         held = standing[-1] if standing else None
         if held is not None and (held.exclusion_reason, held.note or "") == (reason, note.strip()):
             return False
-        _record_decision(connection, "exclusion", of, subject, person, note=note, reason=reason, instead_of=held)
+        said = {"verdict": "unsuitable", "exclusion_reason": reason, "note": note.strip() or None}
+        before = None if held is None else held.uuid
+        _record_decision(connection, "exclusion", of, subject, person, supersedes=before, **said)
         return True
 
     excluded, skipped = _decide_each(project, items, ("correctness",), by, take_out)
@@ -121,7 +123,9 @@ def lift(project: Project, items: Items, *, note: str = "", by: str = "") -> Lif
     def take_in(connection: events.Connection, person: int, of: Task, subject: int) -> bool:
         standing = current_exclusions(events.events_of(connection, of, subject))
         for held in standing:
-            _record_decision(connection, "retraction", of, subject, person, note=note, instead_of=held)
+            _record_decision(
+                connection, "retraction", of, subject, person, note=note.strip() or None, supersedes=held.uuid
+            )
         return bool(standing)
 
     lifted, skipped = _decide_each(project, items, ("correctness",), by, take_in)
@@ -160,15 +164,7 @@ def _subjects(
 
 
 def _record_decision(
-    connection: events.Connection,
-    kind: EventKind,
-    task: Task,
-    subject: int,
-    person: int,
-    *,
-    note: str,
-    reason: str | None = None,
-    instead_of: LabelEvent | None = None,
+    connection: events.Connection, kind: EventKind, task: Task, subject: int, person: int, **said: Any
 ) -> None:
     under_way = events.round_of(connection, task, subject)
     event = LabelEvent(
@@ -179,11 +175,8 @@ def _record_decision(
         annotator=person,
         created_at=people.now(),
         round=under_way + 1 if kind == "reopen" else under_way,
-        verdict="unsuitable" if kind == "exclusion" else None,
-        exclusion_reason=reason,
-        note=note.strip() or None,
-        supersedes=instead_of.uuid if instead_of else None,
         guideline=guidelines.version_in_force(connection),
+        **said,
     )
     ledger.record(connection, event)
 
@@ -267,17 +260,6 @@ def answer(project: Project, completion: int, said: str, *, by: str = "") -> Ans
         if not to:
             raise UsageError("No flag on the item is open any more.", "The annotator has removed it.")
         person = people.add(connection, by or coordinator_name(), people.COORDINATOR)
-        event = LabelEvent(
-            uuid=events.new_uuid(),
-            kind="answer",
-            task="correctness",
-            subject=completion,
-            annotator=person,
-            created_at=people.now(),
-            round=events.round_of(connection, "correctness", completion),
-            note=said,
-            seen=tuple(flag.uuid for flag in to),
-            guideline=guidelines.version_in_force(connection),
-        )
-        ledger.record(connection, event)
+        seen = tuple(flag.uuid for flag in to)
+        _record_decision(connection, "answer", "correctness", completion, person, note=said, seen=seen)
     return Answered(flags=len(to), completion_id=to[0].completion_id, to=tuple(flag.annotator for flag in to))

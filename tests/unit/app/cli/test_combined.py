@@ -54,7 +54,10 @@ def document(name: str, *arguments: str, code: int = 0) -> Any:
     return found
 
 
-@pytest.mark.parametrize(("removed", "instead"), [("ensemble", "verify DB judge-panel"), ("duel", "pairwise DB")])
+@pytest.mark.parametrize(
+    ("removed", "instead"),
+    [("ensemble", "verify DB judge-panel"), ("duel", "pairwise DB"), ("audit-figures", "doctor DB")],
+)
 def test_a_command_that_was_removed_names_what_to_use(database: str, removed: str, instead: str) -> None:
     result = CliRunner().invoke(root, [removed, database, "--weighted"])
     assert result.exit_code == 2

@@ -180,7 +180,9 @@ def test_a_file_s_name_says_its_format(name: str, found: str) -> None:
     assert format_of(Path(name)) == found
 
 
-@pytest.mark.parametrize(("name", "said"), [("a.jsonl", "sft"), ("a.json.gz", "argilla"), ("a", "csv"), ("-", "csv")])
+@pytest.mark.parametrize(
+    ("name", "said"), [("a.jsonl", "sft"), ("a.json.gz", "argilla"), ("a", "csv"), ("-", "csv"), ("a.zip", ".db")]
+)
 def test_a_name_that_does_not_say_it_lists_what_could_be_meant(name: str, said: str) -> None:
     with pytest.raises(UsageError) as caught:
         format_of(Path(name))

@@ -185,7 +185,7 @@ class NewSet(Struct, frozen=True, kw_only=True):
     kind: SetKind
     seed: int
     config: str
-    report: str
+    report: str = ""
     gold: GoldChoice | None = None
     guideline: str | None = None
     items: tuple[ItemMember, ...] = ()

@@ -30,6 +30,7 @@ from workbench.config.file import read_toml
 from workbench.core.errors import Command, UsageError
 from workbench.core.installed import find_page
 from workbench.core.label import ExcludedItem
+from workbench.core.options import record_from
 from workbench.core.project import Project
 from workbench.core.selection import Selection, selection_of
 from workbench.core.sets import FinalGold, ItemMember, NewSet, Preset, SetReport, Shortfall, Stratum
@@ -65,7 +66,6 @@ def build_balanced(project: Project, options: BalancedOptions) -> SetReport:
         kind="balanced",
         seed=options.seed,
         config=encoded({"where": conditions(project, selection), **_settings(options, quotas)}),
-        report="",
         gold=options.gold,
         guideline=guideline(project, options.gold),
         items=_item_members(found.chosen, quotas, pool.label),
@@ -112,12 +112,10 @@ def _set_report(
     typed = pool.typed()
     ledger = Ledger(typed, pool.lacking, quotas, found)
     untyped = {"untyped": len(pool.questions) - len(typed)}
-    return SetReport(
-        name=new.name,
+    return record_from(
+        SetReport,
+        new,
         version=None,
-        kind="balanced",
-        seed=new.seed,
-        gold=new.gold,
         strata=ledger.strata(),
         shortfall=ledger.shortfall(),
         excluded=together(pool.out, pool.label.out, counted(filter(None, pool.lacking.values())), untyped),

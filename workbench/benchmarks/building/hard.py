@@ -26,6 +26,7 @@ from workbench.benchmarks.quotas import sample, strata
 from workbench.benchmarks.store import building
 from workbench.core.database import sets
 from workbench.core.errors import Command, UsageError, opt
+from workbench.core.options import record_from
 from workbench.core.project import Project
 from workbench.core.selection import NAMELESS, Condition, Selection, selection_of
 from workbench.core.sets import ItemMember, NewSet, SetName, SetReport, Shortfall, StoredSet, Strata
@@ -116,16 +117,14 @@ def build_queue(
         kind="queue",
         seed=seed,
         config=encoded(settings(project, split)),
-        report="",
         items=tuple(_draw_members(project, known, by_stratum, split, seed)),
         runs=tuple(split.judges.values()),
     )
     there = len(found.ranking.place)
-    report = SetReport(
-        name=new.name,
+    report = record_from(
+        SetReport,
+        new,
         version=None,
-        kind="queue",
-        seed=new.seed,
         strata=strata({name: len(rows) for name, rows in by_stratum.items()}, split.annotate, split.strata),
         shortfall=short_of(split.annotate, there, len(new.items), "no more items have this split"),
         excluded=among.out,
@@ -266,12 +265,20 @@ def _freeze_labelled(project: Project, options: HardOptions, queue: StoredSet) -
     waiting = {why: label.out[why] for why in WAITING if why in label.out}
     available, decided = sum(map(len, able.values())), len(label.said) - sum(waiting.values())
     why = _shortfall_reason(queue, waiting, decided - available)
-    report = SetReport(
+    new = NewSet(
         name=options.name,
-        version=None,
         kind="hard",
         seed=queue.seed,
+        config=encoded({"queue": queue.full_name, "final": options.final, "gold": options.gold}),
         gold=options.gold,
+        guideline=guideline(project, options.gold),
+        items=members,
+        runs=queue.runs,
+    )
+    report = record_from(
+        SetReport,
+        new,
+        version=None,
         strata=strata({name: len(items) for name, items in able.items()}, options.final, how),
         shortfall=short_of(options.final, available, len(members), why),
         excluded=label.out,
@@ -281,17 +288,6 @@ def _freeze_labelled(project: Project, options: HardOptions, queue: StoredSet) -
         left_out=left_out(project, Selection((Condition("set", "=", queue.full_name),))),
         next=_next_command(queue, options.name, waiting, passed_over=options.partial),
         **composition(known, members),
-    )
-    new = NewSet(
-        name=options.name,
-        kind="hard",
-        seed=queue.seed,
-        config=encoded({"queue": queue.full_name, "final": options.final, "gold": options.gold}),
-        report="",
-        gold=options.gold,
-        guideline=guideline(project, options.gold),
-        items=members,
-        runs=queue.runs,
     )
     dry_run = options.dry_run or (bool(waiting) and not options.partial)
     return freeze_with_report(project, new, report, dry_run=dry_run, new_version=options.new_version)

@@ -24,6 +24,7 @@ from workbench.benchmarks.building.freezing import conditions, encoded, freeze_w
 from workbench.benchmarks.capping import LACKS, Lack, Question, picked, shortage
 from workbench.benchmarks.options import PicksOptions
 from workbench.core.errors import Command
+from workbench.core.options import record_from
 from workbench.core.project import Project
 from workbench.core.selection import Selection, selection_of
 from workbench.core.sets import ItemMember, NewSet, SetReport, Shortfall, Stratum
@@ -59,15 +60,13 @@ def build_picks(project: Project, options: PicksOptions) -> SetReport:
         kind="picks",
         seed=seed,
         config=encoded({"where": conditions(project, selection), "judges": {judge: number}, "each": each}),
-        report="",
         items=tuple(_item_members(judged)),
         runs=(number,),
     )
-    report = SetReport(
-        name=options.name,
+    report = record_from(
+        SetReport,
+        new,
         version=None,
-        kind="picks",
-        seed=seed,
         strata=_strata(judged.types, judged.lacking),
         shortfall=_shortfall(judged.types, judged.lacking),
         excluded=together(judged.out, counted(filter(None, judged.lacking)), {"no_completions": judged.bare}),

@@ -10,6 +10,7 @@ from workbench.benchmarks.building.freezing import conditions, encoded, freeze_w
 from workbench.benchmarks.options import RandomOptions
 from workbench.benchmarks.store import building
 from workbench.core.errors import Command
+from workbench.core.options import record_from
 from workbench.core.project import Project
 from workbench.core.selection import selection_of
 from workbench.core.sets import ItemMember, NewSet, SetReport, Shortfall, Stratum
@@ -48,18 +49,16 @@ def build_random(project: Project, options: RandomOptions) -> SetReport:
         kind="draw",
         seed=options.seed,
         config=encoded({"where": conditions(project, selection), "n": options.n}),
-        report="",
         items=members,
     )
     why = f"there are no more than {len(questions):,} such questions"
     short = Shortfall(
         stratum=_ALL, of="questions", wanted=options.n, available=len(questions), taken=len(taken), why=why
     )
-    report = SetReport(
-        name=options.name,
+    report = record_from(
+        SetReport,
+        new,
         version=None,
-        kind="draw",
-        seed=options.seed,
         strata=(Stratum(name=_ALL, population=len(questions), quota=options.n, taken=len(taken)),),
         shortfall=(short,) if len(taken) < options.n else (),
         excluded=among.out,

@@ -12,6 +12,7 @@ from workbench.benchmarks.building.freezing import encoded, freeze_with_report
 from workbench.benchmarks.curating.pool import pool
 from workbench.benchmarks.curating.types import current_type, why_untyped
 from workbench.benchmarks.options import DrawOptions
+from workbench.core.options import record_from
 from workbench.core.project import Project
 from workbench.core.selection import NAMELESS
 from workbench.core.sets import NewSet, QuestionMember, Shortfall, Stratum
@@ -136,7 +137,6 @@ def draw(project: Project, options: DrawOptions) -> DrawReport:
                 "confirmed": options.confirmed,
             }
         ),
-        report="",
         questions=tuple(
             QuestionMember(question=one.question, stratum=one.type, subtype=typed[one.question].code)
             for one in drawn.taken
@@ -146,16 +146,15 @@ def draw(project: Project, options: DrawOptions) -> DrawReport:
     wanted = sum(typed[one.id].letter in options.letters for one in inside if one.id in typed)
     by_id = {one.id: one for one in inside}
     taken = [by_id[one.question] for one in drawn.taken]
-    report = DrawReport(
-        name=options.name,
+    report = record_from(
+        DrawReport,
+        new,
         version=None,
-        kind="draw",
         questions=len(drawn.taken),
         tuples=0,
         strata=drawn.strata,
         shortfall=drawn.shortfall,
         excluded=_counts(one.out for one in questions if one.out is not None),
-        seed=options.seed,
         stages={
             "in the pool": len(questions),
             "not out": len(inside),

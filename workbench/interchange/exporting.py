@@ -262,24 +262,14 @@ def pairs(request: Request) -> ExportReport:
 
 
 _LABEL_COLUMNS: dict[str, Kind] = {
-    "completion_id": "text",
-    "question_id": "text",
-    "annotator": "text",
-    "task": "text",
-    "verdict": "text",
-    "reason": "text",
-    "subtype": "text",
-    "note": "text",
-    "role": "text",
-    "created_at": "text",
+    **dict.fromkeys(("completion_id", "question_id", "annotator", "task", "verdict", "reason", "subtype"), "text"),
+    **dict.fromkeys(("note", "role", "created_at"), "text"),
     "round": "int",
     "unsure": "bool",
     "tags": "text",
 }
 _VERDICT_COLUMNS: dict[str, Kind] = {
-    "question_id": "text",
-    "completion_id": "text",
-    "verifier": "text",
+    **dict.fromkeys(("question_id", "completion_id", "verifier"), "text"),
     "run": "int",
     "verdict": "text",
     "score": "float",

@@ -14,9 +14,17 @@ from workbench.config import settings_of
 from workbench.config.settings import AnnotationPolicy
 from workbench.core.database import events, people
 from workbench.core.errors import AnnotationError, AnsweredElsewhereError, StoreError
-from workbench.core.final_answer import HOW, FinalAnswer, How
-from workbench.core.final_answer.card import QUESTION_TAIL, SHOWN, Absence, Card, Quirk, Shortcoming, card
-from workbench.core.final_answer.extraction import Stretch
+from workbench.core.final_answer import HOW as HOW
+from workbench.core.final_answer import FinalAnswer as FinalAnswer
+from workbench.core.final_answer import How as How
+from workbench.core.final_answer.card import QUESTION_TAIL as QUESTION_TAIL
+from workbench.core.final_answer.card import SHOWN as SHOWN
+from workbench.core.final_answer.card import Absence as Absence
+from workbench.core.final_answer.card import Card as Card
+from workbench.core.final_answer.card import Quirk as Quirk
+from workbench.core.final_answer.card import Shortcoming as Shortcoming
+from workbench.core.final_answer.card import card
+from workbench.core.final_answer.extraction import Stretch as Stretch
 from workbench.core.label import EventKind, LabelEvent, LabelVerdict, Task
 from workbench.core.project import Project
 from workbench.data.store import reading
@@ -29,23 +37,6 @@ from workbench.labelling.serving import Progress as Progress
 from workbench.labelling.store import assignments, blind, claiming, flags
 from workbench.labelling.store.assignments import Purpose
 from workbench.labelling.store.flags import OwnAnswer as OwnAnswer
-
-__all__ = [
-    "ABSENCES",
-    "HOW",
-    "QUESTION_TAIL",
-    "QUIRKS",
-    "SHORTCOMINGS",
-    "SHOWN",
-    "Absence",
-    "Card",
-    "FinalAnswer",
-    "How",
-    "Quirk",
-    "Shortcoming",
-    "Stretch",
-    "card_of",
-]
 
 # -- What an annotator sees of an item.
 

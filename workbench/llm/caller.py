@@ -172,7 +172,7 @@ class Caller:
         while True:
             if (stored := self.stored(prepared)) is not None:
                 return stored
-            if (refused := self._stored_rejection(prepared)) is not None:
+            if refused := next(filter(None, map(self.journal.refused, prepared.keys.values())), None):
                 raise CallFailed(refused.code, refused.detail)
             flight = self._flights.get(prepared.key)
             if flight is None:
@@ -194,9 +194,6 @@ class Caller:
                 self._note_origin(found.origin)
                 return self._count_reuse(key, raise_if_filtered(key, reread(found)))
         return None
-
-    def _stored_rejection(self, prepared: PreparedRequest) -> CallFailed | None:
-        return next(filter(None, map(self.journal.refused, prepared.keys.values())), None)
 
     def recall(self, role: str, request: Request, sample: int = 0) -> Reply | None:
         """Return the stored reply to a request; no call is made.

@@ -42,30 +42,18 @@ def _is_sglang(data: Mapping[str, Any]) -> bool:
     return "model_path" in data and ("is_generation" in data or "tokenizer_path" in data)
 
 
-def _is_llama_cpp(data: Mapping[str, Any]) -> bool:
-    return "default_generation_settings" in data or "total_slots" in data
-
-
-def _has_version(data: Mapping[str, Any]) -> bool:
-    return isinstance(data.get("version"), str)
-
-
-def _is_lm_studio(data: Mapping[str, Any]) -> bool:
-    # Other servers list models under any path; only this one reports how each is loaded and packed.
-    return any({"state", "compatibility_type"} <= row.keys() for row in _model_rows(data))
-
-
-def _is_tgi(data: Mapping[str, Any]) -> bool:
-    return "router" in data and "model_id" in data
-
-
 SIGNS: Final[tuple[Sign, ...]] = (
     ("get_model_info", _is_sglang, "sglang"),
     ("get_server_info", _is_sglang, "sglang"),
-    ("props", _is_llama_cpp, "llama-cpp"),
-    ("api/version", _has_version, "ollama"),
-    ("api/v0/models", _is_lm_studio, "lm-studio"),
-    ("info", _is_tgi, "tgi"),
+    ("props", lambda data: "default_generation_settings" in data or "total_slots" in data, "llama-cpp"),
+    ("api/version", lambda data: isinstance(data.get("version"), str), "ollama"),
+    # Other servers list models under any path; only this one reports how each is loaded and packed.
+    (
+        "api/v0/models",
+        lambda data: any({"state", "compatibility_type"} <= row.keys() for row in _model_rows(data)),
+        "lm-studio",
+    ),
+    ("info", lambda data: "router" in data and "model_id" in data, "tgi"),
     ("health/readiness", lambda data: "litellm_version" in data, "litellm"),
 )
 """Signs in the order they are checked; they exclude fields that any server may send."""

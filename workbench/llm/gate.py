@@ -186,11 +186,8 @@ class Bucket:
     def correct(self, amount: float) -> None:
         """Change the amount of an earlier request; positive takes more."""
         if self.per_minute is not None:
-            self._next = min(self._next + amount * self._seconds_per_unit(), self._clock.now() + _MAX_DEBT_S)
-
-    def _seconds_per_unit(self) -> float:
-        assert self.per_minute is not None
-        return 60.0 / self.per_minute * 60.0 / (60.0 - _BURST_S)
+            seconds = amount * 60.0 / self.per_minute * 60.0 / (60.0 - _BURST_S)
+            self._next = min(self._next + seconds, self._clock.now() + _MAX_DEBT_S)
 
 
 MIN_REJECTIONS = 3
@@ -444,17 +441,18 @@ def backoff_s(row: int) -> float:
 
 
 class Patience:
+    """How long a call is tried.
+
+    Attributes:
+        row_began: When the first of the current streak of equal failures occurred, by the clock.
+    """
+
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._began = self._row_began = clock.now()
+        self._began = self.row_began = clock.now()
         self._attempts = 0
         self._row = 0
         self._last: tuple[str, int | None, bool] | None = None
-
-    @property
-    def row_began(self) -> float:
-        """Return when the first of the current streak of equal failures occurred, by the clock."""
-        return self._row_began
 
     def wait(self, failure: AttemptFailed) -> float | None:
         """Return the seconds until the next attempt, at least what the server asks for; None to give the call up."""
@@ -462,15 +460,12 @@ class Patience:
             return None
         kind = (failure.code, failure.status, failure.unreachable)
         if kind != self._last:
-            self._last, self._row, self._row_began = kind, 0, self._clock.now()
+            self._last, self._row, self.row_began = kind, 0, self._clock.now()
         self._row += 1
         self._attempts += not failure.limited
-        if not failure.limited and self._is_exhausted():
+        enough = self._attempts >= MIN_ATTEMPTS and self._row >= MIN_IDENTICAL_FAILURES
+        if not failure.limited and (enough or self._attempts >= MAX_ATTEMPTS):
             return None
         backoff = self._clock.jitter(backoff_s(self._row))
         wait = max(failure.wait or 0.0, backoff)
         return None if self._clock.now() + wait > self._began + MAX_CALL_S else wait
-
-    def _is_exhausted(self) -> bool:
-        enough = self._attempts >= MIN_ATTEMPTS and self._row >= MIN_IDENTICAL_FAILURES
-        return enough or self._attempts >= MAX_ATTEMPTS

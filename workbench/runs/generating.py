@@ -21,7 +21,7 @@ from workbench.config.models import prices_of
 from workbench.core.database.connection import Database
 from workbench.core.errors import RunError, StoreError, WorkbenchError
 from workbench.llm.records import CallFailed, Chat, Halt, Reply, Request, ending
-from workbench.llm.server import Limits, ModelServer, Price
+from workbench.llm.server import Limits, ModelServer
 from workbench.runs.lease import Lease, LeaseLost
 from workbench.runs.session import POLL_S, Client, RunServers, Session, TaskSource, opened_session
 
@@ -187,22 +187,6 @@ MAX_SHOWN_FAILURES: Final = 5
 """Maximum failed calls of a model whose messages are shown."""
 
 
-class CompletionWriter(Struct, frozen=True, kw_only=True):
-    """A model that writes completions.
-
-    Attributes:
-        name: The model's name in the configuration.
-        run: The run's number.
-        price: The price; None if unknown.
-    """
-
-    name: str
-    run: int
-    server: ModelServer
-    limits: Limits
-    price: Price | None
-
-
 class CompletionRequest(Struct, frozen=True):
     """A completion to write.
 
@@ -262,7 +246,7 @@ Watch = Callable[[Mapping[str, ModelProgress]], None]
 async def complete(
     database: Database,
     lease: Lease,
-    writers: Sequence[CompletionWriter],
+    runs: Sequence[RunServers],
     work: CompletionWork,
     *,
     max_cost: float | None = None,
@@ -271,6 +255,7 @@ async def complete(
     """Have every model write its completions; return each model's progress, and the number of new completions.
 
     Args:
+        runs: The run of each model, whose role is its name.
         max_cost: Maximum cost of all models over all starts, in US dollars.
 
     Raises:
@@ -279,19 +264,11 @@ async def complete(
         StoreError: Completions can't be stored.
         UsageError: A server's address is wrong.
     """
-    runs = [
-        RunServers(
-            run=one.run,
-            servers={one.name: one.server},
-            limits=one.limits,
-            prices={} if one.price is None else {one.server.model: one.price},
-        )
-        for one in writers
-    ]
     async with opened_session(database, lease, runs, max_cost) as session:
         models = [
-            _ModelCompletions(writer.name, work, client)
-            for writer, client in zip(writers, session.clients, strict=True)
+            _ModelCompletions(name, work, client)
+            for run, client in zip(runs, session.clients, strict=True)
+            for name in run.servers
         ]
         completions = _Completions(models, work, session, watch)
         await completions.write()

@@ -79,17 +79,9 @@ def preview_calls(
     if verifier.isolation != "served":
         raise UsageError(f"{choice.name!r} asks no model server; there is nothing to preview.")
     (item,) = with_rivals(project.database, verifier, [_item(project, completion)])
-    return calls_about(project, cast("ServedVerifier", verifier), item)
-
-
-def calls_about(project: Project, verifier: ServedVerifier, item: VerifierInput) -> list[PreviewedCall]:
-    """Return the requests of a verifier about an item.
-
-    Raises:
-        UsageError: The verifier's server has no such call.
-    """
-    planned = asyncio.run(preview(verifier, item, secret(project.database.reader())))
-    return [_previewed_call(verifier, one) for one in planned]
+    asked = cast("ServedVerifier", verifier)
+    planned = asyncio.run(preview(asked, item, secret(project.database.reader())))
+    return [_previewed_call(asked, one) for one in planned]
 
 
 def _item(project: Project, completion: str | int | None) -> VerifierInput:
@@ -163,7 +155,7 @@ class CheckedServer(Struct, frozen=True, kw_only=True):
     """
 
     roles: list[str]
-    base_urls: tuple[str, ...]
+    base_url: str
     model: str
     findings: list[ServerFinding]
 
@@ -205,7 +197,7 @@ async def _check_each_server(verifier: ServedVerifier) -> list[CheckedServer]:
     return [
         CheckedServer(
             roles=roles[key],
-            base_urls=(server.base_url,),
+            base_url=server.base_url,
             model=server.model,
             findings=await check(
                 server, told, read_reply=partial(_parsing_finding, verifier) if "judge" in roles[key] else None

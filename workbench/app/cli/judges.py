@@ -88,7 +88,7 @@ def models_command(project: Project, options: ModelsOptions) -> Output:
 
 def _server_lines(servers: Sequence[CheckedServer]) -> Iterator[str]:
     for server in servers:
-        yield f"{', '.join(server.roles)}: {server.model} at {', '.join(server.base_urls)}"
+        yield f"{', '.join(server.roles)}: {server.model} at {server.base_url}"
         for finding in server.findings:
             yield f"  {finding.level:8} {finding.text}"
             if finding.advice:

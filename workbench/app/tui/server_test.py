@@ -84,7 +84,7 @@ class ServerTestScreen(FormScreen):
         trusting(self, lambda yes: check_servers(self.project, kind, chosen, trust=yes), self._tested, group="test")
 
     def _tested(self, found: Sequence[CheckedServer]) -> None:
-        self._free_port = next(filter(None, (_port_here(url) for one in found for url in one.base_urls)), "")
+        self._free_port = next(filter(None, (_port_here(one.base_url) for one in found)), "")
         self._tell_tested(tested_text(found))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -130,7 +130,7 @@ def tested_text(found: Sequence[CheckedServer]) -> Content:
 
 
 def _lines(one: CheckedServer) -> Iterator[Content]:
-    name = printable(f"{one.model} at {', '.join(one.base_urls)}: ")
+    name = printable(f"{one.model} at {one.base_url}: ")
     problems = [f"{finding.text} {finding.advice}" for finding in one.findings if finding.level == "problem"]
     good = [finding.text for finding in one.findings if finding.level == "good"]
     advised = [finding for finding in one.findings if finding.level == "note" and finding.advice and not problems]

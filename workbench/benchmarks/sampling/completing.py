@@ -98,6 +98,7 @@ def complete(
     # Import the client's libraries only when servers are called.
     from workbench.runs import generating
     from workbench.runs.lease import LeaseLost, claim_runner
+    from workbench.runs.session import RunServers
 
     asked = plan_questions(project, plan)
     runs_of(project, plan)
@@ -106,20 +107,19 @@ def complete(
     with claim_runner(project.database) as lease:
         discard_dead_imports(project.database)
         runs = begin(project, plan)
-        writers = [
-            generating.CompletionWriter(
-                name=model.name,
+        called = [
+            RunServers(
                 run=runs[model.name],
-                server=model.server,
+                servers={model.name: model.server},
                 limits=_limits_with_total(model, plan.max_cost),
-                price=model.price,
+                prices={} if model.price is None else {model.server.model: model.price},
             )
             for model in plan.models
         ]
         asking = Asking(project, plan, asked.questions, runs, again=again, lease=lease)
         try:
             standings, new = asyncio.run(
-                generating.complete(project.database, lease, writers, asking, max_cost=plan.max_cost, watch=watch)
+                generating.complete(project.database, lease, called, asking, max_cost=plan.max_cost, watch=watch)
             )
         except LeaseLost as lost:
             raise RunError("Another process has become the database's runner.", GO_ON) from lost

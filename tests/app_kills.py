@@ -9,6 +9,7 @@ from typing import NamedTuple
 from tests.app_on_pty import AppOnPty, Mark
 from tests.helpers import make_project, numbered
 from workbench.care.backups import diagnosis
+from workbench.core.database import journal
 from workbench.core.project import Project
 from workbench.labelling import ledger
 from workbench.labelling.people import assign
@@ -72,7 +73,7 @@ def check(project: Project, folder: Path) -> None:
     reader = project.database.reader()
     stored = {row[0] for row in reader.execute("SELECT uuid FROM label_events")}
     acknowledged = (folder / "journal").read_text().splitlines()
-    assert set(acknowledged) <= stored
+    assert set(acknowledged) <= stored <= journal.read(project.path).lines.keys()
     twice = reader.execute(
         "SELECT task, subject FROM label_events AS e WHERE NOT EXISTS "
         "(SELECT 1 FROM label_events AS x WHERE x.supersedes = e.uuid) GROUP BY 1, 2 HAVING count(*) > 1"

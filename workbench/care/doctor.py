@@ -58,9 +58,9 @@ def _database_findings(path: Path, database: ReadOnlyDatabase) -> list[Finding]:
     integrity = anatomy.integrity(connection)
     if not integrity.ok:
         return [integrity, *beside]
-    schema = anatomy.schema_findings(connection, version)
     if version < migrations.latest_version():
-        return [integrity, *schema, *beside]
+        return [integrity, *beside]
+    schema = anatomy.schema_findings(connection)
     project = Project(path, database)
     checks: dict[str, Callable[[], Finding]] = {
         "foreign keys": lambda: anatomy.references(connection),

@@ -1,12 +1,13 @@
-"""Recover the readable rows of a damaged database."""
+"""Recover the readable rows of a damaged database, and all label events from its journal."""
 
 from __future__ import annotations
 
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
-from workbench.care.store.rescuing import Rescue, RescueOutcome
-from workbench.core.database import migrations
+from workbench.care.store.rescuing import Connection, Rescue, RescueOutcome, empty_source
+from workbench.core.database import journal, migrations
 from workbench.core.database.backup import check, put_in_place
 from workbench.core.database.failures import go_back
 from workbench.core.database.looking import opened_read_only
@@ -23,13 +24,14 @@ from workbench.labelling.ledger import recompute
 def rescue(path: Path, target: Path) -> Rescued:
     """Copy everything readable of a database into a new one; it appears whole or not at all.
 
-    Label events are kept even if their items are lost. States are derived from them again.
+    Label events are also read from the journal, and kept even if their items are lost. States are derived from them
+    again.
 
     Raises:
         StoreError: Nothing is readable, a newer program wrote the database, or the new one can't be written.
     """
     require_nothing(target)
-    _require_place(path, target)
+    require_local(target.parent)
     with part_folder(target) as part:
         temporary = part / target.name
         found = copy_readable(path, temporary, target)
@@ -42,25 +44,47 @@ def rescue(path: Path, target: Path) -> Rescued:
 
 def copy_readable(path: Path, temporary: Path, target: Path) -> Rescued:
     """Copy everything readable into a new database at ``temporary``; the caller moves it to ``target``."""
-    with opened_read_only(path) as database, closing(database.open()) as source:
-        # A partly damaged list of tables is read as far as possible; invalid UTF-8 is replaced.
-        source.execute("PRAGMA writable_schema = ON")
-        source.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    labels, unread = journal.read(path), ""
+    with ExitStack() as held:
+        try:
+            source = held.enter_context(_opened(path))
+        except StoreError as error:
+            if not labels.lines:
+                raise
+            unread = error.message
+            source = held.enter_context(closing(empty_source()))
         version: int = source.execute("PRAGMA user_version").fetchone()[0]
-        migrations.require_known(str(path), version)
-        told = Rescue(source, version).write(temporary)
+        told = Rescue(source, labels).write(temporary)
     with opened_project(temporary) as project:
         recompute(project)
     return Rescued(
         database=path_text(target),
         source=path_text(path),
-        schema=version,
+        schema=version or migrations.latest_version(),
         tables=told.tables,
         changed_questions=told.changed_questions,
         changed_items=told.changed_items,
         changed_labels=told.changed_labels,
-        notes=_loss_notes(told),
+        notes=[
+            *([f"{unread} Only its label events are there, from {journal.path_of(path).name}"] if unread else []),
+            *_loss_notes(told),
+        ],
     )
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Connection]:
+    if not path.is_file():
+        what = "it is not a file" if path.exists() else "there is no such file"
+        raise StoreError(f"{path}: {what}.", "Name the damaged database.")
+    if not path.stat().st_size:
+        raise StoreError(f"{path} is empty.", f"Nothing in it is readable. {go_back(path)}")
+    with opened_read_only(path) as database, closing(database.open()) as source:
+        # A partly damaged list of tables is read as far as possible; invalid UTF-8 is replaced.
+        source.execute("PRAGMA writable_schema = ON")
+        source.text_factory = lambda raw: raw.decode("utf-8", "replace")
+        migrations.require_known(str(path), source.execute("PRAGMA user_version").fetchone()[0])
+        yield source
 
 
 def _loss_notes(written: RescueOutcome) -> list[str]:
@@ -79,6 +103,11 @@ def _loss_notes(written: RescueOutcome) -> list[str]:
         notes.append(
             f"{len(written.changed_labels):,} label events differ from what was given (a value, note, person, "
             "time or round): they are kept as they can be read; a backup may have the originals"
+        )
+    if written.from_journal:
+        notes.append(
+            f"{written.from_journal:,} label events are from the journal alone: the database lost them, or it is a "
+            "backup from before they were given"
         )
     if not written.keeps_secret:
         notes.append("the database's secret is lost: calls with fenced prompts are repeated")
@@ -110,12 +139,3 @@ _MEANINGS = {
     "set_items": "the set differs from what was frozen: freeze it again",
     "set_questions": "the set differs from what was frozen: freeze it again",
 }
-
-
-def _require_place(path: Path, target: Path) -> None:
-    if not path.is_file():
-        what = "it is not a file" if path.exists() else "there is no such file"
-        raise StoreError(f"{path}: {what}.", "Name the damaged database.")
-    if not path.stat().st_size:
-        raise StoreError(f"{path} is empty.", f"Nothing in it is readable. {go_back(path)}")
-    require_local(target.parent)

@@ -9,13 +9,14 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from workbench.core.database import events, states
+from workbench.core.database.journal import subject_place
 from workbench.core.database.selection import chosen_ids
 from workbench.core.final_answer import completion_answer, reference_answer
 from workbench.core.label import DecidedBy, ExcludedItem, LabelEvent
 from workbench.core.project import Project
 from workbench.core.selection import Condition, Selection
 from workbench.core.states import current_adjudication, current_exclusions, current_labels
-from workbench.data.store import label_lines, reading
+from workbench.data.store import reading
 from workbench.data.store.reading import annotator_names
 
 # -- Candidates for exclusion: found by rule, each with the reason; a person decides.
@@ -171,7 +172,7 @@ def _excluded_item(connection: events.Connection, completion: int, names: dict[i
     state = states.get_task(connection, "correctness", completion)
     decided = _deciding_labels(said, state.decided_by)
     return ExcludedItem(
-        **label_lines.subject_place(connection, "correctness", completion)._asdict(),
+        **subject_place(connection, "correctness", completion)._asdict(),
         reason=state.reason or "",
         how=state.decided_by or "agreed",
         people=tuple(names[event.annotator] for event in decided),

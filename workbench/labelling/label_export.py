@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
 from msgspec import UNSET, Struct, structs
 
-from workbench.core.database import events, people
+from workbench.core.database import events
+from workbench.core.database.journal import PlacedEvent, event_line, label_line, place_events, subject_place
 from workbench.core.errors import FormatError
 from workbench.core.label import LabelEvent, LabelLine, LabelVerdict, Task, pseudonym
 from workbench.core.project import Project
@@ -16,8 +17,7 @@ from workbench.core.selection import Selection
 from workbench.core.states import current_events, current_repeat_answers, current_round
 from workbench.data.formats.source import table_of
 from workbench.data.formats.writing import new_file, write_csv, write_lines
-from workbench.data.store import label_lines, reading
-from workbench.data.store.label_lines import PlacedEvent
+from workbench.data.store import reading
 from workbench.data.store.reading import labelled_subjects
 
 
@@ -37,11 +37,8 @@ def export_labels(project: Project, path: Path, *, history: bool = False, force:
     """
     project.database.require_other(path)
     reader = project.database.reader()
-    lines = (
-        history_lines(label_lines.all_events(reader))
-        if history
-        else _current_label_lines(list(label_lines.all_events(reader)))
-    )
+    placed = place_events(reader, events.all_events(reader))
+    lines = map(event_line, placed) if history else _current_label_lines(list(placed))
     kind = table_of(path)
     if kind is None:
         return write_lines(path, lines, force=force)
@@ -65,34 +62,13 @@ def current_lines(project: Project, *, selection: Selection | None = None, names
         names: Whether to write annotators' names instead of stable pseudonyms.
     """
     reader = project.database.reader()
-    found = label_lines.all_events(reader)
+    found = place_events(reader, events.all_events(reader))
     if selection is not None and selection != Selection():
         chosen = {(one.task, one.subject) for one in labelled_subjects(reader, selection)}
         found = (row for row in found if (row.event.task, row.event.subject) in chosen)
     if not names:
         found = (row._replace(annotator=pseudonym(row.event.annotator)) for row in found)
     return _current_label_lines(list(found))
-
-
-def history_lines(placed: Iterable[PlacedEvent]) -> Iterator[LabelLine]:
-    """Yield events as lines that `import_labels` can read back completely."""
-    return (_event_line(row) for row in placed)
-
-
-def _event_line(row: PlacedEvent) -> LabelLine:
-    event, line = row.event, _placed_label_line(row, revision=1)
-    line.kind, line.task, line.schema = event.kind, event.task, event.schema
-    if row.role == people.COORDINATOR:
-        line.role = "coordinator"
-    for name in ("supersedes", "seen", "flagged"):
-        if value := getattr(event, name):
-            setattr(line, name, value)
-    for name in ("guideline", "open_ms", "wait_ms", "keys", "view"):
-        if (value := getattr(event, name)) is not None:
-            setattr(line, name, value)
-    if event.content_hash is not None:
-        line.content_hash = event.content_hash.hex()
-    return line
 
 
 def _current_label_lines(placed: list[PlacedEvent]) -> Iterator[LabelLine]:
@@ -102,7 +78,7 @@ def _current_label_lines(placed: list[PlacedEvent]) -> Iterator[LabelLine]:
     joined = set()
     for row in in_force:
         if row.event.kind not in _ANSWERS:
-            yield _event_line(row)
+            yield event_line(row)
         elif row.event.task == "correctness":
             line = _placed_label_line(row, _revision(row.event, before))
             typed = types.get(_question_key(row))
@@ -149,27 +125,6 @@ def _placed_label_line(row: PlacedEvent, revision: int) -> LabelLine:
     line = label_line(row.event, row.annotator, row.place.question_id, row.place.completion_id)
     line.dataset, line.revision = row.place.dataset, revision
     return line
-
-
-def label_line(event: LabelEvent, annotator: str, question_id: str, completion_id: str) -> LabelLine:
-    return LabelLine(
-        completion_id=completion_id,
-        annotator=annotator,
-        verdict=event.verdict,
-        reason=event.exclusion_reason,
-        answer_subtype=event.subtype,
-        note=event.note,
-        question_id=question_id,
-        role="adjudicator" if event.kind == "adjudication" else "annotator",
-        created_at=event.created_at,
-        uuid=event.uuid,
-        unsure=event.unsure,
-        round=UNSET if event.round == 1 else event.round,
-        tags=event.tags or UNSET,
-        partial=UNSET if event.partial is None else event.partial,
-        focused_ms=UNSET if event.focused_ms is None else event.focused_ms,
-        unblinded=event.unblinded or UNSET,
-    )
 
 
 # -- All labels of an item in an export: labels and decisions, then repeats and checks separately.
@@ -225,7 +180,7 @@ class LabelIndex:
         self._names = reading.annotator_names(reader) if names else {}
         self._said: dict[tuple[str, ...], list[LabelEvent]] = {}
         for subject in reading.labelled_subjects(reader, selection):
-            place = label_lines.subject_place(reader, subject.task, subject.subject)
+            place = subject_place(reader, subject.task, subject.subject)
             key = place if subject.task == "correctness" else place[:2]
             stored = events.events_of(reader, subject.task, subject.subject)
             self._said[key] = [*current_events(stored), *current_repeat_answers(stored)]

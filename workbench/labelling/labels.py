@@ -14,6 +14,7 @@ from msgspec import UNSET, Struct, UnsetType, structs
 
 from workbench.config import settings_of
 from workbench.core.database import events, people, states
+from workbench.core.database.journal import event_of
 from workbench.core.errors import AnnotationError, UsageError
 from workbench.core.item import Refusal
 from workbench.core.label import EXCLUSION_REASONS, TAGS, EventKind, LabelEvent, LabelLine, LabelVerdict, Task
@@ -440,25 +441,15 @@ def _full_event(
     person: int,
     key: tuple[str, ...],
 ) -> LabelEvent:
-    given = structs.asdict(line)
-    optional = ("tags", "seen", "flagged", "unblinded", "round", "partial", "guideline", "schema", "supersedes", "view")
-    numbers = ("open_ms", "focused_ms", "wait_ms", "keys")
     _require_own(connection, line, kind, task, subject, person)
-    return LabelEvent(
+    return event_of(
+        line,
         uuid=_event_uuid(line, key),
-        kind=kind,
         task=task,
         subject=subject,
         annotator=person,
         created_at=line.created_at or people.now(),
-        verdict=line.verdict,
-        exclusion_reason=line.reason,
-        subtype=line.answer_subtype,
-        unsure=line.unsure,
-        note=line.note,
-        content_hash=None if line.content_hash is UNSET else bytes.fromhex(line.content_hash),
         merged=True,
-        **{name: given[name] for name in (*optional, *numbers) if given[name] is not UNSET},
     )
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.core.database import events, people, states
+from workbench.core.database.journal import event_line, place_events
 from workbench.core.errors import AnnotationError, UsageError
 from workbench.core.label import ItemState, LabelEvent, LabelLine, Task, TaskState
 from workbench.core.progress import stepping
 from workbench.core.project import Project
 from workbench.core.states import DEFAULT_NEED, item_state, task_state
-from workbench.data.store import browsing, label_lines
+from workbench.data.store import browsing
 from workbench.labelling.believing import LONGEST, MalformedError, check_text
-from workbench.labelling.label_export import history_lines
 from workbench.labelling.store import assignments
 
 
@@ -138,7 +138,7 @@ def recompute(project: Project) -> int:
 
 
 def history(project: Project, *, item: str | None = None, annotator: str | None = None) -> list[LabelLine]:
-    """Return events of every kind, by time, in the format of `import_labels`.
+    """Return events of every kind, by time, as lines that `import_labels` can read back completely.
 
     Args:
         item: Only events on the completions with this id, and on the types of their questions.
@@ -150,12 +150,12 @@ def history(project: Project, *, item: str | None = None, annotator: str | None 
     reader = project.database.reader()
     person = None if annotator is None else people.find(project.database, annotator).id
     if item is None:
-        return list(history_lines(label_lines.place_events(reader, events.events_by_time(reader, annotator=person))))
+        return list(map(event_line, place_events(reader, events.events_by_time(reader, annotator=person))))
     found = browsing.with_key(reader, item)
     if not found:
         raise UsageError(f"There is no item {item!r}.", "Name a completion by its id.")
     lines: list[LabelLine] = []
     for completion in found:
         chosen = events.events_by_time(reader, completion=completion, annotator=person)
-        lines += history_lines(label_lines.place_events(reader, chosen))
+        lines += map(event_line, place_events(reader, chosen))
     return lines

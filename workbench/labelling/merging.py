@@ -20,11 +20,11 @@ from workbench.config import settings_of
 from workbench.core import project as transactions
 from workbench.core.database import events, people, states
 from workbench.core.database.foreign import opened
+from workbench.core.database.journal import subject_place
 from workbench.core.errors import StoreError
 from workbench.core.label import LabelEvent, Task
 from workbench.core.project import Project
 from workbench.core.states import current_labels, rival_heads
-from workbench.data.store import label_lines
 from workbench.data.store.reading import annotator_names
 from workbench.labelling import checks, ledger
 from workbench.labelling.answers import contradictions
@@ -348,5 +348,5 @@ def _comparable_content(event: LabelEvent) -> LabelEvent:
 
 def _subject_name(connection: events.Connection, subject: Subject) -> dict[str, Any]:
     task, row = subject
-    place: dict[str, Any] = label_lines.subject_place(connection, task, row)._asdict()
+    place: dict[str, Any] = subject_place(connection, task, row)._asdict()
     return {"task": task, **place} if task == "correctness" else {"task": task, **place, "completion_id": None}

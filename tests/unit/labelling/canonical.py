@@ -8,9 +8,8 @@ import msgspec
 from msgspec import structs
 
 from workbench.core.database import events, people
+from workbench.core.database.journal import event_line, place_events
 from workbench.core.project import Project
-from workbench.data.store import label_lines
-from workbench.labelling.label_export import history_lines
 from workbench.labelling.store import flags
 
 _TASKS = """SELECT t.task, d.name, q.key, c.key, t.state, t.verdict, t.subtype, t.reason, t.decided_by, t.round
@@ -32,7 +31,7 @@ def canonical(project: Project) -> bytes:
 
 def _lines(project: Project) -> Iterator[bytes]:
     reader = project.database.reader()
-    for line in history_lines(label_lines.place_events(reader, events.events_by_time(reader))):
+    for line in map(event_line, place_events(reader, events.events_by_time(reader))):
         if line.role == people.COORDINATOR:
             # A person's role is their database's own.
             line.role = "adjudicator" if line.kind == "adjudication" else "annotator"

@@ -15,6 +15,7 @@ from workbench.benchmarks.publishing.leaderboard import leaderboard_of
 from workbench.benchmarks.records import Differing, SetDiff
 from workbench.benchmarks.store import building
 from workbench.core.database import events, sets
+from workbench.core.database.journal import label_line
 from workbench.core.database.selection import chosen_ids
 from workbench.core.errors import UsageError
 from workbench.core.label import LabelEvent, LabelLine, Task, pseudonym
@@ -27,7 +28,6 @@ from workbench.data.store import label_lines, licences, reading
 from workbench.data.store.reading import annotator_names
 from workbench.labelling import guidelines
 from workbench.labelling.agreement.measuring import agreement
-from workbench.labelling.label_export import label_line
 from workbench.measuring.records.card import DataCard, NamedCount
 from workbench.measuring.report.card import data_card
 from workbench.measuring.report.contents import Contents

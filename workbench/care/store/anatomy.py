@@ -13,7 +13,7 @@ from workbench.core.database import events, hashes, schema
 from workbench.core.database.connection import MINIMUM_SQLITE
 from workbench.core.database.hashes import ChangedRow
 from workbench.core.database.place import file_system, is_network
-from workbench.core.database.schema_check import Difference, differences, quoted
+from workbench.core.database.schema import Difference, differences, quoted
 from workbench.core.errors import StoreError
 from workbench.core.health import Finding, Remedy
 from workbench.core.text.figures import counted, listed
@@ -103,9 +103,9 @@ def _changed(noun: str, found: Iterable[ChangedRow]) -> str:
 # -- The schema.
 
 
-def schema_findings(connection: Connection, version: int) -> list[Finding]:
+def schema_findings(connection: Connection) -> list[Finding]:
     """Return one finding for each difference from the program's own schema, with its text."""
-    found = [_difference(difference) for difference in differences(connection, version)]
+    found = [_difference(difference) for difference in differences(connection)]
     return found or [_schema_finding("schema", "")]
 
 
@@ -127,9 +127,8 @@ def repair_schema(path: Path) -> list[str]:
     done = []
     with closing(sqlite3.connect(path, isolation_level=None, timeout=10)) as connection, connection:
         connection.execute("BEGIN IMMEDIATE")
-        version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-        ours = {(part.kind, part.name): part.sql for part in schema.parts(version)}
-        for kind, name, _, sql, harmless in differences(connection, version):
+        ours = {(part.kind, part.name): part.sql for part in schema.parts()}
+        for kind, name, _, sql, harmless in differences(connection):
             if kind == "table" or (harmless and sql):
                 continue
             if sql:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import shlex
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from workbench.care.store.salvage import DERIVED, Salvage, Schema, Value, drop_triggers
-from workbench.core.database import events, generation, hashes, migrations
+from workbench.core.database import events, generation, hashes, journal, migrations
 from workbench.core.database.backup import check
 from workbench.core.database.failures import explained
+from workbench.core.database.journal import LabelJournal
 from workbench.core.errors import Command, StoreError
 from workbench.core.health import TableRescued
 from workbench.core.progress import stepping
@@ -63,20 +64,18 @@ _STAND_INS: Final[dict[str, dict[str, Value]]] = {
 
 def insert_placeholders(connection: Connection, table: str, ids: Iterable[int]) -> int:
     """Insert placeholder rows for lost rows; return how many."""
-    count = 0
     beyond: int = connection.execute("SELECT coalesce(max(id), 0) FROM questions").fetchone()[0]
-    for number in ids:
-        row: dict[str, Value] = {name: _fill_in_id(value, number) for name, value in _STAND_INS[table].items()}
-        row["id"] = number
-        if row.get("question_id") == 0:
-            # Its question is unknown, so it gets a new one.
-            row["question_id"] = beyond + number
-        names = ", ".join(f'"{name}"' for name in row)
-        marks = ", ".join("?" * len(row))
-        count += connection.execute(
-            f'INSERT OR IGNORE INTO "{table}" ({names}) VALUES ({marks})', list(row.values())
-        ).rowcount
-    return count
+    # The question of a lost completion is unknown, so it gets a new one.
+    return sum(
+        _insert_row(connection, table, number, {"question_id": beyond + number} if table == "completions" else {})
+        for number in ids
+    )
+
+
+def _insert_row(connection: Connection, table: str, number: int, known: dict[str, Value]) -> int:
+    row = {name: _fill_in_id(value, number) for name, value in _STAND_INS[table].items()} | known | {"id": number}
+    names, marks = ", ".join(f'"{name}"' for name in row), ", ".join("?" * len(row))
+    return connection.execute(f'INSERT OR IGNORE INTO "{table}" ({names}) VALUES ({marks})', [*row.values()]).rowcount
 
 
 def _fill_in_id(value: Value, number: int) -> Value:
@@ -95,9 +94,7 @@ _FIRST: Final = (
     "guidelines",
     "guideline_readings",
 )
-_LEFT: Final = frozenset(
-    {"runner", "changes", "task_states", "item_states", "generation", "_sqlite_migrations", "sqlite_sequence"}
-)
+_LEFT: Final = frozenset({"runner", "changes", "task_states", "item_states", "generation", "sqlite_sequence"})
 """Tables that are recreated, derived, or about an active process."""
 _MAX_ROUNDS: Final = 6
 
@@ -107,8 +104,14 @@ class RescueOutcome(NamedTuple):
     changed_questions: list[int]
     changed_items: list[int]
     changed_labels: list[int]
+    from_journal: int
     foreign: list[str]
     keeps_secret: bool
+
+
+def empty_source() -> Connection:
+    """Return a source without any row, in place of a database of which nothing is readable."""
+    return sqlite3.connect(":memory:")
 
 
 class Rescue:
@@ -116,11 +119,12 @@ class Rescue:
 
     Args:
         source: The damaged database, opened read-only.
-        version: The version of its tables.
+        labels: Its journal.
     """
 
-    def __init__(self, source: Connection, version: int) -> None:
-        self._schema = Schema(version)
+    def __init__(self, source: Connection, labels: LabelJournal) -> None:
+        self._labels = labels
+        self._schema = Schema()
         self._salvage = Salvage(source, self._schema)
         self._rows: dict[str, int] = defaultdict(int)
         self._stand_ins: dict[str, int] = defaultdict(int)
@@ -136,20 +140,21 @@ class Rescue:
             StoreError: The disk is full.
         """
         with explained(path):
-            migrations.make(path, self._schema.version)
+            migrations.make(path)
             with closing(sqlite3.connect(path, isolation_level=None)) as connection, connection:
                 for pragma in ("foreign_keys = OFF", "synchronous = OFF", "cache_size = -65536"):
                     connection.execute(f"PRAGMA {pragma}")
                 connection.execute("BEGIN IMMEDIATE")
                 later = [*_without_indexes(connection), *drop_triggers(connection)]
                 keeps_secret = self._copy_tables(connection)
+                from_journal = self._add_journal(connection)
                 self._complete_references(connection)
                 changed = self._correct_hashes(connection)
                 for statement in later:
                     connection.execute(statement)
-            migrations.bring_up_to_date(path, keep_copy=False)
-        foreign = sorted(self._salvage.names - self._schema.tables.keys() - {"sqlite_stat1", "sqlite_stat4"})
-        return RescueOutcome(self._table_reports(), *changed, foreign, keeps_secret)
+        ours = {*self._schema.tables, "sqlite_stat1", "sqlite_stat4", "_sqlite_migrations"}
+        foreign = sorted(self._salvage.names - ours)
+        return RescueOutcome(self._table_reports(), *changed, from_journal, foreign, keeps_secret)
 
     def _copy_tables(self, connection: Connection) -> bool:
         own = connection.execute("SELECT * FROM secrets").fetchall()
@@ -172,8 +177,48 @@ class Rescue:
                 connection.execute(statement, row)
                 self._rows[table] += 1
             except sqlite3.IntegrityError:
-                # A value breaks a rule of its column: it is no longer what was stored.
+                # A value breaks a rule of its column, or the row was read before.
                 self._hurt.add(table)
+
+    def _add_journal(self, connection: Connection) -> int:
+        """Add the events that only the journal has, and the items and people that any of its events names."""
+        known, added = events.uuids(connection), 0
+        for uuid, line in self._labels.lines.items():
+            is_type, asked = line.task == "type", "SELECT question_id FROM completions WHERE id = ? AND key = ?"
+            # A lost question or data set gets the id by which its completion or question refers to it.
+            number = line.subject if is_type else _first(connection, asked, line.subject, line.completion_id)
+            asked = "SELECT dataset_id FROM questions WHERE id = ? AND key = ?"
+            dataset = _first(connection, asked, number, line.question_id)
+            dataset = self._find_or_insert(connection, "datasets", dataset, {"name": line.dataset})
+            question: dict[str, Value] = {"dataset_id": dataset, "key": line.question_id}
+            subject = self._find_or_insert(connection, "questions", number, question)
+            if not is_type:
+                item: dict[str, Value] = {"question_id": subject, "key": line.completion_id}
+                subject = self._find_or_insert(connection, "completions", line.subject, item)
+            role = "coordinator" if line.role == "coordinator" else "annotator"
+            person = self._find_or_insert(connection, "annotators", line.person, {"name": line.annotator}, role=role)
+            if uuid not in known:
+                event = journal.event_of(line, subject=subject, annotator=person, merged=line.merged)
+                events.append(connection, event)
+                added += 1
+        self._rows["label_events"] += added
+        if self._labels.lines and not self._labels.unreadable:
+            self._hurt.discard("label_events")
+        return added
+
+    def _find_or_insert(
+        self, connection: Connection, table: str, wanted: int, key: Mapping[str, Value], **other: Value
+    ) -> int:
+        """Return the id of the row with this key; a new one gets the wanted id, if that is free."""
+        where = " AND ".join(f'"{name}" = ?' for name in key)
+        found = connection.execute(f'SELECT id FROM "{table}" WHERE {where}', [*key.values()]).fetchone()
+        if found is None:
+            if connection.execute(f'SELECT 1 FROM "{table}" WHERE id = ?', (wanted,)).fetchone():
+                wanted = _first(connection, f'SELECT max(id) + 1 FROM "{table}"')
+            self._stand_ins[table] += _insert_row(connection, table, wanted, {**key, **other})
+            return wanted
+        number: int = found[0]
+        return number
 
     def _complete_references(self, connection: Connection) -> None:
         for _ in range(_MAX_ROUNDS):
@@ -256,6 +301,11 @@ class Rescue:
         return found
 
 
+def _first(connection: Connection, asked: str, *given: Value) -> int:
+    row = connection.execute(asked, given).fetchone()
+    return 1 if row is None else int(row[0])
+
+
 _ABOUT_NOTHING: Final = """CASE task WHEN 'type' THEN subject NOT IN (SELECT id FROM questions)
     ELSE subject NOT IN (SELECT id FROM completions) END"""
 
@@ -312,7 +362,8 @@ def prepare_backup(copy: Path, source: Path) -> int:
         with closing(sqlite3.connect(copy, isolation_level=None, check_same_thread=False)) as connection:
             connection.execute("PRAGMA journal_mode = DELETE")
             version = migrations.checked_version(connection, source)
-            migrations.require_ours(connection, source, version)
+            if version == migrations.latest_version():
+                migrations.require_ours(connection, source)
             dangling = connection.execute("PRAGMA foreign_key_check").fetchone()
         try:
             if dangling is not None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections import deque
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from typing import Any, Final, NamedTuple
 
@@ -17,11 +16,8 @@ DERIVED: Final = frozenset(
     {"task_states", "item_states", "changes", "generation", "runner", "verdict_cache", "sqlite_sequence"}
 )
 """Tables that can be derived, describe the file itself, or are recomputed: losing them loses nothing."""
-_LEAST, _MOST = -(2**63), 2**63 - 1
-_IDS_BEYOND: Final = 1_000_000
-"""Row ids tried after the last known one, if no index lists more."""
-_MAX_RANGES: Final = 4_000
-"""Maximum ranges of row ids tried in one table: each fails in microseconds."""
+_IDS_BEYOND: Final = 100_000
+"""Row ids tried after the last known one."""
 
 
 class TableShape(NamedTuple):
@@ -39,15 +35,14 @@ class TableShape(NamedTuple):
 
 
 class Schema:
-    """The tables of one version of the schema.
+    """The tables of the schema.
 
     Attributes:
-        tables: The tables by name, including SQLite's own and the list of migrations.
+        tables: The tables by name, including SQLite's own.
     """
 
-    def __init__(self, version: int) -> None:
-        self.version = version
-        with closing(migrations.template(version).in_memory()) as connection:
+    def __init__(self) -> None:
+        with closing(migrations.template().in_memory()) as connection:
             names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
             self.tables = {name: _table_shape(connection, name) for name in names}
 
@@ -88,93 +83,52 @@ class Salvage:
         return table in self._hurt or ("wrong # of entries" in said and "missing from index" not in said)
 
     def rows(self, table: str) -> Iterator[Values]:
-        """Yield a table's rows as far as they can be read: first from both ends, then from the ranges between."""
+        """Yield a table's rows as far as they can be read: from both ends, then by their ids; some come twice."""
         shape = self._schema.tables[table]
-        try:
+        there = set()
+        with suppress(sqlite3.DatabaseError):
             there = {row[1] for row in self._connection.execute(f'PRAGMA table_info("{table}")')}
-        except sqlite3.DatabaseError:
-            there = set()
         if not there:
             self._hurt.add(table)
             return
         what = ", ".join(f'"{name}"' if name in there else "NULL" for name in shape.names)
-        yield from self._read_by_rowid(table, what) if shape.by_rowid else self._read_by_key(shape, what)
-
-    def _read_by_rowid(self, table: str, what: str) -> Iterator[Values]:
-        waiting = deque([(_LEAST, _MOST)])
-        for _ in range(_MAX_RANGES):
-            if not waiting:
+        asked = f'SELECT {"rowid" if shape.by_rowid else "0"}, {what} FROM "{table}" NOT INDEXED'
+        last = 0
+        for order, step in (("ASC", 1), ("DESC", -1)):
+            names = ["rowid"] if shape.by_rowid else [shape.names[place] for place in shape.key]
+            keys = [f'"{name}" {order}' for name in names]
+            before = None
+            try:
+                for rowid, *values in self._execute(f"{asked} ORDER BY {', '.join(keys)}"):
+                    # A row out of order is on a page of another table or place.
+                    if shape.by_rowid and before is not None and (rowid - before) * step <= 0:
+                        raise sqlite3.DatabaseError
+                    before, last = rowid, max(last, rowid)
+                    yield tuple(values)
+            except sqlite3.DatabaseError:
+                self._hurt.add(table)
+            else:
                 return
-            low, high = stretch = waiting.popleft()
-            last, failed = yield from self._read_range(table, what, low, high, "ASC")
-            if not failed:
-                continue
-            self._hurt.add(table)
-            low = max(low, 1) if last is None else last + 1
-            first, failed = yield from self._read_range(table, what, low, high, "DESC")
-            if not failed:
-                continue
-            high = first - 1 if first is not None else min(high, self._last_rowid(table, low))
-            middle = (low + high) // 2
-            for piece in ((low, middle), (middle + 1, high)):
-                if piece[0] <= piece[1] and piece != stretch:
-                    waiting.append(piece)
+        if shape.by_rowid:
+            yield from self._rows_by_id(f"{asked} WHERE rowid = ?", last)
 
-    def _read_range(
-        self, table: str, what: str, low: int, high: int, order: str
-    ) -> Generator[Values, None, tuple[int | None, bool]]:
-        last: int | None = None
-        held: tuple[int, Values] | None = None
-        asked = f'SELECT rowid, {what} FROM "{table}" NOT INDEXED WHERE rowid BETWEEN ? AND ? ORDER BY rowid {order}'
-        try:
-            for rowid, *values in self._execute(asked, low, high):
-                # If a row is out of order, it or the row before it belongs to another table or position.
-                if not low <= rowid <= high or (held is not None and (rowid <= held[0]) == (order == "ASC")):
-                    return last, True
-                if held is not None:
-                    last = held[0]
-                    yield held[1]
-                held = (rowid, tuple(values))
-        except sqlite3.DatabaseError:
-            if held is not None:
-                last = held[0]
-                yield held[1]
-            return last, True
-        if held is not None:
-            yield held[1]
-        return last, False
-
-    def _execute(self, asked: str, *given: int) -> Iterator[tuple[Any, ...]]:
+    def _execute(self, asked: str) -> Iterator[tuple[Any, ...]]:
         number = 0
         try:
-            for row in self._connection.execute(asked, given):
+            for row in self._connection.execute(asked):
                 number += 1
                 yield row
         except sqlite3.DatabaseError:
-            yield from self._connection.execute(f"{asked} LIMIT 1 OFFSET {number}", given)
+            # Python reads a row ahead, and loses the last one before the damage.
+            yield from self._connection.execute(f"{asked} LIMIT 1 OFFSET {number}")
             raise
 
-    def _last_rowid(self, table: str, low: int) -> int:
-        for index in self._connection.execute(f'PRAGMA index_list("{table}")').fetchall():
-            # A partial index is refused.
+    def _rows_by_id(self, asked: str, last: int) -> Iterator[Values]:
+        number = 0
+        while number <= last + _IDS_BEYOND:
+            number += 1
             with suppress(sqlite3.DatabaseError):
-                asked = f'SELECT max(rowid) FROM "{table}" INDEXED BY "{index[1]}"'
-                if (last := self._connection.execute(asked).fetchone()[0]) is not None:
-                    return int(last)
-        return low + _IDS_BEYOND
-
-    def _read_by_key(self, shape: TableShape, what: str) -> Iterator[Values]:
-        last: Values | None = None
-        for order in ("ASC", "DESC"):
-            names = ", ".join(f'"{shape.names[place]}" {order}' for place in shape.key)
-            try:
-                for values in self._execute(f'SELECT {what} FROM "{shape.table}" ORDER BY {names}'):
-                    key = tuple(values[place] for place in shape.key)
-                    if order == "DESC" and key == last:
-                        return
-                    last = key if order == "ASC" else last
-                    yield tuple(values)
-            except sqlite3.DatabaseError:
-                self._hurt.add(shape.table)
-            else:
-                return
+                row = self._connection.execute(asked, (number,)).fetchone()
+                if row is not None and row[0] == number:
+                    last = max(last, number)
+                    yield row[1:]

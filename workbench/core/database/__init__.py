@@ -1,9 +1,9 @@
 """The database: one file, opened safely, its schema, and the tables shared by all packages.
 
 connection: opening, and transactions that begin immediately. failures: SQLite errors as messages. schema: schema.sql,
-the tables of every version. migrations: creation and upgrades. schema_check: foreign and changed objects. place,
+the tables, and foreign and changed objects. migrations: creation and upgrades. place,
 generation, looking: file identity, copy identity, read-only access. backup: verified copies, and replacing a database
 by one. events, states, people: annotators and their labels. sets:
 frozen sets. selection: conditions as SQL. foreign: reading an untrusted database. values, hashes: timestamps, JSON and
-integers in columns; integrity of texts and labels.
+integers in columns; integrity of texts and labels. journal: label events as lines of a file.
 """

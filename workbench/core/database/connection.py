@@ -14,7 +14,7 @@ from contextvars import copy_context
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from workbench.core.database import migrations
+from workbench.core.database import events, journal, migrations
 from workbench.core.database.failures import explained, roll_back
 from workbench.core.database.place import (
     ENDS,
@@ -182,9 +182,11 @@ class Database:
             _begin(connection, take, patient=patient)
             try:
                 self._require_same_schema(connection)
+                last = events.last_id(connection)
                 yield connection
                 self.require_place()
-                connection.execute("COMMIT")
+                with journal.appended(connection, self.path, last):
+                    connection.execute("COMMIT")
             except BaseException:
                 roll_back(connection)
                 raise
@@ -199,7 +201,7 @@ class Database:
             return
         counter = migrations.changes_to_schema(connection)
         if counter != self._schema:
-            migrations.require_ours(connection, self.path, migrations.latest_version())
+            migrations.require_ours(connection, self.path)
             self._schema = counter
 
     def write_back(self) -> None:
@@ -231,7 +233,7 @@ class Database:
         """
         if not target.name or (target.exists() and not target.is_file()):
             raise StoreError(f"{target} is not a regular file.", "Name another file.")
-        own = [Path(f"{self.path.resolve()}{end}") for end in ("", "-wal", "-shm", "-journal")]
+        own = [*(Path(f"{self.path.resolve()}{end}") for end in ENDS), journal.path_of(self.path)]
         linked = target.exists() and any(file.exists() and target.samefile(file) for file in own)
         place = target.resolve()
         if linked or place in own or cache_folder(self.path) in (place, *place.parents):

@@ -258,8 +258,10 @@ def undo_event(event: LabelEvent, earlier: LabelEvent | None, created_at: str) -
     )
 
 
-def all_events(connection: sqlite3.Connection) -> Iterator[LabelEvent]:
-    return (_event(row) for row in connection.execute(f"SELECT {COLUMNS} FROM label_events ORDER BY id"))
+def all_events(connection: sqlite3.Connection, after: int = 0, last: int = 2**63 - 1) -> Iterator[LabelEvent]:
+    """Yield the events with row ids above ``after`` and up to ``last``, in the order in which they were stored."""
+    asked = f"SELECT {COLUMNS} FROM label_events WHERE id > ? AND id <= ? ORDER BY id"
+    return map(_event, connection.execute(asked, (after, last)))
 
 
 def was_revealed(

@@ -38,12 +38,7 @@ def opened(path: Path, tables: Collection[str]) -> Iterator[sqlite3.Connection]:
     with opened_read_only(path) as database:
         connection = database.reader()
         connection.execute("PRAGMA cell_size_check = ON")
-        version = migrations.checked_version(connection, path)
-        migrations.require_ours(connection, path, version)
-        if version < migrations.latest_version():
-            raise StoreError(
-                f"{path} was written by an older workbench.", f"Bring it up to date first: {Command(f'status {path}')}"
-            )
+        migrations.require_current(connection, path, f"Bring it up to date first: {Command(f'status {path}')}")
         connection.set_authorizer(_authorizer(tables))
         yield connection
 

@@ -110,21 +110,12 @@ def open_read_only(path: Path, why: str) -> ReadOnlyDatabase:
         require_usable(path)
         database = ReadOnlyDatabase(path, why=why)
         try:
-            _require_current(database.reader(), path)
+            copy = Command(f"backup {shlex.quote(str(path))} COPY")
+            migrations.require_current(database.reader(), path, f"Make a copy and open that one: {copy}")
         except BaseException:
             database.close()
             raise
     return database
-
-
-def _require_current(connection: sqlite3.Connection, path: Path) -> None:
-    version = migrations.checked_version(connection, path)
-    migrations.require_ours(connection, path, version)
-    if version != migrations.latest_version():
-        raise StoreError(
-            f"{path} has schema version {version} and can't be migrated, because it is read-only.",
-            f"Make a copy and open that one: {Command(f'backup {shlex.quote(str(path))} COPY')}",
-        )
 
 
 def _file_state(path: Path) -> _FileState:

@@ -1,8 +1,7 @@
 """A database's schema version: creates databases, checks their version, and migrates older ones to the newest version.
 
-The version is in ``PRAGMA user_version``; the names of applied migrations are in a table like that of sqlite-utils. A
-database from a newer program, or from before the first release, is rejected unchanged; any other older one is backed
-up, then migrated in one transaction.
+The version is in ``PRAGMA user_version``. A database from a newer program, or from before the first release, is
+rejected unchanged; any other older one is backed up, then migrated in one transaction.
 """
 
 from __future__ import annotations
@@ -10,66 +9,34 @@ from __future__ import annotations
 import os
 import shlex
 import sqlite3
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable
 from contextlib import closing
-from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from workbench.core.database import generation, schema, schema_check
+from workbench.core.database import generation, journal, schema
 from workbench.core.database.place import LOGS, require_bytes
-from workbench.core.database.schema import SchemaPart
-from workbench.core.database.schema_check import NAMES, quoted
+from workbench.core.database.schema import SchemaPart, quoted
 from workbench.core.errors import Command, SchemaError, StoreError
 from workbench.core.files import part_folder, remove_leftovers
 
 Connection = sqlite3.Connection
-MIGRATIONS: tuple[str, ...] = (
-    "_m001_initial",
-    "_m002_rules_and_cache",
-    "_m003_model_calls",
-    "_m004_labelling",
-    "_m005_analysis",
-    "_m006_code",
-    "_m007_sets",
-    "_m008_amended",
-    "_m009_guarded",
-    "_m010_digests",
-    "_m011_tests_apart",
-    "_m012_call_batches",
-    "_m013_trainings",
-    "_m014_clusters",
-    "_m015_known_wordings",
-    "_m016_not_run",
-)
-"""Names of the migrations, as listed in the table of applied migrations; a name's position (from 1) is its version."""
 OLDEST: Final = 16
 """The oldest version that is read; those before it were never released."""
+FILLS: Final[tuple[tuple[Callable[[Connection], object], ...], ...]] = ()
+"""For each later version the functions that fill its new columns and tables; they run without triggers and views."""
 APPLICATION_ID: Final = 0x57424E43
 """Marks a file as a workbench database (``PRAGMA application_id``)."""
-_TABLE_OF_NAMES: Final = (
-    f"""CREATE TABLE IF NOT EXISTS "{NAMES}" (
-   "id" INTEGER PRIMARY KEY,
-   "migration_set" TEXT,
-   "name" TEXT,
-   "applied_at" TEXT
-)""",
-    f"""CREATE UNIQUE INDEX IF NOT EXISTS "idx_{NAMES}_migration_set_name"
-    ON "{NAMES}" ("migration_set", "name")""",
-)
-"""The statement that creates the table of applied migrations; it is that of sqlite-utils, which made it in older
-versions.
-"""
 _MAX_SHOWN: Final = 3
 """Most differences named in a message."""
 
 
 def latest_version() -> int:
-    return len(MIGRATIONS)
+    return OLDEST + len(FILLS)
 
 
-# -- Templates of empty databases, each made once per process; a new database is a copy of one.
+# -- The template of an empty database, made once per process; a new database is a copy of it.
 
 
 class SchemaTemplate(NamedTuple):
@@ -80,58 +47,39 @@ class SchemaTemplate(NamedTuple):
         connection.deserialize(self.content)
         return connection
 
-    def write(self, path: Path) -> None:
-        """Create a database from the template, with new random values; the file must not exist yet."""
-        with closing(self.in_memory()) as made:
-            made.execute("BEGIN IMMEDIATE")
-            _draw(made)
-            made.execute("COMMIT")
-            address = f"{path.absolute().as_uri()}?mode=rwc"
-            with closing(sqlite3.connect(address, uri=True, isolation_level=None)) as file:
-                made.backup(file)
-                file.execute("PRAGMA journal_mode = WAL")
 
-
-def make(path: Path, version: int) -> None:
-    """Create an empty database with the tables of a version."""
-    template(version).write(path)
-
-
-def template(version: int) -> SchemaTemplate:
-    return _template(schema.parts(version), tuple(MIGRATIONS[:version]))
-
-
-@lru_cache(maxsize=8)
-def _template(parts: tuple[SchemaPart, ...], names: tuple[str, ...]) -> SchemaTemplate:
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        connection.execute("BEGIN IMMEDIATE")
-        for part in parts:
-            connection.execute(part.sql)
-        _record_migrations(connection, names, None)
-        connection.execute("COMMIT")
-        return SchemaTemplate(connection.serialize())
+def make(path: Path) -> None:
+    """Create an empty database, with new random values; the file must not exist yet."""
+    with closing(template().in_memory()) as made:
+        made.execute("BEGIN IMMEDIATE")
+        _draw(made)
+        made.execute("COMMIT")
+        address = f"{path.absolute().as_uri()}?mode=rwc"
+        with closing(sqlite3.connect(address, uri=True, isolation_level=None)) as file:
+            made.backup(file)
+            file.execute("PRAGMA journal_mode = WAL")
 
 
 def _draw(connection: Connection) -> None:
     connection.execute("INSERT INTO secrets (id, secret) VALUES (1, randomblob(32))")
     connection.execute(f"INSERT INTO changes (run_id, first_id, last_id) VALUES (NULL, 0, {2**63 - 1})")
     generation.rename_database(connection)
-    connection.execute(f"UPDATE {NAMES} SET applied_at = ?", (_applied_at(),))
 
 
-def _record_migrations(connection: Connection, names: Sequence[str], at: str | None) -> None:
-    for statement in _TABLE_OF_NAMES:
-        connection.execute(statement)
-    connection.executemany(
-        f"INSERT OR IGNORE INTO {NAMES} (migration_set, name, applied_at) VALUES ('workbench', ?, ?)",
-        [(name, at) for name in names],
-    )
-    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    connection.execute(f"PRAGMA user_version = {len(names)}")
+def template() -> SchemaTemplate:
+    return _template(schema.parts(), latest_version())
 
 
-def _applied_at() -> str:
-    return str(datetime.now(UTC))
+@lru_cache(maxsize=8)
+def _template(parts: tuple[SchemaPart, ...], version: int) -> SchemaTemplate:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        for part in parts:
+            connection.execute(part.sql)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {version}")
+        connection.execute("COMMIT")
+        return SchemaTemplate(connection.serialize())
 
 
 # -- Opening: created if missing, checked, and upgraded.
@@ -158,7 +106,8 @@ def bring_up_to_date(path: Path, *, keep_copy: bool = True) -> int:
     try:
         connection.execute("BEGIN DEFERRED")
         version = checked_version(connection, path)
-        require_ours(connection, path, version)
+        if version == latest_version():
+            require_ours(connection, path)
         counter = changes_to_schema(connection)
         connection.execute("COMMIT")
         if version == latest_version():
@@ -166,7 +115,7 @@ def bring_up_to_date(path: Path, *, keep_copy: bool = True) -> int:
         if keep_copy:
             _keep_copy(connection, path)
         connection.execute("PRAGMA journal_mode = WAL")
-        migrate(connection, path, latest_version())
+        _migrate(connection, path)
         return changes_to_schema(connection)
     finally:
         connection.close()
@@ -179,8 +128,14 @@ def _create_complete(path: Path) -> None:
                 f"{path} is missing, but its log {log.name} exists: the file was moved or deleted.",
                 "Put it back. For a new database choose another name, or move the log away; it may contain labels.",
             )
+    if (labels := journal.path_of(path)).exists():
+        raise StoreError(
+            f"{path} is missing, but its journal of labels {labels.name} exists: the file was moved or deleted.",
+            f"To rebuild the labels: {Command(f'rescue {shlex.quote(str(path))} NEW.db')}. For a new database choose "
+            "another name, or move the journal away.",
+        )
     with part_folder(path) as part:
-        make(part / path.name, latest_version())
+        make(part / path.name)
         if [found.name for found in part.iterdir()] != [path.name]:
             # Full disk: the content is still in the log, which is not renamed with the file.
             raise StoreError(f"{path}: the disk is full.", "Make room on it, then try again.", "space")
@@ -205,14 +160,14 @@ def changes_to_schema(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA main.schema_version").fetchone()[0])
 
 
-def require_ours(connection: sqlite3.Connection, path: Path, version: int) -> None:
-    """Check that a database's tables, indexes, views and triggers are those of a version, with no other triggers or
+def require_ours(connection: sqlite3.Connection, path: Path) -> None:
+    """Check that a database's tables, indexes, views and triggers are the program's, with no other triggers or
     indexes on them.
 
     Raises:
         SchemaError: The schema differs.
     """
-    wrong = [difference.what for difference in schema_check.differences(connection, version) if not difference.harmless]
+    wrong = [difference.what for difference in schema.differences(connection) if not difference.harmless]
     if wrong:
         more = f", and {len(wrong) - _MAX_SHOWN} more" if len(wrong) > _MAX_SHOWN else ""
         raise SchemaError(
@@ -221,8 +176,8 @@ def require_ours(connection: sqlite3.Connection, path: Path, version: int) -> No
         )
 
 
-def _dangling_reference(connection: Connection, version: int) -> tuple[str, str] | None:
-    for table in (part.name for part in schema.parts(version) if part.kind == "table"):
+def _dangling_reference(connection: Connection) -> tuple[str, str] | None:
+    for table in (part.name for part in schema.parts() if part.kind == "table"):
         row = connection.execute(f"PRAGMA foreign_key_check({table})").fetchone()
         if row is not None:
             return table, row[2]
@@ -248,6 +203,19 @@ def checked_version(connection: sqlite3.Connection, path: Path) -> int:
         raise StoreError(f"{path} is an SQLite file, but not a workbench database.", "Name another file.")
     require_known(str(path), version)
     return version
+
+
+def require_current(connection: Connection, path: Path, hint: str) -> None:
+    """Check that a database has the newest version and the program's schema.
+
+    Raises:
+        SchemaError: Its tables, views or triggers are not the program's.
+        StoreError: It is not a workbench database, or has another version.
+    """
+    version = checked_version(connection, path)
+    if version != latest_version():
+        raise StoreError(f"{path} has schema version {version} and can't be migrated, because it is read-only.", hint)
+    require_ours(connection, path)
 
 
 def require_known(name: str, version: int) -> None:
@@ -280,86 +248,66 @@ def _keep_copy(connection: sqlite3.Connection, path: Path) -> None:
         give_name(part / copy.name, copy)
 
 
-# -- Migrating: schema objects are recreated in their current form, then new columns and tables are filled.
+# -- Migrating: tables that differ are made anew, with their rows; triggers and views are made anew in any case.
 
 
-def migrate(connection: Connection, path: Path, version: int) -> None:
-    """Upgrade an older database to a version, in one transaction.
+def _migrate(connection: Connection, path: Path) -> None:
+    """Upgrade an older database in one transaction.
 
     Raises:
         SchemaError: The migrated schema is not the program's.
         StoreError: After the migration a row refers to a missing row.
     """
-    # Foreign keys may be rebuilt by a migration; they are checked before it is committed.
+    # Foreign keys are checked before it is committed.
     connection.execute("PRAGMA foreign_keys = OFF")
     # With this setting, views of other programs continue to refer to the table's name.
     connection.execute("PRAGMA legacy_alter_table = ON")
     with connection:
         connection.execute("BEGIN IMMEDIATE")
         older: int = connection.execute("PRAGMA user_version").fetchone()[0]
-        _recreate_schema(connection, older, version)
-        _record_migrations(connection, MIGRATIONS[:version], _applied_at())
-        if (found := _dangling_reference(connection, version)) is not None:
+        _recreate_schema(connection, older)
+        connection.execute(f"PRAGMA user_version = {latest_version()}")
+        if (found := _dangling_reference(connection)) is not None:
             raise StoreError(
                 f"{path}: a row of {found[0]} refers to one of {found[1]} that is missing.",
                 f"Nothing was changed. What else is wrong: {Command(f'doctor {shlex.quote(str(path))}')}",
             )
-        require_ours(connection, path, version)
+        require_ours(connection, path)
 
 
-def _recreate_schema(connection: Connection, older: int, newer: int) -> None:
-    before, after = schema.parts(older), schema.parts(newer)
+def _recreate_schema(connection: Connection, older: int) -> None:
+    parts = schema.parts()
     # Triggers are dropped first, so that they don't act on moved rows.
-    for part in before:
+    for part in parts:
         if part.kind in ("trigger", "view"):
-            connection.execute(f"DROP {part.kind} {part.name}")
-    anew, ours = _recreated_tables(before, after), {part.name for part in before}
-    others = [sql for table in anew for sql in _set_aside(connection, table, ours)]
+            connection.execute(f"DROP {part.kind} IF EXISTS {part.name}")
+    stored = dict(connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall())
+    for part in parts:
+        if part.name in stored and stored[part.name].split() != part.sql.split():
+            _recreate_table(connection, part)
     there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
-    for part in after:
-        if part.kind == "table" and part.name in there:
-            for column in (definition for since, definition in part.later if since > older):
-                connection.execute(f"ALTER TABLE {part.name} ADD COLUMN {column}")
-        elif part.kind in ("table", "index") and part.name not in there:
+    for part in parts:
+        if part.kind in ("table", "index") and part.name not in there:
             connection.execute(part.sql)
-    for table in anew:
-        old = _old_name(table)
-        columns = ", ".join(row[1] for row in connection.execute(f"PRAGMA table_info({old})"))
-        # The order of rows is preserved, because it is the order in which events arrived.
-        connection.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM {old} ORDER BY rowid")
-        connection.execute(f"DROP TABLE {old}")
-    for sql in others:
-        connection.execute(sql)
-    for version in range(older + 1, newer + 1):
-        for fill in FILLS.get(version, ()):
+    for fills in FILLS[older - OLDEST :]:
+        for fill in fills:
             fill(connection)
-    for part in after:
+    for part in parts:
         if part.kind in ("trigger", "view"):
             connection.execute(part.sql)
 
 
-def _recreated_tables(before: Sequence[SchemaPart], after: Sequence[SchemaPart]) -> list[str]:
-    tables = {part.name: part for part in before if part.kind == "table"}
-    return [part.name for part in after if part.name in tables and part.first != tables[part.name].first]
-
-
-def _old_name(table: str) -> str:
-    return f"old_{table}"
-
-
-def _set_aside(connection: Connection, table: str, ours: Container[str]) -> list[str]:
+def _recreate_table(connection: Connection, part: SchemaPart) -> None:
+    table, old = part.name, f"old_{part.name}"
     asked = "SELECT name, sql FROM sqlite_master WHERE tbl_name = ? AND type = 'index' AND sql IS NOT NULL"
-    others = []
-    for name, sql in connection.execute(asked, (table,)).fetchall():
-        if name in ours:
-            connection.execute(f"DROP INDEX {quoted(name)}")
-        else:
-            others.append(sql)
-    connection.execute(f"ALTER TABLE {table} RENAME TO {_old_name(table)}")
-    return others
-
-
-FILLS: Final[dict[int, tuple[Callable[[Connection], object], ...]]] = {}
-"""Functions that fill the new columns and tables of a version, in order, by version. They run without triggers and
-views.
-"""
+    indexes = connection.execute(asked, (table,)).fetchall()
+    for name, _ in indexes:
+        connection.execute(f"DROP INDEX {quoted(name)}")
+    connection.execute(f"ALTER TABLE {table} RENAME TO {old}")
+    connection.execute(part.sql)
+    columns = ", ".join(row[1] for row in connection.execute(f"PRAGMA table_info({old})"))
+    # The order of rows is preserved, because it is the order in which events arrived.
+    connection.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM {old} ORDER BY rowid")
+    connection.execute(f"DROP TABLE {old}")
+    for _, sql in indexes:
+        connection.execute(sql)

@@ -1,23 +1,19 @@
-"""The parts of the schema (tables, indexes, views, triggers), read from ``schema.sql`` for each version."""
+"""The parts of the schema (tables, indexes, views, triggers), read from ``schema.sql``, and what differs from them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
 from functools import lru_cache
 from pathlib import Path
-from sqlite3 import Connection, complete_statement
-from sys import maxsize
 from typing import Final, NamedTuple
 
-_SINCE: Final = "-- since "
-_COLUMN: Final = "    , "
-"""Prefix of the line of a column that was added later."""
-_MADE: Final = re.compile(r"CREATE (?:UNIQUE )?(TABLE|INDEX|VIEW|TRIGGER) (\w+)")
+_PART: Final = re.compile(
+    r"^(CREATE (?:UNIQUE )?(TABLE|INDEX|VIEW|TRIGGER) (\w+).*?);$(?=\n(?:\n|CREATE|--|\Z)|\Z)", re.M | re.S
+)
 _LARGE: Final = ("questions_subtype", "completions_key", "completions_question")
-
-_Lines = Sequence[tuple[int, str]]
-"""The version that added each line (0 if unmarked), and its text."""
 
 
 class SchemaPart(NamedTuple):
@@ -26,15 +22,15 @@ class SchemaPart(NamedTuple):
     Attributes:
         kind: The type in SQLite's schema table.
         sql: The statement that creates it.
-        first: The statement without the columns that later versions added.
-        later: The columns that later versions added, each as (version, definition).
     """
 
     kind: str
     name: str
     sql: str
-    first: str
-    later: tuple[tuple[int, str], ...]
+
+
+def parts() -> tuple[SchemaPart, ...]:
+    return _parts(text())
 
 
 @lru_cache
@@ -42,58 +38,88 @@ def text() -> str:
     return Path(__file__).with_name("schema.sql").read_text(encoding="utf-8")
 
 
-def parts(version: int = maxsize) -> tuple[SchemaPart, ...]:
-    return _read_parts(text(), version)
+@lru_cache(maxsize=8)
+def _parts(schema: str) -> tuple[SchemaPart, ...]:
+    return tuple(SchemaPart(kind.lower(), name, sql) for sql, kind, name in _PART.findall(schema))
 
 
-def drop_large_indexes(connection: Connection) -> None:
+def drop_large_indexes(connection: sqlite3.Connection) -> None:
     """Drop the indexes of the data tables: building them after inserting the first rows is faster."""
     for name in _LARGE:
         connection.execute(f"DROP INDEX {name}")
 
 
-def build_large_indexes(connection: Connection) -> None:
+def build_large_indexes(connection: sqlite3.Connection) -> None:
     for part in parts():
         if part.name in _LARGE:
             connection.execute(part.sql)
 
 
-@lru_cache(maxsize=8)
-def _read_parts(schema: str, version: int) -> tuple[SchemaPart, ...]:
-    return tuple(
-        _make_part([line for line in lines if line[0] <= version])
-        for since, lines in _statements(schema)
-        if since <= version
-    )
+# -- Differences between a database's schema and the program's. A trigger or view is ours by its text, a table by its
+# columns, and an index by its name.
 
 
-def _statements(schema: str) -> Iterator[tuple[int, _Lines]]:
-    since, lines = 0, list[tuple[int, str]]()
-    for line in schema.splitlines():
-        if line.startswith("--") and not line.startswith(_SINCE):
+_NAMES: Final = "_sqlite_migrations"
+"""A table that older workbenches made."""
+
+
+class Difference(NamedTuple):
+    """A difference between a schema and the program's.
+
+    Attributes:
+        what: Description: ``"trigger 'x' is not workbench's"``.
+        sql: The SQL text of the object in the database, if it has one.
+        harmless: Whether it affects at most the speed, not the data that is read and written.
+    """
+
+    kind: str
+    name: str
+    what: str
+    sql: str | None = None
+    harmless: bool = False
+
+
+def differences(connection: sqlite3.Connection) -> list[Difference]:
+    """Return the differences from the program's schema, the most serious first."""
+    return sorted(_differences(connection, parts()), key=lambda difference: difference.harmless)
+
+
+def _differences(connection: sqlite3.Connection, parts: tuple[SchemaPart, ...]) -> Iterator[Difference]:
+    stored = connection.execute("SELECT type, name, tbl_name, sql FROM main.sqlite_master ORDER BY type, name")
+    others = {(kind, name): (table, sql) for kind, name, table, sql in stored if not name.startswith("sqlite_")}
+    for part in parts:
+        called = f"{part.kind} {part.name}"
+        _, sql = others.pop((part.kind, part.name), (None, None))
+        if sql is None:
+            slower = part.sql.startswith("CREATE INDEX")
+            yield Difference(part.kind, part.name, f"{called} is missing", harmless=slower)
+        elif not _is_ours(connection, part, sql):
+            yield Difference(part.kind, part.name, f"{called} is not as workbench makes it", sql)
+    ours = {part.name for part in parts}
+    for (kind, name), (table, sql) in others.items():
+        if kind != "trigger" and table == _NAMES:
             continue
-        said, _, version = line.partition(_SINCE)
-        came, said = int(version or 0), said.rstrip()
-        if lines or said:
-            lines.append((came, said))
-        elif came:
-            since = came
-        if said.endswith(";") and complete_statement("\n".join(said for _, said in lines)):
-            yield since, lines
-            since, lines = 0, []
+        harmful = kind == "trigger" or (table in ours and sql.startswith("CREATE UNIQUE"))
+        yield Difference(kind, name, f"{kind} {shown(name)} is not workbench's", sql, harmless=not harmful)
 
 
-def _make_part(lines: _Lines) -> SchemaPart:
-    whole, first = (
-        "\n".join(said for came, said in lines if every or not _is_column(came, said)).removesuffix(";")
-        for every in (True, False)
-    )
-    made = _MADE.match(whole)
-    if made is None:
-        raise ValueError(whole)
-    later = tuple((came, said.removeprefix(_COLUMN)) for came, said in lines if _is_column(came, said))
-    return SchemaPart(made[1].lower(), made[2], whole, first, later)
+def _is_ours(connection: sqlite3.Connection, part: SchemaPart, sql: str) -> bool:
+    # Migrations and versions of SQLite differ in white space.
+    if part.kind == "index" or "".join(sql.split()) == "".join(part.sql.split()):
+        return True
+    if part.kind != "table":
+        return False
+    asked = f"PRAGMA table_xinfo({part.name})"
+    with closing(sqlite3.connect(":memory:")) as made:
+        made.execute(part.sql)
+        return connection.execute(asked).fetchall() == made.execute(asked).fetchall()
 
 
-def _is_column(came: int, said: str) -> bool:
-    return came > 0 and said.startswith(_COLUMN)
+def shown(name: str) -> str:
+    """Return a name in a database for a message: unchanged if it is an ASCII identifier, else quoted and escaped."""
+    return name if name.isascii() and name.isidentifier() else repr(name)
+
+
+def quoted(name: str) -> str:
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"'

@@ -1,9 +1,7 @@
 -- The tables, views and triggers of a database, as the newest version has them; `schema.py` reads this.
 --
--- What version N brought says so: `-- since N` at the end of a line, or above a statement. The lines of older versions
--- are what a database of theirs has. A column that came later has a line of its own, which begins with its comma: to an
--- older table it is added as it stands there; a table of which anything else is new is made anew, with its rows.
--- Lines without a mark are of version 16, the oldest that is read.
+-- A table that differs in an older database is made anew from here, with its rows; triggers, views and missing indexes
+-- are made anew too.
 --
 -- Long text stands apart from the columns that are scanned. States are derived from events, and may be recomputed at
 -- any time. What people said, decided and froze is append-only: triggers refuse UPDATE, DELETE and the REPLACE that

@@ -75,7 +75,6 @@ NEVER: Final[dict[str, str]] = {
     "bundle_pass": "what an archive of a bundle holds is not a bundle any more",
     "event_seals": "as bundle_pass",
     "generation": "which copy of the database a file is",
-    "_sqlite_migrations": "made with the tables",
 }
 """Tables that are never archived, with reasons."""
 

@@ -19,6 +19,7 @@ from msgspec import Struct, structs
 
 from workbench.core.database import events, people, states
 from workbench.core.database.events import Connection
+from workbench.core.database.journal import subject_place
 from workbench.core.errors import Command, UsageError, opt
 from workbench.core.item import Refusal
 from workbench.core.label import Task
@@ -268,7 +269,7 @@ def _open_slots(project: Project, desk: _ReviewerItem) -> None:
             f"{_NEW_SLOTS} annotators must label it again, and there {'is' if len(team) == 1 else 'are'} {len(team)}.",
             f"Add people: {Command('annotators DB add NAME…')}",
         )
-    place = label_lines.subject_place(desk.connection, "correctness", desk.completion)
+    place = subject_place(desk.connection, "correctness", desk.completion)
     conditions = tuple(Condition(field, "=", value) for field, value in place._asdict().items())
     crew = Team(annotators=team, adjudicator=None, caps={})
     opened = open_batch(desk.connection, crew, per_item=_NEW_SLOTS, selection=Selection(conditions))
@@ -298,7 +299,7 @@ def current_reviews(project: Project) -> list[CurrentReview]:
 
 
 def line_of(connection: Connection, review: Review) -> ReviewLine:
-    place = label_lines.subject_place(connection, "correctness", review.completion)
+    place = subject_place(connection, "correctness", review.completion)
     names = ("uuid", "kind", "reviewer", "created_at", "gold", "verifier", "category", "queue", "note", "supersedes")
     return ReviewLine(**place._asdict(), **{name: getattr(review, name) for name in names})
 

@@ -20,7 +20,7 @@ from workbench.care.store import anatomy
 from workbench.core.database import migrations, place, schema
 from workbench.core.database.connection import Database
 from workbench.core.database.looking import open_read_only
-from workbench.core.database.schema_check import differences
+from workbench.core.database.schema import differences
 from workbench.core.errors import StoreError
 from workbench.core.project import open_project
 
@@ -146,10 +146,10 @@ MODELS = "CREATE TABLE models (\n    id INTEGER PRIMARY KEY,\n    name TEXT NOT 
 
 def test_an_older_database_is_copied_then_migrated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = make_project(tmp_path, numbered(2, model="m")).path
-    newer(monkeypatch, MODELS, f"{MODELS}    , colour TEXT  {{}}\n")
+    newer(monkeypatch, MODELS, f"{MODELS}    , colour TEXT\n")
     database = Database(path)
     assert database.reader().execute("SELECT name, colour FROM models").fetchall() == [("m", None)]
-    latest = len(migrations.MIGRATIONS)
+    latest = migrations.latest_version()
     with closing(sqlite3.connect(path.with_name(f"p.db.before-version-{latest}"))) as copy:
         assert copy.execute("PRAGMA user_version").fetchone() == (latest - 1,)
         assert copy.execute("SELECT count(*) FROM completions").fetchone() == (2,)
@@ -158,9 +158,8 @@ def test_an_older_database_is_copied_then_migrated(tmp_path: Path, monkeypatch: 
 @pytest.mark.parametrize("version", range(1, migrations.OLDEST))
 def test_versions_that_were_never_released_are_refused(tmp_path: Path, version: int) -> None:
     path = tmp_path / "old.db"
-    migrations.make(path, migrations.OLDEST)
+    migrations.make(path)
     with closing(sqlite3.connect(path)) as raw:
-        raw.execute("DELETE FROM _sqlite_migrations WHERE id > ?", (version,))
         raw.execute(f"PRAGMA user_version = {version}")
         raw.commit()
     content, home = path.read_bytes(), make_project(tmp_path)
@@ -199,7 +198,7 @@ def test_events_outlive_their_table_that_is_made_anew(tmp_path: Path, monkeypatc
         assert _tables(migrated.database) == _tables(made)
         assert _objects(migrated.database) == _objects(made)
         reader = migrated.database.reader()
-        assert differences(reader, migrations.latest_version()) == []
+        assert differences(reader) == []
         assert anatomy.references(reader).ok
         assert reader.execute("SELECT * FROM label_events").fetchall() == before
         with migrated.database.write("full") as connection:
@@ -274,7 +273,7 @@ def test_what_has_a_name_that_a_migration_needs_is_named_and_nothing_changes(
         raw.execute(statement)
         before = list(raw.iterdump())
     newer_events(monkeypatch)
-    newer(monkeypatch, MODELS, f"{{}}\nCREATE TABLE more (id INTEGER PRIMARY KEY) STRICT;\n{MODELS}")
+    newer(monkeypatch, MODELS, f"CREATE TABLE more (id INTEGER PRIMARY KEY) STRICT;\n{MODELS}")
     with pytest.raises(StoreError, match=name):
         Database(path)
     with closing(sqlite3.connect(path)) as raw:
@@ -302,7 +301,7 @@ def test_a_migration_that_fails_leaves_the_database_as_it_was(tmp_path: Path, mo
     path = make_project(tmp_path, numbered(2)).path
     with monkeypatch.context() as patch:
         nowhere = "INSERT INTO nowhere VALUES (1)"
-        newer(patch, MODELS, f"{MODELS}    , half TEXT  {{}}\n", lambda connection: connection.execute(nowhere))
+        newer(patch, MODELS, f"{MODELS}    , half TEXT\n", lambda connection: connection.execute(nowhere))
         with pytest.raises(StoreError, match="nowhere"):
             Database(path)
     columns = [row[1] for row in Database(path).reader().execute("PRAGMA table_info(models)")]

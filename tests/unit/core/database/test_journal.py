@@ -1,0 +1,236 @@
+"""The journal of labels: every committed label event has a line, which alone restores it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from tests.helpers import make_project, numbered
+from tests.unit.labelling.test_history import KINDS
+from workbench.care.backups import diagnosis
+from workbench.care.rescuing import rescue
+from workbench.core.database import events, journal, people
+from workbench.core.errors import StoreError
+from workbench.core.label import EventKind, LabelEvent
+from workbench.core.project import Project, open_project
+from workbench.labelling import ledger
+from workbench.labelling.labels import import_labels
+
+
+def event_of_kind(kind: EventKind, person: int, subject: int = 2) -> LabelEvent:
+    says = kind in ("label", "adjudication", "repeat", "check")
+    return LabelEvent(
+        uuid=events.new_uuid(),
+        kind=kind,
+        task="correctness",
+        subject=subject,
+        annotator=person,
+        created_at=people.now(),
+        round=2 if kind == "reopen" else 1,
+        verdict="unsuitable" if kind == "exclusion" else "correct" if says else None,
+        exclusion_reason="proof" if kind == "exclusion" else None,
+        flagged=kind == "flag",
+        tags=("guessed",) if says else (),
+        note=None if kind == "reveal" else "because ∑\n\x1b[31m",
+        content_hash=b"\0\xff" * 8,
+        keys=3,
+        merged=kind == "adjudication",
+    )
+
+
+def give(project: Project, *kinds: EventKind) -> list[LabelEvent]:
+    """Record an event of each kind, each in a transaction."""
+    given = []
+    for kind in kinds:
+        with project.database.write("full") as connection:
+            given.append(event_of_kind(kind, people.add(connection, "ann")))
+            ledger.record(connection, given[-1])
+    return given
+
+
+def stored(path: Path) -> list[LabelEvent]:
+    project = open_project(path)
+    try:
+        return list(events.all_events(project.database.reader()))
+    finally:
+        project.close()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return make_project(tmp_path, numbered(4))
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "answer"])
+def test_an_event_of_each_kind_comes_back_from_the_journal_alone(project: Project, kind: EventKind) -> None:
+    (given,) = give(project, kind)
+    project.close()
+    project.path.write_bytes(os.urandom(100_000))
+    found = rescue(project.path, project.path.with_name("new.db"))
+    assert stored(project.path.with_name("new.db")) == [given]
+    assert not found.is_whole
+    assert "labels are lost" not in str(found.notes)
+    rescued = open_project(project.path.with_name("new.db"))
+    item = "SELECT dataset, question_id, completion_id FROM items"
+    assert rescued.database.reader().execute(item).fetchall() == [("sample", "q0", "c1")]
+    rescued.close()
+    assert [finding for finding in diagnosis(rescued.path) if not finding.ok] == []
+
+
+def test_without_the_file_and_beside_the_import_the_labels_come_back(project: Project, tmp_path: Path) -> None:
+    given = give(project, "label", "flag")
+    project.close()
+    project.path.unlink()
+    rescue(project.path, tmp_path / "new.db")
+    assert stored(tmp_path / "new.db") == given
+    # Or into the imported data, for the journal is a label file with history.
+    (tmp_path / "again").mkdir()
+    again = make_project(tmp_path / "again", numbered(4))
+    assert import_labels(again, journal.path_of(project.path)).imported == 2
+    assert import_labels(again, journal.path_of(project.path)).unchanged == 2
+    # A project in place of one that has labels would mix them.
+    with pytest.raises(StoreError, match=r"labels\.jsonl"):
+        open_project(project.path, create=True)
+
+
+def test_an_older_database_lacks_what_the_journal_has(project: Project, tmp_path: Path) -> None:
+    given = give(project, "label", "flag")
+    project.database.reader().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    older = project.path.read_bytes()
+    given += give(project, "answer", "retraction")
+    project.close()
+    project.path.write_bytes(older)
+    found = rescue(project.path, tmp_path / "new.db")
+    assert stored(tmp_path / "new.db") == given
+    assert "2 label events are from the journal alone" in str(found.notes)
+
+
+def test_a_journal_begins_with_what_was_there_before(project: Project) -> None:
+    give(project, "label", "flag")
+    journal.path_of(project.path).unlink()
+    give(project, "answer")
+    assert [line.kind for line in journal.read(project.path).lines.values()] == ["label", "flag", "answer"]
+
+
+def test_half_a_line_of_a_killed_writer_hurts_no_other(project: Project) -> None:
+    give(project, "label")
+    with journal.path_of(project.path).open("ab") as file:
+        file.write(b'{"uuid": "')
+    give(project, "flag")
+    found = journal.read(project.path)
+    assert [line.kind for line in found.lines.values()] == ["label", "flag"]
+    assert found.unreadable == 1
+
+
+@pytest.mark.parametrize("name", ["write", "fsync"])
+def test_a_label_that_the_journal_can_not_hold_is_not_saved(
+    project: Project, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    given = give(project, "label")
+    before = journal.path_of(project.path).read_bytes()
+
+    def full(descriptor: int, *content: bytes) -> int:
+        if content:
+            monkeypatch.undo()
+            os.write(descriptor, content[0][:10])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(f"workbench.core.database.journal.os.{name}", full)
+    with pytest.raises(StoreError, match="No space left") as raised:
+        give(project, "flag")
+    monkeypatch.undo()
+    assert raised.value.cause == "space"
+    assert journal.path_of(project.path).read_bytes() == before
+    assert stored(project.path) == given
+
+
+def test_a_transaction_that_fails_leaves_no_line(project: Project) -> None:
+    give(project, "label")
+    before = journal.path_of(project.path).read_bytes()
+    with suppress(ZeroDivisionError), project.database.write("full") as connection:
+        ledger.record(connection, event_of_kind("flag", 1))
+        raise ZeroDivisionError
+    assert journal.path_of(project.path).read_bytes() == before
+
+
+WRITER = """
+import os, sys
+from pathlib import Path
+from tests.unit.core.database.test_journal import event_of_kind
+from workbench.core.database import journal
+from workbench.core.project import open_project
+from workbench.labelling import ledger
+project, mode = open_project(Path(sys.argv[1])), sys.argv[2]
+if mode == "killed":
+    append = journal._append
+    def killed(descriptor, end, lines):
+        append(descriptor, end, lines)
+        os._exit(9)
+    journal._append = killed
+for number in range(30 if mode == "on" else 10**6):
+    event = event_of_kind("flag", 1)
+    with project.database.write("full") as connection:
+        ledger.record(connection, event)
+    if mode == "acknowledging":
+        print(event.uuid, flush=True)
+"""
+
+
+def kill_while_labelling(path: Path, draw: random.Random) -> list[str]:
+    """Kill a process that labels; return the events that it has called saved."""
+    command = [sys.executable, "-c", WRITER, str(path), "acknowledging"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        saved = [process.stdout.readline() for _ in range(draw.randint(1, 4))]
+        time.sleep(draw.uniform(0, 0.004))
+        process.kill()
+        saved += process.stdout.readlines()
+    return [line.strip() for line in saved if line.endswith("\n")]
+
+
+def destroyed_after_kills(project: Project, kills: int) -> None:
+    """Check that after kills the journal alone has every label that was called saved, and what the database has."""
+    saved, draw = [event.uuid for event in give(project, "label")], random.Random(kills)
+    for _ in range(kills):
+        saved += kill_while_labelling(project.path, draw)
+    kept = {event.uuid for event in stored(project.path)}
+    project.close()
+    for file in project.path.parent.glob("p.db*"):
+        if file != journal.path_of(project.path):
+            file.unlink()
+    rescue(project.path, project.path.with_name("new.db"))
+    back = {event.uuid for event in stored(project.path.with_name("new.db"))}
+    assert len(saved) > kills
+    assert {*saved} <= kept <= back
+
+
+def test_after_kills_the_journal_alone_has_every_saved_label(project: Project) -> None:
+    destroyed_after_kills(project, 3)
+
+
+def test_several_processes_write_whole_lines(project: Project) -> None:
+    give(project, "label")
+    command = [sys.executable, "-c", WRITER, str(project.path), "on"]
+    for process in [subprocess.Popen(command) for _ in range(3)]:
+        assert process.wait() == 0
+    found = journal.read(project.path)
+    assert (len(found.lines), found.unreadable) == (91, 0)
+    assert list(found.lines) == [event.uuid for event in stored(project.path)]
+
+
+def test_a_kill_between_journal_and_commit_does_no_harm(project: Project, tmp_path: Path) -> None:
+    given = give(project, "label")
+    assert subprocess.run([sys.executable, "-c", WRITER, str(project.path), "killed"], check=False).returncode == 9
+    assert stored(project.path) == given
+    assert len(journal.read(project.path).lines) == 2
+    for name in ("one.db", "two.db"):
+        rescue(project.path, tmp_path / name)
+        assert len(stored(tmp_path / name)) == 2

@@ -138,6 +138,8 @@ _MAX_FAILURES: Final = 5
 """Maximum failures reported in detail; the outcome letters cover all tests."""
 _FROM_INSIDE: Final = frozenset("pfes")
 _CPU_SLACK_S: Final = 10.0
+_REST_SHARE: Final = 0.25
+_MIN_REST_S: Final = 0.5
 
 
 class Batch(Struct, frozen=True):
@@ -164,6 +166,7 @@ class SolutionProgress:
     def __init__(self, program: Program, level: Level, settings: PoolSettings, magic: str) -> None:
         self.program = program
         self._left = settings.seconds_total
+        self._timed_out = False
         self._level = level
         self._settings = settings
         self._suite = prepare_suite(program.tests, magic, program.entry_point, program.setup)
@@ -206,10 +209,19 @@ class SolutionProgress:
             return describe_timeout(cause, self.program.seconds)
         if self._left > others + test.own:
             return None
+        if self._timed_out:
+            return f"timeout: after a test over its time, the others took more than {self._rest:g} s"
         return f"timeout: all tests together took more than {self._settings.seconds_total:g} s"
+
+    @property
+    def _rest(self) -> float:
+        """Return the seconds for all tests after one over its limit: others of a looping solution loop, too."""
+        return max(_REST_SHARE * self.program.seconds, _MIN_REST_S)
 
     def charge(self, seconds: float) -> None:
         self._left -= seconds
+        if self._timed_out:
+            self._left = min(self._left, self._rest)
 
     def batch(self) -> Batch:
         left = [place for place in range(len(self._suite.tests)) if place not in self._letters]
@@ -308,6 +320,7 @@ class SolutionProgress:
         if letter == PASS:
             return
         self._missed = True
+        self._timed_out |= letter == "t"
         others = [known for known in self._failures if known.position != place]
         failures = [*others, Failure(position=place, outcome=letter, **told)]
         self._failures = sorted(failures, key=lambda failure: failure.position)[:_MAX_FAILURES]

@@ -14,7 +14,7 @@ from workbench.verifiers.execution.evidence import mark_unstable, verdict_on, wi
 from workbench.verifiers.execution.interpreter import DEFAULT_SECONDS, EXTRACTORS, code_of, program_of
 from workbench.verifiers.execution.settings import PoolSettings
 
-HARNESS_VERSION: Final = "5"
+HARNESS_VERSION: Final = "6"
 """Incremented with every change that may change an outcome or a verdict."""
 
 _BEST: Final = "best"

@@ -164,15 +164,7 @@ def _run_solutions(verifier: SandboxedVerifier, workers: int, sink: _PartitionSi
         [SolutionWork(item=item, form=None, problem=problem_from_tests(item.reference)) for item in chunk]
         for chunk in sink.chunks()
     )
-    if report.cluster is None:
-        judge_solutions(verifier, report.isolation, workers, works, sink, has_room=sink.has_room)
-        return
-    from workbench.runs.cluster import connected
-    from workbench.runs.cluster_pool import cluster_pool_factory
-
-    with connected(report.cluster.address) as ray:
-        made = cluster_pool_factory(ray, verifier, report.isolation, report.cluster, sink)
-        judge_solutions(verifier, report.isolation, workers, works, sink, made, has_room=sink.has_room)
+    judge_solutions(verifier, report.isolation, workers, works, sink, report.cluster, has_room=sink.has_room)
 
 
 class _FileInProgress(NamedTuple):

@@ -18,7 +18,6 @@ from workbench.runs.local import ResultSink
 from workbench.runs.nodes import NodeAbout, SandboxNode
 from workbench.runs.store import runs as stored_runs
 from workbench.runs.store.runs import RunRow
-from workbench.verifiers.base import SandboxedVerifier
 from workbench.verifiers.execution.settings import PoolSettings
 from workbench.verifiers.execution.verifier import HARNESS_VERSION
 
@@ -102,13 +101,6 @@ class ClusterPool:
             f"{name} is {after[name]}, not {before[name]}" for name in after if before[name] != after[name]
         )
         return f"programs run under something else there: {apart}"
-
-
-def cluster_pool_factory(
-    ray: Any, verifier: SandboxedVerifier, level: Level, use: ClusterUse, sink: ResultSink
-) -> Callable[[int], ClusterPool]:
-    """Return a function that creates a pool, given a hash seed; for `runs.executing.judge_by_execution`."""
-    return lambda seed: ClusterPool(ray, level, verifier.settings(seed), use, sink)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from msgspec import Struct, structs
 from workbench.core.code import CodeTest, Execution, Level, Problem, Program, Provenance, SolutionForm
 from workbench.core.database.connection import Database
 from workbench.core.errors import VerifierError
+from workbench.core.run import ClusterUse
 from workbench.core.verdict import VerifierInput
 from workbench.data.store import tests
 from workbench.data.store.tests import tests_of
@@ -54,32 +55,13 @@ class ProgramPool(Protocol):
         ...
 
 
-def judge_by_execution(
-    database: Database,
-    verifier: SandboxedVerifier,
-    level: Level,
-    workers: int,
-    chunks: Iterable[list[VerifierInput]],
-    sink: ResultSink,
-    made: Callable[[int], ProgramPool] | None = None,
-) -> None:
-    """Judge a project's items by running them; the problems and tests are read from its database.
-
-    Args:
-        level: The isolation level.
-        workers: Number of solutions that run at a time, for each hash seed.
-        made: Creates the pool of a hash seed; by default sandboxes on this machine.
-    """
-    judge_solutions(verifier, level, workers, _load_solutions(database, verifier.suites, chunks, sink), sink, made)
-
-
 def judge_solutions(
     verifier: SandboxedVerifier,
     level: Level,
     workers: int,
     solutions: Iterator[list[SolutionWork]],
     sink: ResultSink,
-    made: Callable[[int], ProgramPool] | None = None,
+    cluster: ClusterUse | None = None,
     *,
     has_room: Callable[[], bool] = always,
 ) -> None:
@@ -88,21 +70,36 @@ def judge_solutions(
     Args:
         level: The isolation level.
         workers: Number of solutions that run at a time, for each hash seed.
-        made: Creates the pool of a hash seed; by default sandboxes on this machine.
+        cluster: The cluster that runs them; by default this machine.
         has_room: Whether more solutions may be started while others are in progress; called once results are stored.
     """
-
-    def on_this_machine(seed: int) -> ProgramPool:
-        return SandboxPool(level, workers, settings=verifier.settings(seed))
-
     with ExitStack() as stack:
-        pools = [stack.enter_context((made or on_this_machine)(seed)) for seed in verifier.seeds]
+        pools = _open_pools(stack, verifier, level, workers, sink, cluster)
         sink.note_provenance(structs.replace(pools[0].provenance(), extractor=verifier.extractor))
         dispatcher = _SolutionDispatcher(verifier, level, sink, has_room)
         # A single pool gets an uninterrupted stream; several pools take turns over each chunk.
         for batch in [chain.from_iterable(solutions)] if len(pools) == 1 else solutions:
             dispatcher.judge(batch, pools)
         dispatcher.store()
+
+
+def _open_pools(
+    stack: ExitStack,
+    verifier: SandboxedVerifier,
+    level: Level,
+    workers: int,
+    sink: ResultSink,
+    cluster: ClusterUse | None,
+) -> list[ProgramPool]:
+    settings = [verifier.settings(seed) for seed in verifier.seeds]
+    if cluster is None:
+        return [stack.enter_context(SandboxPool(level, workers, settings=one)) for one in settings]
+    # Only runs on a cluster need Ray.
+    from workbench.runs.cluster import connected
+    from workbench.runs.cluster_pool import ClusterPool
+
+    ray = stack.enter_context(connected(cluster.address))
+    return [stack.enter_context(ClusterPool(ray, level, one, cluster, sink)) for one in settings]
 
 
 class SolutionWork(Struct):
@@ -214,9 +211,10 @@ def _start_solutions(work: SolutionWork) -> Iterator[tuple[Key, Program]]:
     return (((work.item.item, suite), program) for suite, program in work.programs.items())
 
 
-def _load_solutions(
+def load_solutions(
     database: Database, suites: Sequence[str], chunks: Iterable[list[VerifierInput]], sink: ResultSink
 ) -> Iterator[list[SolutionWork]]:
+    """Yield a project's items with their problems and tests."""
     known: dict[int, Problem | None] = {}
     for chunk in chunks:
         sink.check()

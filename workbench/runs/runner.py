@@ -261,20 +261,13 @@ def _judge(database: Database, run: RunRow, verifier: AnyVerifier, sink: _Sink) 
         sink.serve(cast("ServedVerifier", verifier), chunks, run.workers)
     elif verifier.isolation == "sandbox":
         # Only runs that execute solutions need the sandbox.
-        from workbench.runs.executing import judge_by_execution
+        from workbench.runs.executing import judge_solutions, load_solutions
         from workbench.verifiers.execution.levels import allowed_level
 
         sandboxed = cast("SandboxedVerifier", verifier)
         level = allowed_level(database.path, sandboxed)
-        if run.cluster is None:
-            judge_by_execution(database, sandboxed, level, run.workers, chunks, sink)
-            return
-        from workbench.runs.cluster import connected
-        from workbench.runs.cluster_pool import cluster_pool_factory
-
-        with connected(run.cluster.address) as ray:
-            made = cluster_pool_factory(ray, sandboxed, level, run.cluster, sink)
-            judge_by_execution(database, sandboxed, level, run.workers, chunks, sink, made)
+        solutions = load_solutions(database, sandboxed.suites, chunks, sink)
+        judge_solutions(sandboxed, level, run.workers, solutions, sink, run.cluster)
     elif run.cluster is not None:
         # Only runs on a cluster need Ray.
         from workbench.runs.cluster import judge_on_cluster

@@ -333,7 +333,7 @@ def test_workers_that_cannot_start_pause_the_run(project: Project, monkeypatch: 
     def broken(*_: object) -> object:
         raise Halt("cancelled", "no workers here")
 
-    monkeypatch.setattr(executor, "_started", broken)
+    monkeypatch.setattr(executor, "WorkerPool", broken)
     with here_on(project) as runs:
         found = runs.work(begin(project, "math-verify:correct, rules"))
         assert found.state == "paused"

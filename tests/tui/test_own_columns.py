@@ -14,7 +14,8 @@ from workbench.app.tui.screens.compare import CompareScreen
 from workbench.app.tui.screens.home import HomeScreen
 from workbench.core.project import Project, open_project
 from workbench.core.selection import GROUPS, TOLD, Condition
-from workbench.interchange.importing import import_files, parse_verdicts, plan_import
+from workbench.data.formats.verdict_words import parse_verdicts
+from workbench.interchange.importing import import_files, plan_import
 from workbench.measuring.accuracy import accuracy
 
 LEVEL = "how hard, in words "

@@ -5,8 +5,6 @@ training_files: files for training.
 
 judging_files, row_files, solution_rows, partitions: files judged without a database.
 
-code_counts: counts of a file's code problems.
-
 merging: runs and evolutions of other machines.
 
 records: lines of files, and reports. store: rows of an archive, and of another database.

@@ -15,7 +15,7 @@ from workbench.coding import problems
 from workbench.coding.outcome_lines import TestOutcome, lines_by_test
 from workbench.core.code import SolutionResult
 from workbench.core.database import events
-from workbench.core.database.selection import check_names, dataset_names
+from workbench.core.database.selection import check_names, count_items, dataset_names
 from workbench.core.errors import UsageError, opt
 from workbench.core.files import part_folder
 from workbench.core.item import StoredItem
@@ -355,7 +355,7 @@ class _ExportedItems:
 
     def __iter__(self) -> Iterator[StoredItem]:
         reader, selection = self._request.project.database.reader(), self._request.selection
-        many = store.count_items(reader, selection)
+        many = count_items(reader, selection)
         found = store.stream_items(reader, selection, self._request.options.gold)
         for item in stepping(found, "writing", "items", min(many, selection.limit or many)):
             self.without_gold += item.gold is None

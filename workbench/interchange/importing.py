@@ -3,59 +3,37 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
-from workbench.core.code import ProblemRecord, Record
+from workbench.core.code import Problem, ProblemRecord, Record
 from workbench.core.code_tests.broken import BrokenTest, broken_in, with_candidate
 from workbench.core.database.connection import Database
 from workbench.core.errors import Command, UsageError, opt
 from workbench.core.item import ItemRecord, QuarantinedRow, QuestionRecord, Refusal, RefusedRow, TypeColumn
 from workbench.core.project import Project
 from workbench.core.run import RefusedLine, VerdictColumn, VerdictRow, VerdictsImported
+from workbench.core.text.figures import counted
 from workbench.data.formats import peers
-from workbench.data.formats.fields import FIELDS, ITEM_FIELDS, REQUIRED, TypeCounts, parse_map, sum_type_counts
-from workbench.data.formats.first_look import FirstLook, first_look, verifier_name
+from workbench.data.formats.fields import TypeCounts, sum_column_counts
 from workbench.data.formats.lines import DEFAULT_MAX_LINE
 from workbench.data.formats.logs import kinds as logs
 from workbench.data.formats.logs.logged import Grade
-from workbench.data.formats.reading import AUTO, FORMATS, FilePlan, first_task_ids, plan_file, read_grades, read_records
-from workbench.data.formats.source import QUESTIONS, Progress, file_hash, path_text
-from workbench.data.formats.verdict_words import GraderColumns, parse_verdicts, sum_verdict_counts
+from workbench.data.formats.reading import AUTO, FilePlan, first_task_ids, plan_file, read_grades, read_records
+from workbench.data.formats.source import Progress, file_hash, path_text
+from workbench.data.formats.verdict_words import GraderColumns
 from workbench.data.store import datasets, import_rows
 from workbench.data.store import importing as store
 from workbench.data.store.importing import SHOWN, ImportCounts
 from workbench.data.store.problems import UNKNOWN_PROBLEM, datasets_holding
-from workbench.interchange.code_counts import CodeCounts
 from workbench.runs.verdict_files import require_names, store_verdicts
-
-__all__ = [
-    "DEFAULT_MAX_LINE",
-    "FIELDS",
-    "FORMATS",
-    "ITEM_FIELDS",
-    "QUESTIONS",
-    "REQUIRED",
-    "FilePlan",
-    "FirstLook",
-    "ImportReport",
-    "first_look",
-    "import_files",
-    "parse_map",
-    "parse_verdicts",
-    "plan_import",
-    "preview_import",
-    "refused_rows",
-    "verifier_name",
-]
-
 
 _MAX_NAME = 200
 _PREVIEW_ROWS = 3
@@ -342,7 +320,7 @@ def _read_file(
         if complete is not None:
             complete(digest())
     report = file_report(plan, counts, dict(sorted(reasons.items())), shown, broken, missing, code)
-    unknown = sum_type_counts(types.counts.values())
+    unknown = [one for one in types.counts.values() if one.unknown]
     later = () if plan.format == "verifybench" else (one.column for one in unknown)
     kept = list(dict.fromkeys((*plan.kept, *later)))
     return replace(report, type_columns=unknown or UNSET, kept=kept or UNSET)
@@ -413,6 +391,47 @@ def _rejected_grade(item: ItemRecord, grade: Grade) -> Refusal:
 
 
 # -- The report of an import: the fate of every row, by file and in total.
+
+
+class CodeCounts(Struct, frozen=True, kw_only=True):
+    """Counts of what files of code problems contain.
+
+    Attributes:
+        problems: Number of problems.
+        tests: Number of tests in all suites of the problems.
+        references: Number of problems with a reference solution.
+        entry_points: Number of problems that name the tested function.
+        candidates: Number of problems whose tests call ``candidate``, which is undefined and means the entry point.
+    """
+
+    problems: int = 0
+    tests: int = 0
+    references: int = 0
+    entry_points: int = 0
+    candidates: int = 0
+
+    def with_problem(self, problem: Problem) -> CodeCounts:
+        return CodeCounts(
+            problems=self.problems + 1,
+            tests=self.tests + sum(map(len, problem.suites.values())),
+            references=self.references + bool(problem.canonical.strip()),
+            entry_points=self.entry_points + bool(problem.entry_point),
+            candidates=self.candidates + (with_candidate(problem) != problem),
+        )
+
+    def __add__(self, other: CodeCounts) -> CodeCounts:
+        return CodeCounts(**{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__})
+
+    @property
+    def words(self) -> str:
+        parts = [
+            f"{counted(self.problems, 'problem')} with {counted(self.tests, 'test')}",
+            f"{self.references:,} with a reference solution",
+            f"{self.entry_points:,} with an entry point",
+        ]
+        if self.candidates:
+            parts.append(f"the tests of {self.candidates:,} call candidate: that is the entry point")
+        return ", ".join(parts)
 
 
 class _RowCounts(Struct, frozen=True, kw_only=True):
@@ -512,16 +531,11 @@ def file_report(
     return FileReport(
         file=path_text(plan.path),
         format=plan.format,
-        read=counts.read,
-        imported=counts.imported,
-        unchanged=counts.unchanged,
-        quarantined=counts.quarantined,
+        **_row_counts([counts]),
         swapped_types=plan.swapped_types,
         mapping=plan.columns,
         reasons=reasons,
         quarantine=quarantine,
-        repeated=counts.repeated or UNSET,
-        mended=counts.mended or UNSET,
         code=code if code is not None and code.problems else UNSET,
         broken=len(broken) or UNSET,
         broken_tests=list(broken[:SHOWN]) or UNSET,
@@ -530,40 +544,38 @@ def file_report(
     )
 
 
+def _row_counts(parts: Sequence[ImportCounts | FileReport]) -> dict[str, Any]:
+    sums = {name: sum(getattr(part, name) or 0 for part in parts) for name in ImportCounts.__struct_fields__}
+    return sums | {name: sums[name] or UNSET for name in ("repeated", "mended")}
+
+
+def _sum_counts(parts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    return dict(sum(map(Counter, parts), Counter[str]()))
+
+
 def _with_columns(report: FileReport, columns: GraderColumns | None) -> FileReport:
     return report if columns is None else replace(report, verdict_columns=list(columns.counts.values()))
 
 
 def combine_reports(dataset: str, reports: list[FileReport]) -> ImportReport:
-    reasons: Counter[str] = Counter()
-    for report in reports:
-        reasons.update(report.reasons)
     broken = [test for report in reports for test in report.broken_tests or []]
     codes = [report.code for report in reports if report.code]
-    missing: Counter[str] = Counter()
-    for report in reports:
-        missing.update(report.missing or {})
     columns = [column for report in reports for column in report.verdict_columns or []]
     return ImportReport(
         dataset=dataset,
         format=reports[0].format,
-        read=sum(report.read for report in reports),
-        imported=sum(report.imported for report in reports),
-        unchanged=sum(report.unchanged for report in reports),
-        quarantined=sum(report.quarantined for report in reports),
+        **_row_counts(reports),
         swapped_types=any(report.swapped_types for report in reports),
         mapping=reports[0].mapping,
-        reasons=dict(sorted(reasons.items())),
+        reasons=dict(sorted(_sum_counts(report.reasons for report in reports).items())),
         quarantine=[row for report in reports for row in report.quarantine][:SHOWN],
-        repeated=sum(report.repeated or 0 for report in reports) or UNSET,
-        mended=sum(report.mended or 0 for report in reports) or UNSET,
         code=sum(codes, CodeCounts()) if codes else UNSET,
         broken=sum(report.broken or 0 for report in reports) or UNSET,
         broken_tests=broken[:SHOWN] or UNSET,
-        verdict_columns=sum_verdict_counts(columns) or UNSET,
+        verdict_columns=sum_column_counts(columns) or UNSET,
         kept=list(dict.fromkeys(column for report in reports for column in report.kept or [])) or UNSET,
-        missing=dict(missing) or UNSET,
-        type_columns=sum_type_counts(one for report in reports for one in report.type_columns or []) or UNSET,
+        missing=_sum_counts(report.missing or {} for report in reports) or UNSET,
+        type_columns=sum_column_counts(one for report in reports for one in report.type_columns or []) or UNSET,
         files=reports if len(reports) > 1 else UNSET,
     )
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from msgspec import Struct, structs
 
+from workbench.core.database.selection import count_items
 from workbench.core.errors import UsageError, opt
 from workbench.core.item import StoredItem
 from workbench.core.selection import Selection
@@ -81,7 +82,7 @@ class SftLines:
     def report(self) -> SftReport:
         request, reader = self._request, self._request.project.database.reader()
         return SftReport(
-            candidates=store.count_items(reader, self._open),
+            candidates=count_items(reader, self._open),
             verdicts={name: store.count_verdicts(reader, self._open, name) for name in self._judges},
             chosen=self._chosen,
             duplicates=self._duplicates,

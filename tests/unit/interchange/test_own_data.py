@@ -21,15 +21,10 @@ from workbench.core.errors import FormatError, UsageError
 from workbench.core.project import Project, open_project
 from workbench.core.run import VerdictColumn
 from workbench.core.selection import GROUPS, TOLD, selection_of
+from workbench.data.formats.fields import parse_map
+from workbench.data.formats.verdict_words import parse_verdicts
 from workbench.data.store.reading import sampling_frame
-from workbench.interchange.importing import (
-    ImportReport,
-    import_files,
-    parse_map,
-    parse_verdicts,
-    plan_import,
-    preview_import,
-)
+from workbench.interchange.importing import ImportReport, import_files, plan_import, preview_import
 from workbench.labelling.labels import import_labels
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.browsing import breakdowns

@@ -38,21 +38,14 @@ from workbench.core.selection import selection_of
 from workbench.core.status import Status
 from workbench.core.text.figures import counted
 from workbench.core.verdict import GoldChoice
+from workbench.data.formats.fields import parse_map
+from workbench.data.formats.first_look import first_look
+from workbench.data.formats.lines import DEFAULT_MAX_LINE
+from workbench.data.formats.reading import FORMATS, FilePlan
+from workbench.data.formats.source import QUESTIONS
+from workbench.data.formats.verdict_words import parse_verdicts
 from workbench.interchange.exporting import ExportOptions, export
-from workbench.interchange.importing import (
-    DEFAULT_MAX_LINE,
-    FORMATS,
-    QUESTIONS,
-    FilePlan,
-    FileReport,
-    ImportReport,
-    first_look,
-    import_files,
-    parse_map,
-    parse_verdicts,
-    plan_import,
-    preview_import,
-)
+from workbench.interchange.importing import FileReport, ImportReport, import_files, plan_import, preview_import
 from workbench.interchange.records import ExportReport, PairsReport, SftReport
 
 if TYPE_CHECKING:

@@ -57,7 +57,7 @@ def judge_file_command(options: JudgeFileOptions) -> Output:
     Rejected rows are in _OUT.refused.jsonl, with file, line, field and reason; the exit code is then 3. It is also 3 if
     a file of a folder can't be read; the other files are judged.
     """
-    from workbench.interchange.importing import parse_map
+    from workbench.data.formats.fields import parse_map
     from workbench.interchange.judging_files import judge_files
 
     cluster = cluster_at(options.on)

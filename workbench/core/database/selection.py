@@ -224,8 +224,13 @@ _GROUPING = (
 )
 _HOLDS_COLUMN = f"SELECT EXISTS (SELECT 1 FROM completions AS c WHERE {VISIBLE} AND {KEPT} <> '')"
 _OPERATORS = {"=": "=", "!=": "<>", "<": "<", ">": ">"}
-_GOLD = ("correct", "incorrect", "none")
-_STATES = ("unlabelled", "labelled", "conflict", "final", "excluded")
+_WORDS: Final[dict[str, tuple[Sequence[str], str, str]]] = {
+    "length": ((*LENGTHS, UNKNOWN), "length", "Lengths, in characters"),
+    "state": (("unlabelled", "labelled", "conflict", "final", "excluded"), "state", "States"),
+    "flagged": (FLAG_STATES, "state of a flag", "An item's flags are"),
+    "gold": (("correct", "incorrect", "none"), "gold label", "Gold is one of"),
+}
+"""The valid values of a field, what each is called, and the words that introduce them in an error, by field."""
 
 
 def compile_selection(selection: Selection, *, walked: bool = False) -> tuple[str, list[object]]:
@@ -257,12 +262,20 @@ def chosen_ids(connection: sqlite3.Connection, selection: Selection) -> list[int
 
 def ids_of(connection: sqlite3.Connection, selection: Selection) -> list[int]:
     """Return the row ids of the selected items; for a selection whose names were checked when it was made."""
+    return [row[0] for row in connection.execute(*selected_sql(selection))]
+
+
+def selected_sql(
+    selection: Selection, columns: str = "c.id", order: str = "c.id", also: str = "1"
+) -> tuple[str, list[object]]:
+    """Return the query of the selected items, which are limited in this order, and the parameters.
+
+    Args:
+        also: A further condition.
+    """
     where, parameters = compile_selection(selection)
-    limit = -1 if selection.limit is None else selection.limit
-    rows = connection.execute(
-        f"SELECT c.id FROM {items_sql(where)} WHERE {where} ORDER BY c.id LIMIT ?", (*parameters, limit)
-    )
-    return [row[0] for row in rows]
+    items = f"{items_sql(columns, order, where, also)} WHERE {where} AND {also} ORDER BY {order} LIMIT ?"
+    return f"SELECT {columns} FROM {items}", [*parameters, -1 if selection.limit is None else selection.limit]
 
 
 def require_items(connection: sqlite3.Connection, selection: Selection) -> None:
@@ -277,7 +290,7 @@ def require_items(connection: sqlite3.Connection, selection: Selection) -> None:
         return
     if not selection.conditions:
         raise UsageError("There are no items here.", "Import some", Command("import DB FILE"))
-    alone = [(condition, _count_items(connection, Selection((condition,)))) for condition in selection.conditions]
+    alone = [(condition, count_items(connection, Selection((condition,)))) for condition in selection.conditions]
     apart = [f"{condition}: {items:,}" for condition, items in alone]
     raise UsageError(
         f"No item matches {selection}.",
@@ -291,7 +304,7 @@ def _has_items(connection: sqlite3.Connection, selection: Selection) -> bool:
     return found is not None
 
 
-def _count_items(connection: sqlite3.Connection, selection: Selection) -> int:
+def count_items(connection: sqlite3.Connection, selection: Selection) -> int:
     where, parameters = compile_selection(selection)
     return int(connection.execute(f"SELECT count(*) FROM {items_sql(where)} WHERE {where}", parameters).fetchone()[0])
 
@@ -438,21 +451,12 @@ def value_of(condition: Condition) -> str:
         UsageError: The value is not valid for its field.
     """
     value = condition.value
-    if condition.field == "length" and value not in (*LENGTHS, UNKNOWN):
-        raise UsageError(
-            f"{value!r} is not a valid length.", nearest(value, (*LENGTHS, UNKNOWN), "Lengths, in characters")
-        )
     if condition.field in ("type", "subtype") and value != UNTYPED:
         parsed = parse_type(value)
         return parsed.code if parsed is not None else value
-    if condition.field == "state" and value not in _STATES:
-        raise UsageError(f"{value!r} is not a valid state.", nearest(value, _STATES, "States"))
-    if condition.field == "flagged" and value not in FLAG_STATES:
-        raise UsageError(
-            f"{value!r} is not a valid state of a flag.", nearest(value, FLAG_STATES, "An item's flags are")
-        )
-    if condition.field == "gold" and value not in _GOLD:
-        raise UsageError(f"{value!r} is not a valid gold label.", nearest(value, _GOLD, "Gold is one of"))
+    words, what, there = _WORDS.get(condition.field, ((value,), "", ""))
+    if value not in words:
+        raise UsageError(f"{value!r} is not a valid {what}.", nearest(value, words, there))
     return value
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from workbench.core.database.values import now
+from workbench.core.database.values import as_record, now
 from workbench.core.errors import UsageError
 from workbench.core.sets import ItemMember, NewSet, QuestionMember, SetName, StoredSet
 
@@ -152,20 +152,4 @@ def _question_line(connection: sqlite3.Connection, one: QuestionMember) -> bytes
 
 def _stored(connection: sqlite3.Connection, row: tuple[Any, ...]) -> StoredSet:
     runs = connection.execute("SELECT run_id FROM set_runs WHERE set_id = ? ORDER BY run_id", (row[0],))
-    return StoredSet(
-        id=row[0],
-        name=row[1],
-        version=row[2],
-        kind=row[3],
-        seed=row[4],
-        config=row[5],
-        report=row[6],
-        gold=row[7],
-        guideline=row[8],
-        code_version=row[9],
-        digest=row[10].hex(),
-        created_at=row[11],
-        items=row[12],
-        questions=row[13],
-        runs=tuple(run for (run,) in runs),
-    )
+    return as_record(StoredSet, (*row[:10], row[10].hex(), *row[11:]), runs=tuple(run for (run,) in runs))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, TypeVar
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeVar, get_origin
 
 import msgspec
 
@@ -26,6 +28,41 @@ def timestamp_of(at: float) -> str:
 
 def _timestamp_text(time: datetime) -> str:
     return time.isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+# -- Rows as records.
+
+
+R = TypeVar("R", bound=msgspec.Struct)
+
+
+def as_record(kind: type[R], row: Sequence[object], **more: object) -> R:
+    """Return a row as a record, whose fields have the order of the row's columns.
+
+    SQLite has neither booleans nor lists: where a field is one, 0 and 1 become a truth value and JSON becomes a tuple.
+
+    Args:
+        more: The values of fields that are no column.
+    """
+    columns = zip((field for field in _readers(kind) if field[0] not in more), row, strict=True)
+    return kind(**{name: read(value) if read else value for (name, read), value in columns}, **more)
+
+
+@lru_cache(1_000)
+def _readers(kind: type[msgspec.Struct]) -> list[tuple[str, Callable[[Any], object] | None]]:
+    return [(field.name, _reader(field.type)) for field in msgspec.structs.fields(kind)]
+
+
+def _reader(kind: Any) -> Callable[[Any], object] | None:
+    if kind is bool:
+        return bool
+    if kind == bool | None:
+        return lambda value: None if value is None else bool(value)
+    return _tuple_of if get_origin(kind) is tuple else None
+
+
+def _tuple_of(document: str | None) -> tuple[object, ...]:
+    return tuple(msgspec.json.decode(document)) if document else ()
 
 
 # -- JSON stored in a column; in an untrusted file, a column may contain anything.

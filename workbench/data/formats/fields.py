@@ -6,10 +6,13 @@ import re
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
+
+from msgspec import structs
 
 from workbench.core.errors import FormatError, UsageError, opt
 from workbench.core.item import TypeColumn
+from workbench.core.run import VerdictColumn
 from workbench.core.taxonomy import TypeCode, parse_type
 
 _LISTS = ("completions", "responses", "outputs", "generations")
@@ -318,29 +321,33 @@ class TypeCounts:
     def add(self, type_text: str | None, subtype_text: str | None) -> None:
         for column, text in zip(self._columns, (type_text, subtype_text), strict=True):
             if column is not None and text:
-                self._count(self.counts[column], text)
-
-    def _count(self, count: TypeColumn, text: str) -> None:
-        count.values += 1
-        if not is_type(text):
-            count.unknown += 1
-            _add_word(count, text[:_MAX_WORD], 1)
+                count = self.counts[column]
+                count.values += 1
+                if not is_type(text):
+                    count.unknown += 1
+                    add_word(count.words, text[:_MAX_WORD])
 
 
-def sum_type_counts(columns: Iterable[TypeColumn]) -> list[TypeColumn]:
-    found: dict[str, TypeColumn] = {}
+C = TypeVar("C", TypeColumn, VerdictColumn)
+
+
+def sum_column_counts(columns: Iterable[C]) -> list[C]:
+    """Return the sums of the counts of several files, by column or verifier."""
+    found: dict[str, C] = {}
     for one in columns:
-        whole = found.setdefault(one.column, TypeColumn(column=one.column, words={}))
-        whole.values += one.values
-        whole.unknown += one.unknown
+        counts = {name: value for name, value in structs.asdict(one).items() if isinstance(value, int)}
+        name = one.column if isinstance(one, TypeColumn) else one.verifier
+        whole = found.setdefault(name, structs.replace(one, **dict.fromkeys(counts, 0), words={}))
+        for field, number in counts.items():
+            setattr(whole, field, getattr(whole, field) + number)
         for word, times in one.words.items():
-            _add_word(whole, word, times)
-    return [one for one in found.values() if one.unknown]
+            add_word(whole.words, word, times)
+    return list(found.values())
 
 
-def _add_word(count: TypeColumn, word: str, times: int) -> None:
-    if word in count.words or len(count.words) < _MAX_LISTED:
-        count.words[word] = count.words.get(word, 0) + times
+def add_word(words: dict[str, int], word: str, times: int = 1) -> None:
+    if word in words or len(words) < _MAX_LISTED:
+        words[word] = words.get(word, 0) + times
 
 
 @lru_cache(maxsize=_MAX_CACHED)

@@ -21,7 +21,7 @@ from workbench.data.formats.lines import DEFAULT_MAX_LINE
 from workbench.data.formats.logs.logged import number_of, verifier_name
 from workbench.data.formats.places import ColumnPath
 from workbench.data.formats.source import FileFormat, open_stream, table_of
-from workbench.data.formats.verdict_words import MISSING, MISTAKES, WORDS, GraderColumns, is_scale
+from workbench.data.formats.verdict_words import MISSING, MISTAKES, WORDS, GraderColumns, is_scale, may_be_verdicts
 
 _IDS: Final[dict[str, tuple[str, ...]]] = {
     "completion_id": FIELDS["completion_id"],
@@ -190,7 +190,7 @@ class VerdictSheet(Sheet):
     OTHERS = KNOWN - GRADES
 
     def __init__(self, path: Path, kind: FileFormat) -> None:
-        super().__init__(path, kind, (set(), {"verdict", "score"}), _is_verdict)
+        super().__init__(path, kind, (set(), {"verdict", "score"}), lambda text: may_be_verdicts([text]))
         columns = {verifier_name(column): column for column in self.columns}
         if len(columns) < len(self.columns):
             raise FormatError(f"{path}: two columns would be one verifier: {', '.join(columns)}.", "Rename one.")
@@ -226,10 +226,6 @@ def verdict_sheet(path: Path) -> VerdictSheet | None:
     """
     kind = table_of(path)
     return None if kind is None else VerdictSheet(path, kind)
-
-
-def _is_verdict(text: str) -> bool:
-    return text.strip().casefold() in WORDS or number_of(text) is not None
 
 
 def _long_verdict(cells: dict[str, str]) -> Line:

@@ -14,6 +14,7 @@ from workbench.core.item import Refusal
 from workbench.core.options import split_pair
 from workbench.core.run import VerdictColumn
 from workbench.core.verdict import OutcomeWord
+from workbench.data.formats.fields import add_word
 from workbench.data.formats.logs.logged import Grade, number_of
 from workbench.data.formats.places import ColumnPath, value_at
 
@@ -34,9 +35,7 @@ MISTAKES: Final = 2
 taken for a mistake."""
 _GRADES: Final = frozenset("abcde")
 """Letters that, in addition to "f", show that a column has letter grades."""
-_NUMBERS: Final = ("correct", "incorrect", "abstain", "error", "scored", "missing", "unknown")
 _MAX_WORD: Final = 40
-_MAX_LISTED: Final = 20
 _CALLED: Final = "correct, incorrect, true, false, yes, no, 1, 0, pass, fail, abstain, error, or a number for a score"
 _tokens = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
@@ -128,8 +127,7 @@ class GraderColumns:
         if word not in WORDS or (count.verifier in self._scales and len(word) == 1):
             count.unknown += 1
             said = (value if isinstance(value, str) else json.dumps(value))[:_MAX_WORD]
-            if said in count.words or len(count.words) < _MAX_LISTED:
-                count.words[said] = count.words.get(said, 0) + 1
+            add_word(count.words, said)
             message = f"{said!r} is not a word for a verdict of {count.verifier}. Write {_CALLED}."
             return Refusal(line=line, code="wrong_type", field=count.column, message=message, raw=b"")
         verdict = WORDS[word]
@@ -144,15 +142,3 @@ def _normalised_word(value: Any) -> str:
     if value is None or isinstance(value, list | dict):
         return "" if value is None else json.dumps(value)
     return str(value).strip().casefold()
-
-
-def sum_verdict_counts(columns: Iterable[VerdictColumn]) -> list[VerdictColumn]:
-    found: dict[str, VerdictColumn] = {}
-    for one in columns:
-        whole = found.setdefault(one.verifier, VerdictColumn(verifier=one.verifier, column=one.column, words={}))
-        for name in _NUMBERS:
-            setattr(whole, name, getattr(whole, name) + getattr(one, name))
-        for word, times in one.words.items():
-            if word in whole.words or len(whole.words) < _MAX_LISTED:
-                whole.words[word] = whole.words.get(word, 0) + times
-    return list(found.values())

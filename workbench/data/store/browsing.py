@@ -25,7 +25,7 @@ from workbench.core.database.selection import (
     compile_selection,
     items_sql,
 )
-from workbench.core.database.values import integers
+from workbench.core.database.values import as_record, integers
 from workbench.core.errors import UsageError
 from workbench.core.selection import Selection
 from workbench.core.verdict import OutcomeCode
@@ -230,25 +230,16 @@ def detail(connection: sqlite3.Connection, completion: int) -> ItemDetail:
         UsageError: The item does not exist.
     """
     row = connection.execute(
-        f"SELECT {_ROW}, {GOLD_FROM}, c.imported_gold, coalesce(i.reason, ''), qt.text, qt.reference, ct.text "
+        f"SELECT c.id, {_ROW}, coalesce({GOLD_FROM}, ''), CASE c.imported_gold WHEN 1 THEN 'correct' WHEN 0 THEN "
+        "'incorrect' ELSE 'none' END, coalesce(i.reason, ''), qt.text, qt.reference, ct.text "
         f"FROM {FROM_ITEMS} JOIN question_text AS qt ON qt.id = q.id JOIN completion_text AS ct ON ct.id = c.id "
         "WHERE c.id = ?",
         (completion,),
     ).fetchone()
     if row is None:
         raise UsageError(f"There is no item with row id {completion}.", "It may have been removed; look again.")
-    return ItemDetail(
-        id=completion,
-        **dict(zip(_PROPERTIES, row, strict=False)),
-        gold_from=row[9] or "",
-        imported_gold={1: "correct", 0: "incorrect"}.get(row[10], "none"),
-        reason=row[11],
-        question=row[12],
-        reference=row[13],
-        completion=row[14],
-        labels=tuple(_labels(connection, completion)),
-        verdicts=tuple(verdicts_of(connection, completion)),
-    )
+    labels, verdicts = tuple(_labels(connection, completion)), tuple(verdicts_of(connection, completion))
+    return as_record(ItemDetail, row, labels=labels, verdicts=verdicts)
 
 
 def with_key(connection: sqlite3.Connection, key: str) -> list[int]:
@@ -314,52 +305,30 @@ def _labels(connection: sqlite3.Connection, completion: int) -> list[ItemLabel]:
         "= e.uuid AND x.kind IN ('exclusion', 'retraction'))) ORDER BY e.id",
         (completion,),
     )
-    return [
-        ItemLabel(
-            annotator=row[0],
-            kind=row[1],
-            task=row[2],
-            value=row[3],
-            reason=row[4],
-            note=row[5],
-            unsure=bool(row[6]),
-            unblinded=bool(row[7]),
-            created_at=row[8],
-        )
-        for row in found
-    ]
+    return [as_record(ItemLabel, row) for row in found]
 
 
 def verdicts_of(connection: sqlite3.Connection, completion: int) -> list[ItemVerdict]:
     found = []
     for run, name in newest_runs(connection).items():
         row = connection.execute(
-            "SELECT v.outcome, v.score, v.reason, v.ms, e.rule, e.reference_final, e.candidate_final, "
-            "e.reference_start, e.reference_end, e.span_start, e.span_end, e.detail, r.version, count(c.position), "
-            "count(a.origin) FROM verdicts AS v JOIN runs AS r ON r.id = v.run_id LEFT JOIN verdict_evidence AS e ON "
-            "e.run_id = v.run_id AND e.completion_id = v.completion_id AND e.sample = v.sample LEFT JOIN "
+            "SELECT v.outcome, e.reference_start, e.reference_end, e.span_start, e.span_end, r.version, v.score, "
+            "v.reason, e.rule, v.ms, e.reference_final, e.candidate_final, e.detail, count(c.position), "
+            "count(a.origin) > 0 FROM verdicts AS v JOIN runs AS r ON r.id = v.run_id LEFT JOIN verdict_evidence AS e "
+            "ON e.run_id = v.run_id AND e.completion_id = v.completion_id AND e.sample = v.sample LEFT JOIN "
             "verdict_calls AS c ON c.run_id = v.run_id AND c.completion_id = v.completion_id LEFT JOIN responses AS a "
             "ON a.id = c.response_id WHERE v.run_id = ? AND v.completion_id = ? AND v.sample = 0 GROUP BY v.sample",
             (run, completion),
         ).fetchone()
         if row is not None:
-            found.append(
-                ItemVerdict(
-                    verifier=name,
-                    run=run,
-                    version=row[12],
-                    verdict=OutcomeCode(row[0]).word,
-                    score=row[1],
-                    reason=row[2],
-                    ms=row[3],
-                    rule=row[4],
-                    reference_final=row[5],
-                    candidate_final=row[6],
-                    reference_span=None if row[7] is None else (row[7], row[8]),
-                    candidate_span=None if row[9] is None else (row[9], row[10]),
-                    detail=row[11],
-                    calls=row[13],
-                    recorded=row[14] > 0,
-                )
+            verdict = as_record(
+                ItemVerdict,
+                row[5:],
+                verifier=name,
+                run=run,
+                verdict=OutcomeCode(row[0]).word,
+                reference_span=None if row[1] is None else row[1:3],
+                candidate_span=None if row[3] is None else row[3:5],
             )
+            found.append(verdict)
     return found

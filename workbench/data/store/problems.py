@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from workbench.core.code import CodeRecord, CodeTest, Problem, ProblemRecord, SolutionRecord
 from workbench.core.database.selection import GOLD, VISIBLE, VISIBLE_QUESTION
-from workbench.core.database.values import integers, now
+from workbench.core.database.values import as_record, integers, now
 from workbench.core.item import KEPT_RAW, ItemRecord, Refusal
 from workbench.data.records.pass_matrix import ProblemKind, ProblemQuery, ProblemRow, SuiteRun
 from workbench.data.store.datasets import OUT_WITH_ALL
@@ -295,7 +295,7 @@ _RAN = (
 _ALL_PASS = "iif(t.outcomes GLOB '*[^b]*', t.outcomes GLOB '*p*' AND t.outcomes NOT GLOB '*[^pb]*', NULL)"
 _SOLUTIONS = f"(SELECT count(*) {_OWN})"
 _TESTS = "(SELECT count(*) FROM tests WHERE tests.question_id = q.id)"
-_CORRECT = f"(SELECT total({GOLD}) {_OWN})"
+_CORRECT = f"(SELECT coalesce(sum({GOLD}), 0) {_OWN})"
 _GOLDEN = f"(SELECT count({GOLD}) {_OWN})"
 _PASSING = f"(SELECT coalesce(sum({_ALL_PASS}), 0) {_RAN})"
 _DONE = f"(SELECT count(*) {_RAN})"
@@ -387,20 +387,7 @@ def rows(
         tests.setdefault(question, {})[suite] = number
     figures = ", ".join((_SOLUTIONS, _CORRECT, _GOLDEN, _PASSING, _DONE, _JUDGED))
     found = {
-        row[0]: ProblemRow(
-            id=row[0],
-            task_id=row[1],
-            dataset=row[2],
-            entry_point=row[3],
-            tests=tests.get(row[0], {}),
-            solutions=row[4],
-            correct=int(row[5]),
-            golden=row[6],
-            passing=row[7],
-            done=row[8],
-            judged=row[9],
-            beside=row[10],
-        )
+        row[0]: as_record(ProblemRow, row, tests=tests.get(row[0], {}))
         for row in connection.execute(
             f"SELECT q.id, q.key, d.name, coalesce(p.entry_point, ''), {figures}, {_ORDERS['beside']} "
             f"FROM {_FROM} WHERE q.id IN ({marks})",

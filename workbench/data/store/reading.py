@@ -7,11 +7,9 @@ from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import msgspec
 from msgspec import Struct
 
 from workbench.core.database.selection import (
-    FROM_ITEMS,
     GOLD,
     GOLD_FROM,
     IMPORTED_GOLD,
@@ -24,8 +22,9 @@ from workbench.core.database.selection import (
     compile_selection,
     dataset_names,
     items_sql,
+    selected_sql,
 )
-from workbench.core.database.values import vector
+from workbench.core.database.values import as_record, vector
 from workbench.core.errors import UsageError
 from workbench.core.item import StoredItem
 from workbench.core.label import LabelVerdict, Task
@@ -84,17 +83,7 @@ def item_text(connection: sqlite3.Connection, completion: int) -> ItemText:
         "question_text AS qt ON qt.id = q.id JOIN datasets AS d ON d.id = q.dataset_id WHERE c.id = ?",
         (completion,),
     ).fetchone()
-    return ItemText(
-        completion=row[0],
-        question=row[1],
-        dataset=row[2],
-        completion_key=row[3],
-        question_key=row[4],
-        question_text=row[5],
-        reference=row[6],
-        completion_text=row[7],
-        types_labelled=bool(row[8]),
-    )
+    return as_record(ItemText, row)
 
 
 def _is_current(alias: str) -> str:
@@ -121,17 +110,7 @@ def own_label(connection: sqlite3.Connection, task: str, subject: int) -> Stored
         "ORDER BY created_at DESC, uuid DESC LIMIT 1",
         (task, subject),
     ).fetchone()
-    if row is None:
-        return None
-    return StoredLabel(
-        verdict=row[0],
-        subtype=row[1],
-        reason=row[2],
-        note=row[3],
-        unsure=bool(row[4]),
-        tags=tuple(msgspec.json.decode(row[5])) if row[5] else (),
-        partial=row[6],
-    )
+    return None if row is None else as_record(StoredLabel, row)
 
 
 def has_type_slot(connection: sqlite3.Connection, question: int) -> bool:
@@ -206,21 +185,7 @@ def own_history(connection: sqlite3.Connection, limit: int) -> list[OwnEntry]:
         f"AND {_is_current('n')}) ORDER BY e.id DESC LIMIT ?",
         (limit,),
     )
-    return [
-        OwnEntry(
-            completion=row[0],
-            question=row[1],
-            verdict=row[2],
-            reason=row[3],
-            subtype=row[4],
-            note=row[5],
-            unsure=bool(row[6]),
-            tags=tuple(msgspec.json.decode(row[7])) if row[7] else (),
-            partial=row[8],
-            created_at=row[9],
-        )
-        for row in rows
-    ]
+    return [as_record(OwnEntry, row) for row in rows]
 
 
 # -- Random samples of items, spread evenly over their questions.
@@ -355,7 +320,7 @@ def stream_items(
         by_question: Yield the completions of a question together; otherwise in the order of import.
         judges: Verifiers whose verdicts are the gold if they agree, from their newest complete runs.
     """
-    chosen, parameters = _chosen(selection, "c.question_id, c.id" if by_question else "c.id")
+    chosen, parameters = selected_sql(selection, order="c.question_id, c.id" if by_question else "c.id")
     asked = IMPORTED_GOLD if gold == "imported" else GOLD
     origin = GOLD_FROM
     if judges:
@@ -382,7 +347,7 @@ def _agreement_condition(outcome: int, judges: tuple[str, ...]) -> str:
 
 
 def labelled_subjects(connection: sqlite3.Connection, selection: Selection) -> list[LabelledSubject]:
-    chosen, parameters = _chosen(selection)
+    chosen, parameters = selected_sql(selection)
     rows = connection.execute(
         f"WITH chosen AS MATERIALIZED ({chosen}) SELECT 'correctness', c.id, q.key, c.key FROM chosen JOIN completions "
         "AS c ON c.id = chosen.id JOIN questions AS q ON q.id = c.question_id WHERE EXISTS (SELECT 1 FROM label_events "
@@ -395,7 +360,7 @@ def labelled_subjects(connection: sqlite3.Connection, selection: Selection) -> l
 
 
 def stream_verdicts(connection: sqlite3.Connection, selection: Selection) -> Iterator[tuple[object, ...]]:
-    chosen, parameters = _chosen(selection)
+    chosen, parameters = selected_sql(selection)
     rows = connection.execute(
         f"WITH chosen AS MATERIALIZED ({chosen}) SELECT q.key, c.key, v.name, x.run_id, x.outcome, x.score, x.reason, "
         "x.ms FROM runs AS r CROSS JOIN verifiers AS v ON v.id = r.verifier_id CROSS JOIN verdicts AS x ON x.run_id = "
@@ -411,12 +376,6 @@ def annotator_names(connection: sqlite3.Connection) -> dict[int, str]:
     return dict(connection.execute("SELECT id, name FROM annotators").fetchall())
 
 
-def count_items(connection: sqlite3.Connection, selection: Selection) -> int:
-    where, parameters = compile_selection(selection)
-    row = connection.execute(f"SELECT count(*) FROM {items_sql(where)} WHERE {where}", parameters).fetchone()
-    return int(row[0])
-
-
 def count_verdicts(connection: sqlite3.Connection, selection: Selection, verifier: str) -> dict[str, int]:
     where, parameters = compile_selection(selection)
     rows = connection.execute(
@@ -427,41 +386,17 @@ def count_verdicts(connection: sqlite3.Connection, selection: Selection, verifie
     return {word: found.get(word, 0) for word in (*(outcome.word for outcome in OutcomeCode), "none")}
 
 
-def _chosen(selection: Selection, order: str = "c.id") -> tuple[str, list[object]]:
-    where, parameters = compile_selection(selection)
-    limit = -1 if selection.limit is None else selection.limit
-    return f"SELECT c.id FROM {FROM_ITEMS} WHERE {where} ORDER BY {order} LIMIT ?", [*parameters, limit]
-
-
 def _item(row: tuple[object, ...], choice: GoldChoice) -> StoredItem:
-    (dataset, question_key, completion_key, question, reference, completion, gold, gold_from, imported_gold) = row[:9]
-    model, source, kind, subtype, own_kind, own_subtype, type_text, subtype_text, state, extra, layout = row[9:]
+    gold, gold_from, imported_gold, model, source, kind, subtype, own_kind, own_subtype, *texts = row[6:17]
     if choice == "imported":
         gold_from = None if gold is None else "imported"
         kind, subtype = own_kind, own_subtype
     elif choice == "people" and gold_from == "imported":
         gold = gold_from = None
-    values = {
-        "dataset": dataset,
-        "question_key": question_key,
-        "completion_key": completion_key,
-        "question": question,
-        "reference": reference,
-        "completion": completion,
-        "gold": None if gold is None else bool(gold),
-        "gold_from": gold_from,
-        "imported_gold": None if imported_gold is None else bool(imported_gold),
-        "model": model,
-        "source": source,
-        "type": kind,
-        "subtype": subtype,
-        "type_text": _current_type_text(kind, own_kind, type_text),
-        "subtype_text": _current_type_text(subtype, own_subtype, subtype_text),
-        "state": state,
-        "extra": extra,
-        "layout": layout,
-    }
-    return StoredItem(**values)  # type: ignore[arg-type]
+    own = zip((kind, subtype), (own_kind, own_subtype), texts, strict=True)
+    shown = (_current_type_text(*one) for one in own)
+    labels = (gold, gold_from, imported_gold, model, source, kind, subtype)
+    return as_record(StoredItem, (*row[:6], *labels, *shown, *row[17:]))
 
 
 def _current_type_text(code: object, imported: object, text: object) -> object:

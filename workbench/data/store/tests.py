@@ -23,8 +23,8 @@ from workbench.core.code import (
 )
 from workbench.core.code_tests.broken import with_candidate
 from workbench.core.database.connection import Database
-from workbench.core.database.selection import STATE, check_names, compile_selection, items_sql
-from workbench.core.database.values import now
+from workbench.core.database.selection import STATE, check_names, compile_selection, items_sql, selected_sql
+from workbench.core.database.values import as_record, now
 from workbench.core.selection import Selection
 from workbench.statistics.records.ranking import GroundTruthFrom
 
@@ -177,30 +177,24 @@ def problems_of(database: Database, questions: Sequence[int], suites: Sequence[s
     reader = database.reader()
     wanted = list(dict.fromkeys(questions))
     rows = reader.execute(
-        "SELECT p.question_id, q.key, qt.text, qt.reference, p.entry_point, p.setup, p.language, p.seconds, "
-        "p.reference_by, q.dataset_id FROM json_each(?) AS wanted CROSS JOIN code_problems AS p ON p.question_id = "
+        "SELECT q.dataset_id, p.question_id, q.key, qt.text, qt.reference, p.reference_by, p.entry_point, p.setup, "
+        "p.language, p.seconds FROM json_each(?) AS wanted CROSS JOIN code_problems AS p ON p.question_id = "
         "wanted.value CROSS JOIN questions AS q ON q.id = p.question_id CROSS JOIN question_text AS qt ON qt.id = q.id",
         (_json_list(wanted),),
     ).fetchall()
     tests, apart = tests_of(reader, "question", wanted, suites), exclusions_by_suite(reader, wanted)
     written = _generated_suites(reader)
     return {
-        row[0]: with_candidate(
-            Problem(
-                task_id=row[1],
-                prompt=row[2],
-                canonical=row[3],
-                entry_point=row[4],
-                setup=row[5],
-                language=row[6],
-                seconds=row[7],
-                canonical_by=row[8],
-                suites={name: tests[row[0]][name] for name in suites if name in tests[row[0]]},
-                apart=apart.get(row[0], {}),
-                written=written.get(row[9], frozenset()),
+        number: with_candidate(
+            as_record(
+                Problem,
+                row,
+                suites={name: tests[number][name] for name in suites if name in tests[number]},
+                apart=apart.get(number, {}),
+                written=written.get(dataset, frozenset()),
             )
         )
-        for row in rows
+        for dataset, number, *row in rows
     }
 
 
@@ -413,11 +407,7 @@ def lost_solutions(connection: sqlite3.Connection, selection: Selection, run: in
 def _selected_items_sql(
     connection: sqlite3.Connection, selection: Selection, columns: str = "c.id"
 ) -> tuple[str, list[object]]:
-    where, parameters = compile_selection(check_names(connection, selection))
-    condition = f"{where} AND {STATE} <> 'excluded'"
-    limit = -1 if selection.limit is None else selection.limit
-    items = f"{items_sql(columns, condition)} WHERE {condition} ORDER BY c.id LIMIT ?"
-    return f"SELECT {columns} FROM {items}", [*parameters, limit]
+    return selected_sql(check_names(connection, selection), columns, also=f"{STATE} <> 'excluded'")
 
 
 class OutcomeCounts(NamedTuple):

@@ -16,7 +16,7 @@ from workbench.core import processes
 from workbench.core.code import Provenance
 from workbench.core.database import generation
 from workbench.core.database.connection import Database
-from workbench.core.database.values import decode_stored, now
+from workbench.core.database.values import as_record, decode_stored, now
 from workbench.core.errors import StoreError
 from workbench.core.processes import Process, parse_process
 from workbench.core.run import ClusterUse, ConfiguredVerifier, Request, RunState
@@ -362,22 +362,11 @@ def _decoded(text: str, type: type[Stored], what: str) -> Stored:
 
 
 def _run_row(row: tuple[Any, ...]) -> RunRow:
-    return RunRow(
+    return as_record(
+        RunRow,
+        (*row[5:7], *row[8:19]),
         verifier=_configured_verifier(row[:5]),
-        id=row[5],
-        version=row[6],
         selection=_decoded(row[7], Selection, f"What run {row[5]} takes"),
-        workers=row[8],
-        state=row[9],
-        request=row[10],
-        items=row[11],
-        message=row[12],
-        created_at=row[13],
-        started_at=row[14],
-        finished_at=row[15],
-        completed_at=row[16],
-        trouble=row[17],
-        in_batches=bool(row[18]),
         cluster=None if row[19] is None else _decoded(row[19], ClusterUse, f"Where run {row[5]} is judged"),
     )
 

@@ -32,19 +32,10 @@ from workbench.core.progress import raise_if_cancelled
 from workbench.core.project import Project
 from workbench.core.run import RefusedLine
 from workbench.core.text.figures import counted
-from workbench.interchange.importing import (
-    ITEM_FIELDS,
-    REQUIRED,
-    FilePlan,
-    FirstLook,
-    ImportReport,
-    PreviewRow,
-    first_look,
-    import_files,
-    plan_import,
-    preview_import,
-    verifier_name,
-)
+from workbench.data.formats.fields import ITEM_FIELDS, REQUIRED
+from workbench.data.formats.first_look import FirstLook, first_look, verifier_name
+from workbench.data.formats.reading import FilePlan
+from workbench.interchange.importing import ImportReport, PreviewRow, import_files, plan_import, preview_import
 
 _FILE: Final = "file"
 _DATASET: Final = "data-set"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
@@ -17,7 +17,7 @@ from msgspec import Struct
 from workbench.core.code import Problem, ProblemRecord
 from workbench.core.code_tests.assertion import Sources, is_literal, parsed
 from workbench.core.code_tests.broken import CANDIDATE, binding
-from workbench.data.formats.code import literals, mbpp
+from workbench.data.formats.code import literals
 from workbench.data.formats.code.literals import DEFINITION, NAME, NameFinder, arguments, parse_comparison
 from workbench.data.formats.code.row import (
     CodeRow,
@@ -382,15 +382,15 @@ def setup(entry_point: str, canonical: str) -> str:
 
 def _tests(row: CodeRow, key: str, atol: float, task: str | None, entry_point: str) -> Tests:
     found: list[Any] = row.value(key, list[list[Any]], "a list of lists of arguments") or []
-    calls = (arguments(given, key) if task is None else mbpp.call_arguments(task, given) for given in found)
+    calls = (arguments(given, key) if task is None else _call_arguments(task, given) for given in found)
     return statement_tests(_comparison(call, atol, entry_point if task else "") for call in calls)
 
 
 def _comparison(call: str, atol: float, entry_point: str) -> str:
     got, wanted = f"{CANDIDATE}({call})", f"{REFERENCE}({call})"
-    if entry_point in mbpp.SETS:
+    if entry_point in _SETS:
         return f"assert set({got}) == set({wanted})"
-    if entry_point in mbpp.FOUND:
+    if entry_point in _FOUND:
         return f"assert (lambda got: got if isinstance(got, bool) else got is not None)({got}) == {wanted}"
     return f"{NAME}({got}, {wanted}, {atol!r})"
 
@@ -476,3 +476,75 @@ def called_function(code: str, tests: Sequence[str]) -> str | None:
 def _names_used(test: str) -> set[str]:
     tree = parsed(test)
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} if tree is not None else set()
+
+
+# -- The inputs of MBPP+, whose tuples and sets are lists in EvalPlus' JSON; the files don't say in which tasks. Source
+# of the task numbers: EvalPlus, MBPP+ v0.2.0, and the copy of its table in Scoring Verifiers' released code.
+
+
+Arguments = list[Any]
+_SETS: Final = (
+    *("similar_elements", "find_char_long", "common_in_nested_lists", "extract_singly"),
+    *("larg_nnum", "intersection_array", "find_dissimilar", "Diff"),
+)
+"""Functions whose lists are compared as sets."""
+_FOUND: Final = ("check_str", "text_match_three", "text_starta_endb")
+"""Search functions, of which only success is compared."""
+
+
+def _call_arguments(task_id: str, given: Arguments) -> str:
+    """Return the arguments of one call as source text, with the types that the task expects: ``(1, 2), 'a'``.
+
+    Raises:
+        RefusedError: The arguments have another structure than the task expects, or are nested too deeply.
+    """
+    number = task_id.rpartition("/")[2]
+    convert = _BY_TASK.get(int(number)) if number.isdecimal() and len(number) < 10 else None
+    try:
+        return ", ".join(map(_argument_source, given if convert is None else convert(given)))
+    except (TypeError, ValueError, IndexError, AttributeError, RecursionError) as error:
+        message = f"An input of {task_id} has another shape than MBPP+ v0.2.0 gives it: {error}."
+        raise RefusedError("unsupported", "base_input", message) from None
+
+
+def _argument_source(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_argument_source, value))}]"
+    if isinstance(value, set):
+        return f"{{{', '.join(sorted(map(repr, value)))}}}"
+    return repr(value)
+
+
+def _as_tuples(given: Any) -> list[Any]:
+    return [tuple(one) for one in given]
+
+
+def _as_nested_tuples(given: Any) -> Any:
+    return tuple(map(_as_nested_tuples, given)) if isinstance(given, list) else given
+
+
+def _as_sets(given: Any) -> list[Any]:
+    # An empty list becomes a dict, as in EvalPlus.
+    return [set(one) if isinstance(one, list) and one else {} for one in given]
+
+
+_CONVERTERS: Final[tuple[tuple[Callable[[Arguments], Arguments], tuple[int, ...]], ...]] = (
+    (_as_tuples, (2, 116, 132, 143, 222, 261, 273, 394, 399, 421, 424)),
+    (_as_tuples, (429, 470, 560, 579, 596, 616, 630, 726, 740, 744, 809)),
+    (
+        lambda given: list(map(_as_tuples, given)),
+        (63, 64, 70, 94, 120, 237, 272, 299, 400, 409, 417, 438, 473, 614, 780),
+    ),
+    (lambda given: [_as_tuples(given[0]), given[1]], (75, 413, 444, 753)),
+    (lambda given: [given[0], tuple(given[1])], (106, 750)),
+    (lambda given: [_as_sets(given[0])], (115,)),
+    (lambda given: [float(given[0]), complex(given[1])], (124,)),
+    (lambda given: [tuple(given[0]), given[1]], (250, 405, 446, 617, 720, 763, 808)),
+    (lambda given: [tuple(_as_tuples(one)) for one in given], (259, 401, 445)),
+    (lambda given: [tuple(tuple(one) if isinstance(one, list) else one for one in given[0])], (278,)),
+    (lambda given: [tuple(given[0]), given[1], given[2]], (307,)),
+    (lambda given: [{key: tuple(one) for key, one in given[0].items()}, *given[1:]], (722,)),
+    (lambda given: [complex(given[0])], (252,)),
+    (lambda given: list(map(_as_nested_tuples, given)), (580, 615, 791)),
+)
+_BY_TASK: Final = {number: convert for convert, numbers in _CONVERTERS for number in numbers}

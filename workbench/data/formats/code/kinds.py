@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Set
 from typing import Any, Final, get_args
@@ -11,7 +12,7 @@ from msgspec import Struct
 
 from workbench.core.code import CodeRecord, Problem, ProblemRecord, SolutionForm, SolutionRecord, TestLine, Writer
 from workbench.core.item import Refusal
-from workbench.data.formats.code import contests, evalplus, humaneval_x, seeds
+from workbench.data.formats.code import contests, evalplus, seeds
 from workbench.data.formats.code.row import (
     WANTED,
     CodeRow,
@@ -256,6 +257,72 @@ def _solution(row: CodeRow, task_id: str, number: int, solution: dict[str, Any])
     )
 
 
+# -- HumanEval-X as released: the same problems in several languages, one file each; each test is a program. Tests
+# in languages other than Python need an external runner of the language; LLM judges need none.
+
+
+_LANGUAGES: Final = {
+    "Python": "python",
+    "CPP": "cpp",
+    "Java": "java",
+    "JavaScript": "javascript",
+    "Go": "go",
+    "Rust": "rust",
+}
+"""Languages by the prefix of the released ids."""
+_FUNCTION: Final = {
+    "python": re.compile(r"^def (\w+)\s*\(", re.MULTILINE),
+    "javascript": re.compile(r"^(?:const|let|var|function)\s+(\w+)", re.MULTILINE),
+    "go": re.compile(r"^func (\w+)\s*\(", re.MULTILINE),
+    "rust": re.compile(r"^\s*(?:pub )?fn (\w+)\s*[<(]", re.MULTILINE),
+}
+_CALLED: Final = re.compile(r"(\w+)\s*\([^()]*\)[^()]*\{?\s*\Z")
+_STRICT: Final = """\
+console.assert = function (holds, ...said) { if (!holds) { throw new Error(said.join(" ") || "assertion failed"); } };
+"""
+"""Makes a failed console.assert raise instead of only printing a line."""
+
+
+def read_humaneval_x(row: CodeRow) -> Iterable[ProblemRecord]:
+    """Return the problem in a row: the suite ``base`` has its test program, ``public`` that of the prompt's examples.
+
+    Raises:
+        RefusedError: A field is missing or of another type, or the language in the id is unknown.
+    """
+    task_id = row.identifier("task_id")
+    language = _LANGUAGES.get(task_id.partition("/")[0])
+    if language is None:
+        message = f"task_id is {task_id[:40]!r}. Begin it with one of: {', '.join(_LANGUAGES)}."
+        raise RefusedError("wrong_type", "task_id", message)
+    prompt, declaration = row.text("prompt"), row.text("declaration")
+    before = prompt if language == "python" else declaration
+    problem = Problem(
+        task_id=task_id,
+        prompt=prompt,
+        canonical=before + row.text("canonical_solution"),
+        entry_point=_function_name(declaration, language),
+        language=language,
+        suites=nonempty_suites(
+            base=program_suite(_with_strict_asserts(row.text("test"), language)),
+            public=program_suite(_with_strict_asserts(row.maybe_text("example_test") or "", language)),
+        ),
+    )
+    yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source="code/HumanEval-X", extra=row.extra())
+
+
+def _with_strict_asserts(source: str, language: str) -> str:
+    return f"{_STRICT}{source}" if language == "javascript" and source.strip() else source
+
+
+def _function_name(declaration: str, language: str) -> str | None:
+    pattern = _FUNCTION.get(language)
+    found = pattern.findall(declaration) if pattern is not None else _CALLED.findall(declaration)
+    return found[-1] if found else None
+
+
+# -- The table of kinds.
+
+
 Read = Callable[[CodeRow], Iterable[CodeRecord]]
 """Returns the records of a row; a problem precedes its solutions."""
 
@@ -289,7 +356,7 @@ _KINDS: Final[dict[CodeFormat, _FileKind]] = {
     "bigcodebench": _FileKind(
         {"task_id", "complete_prompt", "canonical_solution", "test", "entry_point"}, contests.read_bigcodebench
     ),
-    "humaneval-x": _FileKind({"task_id", "prompt", "declaration", "canonical_solution", "test"}, humaneval_x.read),
+    "humaneval-x": _FileKind({"task_id", "prompt", "declaration", "canonical_solution", "test"}, read_humaneval_x),
     "humaneval": _FileKind({"task_id", "prompt", "entry_point", "canonical_solution", "test"}, evalplus.read_humaneval),
     "mbpp": _FileKind({"task_id", "code", "test_list"}, evalplus.read_mbpp, one_of={"text", "prompt"}),
     "code-contests": _FileKind({"name", "description", "public_tests", "solutions"}, seeds.code_contests),

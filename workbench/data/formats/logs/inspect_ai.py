@@ -372,10 +372,6 @@ class Header(Struct, frozen=True, kw_only=True):
     scales: list[str] = []
 
 
-def recognises(_element: Mapping[str, Any]) -> bool:
-    return False
-
-
 def begins(head: bytes) -> bool:
     return is_log(head) or _DOCUMENT.match(head) is not None
 
@@ -543,7 +539,6 @@ def _no_completion_message(error: str | None) -> str:
 
 KIND: Final = LogKind(
     name="inspect",
-    recognises=recognises,
     begin=constant_reader(completions),
     rows=rows,
     begins=begins,

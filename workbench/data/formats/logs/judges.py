@@ -31,6 +31,7 @@ from workbench.data.formats.logs.logged import (
     unparsed_grade,
     verifier_name,
 )
+from workbench.data.formats.rows import with_domain
 from workbench.data.formats.source import FileFormat
 from workbench.data.formats.verdict_words import in_words
 
@@ -47,19 +48,16 @@ _ALONE: Final = re.compile(r"\W*([ABC])\W*")
 _TAKEN: Final = frozenset({"question", "gold_answer", "llm_response", "data_source", "domain", "model", "model_name"})
 
 
-def recognises(element: Mapping[str, Any]) -> bool:
-    return {"question", "gold_answer", "llm_response"} <= element.keys()
-
-
 def _read(row: Mapping[str, Any]) -> Iterator[Logged]:
     gold = row.get("gold_judgment")
+    source, domain = maybe_text(row, "data_source"), maybe_text(row, "domain")
     yield Logged(
         item={
             "question": answer_text(row, "question"),
             "reference": reference_text(row, "gold_answer") or "",
             "completion": answer_text(row, "llm_response"),
             "model": maybe_text(row, "model", "model_name"),
-            "source": _domain_and_source(row),
+            "source": with_domain(domain, source) if source and domain else source,
             **_type_field(row.get("answer_type")),
             # The judgment "C" (question or response is invalid) is no gold; gold_judgment is stored with the item.
             "gold": _GOLD.get(gold.strip().upper()) if isinstance(gold, str) else None,
@@ -67,11 +65,6 @@ def _read(row: Mapping[str, Any]) -> Iterator[Logged]:
         },
         grades=tuple(_grade(row)),
     )
-
-
-def _domain_and_source(row: Mapping[str, Any]) -> str | None:
-    source, domain = maybe_text(row, "data_source"), maybe_text(row, "domain")
-    return f"{domain}/{source}" if source and domain and "/" not in source else source
 
 
 def _type_field(value: object) -> dict[str, str]:
@@ -101,7 +94,9 @@ def _judged_letter(reply: str) -> str | None:
     return letter[1] if letter else None
 
 
-KIND: Final = LogKind(name="compassverifier", recognises=recognises, begin=constant_reader(_read))
+KIND: Final = LogKind(
+    name="compassverifier", keys=({"question", "gold_answer", "llm_response"},), begin=constant_reader(_read)
+)
 
 
 # -- xVerify's data (VAR) and the files of its evaluator.
@@ -116,10 +111,6 @@ _REPORT: Final = re.compile(rb'\s*\{\s*"info"\s*:\s*\{\s*"llm"\s*:')
 _XVERIFY_TAKEN: Final = frozenset(
     {"question", "correct_answer", "llm_output", "model_name", "dataset", "prompt", "judge_valid"}
 )
-
-
-def recognises_xverify(element: Mapping[str, Any]) -> bool:
-    return {"question", "llm_output", "correct_answer"} <= element.keys()
 
 
 def begins(head: bytes) -> bool:
@@ -173,7 +164,11 @@ def _verdict_word(value: object) -> bool | None:
 
 
 XVERIFY_KIND: Final = LogKind(
-    name="xverify", recognises=recognises_xverify, begin=constant_reader(_read_xverify), rows=rows, begins=begins
+    name="xverify",
+    keys=({"question", "llm_output", "correct_answer"},),
+    begin=constant_reader(_read_xverify),
+    rows=rows,
+    begins=begins,
 )
 
 
@@ -186,10 +181,6 @@ _REWARDBENCH_TAKEN: Final = frozenset(
     # Scores belong to one reward model: another model's file has different scores for the same answers.
     | {"results", "scores", "scores_chosen", "scores_rejected", "text"}
 )
-
-
-def recognises_rewardbench(element: Mapping[str, Any]) -> bool:
-    return {"chosen", "rejected"} <= element.keys() or {"prompt", "text_chosen", "text_rejected"} <= element.keys()
 
 
 def begin(path: Path) -> Read:
@@ -297,4 +288,6 @@ def _file_stem(path: Path) -> str:
     return name.removesuffix("_outputs") or path.name
 
 
-REWARDBENCH_KIND: Final = LogKind(name="rewardbench", recognises=recognises_rewardbench, begin=begin)
+REWARDBENCH_KIND: Final = LogKind(
+    name="rewardbench", keys=({"chosen", "rejected"}, {"prompt", "text_chosen", "text_rejected"}), begin=begin
+)

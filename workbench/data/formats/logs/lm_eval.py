@@ -155,7 +155,8 @@ def run_of(path: Path) -> Run:
         configs = found.get("configs")
         if not isinstance(configs, dict):
             continue
-        task = named["task"] if named else _task_in(stem, configs)
+        ends = (name for name in configs if stem.endswith(f"_{name}"))
+        task = named["task"] if named else max(ends, key=len, default=stem)
         if task in configs:
             directions = _value_at(_value_at(found, "higher_is_better"), task)
             filters = _value_at(configs[task], "filter_list")
@@ -186,10 +187,6 @@ def _read_json(path: Path) -> Mapping[str, Any]:
     except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
-
-
-def _task_in(stem: str, configs: Mapping[str, Any]) -> str:
-    return max((name for name in configs if stem.endswith(f"_{name}")), key=len, default=stem)
 
 
 def _model_name(results: Mapping[str, Any]) -> str | None:
@@ -224,10 +221,6 @@ _NO_METRIC: Final = "bypass"
 _KNOWN: Final = _ALWAYS | {"arguments", "filter", "metrics", "doc_hash", "prompt_hash", "target_hash"}
 SEVERAL: Final = "of_several"
 """Reason code of a grade that applies to several completions together."""
-
-
-def recognises(element: Mapping[str, Any]) -> bool:
-    return element.keys() >= _ALWAYS
 
 
 def dataset_of(path: Path) -> str | None:
@@ -395,4 +388,4 @@ def _requests(value: object) -> list[list[Any]]:
     return [one for one in each if isinstance(one, list)]
 
 
-KIND: Final = LogKind(name="lm-eval", recognises=recognises, begin=begin, dataset_of=dataset_of)
+KIND: Final = LogKind(name="lm-eval", keys=(_ALWAYS,), begin=begin, dataset_of=dataset_of)

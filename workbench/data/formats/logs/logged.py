@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
@@ -124,20 +124,12 @@ def constant_reader(read: Read) -> Begin:
     return lambda _path: read
 
 
-def _never_begins(_head: bytes) -> bool:
-    return False
-
-
-def _no_dataset(_path: Path) -> str | None:
-    return None
-
-
 class LogKind(Struct, frozen=True, kw_only=True):
     """One kind of log.
 
     Attributes:
         name: Its name in ``import --format``.
-        recognises: Returns whether a file with this first row is of this kind.
+        keys: The keys of a file's first row, or of objects in it (``spec.eval_name``); one of these sets is there.
         begin: Returns a reader for the rows of one file.
         rows: Yields the rows of a file; by default the file lists them.
         begins: Returns whether a file that begins with these bytes is a single document of this kind.
@@ -147,13 +139,21 @@ class LogKind(Struct, frozen=True, kw_only=True):
     """
 
     name: str
-    recognises: Callable[[Mapping[str, Any]], bool]
+    keys: tuple[Set[str], ...] = ()
     begin: Begin
     rows: Rows = documents
-    begins: Callable[[bytes], bool] = _never_begins
-    dataset_of: Callable[[Path], str | None] = _no_dataset
+    begins: Callable[[bytes], bool] = lambda _head: False
+    dataset_of: Callable[[Path], str | None] = lambda _path: None
     questions: bool = False
     later: frozenset[str] = frozenset()
+
+    def recognises(self, row: Mapping[str, Any]) -> bool:
+        return any(all(_has_key(row, key) for key in keys) for keys in self.keys)
+
+
+def _has_key(row: object, key: str) -> bool:
+    first, _, rest = key.partition(".")
+    return isinstance(row, Mapping) and first in row and (not rest or _has_key(row[first], rest))
 
 
 # -- Values in a row of a log as text, numbers and kept keys.

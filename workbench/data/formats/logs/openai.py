@@ -49,6 +49,7 @@ _MAX_FILES: Final = 200
 """Most files of a folder that are read."""
 _ANSWERED: Final = frozenset({"response", "completion", "output"})
 _IDS: Final = ("custom_id", *FIELDS["question_id"])
+_REQUEST: Final = frozenset({"custom_id", "url", "body"})
 _BESIDES: Final = ("reference", "source", "type", "subtype")
 
 
@@ -79,7 +80,7 @@ def questions_nearby(path: Path) -> dict[str, Asked | None]:
 
 
 def is_request(row: Mapping[str, Any]) -> bool:
-    return {"custom_id", "url", "body"} <= row.keys()
+    return row.keys() >= _REQUEST
 
 
 def _rows(file: Path) -> Iterator[Mapping[str, Any]]:
@@ -114,10 +115,6 @@ def _known_fields(row: object, fields: tuple[str, ...]) -> Asked:
 
 _UNASKED: Final = "unknown_request"
 """Code of a rejected row whose request is unknown; it may be accepted once the request file is next to it."""
-
-
-def recognises(element: Mapping[str, Any]) -> bool:
-    return {"custom_id", "response", "error"} <= element.keys() or is_request(element)
 
 
 def begin(path: Path) -> Read:
@@ -181,7 +178,8 @@ def _completions(body: Mapping[str, Any]) -> Iterator[tuple[str, str | None]]:
                 raise wrong_type_error("choices", "objects with a message or text")
             yield _choice_text(choice), maybe_text(choice, "finish_reason")
     elif isinstance(output, list) and output:
-        yield _output_text(output), maybe_text(body, "status")
+        said = [part for part in output if isinstance(part, dict) and part.get("type") == "message"]
+        yield "\n".join(text for _, text in messages(said, "output")), maybe_text(body, "status")
     else:
         raise RefusedError("missing_field", "choices", "The body has no choices and no output: nothing was answered.")
 
@@ -196,12 +194,9 @@ def _choice_text(choice: Mapping[str, Any]) -> str:
     return text
 
 
-def _output_text(output: list[Any]) -> str:
-    said = [part for part in output if isinstance(part, dict) and part.get("type") == "message"]
-    return "\n".join(text for _, text in messages(said, "output"))
-
-
-KIND: Final = LogKind(name="openai-batch", recognises=recognises, begin=begin, later=frozenset({_UNASKED}))
+KIND: Final = LogKind(
+    name="openai-batch", keys=({"custom_id", "response", "error"}, _REQUEST), begin=begin, later=frozenset({_UNASKED})
+)
 
 
 # -- OpenAI evals' recordings: a line for the run, then events of its samples, which are joined here.
@@ -232,13 +227,6 @@ class _Spec(Struct):
 
 _event = msgspec.json.Decoder(_Event)
 _spec = msgspec.json.Decoder(_Spec)
-
-
-def recognises_openai_evals(element: Mapping[str, Any]) -> bool:
-    spec = element.get("spec")
-    if isinstance(spec, dict):
-        return {"eval_name", "completion_fns"} <= spec.keys()
-    return {"run_id", "event_id", "sample_id", "type", "data"} <= element.keys()
 
 
 def rows(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> Iterator[Row]:
@@ -362,5 +350,8 @@ def _spec_of(line: bytes) -> msgspec.Raw | None:
 
 
 OPENAI_EVALS_KIND: Final = LogKind(
-    name="openai-evals", recognises=recognises_openai_evals, begin=constant_reader(_read_sampled), rows=rows
+    name="openai-evals",
+    keys=({"spec.eval_name", "spec.completion_fns"}, {"run_id", "event_id", "sample_id", "type", "data"}),
+    begin=constant_reader(_read_sampled),
+    rows=rows,
 )

@@ -65,11 +65,6 @@ _OWN: Final = frozenset({"step", "prompt", "completion", "advantage", "image", "
 _REFERENCES: Final = (*FIELDS["reference"], "solution")
 
 
-def recognises(element: Mapping[str, Any]) -> bool:
-    keys = element.keys()
-    return {"step", "prompt", "completion"} <= keys and bool({"advantage", "reward"} & keys)
-
-
 def dataset_of(path: Path) -> str | None:
     """Return the name of the training that wrote a table, from its folder:
     ``TRAINING/completions/completions_00010.parquet``.
@@ -98,18 +93,20 @@ def begin(_path: Path) -> Read:
     return read
 
 
-KIND: Final = LogKind(name="trl-completions", recognises=recognises, begin=begin, dataset_of=dataset_of)
+KIND: Final = LogKind(
+    name="trl-completions",
+    keys=tuple({"step", "prompt", "completion", one} for one in ("advantage", "reward")),
+    begin=begin,
+    dataset_of=dataset_of,
+)
 
 
 # -- verl's rollouts (``rollout_data_dir``, ``validation_data_dir``) and its data sets, with and without responses.
 
 
+_DATASET_KEYS: Final = frozenset({"data_source", "prompt", "reward_model"})
 _VERL_OWN: Final = frozenset({"input", "output", "gts", "step", "reward", "uid", "request_id", "data_source"})
 """Keys of a rollout that are not rewards; validation repeats the score as ``reward``."""
-
-
-def recognises_rollout(element: Mapping[str, Any]) -> bool:
-    return {"input", "output", "score", "step"} <= element.keys()
 
 
 def verl_dataset(path: Path) -> str | None:
@@ -138,10 +135,6 @@ def begin_rollouts(_path: Path) -> Read:
     return read
 
 
-def recognises_responses(element: Mapping[str, Any]) -> bool:
-    return recognises_dataset(element) and "responses" in element
-
-
 def begin_responses(_path: Path) -> Read:
     seen = Occurrences()
 
@@ -152,14 +145,6 @@ def begin_responses(_path: Path) -> Read:
             yield Logged(item={**question, "completion_id": key, "completion": completion})
 
     return read
-
-
-def recognises_dataset(element: Mapping[str, Any]) -> bool:
-    return {"data_source", "prompt", "reward_model"} <= element.keys()
-
-
-def _read_question(row: Mapping[str, Any]) -> Iterator[Logged]:
-    yield Logged(item=_question(row))
 
 
 def _question(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -182,9 +167,12 @@ def _responses(row: Mapping[str, Any]) -> list[str]:
 
 
 ROLLOUTS: Final = LogKind(
-    name="verl-rollouts", recognises=recognises_rollout, begin=begin_rollouts, dataset_of=verl_dataset
+    name="verl-rollouts", keys=({"input", "output", "score", "step"},), begin=begin_rollouts, dataset_of=verl_dataset
 )
-RESPONSES: Final = LogKind(name="verl-responses", recognises=recognises_responses, begin=begin_responses)
+RESPONSES: Final = LogKind(name="verl-responses", keys=({*_DATASET_KEYS, "responses"},), begin=begin_responses)
 DATASET: Final = LogKind(
-    name="verl-dataset", recognises=recognises_dataset, begin=constant_reader(_read_question), questions=True
+    name="verl-dataset",
+    keys=(_DATASET_KEYS,),
+    begin=constant_reader(lambda row: [Logged(item=_question(row))]),
+    questions=True,
 )

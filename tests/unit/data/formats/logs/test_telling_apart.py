@@ -120,7 +120,7 @@ def test_a_new_format_is_a_kind_in_the_table(tmp_path: Path, monkeypatch: pytest
             grades=(Grade(verifier="new", verdict="correct"),),
         )
 
-    kind = LogKind(name="new", recognises=lambda row: {"ask", "key", "say"} <= row.keys(), begin=constant_reader(read))
+    kind = LogKind(name="new", keys=({"ask", "key", "say"},), begin=constant_reader(read))
     monkeypatch.setitem(kinds.KINDS, kind.name, kind)
     file = tmp_path / "rows.jsonl"
     file.write_text(json.dumps({"ask": "Q", "key": "1", "say": "It is 1."}) + "\n")

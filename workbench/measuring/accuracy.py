@@ -226,7 +226,7 @@ def _test_groups(of: _CountedEntry, seed: int | None) -> dict[Parts, CellTest]:
     from workbench.statistics.permutations import cell_tests
 
     pieces, parts = of.pieces(), of.measured.columns.parts
-    found = cell_tests(pieces) if seed is None else of.entries.everything.tests(pieces, seed)
+    found = cell_tests(pieces) if seed is None else of.entries.everything.memory.tests(pieces, seed)
     return {parts[place]: test for place, test in found.items()}
 
 

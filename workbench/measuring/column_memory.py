@@ -12,7 +12,6 @@ from contextlib import suppress
 from contextvars import copy_context
 from io import BytesIO
 from operator import is_
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import msgspec
@@ -58,7 +57,6 @@ _MAX_THREADS = 4
 _MAX_TESTS = 500
 """Most tables of one verifier whose tests are kept in a file."""
 Made = TypeVar("Made")
-Found = TypeVar("Found")
 
 
 class Remembered:
@@ -71,13 +69,12 @@ class Remembered:
 
     def __init__(self, most: int, most_bytes: int) -> None:
         self._most, self._most_bytes = most, most_bytes
-        self._bytes = 0
         self._lock = threading.Lock()
         self._held: OrderedDict[Hashable, tuple[tuple[object, ...], object, int]] = OrderedDict()
 
     @property
     def bytes(self) -> int:
-        return self._bytes
+        return sum(taken for *_, taken in self._held.values())
 
     def get(self, name: Hashable, sources: tuple[object, ...], make: Callable[[], Made]) -> Made:
         """Return the cached result of these sources, or compute it.
@@ -93,13 +90,14 @@ class Remembered:
                 return cast("Made", held[1])
         raise_if_cancelled()
         made = make()
-        taken = bytes_of(made)
         with self._lock:
-            older = self._held.pop(name, None)
-            self._bytes += taken - (older[2] if older is not None else 0)
-            self._held[name] = sources, made, taken
-            while len(self._held) > 1 and (len(self._held) > self._most or self._bytes > self._most_bytes):
-                self._bytes -= self._held.popitem(last=False)[1][2]
+            held = self._held.pop(name, None)
+            if held is not None and all(map(is_, held[0], sources)):
+                # Another thread has made it meanwhile.
+                made = cast("Made", held[1])
+            self._held[name] = sources, made, bytes_of(made)
+            while len(self._held) > 1 and (len(self._held) > self._most or self.bytes > self._most_bytes):
+                self._held.popitem(last=False)
         return made
 
 
@@ -225,7 +223,7 @@ class ColumnMemory:
             whole, *others = self._read_shares(connection, _reader(run, item))
             return put_in(whole, [(slice(whole.rows, whole.rows), table) for table in others])
 
-    def _read_shares(self, connection: Connection, read: Callable[[Connection, int, int], Found]) -> list[Found]:
+    def _read_shares(self, connection: Connection, read: Callable[[Connection, int, int], Made]) -> list[Made]:
         """Read all rows in shares, each in a thread of its own. SQLite reads outside the GIL, but all threads must read
         the same state: if the database has changed meanwhile, this thread reads everything.
         """
@@ -234,7 +232,7 @@ class ColumnMemory:
         starts = [first + (last - first + 1) * share // number for share in range(1, number)]
         spans = list(zip([EVERY_ROW[0], *starts], [*(start - 1 for start in starts), EVERY_ROW[1]], strict=True))
 
-        def read_elsewhere(span: Range) -> Found | None:
+        def read_elsewhere(span: Range) -> Made | None:
             try:
                 with self._database.reading() as other:
                     return read(other, *span) if generation.mark(other) == now else None
@@ -248,12 +246,20 @@ class ColumnMemory:
         return shares if len(shares) == number else [read(connection, *EVERY_ROW)]
 
     def _load(self, run: int | None) -> ColumnPart | None:
+        import numpy as np
+
         try:
             require_own_folder(self._folder)
-            content = read_own(self._folder / _file_name(run), _MAX_FILE_BYTES)
-        except OSError:
+            content = BytesIO(read_own(self._folder / _file_name(run), _MAX_FILE_BYTES))
+            with np.load(content, allow_pickle=False) as archive:
+                columns = dict(archive)
+            about = msgspec.json.decode(columns.pop("about").tobytes(), type=PartSource)
+        except Exception:
+            # A damaged archive gives errors of any kind.
             return None
-        return _decoded_part(run, content)
+        if (about.run, about.schema) != (run, migrations.latest_version()):
+            return None
+        return ColumnPart(ColumnTable(columns=columns, names=about.names), about.aligned, about.mark, 0)
 
     def _save(self, run: int | None, part: ColumnPart) -> None:
         import numpy as np
@@ -277,11 +283,10 @@ class ColumnMemory:
             known = msgspec.json.decode(read_own(path, _MAX_FILE_BYTES), type=dict[str, dict[int, CellTest]])
         if key not in known:
             known[key] = cell_tests(pieces, seed)
-            newest = dict(list(known.items())[-_MAX_TESTS:])
             with suppress(OSError):
                 require_own_folder(self._folder)
                 with whole_file(path, durable=False) as file:
-                    file.write(msgspec.json.encode(newest))
+                    file.write(msgspec.json.encode(dict(list(known.items())[-_MAX_TESTS:])))
         return known[key]
 
     def _checksum(self, item: IntArray) -> int:
@@ -292,27 +297,10 @@ def _file_name(run: int | None) -> str:
     return "items.npz" if run is None else f"run-{run}.npz"
 
 
-def _decoded_part(run: int | None, content: bytes) -> ColumnPart | None:
-    import numpy as np
-
-    try:
-        with np.load(BytesIO(content), allow_pickle=False) as archive:
-            columns = dict(archive)
-        about = msgspec.json.decode(columns.pop("about").tobytes(), type=PartSource)
-    except Exception:
-        # A damaged archive gives errors of any kind.
-        return None
-    if (about.run, about.schema) != (run, migrations.latest_version()):
-        return None
-    return ColumnPart(ColumnTable(columns=columns, names=about.names), about.aligned, about.mark, 0)
-
-
 def _reader(run: int | None, item: IntArray | None) -> Callable[[Connection, int, int], ColumnTable]:
     if run is None or item is None:
         return stored.read_items
-    return lambda connection, first, last: stored.read_verdicts(
-        connection, run, item[_rows_between(item, first, last)], first, last
-    )
+    return lambda connection, *span: stored.read_verdicts(connection, run, item[_rows_between(item, *span)])
 
 
 def _rows_between(item: IntArray, first: int, last: int) -> slice:
@@ -340,13 +328,9 @@ def _translate_codes(piece: ColumnTable, column: str, known: dict[str, tuple[str
     if column not in known:
         return values
     places = {name: place for place, name in enumerate(known[column])}
-    used = np.bincount(values, minlength=len(piece.names[column])) > 0
-    code = [
-        places.setdefault(name, len(places)) if there else 0
-        for name, there in zip(piece.names[column], used, strict=True)
-    ]
+    code = [places.setdefault(name, len(places)) for name in piece.names[column]]
     known[column] = tuple(places)
-    return np.array([*code, 0], dtype=np.int32)[values]
+    return np.array(code, dtype=np.int32)[values]
 
 
 def _replace_rows(old: Array, pieces: Sequence[tuple[slice, Array]]) -> Array:
@@ -376,22 +360,14 @@ def column_finding(project: Project) -> Finding:
 
     A file that would be used but differs makes metrics wrong: another program changed the database.
     """
-    folder = cache_folder(project.path)
-    files = sorted(folder.glob("*.npz"))
-    memory = ColumnMemory(project.database)
-    runs = {path.name: int(path.stem.removeprefix("run-")) for path in files if path.stem[4:].isdecimal()}
-    states = {path.name: memory.agrees(runs.get(path.name)) for path in files}
-    wrong = [name for name, agrees in states.items() if agrees is False]
-    if wrong:
-        what = f"not what the database says: {', '.join(wrong)}. It was changed; {folder} may be deleted"
-        return Finding(name="columns", ok=False, message=what, remedy="repair")
-    return Finding(name="columns", ok=True, message=_files_text(files, list(states.values())))
-
-
-def _files_text(files: list[Path], states: list[bool | None]) -> str:
+    files = sorted(cache_folder(project.path).glob("*.npz"))
     if not files:
-        return "none kept"
-    size = sum(path.stat().st_size for path in files)
-    passed_over = states.count(None)
+        return Finding(name="columns", ok=True, message="none kept")
+    memory = ColumnMemory(project.database)
+    states = [memory.agrees(int(path.stem[4:]) if path.stem[4:].isdecimal() else None) for path in files]
+    if wrong := [path.name for path, agrees in zip(files, states, strict=True) if agrees is False]:
+        what = f"not what the database says: {', '.join(wrong)}. It was changed; {files[0].parent} may be deleted"
+        return Finding(name="columns", ok=False, message=what, remedy="repair")
+    size, passed_over = sum(path.stat().st_size for path in files) / 2**20, states.count(None)
     left = f"; {passed_over} damaged or of another history, passed over" if passed_over else ""
-    return f"ok, {counted(len(files), 'part')} in {size / 2**20:.1f} MiB{left}"
+    return Finding(name="columns", ok=True, message=f"ok, {counted(len(files), 'part')} in {size:.1f} MiB{left}")

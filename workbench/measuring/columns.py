@@ -36,7 +36,7 @@ from workbench.data.store.columns import (
     stored_values,
 )
 from workbench.data.store.reading import sampling_frame
-from workbench.measuring.column_memory import VERDICTS_BYTES, ColumnMemory, Made, bytes_of
+from workbench.measuring.column_memory import VERDICTS_BYTES, ColumnMemory, Made, Remembered
 from workbench.statistics.records.report import NO_REASON
 
 if TYPE_CHECKING:
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
     from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
     from workbench.statistics.intervals import Clusters
-    from workbench.statistics.permutations import CellTest, Pieces
 
     Array = npt.NDArray[Any]
 
@@ -52,6 +51,7 @@ Range = tuple[int, int]
 """First and last row id."""
 
 
+_MAX_RUNS = 1_000
 _BY_CODE = (*FIELDS, "length", "gold", "state")
 """Fields whose conditions are evaluated on the columns; other conditions are evaluated by the database."""
 _OPERATORS = {"=": operator.eq, "!=": operator.ne, "<": operator.lt, ">": operator.gt}
@@ -83,11 +83,12 @@ class Columns:
         item: Row ids of the completions (int64).
         question: Row ids of their questions, the clusters of every interval (int64).
         characters: Lengths of the completions in characters, -1 where unknown (int32).
+        memory: The cache from which further columns and tests are taken.
     """
 
     def __init__(self, database: Database, memory: ColumnMemory, items: ColumnTable) -> None:
-        self._database, self._memory, self._items = database, memory, items
-        self._verdicts: dict[int, ColumnTable] = {}
+        self._database, self.memory, self._items = database, memory, items
+        self._verdicts = Remembered(_MAX_RUNS, VERDICTS_BYTES)
         self.item: IntArray = items.columns["item"]
         self.question: IntArray = items.columns["question"]
         self.characters: IntArray = items.columns["characters"]
@@ -100,7 +101,7 @@ class Columns:
             names: Column of names -> the names of its codes.
         """
         table = ColumnTable(columns={**self._items.columns, **columns}, names={**self._items.names, **names})
-        return Columns(self._database, self._memory, table)
+        return Columns(self._database, self.memory, table)
 
     def gold(self, choice: GoldChoice) -> IntArray:
         """Return gold by item: 1 correct, 0 incorrect, -1 none (int8)."""
@@ -110,7 +111,7 @@ class Columns:
         if choice != "people":
             return found[choice]
         by_people = ORIGINS.index("agreed")
-        return self._memory.derived.get(
+        return self.memory.derived.get(
             "people",
             (found["final"], found["origin"]),
             lambda: np.where(found["origin"] >= by_people, found["final"], np.int8(-1)),
@@ -159,7 +160,7 @@ class Columns:
         """
         parts = split_grouping(by)
         key = ("groups", parts, run if REASON in parts else None)
-        return self._memory.derived.get(
+        return self.memory.derived.get(
             key,
             tuple(self._source_array(part, run) for part in parts),
             lambda: _cross_groups([self._groups_by_field(part, run) for part in parts]),
@@ -174,10 +175,10 @@ class Columns:
         from workbench.statistics.intervals import clusters
 
         if by is None:
-            return self._memory.derived.get("clusters", (self.question,), lambda: clusters(self.question))
+            return self.memory.derived.get("clusters", (self.question,), lambda: clusters(self.question))
         found = self.groups(by, run)
         parts = split_grouping(by)
-        return self._memory.derived.get(
+        return self.memory.derived.get(
             ("clusters", parts, run if REASON in parts else None),
             (self.question, *(self._source_array(part, run) for part in parts)),
             lambda: clusters(self.question, found.code, len(found.names)),
@@ -197,7 +198,7 @@ class Columns:
 
         asked = {*split_grouping(field), *(split_grouping(by) if by else ())}
         key = ("of clusters", field, by, run if REASON in asked else None)
-        return self._memory.derived.get(key, (clusters, other), find)
+        return self.memory.derived.get(key, (clusters, other), find)
 
     def outcome(self, run: int | None) -> IntArray:
         """Return a run's `OutcomeCode` by item, -1 without a verdict (int8). Without a run, it is "incorrect" for
@@ -255,11 +256,7 @@ class Columns:
             name: A unique name of the result.
             sources: The source arrays, all returned by these columns or by this method.
         """
-        return self._memory.figures.get(name, sources, make)
-
-    def tests(self, pieces: Pieces, seed: int) -> dict[int, CellTest]:
-        """Return `workbench.statistics.permutations.cell_tests` of some pieces, kept as the columns are."""
-        return self._memory.tests(pieces, seed)
+        return self.memory.figures.get(name, sources, make)
 
     def _mask_of_condition(self, condition: Condition) -> BoolArray:
         import numpy as np
@@ -280,12 +277,7 @@ class Columns:
         return np.array([compared(name, wanted) for name in groups.names], dtype=np.bool_)[groups.code]
 
     def _verdict_table(self, run: int) -> ColumnTable:
-        found = self._verdicts.get(run)
-        if found is None:
-            found = self._verdicts.setdefault(run, self._memory.verdicts(run, self.item))
-            while len(self._verdicts) > 1 and sum(map(bytes_of, list(self._verdicts.values()))) > VERDICTS_BYTES:
-                self._verdicts.pop(next(iter(self._verdicts)), None)
-        return found
+        return self._verdicts.get(run, (), lambda: self.memory.verdicts(run, self.item))
 
     def _source_array(self, field: str, run: int | None) -> object:
         if field == REASON:
@@ -297,16 +289,15 @@ class Columns:
     def _groups_by_field(self, field: str, run: int | None) -> Groups:
         import numpy as np
 
-        if field == REASON:
-            if run is None:
-                return _groups_of_codes(np.zeros(len(self.item), dtype=np.int32), (NO_REASON,))
-            return _groups_of_codes(self._verdict_table(run).columns[REASON], self._verdict_table(run).names[REASON])
+        if field == REASON and run is None:
+            return _groups_of_codes(np.zeros(len(self.item), dtype=np.int32), (NO_REASON,))
         if field.startswith(COLUMN) or field in TOLD:
             return _groups_of_codes(*stored_values(self._database.reader(), field, self.item))
         if field == "length":
             place = np.searchsorted(LENGTH_BOUNDS, self.characters, side="right")
             return _groups_of_codes(np.where(self.characters < 0, len(LENGTHS), place), (*LENGTHS, UNKNOWN))
-        return _groups_of_codes(self._items.columns[field], self._items.names[field])
+        table = self._verdict_table(run) if field == REASON and run is not None else self._items
+        return _groups_of_codes(table.columns[field], table.names[field])
 
 
 def _groups_of_codes(code: IntArray, names: Sequence[str]) -> Groups:

@@ -78,7 +78,7 @@ def test_shares_make_the_columns_that_one_reader_makes(project: Project, shares:
     with project.database.reading() as connection:
         opened = len(project.database._opened)
         found = verdicts_of(project, connection, items)
-        assert same(found, read_verdicts(connection, 1, items, *EVERY_ROW))
+        assert same(found, read_verdicts(connection, 1, items))
     assert shares == [3]
     assert len(project.database._opened) == opened, "no thread leaves a connection behind"
 
@@ -129,7 +129,7 @@ def test_where_somebody_writes_in_between_one_reads_it_all(
     items = np.arange(1, ITEMS + 1)
     mark = generation.mark
     with project.database.reading() as connection:
-        wanted = read_verdicts(connection, 1, items, *EVERY_ROW)
+        wanted = read_verdicts(connection, 1, items)
         with project.database.write() as writer:
             verdicts.put(writer, 1, [(item, Verdict(outcome=Outcome.ERROR)) for item in (5, 50, 95)])
         assert mark(connection) != mark(project.database.open())

@@ -78,13 +78,13 @@ def test_the_verdicts_of_many_runs_are_bounded_and_stay_right(
 ) -> None:
     one = bytes_of(columns(project)._verdict_table(1))
     monkeypatch.setattr(column_memory, "VERDICTS_BYTES", 2 * one)
-    monkeypatch.setattr("workbench.measuring.columns.VERDICTS_BYTES", 2 * one)
     known = columns(project)
+    known._verdicts = Remembered(RUNS, 2 * one)
     for _ in range(2):
         for run in range(1, RUNS + 1):
             assert set(known.outcome(run).tolist()) == {(run - 1) % 2}
-            assert len(known._verdicts) <= 2
-            assert len([kept for kept in known._memory._kept if kept is not None]) <= 2
+            assert len(known._verdicts._held) <= 2
+            assert len([kept for kept in known.memory._kept if kept is not None]) <= 2
 
 
 def test_nothing_is_made_for_nobody() -> None:

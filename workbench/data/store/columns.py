@@ -49,7 +49,7 @@ _MAX_VALUE = 80
 """Most characters of a group's name."""
 _MAX_VALUES = 10_000
 _PIECE, _FIRST_PIECE, _GROWTH = 50_000, 1_000, 7
-"""Number of row ids read at once, the number at first, and its growth. The first reads are small because rows with new
+"""Number of items read at once, the number at first, and its growth. The first reads are small because rows with new
 reasons are read twice.
 """
 _MAX_CODED_REASONS = 40
@@ -241,33 +241,29 @@ def states(connection: Connection) -> dict[str, Vector]:
     return {state: vector(items) for state, items in rows}
 
 
-def read_verdicts(connection: Connection, run: int, items: IntArray, first: int, last: int) -> ColumnTable:
-    """Read a run's verdicts on items with row ids from ``first`` to ``last``.
+def read_verdicts(connection: Connection, run: int, items: IntArray) -> ColumnTable:
+    """Read a run's verdicts on these items, given by row ids in order.
 
     Columns: ``outcome`` (`OutcomeCode`, -1 without a verdict), ``reason`` (position 0 without a verdict) and, if the
         run has scores, ``score`` (float64, NaN without a score).
-
-    Args:
-        items: The row ids of these items.
     """
     import numpy as np
 
     from workbench.statistics.confusion import align
 
     names = {NO_REASON: 0}
-    keys: list[Vector] = []
-    codes: list[Vector] = []
-    scored, at, piece = 0, first, _FIRST_PIECE
-    while at <= last and (found := _verdict_ends(connection, run, at, last)) is not None:
+    keys, codes = [vector(None)], [vector(None)]
+    scored, at, piece = 0, 0, _FIRST_PIECE
+    while len(some := items[at : at + piece]):
         raise_if_cancelled()
-        span = found[0], min(found[0] + piece - 1, found[1])
+        span = int(some[0]), int(some[-1])
         code, scores = _coded_verdicts(connection, run, span, names)
         keys.append(_row_ids(connection, "completion_id", _OF_VERDICTS, (*span, run), len(code)))
         codes.append(code)
         scored += scores
-        at, piece = span[1] + 1, min(_GROWTH * piece, _PIECE)
-    key = np.concatenate([vector(None), *keys])
-    reason, outcome = np.divmod(np.concatenate([vector(None), *codes]), _OUTCOMES)
+        at, piece = at + piece, min(_GROWTH * piece, _PIECE)
+    key = np.concatenate(keys)
+    reason, outcome = np.divmod(np.concatenate(codes), _OUTCOMES)
     columns: dict[str, Array] = {
         "outcome": align(items, key, outcome, missing=np.int8(-1)),
         REASON: narrow(align(items, key, reason, missing=np.int64(0)), len(names)),
@@ -276,17 +272,9 @@ def read_verdicts(connection: Connection, run: int, items: IntArray, first: int,
         # Scores are read as rows: as joined text they would lose their last digits.
         sql = f"SELECT completion_id, score {_OF_VERDICTS} AND score IS NOT NULL ORDER BY completion_id"
         kind = np.dtype([("item", np.int64), ("score", np.float64)])
-        rows = np.fromiter(connection.execute(sql, (first, last, run)), dtype=kind)
+        rows = np.fromiter(connection.execute(sql, (int(items[0]), int(items[-1]), run)), dtype=kind)
         columns[SCORE] = align(items, rows["item"], rows["score"], missing=np.float64(np.nan))
     return ColumnTable(columns=columns, names={REASON: tuple(names)})
-
-
-def _verdict_ends(connection: Connection, run: int, first: int, last: int) -> tuple[int, int] | None:
-    least, most = connection.execute(
-        f"SELECT (SELECT min(completion_id) {_OF_VERDICTS}), (SELECT max(completion_id) {_OF_VERDICTS})",
-        (first, last, run),
-    ).fetchone()
-    return None if least is None else (least, most)
 
 
 def _coded_verdicts(

@@ -51,7 +51,7 @@ def test_they_say_what_the_rows_say(
     )
     for first, last in (EVERY_ROW, (22, 41), (51, 2**62), (2**62 + 1, 2**63 - 1), (30, 30)):
         wanted = np.array([item for item in items if first <= item <= last], dtype=np.int64)
-        found = read_verdicts(connection, 1, wanted, first, last)
+        found = read_verdicts(connection, 1, wanted)
         expected = [row for row in rows if first <= row[0] <= last]
         words = [reason or NO_REASON for _, _, reason, _ in expected]
         assert found.columns["outcome"].tolist() == [row[1] for row in expected]
@@ -60,7 +60,7 @@ def test_they_say_what_the_rows_say(
         scores = [row[3] for row in expected]
         read = found.columns.get("score", np.full(len(expected), np.nan))
         assert [None if np.isnan(score) else score for score in read] == scores
-        half = read_verdicts(connection, 1, wanted[::2], first, last)
+        half = read_verdicts(connection, 1, wanted[::2])
         assert half.columns["outcome"].tolist() == found.columns["outcome"].tolist()[::2]
 
 
@@ -70,7 +70,7 @@ def test_reasons_that_are_known_are_not_read_as_texts(connection: sqlite3.Connec
     put(connection, rows)
     asked: list[str] = []
     connection.set_trace_callback(asked.append)
-    found = read_verdicts(connection, 1, np.arange(1, 200_001), *EVERY_ROW)
+    found = read_verdicts(connection, 1, np.arange(1, 200_001))
     assert found.names["reason"] == (NO_REASON, "number", "text_equal")
     told = [sql for sql in asked if sql.startswith("SELECT outcome, reason")]
     assert len(told) == 2

@@ -86,7 +86,7 @@ async def test_texts_that_were_altered_are_told(project: Project, size: tuple[in
 async def test_reading_what_shows_examples_is_a_reveal_of_their_items(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(8))
     run = add_judged(project, "judge", 1, [ANALYSE])
-    plan = ExamplePlan(count=1, seed=0, by_type=False)
+    plan = ExamplePlan(examples=1)
     example = FewShotExample(item=("sample", "c6"), question="?", reference="", completion="!", correct=True)
     options = {EXAMPLES_DRAWN: encoded(DrawnExamples(plan=plan, examples=(example,)))}
     with project.database.write() as connection:

@@ -341,7 +341,7 @@ def fields_of(record: type[Options]) -> Iterator[RecordField]:
             yield from fields_of(hints[field.name])
             continue
         default = field.default if field.default_factory is NODEFAULT else field.default_factory()
-        yield _record_field(field.name, hints[field.name], default)
+        yield field_of(field.name, hints[field.name], default)
 
 
 def build_record(record: type[Asked], said: Mapping[str, Any]) -> Asked:
@@ -355,7 +355,7 @@ def _is_record(hint: Any) -> bool:
     return isinstance(hint, type) and issubclass(hint, Options)
 
 
-def _record_field(name: str, hint: Any, default: Any) -> RecordField:
+def field_of(name: str, hint: Any, default: Any) -> RecordField:
     type_, metas = _split_annotation(hint)
     written = next((meta.extra["written"] for meta in reversed(metas) if meta.extra), Written())
     is_several = get_origin(type_) is dict or (get_origin(type_) is tuple and written.read is None)

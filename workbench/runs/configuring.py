@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, get_args
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, structs
 
@@ -229,7 +229,7 @@ def _form(kind: VerifierKind) -> VerifierForm:
             groups.setdefault(f"Only for {', '.join(sorted(users))}", []).append(name)
         else:
             groups["Judging"].append(name)
-    choices = _option_choices(strategies)
+    choices = _option_choices(kind, strategies)
     return VerifierForm(
         kind=kind.name,
         description=kind.description,
@@ -260,36 +260,13 @@ def _strategies_using(strategies: Mapping[str, Kind], option: str) -> set[str]:
     return {name for name, kind in strategies.items() if option in kind.options}
 
 
-def _option_choices(strategies: Mapping[str, Kind]) -> dict[str, dict[str, str]]:
-    from workbench.llm.profiles import PROFILES, Api
-    from workbench.llm.records import Task
-    from workbench.verifiers.judges.mcts import subtasks as mcts
-    from workbench.verifiers.judges.panel import REDUCERS
+def _option_choices(kind: VerifierKind, strategies: Mapping[str, Kind]) -> dict[str, dict[str, str]]:
+    from workbench.llm.profiles import PROFILES
     from workbench.verifiers.judges.parsers import PARSERS
 
-    words: dict[str, tuple[str, ...]] = {
-        "api": get_args(Api),
-        "reference": ("true", "false"),
-        "examples_type": ("true", "false"),
-        "reducer": REDUCERS,
-        "fence": ("on", "off"),
-        "neutralise": ("on", "off"),
-        "early_stop": ("true", "false"),
-        "activation": ("server", "on", "off"),
-        "dialect": get_args(Task),
-        "parser": tuple(one.id for one in PARSERS),
-        "reward": tuple(word for word in mcts.REWARDS if word != "simulated"),
-        "selection": get_args(mcts.Selection),
-        "order": get_args(mcts.Order),
-        "global_mode": get_args(mcts.GlobalMode),
-        "reward_tests": get_args(mcts.RewardTests),
-        "traj_weight": get_args(mcts.TrajectoryWeight),
-        "simulation": get_args(mcts.Simulation),
-        "reuse": get_args(mcts.Reuse),
-        "history": get_args(mcts.HistoryMode),
-    }
     return {
-        **{option: dict.fromkeys(values, "") for option, values in words.items()},
+        **{name: dict.fromkeys(words, "") for name, words in kind.choices.items()},
+        "parser": dict.fromkeys((one.id for one in PARSERS), ""),
         "server": {name: profile.title for name, profile in PROFILES.items()},
         _STRATEGY: {name: kind.description for name, kind in strategies.items()},
     }

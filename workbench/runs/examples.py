@@ -51,8 +51,8 @@ def _draw_examples(project: Project, plan: ExamplePlan) -> DrawnExamples:
     wanted = {correct: share + _SPARE for correct, share in plan.shares.items()}
     taken: Counter[tuple[bool, str | None]] = Counter()
     found: dict[str, FewShotExample] = {}
-    for one in settled(project.database.reader(), plan.seed, MAX_EXAMPLE_CHARACTERS):
-        group = (one.correct, one.type if plan.by_type else None)
+    for one in settled(project.database.reader(), plan.examples_seed, MAX_EXAMPLE_CHARACTERS):
+        group = (one.correct, one.type if plan.examples_type else None)
         if taken[group] == wanted[one.correct]:
             continue
         example = _short_example(project, one)

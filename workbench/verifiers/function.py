@@ -15,9 +15,10 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
 
 from workbench.core.errors import VerifierError
+from workbench.core.options import RecordField, field_of
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.verifiers.base import Isolation
-from workbench.verifiers.option_record import meaning, read, words
+from workbench.verifiers.option_record import describe, read, words
 
 
 class FunctionVerifier:
@@ -35,11 +36,11 @@ class FunctionVerifier:
     version: str
     isolation: Isolation
     _function: ClassVar[Callable[..., Verdict]]
-    _hints: ClassVar[dict[str, Any]]
-    _defaults: ClassVar[dict[str, Any]]
+    _fields: ClassVar[dict[str, RecordField]]
 
     def __init__(self, /, **options: str) -> None:
-        self._options = self._defaults | {name: read(name, text, self._hints[name]) for name, text in options.items()}
+        said = {name: read(self._fields[name], text) for name, text in options.items()}
+        self._options = {name: field.default for name, field in self._fields.items()} | said
 
     def config(self) -> dict[str, object]:
         return dict(self._options)
@@ -67,7 +68,8 @@ def verifier(
         hints = get_type_hints(function, include_extras=True)
         if wrong := next(_find_errors(function, isolation, hints), None):
             raise VerifierError(f"The verifier {name!r} can't be the function {function.__name__}: {wrong}.")
-        taken = list(inspect.signature(function).parameters.values())[1:]
+        parameters = list(inspect.signature(function).parameters.values())[1:]
+        options = {one.name: field_of(one.name, hints[one.name], one.default) for one in parameters}
         fields: dict[str, Any] = {
             "__doc__": function.__doc__,
             "__module__": function.__module__,
@@ -76,11 +78,10 @@ def verifier(
             "isolation": isolation,
             "preload": preload,
             "description": (inspect.getdoc(function) or "").partition("\n")[0].removesuffix("."),
-            "options": {one.name: meaning(hints[one.name]) for one in taken},
-            "choices": {one.name: few for one in taken if (few := words(hints[one.name]))},
+            "options": {option: describe(field) for option, field in options.items()},
+            "choices": {option: few for option, field in options.items() if (few := words(field))},
             "_function": staticmethod(function),
-            "_hints": hints,
-            "_defaults": {one.name: one.default for one in taken},
+            "_fields": options,
         }
         return type(function.__name__, (FunctionVerifier,), fields)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated, ClassVar, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 
 from workbench.core.errors import VerifierError
+from workbench.core.options import Options
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.verifiers import latex
 from workbench.verifiers.base import Isolation
@@ -17,31 +18,28 @@ from workbench.verifiers.option_record import changed_values, choices, meanings,
 _WRAPPER_VERSION = "2"
 
 
-class MathVerifyOptions(Struct, frozen=True, kw_only=True):
+class MathVerifyOptions(Options, frozen=True, kw_only=True):
     """The library's options, under its names; defaults are omitted from a configuration."""
 
-    strict: Annotated[bool, Meta(description="whether variables must have the same names (default true)")] = True
+    strict: Annotated[bool, Meta(description="whether variables must have the same names")] = True
     float_rounding: Annotated[
-        int, Meta(ge=0, le=30, description="number of decimal places to which numbers are rounded (default 6)")
+        int, Meta(ge=0, le=30, description="number of decimal places to which numbers are rounded")
     ] = 6
     numeric_precision: Annotated[
-        int, Meta(ge=1, le=100, description="number of digits to which expressions are evaluated (default 15)")
+        int, Meta(ge=1, le=100, description="number of digits to which expressions are evaluated")
     ] = 15
     allow_set_relation_comp: Annotated[
-        bool, Meta(description="whether 1 < x < 2 equals (1, 2), whichever form the reference has (default false)")
+        bool, Meta(description="whether 1 < x < 2 equals (1, 2), whichever form the reference has")
     ] = False
     extraction: Annotated[
         Literal["latex+expr", "latex", "expr"],
-        Meta(
-            description="answers to look for in a completion: latex, expr (plain expressions) or both "
-            "(default latex+expr)"
-        ),
+        Meta(description="answers to look for in a completion: latex, expr (plain expressions) or both"),
     ] = "latex+expr"
     reference: Annotated[
         Literal["wrapped", "plain"],
         Meta(
-            description="how the reference is parsed: wrapped (as $reference$) or plain (unchanged; the "
-            "verifier abstains if the library can't read it) (default wrapped)"
+            description="how the reference is parsed: wrapped (as $reference$) or plain (unchanged; the verifier "
+            "abstains if the library can't read it)"
         ),
     ] = "wrapped"
 

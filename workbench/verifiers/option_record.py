@@ -1,72 +1,131 @@
-"""A verifier's options as a record: its fields declare types, defaults and descriptions."""
+"""A verifier's options as a record, whose fields declare types, bounds, defaults and descriptions; values are text."""
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping
-from math import isfinite
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, TypeVar, get_args, get_origin
 
 import msgspec
-from msgspec import Meta, Struct, structs
+from msgspec import structs
 
-Record = TypeVar("Record", bound=Struct)
+from workbench.core.options import LARGEST, Options, RecordField, build_record, fields_of
+
+Record = TypeVar("Record", bound=Options)
+_SWITCH: Final = {
+    **dict.fromkeys(("true", "on", "yes", "1"), True),
+    **dict.fromkeys(("false", "off", "no", "0"), False),
+}
+_WHOLE: Final = re.compile(r"[+-]?[0-9]{1,30}")
+_NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_MAX_QUOTED_CHARACTERS = 40
+_SIDES: Final = {"gt": "above", "ge": "at least", "le": "at most"}
 
 
-def meanings(record: type[Struct]) -> dict[str, str]:
-    return {name: meaning(hint) for name, hint in _hints(record).items()}
+def meanings(*records: type[Options]) -> dict[str, str]:
+    return {field.name: describe(field) for record in records for field in fields_of(record)}
 
 
-def choices(record: type[Struct]) -> dict[str, tuple[str, ...]]:
+def describe(field: RecordField) -> str:
+    """Return an option's description, with its default."""
+    text, default = field.description or "", field.default
+    if field.is_required or default in (None, "", (), {}) or field.written.shows_default is False:
+        return text
+    if isinstance(default, bool):
+        default = (field.written.choices or ("true", "false"))[not default]
+    return f"{text} (default {','.join(default) if isinstance(default, tuple) else _plain(default)})"
+
+
+def _plain(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def choices(*records: type[Options]) -> dict[str, tuple[str, ...]]:
     """Return the options with a fixed set of values, and these values."""
-    return {name: found for name, hint in _hints(record).items() if (found := words(hint))}
+    return {field.name: found for record in records for field in fields_of(record) if (found := words(field))}
 
 
 def parse_record(record: type[Record], options: Mapping[str, str]) -> Record:
-    """Parse options given as text into the record.
+    """Parse options given as text into the record; options that it doesn't have are ignored.
 
     Raises:
-        ValueError: A value is wrong; the message begins with its option's name.
+        ValueError: A value is wrong or missing; the message begins with its option's name.
     """
-    hints = _hints(record)
-    return record(**{name: read(name, text, hints[name]) for name, text in options.items()})
+    said: dict[str, Any] = {}
+    for field in fields_of(record):
+        if field.is_required and not options.get(field.name, "").strip():
+            raise ValueError(f"{field.name}: it is missing")
+        if field.name in options:
+            said[field.name] = read(field, options[field.name])
+    return build_record(record, said)
 
 
-def changed_values(record: Struct) -> dict[str, object]:
+def changed_values(record: Options) -> dict[str, object]:
     """Return the values that differ from the defaults, so that a new option doesn't change the hash of old
     configurations."""
     values = structs.asdict(record)
     return {one.name: values[one.name] for one in structs.fields(record) if values[one.name] != one.default}
 
 
-def meaning(hint: Any) -> str:
-    metas = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
-    return next((meta.description for meta in metas if isinstance(meta, Meta) and meta.description), "")
+def words(field: RecordField) -> tuple[str, ...]:
+    if field.written.choices or get_origin(field.type) is Literal:
+        return field.written.choices or get_args(field.type)
+    return ("true", "false") if field.type is bool else ()
 
 
-def words(hint: Any) -> tuple[str, ...]:
-    plain = get_args(hint)[0] if get_origin(hint) is Annotated else hint
-    if plain is bool:
-        return ("true", "false")
-    return tuple(map(str, get_args(plain))) if get_origin(plain) is Literal else ()
-
-
-def read(name: str, text: str, hint: Any) -> Any:
+def read(field: RecordField, text: str) -> Any:
     """Parse an option's value.
 
     Raises:
-        ValueError: The value is invalid.
+        ValueError: The value is invalid; the message begins with the option's name.
     """
-    few = words(hint)
-    if few and text.lower() not in few:
-        raise ValueError(f"{name}: it is {' or '.join(few)}, not {text!r}")
     try:
-        value = msgspec.convert(text, hint, strict=False)
-    except msgspec.ValidationError as error:
-        raise ValueError(f"{name}: {error}") from None
-    if isinstance(value, float) and not isfinite(value):
-        raise ValueError(f"{name}: {text!r} is not a number")
+        return _parse(field, text)
+    except ValueError as error:
+        raise ValueError(f"{field.name}: {error}") from None
+
+
+def _parse(field: RecordField, text: str) -> Any:
+    if field.written.read is not None:
+        text = field.written.read(text)
+        if field.type is not int:
+            return text
+    if few := words(field):
+        given = text.lower() if field.type is bool else text
+        if given not in (_SWITCH if field.type is bool else few):
+            raise ValueError(f"it is {' or '.join(few)}, not {quoted(text)}")
+        return _SWITCH[given] if field.type is bool else given
+    if text == "null" and field.default is None and field.type in (int, float):
+        return None
+    if field.type is int:
+        return _whole_number(text, field.bounds)
+    if field.type is float:
+        return _number(text, field.bounds)
+    return msgspec.convert(text, field.type, strict=False)
+
+
+def _whole_number(text: str, bounds: Mapping[str, Any]) -> int:
+    if not _WHOLE.fullmatch(text):
+        raise ValueError(f"{quoted(text)} is not a whole number")
+    value, least, most = int(text), bounds.get("ge", 0), bounds.get("le", LARGEST)
+    if not least <= value <= most:
+        within = f"at least {least}" if most == LARGEST else f"from {least} to {most}"
+        raise ValueError(f"it is a whole number {within}, not {value}")
     return value
 
 
-def _hints(record: type[Struct]) -> dict[str, Any]:
-    return get_type_hints(record, include_extras=True)
+def _number(text: str, bounds: Mapping[str, Any]) -> float:
+    value = float(text) if _NUMBER.fullmatch(text) else math.nan
+    if not math.isfinite(value):
+        raise ValueError(f"{quoted(text)} is not a number")
+    if not (bounds.get("gt", -math.inf) < value and bounds.get("ge", -math.inf) <= value <= bounds.get("le", math.inf)):
+        within = " and ".join(f"{word} {bounds[side]:g}" for side, word in _SIDES.items() if side in bounds)
+        if bounds.keys() >= {"ge", "le"}:
+            within = f"from {bounds['ge']:g} to {bounds['le']:g}"
+        raise ValueError(f"it is a number {within}, not {value:g}")
+    return value
+
+
+def quoted(text: str) -> str:
+    return ascii(text if len(text) <= _MAX_QUOTED_CHARACTERS else f"{text[:_MAX_QUOTED_CHARACTERS]}...")

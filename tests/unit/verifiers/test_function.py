@@ -35,7 +35,7 @@ def ends_with(
 def test_what_lists_show_is_said_once() -> None:
     assert (ends_with.description, ends_with.options, ends_with.isolation) == (
         "The reply ends with the reference",
-        {"most": "longest reply", "fold": "ignore case"},
+        {"most": "longest reply (default 100)", "fold": "ignore case (default false)"},
         "inline",
     )
     assert (ends_with().name, ends_with().version, ends_with.preload) == ("ends-with", "2", ())

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workbench.core.options import Options, option
 from workbench.llm.server import Limits, ModelServer
-from workbench.verifiers.serving import limits_from, number, server_from, switch, whole_number
+from workbench.verifiers.option_record import parse_record
+from workbench.verifiers.serving import InsertionOptions, limits_from, server_from
+
+
+class Numbers(Options, frozen=True, kw_only=True):
+    share: Annotated[float, option(ge=0, le=100)] = 0.0
+    count: Annotated[int, option(ge=0, le=100)] = 0
+
 
 LOCAL = {"base_url": "http://localhost:8000/v1", "model": "m"}
 
@@ -55,17 +65,17 @@ def test_the_kind_of_server_is_guessed(url: str, kind: str | None) -> None:
 
 @pytest.mark.parametrize(("text", "value"), [("true", True), ("on", True), ("false", False), ("off", False)])
 def test_a_switch(text: str, value: bool) -> None:
-    assert switch({"fence": text}, "fence", default=not value) is value
-    assert switch({}, "fence", default=value) is value
+    assert parse_record(InsertionOptions, {"fence": text}).fence is value
+    assert parse_record(InsertionOptions, {}).fence is None
 
 
 @pytest.mark.parametrize(
     "text", ["", " 3 ", "1_0", "\u0663", "\u00bd", "0x10", "nan", "inf", "1e999", "9" * 5000, "x" * 5000]
 )
 def test_what_is_no_number_is_refused_in_a_short_sentence(text: str) -> None:
-    for read in (whole_number, number):
-        with pytest.raises(ValueError, match=r"^rpm: ") as caught:
-            read({"rpm": text}, "rpm", least=0, most=100)
+    for name in ("share", "count"):
+        with pytest.raises(ValueError, match=rf"^{name}: ") as caught:
+            parse_record(Numbers, {name: text})
         assert len(str(caught.value)) < 120
         assert str(caught.value).isascii()
 
@@ -78,19 +88,18 @@ def test_what_is_no_models_name_is_refused(text: str) -> None:
 
 def test_a_word_that_is_none_of_the_words_is_quoted_in_short() -> None:
     with pytest.raises(ValueError, match=r"^fence: ") as caught:
-        switch({"fence": "\x1b" * 5000}, "fence", default=True)
+        parse_record(InsertionOptions, {"fence": "\x1b" * 5000})
     assert len(str(caught.value)) < 300
     assert "\x1b" not in str(caught.value)
 
 
 @given(st.text(max_size=20))
 def test_any_text_is_a_number_or_refused_with_the_option_s_name(text: str) -> None:
-    for read in (whole_number, number):
+    for name in ("share", "count"):
         try:
-            value = read({"rpm": text}, "rpm", least=0, most=100)
+            value = getattr(parse_record(Numbers, {name: text}), name)
         except ValueError:
-            with pytest.raises(ValueError, match=r"^rpm: "):
-                read({"rpm": text}, "rpm", least=0, most=100)
+            with pytest.raises(ValueError, match=rf"^{name}: "):
+                parse_record(Numbers, {name: text})
         else:
-            assert value is not None
             assert 0 <= value <= 100

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from msgspec import structs
 
@@ -25,13 +25,14 @@ from workbench.config.models import named_model, parse_price, prices_of
 from workbench.config.verifiers import NAME, options_in
 from workbench.core.errors import UsageError, opt
 from workbench.core.installed import find_page
-from workbench.core.options import record_from
+from workbench.core.options import Options, option, record_from
 from workbench.core.project import Project
 from workbench.core.sets import SetName
 from workbench.llm.gate import ASSUMED_REPLY_TOKENS, cost_of
 from workbench.llm.records import Sampling, Usage
 from workbench.llm.server import ModelServer, Price
 from workbench.runs.store import calls
+from workbench.verifiers.option_record import parse_record
 from workbench.verifiers.serving import (
     LIMIT_OPTIONS,
     SAMPLING_OPTIONS,
@@ -40,7 +41,6 @@ from workbench.verifiers.serving import (
     require_sendable,
     sampling_from,
     server_from,
-    whole_number,
 )
 
 _MINUTE_S: Final = 60.0
@@ -154,6 +154,12 @@ def _sum_expected(parts: list[Expected]) -> Expected:
 SAMPLES: Final = "samples"
 MOST_SAMPLES: Final = 1000
 EXAMPLE: Final = '[[models]] name = "qwen", base_url = "http://localhost:8000/v1", model = "Qwen/Qwen2.5-7B-Instruct"'
+
+
+class _SampleOptions(Options, frozen=True, kw_only=True):
+    samples: Annotated[int, option(ge=1, le=MOST_SAMPLES)] = 1
+
+
 _OPTIONS: Final = {*SERVER_OPTIONS, *SAMPLING_OPTIONS, *LIMIT_OPTIONS, SAMPLES}
 _FIELDS: Final = ("set", "dataset", "max_cost", "prompt", "defaults", "models")
 _PROMPT_FIELDS: Final = ("template", "system")
@@ -260,7 +266,7 @@ def _planned_model(project: Project, place: str, name: str, options: dict[str, s
     try:
         server, sampling, limits = server_from(chosen), sampling_from(chosen), limits_from(chosen)
         require_sendable(server, sampling, Sampling.__struct_fields__)
-        samples = whole_number(chosen, SAMPLES, least=1, most=MOST_SAMPLES) or 1
+        samples = parse_record(_SampleOptions, chosen).samples
         if samples > 1 and sampling.temperature == 0:
             raise ValueError(
                 "samples: more than one sample requires a temperature above 0, else all samples are the same"

@@ -13,7 +13,8 @@ from workbench.verifiers.base import Judged
 from workbench.verifiers.judges.case import JudgeCase, PreparedPrompt, abstention_on
 from workbench.verifiers.judges.parsers.base import own_lines
 from workbench.verifiers.judges.template import Prompt, prompt
-from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS, OneServer, switch
+from workbench.verifiers.option_record import choices, meanings, parse_record
+from workbench.verifiers.serving import InsertionOptions, LimitOptions, OneServer, ServerOptions
 
 # -- The request for a question's answer type.
 
@@ -75,21 +76,15 @@ class AnswerType(OneServer):
     """
 
     description: ClassVar[str] = "Answer type of a question, suggested by a model for annotators"
-    options: ClassVar[dict[str, str]] = {
-        **SERVER_OPTIONS,
-        "fence": "whether inserted texts are delimited by random lines that their author can't guess: on "
-        "(default) or off",
-        "neutralise": "whether control tokens of chat templates in inserted texts are made harmless: on "
-        "(default) or off",
-        **LIMIT_OPTIONS,
-    }
+    options: ClassVar[dict[str, str]] = meanings(ServerOptions, InsertionOptions, LimitOptions)
+    choices: ClassVar[dict[str, tuple[str, ...]]] = choices(ServerOptions, InsertionOptions)
     name: str = ANSWER_TYPE
     version: str = "2"
 
     def __init__(self, **options: str) -> None:
         super().__init__(options)
-        self._fence = switch(options, "fence", True)
-        self._neutralise = switch(options, "neutralise", True)
+        own = parse_record(InsertionOptions, options)
+        self._fence, self._neutralise = own.fence is not False, own.neutralise is not False
 
     def config(self) -> dict[str, object]:
         return {

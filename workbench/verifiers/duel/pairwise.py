@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Coroutine, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from msgspec import Struct, structs
 
+from workbench.core.options import Options, option
 from workbench.core.verdict import Outcome, Rival, Verdict, VerifierInput
 from workbench.llm.records import Ask
 from workbench.statistics.records.probe import PAIRWISE, Winner
@@ -17,15 +18,15 @@ from workbench.verifiers.judges.case import DelimitedReply, JudgeCase, abstentio
 from workbench.verifiers.judges.parsers.base import last_found, own_lines
 from workbench.verifiers.judges.template import prompt
 from workbench.verifiers.judges.voting import run_concurrently
+from workbench.verifiers.option_record import choices, meanings, parse_record
 from workbench.verifiers.serving import (
-    LIMIT_OPTIONS,
     SAMPLING_OPTIONS,
-    SERVER_OPTIONS,
+    LimitOptions,
     OneServer,
+    SamplingOptions,
+    ServerOptions,
     require_sendable,
     sampling_from,
-    switch,
-    whole_number,
 )
 
 READING: Final = "pairwise@1"
@@ -39,7 +40,6 @@ _LINE: Final = re.compile(
     r"[\s*_#>-]*overall[ \t*_]*:[ \t*_`]*(?:examination[ \t]+)?(1|2|tie)(?!\w|\.\d)", re.IGNORECASE
 )
 _WORTH: Final[dict[Winner, float]] = {"a": 1.0, "tie": 0.5, "b": 0.0}
-_MOST: Final = 100
 
 
 def preference(reply: str, fence: str | None = None) -> Place | None:
@@ -83,6 +83,18 @@ class PairOutcome(Struct, frozen=True, kw_only=True):
     winner: Winner | None
 
 
+class PairwiseOptions(Options, frozen=True, kw_only=True):
+    opponents: Annotated[
+        int,
+        option(
+            "number of other completions that each completion is compared with, half before and half behind it",
+            ge=2,
+            le=100,
+        ),
+    ] = 2
+    reference: Annotated[bool, option("whether the judge sees the reference answer")] = True
+
+
 class Pairwise(OneServer):
     """Asks a model, in both orders, which of two completions is better; a win counts only in both.
 
@@ -90,23 +102,17 @@ class Pairwise(OneServer):
     """
 
     description: ClassVar[str] = "Comparison of two completions by a model, in both orders"
-    options: ClassVar[dict[str, str]] = {
-        **SERVER_OPTIONS,
-        "opponents": "number of other completions that each completion is compared with, half before and "
-        "half behind it (default 2)",
-        "reference": "whether the judge sees the reference answer: true (default) or false",
-        **SAMPLING_OPTIONS,
-        **LIMIT_OPTIONS,
-    }
+    options: ClassVar[dict[str, str]] = meanings(ServerOptions, PairwiseOptions, SamplingOptions, LimitOptions)
+    choices: ClassVar[dict[str, tuple[str, ...]]] = choices(ServerOptions, PairwiseOptions)
     name: str = PAIRWISE
     version: str = "1"
 
     def __init__(self, **options: str) -> None:
         super().__init__(options)
-        self.opponents = whole_number(options, "opponents", least=2, most=_MOST) or 2
+        own = parse_record(PairwiseOptions, options)
+        self.opponents, self._with_reference = own.opponents, own.reference
         if self.opponents % 2:
             raise ValueError("opponents: must be an even number: half of the rivals come before an item, half after it")
-        self._with_reference = switch(options, "reference", True)
         self._prompt = prompt(Path(__file__).with_name("pairwise.txt"), "compare", _TEXTS, sampling_from(options))
         require_sendable(self._server, self._prompt.call.sampling, options.keys() & SAMPLING_OPTIONS.keys())
 

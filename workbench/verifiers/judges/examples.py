@@ -10,42 +10,41 @@ import hashlib
 from collections.abc import Mapping
 from functools import lru_cache
 from itertools import chain, zip_longest
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 from msgspec import Struct
 
 from workbench.config.verifiers import EXAMPLES, EXAMPLES_DRAWN
+from workbench.core.options import Options, option
 from workbench.core.verdict import VerifierInput
 from workbench.verifiers.control_tokens import neutralised
 from workbench.verifiers.judges.template import BROKEN_NOTICE, LATE_NOTICE, delimiter, put_in_fence
-from workbench.verifiers.serving import switch, whole_number
+from workbench.verifiers.option_record import parse_record
 
-EXAMPLE_OPTIONS: Final[dict[str, str]] = {
-    EXAMPLES: "number of few-shot examples: items with a final label, half of them correct, drawn when the run begins",
-    "examples_seed": "seed of the draw of few-shot examples (default 0)",
-    "examples_type": "whether few-shot examples of the item's answer type come first: true or false (default)",
-}
-"""Options of `plan_from`, and their descriptions."""
 MAX_EXAMPLE_CHARACTERS: Final = 8000
 """Maximum total characters of question, reference and completion of an example."""
-_MAX_EXAMPLES: Final = 32
 
 
-class ExamplePlan(Struct, frozen=True, kw_only=True):
-    """The few-shot examples that options request.
+_STORED_NAMES: Final = {"examples": "count", "examples_seed": "seed", "examples_type": "by_type"}
 
-    Attributes:
-        by_type: Whether examples of the item's answer type are preferred.
-    """
 
-    count: int
-    seed: int
-    by_type: bool
+class ExamplePlan(Options, frozen=True, kw_only=True, rename=_STORED_NAMES):
+    """The few-shot examples of a judge."""
+
+    examples: Annotated[
+        int,
+        option(
+            "number of few-shot examples: items with a final label, half of them correct, drawn when the run begins",
+            le=32,
+        ),
+    ] = 0
+    examples_seed: Annotated[int, option("seed of the draw of few-shot examples")] = 0
+    examples_type: Annotated[bool, option("whether few-shot examples of the item's answer type come first")] = False
 
     @property
     def shares(self) -> dict[bool, int]:
-        return {True: self.count - self.count // 2, False: self.count // 2}
+        return {True: self.examples - self.examples // 2, False: self.examples // 2}
 
 
 class FewShotExample(Struct, frozen=True, kw_only=True):
@@ -78,35 +77,32 @@ class DrawnExamples(Struct, frozen=True, kw_only=True):
         """Return the examples for an item, alternating correct and incorrect; never one about the item's question."""
         question, kind = normalise_question(item.question), (item.subtype or "")[:1]
         others = [one for one in self.examples if normalise_question(one.question) != question]
-        if self.plan.by_type and kind:
+        if self.plan.examples_type and kind:
             others.sort(key=lambda one: one.type != kind)
         shown = [[one for one in others if one.correct is word][:most] for word, most in self.plan.shares.items()]
         return tuple(one for one in chain.from_iterable(zip_longest(*shown)) if one is not None)
 
     def config(self) -> dict[str, object]:
         return {
-            EXAMPLES: self.plan.count,
-            "examples_seed": self.plan.seed,
-            "examples_type": self.plan.by_type,
+            EXAMPLES: self.plan.examples,
+            "examples_seed": self.plan.examples_seed,
+            "examples_type": self.plan.examples_type,
             "examples_items": ["/".join(one.item) for one in self.examples],
             "examples_sha256": hashlib.sha256(msgspec.json.encode(self.examples)).hexdigest(),
         }
 
 
 def plan_from(options: Mapping[str, str]) -> ExamplePlan | None:
-    """Parse `EXAMPLE_OPTIONS`; None for no examples.
+    """Return the plan in the options; None for no examples.
 
     Raises:
         ValueError: An option is wrong.
     """
-    plan = ExamplePlan(
-        count=whole_number(options, EXAMPLES, most=_MAX_EXAMPLES) or 0,
-        seed=whole_number(options, "examples_seed") or 0,
-        by_type=switch(options, "examples_type", False),
-    )
-    for name in sorted((EXAMPLE_OPTIONS.keys() - {EXAMPLES}) & options.keys()) if EXAMPLES not in options else ():
-        raise ValueError(f"{name}: there are no examples; give their number: examples=4")
-    return plan if plan.count else None
+    plan = parse_record(ExamplePlan, options)
+    for name in sorted(ExamplePlan.__struct_fields__) if EXAMPLES not in options else ():
+        if name in options:
+            raise ValueError(f"{name}: there are no examples; give their number: examples=4")
+    return plan if plan.examples else None
 
 
 def drawn_from(options: Mapping[str, str]) -> DrawnExamples | None:

@@ -12,12 +12,12 @@ from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.records import Ask, CallFailed, Reply, Request
 from workbench.llm.server import Limits, ModelServer
 from workbench.verifiers.base import Isolation, Judged, ServedVerifier, identity
-from workbench.verifiers.judges.panel import PANEL_OPTIONS, reducer_from
+from workbench.verifiers.judges.panel import ReducerOptions, reducer_from
 from workbench.verifiers.judges.verifier import LlmJudge
 from workbench.verifiers.judges.voting import run_concurrently
-from workbench.verifiers.serving import LIMIT_OPTIONS, limits_from, required
+from workbench.verifiers.option_record import choices, meanings
+from workbench.verifiers.serving import LIMIT_OPTIONS, LimitOptions, limits_from, required
 
-_REDUCING = ("reducer", "weights")
 _PACES = ("concurrency", "rpm", "tpm")
 
 
@@ -32,9 +32,9 @@ class JudgePanel:
     description: ClassVar[str] = "Panel of this project's judges: one verdict by vote"
     options: ClassVar[dict[str, str]] = {
         MEMBERS: "names of the panel's judges, as in workbench.toml or the database, such as qwen,mistral,gpt",
-        **{name: PANEL_OPTIONS[name] for name in _REDUCING},
-        **LIMIT_OPTIONS,
+        **meanings(ReducerOptions, LimitOptions),
     }
+    choices: ClassVar[dict[str, tuple[str, ...]]] = choices(ReducerOptions)
     filled_in: ClassVar[frozenset[str]] = frozenset({MEMBERS_MADE})
     preload: ClassVar[tuple[str, ...]] = ()
     name: str = "judge-panel"

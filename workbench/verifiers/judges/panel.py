@@ -7,10 +7,11 @@ Source: Verga et al., "Replacing Judges with Juries: Evaluating LLM Generations 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Annotated, Final, Literal
 
 from msgspec import Struct, structs
 
+from workbench.core.options import Options, option
 from workbench.core.verdict import Outcome, Verdict
 from workbench.llm.records import Ask, Reply, Request
 from workbench.llm.server import ModelServer
@@ -18,16 +19,36 @@ from workbench.verifiers.base import Judged
 from workbench.verifiers.judges.case import JudgeCase
 from workbench.verifiers.judges.strategy import Strategy
 from workbench.verifiers.judges.voting import majority, run_concurrently
-from workbench.verifiers.serving import choice
+from workbench.verifiers.option_record import parse_record
 
-PANEL_OPTIONS: Final[dict[str, str]] = {
-    "panel": "further models on the same server that form a panel with the judge, such as m2,m3",
-    "reducer": "how a panel's verdicts are combined: majority (default), mean (of P(Yes), else of votes), "
-    "min (all must accept), weighted",
-    "weights": "with reducer=weighted: weights of the panel's votes, such as 2,1,1; the weight for model= comes first",
-}
-"""Options of `wrap_in_panel`, and their descriptions."""
-REDUCERS: Final = ("majority", "mean", "min", "weighted")
+ReducerName = Literal["majority", "mean", "min", "weighted"]
+
+
+class ReducerOptions(Options, frozen=True, kw_only=True):
+    """How several judges' verdicts become one."""
+
+    reducer: Annotated[
+        ReducerName,
+        option(
+            "how a panel's verdicts are combined: majority, mean (of P(Yes), else of votes), min (all must "
+            "accept), weighted"
+        ),
+    ] = "majority"
+    weights: Annotated[
+        str | None,
+        option("with reducer=weighted: weights of the panel's votes, such as 2,1,1; the weight for model= comes first"),
+    ] = None
+
+
+class PanelOptions(Options, frozen=True, kw_only=True):
+    """A panel of models on one server."""
+
+    panel: Annotated[
+        str, option("further models on the same server that form a panel with the judge, such as m2,m3")
+    ] = ""
+    reducing: ReducerOptions = ReducerOptions()
+
+
 _DECIDED: Final = (Outcome.CORRECT, Outcome.INCORRECT)
 
 
@@ -42,7 +63,7 @@ def on_panel(strategy: Strategy, options: Mapping[str, str], *, graded: bool) ->
     """
     models = tuple(part.strip() for part in options.get("panel", "").split(",") if part.strip())
     if not models:
-        for name in sorted((PANEL_OPTIONS.keys() - {"panel"}) & options.keys()):
+        for name in sorted({*ReducerOptions.__struct_fields__} & options.keys()):
             raise ValueError(f"{name}: only a panel has this option")
         return strategy
     if len({*models, options["model"]}) <= len(models):
@@ -54,12 +75,11 @@ class Reducer(Struct, frozen=True, kw_only=True):
     """Combines several judges' verdicts into one.
 
     Attributes:
-        name: One of `REDUCERS`.
         weights: One weight for each judge.
         graded: Whether verdicts have a probability.
     """
 
-    name: str
+    name: ReducerName
     weights: tuple[float, ...]
     graded: bool
 
@@ -93,15 +113,15 @@ def reducer_from(options: Mapping[str, str], judges: int, *, graded: bool) -> Re
     Raises:
         ValueError: An option is wrong.
     """
-    name = choice(options, "reducer", REDUCERS, REDUCERS[0])
-    return Reducer(name=name, weights=_weights(options, name, judges), graded=graded)
+    own = parse_record(ReducerOptions, options)
+    return Reducer(name=own.reducer, weights=_weights(own, judges), graded=graded)
 
 
-def _weights(options: Mapping[str, str], reducer: str, judges: int) -> tuple[float, ...]:
-    if (reducer == "weighted") != ("weights" in options):
+def _weights(own: ReducerOptions, judges: int) -> tuple[float, ...]:
+    if (own.reducer == "weighted") != (own.weights is not None):
         raise ValueError("weights: only reducer=weighted uses them")
     try:
-        weights = tuple(float(part) for part in options.get("weights", ",".join("1" * judges)).split(","))
+        weights = tuple(float(part) for part in (own.weights or ",".join("1" * judges)).split(","))
     except ValueError:
         weights = ()
     if len(weights) != judges or not all(0 < weight < 1e6 for weight in weights):

@@ -7,15 +7,17 @@ from typing import Final
 
 from msgspec import Struct
 
+from workbench.core.options import Options
 from workbench.verifiers.judges.mcts.judge import Mcts
-from workbench.verifiers.judges.mcts.subtasks import MCTS_NAMES, MCTS_OPTIONS
-from workbench.verifiers.judges.mcts.vote import MAJORITY_OPTIONS, MajorityVote
+from workbench.verifiers.judges.mcts.subtasks import MCTS_NAMES, MctsOptions, SubtaskOptions
+from workbench.verifiers.judges.mcts.vote import MajorityOptions, MajorityVote
 from workbench.verifiers.judges.parsers import Parser
 from workbench.verifiers.judges.roles import ROLES, WRITING
 from workbench.verifiers.judges.strategy import ByCriteria, Chain, Strategy
 from workbench.verifiers.judges.template import Template
 from workbench.verifiers.judges.testcases.judge import TestCases, TestVerification
-from workbench.verifiers.judges.testcases.writing import TEST_SERVER_OPTIONS, TESTCASE_OPTIONS
+from workbench.verifiers.judges.testcases.writing import TestCaseOptions, TestServerOptions
+from workbench.verifiers.option_record import meanings
 
 Maker = Callable[[Template, Parser, Mapping[str, str]], Strategy]
 """Creates a strategy from its template, the parser of its verdict and its options."""
@@ -32,7 +34,7 @@ class Kind(Struct, frozen=True):
         description: A short description of its procedure.
         variants: Names of other phrasings of its prompt; the template's file is ``<strategy>.toml`` or
             ``<strategy>-<variant>.toml``.
-        options: The strategy's options and their descriptions.
+        records: The records of the strategy's options.
         own_template: Whether a custom template may replace the built-in one.
         file: The template's name if it isn't the strategy's own.
         names: Placeholders of its template for trusted words.
@@ -43,16 +45,21 @@ class Kind(Struct, frozen=True):
     description: str
     variants: tuple[str, ...] = ()
     make: Maker = _make_chain
-    options: dict[str, str] = {}
+    records: tuple[type[Options], ...] = ()
     own_template: bool = True
     file: str | None = None
     names: frozenset[str] = frozenset()
     roles: frozenset[str] = frozenset()
     hides_code: bool = True
 
+    @property
+    def options(self) -> dict[str, str]:
+        """Return the strategy's options and their descriptions."""
+        return meanings(*self.records)
 
-def _mcts_kind(description: str, make: Maker, options: dict[str, str], roles: frozenset[str]) -> Kind:
-    return Kind(description, make=make, options=options, own_template=False, file="mcts", names=MCTS_NAMES, roles=roles)
+
+def _mcts_kind(description: str, make: Maker, roles: frozenset[str], *records: type[Options]) -> Kind:
+    return Kind(description, make=make, records=records, own_template=False, file="mcts", names=MCTS_NAMES, roles=roles)
 
 
 _TESTING: Final = WRITING | {"execute", "compare"}
@@ -73,13 +80,14 @@ STRATEGIES: Final[dict[str, Kind]] = {
     "test-cases": _mcts_kind(
         "test cases that a model writes, validates and executes by reasoning",
         TestCases,
-        {**TESTCASE_OPTIONS, **TEST_SERVER_OPTIONS},
         _TESTING,
+        TestCaseOptions,
+        TestServerOptions,
     ),
     "test-verification": Kind(
         "MCTS-Judge's test-case baseline: tests written from the code and its public examples, executed by reasoning",
         make=TestVerification,
-        options={**TESTCASE_OPTIONS, **TEST_SERVER_OPTIONS},
+        records=(TestCaseOptions, TestServerOptions),
         own_template=False,
         file="test-verification",
         names=MCTS_NAMES,
@@ -87,13 +95,19 @@ STRATEGIES: Final[dict[str, Kind]] = {
         hides_code=False,
     ),
     "majority-vote": _mcts_kind(
-        "every subtask of MCTS-Judge once, and the majority of their verdicts", MajorityVote, MAJORITY_OPTIONS, _VOTING
+        "every subtask of MCTS-Judge once, and the majority of their verdicts",
+        MajorityVote,
+        _VOTING,
+        SubtaskOptions,
+        MajorityOptions,
     ),
     "mcts": _mcts_kind(
         "MCTS-Judge: a tree search over subtasks, rewarded by simulated execution",
         Mcts,
-        {**MCTS_OPTIONS, **TEST_SERVER_OPTIONS},
         frozenset(ROLES),
+        SubtaskOptions,
+        MctsOptions,
+        TestServerOptions,
     ),
     RUBRIC: Kind("the weighted criteria of your own file, each met or not"),
     TEMPLATE: Kind("the calls of your own template"),

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import Annotated, ClassVar, Final, Literal
 
 import msgspec
 from msgspec import Struct, structs
 
 from workbench.config.verifiers import EXAMPLES, EXAMPLES_DRAWN, PROMPTS, PUBLISHED, TEMPLATE_VERSION
+from workbench.core.options import Options, option
 from workbench.core.verdict import VerifierInput
 from workbench.llm.records import Ask, CallFailed, Chat, Reply, Request, Sampling
 from workbench.llm.server import ModelServer
 from workbench.verifiers.base import Judged, ServedVerifier
 from workbench.verifiers.judges.case import JudgeCase
-from workbench.verifiers.judges.examples import EXAMPLE_OPTIONS, drawn_from, format_examples, plan_from
+from workbench.verifiers.judges.examples import ExamplePlan, drawn_from, format_examples, plan_from
 from workbench.verifiers.judges.grading import WORDS, by_score
-from workbench.verifiers.judges.panel import PANEL_OPTIONS, on_panel
+from workbench.verifiers.judges.panel import PanelOptions, on_panel
 from workbench.verifiers.judges.parsers import PARSERS, Parser, parser
 from workbench.verifiers.judges.parsers.rubric import rubric
 from workbench.verifiers.judges.published import ANSWER, Standing, from_folder, release_note
@@ -26,18 +28,17 @@ from workbench.verifiers.judges.roles import prompts_in, template_in, with_promp
 from workbench.verifiers.judges.strategies import RUBRIC, STRATEGIES, TEMPLATE, Kind
 from workbench.verifiers.judges.template import WORD_NAMES, Template, builtin, builtin_text
 from workbench.verifiers.judges.voting import VOTES, vote
+from workbench.verifiers.option_record import choices, meanings, parse_record, quoted
 from workbench.verifiers.serving import (
-    LIMIT_OPTIONS,
     SAMPLING_OPTIONS,
-    SERVER_OPTIONS,
+    InsertionOptions,
+    LimitOptions,
     OneServer,
-    choice,
-    number,
+    SamplingOptions,
+    ServerOptions,
     require_sendable,
     required,
     sampling_from,
-    switch,
-    whole_number,
 )
 
 JUDGE_VERSION = "7"
@@ -46,35 +47,103 @@ versions.
 """
 TOP_LOGPROBS: Final = "top_logprobs"
 VOTE: Final = "vote"
-_OWN: dict[str, str] = {
-    "strategy": f"judging strategy: {', '.join(STRATEGIES)} (default: verifybench, or your template's)",
-    "variant": "variant of the strategy's prompt; "
-    + "; ".join(f"{name}: {', '.join(kind.variants)}" for name, kind in STRATEGIES.items() if kind.variants),
-    "template": "your own prompt: a template or rubric (TOML file), or a prompt as a paper prints it (.txt file)",
-    PROMPTS: "folder with your own prompts, one file per role, for "
-    + ", ".join(name for name, kind in STRATEGIES.items() if kind.roles),
-    PUBLISHED: "folder with your copy of VerifyBench's repository, whose prompts are used unchanged, without "
-    "fence, and with its parser",
-    TEMPLATE_VERSION: "version of the strategy's built-in template (default: the newest)",
-    "reference": "whether the judge sees the reference answer: true (default) or false",
-    "parser": f"parser that reads the verdict from a reply: {', '.join(one.id for one in PARSERS)}, "
-    "or your own two words, such as words:VALID/INVALID (default: the template's)",
-    TOP_LOGPROBS: "number of most likely tokens to request, 1 to 20; the score is then the probability of "
-    "Yes among them",
-    "threshold": "minimum probability (with top_logprobs) or rubric score of a correct completion (default: "
-    "the reply's verdict; rubric: 0.5)",
-    "call_max_tokens": "maximum length of replies by call, in tokens, separated by commas, such as "
-    "summary:64 (codejudge's second call, 10 by default)",
-    **EXAMPLE_OPTIONS,
-    **PANEL_OPTIONS,
-    "samples": "number of replies per item; if there are several, they vote (default 1)",
-    VOTE: "rule for several samples: majority (default), or unanimous (correct only if all replies say so)",
-    "fence": "whether inserted texts are delimited by random lines that their author can't guess: on (default) or off",
-    "neutralise": "whether control tokens of chat templates in inserted texts are made harmless: on (default) or off",
-}
-_COMMON = {**SERVER_OPTIONS, **_OWN, **SAMPLING_OPTIONS, **LIMIT_OPTIONS}
-_MAX_LOGPROBS = 20
-_MAX_SAMPLES = 1000
+
+
+class JudgeOptions(Options, frozen=True, kw_only=True):
+    """A judge's options, without those of its server and of single strategies."""
+
+    strategy: Annotated[
+        str | None,
+        option(
+            f"judging strategy: {', '.join(STRATEGIES)} (default: verifybench, or your template's)",
+            choices=tuple(STRATEGIES),
+        ),
+    ] = None
+    variant: Annotated[
+        str | None,
+        option(
+            "variant of the strategy's prompt; "
+            + "; ".join((f"{name}: {', '.join(kind.variants)}" for name, kind in STRATEGIES.items() if kind.variants))
+        ),
+    ] = None
+    template: Annotated[
+        str | None,
+        option("your own prompt: a template or rubric (TOML file), or a prompt as a paper prints it (.txt file)"),
+    ] = None
+    prompts: Annotated[
+        str | None,
+        option(
+            "folder with your own prompts, one file per role, for "
+            + ", ".join((name for name, kind in STRATEGIES.items() if kind.roles))
+        ),
+    ] = None
+    published: Annotated[
+        str | None,
+        option(
+            "folder with your copy of VerifyBench's repository, whose prompts are used unchanged, without "
+            "fence, and with its parser"
+        ),
+    ] = None
+    template_version: Annotated[
+        int | None, option("version of the strategy's built-in template (default: the newest)", ge=1)
+    ] = None
+    reference: Annotated[bool, option("whether the judge sees the reference answer")] = True
+    parser: Annotated[
+        str | None,
+        option(
+            f"parser that reads the verdict from a reply: {', '.join(one.id for one in PARSERS)}, "
+            "or your own two words, such as words:VALID/INVALID (default: the template's)"
+        ),
+    ] = None
+    top_logprobs: Annotated[
+        int | None,
+        option(
+            "number of most likely tokens to request, 1 to 20; the score is then the probability of Yes among them",
+            ge=1,
+            le=20,
+        ),
+    ] = None
+    threshold: Annotated[
+        float | None,
+        option(
+            "minimum probability (with top_logprobs) or rubric score of a correct completion (default: the "
+            "reply's verdict; rubric: 0.5)",
+            ge=0,
+            le=1,
+        ),
+    ] = None
+    call_max_tokens: Annotated[
+        str,
+        option(
+            "maximum length of replies by call, in tokens, separated by commas, such as summary:64 "
+            "(codejudge's second call, 10 by default)"
+        ),
+    ] = ""
+    few_shot: ExamplePlan = ExamplePlan()
+    on_panel: PanelOptions = PanelOptions()
+    samples: Annotated[int, option("number of replies per item; if there are several, they vote", ge=1, le=1000)] = 1
+    vote: Annotated[
+        Literal["majority", "unanimous"],
+        option("rule for several samples: majority, or unanimous (correct only if all replies say so)"),
+    ] = "majority"
+    insertion: InsertionOptions = InsertionOptions()
+
+
+_RECORDS: Final = (ServerOptions, JudgeOptions, SamplingOptions, LimitOptions)
+_COMMON: Final = meanings(*_RECORDS)
+
+
+def _strategy_meanings() -> dict[str, str]:
+    """Return the options of single strategies; each description begins with the strategies' names."""
+    users: dict[str, list[str]] = defaultdict(list)
+    texts: dict[str, str] = {}
+    for strategy, kind in STRATEGIES.items():
+        for name, text in kind.options.items() if kind.records else ():
+            users[name].append(strategy)
+            texts[name] = text
+    return {name: f"{', '.join(sorted(users[name]))}: {text}" for name, text in texts.items() if name not in _COMMON}
+
+
 _OURS = frozenset({"template", TEMPLATE_VERSION, "variant", EXAMPLES})
 """Options that change the words of a request."""
 _VOTE_TEMPERATURE = 0.7
@@ -84,32 +153,31 @@ class LlmJudge(OneServer):
     """A judge: strategy, template, parser and server, configured by the options."""
 
     description: ClassVar[str] = "LLM judge: VerifyBench, ICE-Score, CodeJudge … or your own template"
-    options: ClassVar[dict[str, str]] = {
-        **_COMMON,
-        **{name: words for kind in STRATEGIES.values() for name, words in kind.options.items() if name not in _COMMON},
-    }
+    options: ClassVar[dict[str, str]] = _COMMON | _strategy_meanings()
+    choices: ClassVar[dict[str, tuple[str, ...]]] = choices(
+        *_RECORDS, *(record for kind in STRATEGIES.values() for record in kind.records)
+    )
     filled_in: ClassVar[frozenset[str]] = frozenset({EXAMPLES_DRAWN})
     name: str = "llm-judge"
     version: str = JUDGE_VERSION
 
     def __init__(self, **options: str) -> None:
         super().__init__(options)
-        self._samples = whole_number(options, "samples", least=1, most=_MAX_SAMPLES) or 1
-        self._vote = choice(options, VOTE, tuple(VOTES), "majority")
+        own = parse_record(JudgeOptions, options)
+        self._samples, self._vote = own.samples, own.vote
         if VOTE in options and self._samples == 1:
             raise ValueError(f"{VOTE}: a vote needs several replies; ask for them with samples=")
-        self._with_reference = switch(options, "reference", True)
+        self._with_reference = own.reference
         self._standing: Standing | None = None
         self._prompts: dict[str, str] = {}
-        own = "template" in options
-        self._strategy_name = choice(options, "strategy", tuple(STRATEGIES), TEMPLATE if own else "verifybench")
+        self._strategy_name = own.strategy or (TEMPLATE if own.template is not None else "verifybench")
         kind = STRATEGIES[self._strategy_name]
         self._template = self._template_for_samples(options, kind)
         as_it_is = any(call.is_plain for call in self._template.calls)
         if as_it_is:
             _require_unchanged_request(options, PUBLISHED if self._standing else "the prompt as it is")
-        self._fence = switch(options, "fence", not as_it_is)
-        self._neutralise = switch(options, "neutralise", not as_it_is)
+        self._fence = not as_it_is if own.insertion.fence is None else own.insertion.fence
+        self._neutralise = not as_it_is if own.insertion.neutralise is None else own.insertion.neutralise
         if self._template.criteria and self._strategy_name == TEMPLATE:
             self._strategy_name = RUBRIC
         if (self._strategy_name == RUBRIC) != bool(self._template.criteria):
@@ -126,10 +194,10 @@ class LlmJudge(OneServer):
         self._plan, self._drawn_examples = plan_from(options), drawn_from(options)
         if self._plan is not None and kind.file is not None:
             raise ValueError(f"{EXAMPLES}: {self._strategy_name} takes none")
-        self._threshold = number(options, "threshold", least=0, most=1)
+        self._threshold = own.threshold
         if VOTE in options and self._threshold is not None:
             raise ValueError(f"threshold: it applies to the mean score; with {VOTE}= the samples vote instead")
-        self._template = self._template_with_logprobs(options, kind)
+        self._template = self._template_with_logprobs(own.top_logprobs, kind)
         strategy = kind.make(self._template, self._parser, _strategy_options(options, self._strategy_name, kind))
         if kind.file is not None and "panel" in options:
             raise ValueError(f"panel: the strategy {self._strategy_name} has no panel")
@@ -213,8 +281,7 @@ class LlmJudge(OneServer):
         """Return notes for the user: for a published prompt, whether it is unchanged since its release."""
         return () if self._standing is None else (release_note(self._standing),)
 
-    def _template_with_logprobs(self, options: Mapping[str, str], kind: Kind) -> Template:
-        count = whole_number(options, TOP_LOGPROBS, least=1, most=_MAX_LOGPROBS)
+    def _template_with_logprobs(self, count: int | None, kind: Kind) -> Template:
         if count is None:
             if self._threshold is not None and not self._template.criteria:
                 raise ValueError(f"threshold: only a rubric's score, or {TOP_LOGPROBS}, has a threshold")
@@ -261,7 +328,8 @@ class LlmJudge(OneServer):
 
 
 def _require_unchanged_request(options: Mapping[str, str], what: str) -> None:
-    added = [name for name in ("fence", "neutralise") if switch(options, name, False)]
+    own = parse_record(InsertionOptions, options)
+    added = [name for name in own.__struct_fields__ if getattr(own, name)]
     for name in (*added, *sorted({EXAMPLES} & options.keys())):
         raise ValueError(f"{name}: it would change the request that {what} asks for")
 
@@ -285,7 +353,10 @@ def _set_reply_lengths(template: Template, options: Mapping[str, str]) -> Templa
         name, _, length = (word.strip() for word in part.partition(":"))
         if name not in calls:
             raise ValueError(f"call_max_tokens: write CALL:TOKENS; the calls are {', '.join(calls)}")
-        tokens = whole_number({"call_max_tokens": length}, "call_max_tokens", least=1)
+        try:
+            tokens = parse_record(SamplingOptions, {"max_tokens": length}).max_tokens
+        except ValueError as error:
+            raise ValueError(f"call_{error}") from None
         sampling = structs.replace(calls[name].sampling, max_tokens=tokens)
         calls[name] = structs.replace(calls[name], sampling=sampling)
     return structs.replace(template, calls=tuple(calls.values()))
@@ -298,14 +369,16 @@ def _template(options: Mapping[str, str], strategy: str, kind: Kind, chosen: Sam
             raise ValueError(f"template: the strategy {strategy} uses its own template")
         ours = None if strategy in (TEMPLATE, RUBRIC) else builtin(_builtin_name(strategy, variant, kind), chosen)
         return template_in(Path(required(options, "template")), chosen, ours)
-    version = whole_number(options, TEMPLATE_VERSION, least=1)
+    version = parse_record(JudgeOptions, options).template_version
     return builtin(_builtin_name(strategy, variant, kind), chosen, kind.names, version)
 
 
 def _variant(options: Mapping[str, str], strategy: str, kind: Kind) -> str:
     if "variant" in options and not kind.variants:
         raise ValueError(f"variant: the strategy {strategy} has no variants")
-    return choice(options, "variant", kind.variants, "") if "variant" in options else ""
+    if "variant" in options and options["variant"] not in kind.variants:
+        raise ValueError(f"variant: it is {' or '.join(kind.variants)}, not {quoted(options['variant'])}")
+    return options.get("variant", "")
 
 
 def _builtin_name(strategy: str, variant: str, kind: Kind) -> str:
@@ -323,12 +396,13 @@ def template_text(options: Mapping[str, str], *, whole_family: bool = False) -> 
     Raises:
         ValueError: An option is wrong, or no custom template may replace it.
     """
-    strategy = choice(options, "strategy", tuple(STRATEGIES), "verifybench")
+    own = parse_record(JudgeOptions, options)
+    strategy = own.strategy or "verifybench"
     kind = STRATEGIES[strategy]
     if not kind.own_template and not whole_family:
         raise ValueError(f"template: the strategy {strategy} uses its own template")
     name = _builtin_name(strategy, _variant(options, strategy, kind), kind)
-    return builtin_text(name, whole_number(options, TEMPLATE_VERSION, least=1))
+    return builtin_text(name, own.template_version)
 
 
 def _strategy_options(options: Mapping[str, str], strategy: str, kind: Kind) -> dict[str, str]:

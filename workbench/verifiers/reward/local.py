@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final
 
 from workbench.core.errors import VerifierError, opt
+from workbench.core.options import Options, option
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.base import Isolation
 from workbench.verifiers.judging import Allowance
+from workbench.verifiers.option_record import choices, meanings, parse_record
 from workbench.verifiers.reward.served import (
-    FORM_OPTIONS,
-    GRADING_OPTIONS,
+    FormOptions,
+    GradingOptions,
     form_from,
-    label_from,
     select_score,
-    threshold_from,
     verdict_by_threshold,
 )
-from workbench.verifiers.serving import number, required, switch
 from workbench.verifiers.similarity.verifier import installed
 
 _HINT: Final = "Run: pip install 'verifier-workbench[transformers]'"
@@ -28,6 +27,22 @@ _MEMORY_BYTES: Final = 2**34
 """Memory in addition to the model: the activations of a long text."""
 
 
+class LocalModelOptions(Options, frozen=True, kw_only=True):
+    model: Annotated[str, option("folder or Hugging Face name of a sequence-classification model")]
+    revision: Annotated[str | None, option("commit, branch or tag of a Hugging Face model")] = None
+    device: Annotated[str, option("torch device of the model: cpu, cuda, cuda:1, mps; each worker loads a copy")] = _CPU
+    form: FormOptions = FormOptions()
+    chat: Annotated[
+        bool,
+        option(
+            "whether the model's chat template is applied to question and completion; format is then the "
+            "text of the user's turn"
+        ),
+    ] = False
+    grading: GradingOptions = GradingOptions()
+    timeout: Annotated[float, option("time limit per completion, in seconds", gt=0)] = _DEADLINE_S
+
+
 class RewardLocal:
     """Scores a completion with a sequence-classification model; the score is its raw output.
 
@@ -36,32 +51,20 @@ class RewardLocal:
     """
 
     description: ClassVar[str] = "Reward model on this machine: a score, and a verdict by a threshold"
-    options: ClassVar[dict[str, str]] = {
-        "model": "folder or Hugging Face name of a sequence-classification model",
-        "revision": "commit, branch or tag of a Hugging Face model (default main)",
-        "device": "torch device of the model: cpu (default), cuda, cuda:1, mps; each worker loads a copy",
-        **FORM_OPTIONS,
-        "chat": "whether the model's chat template is applied to question and completion: true or false (default); "
-        "format is then the text of the user's turn",
-        **GRADING_OPTIONS,
-        "timeout": f"time limit per completion, in seconds (default {_DEADLINE_S:g})",
-    }
+    options: ClassVar[dict[str, str]] = meanings(LocalModelOptions)
+    choices: ClassVar[dict[str, tuple[str, ...]]] = choices(LocalModelOptions)
     preload: ClassVar[tuple[str, ...]] = ("torch", "transformers")
     name: str = "reward-local"
     isolation: Isolation = "process"
 
     def __init__(self, **options: str) -> None:
         self.version = f"2+{installed('transformers', 'torch', hint=_HINT)}"
-        self._model_name = required(options, "model")
-        self._revision = options.get("revision")
-        self._device = options.get("device") or _CPU
-        self._chat = switch(options, "chat", default=False)
+        own = parse_record(LocalModelOptions, options)
+        self._model_name, self._revision, self._chat = own.model.strip(), own.revision, own.chat
+        self._device = own.device or _CPU
         self._form = form_from(options, whole=not self._chat)
-        self._label = label_from(options)
-        self._threshold = threshold_from(options)
-        self.allowance = Allowance(
-            start_s=_START_S, deadline_s=number(options, "timeout", above=0) or _DEADLINE_S, memory_bytes=_MEMORY_BYTES
-        )
+        self._label, self._threshold = own.grading.label, own.grading.threshold
+        self.allowance = Allowance(start_s=_START_S, deadline_s=own.timeout, memory_bytes=_MEMORY_BYTES)
         self._model: Any = None
         self._tokenizer: Any = None
 

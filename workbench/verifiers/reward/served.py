@@ -4,46 +4,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Final, get_args
+from typing import Annotated, ClassVar, Final, Literal, get_args
 
 import msgspec
 from msgspec import Struct
 
+from workbench.core.options import Options, option
 from workbench.core.selection import is_usable_number
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.records import Ask, CallFailed, Reply, Scoring, Task
 from workbench.verifiers.base import Judged
 from workbench.verifiers.control_tokens import join_parts, neutralised
 from workbench.verifiers.judges.grading import NO_LOGPROBS, word_probability
-from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS, OneServer, choice, number, switch, whole_number
+from workbench.verifiers.option_record import choices, meanings, parse_record
+from workbench.verifiers.serving import LimitOptions, OneServer, ServerOptions
 
 # -- From a reward model's numbers to a score, and from a score to a verdict.
 
 
-GRADING_OPTIONS = {
-    "label": "index of the class whose value is the score, from 0 (required if the model has several classes)",
-    "threshold": "minimum score of a correct completion (default: no threshold; the score is stored and the "
-    "verdict is abstain)",
-}
-"""Options of `threshold_from` and `label_from`, and their descriptions."""
-
-
-def threshold_from(options: Mapping[str, str]) -> float | None:
-    """Parse the threshold, if one is set.
-
-    Raises:
-        ValueError: It is not a number.
-    """
-    return number(options, "threshold")
-
-
-def label_from(options: Mapping[str, str]) -> int | None:
-    """Parse the index of the score among several numbers, if it is set.
-
-    Raises:
-        ValueError: It is not an index.
-    """
-    return whole_number(options, "label")
+class GradingOptions(Options, frozen=True, kw_only=True):
+    label: Annotated[
+        int | None,
+        option("index of the class whose value is the score, from 0 (required if the model has several classes)"),
+    ] = None
+    threshold: Annotated[
+        float | None,
+        option(
+            "minimum score of a correct completion (default: no threshold; the score is stored and the "
+            "verdict is abstain)"
+        ),
+    ] = None
 
 
 def verdict_by_threshold(score: float, threshold: float | None) -> Verdict:
@@ -83,13 +73,21 @@ _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 _REFERENCE = "\n\nReference answer: {reference}"
 _ASKS = "\n\nIs this answer correct? Yes or No:"
 _FIELDS = ("question", "reference", "completion")
-FORM_OPTIONS = {
-    "format": "text of the input, with {question}, {completion} and, with reference=true, {reference}; if question "
-    "and completion are sent separately, the question's text (default: one below the other)",
-    "reference": "whether the input includes the reference answer: true or false (default)",
-    "neutralise": "whether control tokens of chat templates in inserted texts are made harmless: on (default) or off",
-}
-"""Options of `form_from`, and their descriptions."""
+
+
+class FormOptions(Options, frozen=True, kw_only=True):
+    format: Annotated[
+        str | None,
+        option(
+            "text of the input, with {question}, {completion} and, with reference=true, {reference}; if "
+            "question and completion are sent separately, the question's text (default: one below the other)"
+        ),
+    ] = None
+    reference: Annotated[bool, option("whether the input includes the reference answer")] = False
+    neutralise: Annotated[
+        bool,
+        option("whether control tokens of chat templates in inserted texts are made harmless", choices=("on", "off")),
+    ] = True
 
 
 class Form(Struct, frozen=True, kw_only=True):
@@ -121,7 +119,7 @@ class Form(Struct, frozen=True, kw_only=True):
 
 
 def form_from(options: Mapping[str, str], *, whole: bool, asks: bool = False) -> Form:
-    """Parse `FORM_OPTIONS`.
+    """Parse the form of a model's input.
 
     Args:
         whole: Whether the completion is part of the text; else it is sent separately.
@@ -130,9 +128,10 @@ def form_from(options: Mapping[str, str], *, whole: bool, asks: bool = False) ->
     Raises:
         ValueError: A placeholder is unknown, missing, or misplaced.
     """
-    reference = switch(options, "reference", default=False)
+    own = parse_record(FormOptions, options)
+    reference = own.reference
     plain = "{question}" + _REFERENCE * reference + "\n\n{completion}" * whole + _ASKS * asks
-    text = options.get("format", plain)
+    text = plain if own.format is None else own.format
     wanted = {"question": True, "reference": reference, "completion": whole}
     found = set(_PLACEHOLDER.findall(text))
     for name in sorted(found - wanted.keys()):
@@ -143,15 +142,20 @@ def form_from(options: Mapping[str, str], *, whole: bool, asks: bool = False) ->
         if not is_wanted and name in found:
             why = "reference is not true" if name == "reference" else "the completion is sent separately"
             raise ValueError(f"format: {{{name}}} can't be used, since {why}")
-    return Form(text=text, reference=reference, neutralise=switch(options, "neutralise", default=True))
+    return Form(text=text, reference=reference, neutralise=own.neutralise)
 
 
-CHAT_OPTIONS: Final = {
-    "chat": "whether question and completion are sent as turns of a chat, formatted by the server's chat "
-    "template: true or false (default); only for the dialects classify and pooling",
-    "answer": "with chat=true: text of the assistant's turn, with {completion} (default: only the completion)",
-}
-"""Options that turn question and completion into a chat to score, and their descriptions."""
+class ChatOptions(Options, frozen=True, kw_only=True):
+    chat: Annotated[
+        bool,
+        option(
+            "whether question and completion are sent as turns of a chat, formatted by the server's chat "
+            "template; only for the dialects classify and pooling"
+        ),
+    ] = False
+    answer: Annotated[
+        str, option("with chat=true: text of the assistant's turn, with {completion} (default: only the completion)")
+    ] = "{completion}"
 
 
 def answer_from(options: Mapping[str, str], form: Form, *, chat: bool) -> Form:
@@ -162,7 +166,7 @@ def answer_from(options: Mapping[str, str], form: Form, *, chat: bool) -> Form:
     """
     if "answer" in options and not chat:
         raise ValueError("answer: only a chat has an answer turn: chat=true")
-    text = options.get("answer", "{completion}").replace("{solution}", "{completion}")
+    text = parse_record(ChatOptions, options).answer.replace("{solution}", "{completion}")
     if set(_PLACEHOLDER.findall(text)) != {"completion"}:
         raise ValueError("answer: it contains {completion}, and no other placeholder")
     return Form(text=text, reference=False, neutralise=form.neutralise)
@@ -171,16 +175,23 @@ def answer_from(options: Mapping[str, str], form: Form, *, chat: bool) -> Form:
 # -- The probability of a word as the next token, for models that score by it.
 
 
-WORD_OPTIONS: Final = {
-    "words": "with dialect=completions: words for a correct and an incorrect completion (default Yes,No); the score "
-    "is the "
-    "probability that the next token is the first word rather than the second, or of the only word",
-    "logprobs": "with dialect=completions: number of most likely tokens to request (default 5, OpenAI's maximum)",
-}
-"""Options of `words_from` and for the number of requested tokens, and their descriptions."""
+class WordOptions(Options, frozen=True, kw_only=True):
+    words: Annotated[
+        str,
+        option(
+            "with dialect=completions: words for a correct and an incorrect completion; the score is the "
+            "probability that the next token is the first word rather than the second, or of the only word"
+        ),
+    ] = "Yes,No"
+    logprobs: Annotated[
+        int,
+        option(
+            "with dialect=completions: number of most likely tokens to request; OpenAI's maximum is 5", ge=1, le=100
+        ),
+    ] = 5
+
+
 _YES_OR_NO: Final = ("Yes", "No")
-_USUAL: Final = 5
-_FEWEST, _MOST = 1, 100
 
 
 def words_from(options: Mapping[str, str]) -> tuple[str, ...]:
@@ -190,7 +201,7 @@ def words_from(options: Mapping[str, str]) -> tuple[str, ...]:
         ValueError: No word, too many, or words with the same beginning are given, which can't be distinguished; or no
             question asks for them.
     """
-    words = tuple(word.strip() for word in options.get("words", ",".join(_YES_OR_NO)).split(","))
+    words = tuple(word.strip() for word in parse_record(WordOptions, options).words.split(","))
     if not all(words) or len(words) > 2:
         raise ValueError("words: name one or two with a comma between them, such as Yes,No")
     folded = [word.lower() for word in words]
@@ -204,10 +215,35 @@ def words_from(options: Mapping[str, str]) -> tuple[str, ...]:
 
 
 _OF_CHATS: Final = ("reasoning_effort", "max_tokens_field")
-_DIALECTS: Final[tuple[Task, ...]] = get_args(Task)
 _PAIRED: Final = ("score", "rerank")
 """Dialects that take question and completion separately."""
 _ACTIVATE: Final = {"server": None, "on": True, "off": False}
+
+
+class DialectOptions(Options, frozen=True, kw_only=True):
+    dialect: Annotated[Task, option(f"API of the server: {', '.join(get_args(Task))}")] = "score"
+
+
+class ActivationOptions(Options, frozen=True, kw_only=True):
+    activation: Annotated[
+        Literal["server", "on", "off"],
+        option(
+            "whether the server applies its activation (softmax, sigmoid): on, off for raw scores, or "
+            "server for the server's own default"
+        ),
+    ] = "server"
+
+
+_RECORDS: Final = (
+    DialectOptions,
+    ServerOptions,
+    FormOptions,
+    ChatOptions,
+    WordOptions,
+    ActivationOptions,
+    GradingOptions,
+    LimitOptions,
+)
 
 
 class RewardModel(OneServer):
@@ -218,42 +254,32 @@ class RewardModel(OneServer):
     """
 
     description: ClassVar[str] = "Reward model on a server: a score, and a verdict by a threshold"
-    options: ClassVar[dict[str, str]] = {
-        "dialect": f"API of the server: {', '.join(_DIALECTS)} (default score)",
-        **SERVER_OPTIONS,
-        **FORM_OPTIONS,
-        **CHAT_OPTIONS,
-        **WORD_OPTIONS,
-        "activation": "whether the server applies its activation (softmax, sigmoid): on, off for raw scores, "
-        "or server for the server's own default (default)",
-        **GRADING_OPTIONS,
-        **LIMIT_OPTIONS,
-    }
+    options: ClassVar[dict[str, str]] = meanings(*_RECORDS)
+    choices: ClassVar[dict[str, tuple[str, ...]]] = choices(*_RECORDS)
     name: str = "reward-model"
     version: str = "2"
 
     def __init__(self, **options: str) -> None:
-        self._dialect: Task = choice(options, "dialect", _DIALECTS, "score")
-        for option in _OF_CHATS:
-            if option in options:
-                raise ValueError(f"{option}: it is an option for chat; {self._dialect} returns a number")
+        self._dialect = parse_record(DialectOptions, options).dialect
+        for name in _OF_CHATS:
+            if name in options:
+                raise ValueError(f"{name}: it is an option for chat; {self._dialect} returns a number")
         super().__init__(options)
-        self._chat = switch(options, "chat", default=False)
+        self._chat = parse_record(ChatOptions, options).chat
         if self._chat and self._dialect in _PAIRED:
             raise ValueError(f"chat: {self._dialect} already sends question and completion separately")
         self._likeliest = self._words = None
         if self._dialect == "completions":
             _require_only_text(options, chat=self._chat)
             self._words = words_from(options)
-            self._likeliest = whole_number(options, "logprobs", least=_FEWEST, most=_MOST) or _USUAL
-        elif useless := sorted(WORD_OPTIONS.keys() & options.keys()):
+            self._likeliest = parse_record(WordOptions, options).logprobs
+        elif useless := sorted({*WordOptions.__struct_fields__} & options.keys()):
             raise ValueError(f"{useless[0]}: it requires dialect=completions")
         asks = self._dialect == "completions"
         self._form = form_from(options, whole=self._dialect not in _PAIRED and not self._chat, asks=asks)
         self._answer = answer_from(options, self._form, chat=self._chat)
-        self._activation = choice(options, "activation", tuple(_ACTIVATE), "server")
-        self._label = label_from(options)
-        self._threshold = threshold_from(options)
+        self._activation = parse_record(ActivationOptions, options).activation
+        self._grading = parse_record(GradingOptions, options)
 
     def config(self) -> dict[str, object]:
         return {
@@ -263,8 +289,8 @@ class RewardModel(OneServer):
             **({"chat": True, "answer": self._answer.text} if self._chat else {}),
             **({"words": list(self._words), "logprobs": self._likeliest} if self._words else {}),
             "activation": self._activation,
-            "label": self._label,
-            "threshold": self._threshold,
+            "label": self._grading.label,
+            "threshold": self._grading.threshold,
         }
 
     def request(self, item: VerifierInput) -> Scoring:
@@ -281,9 +307,9 @@ class RewardModel(OneServer):
     async def judge(self, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
         reply = await ask(self.request(item), step="score")
         if self._words:
-            return _judge_by_words(reply, self._words, self._threshold)
+            return _judge_by_words(reply, self._words, self._grading.threshold)
         try:
-            score = select_score(_score_numbers(reply), self._label, last=self._dialect == "pooling")
+            score = select_score(_score_numbers(reply), self._grading.label, last=self._dialect == "pooling")
         except ValueError as error:
             raise CallFailed("malformed", str(error)) from error
         # Raw scores are assumed only if they were requested; the server doesn't report the applied activation.
@@ -291,15 +317,15 @@ class RewardModel(OneServer):
         trace: dict[str, object] = {"activation": known or self._activation}
         if reply.vectors:
             trace["numbers"] = list(reply.vectors[0])
-        return Judged(verdict=verdict_by_threshold(score, self._threshold), trace=trace)
+        return Judged(verdict=verdict_by_threshold(score, self._grading.threshold), trace=trace)
 
 
 def _require_only_text(options: Mapping[str, str], *, chat: bool) -> None:
     if chat:
         raise ValueError("chat: dialect completions sends a plain text; for a chat use llm-judge with top_logprobs")
-    for option in ("activation", "label"):
-        if option in options:
-            raise ValueError(f"{option}: the probability of a word has no such option")
+    for name in ("activation", "label"):
+        if name in options:
+            raise ValueError(f"{name}: the probability of a word has no such option")
 
 
 def _judge_by_words(reply: Reply, words: tuple[str, ...], threshold: float | None) -> Judged:

@@ -5,27 +5,27 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta
+
+from workbench.core.options import Options
 
 if TYPE_CHECKING:
     from workbench.verifiers.rules.quantities import Quantity
 
 
-class Leniency(Struct, frozen=True, kw_only=True):
+class Leniency(Options, frozen=True, kw_only=True):
     """The options of `rules`; defaults are omitted from a configuration."""
 
-    tolerance: Annotated[
-        float, Meta(ge=0, le=1, description="relative tolerance of numbers, such as 0.01 (default 0)")
-    ] = 0.0
+    tolerance: Annotated[float, Meta(ge=0, le=1, description="relative tolerance of numbers, such as 0.01")] = 0.0
     units: Annotated[
         Literal["optional", "required"],
-        Meta(description="whether an answer must have the reference's unit: required or optional (default optional)"),
+        Meta(description="whether an answer must have the reference's unit: required or optional"),
     ] = "optional"
     form: Annotated[
         Literal["asked", "any"],
         Meta(
-            description="form of a correct answer: asked (an equal answer must have the form that the "
-            "question asks for) or any (default asked)"
+            description="form of a correct answer: asked (an equal answer must have the form that the question asks "
+            "for) or any"
         ),
     ] = "asked"
 

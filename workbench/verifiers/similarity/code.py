@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
-from typing import ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from workbench.core.errors import VerifierError
-from workbench.verifiers.similarity.verifier import HINT, Similarity, TooLongError, installed
+from workbench.core.options import option
+from workbench.verifiers.option_record import choices, meanings, parse_record
+from workbench.verifiers.similarity.verifier import HINT, Similarity, SimilarityOptions, TooLongError, installed
 
 LANGUAGES = ("c", "c_sharp", "cpp", "go", "java", "javascript", "php", "python", "ruby", "rust")
 """The languages that codebleu supports; each needs its grammar, ``tree-sitter-java`` and so on."""
@@ -18,6 +20,14 @@ _FITTING = ("0.21.", "0.22.")
 _BASE = installed("codebleu", "tree-sitter", hint=f"{HINT} (Python 3.11 or 3.12)")
 
 
+class CodeBleuOptions(SimilarityOptions, frozen=True, kw_only=True):
+    of: Annotated[
+        Literal["auto", "final", "whole"],
+        option("texts to compare: final (final answers), whole (whole texts) or auto (whole texts for code)"),
+    ] = "whole"
+    lang: Annotated[str, option(f"programming language: {', '.join(LANGUAGES)}", choices=LANGUAGES)] = "python"
+
+
 class CodeBleu(Similarity):
     """CodeBLEU with equal weights, by default of the whole texts.
 
@@ -27,25 +37,16 @@ class CodeBleu(Similarity):
     """
 
     description: ClassVar[str] = "Similarity: correct if CodeBLEU (codebleu) reaches a threshold"
-    options: ClassVar[dict[str, str]] = {
-        **Similarity.options,
-        "of": "texts to compare: final (final answers), whole (whole texts, the default) or auto (whole "
-        "texts for code)",
-        "lang": f"programming language (default python): {', '.join(LANGUAGES)}",
-    }
-    choices: ClassVar[dict[str, tuple[str, ...]]] = {**Similarity.choices, "lang": tuple(LANGUAGES)}
+    record: ClassVar[type[SimilarityOptions]] = CodeBleuOptions
+    options: ClassVar[dict[str, str]] = meanings(CodeBleuOptions)
+    choices: ClassVar[dict[str, tuple[str, ...]]] = choices(CodeBleuOptions)
     preload: ClassVar[tuple[str, ...]] = ("codebleu",)
     name: str = "codebleu"
 
-    def __init__(self, threshold: str = "0.5", of: str = "whole", lang: str = "python") -> None:
-        super().__init__(threshold, of)
-        if lang not in LANGUAGES:
-            raise ValueError(f"lang: must be one of {', '.join(LANGUAGES)}, not {lang!r}")
-        self._lang = lang
-        self.version = f"{_BASE}+{_grammar_version(lang)}+2"
-
-    def config(self) -> dict[str, object]:
-        return {**super().config(), "lang": self._lang}
+    def __init__(self, **options: str) -> None:
+        super().__init__(**options)
+        self._lang = parse_record(CodeBleuOptions, options).lang
+        self.version = f"{_BASE}+{_grammar_version(self._lang)}+2"
 
     def score(self, reference: str, candidate: str) -> float:
         from codebleu import calc_codebleu

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from importlib.metadata import PackageNotFoundError, version
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple
+
+from msgspec import structs
 
 from workbench.core.errors import VerifierError
 from workbench.core.final_answer import completion_answer, reference_answer
+from workbench.core.options import Options, option
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.base import Isolation
+from workbench.verifiers.option_record import choices, meanings, parse_record
 
 HINT = "Run: pip install 'verifier-workbench[similarity]'"
 
@@ -34,35 +38,34 @@ def installed(*packages: str, hint: str = HINT) -> str:
         raise VerifierError(f"The package {error.name} isn't installed.", hint) from error
 
 
-class Similarity(ABC):
-    """Accepts a completion whose score against the reference reaches a threshold.
+class SimilarityOptions(Options, frozen=True, kw_only=True):
+    threshold: Annotated[float, option("minimum score of a correct completion, from 0 to 1", ge=0, le=1)] = 0.5
+    of: Annotated[
+        Literal["auto", "final", "whole"],
+        option(
+            "texts to compare: final (final answers), whole (whole texts) or auto (whole texts for code, "
+            "else final answers)"
+        ),
+    ] = "auto"
 
-    Args:
-        threshold: The minimum score of a correct completion, 0 to 1, as text.
-        of: ``final`` to compare final answers, ``whole`` to compare the texts as stored, ``auto`` for final answers,
-            but whole texts of programs, which have none.
-    """
+
+class Similarity(ABC):
+    """Accepts a completion whose score against the reference reaches a threshold."""
 
     description: ClassVar[str]
-    options: ClassVar[dict[str, str]] = {
-        "threshold": "minimum score of a correct completion, from 0 to 1 (default 0.5)",
-        "of": "texts to compare: final (final answers), whole (whole texts) or auto (whole texts for code, "
-        "else final answers; the default)",
-    }
-    choices: ClassVar[dict[str, tuple[str, ...]]] = {"of": ("auto", "final", "whole")}
+    record: ClassVar[type[SimilarityOptions]] = SimilarityOptions
+    options: ClassVar[dict[str, str]] = meanings(SimilarityOptions)
+    choices: ClassVar[dict[str, tuple[str, ...]]] = choices(SimilarityOptions)
     preload: ClassVar[tuple[str, ...]] = ()
     name: str
     version: str
     isolation: Isolation = "process"
 
-    def __init__(self, threshold: str = "0.5", of: str = "auto") -> None:
-        self._threshold = _parse_threshold(threshold)
-        if of not in self.choices["of"]:
-            raise ValueError(f"of: must be auto, final or whole, not {of!r}")
-        self._of = of
+    def __init__(self, **options: str) -> None:
+        self._options = parse_record(self.record, options)
 
     def config(self) -> dict[str, object]:
-        return {"threshold": self._threshold, "of": self._of}
+        return structs.asdict(self._options)
 
     @abstractmethod
     def score(self, reference: str, candidate: str) -> float:
@@ -86,11 +89,11 @@ class Similarity(ABC):
             return sides.verdict(Outcome.ABSTAIN, "too_complex", detail=str(error))
         # Sums of floats can slightly exceed 1 for equal texts.
         score = min(max(score, 0.0), 1.0)
-        outcome = Outcome.CORRECT if score >= self._threshold else Outcome.INCORRECT
+        outcome = Outcome.CORRECT if score >= self._options.threshold else Outcome.INCORRECT
         return sides.verdict(outcome, "similarity", score=score)
 
     def _compared_texts(self, item: VerifierInput) -> _ComparedTexts:
-        if self._of == "whole" or (self._of == "auto" and item.is_code):
+        if self._options.of == "whole" or (self._options.of == "auto" and item.is_code):
             return _ComparedTexts(item.reference, item.completion)
         reference = reference_answer(item.reference, item.subtype)
         candidate = completion_answer(item.completion)
@@ -119,13 +122,3 @@ class _ComparedTexts(NamedTuple):
             candidate_span=self.candidate_span,
             detail=detail,
         )
-
-
-def _parse_threshold(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 1:
-        raise ValueError(f"threshold: must be a number from 0 to 1, not {text!r}")
-    return value

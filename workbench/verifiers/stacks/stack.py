@@ -5,17 +5,19 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, cast
 
 from msgspec import Struct, structs
 
 from workbench.config.verifiers import STAGES_MADE, PanelMember, stages_in
+from workbench.core.options import Options, option
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.records import Ask, Reply, Request
 from workbench.llm.server import Limits, ModelServer, StageLimits
 from workbench.verifiers.base import AnyVerifier, Isolation, Judged, ServedVerifier, Verifier, identity
 from workbench.verifiers.judging import judged_by_server
-from workbench.verifiers.serving import LIMIT_OPTIONS, choice, limits_from, required
+from workbench.verifiers.option_record import choices, meanings, parse_record
+from workbench.verifiers.serving import LIMIT_OPTIONS, limits_from
 from workbench.verifiers.stacks.settling import STAGES, Stage, format_stages, stages
 
 if TYPE_CHECKING:
@@ -38,18 +40,29 @@ class LocalPart(Struct, frozen=True):
     spec: tuple[str, dict[str, str]]
 
 
+class StackOptions(Options, frozen=True, kw_only=True):
+    stages: Annotated[
+        str,
+        option(
+            "stages in order, each a verifier with the results that decide an item, such as rules:correct, "
+            "qwen:score>=0.9/score<=0.1@A/B2, gpt"
+        ),
+    ]
+    when_spent: Annotated[
+        WhenSpent,
+        option("what happens if a stage's own budget is used up: pause the run, or continue with the next stage"),
+    ] = "pause"
+
+
 class Stack:
     """Stages in order; an option that is filled in when it starts defines their verifiers."""
 
     description: ClassVar[str] = "Sequence of verifiers: each judges the items that earlier ones deferred"
     options: ClassVar[dict[str, str]] = {
-        STAGES: "stages in order, each a verifier with the results that decide an item, such as "
-        "rules:correct, qwen:score>=0.9/score<=0.1@A/B2, gpt",
-        WHEN_SPENT: "what happens if a stage's own budget is used up: pause the run, or continue with the "
-        "next stage (default pause)",
+        **meanings(StackOptions),
         **{name: f"{about}, all stages together" for name, about in LIMIT_OPTIONS.items() if name not in _PACES},
     }
-    choices: ClassVar[dict[str, tuple[str, ...]]] = {WHEN_SPENT: get_args(WhenSpent)}
+    choices: ClassVar[dict[str, tuple[str, ...]]] = choices(StackOptions)
     filled_in: ClassVar[frozenset[str]] = frozenset({STAGES_MADE})
     preload: ClassVar[tuple[str, ...]] = ()
     name: str = "stack"
@@ -59,8 +72,8 @@ class Stack:
         # A direct import would be circular: the registry imports this package.
         from workbench.verifiers.registry import Registry
 
-        self.stages = stages(required(options, STAGES))
-        self._when_spent = choice(options, WHEN_SPENT, get_args(WhenSpent), "pause")
+        own = parse_record(StackOptions, options)
+        self.stages, self._when_spent = stages(own.stages), own.when_spent
         registry = Registry()
         self._made = {one.name: (one, _load_stage(one, registry)) for one in stages_in(options)}
         if self._made and self._made.keys() != {stage.name for stage in self.stages}:

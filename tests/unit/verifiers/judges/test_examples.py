@@ -28,7 +28,7 @@ SIX = tuple(
 
 
 def options(*examples: FewShotExample, count: int = 4, by_type: bool = False, **more: str) -> dict[str, str]:
-    plan = ExamplePlan(count=count, seed=0, by_type=by_type)
+    plan = ExamplePlan(examples=count, examples_type=by_type)
     drawn = encoded(DrawnExamples(plan=plan, examples=examples or SIX))
     return {"examples": str(count), "examples_type": str(by_type).lower(), EXAMPLES_DRAWN: drawn, **more}
 

@@ -212,7 +212,7 @@ def test_what_changes_a_score_or_a_verdict_is_identity_and_nothing_else() -> Non
         ({"threshold": "inf"}, "threshold: 'inf' is not a number"),
         ({"label": "-1"}, "label: it is a whole number at least 0"),
         ({"activation": "relu"}, "activation: it is server or on or off"),
-        ({"reference": "maybe"}, "reference: it is true or on or false or off"),
+        ({"reference": "maybe"}, "reference: it is true or false"),
         ({"format": "{question} {answer}"}, "format: there is no {answer}"),
         ({"format": "nothing"}, "format: {question} is missing"),
         ({"format": "{question} {completion}"}, "format: {completion} can't be used"),

@@ -81,13 +81,13 @@ def test_texts_too_long_for_a_metric_are_left_alone(kind: str, words: str) -> No
 @pytest.mark.parametrize("threshold", ["high", "1.5", "-0.1", "nan", ""])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_threshold_is_a_number_from_0_to_1(kind: str, threshold: str) -> None:
-    with pytest.raises(UsageError, match=f"threshold: must be a number from 0 to 1, not '{threshold}'"):
+    with pytest.raises(UsageError, match=r"threshold: .*(is not a number|from 0 to 1, not )"):
         Registry().local(kind, {"threshold": threshold})
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_other_wrong_options_are_explained(kind: str) -> None:
-    with pytest.raises(UsageError, match="of: must be auto, final or whole, not 'half'"):
+    with pytest.raises(UsageError, match="of: it is auto or final or whole, not 'half'"):
         Registry().local(kind, {"of": "half"})
 
 
@@ -109,7 +109,7 @@ def test_codebleu_s_languages_and_their_grammars(monkeypatch: pytest.MonkeyPatch
     from workbench.verifiers.similarity import code
 
     assert set(code.LANGUAGES) == set(AVAILABLE_LANGS)
-    with pytest.raises(UsageError, match=r"lang: must be one of c, c_sharp.*, not 'cobol'"):
+    with pytest.raises(UsageError, match=r"lang: it is c or c_sharp.*, not 'cobol'"):
         Registry().local("codebleu", {"lang": "cobol"})
 
     def missing(package: str) -> str:

@@ -313,7 +313,7 @@ class Mcts:
     Args:
         template: The template ``mcts``.
         parser: The parser of Yes or No.
-        options: Options of `MCTS_OPTIONS` and `TEST_SERVER_OPTIONS`.
+        options: A judge's options.
 
     Raises:
         ValueError: An option is wrong.

@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import Annotated, Final, Literal, NamedTuple, get_args
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
 from workbench.config.verifiers import SUBTASKS, read_template
 from workbench.core.errors import UsageError
+from workbench.core.options import Options, option
 from workbench.verifiers.judges.template import ITEM_NAMES, Name, find_placeholders, parsed_form
-from workbench.verifiers.judges.testcases.writing import TESTCASE_OPTIONS, TestCaseOptions, testcase_options
-from workbench.verifiers.serving import choice, number, required, whole_number
+from workbench.verifiers.judges.testcases.writing import TestCaseOptions
+from workbench.verifiers.option_record import parse_record, quoted
+from workbench.verifiers.serving import required
 
 
 class Subtask(Struct, frozen=True, forbid_unknown_fields=True):
@@ -31,7 +33,7 @@ class Subtask(Struct, frozen=True, forbid_unknown_fields=True):
 
     id: Name
     title: Annotated[str, Meta(min_length=1, max_length=200)]
-    focus: Annotated[str, Meta(max_length=10_000)] = ""
+    focus: Annotated[str, Meta(max_length=10000)] = ""
     comparative: bool = False
 
 
@@ -138,69 +140,73 @@ REWARDS: Final = (EXECUTION, *get_args(Reward))
 """Values of the option ``reward``."""
 ITEM_REWARDS: Final = tuple(word for word in REWARDS if word != "item")
 """Values of an item's field ``reward``."""
-SUBTASK_OPTIONS: Final[dict[str, str]] = {
-    SUBTASKS: "mcts, majority-vote: TOML file with your own list of subtasks (default: nine built-in subtasks)"
-}
-"""The option of `chosen_subtasks`, and its description."""
-MCTS_OPTIONS: Final[dict[str, str]] = {
-    **SUBTASK_OPTIONS,
-    "depth": "mcts: maximum depth of the tree (default 9; 8 without a reference or example)",
-    "rollouts": "mcts: number of rollouts (default 8)",
-    "reward": "mcts: source of a trajectory's reward: execution (default), discussion, self_consistency, "
-    "self_evaluation, or item (one of these, named by the item's field reward)",
-    "selection": "mcts: selection of nodes: uct+llm (default) or uct alone",
-    "order": "mcts: order of subtasks: fixed (default), or permuted for each item",
-    "global_mode": "mcts: role of the global evaluation: one more vote (default) or the tiebreak",
-    "reward_tests": "mcts: when tests are drawn and executed: per_item (once, h(x); default) or per_rollout (again in "
-    "each rollout)",
-    "traj_weight": "mcts: weight R(t) of a trajectory: terminal (its reward, default), states (its reward for "
-    "each of its states) or node_q (the total reward of its nodes)",
-    "simulation": "mcts: subtasks of the simulation: steps (default), or nodes of the tree, which later "
-    "rollouts use too",
-    "alpha": "mcts: exploration constant of UCT; larger values prefer unvisited nodes (default 3)",
-    "w_u": "mcts: weight of UCT in the selection uct+llm, next to w_l (default 0.9)",
-    "w_l": "mcts: weight of the model's self-assessment in the selection uct+llm, next to w_u (default 0.1)",
-    "epsilon": "mcts: value of the reward of a trajectory (default 1.1)",
-    "reuse": "mcts: subtask calls that later rollouts reuse: none (default), history (calls with the same history) or "
-    "subtask (calls of the same subtask)",
-    "history": "mcts: what the prompt of an analysis contains of earlier ones: none, outcomes or full "
-    "assessments (default: none; outcomes with reuse=history)",
-    **TESTCASE_OPTIONS,
-}
-"""Options of `mcts_options`, and their descriptions."""
 MCTS_NAMES: Final = frozenset({"title", "focus", "history", "done", "conclusion", "level", "input", "test"})
 """Placeholders of the template in addition to an item's texts: trusted words, and texts produced during judging."""
 _MAX_ROLLOUTS = 1_000
 
 
-class MctsOptions(Struct, frozen=True, kw_only=True):
-    """The search's settings; the defaults are the paper's (table 6) if it states them.
+def _parse_reward(text: str) -> Reward:
+    if text not in REWARDS:
+        raise ValueError(f"it is {' or '.join(REWARDS)}, not {quoted(text)}")
+    return "simulated" if text == EXECUTION else msgspec.convert(text, Reward)
 
-    Attributes:
-        depth: Maximum depth; it is lower for an item with fewer subtasks.
-        alpha: The exploration constant of UCT (equation 1).
-        w_u: Weight of UCT's choice, in a draw between it and the choice of the self-assessment.
-        w_l: Weight of the self-assessment's choice.
-        epsilon: The terminal reward.
-        simulation: Whether the simulation's steps stay in the tree.
-        history: Which of a trajectory's earlier steps an analysis includes.
-    """
 
-    depth: int = 9
-    rollouts: int = 8
-    reward: Reward = "simulated"
-    selection: Selection = "uct+llm"
-    order: Order = "fixed"
-    global_mode: GlobalMode = "vote"
-    reward_tests: RewardTests = "per_item"
-    traj_weight: TrajectoryWeight = "terminal"
-    simulation: Simulation = "steps"
-    reuse: Reuse = "none"
-    history: HistoryMode = "none"
-    alpha: float = 3.0
-    w_u: float = 0.9
-    w_l: float = 0.1
-    epsilon: float = 1.1
+class SubtaskOptions(Options, frozen=True, kw_only=True):
+    subtasks: Annotated[str, option("TOML file with your own list of subtasks (default: nine built-in subtasks)")] = ""
+
+
+class MctsOptions(Options, frozen=True, kw_only=True):
+    """The search's settings; the defaults are the paper's (table 6) if it states them."""
+
+    depth: Annotated[int, option("maximum depth of the tree (8 without a reference or example)", ge=1)] = 9
+    rollouts: Annotated[int, option("number of rollouts", ge=1, le=1000)] = 8
+    reward: Annotated[
+        Reward,
+        option(
+            "source of a trajectory's reward: execution (default), discussion, self_consistency, "
+            "self_evaluation, or item (one of these, named by the item's field reward)",
+            choices=tuple(word for word in REWARDS if word != "simulated"),
+            read=_parse_reward,
+            shows_default=False,
+        ),
+    ] = "simulated"
+    selection: Annotated[Selection, option("selection of nodes: uct+llm or uct alone")] = "uct+llm"
+    order: Annotated[Order, option("order of subtasks: fixed, or permuted for each item")] = "fixed"
+    global_mode: Annotated[GlobalMode, option("role of the global evaluation: one more vote or the tiebreak")] = "vote"
+    reward_tests: Annotated[
+        RewardTests,
+        option("when tests are drawn and executed: per_item (once, h(x)) or per_rollout (again in each rollout)"),
+    ] = "per_item"
+    traj_weight: Annotated[
+        TrajectoryWeight,
+        option(
+            "weight R(t) of a trajectory: terminal (its reward), states (its reward for each of its states) "
+            "or node_q (the total reward of its nodes)"
+        ),
+    ] = "terminal"
+    simulation: Annotated[
+        Simulation, option("subtasks of the simulation: steps, or nodes of the tree, which later rollouts use too")
+    ] = "steps"
+    alpha: Annotated[float, option("exploration constant of UCT; larger values prefer unvisited nodes", ge=0)] = 3.0
+    w_u: Annotated[float, option("weight of UCT in the selection uct+llm, next to w_l", ge=0)] = 0.9
+    w_l: Annotated[
+        float, option("weight of the model's self-assessment in the selection uct+llm, next to w_u", ge=0)
+    ] = 0.1
+    epsilon: Annotated[float, option("value of the reward of a trajectory", gt=0)] = 1.1
+    reuse: Annotated[
+        Reuse,
+        option(
+            "subtask calls that later rollouts reuse: none, history (calls with the same history) or "
+            "subtask (calls of the same subtask)"
+        ),
+    ] = "none"
+    history: Annotated[
+        HistoryMode,
+        option(
+            "what the prompt of an analysis contains of earlier ones: none, outcomes or full assessments "
+            "(default: none; outcomes with reuse=history)"
+        ),
+    ] = "none"
     tests: TestCaseOptions = TestCaseOptions()
 
     @property
@@ -213,7 +219,7 @@ class MctsOptions(Struct, frozen=True, kw_only=True):
 
 
 def mcts_options(options: Mapping[str, str], deepest: int | None = None) -> MctsOptions:
-    """Parse `MCTS_OPTIONS`; other options are ignored.
+    """Parse a judge's options.
 
     Args:
         deepest: Number of subtasks; by default that of the built-in list.
@@ -221,42 +227,17 @@ def mcts_options(options: Mapping[str, str], deepest: int | None = None) -> Mcts
     Raises:
         ValueError: An option is wrong.
     """
+    found = parse_record(MctsOptions, options)
     deepest = deepest or len(subtask_list().subtask)
-    usual = MctsOptions()
-    reward = choice(options, "reward", REWARDS, usual.reward)
-    reuse = choice(options, "reuse", get_args(Reuse), usual.reuse)
-    found = MctsOptions(
-        depth=whole_number(options, "depth", least=1, most=deepest) or min(usual.depth, deepest),
-        rollouts=whole_number(options, "rollouts", least=1, most=_MAX_ROLLOUTS) or usual.rollouts,
-        reward="simulated" if reward == EXECUTION else msgspec.convert(reward, Reward),
-        selection=choice(options, "selection", get_args(Selection), usual.selection),
-        order=choice(options, "order", get_args(Order), usual.order),
-        global_mode=choice(options, "global_mode", get_args(GlobalMode), usual.global_mode),
-        reward_tests=choice(options, "reward_tests", get_args(RewardTests), usual.reward_tests),
-        traj_weight=choice(options, "traj_weight", get_args(TrajectoryWeight), usual.traj_weight),
-        simulation=choice(options, "simulation", get_args(Simulation), usual.simulation),
-        reuse=reuse,
-        history=_parse_history(options, reuse),
-        alpha=_value_or_default(number(options, "alpha", least=0), usual.alpha),
-        w_u=_value_or_default(number(options, "w_u", least=0), usual.w_u),
-        w_l=_value_or_default(number(options, "w_l", least=0), usual.w_l),
-        epsilon=_value_or_default(number(options, "epsilon", above=0), usual.epsilon),
-        tests=testcase_options(options),
-    )
+    if "depth" in options and found.depth > deepest:
+        raise ValueError(f"depth: it is a whole number from 1 to {deepest}, not {found.depth}")
+    if "history" not in options and found.reuse == "history":
+        found = structs.replace(found, history="outcomes")
+    if (found.reuse, found.history) == ("history", "none") or (found.reuse == "subtask" and found.history != "none"):
+        raise ValueError(
+            f"history: {found.history} can't be combined with reuse={found.reuse}, which shares calls with the same "
+            "prompt"
+        )
     if not found.w_u + found.w_l:
         raise ValueError("w_u: w_u and w_l are both 0, so that nothing would decide the selection")
-    return found
-
-
-def _parse_history(options: Mapping[str, str], reuse: Reuse) -> HistoryMode:
-    usual: HistoryMode = "outcomes" if reuse == "history" else "none"
-    wanted: HistoryMode = choice(options, "history", get_args(HistoryMode), usual)
-    if (reuse == "history" and wanted == "none") or (reuse == "subtask" and wanted != "none"):
-        raise ValueError(
-            f"history: {wanted} can't be combined with reuse={reuse}, which shares calls with the same prompt"
-        )
-    return wanted
-
-
-def _value_or_default(given: float | None, usual: float) -> float:
-    return usual if given is None else given
+    return structs.replace(found, depth=min(found.depth, deepest))

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Annotated, Literal
 
 from msgspec import structs
 
+from workbench.core.options import Options, option
 from workbench.core.verdict import Outcome, Verdict
 from workbench.llm.records import Ask
 from workbench.llm.server import ModelServer
 from workbench.verifiers.base import Judged
 from workbench.verifiers.judges.case import JudgeCase, Numbered
 from workbench.verifiers.judges.mcts.judge import JudgeTasks
-from workbench.verifiers.judges.mcts.subtasks import SUBTASK_OPTIONS, chosen_subtasks
+from workbench.verifiers.judges.mcts.subtasks import chosen_subtasks
 from workbench.verifiers.judges.parsers import Parser
 from workbench.verifiers.judges.template import Template
 from workbench.verifiers.judges.voting import majority
-from workbench.verifiers.serving import choice
+from workbench.verifiers.option_record import parse_record
 
-MAJORITY_OPTIONS: Final[dict[str, str]] = {
-    **SUBTASK_OPTIONS,
-    "tie": "majority-vote: verdict of a tied vote: abstain (default) or incorrect",
-}
-"""Options of `MajorityVote`, and their descriptions."""
+
+class MajorityOptions(Options, frozen=True, kw_only=True):
+    tie: Annotated[Literal["abstain", "incorrect"], option("verdict of a tied vote")] = "abstain"
 
 
 class MajorityVote:
@@ -32,7 +31,7 @@ class MajorityVote:
     Args:
         template: The template ``mcts``.
         parser: The parser of Yes or No.
-        options: Options of `MAJORITY_OPTIONS`.
+        options: A judge's options.
 
     Raises:
         ValueError: An option is wrong.
@@ -41,7 +40,7 @@ class MajorityVote:
     def __init__(self, template: Template, parser: Parser, options: Mapping[str, str]) -> None:
         self._template, self._parser = template, parser
         self._list = chosen_subtasks(options)
-        self._tie = choice(options, "tie", ("abstain", "incorrect"), "abstain")
+        self._tie = parse_record(MajorityOptions, options).tie
 
     def config(self) -> dict[str, object]:
         return {"tie": self._tie, **self._list.identity()}

@@ -30,11 +30,11 @@ from workbench.verifiers.judges.testcases.writing import (
     input_text,
     read_comparison,
     test_text,
-    testcase_options,
     write_tests,
     writing_calls,
 )
 from workbench.verifiers.judges.voting import Draws, run_concurrently
+from workbench.verifiers.option_record import parse_record
 
 # -- Simulated execution of a submission on tests: h, correct if and only if all tests pass.
 
@@ -172,7 +172,7 @@ class TestCases:
     Args:
         template: The template ``mcts``.
         parser: Not used: PASS, FAIL, MATCH and NOT MATCH have separate parsers.
-        options: Options of `TESTCASE_OPTIONS` and `TEST_SERVER_OPTIONS`.
+        options: A judge's options.
 
     Raises:
         ValueError: An option is wrong.
@@ -184,7 +184,7 @@ class TestCases:
 
     def __init__(self, template: Template, parser: Parser, options: Mapping[str, str]) -> None:
         self._template = template
-        self._options = testcase_options(options)
+        self._options = parse_record(TestCaseOptions, options)
         self._writer = TestServer(options)
 
     def config(self) -> dict[str, object]:

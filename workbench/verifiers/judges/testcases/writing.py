@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from msgspec import Struct, structs
 
+from workbench.core.options import Options, option
 from workbench.llm.records import Ask
 from workbench.llm.server import ModelServer, RequestExtras
 from workbench.verifiers.base import TEST_SERVER_AT
@@ -16,54 +17,32 @@ from workbench.verifiers.judges.case import DelimitedReply, JudgeCase, fill_call
 from workbench.verifiers.judges.parsers.base import DOUBT, MARKUP, own_lines, verdict_in
 from workbench.verifiers.judges.template import Template
 from workbench.verifiers.judges.voting import run_concurrently
-from workbench.verifiers.serving import extras_from, model_name, server_from, switch, whole_number
+from workbench.verifiers.option_record import parse_record
+from workbench.verifiers.serving import extras_from, model_name, server_from
 
 # -- Options of test cases and their simulated execution.
 
 
-TESTCASE_OPTIONS: Final[dict[str, str]] = {
-    "beta": "mcts, test-cases, test-verification: number of validations of each written test; all must pass "
-    "it (default 5)",
-    "gamma": "mcts, test-cases, test-verification: number of tests that are executed (default 3)",
-    "delta": "mcts, test-cases, test-verification: number of simulated executions of each test; most must "
-    "match (default 7)",
-    "early_stop": "mcts, test-cases, test-verification: whether execution stops as soon as the result is "
-    "decided: true or false (default)",
-    "seed": "seed of all random choices (default 0)",
-}
-"""Options of `testcase_options`, and their descriptions."""
 MAX_SAMPLES = 100
 """Maximum validations or executions of a test. Samples are numbered in steps of it, so that judges with different
 numbers of them share the common ones.
 """
 
 
-class TestCaseOptions(Struct, frozen=True, kw_only=True):
+class TestCaseOptions(Options, frozen=True, kw_only=True):
     """Settings of the tests; the defaults are those of MCTS-Judge, table 6."""
 
     __test__ = False
 
-    beta: int = 5
-    gamma: int = 3
-    delta: int = 7
-    early_stop: bool = False
-    seed: int = 0
-
-
-def testcase_options(options: Mapping[str, str]) -> TestCaseOptions:
-    """Parse `TESTCASE_OPTIONS`; other options are ignored.
-
-    Raises:
-        ValueError: An option is wrong.
-    """
-    usual = TestCaseOptions()
-    return TestCaseOptions(
-        beta=whole_number(options, "beta", least=1, most=MAX_SAMPLES) or usual.beta,
-        gamma=whole_number(options, "gamma", least=1, most=MAX_SAMPLES) or usual.gamma,
-        delta=whole_number(options, "delta", least=1, most=MAX_SAMPLES) or usual.delta,
-        early_stop=switch(options, "early_stop", usual.early_stop),
-        seed=whole_number(options, "seed") or usual.seed,
-    )
+    beta: Annotated[
+        int, option("number of validations of each written test; all must pass it", ge=1, le=MAX_SAMPLES)
+    ] = 5
+    gamma: Annotated[int, option("number of tests that are executed", ge=1, le=MAX_SAMPLES)] = 3
+    delta: Annotated[
+        int, option("number of simulated executions of each test; most must match", ge=1, le=MAX_SAMPLES)
+    ] = 7
+    early_stop: Annotated[bool, option("whether execution stops as soon as the result is decided")] = False
+    seed: Annotated[int, option("seed of all random choices")] = 0
 
 
 # -- Parsing replies about test cases: lists of tests, PASS or FAIL, MATCH or NOT MATCH.
@@ -241,17 +220,26 @@ class _TestWriter:
 # -- The server that writes test cases: by default the judge's.
 
 
-TEST_SERVER_OPTIONS: Final[dict[str, str]] = {
-    "test_model": "mcts, test-cases, test-verification: model that writes and validates tests (default: the judge)",
-    "test_base_url": "mcts, test-cases, test-verification: base URL of the server of test_model (default: "
-    "the judge's server)",
-    "test_api_key_env": "mcts, test-cases, test-verification: environment variable with the API key for test_base_url",
-    "test_reasoning_effort": "mcts, test-cases, test-verification: reasoning effort of test_model (default: "
-    "the judge's, or the provider's with test_base_url)",
-    "test_extra_body": "mcts, test-cases, test-verification: JSON fields added to each request to test_model",
-}
-"""Options of `TestServer`, and their descriptions."""
-_AS = {name: name.removeprefix("test_") for name in TEST_SERVER_OPTIONS}
+class TestServerOptions(Options, frozen=True, kw_only=True):
+    """The server that writes tests; it parses the options as those of the judge's server."""
+
+    __test__ = False
+
+    test_model: Annotated[
+        str | None, option("model that writes and validates tests (default: the judge)", read=model_name)
+    ] = None
+    test_base_url: Annotated[
+        str | None, option("base URL of the server of test_model (default: the judge's server)")
+    ] = None
+    test_api_key_env: Annotated[str | None, option("environment variable with the API key for test_base_url")] = None
+    test_reasoning_effort: Annotated[
+        str | None,
+        option("reasoning effort of test_model (default: the judge's, or the provider's with test_base_url)"),
+    ] = None
+    test_extra_body: Annotated[str | None, option("JSON fields added to each request to test_model")] = None
+
+
+_AS = {name: name.removeprefix("test_") for name in TestServerOptions.__struct_fields__}
 _ITS_OWN: Final = ("test_reasoning_effort", "test_extra_body")
 
 
@@ -259,7 +247,7 @@ class TestServer:
     """The server that writes tests.
 
     Args:
-        options: Options of `TEST_SERVER_OPTIONS`; others are ignored.
+        options: A judge's options; those of `TestServerOptions` are used.
 
     Raises:
         ValueError: An option is missing or wrong.
@@ -268,7 +256,7 @@ class TestServer:
     __test__ = False
 
     def __init__(self, options: Mapping[str, str]) -> None:
-        self._model = model_name(options, "test_model") if "test_model" in options else None
+        self._model = parse_record(TestServerOptions, options).test_model
         self._server: ModelServer | None = None
         if "test_base_url" in options:
             # The judge's key must not be sent to another host.

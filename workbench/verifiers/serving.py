@@ -237,12 +237,12 @@ class InsertionOptions(Options, frozen=True, kw_only=True):
     fence: Annotated[
         bool | None,
         option(
-            "whether inserted texts are delimited by random lines that their author can't guess", choices=("on", "off")
+            "whether inserted texts are delimited by random lines that their author can't guess (default: on)", choices=("on", "off")
         ),
     ] = None
     neutralise: Annotated[
         bool | None,
-        option("whether control tokens of chat templates in inserted texts are made harmless", choices=("on", "off")),
+        option("whether control tokens of chat templates in inserted texts are made harmless (default: on)", choices=("on", "off")),
     ] = None
 
 

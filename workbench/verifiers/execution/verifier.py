@@ -11,7 +11,7 @@ from workbench.core.code import BASE, Execution, Problem, Program, SolutionForm
 from workbench.core.options import Options, option
 from workbench.verifiers.base import Isolation, Judged
 from workbench.verifiers.execution.evidence import mark_unstable, verdict_on, without_tests
-from workbench.verifiers.execution.interpreter import EXTRACTORS, code_of, program_of
+from workbench.verifiers.execution.interpreter import DEFAULT_SECONDS, EXTRACTORS, code_of, program_of
 from workbench.verifiers.execution.settings import PoolSettings
 from workbench.verifiers.option_record import choices, meanings, parse_record
 
@@ -56,7 +56,7 @@ class ExecutionOptions(Options, frozen=True, kw_only=True):
         float | None,
         option(
             "limit of processor time per test, in seconds; the limit of elapsed time is ten times as long "
-            "(default: the problem's limit, else {DEFAULT_SECONDS:g})",
+            f"(default: the problem's limit, else {DEFAULT_SECONDS:g})",
             ge=0.01,
             le=3600,
         ),

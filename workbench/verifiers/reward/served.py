@@ -154,7 +154,11 @@ class ChatOptions(Options, frozen=True, kw_only=True):
         ),
     ] = False
     answer: Annotated[
-        str, option("with chat=true: text of the assistant's turn, with {completion} (default: only the completion)")
+        str,
+        option(
+            "with chat=true: text of the assistant's turn, with {completion} (default: only the completion)",
+            shows_default=False,
+        ),
     ] = "{completion}"
 
 

@@ -204,7 +204,8 @@ class MctsOptions(Options, frozen=True, kw_only=True):
         HistoryMode,
         option(
             "what the prompt of an analysis contains of earlier ones: none, outcomes or full assessments "
-            "(default: none; outcomes with reuse=history)"
+            "(default: none; outcomes with reuse=history)",
+            shows_default=False,
         ),
     ] = "none"
     tests: TestCaseOptions = TestCaseOptions()

@@ -37,10 +37,7 @@ class MathVerifyOptions(Options, frozen=True, kw_only=True):
     ] = "latex+expr"
     reference: Annotated[
         Literal["wrapped", "plain"],
-        Meta(
-            description="how the reference is parsed: wrapped (as $reference$) or plain (unchanged; the verifier "
-            "abstains if the library can't read it)"
-        ),
+        Meta(description="how the reference is parsed: wrapped (as $reference$) or plain (unchanged, which may fail)"),
     ] = "wrapped"
 
 

@@ -34,11 +34,9 @@ def describe(field: RecordField) -> str:
         return text
     if isinstance(default, bool):
         default = (field.written.choices or ("true", "false"))[not default]
-    return f"{text} (default {','.join(default) if isinstance(default, tuple) else _plain(default)})"
-
-
-def _plain(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    elif isinstance(default, float):
+        default = f"{default:g}"
+    return f"{text} (default {','.join(default) if isinstance(default, tuple) else default})"
 
 
 def choices(*records: type[Options]) -> dict[str, tuple[str, ...]]:

@@ -32,8 +32,6 @@ from workbench.llm.server import (
 from workbench.verifiers.base import SERVER_AT, Isolation
 from workbench.verifiers.option_record import meanings, parse_record
 
-_MAX_CONCURRENCY = 10_000
-_MAX_TIMEOUT_S = 86_400.0
 _MAX_MODEL_CHARACTERS = 300
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,99}")
 
@@ -130,10 +128,7 @@ class ServerOptions(Options, frozen=True, kw_only=True):
     ] = None
     server_name: Annotated[
         str | None,
-        option(
-            "common name of equivalent servers; servers with the same name share stored replies (default: base_url)",
-            read=_server_name,
-        ),
+        option("common name of equivalent servers, which share stored replies (default: base_url)", read=_server_name),
     ] = None
     api_key_env: Annotated[
         str | None,
@@ -143,39 +138,23 @@ class ServerOptions(Options, frozen=True, kw_only=True):
         str | None, option("file with the API key, instead of api_key_env; only the path is stored", read=one_line)
     ] = None
     api_key_command: Annotated[
-        tuple[str, ...],
-        option(
-            "program that prints the API key, such as gcloud auth print-access-token; it runs without a shell",
-            read=_command_words,
-        ),
+        tuple[str, ...], option("program that prints the API key, run without a shell", read=_command_words)
     ] = ()
     api: Annotated[
-        Api | None,
-        option("OpenAI API to call: chat or responses (default: chat, or responses for models that support only that)"),
+        Api | None, option("OpenAI API to call (default: chat, or responses for models that support only that)")
     ] = None
     reasoning_effort: Annotated[
         str | None, option("reasoning effort of the model, in the provider's words: low, medium, high …", read=_effort)
     ] = None
     extra_body: Annotated[
-        dict[str, Any],
-        option(
-            'JSON fields added to each request, such as {"chat_template_kwargs": {"enable_thinking": false}}',
-            read=_body_fields,
-        ),
+        dict[str, Any], option('JSON fields added to each request, such as {"top_k": 20}', read=_body_fields)
     ] = NONE_GIVEN
     extra_headers: Annotated[
         dict[str, str],
-        option(
-            'HTTP headers added to each request, as JSON, such as {"X-Team": "$TEAM_KEY"}; $NAME is an '
-            "environment variable",
-            read=_headers,
-        ),
+        option("HTTP headers added to each request, as JSON; $NAME is an environment variable", read=_headers),
     ] = NONE_GIVEN
     max_tokens_field: Annotated[
-        str | None,
-        option(
-            "request field that limits the length of a reply (default: max_tokens, or the field of the provider's API)"
-        ),
+        str | None, option("request field that limits the length of a reply, instead of the server's usual one")
     ] = None
     fold_system: Annotated[
         bool, option("whether the system message is put in front of the user message, for models without a system role")
@@ -185,24 +164,18 @@ class ServerOptions(Options, frozen=True, kw_only=True):
         str | None, option("file with the CA certificates to trust instead of the default ones", read=one_line)
     ] = None
     proxy: Annotated[
-        str | None,
-        option(
-            "URL of a proxy, or environment to use HTTPS_PROXY and similar variables (default: no proxy)",
-            read=_proxy_url,
-        ),
+        str | None, option("URL of a proxy, or environment to use HTTPS_PROXY and similar variables", read=_proxy_url)
     ] = None
     timeout: Annotated[
         float,
-        option("maximum time to wait for a reply, in seconds", gt=0, le=_MAX_TIMEOUT_S),
+        option("maximum time to wait for a reply, in seconds", gt=0, le=86_400),
     ] = DEFAULT_TIMEOUT_S
 
 
 class LimitOptions(Options, frozen=True, kw_only=True):
     """Limits on the use of a server."""
 
-    concurrency: Annotated[int, option("maximum number of calls in flight", ge=1, le=_MAX_CONCURRENCY)] = (
-        DEFAULT_CONCURRENCY
-    )
+    concurrency: Annotated[int, option("maximum number of calls in flight", ge=1, le=10_000)] = DEFAULT_CONCURRENCY
     rpm: Annotated[float | None, option("maximum number of requests per minute", gt=0)] = None
     tpm: Annotated[float | None, option("maximum number of tokens per minute", gt=0)] = None
     max_calls: Annotated[int | None, option("maximum number of calls, over all starts of the run")] = None
@@ -214,8 +187,7 @@ class SamplingOptions(Options, frozen=True, kw_only=True):
     """How a model samples its replies."""
 
     temperature: Annotated[
-        float | None,
-        option("sampling temperature; 0 is greedy, none omits it from requests (default: the template's)", ge=0),
+        float | None, option("sampling temperature; 0 is greedy, none omits it from requests", ge=0)
     ] = None
     top_p: Annotated[
         float | None, option("nucleus sampling: total probability of the most likely tokens to sample from", gt=0, le=1)
@@ -223,9 +195,7 @@ class SamplingOptions(Options, frozen=True, kw_only=True):
     top_k: Annotated[
         int | None, option("number of most likely tokens to sample from, if the server supports it", ge=1)
     ] = None
-    max_tokens: Annotated[
-        int | None, option("maximum length of a reply, in tokens; none leaves it to the server", ge=1)
-    ] = None
+    max_tokens: Annotated[int | None, option("maximum tokens of a reply; none leaves it to the server", ge=1)] = None
     seed: Annotated[
         int | None, option("seed of random choices: those of a search, and of sampling if the server supports a seed")
     ] = None
@@ -237,12 +207,13 @@ class InsertionOptions(Options, frozen=True, kw_only=True):
     fence: Annotated[
         bool | None,
         option(
-            "whether inserted texts are delimited by random lines that their author can't guess (default: on)", choices=("on", "off")
+            "whether texts are delimited by random lines that their author can't guess (default: on)",
+            choices=("on", "off"),
         ),
     ] = None
     neutralise: Annotated[
         bool | None,
-        option("whether control tokens of chat templates in inserted texts are made harmless (default: on)", choices=("on", "off")),
+        option("whether control tokens in inserted texts are made harmless (default: on)", choices=("on", "off")),
     ] = None
 
 
@@ -252,8 +223,6 @@ LIMIT_OPTIONS: Final = meanings(LimitOptions)
 """Options of `limits_from`, and their descriptions."""
 SAMPLING_OPTIONS: Final = meanings(SamplingOptions)
 """Options of `sampling_from`, and their descriptions."""
-NOT_SENT: Final = "none"
-"""The value that leaves a setting to the server."""
 _OWN_FIELDS: Final = {"model", "messages", "system", "input", "instructions", "stream", "n"}
 _HEADER = re.compile(r"[A-Za-z0-9-]{1,100}")
 _SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie|password|credential", re.IGNORECASE)
@@ -378,6 +347,6 @@ def sampling_from(options: Mapping[str, str]) -> Sampling:
     Raises:
         ValueError: An option is wrong.
     """
-    left_out = tuple(name for name in ("temperature", "top_p", "top_k", "max_tokens") if options.get(name) == NOT_SENT)
+    left_out = tuple(name for name in ("temperature", "top_p", "top_k", "max_tokens") if options.get(name) == "none")
     given = {name: value for name, value in options.items() if name not in left_out}
     return record_from(Sampling, parse_record(SamplingOptions, given), left_out=left_out)

@@ -86,11 +86,7 @@ class PairOutcome(Struct, frozen=True, kw_only=True):
 class PairwiseOptions(Options, frozen=True, kw_only=True):
     opponents: Annotated[
         int,
-        option(
-            "number of other completions that each completion is compared with, half before and half behind it",
-            ge=2,
-            le=100,
-        ),
+        option("number of other completions to compare each one with, half before and half behind it", ge=2, le=100),
     ] = 2
     reference: Annotated[bool, option("whether the judge sees the reference answer")] = True
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from operator import methodcaller
 from pathlib import Path
 from typing import Annotated, ClassVar, Final, Literal
+
+from msgspec import structs
 
 from workbench.core.code import BASE, Execution, Problem, Program, SolutionForm
 from workbench.core.options import Options, option
@@ -31,8 +34,7 @@ def _suite_names(text: str) -> tuple[str, ...]:
     return names
 
 
-def _strip_unit(text: str) -> str:
-    return text.removesuffix("MB")
+_strip_unit = methodcaller("removesuffix", "MB")
 
 
 def _interpreter_path(text: str) -> str | None:
@@ -64,15 +66,11 @@ class ExecutionOptions(Options, frozen=True, kw_only=True):
     isolation: Annotated[
         Literal["best", "L3", "L2", "L1"],
         option(
-            "level of the sandbox: best (the best available), L3 (namespaces, Landlock, seccomp), L2 "
-            "(Landlock, seccomp) or L1 (resource limits only)"
+            "level of the sandbox: best, L3 (namespaces, Landlock, seccomp), L2 (no namespaces) or L1 (only limits)"
         ),
     ] = "best"
     stop_early: Annotated[
-        bool,
-        option(
-            "whether a solution ends at the first test it doesn't pass, with the other tests not run", choices=_SWITCH
-        ),
+        bool, option("whether a solution ends at the first test it doesn't pass", choices=_SWITCH)
     ] = False
     fresh_per_test: Annotated[
         bool, option("whether each test runs in a new process, else one process per solution", choices=_SWITCH)
@@ -82,12 +80,7 @@ class ExecutionOptions(Options, frozen=True, kw_only=True):
     ] = False
     hash_seed: Annotated[int, option("value of PYTHONHASHSEED", le=2**32 - _MOST_SEEDS)] = 0
     hash_seeds: Annotated[
-        int,
-        option(
-            "number of hash seeds to run each solution under, to find verdicts that depend on the seed",
-            ge=1,
-            le=_MOST_SEEDS,
-        ),
+        int, option("number of hash seeds to run with, to find verdicts that depend on the seed", ge=1, le=_MOST_SEEDS)
     ] = 1
     extractor: Annotated[
         str,
@@ -102,9 +95,7 @@ class ExecutionOptions(Options, frozen=True, kw_only=True):
     ] = None
     budget: Annotated[
         float,
-        option(
-            "total time limit of a solution in one suite, in seconds, whether it computes or sleeps", ge=0.01, le=3600
-        ),
+        option("limit of all tests of a solution in one suite, in seconds of computing or sleep", ge=0.01, le=3600),
     ] = 60.0
     memory: Annotated[
         int, option("memory limit of a solution, in megabytes", ge=_LEAST_MEMORY, le=2**20, read=_strip_unit)
@@ -112,8 +103,7 @@ class ExecutionOptions(Options, frozen=True, kw_only=True):
     scratch: Annotated[
         int,
         option(
-            "size of an empty folder that a solution may write in, in megabytes, at level L3; it counts as "
-            "memory; 0 for no folder",
+            "size of a writable folder in megabytes, part of the memory; only at level L3; 0 for none",
             le=2**20,
             read=_strip_unit,
         ),
@@ -151,21 +141,10 @@ class ExecutionVerifier:
         self.version = f"{HARNESS_VERSION}{ours}"
 
     def config(self) -> dict[str, object]:
-        own = self._options
-        return {
-            "suites": list(self.suites),
-            "timeout": own.timeout,
-            "isolation": own.isolation,
-            "stop_early": own.stop_early,
-            "fresh_per_test": own.fresh_per_test,
-            "fresh_namespace": own.fresh_namespace,
-            "hash_seeds": list(self.seeds),
-            "extractor": self.extractor,
-            "python": self.interpreter,
-            "budget": own.budget,
-            "memory": own.memory,
-            **({"scratch": own.scratch} if own.scratch else {}),
-        }
+        own = {"suites": list(self.suites), "hash_seeds": list(self.seeds), "extractor": self.extractor}
+        config = structs.asdict(self._options) | own
+        left_out = {"suite", "hash_seed"} | ({"scratch"} if not self.scratch else set())
+        return {name: value for name, value in config.items() if name not in left_out}
 
     def settings(self, seed: int) -> PoolSettings:
         own = self._options

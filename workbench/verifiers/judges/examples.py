@@ -33,11 +33,7 @@ class ExamplePlan(Options, frozen=True, kw_only=True, rename=_STORED_NAMES):
     """The few-shot examples of a judge."""
 
     examples: Annotated[
-        int,
-        option(
-            "number of few-shot examples: items with a final label, half of them correct, drawn when the run begins",
-            le=32,
-        ),
+        int, option("number of few-shot examples: items with final labels, drawn when the run begins", le=32)
     ] = 0
     examples_seed: Annotated[int, option("seed of the draw of few-shot examples")] = 0
     examples_type: Annotated[bool, option("whether few-shot examples of the item's answer type come first")] = False

@@ -29,14 +29,10 @@ class ReducerOptions(Options, frozen=True, kw_only=True):
 
     reducer: Annotated[
         ReducerName,
-        option(
-            "how a panel's verdicts are combined: majority, mean (of P(Yes), else of votes), min (all must "
-            "accept), weighted"
-        ),
+        option("how verdicts are combined: majority, mean (of P(Yes), else of votes), min (all must accept), weighted"),
     ] = "majority"
     weights: Annotated[
-        str | None,
-        option("with reducer=weighted: weights of the panel's votes, such as 2,1,1; the weight for model= comes first"),
+        str | None, option("with reducer=weighted: weights of the votes, such as 2,1,1, the first for model=")
     ] = None
 
 

@@ -67,8 +67,7 @@ class JudgeOptions(Options, frozen=True, kw_only=True):
         ),
     ] = None
     template: Annotated[
-        str | None,
-        option("your own prompt: a template or rubric (TOML file), or a prompt as a paper prints it (.txt file)"),
+        str | None, option("your own prompt: a template or rubric (TOML file), or a prompt of a paper (.txt file)")
     ] = None
     prompts: Annotated[
         str | None,
@@ -79,10 +78,7 @@ class JudgeOptions(Options, frozen=True, kw_only=True):
     ] = None
     published: Annotated[
         str | None,
-        option(
-            "folder with your copy of VerifyBench's repository, whose prompts are used unchanged, without "
-            "fence, and with its parser"
-        ),
+        option("folder of VerifyBench's repository: its prompts are used unchanged, without fence, with its parser"),
     ] = None
     template_version: Annotated[
         int | None, option("version of the strategy's built-in template (default: the newest)", ge=1)
@@ -97,34 +93,20 @@ class JudgeOptions(Options, frozen=True, kw_only=True):
     ] = None
     top_logprobs: Annotated[
         int | None,
-        option(
-            "number of most likely tokens to request, 1 to 20; the score is then the probability of Yes among them",
-            ge=1,
-            le=20,
-        ),
+        option("number of most likely tokens to request; the score is then the probability of Yes", ge=1, le=20),
     ] = None
     threshold: Annotated[
-        float | None,
-        option(
-            "minimum probability (with top_logprobs) or rubric score of a correct completion (default: the "
-            "reply's verdict; rubric: 0.5)",
-            ge=0,
-            le=1,
-        ),
+        float | None, option("minimum probability or rubric score of a correct completion (rubric: 0.5)", ge=0, le=1)
     ] = None
     call_max_tokens: Annotated[
-        str,
-        option(
-            "maximum length of replies by call, in tokens, separated by commas, such as summary:64 "
-            "(codejudge's second call, 10 by default)"
-        ),
+        str, option("maximum tokens of replies by call, such as summary:64 (codejudge's second call, 10 by default)")
     ] = ""
     few_shot: ExamplePlan = ExamplePlan()
     on_panel: PanelOptions = PanelOptions()
     samples: Annotated[int, option("number of replies per item; if there are several, they vote", ge=1, le=1000)] = 1
     vote: Annotated[
         Literal["majority", "unanimous"],
-        option("rule for several samples: majority, or unanimous (correct only if all replies say so)"),
+        option("rule for several samples: majority, or unanimous (correct only if all say so)"),
     ] = "majority"
     insertion: InsertionOptions = InsertionOptions()
 

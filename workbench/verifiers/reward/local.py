@@ -33,11 +33,7 @@ class LocalModelOptions(Options, frozen=True, kw_only=True):
     device: Annotated[str, option("torch device of the model: cpu, cuda, cuda:1, mps; each worker loads a copy")] = _CPU
     form: FormOptions = FormOptions()
     chat: Annotated[
-        bool,
-        option(
-            "whether the model's chat template is applied to question and completion; format is then the "
-            "text of the user's turn"
-        ),
+        bool, option("whether the model's chat template is applied; format is then the text of the user's turn")
     ] = False
     grading: GradingOptions = GradingOptions()
     timeout: Annotated[float, option("time limit per completion, in seconds", gt=0)] = _DEADLINE_S

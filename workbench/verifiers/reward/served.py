@@ -24,15 +24,10 @@ from workbench.verifiers.serving import LimitOptions, OneServer, ServerOptions
 
 class GradingOptions(Options, frozen=True, kw_only=True):
     label: Annotated[
-        int | None,
-        option("index of the class whose value is the score, from 0 (required if the model has several classes)"),
+        int | None, option("index of the class whose value is the score, from 0 (required for several classes)")
     ] = None
     threshold: Annotated[
-        float | None,
-        option(
-            "minimum score of a correct completion (default: no threshold; the score is stored and the "
-            "verdict is abstain)"
-        ),
+        float | None, option("minimum score of a correct completion (default: none, and the verdict is abstain)")
     ] = None
 
 
@@ -147,18 +142,10 @@ def form_from(options: Mapping[str, str], *, whole: bool, asks: bool = False) ->
 
 class ChatOptions(Options, frozen=True, kw_only=True):
     chat: Annotated[
-        bool,
-        option(
-            "whether question and completion are sent as turns of a chat, formatted by the server's chat "
-            "template; only for the dialects classify and pooling"
-        ),
+        bool, option("whether texts are sent as turns of a chat; only for the dialects classify and pooling")
     ] = False
     answer: Annotated[
-        str,
-        option(
-            "with chat=true: text of the assistant's turn, with {completion} (default: only the completion)",
-            shows_default=False,
-        ),
+        str, option("with chat=true: text of the assistant's turn, with {completion}", shows_default=False)
     ] = "{completion}"
 
 
@@ -183,15 +170,11 @@ class WordOptions(Options, frozen=True, kw_only=True):
     words: Annotated[
         str,
         option(
-            "with dialect=completions: words for a correct and an incorrect completion; the score is the "
-            "probability that the next token is the first word rather than the second, or of the only word"
+            "with dialect=completions: words for a correct and an incorrect completion, whose probability is the score"
         ),
     ] = "Yes,No"
     logprobs: Annotated[
-        int,
-        option(
-            "with dialect=completions: number of most likely tokens to request; OpenAI's maximum is 5", ge=1, le=100
-        ),
+        int, option("with dialect=completions: number of most likely tokens to request", ge=1, le=100)
     ] = 5
 
 
@@ -231,10 +214,7 @@ class DialectOptions(Options, frozen=True, kw_only=True):
 class ActivationOptions(Options, frozen=True, kw_only=True):
     activation: Annotated[
         Literal["server", "on", "off"],
-        option(
-            "whether the server applies its activation (softmax, sigmoid): on, off for raw scores, or "
-            "server for the server's own default"
-        ),
+        option("whether the server applies its activation (softmax, sigmoid): on, off, or server for its own default"),
     ] = "server"
 
 

@@ -18,15 +18,11 @@ class Leniency(Options, frozen=True, kw_only=True):
 
     tolerance: Annotated[float, Meta(ge=0, le=1, description="relative tolerance of numbers, such as 0.01")] = 0.0
     units: Annotated[
-        Literal["optional", "required"],
-        Meta(description="whether an answer must have the reference's unit: required or optional"),
+        Literal["optional", "required"], Meta(description="whether an answer must have the reference's unit")
     ] = "optional"
     form: Annotated[
         Literal["asked", "any"],
-        Meta(
-            description="form of a correct answer: asked (an equal answer must have the form that the question asks "
-            "for) or any"
-        ),
+        Meta(description="form of a correct answer: asked (as the question asks for it) or any"),
     ] = "asked"
 
     def near(self, reference: Quantity, candidate: Quantity) -> Quantity:

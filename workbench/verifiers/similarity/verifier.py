@@ -42,10 +42,7 @@ class SimilarityOptions(Options, frozen=True, kw_only=True):
     threshold: Annotated[float, option("minimum score of a correct completion, from 0 to 1", ge=0, le=1)] = 0.5
     of: Annotated[
         Literal["auto", "final", "whole"],
-        option(
-            "texts to compare: final (final answers), whole (whole texts) or auto (whole texts for code, "
-            "else final answers)"
-        ),
+        option("texts to compare: final (final answers), whole (whole texts) or auto (whole texts for code)"),
     ] = "auto"
 
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 LocalJudge = Callable[[VerifierInput], Awaitable[Verdict]]
 """Has a local verifier judge an item, in a process where it may hang or crash without harm."""
-WhenSpent = Literal["pause", "next"]
 WHEN_SPENT: Final = "when_spent"
 NO_STAGE: Final = "no_stage"
 """The reason of the verdict on an item whose answer type has no stage."""
@@ -41,16 +40,10 @@ class LocalPart(Struct, frozen=True):
 
 
 class StackOptions(Options, frozen=True, kw_only=True):
-    stages: Annotated[
-        str,
-        option(
-            "stages in order, each a verifier with the results that decide an item, such as rules:correct, "
-            "qwen:score>=0.9/score<=0.1@A/B2, gpt"
-        ),
-    ]
+    stages: Annotated[str, option("stages in order, such as rules:correct, qwen:score>=0.9/score<=0.1@A/B2, gpt")]
     when_spent: Annotated[
-        WhenSpent,
-        option("what happens if a stage's own budget is used up: pause the run, or continue with the next stage"),
+        Literal["pause", "next"],
+        option("what happens if a stage's own budget is used up: pause the run, or go to the next stage"),
     ] = "pause"
 
 

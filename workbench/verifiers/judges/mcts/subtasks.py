@@ -126,12 +126,8 @@ def load_subtasks(path: Path) -> SubtaskList:
 
 
 Reward = Literal["simulated", "discussion", "self_consistency", "self_evaluation", "item"]
-Selection = Literal["uct", "uct+llm"]
-Order = Literal["fixed", "permuted"]
 GlobalMode = Literal["vote", "tiebreak"]
-RewardTests = Literal["per_item", "per_rollout"]
 TrajectoryWeight = Literal["terminal", "states", "node_q"]
-Simulation = Literal["steps", "nodes"]
 Reuse = Literal["none", "history", "subtask"]
 HistoryMode = Literal["none", "outcomes", "assessments"]
 EXECUTION: Final = "execution"
@@ -142,7 +138,6 @@ ITEM_REWARDS: Final = tuple(word for word in REWARDS if word != "item")
 """Values of an item's field ``reward``."""
 MCTS_NAMES: Final = frozenset({"title", "focus", "history", "done", "conclusion", "level", "input", "test"})
 """Placeholders of the template in addition to an item's texts: trusted words, and texts produced during judging."""
-_MAX_ROLLOUTS = 1_000
 
 
 def _parse_reward(text: str) -> Reward:
@@ -170,22 +165,24 @@ class MctsOptions(Options, frozen=True, kw_only=True):
             shows_default=False,
         ),
     ] = "simulated"
-    selection: Annotated[Selection, option("selection of nodes: uct+llm or uct alone")] = "uct+llm"
-    order: Annotated[Order, option("order of subtasks: fixed, or permuted for each item")] = "fixed"
+    selection: Annotated[Literal["uct", "uct+llm"], option("selection of nodes: uct+llm or uct alone")] = "uct+llm"
+    order: Annotated[Literal["fixed", "permuted"], option("order of subtasks: fixed, or permuted for each item")] = (
+        "fixed"
+    )
     global_mode: Annotated[GlobalMode, option("role of the global evaluation: one more vote or the tiebreak")] = "vote"
     reward_tests: Annotated[
-        RewardTests,
-        option("when tests are drawn and executed: per_item (once, h(x)) or per_rollout (again in each rollout)"),
+        Literal["per_item", "per_rollout"],
+        option("when tests are executed: per_item (once, h(x)) or per_rollout (again in each rollout)"),
     ] = "per_item"
     traj_weight: Annotated[
         TrajectoryWeight,
         option(
-            "weight R(t) of a trajectory: terminal (its reward), states (its reward for each of its states) "
-            "or node_q (the total reward of its nodes)"
+            "weight of a trajectory: terminal (its reward), states (times its states) or node_q (its nodes' reward)"
         ),
     ] = "terminal"
     simulation: Annotated[
-        Simulation, option("subtasks of the simulation: steps, or nodes of the tree, which later rollouts use too")
+        Literal["steps", "nodes"],
+        option("subtasks of the simulation: steps, or nodes of the tree, for later rollouts, too"),
     ] = "steps"
     alpha: Annotated[float, option("exploration constant of UCT; larger values prefer unvisited nodes", ge=0)] = 3.0
     w_u: Annotated[float, option("weight of UCT in the selection uct+llm, next to w_l", ge=0)] = 0.9
@@ -196,16 +193,13 @@ class MctsOptions(Options, frozen=True, kw_only=True):
     reuse: Annotated[
         Reuse,
         option(
-            "subtask calls that later rollouts reuse: none, history (calls with the same history) or "
-            "subtask (calls of the same subtask)"
+            "calls that later rollouts reuse: none, history (with the same history) or subtask (of the same subtask)"
         ),
     ] = "none"
     history: Annotated[
         HistoryMode,
         option(
-            "what the prompt of an analysis contains of earlier ones: none, outcomes or full assessments "
-            "(default: none; outcomes with reuse=history)",
-            shows_default=False,
+            "what prompts include of earlier analyses (default: none; outcomes with reuse=history)", shows_default=False
         ),
     ] = "none"
     tests: TestCaseOptions = TestCaseOptions()

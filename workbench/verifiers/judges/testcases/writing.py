@@ -38,9 +38,7 @@ class TestCaseOptions(Options, frozen=True, kw_only=True):
         int, option("number of validations of each written test; all must pass it", ge=1, le=MAX_SAMPLES)
     ] = 5
     gamma: Annotated[int, option("number of tests that are executed", ge=1, le=MAX_SAMPLES)] = 3
-    delta: Annotated[
-        int, option("number of simulated executions of each test; most must match", ge=1, le=MAX_SAMPLES)
-    ] = 7
+    delta: Annotated[int, option("number of simulated executions of a test; most must match", ge=1, le=MAX_SAMPLES)] = 7
     early_stop: Annotated[bool, option("whether execution stops as soon as the result is decided")] = False
     seed: Annotated[int, option("seed of all random choices")] = 0
 
@@ -228,14 +226,9 @@ class TestServerOptions(Options, frozen=True, kw_only=True):
     test_model: Annotated[
         str | None, option("model that writes and validates tests (default: the judge)", read=model_name)
     ] = None
-    test_base_url: Annotated[
-        str | None, option("base URL of the server of test_model (default: the judge's server)")
-    ] = None
+    test_base_url: Annotated[str | None, option("base URL of test_model's server (default: the judge's)")] = None
     test_api_key_env: Annotated[str | None, option("environment variable with the API key for test_base_url")] = None
-    test_reasoning_effort: Annotated[
-        str | None,
-        option("reasoning effort of test_model (default: the judge's, or the provider's with test_base_url)"),
-    ] = None
+    test_reasoning_effort: Annotated[str | None, option("reasoning effort of test_model (default: the judge's)")] = None
     test_extra_body: Annotated[str | None, option("JSON fields added to each request to test_model")] = None
 
 

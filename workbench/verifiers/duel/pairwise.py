@@ -83,7 +83,7 @@ class PairOutcome(Struct, frozen=True, kw_only=True):
     winner: Winner | None
 
 
-class PairwiseOptions(Options, frozen=True, kw_only=True):
+class OpponentOptions(Options, frozen=True, kw_only=True):
     opponents: Annotated[
         int,
         option("number of other completions to compare each one with, half before and half behind it", ge=2, le=100),
@@ -98,14 +98,14 @@ class Pairwise(OneServer):
     """
 
     description: ClassVar[str] = "Comparison of two completions by a model, in both orders"
-    options: ClassVar[dict[str, str]] = meanings(ServerOptions, PairwiseOptions, SamplingOptions, LimitOptions)
-    choices: ClassVar[dict[str, tuple[str, ...]]] = choices(ServerOptions, PairwiseOptions)
+    options: ClassVar[dict[str, str]] = meanings(ServerOptions, OpponentOptions, SamplingOptions, LimitOptions)
+    choices: ClassVar[dict[str, tuple[str, ...]]] = choices(ServerOptions, OpponentOptions)
     name: str = PAIRWISE
     version: str = "1"
 
     def __init__(self, **options: str) -> None:
         super().__init__(options)
-        own = parse_record(PairwiseOptions, options)
+        own = parse_record(OpponentOptions, options)
         self.opponents, self._with_reference = own.opponents, own.reference
         if self.opponents % 2:
             raise ValueError("opponents: must be an even number: half of the rivals come before an item, half after it")

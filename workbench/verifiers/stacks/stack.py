@@ -39,7 +39,7 @@ class LocalPart(Struct, frozen=True):
     spec: tuple[str, dict[str, str]]
 
 
-class StackOptions(Options, frozen=True, kw_only=True):
+class StageOptions(Options, frozen=True, kw_only=True):
     stages: Annotated[str, option("stages in order, such as rules:correct, qwen:score>=0.9/score<=0.1@A/B2, gpt")]
     when_spent: Annotated[
         Literal["pause", "next"],
@@ -52,10 +52,10 @@ class Stack:
 
     description: ClassVar[str] = "Sequence of verifiers: each judges the items that earlier ones deferred"
     options: ClassVar[dict[str, str]] = {
-        **meanings(StackOptions),
+        **meanings(StageOptions),
         **{name: f"{about}, all stages together" for name, about in LIMIT_OPTIONS.items() if name not in _PACES},
     }
-    choices: ClassVar[dict[str, tuple[str, ...]]] = choices(StackOptions)
+    choices: ClassVar[dict[str, tuple[str, ...]]] = choices(StageOptions)
     filled_in: ClassVar[frozenset[str]] = frozenset({STAGES_MADE})
     preload: ClassVar[tuple[str, ...]] = ()
     name: str = "stack"
@@ -65,7 +65,7 @@ class Stack:
         # A direct import would be circular: the registry imports this package.
         from workbench.verifiers.registry import Registry
 
-        own = parse_record(StackOptions, options)
+        own = parse_record(StageOptions, options)
         self.stages, self._when_spent = stages(own.stages), own.when_spent
         registry = Registry()
         self._made = {one.name: (one, _load_stage(one, registry)) for one in stages_in(options)}

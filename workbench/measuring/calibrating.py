@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Final, get_args
 
@@ -190,18 +189,6 @@ def calibration_plots(report: CalibrationReport) -> Iterator[tuple[str, Scatter]
     for row in report.rows:
         if row.bins:
             yield f"reliability-{name}-{row.reading}", reliability_plot(report, row)
-
-
-def write_calibration_plots(report: CalibrationReport, folder: Path, *, force: bool) -> list[Path]:
-    """Write the plots in every format and return the paths.
-
-    Raises:
-        UsageError: matplotlib is not installed.
-        FormatError: One of the files exists and ``force`` is not set, or can't be written.
-    """
-    from workbench.measuring.report.pictures import write_plots
-
-    return write_plots(folder, calibration_plots(report), force=force)
 
 
 def reliability_plot(report: CalibrationReport, row: CalibrationRow) -> Scatter:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from string import ascii_letters
 
 from workbench.core.text.inert import inert
@@ -13,6 +12,11 @@ from workbench.tables.document import Dot, Scatter
 from workbench.tables.pictures import Curve, Curves, Picture
 
 _SIGN = {True: "● ", False: "", None: ""}
+
+
+def cost_plots(report: CostReport) -> Iterator[tuple[str, Scatter]]:
+    if (plot := cost_plot(report)) is not None:
+        yield "cost", plot
 
 
 def cost_plot(report: CostReport) -> Scatter | None:
@@ -84,23 +88,3 @@ def _parse_number(text: str) -> float | None:
         return float(text)
     except ValueError:
         return None
-
-
-def write_cost_plot(report: CostReport, folder: Path, *, force: bool) -> list[Path]:
-    """Write the plot in every format; no file if there is nothing to draw.
-
-    Raises:
-        UsageError: matplotlib is not installed.
-        FormatError: One of the files exists and ``force`` is not set, or can't be written.
-    """
-    from workbench.measuring.report.pictures import write_plots
-
-    plot = cost_plot(report)
-    return write_plots(folder, [] if plot is None else [("cost", plot)], force=force)
-
-
-def write_scaling_plots(report: SweepReport, folder: Path, *, force: bool) -> list[Path]:
-    """Write the scaling plots in every format; it raises the errors of `write_cost_plot`."""
-    from workbench.measuring.report.pictures import write_plots
-
-    return write_plots(folder, list(scaling_plots(report)), force=force)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from textwrap import fill
 from typing import TYPE_CHECKING, Final
 
@@ -193,19 +192,7 @@ def _held_out_text(one: StackChoice, report: StackReport) -> str:
     return f"{head} On questions it was not chosen on {worse}: {between}."
 
 
-def write_front_plot(report: StackReport, folder: Path, *, force: bool) -> list[Path]:
-    """Plot accuracy against cost as SVG, PDF and PNG and return the paths.
-
-    Raises:
-        UsageError: matplotlib is not installed.
-        FormatError: One of the files exists and ``force`` is not set, or can't be written.
-    """
-    from workbench.measuring.report.pictures import write_plots
-
-    return write_plots(folder, [("stacks", front_plot(report))], force=force)
-
-
-def front_plot(report: StackReport) -> Curves:
+def front_plots(report: StackReport) -> Iterator[tuple[str, Curves]]:
     from workbench.tables.pictures import Curve, Curves
 
     def at(took: Took, accuracy: float | None) -> tuple[tuple[float, float], ...]:
@@ -215,9 +202,16 @@ def front_plot(report: StackReport) -> Curves:
     fitted = tuple(sorted(point for one in report.front for point in at(one.took, one.figures.accuracy)))
     chosen = tuple(sorted(point for one in report.front for point in at(one.apparent_took, one.apparent)))
     alone = [Curve(label=one.figures.verifier, points=at(one.took, one.figures.accuracy)) for one in report.alone]
-    return Curves(
-        caption="The most accurate stacks by cost limit, and each verifier alone.",
-        x_label=f"{_UNITS[report.against]} per 1,000 items",
-        y_label="accuracy",
-        lines=(Curve(label="stacks, unseen questions", points=fitted), Curve(label="as chosen", points=chosen), *alone),
+    yield (
+        "stacks",
+        Curves(
+            caption="The most accurate stacks by cost limit, and each verifier alone.",
+            x_label=f"{_UNITS[report.against]} per 1,000 items",
+            y_label="accuracy",
+            lines=(
+                Curve(label="stacks, unseen questions", points=fitted),
+                Curve(label="as chosen", points=chosen),
+                *alone,
+            ),
+        ),
     )

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from workbench.core.errors import UsageError
@@ -108,24 +107,18 @@ def _bar(score: float | None, low: float, high: float) -> str:
 
 
 def step_curves(steps: Sequence[DownstreamStep]) -> Iterator[tuple[str, Curves]]:
+    """Yield the names and the curves of the benchmarks with scores at several steps.
+
+    Raises:
+        UsageError: There is none.
+    """
     from workbench.tables.pictures import Curve, Curves
+
+    if not is_curved(steps):
+        raise UsageError("No benchmark has scores at several steps: there is no curve to draw.", FORM)
 
     for place, (benchmark, found) in enumerate(curved(steps), 1):
         caption = f"{benchmark}: score of what each verifier trained, by step of training."
         lines = tuple(Curve(label=name, points=tuple(sorted(scores.items()))) for name, scores in found.items())
         name = f"steps-{place}-{_UNSAFE.sub('-', benchmark)[:40]}"
         yield name, Curves(caption=caption, x_label="step", y_label="score", lines=lines)
-
-
-def write_step_curves(steps: Sequence[DownstreamStep], folder: Path, *, force: bool) -> list[Path]:
-    """Write the curves in every format and return the paths.
-
-    Raises:
-        UsageError: matplotlib is not installed, or there is nothing to draw.
-        FormatError: One of the files exists and ``force`` is not set, or can't be written.
-    """
-    from workbench.measuring.report.pictures import write_plots
-
-    if not is_curved(steps):
-        raise UsageError("No benchmark has scores at several steps: there is no curve to draw.", FORM)
-    return write_plots(folder, step_curves(steps), force=force)

@@ -15,7 +15,8 @@ from workbench.core.verdict import Outcome, OutcomeCode, Protocol3
 from workbench.labelling import coordinating
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.downstream import downstream, downstream_text
-from workbench.measuring.training_steps import write_step_curves
+from workbench.measuring.report.pictures import write_plots
+from workbench.measuring.training_steps import step_curves
 from workbench.statistics.records.combined import DownstreamReport, DownstreamRow
 
 ITEMS = 40
@@ -220,12 +221,12 @@ def test_every_step_stands_in_the_curve_and_common_ones_are_marked(project: Proj
 def test_the_curves_are_drawn(project: Project, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     report = reported(project, tmp_path, [line("best", step / 9, "../a b", step=step) for step in range(3)])
-    paths = write_step_curves(report.steps, tmp_path / "plots", force=False)
+    paths = write_plots(tmp_path / "plots", step_curves(report.steps), force=False)
     assert sorted(path.name for path in paths) == [f"steps-1--a-b.{ending}" for ending in ("pdf", "png", "svg")]
     with pytest.raises(UsageError, match="no curve"):
-        write_step_curves(report.steps[:1], tmp_path / "none", force=False)
+        write_plots(tmp_path / "none", step_curves(report.steps[:1]), force=False)
     assert not (tmp_path / "none").exists()
-    again = write_step_curves(report.steps, tmp_path / "more", force=False)
+    again = write_plots(tmp_path / "more", step_curves(report.steps), force=False)
     assert [path.read_bytes() for path in again] == [path.read_bytes() for path in paths]
 
 

@@ -55,9 +55,9 @@ def cost_command(project: Project, options: CostOptions) -> Output:
     from workbench.measuring.costs import cost_text, costs
 
     report = costs(project, options.verifiers, against=options.against, **options.basis.arguments)
-    from workbench.measuring.curves import write_cost_plot
+    from workbench.measuring.curves import cost_plots
 
-    draw(write_cost_plot, report, options.figures, force=options.force)
+    draw(cost_plots(report), options.figures, force=options.force)
     if options.form.format == "text":
         from workbench.measuring.curves import cost_plot, plot_text
 
@@ -250,12 +250,12 @@ def calibrate_command(project: Project, options: CalibrateOptions) -> Output:
     pairwise accuracy, the expected calibration error (ECE) with its interval, Brier score. The calibrations are fitted
     on four fifths of the questions and evaluated on the rest, in turn (--folds).
     """
-    from workbench.measuring.calibrating import calibrate, calibration_text, write_calibration_plots
+    from workbench.measuring.calibrating import calibrate, calibration_plots, calibration_text
 
     report = calibrate(
         project, options.verifier, folds=options.folds, gold=options.gold, selection=selection_of(options.where)
     )
-    draw(write_calibration_plots, report, options.figures, force=options.force)
+    draw(calibration_plots(report), options.figures, force=options.force)
     return Output(report, calibration_text)
 
 
@@ -291,7 +291,7 @@ def downstream_command(project: Project, options: DownstreamOptions) -> Output:
     (avg@k). Exit code 3: some lines were rejected.
     """
     from workbench.measuring.downstream import downstream, downstream_text
-    from workbench.measuring.training_steps import write_step_curves
+    from workbench.measuring.training_steps import step_curves
 
     report = downstream(
         project,
@@ -300,7 +300,7 @@ def downstream_command(project: Project, options: DownstreamOptions) -> Output:
         scored_by=options.scored_by,
         **options.basis.arguments,
     )
-    draw(write_step_curves, report.steps, options.figures, force=options.force)
+    draw(step_curves(report.steps), options.figures, force=options.force)
     return Output(report, downstream_text).refusing(options.file, report.refusals)
 
 
@@ -317,7 +317,7 @@ def stack_command(project: Project, options: StackOptions) -> Output:
     in turn (--folds). The table of stages shows how often each was wrong on its decided items, by answer type.
     """
     from workbench.measuring.stack_choosing import best_stacks
-    from workbench.measuring.stack_tables import best_text, simulated_text, write_front_plot
+    from workbench.measuring.stack_tables import best_text, front_plots, simulated_text
     from workbench.measuring.stacking import simulate
 
     if options.stages is not None:
@@ -325,7 +325,7 @@ def stack_command(project: Project, options: StackOptions) -> Output:
         simulated = simulate(project, options.stages, **options.basis.arguments)
         return Output(simulated, lambda found: simulated_text(found, options.form))
     report = best_stacks(project, options)
-    draw(write_front_plot, report, options.figures, force=options.force)
+    draw(front_plots(report), options.figures, force=options.force)
     return Output(report, lambda found: best_text(found, options.form))
 
 

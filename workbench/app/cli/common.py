@@ -31,6 +31,7 @@ from workbench.core.text.inert import inert
 
 if TYPE_CHECKING:
     from workbench.runs.generation import Watch
+    from workbench.tables.pictures import Picture
 
 
 # -- Progress of a command on stderr: one line, rewritten on a terminal; elsewhere a line from time to time.
@@ -275,10 +276,12 @@ def say(text: str) -> None:
     click.echo(inert(text), err=True)
 
 
-def draw(write: Callable[..., list[Path]], report: object, folder: Path | None, *, force: bool) -> None:
-    """Write the plots of a report to a folder, if one is given."""
+def draw(plots: Iterable[tuple[str, Picture]], folder: Path | None, *, force: bool) -> None:
+    """Write named plots to a folder, if one is given."""
     if folder is not None:
-        say(f"{click.format_filename(folder)}: {counted(len(write(report, folder, force=force)), 'file')}")
+        from workbench.measuring.report.pictures import write_plots
+
+        say(f"{click.format_filename(folder)}: {counted(len(write_plots(folder, plots, force=force)), 'file')}")
 
 
 def say_without_outcomes(without_tests: int, not_run: Sequence[NotRun]) -> None:

@@ -258,9 +258,9 @@ def sweep_command(project: Project, options: SweepOptions) -> Output:
     report = sweep_report(
         project, options.judge, points, runs, protocol=options.protocol, gold=options.gold, selection=selection
     )
-    from workbench.measuring.curves import write_scaling_plots
+    from workbench.measuring.curves import scaling_plots
 
-    draw(write_scaling_plots, report, options.figures, force=options.force)
+    draw(scaling_plots(report), options.figures, force=options.force)
     if options.detach or all(point.state == "complete" for point in report.points):
         return Output(report, sweep_text)
     return Output(report, sweep_text, after=["Some points are incomplete; the same command continues them."], code=1)

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 
 from workbench.core.selection import group_name
 from workbench.core.taxonomy import UNTYPED
-from workbench.core.text.figures import NONE, p_value, percent, shade
+from workbench.core.text.figures import NONE, shade
 from workbench.measuring.accuracy_tables import accuracy_tables
 from workbench.measuring.conclusions import is_baseline
 from workbench.measuring.costs import cost_table
 from workbench.measuring.curves import cost_plot
-from workbench.measuring.records.triage import TriageLine
+from workbench.measuring.family import members_table, pairs_table, ranking
 from workbench.measuring.records.validity import COMPARING, ValidityFinding
 from workbench.measuring.records.watching import TrainingReport
 from workbench.measuring.report.common import (
@@ -20,7 +20,6 @@ from workbench.measuring.report.common import (
     accuracy_plot,
     by_cell,
     decimal,
-    interval,
     own,
     plots,
     ranked,
@@ -29,8 +28,9 @@ from workbench.measuring.report.common import (
     verifier_name,
 )
 from workbench.measuring.report.contents import ConfusionCounts, Contents, Scores
+from workbench.measuring.reviewing.triage import cause_columns
 from workbench.measuring.watching_tables import sentences, tables_of
-from workbench.statistics.records.comparison import LEVEL, FamilyMember, FamilyPair, FamilyReport
+from workbench.statistics.records.comparison import LEVEL
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 from workbench.tables.document import (
     Block,
@@ -49,7 +49,7 @@ from workbench.tables.document import (
     difference,
     percentage,
 )
-from workbench.tables.table import Column, Columns, column, count, ends, table, text, word
+from workbench.tables.table import Columns, count, table, text, word
 
 _OPEN = ("subtype", "domain")
 """Breakdowns that are not collapsed."""
@@ -223,58 +223,8 @@ def comparison_section(contents: Contents) -> Section | None:
     found = contents.family
     if found is None or not found.family:
         return None
-    blocks: list[Block] = [Paragraph(_comparison_sentence(found)), _members_table(found)]
-    pairs = _pairs_table(found)
-    blocks.append(Group(title="Every pair", blocks=(pairs,), folded=len(found.family) > _MAX_PAIRS))
-    return Section("comparison", "Comparison", tuple(blocks))
-
-
-def _comparison_sentence(found: FamilyReport) -> str:
-    apart = sum(pair.holm_p < found.level for pair in found.family)
-    total = len(found.family)
-    return (
-        f"{apart} of {total} pairs differ: their p-value of the paired permutation test by question is below "
-        f"{found.level} after Holm’s correction over all pairs. {found.common:,} items count for every verifier."
-    )
-
-
-def _members_table(found: FamilyReport) -> Table:
-    lettered = any(member.letters for member in found.members)
-    columns: Columns[FamilyMember] = (
-        word("Verifier", lambda member: member.verifier),
-        count("n", lambda member: member.n),
-        column("Accuracy", lambda member: member.accuracy, percentage),
-        ends(lambda member: member.ci, interval),
-        text("Letters", lambda member: member.letters, there=lettered),
-    )
-    caption = f"Verifiers by accuracy (%). Protocol {found.protocol}, gold {found.gold_choice}."
-    note = "Verifiers that share a letter are not distinguishable on these items."
-    return table(caption, columns, found.members, notes=(note,) if lettered else ())
-
-
-_PAIRS: Columns[FamilyPair] = (
-    word("A", lambda pair: pair.a),
-    word("B", lambda pair: pair.b),
-    count("n", lambda pair: pair.n),
-    count("Only A", lambda pair: pair.only_a),
-    count("Only B", lambda pair: pair.only_b),
-    column("A − B", lambda pair: pair.difference, difference),
-    text("95 % interval", lambda pair: " to ".join(map(difference, pair.ci))),
-    column("McNemar p", lambda pair: pair.mcnemar_p, p_value),
-    column("Permutation p", lambda pair: pair.permutation_p, p_value),
-    column("Holm p", lambda pair: pair.holm_p, p_value),
-    column("Detectable", lambda pair: pair.detectable, percentage),
-)
-
-
-def _pairs_table(found: FamilyReport) -> Table:
-    caption = "Accuracy of A less that of B in points, on the items both have judged."
-    notes = (
-        "Intervals are clustered by question. The permutation test swaps A and B in all items of a question at once; "
-        "McNemar’s is given only if the two differ on at most one item of each question.",
-        f"Detectable: the minimum detectable effect in points (power 80 %), {NONE} where too few questions differ.",
-    )
-    return table(caption, _PAIRS, found.family, notes=notes)
+    pairs = Group(title="Every pair", blocks=(pairs_table(found),), folded=len(found.family) > _MAX_PAIRS)
+    return Section("comparison", "Comparison", (Paragraph(ranking(found)), members_table(found), pairs))
 
 
 # -- Bias checks of verdicts.
@@ -399,20 +349,9 @@ def calibration_plot(found: Scores) -> Scatter:
 def causes_section(contents: Contents) -> Section | None:
     if not contents.causes:
         return None
-    groups = sorted({group for line in contents.causes for group in line.counts})
-
-    def of_group(group: str) -> Column[TriageLine]:
-        return count(group, lambda line: line.counts.get(group, 0))
-
-    columns: Columns[TriageLine] = (
-        word("verifier", lambda line: line.verifier),
-        word("cause", lambda line: line.cause or ""),
-        *map(of_group, groups),
-        count("n", lambda line: line.n),
-        text("%", lambda line: percent(line.share)),
-    )
     caption = "Causes of verifiers' errors over all items, as assigned by reviewers, by answer type"
-    return Section("causes", "Causes of errors", (table(caption, columns, contents.causes),))
+    causes = table(caption, cause_columns(contents.causes, named=True), contents.causes)
+    return Section("causes", "Causes of errors", (causes,))
 
 
 # -- Watched trainings.

@@ -356,23 +356,24 @@ def _grouping(found: TriageTally) -> str:
     return "type" if len({mark.type for mark in found.marks}) > 1 else "subtype"
 
 
-def triage_table(found: TriageTally) -> Table:
-    by, lines = _grouping(found), triage_lines(found)
-    groups = sorted({getattr(mark, by) for mark in found.marks})
-
+def cause_columns(lines: Sequence[TriageLine], *, named: bool) -> Columns[TriageLine]:
     def of_group(group: str) -> Column[TriageLine]:
         return count(group, lambda line: line.counts.get(group, 0))
 
-    columns: Columns[TriageLine] = (
-        word("verifier", lambda line: line.verifier, there=len(found.scope.verifiers) > 1),
+    return (
+        word("verifier", lambda line: line.verifier, there=named),
         word("cause", lambda line: line.cause or "all"),
-        *map(of_group, groups),
+        *map(of_group, sorted({group for line in lines for group in line.counts})),
         count("n", lambda line: line.n),
         text("%", lambda line: percent(line.share)),
     )
+
+
+def triage_table(found: TriageTally) -> Table:
+    lines = triage_lines(found)
     return table(
         f"Causes of errors of {', '.join(found.scope.verifiers)} on {found.scope.words}, as given case by case",
-        columns,
+        cause_columns(lines, named=len(found.scope.verifiers) > 1),
         lines,
         notes=(paragraph(found),),
         kind=lambda line: "total" if line.cause is None else "",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from itertools import groupby
 from textwrap import fill
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec import Struct
 
@@ -24,7 +24,6 @@ from workbench.labelling.agreement.text import ceiling_in_words
 from workbench.measuring import notes
 from workbench.measuring.columns import Columns, columns, gold_counts
 from workbench.measuring.judged import VerifierRun, judges_of, model_of, plain_name
-from workbench.measuring.records.validity import COMPARING, Check, ValidityFinding, ValidityReport
 from workbench.measuring.store import reviews
 from workbench.runs.store import runs
 from workbench.runs.store.verifier_inputs import inputs
@@ -34,6 +33,91 @@ from workbench.verifiers.rules.options import letters, options
 if TYPE_CHECKING:
     from workbench.statistics.confusion import BoolArray, IntArray
     from workbench.statistics.subgroups import Effect
+
+
+Check = Literal[
+    "length",
+    "own-model",
+    "first-option",
+    "boxed",
+    "thinking",
+    "other-script",
+    "flips-samples",
+    "flips-runs",
+    "undecided",
+    "undecided-by-gold",
+    "selection",
+    "ceiling",
+]
+
+CHECKS: Final[dict[Check, str]] = {
+    "length": "completions longer than the median of equal gold and type, compared with the others",
+    "own-model": "completions by the judge's own model, compared with others of equal gold and type",
+    "first-option": "completions that choose the first option, compared with those that choose another, of equal gold",
+    "boxed": "completions with a boxed answer, compared with those without, of equal gold and type",
+    "thinking": "completions that show their thinking, compared with those that don't, of equal gold and type",
+    "other-script": "completions with Chinese, Japanese or Korean text, compared with others of equal gold and type",
+    "flips-samples": "items whose verdict differs between samples of one run",
+    "flips-runs": "items whose verdict differs between the two newest runs",
+    "undecided": "items without a decision: abstentions and errors",
+    "undecided-by-gold": "correct completions left undecided against incorrect ones, of equal type",
+    "selection": "judges whose verdicts selected the items of the data",
+    "ceiling": "highest accuracy that can be measured, given the labels' errors",
+}
+"""Checks: code -> description."""
+
+COMPARING: Final[tuple[Check, ...]] = (
+    "length",
+    "own-model",
+    "first-option",
+    "boxed",
+    "thinking",
+    "other-script",
+    "undecided-by-gold",
+)
+"""Checks whose estimate is a difference of shares; other checks estimate a share."""
+
+
+class ValidityFinding(Struct, frozen=True, kw_only=True):
+    """The result of one check of one verifier.
+
+    Attributes:
+        verifier: The verifier's name; None for a finding about labels.
+        n: Number of items behind the estimate.
+        estimate: A share, or for checks in `COMPARING` a difference of shares (positive: more of the first kind is
+            accepted, or left undecided); None with too little data.
+        ci: Its 95 % interval, clustered by question; None without an interval.
+        counts: Name of a number behind the estimate -> the number.
+        sentence: The finding as a sentence.
+        stands_out: Whether the interval excludes zero; for shares, whether the share is above zero.
+    """
+
+    check: Check
+    verifier: str | None
+    n: int
+    estimate: float | None = None
+    ci: tuple[float, float] | None = None
+    counts: dict[str, int] = {}
+    sentence: str
+    stands_out: bool = False
+
+
+class ValidityReport(Struct, frozen=True, kw_only=True):
+    """All checks of all verifiers.
+
+    Attributes:
+        gold: Origin of gold -> items: adjudicated, agreed, imported, conflict (where any), none.
+        texts: Number of completions whose texts were read for the checks of form.
+        compared: Number of differences with an interval; about one in twenty is significant by chance.
+        notes: Notes that apply to all findings.
+    """
+
+    gold: dict[str, int]
+    gold_choice: GoldChoice
+    texts: int
+    compared: int
+    findings: list[ValidityFinding]
+    notes: tuple[str, ...] = ()
 
 
 # -- Findings in plain words, one by one and as a whole report.

@@ -17,8 +17,7 @@ from workbench.core.project import Project
 from workbench.core.verdict import Outcome, OutcomeCode, Verdict
 from workbench.measuring import notes
 from workbench.measuring.judged import plain_name
-from workbench.measuring.records.validity import CHECKS, ValidityFinding
-from workbench.measuring.validity import MOST_TEXTS, forms, validity
+from workbench.measuring.validity import CHECKS, MOST_TEXTS, ValidityFinding, forms, validity
 from workbench.runs.store import runs, verdicts
 
 OPTIONS = "Which one?\nA. one\nB. two\nC. three"

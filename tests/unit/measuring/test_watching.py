@@ -13,8 +13,7 @@ from tests.watched_training import SimulatedTraining, free_rewards
 from workbench.core.errors import UsageError
 from workbench.core.options import TableForm
 from workbench.core.project import Project, open_project
-from workbench.measuring.watching import watched
-from workbench.measuring.watching_tables import training_text
+from workbench.measuring.watching import training_text, watched
 from workbench.statistics.watching import first_rise, weighted_share
 from workbench.training.audit import Watcher
 from workbench.training.auditing import Audit

@@ -36,8 +36,7 @@ def training_command(project: Project, options: TrainingOptions) -> Output:
     suddenly frequent among accepted completions, or the rate of wrong acceptances is higher than before. The
     false-alarm rate of each is designed to be at most one in 20,000 steps.
     """
-    from workbench.measuring.watching import watched
-    from workbench.measuring.watching_tables import training_text
+    from workbench.measuring.watching import training_text, watched
 
     found = watched(project, options.training, scored_by=options.scored_by, gold=options.gold, parts=options.parts)
     return Output(found, lambda found: training_text(found, options.form))

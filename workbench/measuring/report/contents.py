@@ -9,10 +9,10 @@ from msgspec import Struct
 from workbench.core.verdict import GoldChoice, OutcomeWord, Protocol3
 from workbench.measuring.costs import CostReport
 from workbench.measuring.records.card import DataCard
-from workbench.measuring.records.testing import SuiteFigures
-from workbench.measuring.records.triage import TriageLine
-from workbench.measuring.records.validity import ValidityReport
 from workbench.measuring.records.watching import TrainingReport
+from workbench.measuring.reviewing.triage import TriageLine
+from workbench.measuring.testing import SuiteFigures
+from workbench.measuring.validity import ValidityReport
 from workbench.statistics.records.agreement import AgreementReport
 from workbench.statistics.records.comparison import FamilyReport
 from workbench.statistics.records.report import AccuracyReport

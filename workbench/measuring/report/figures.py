@@ -13,7 +13,6 @@ from workbench.measuring.conclusions import is_baseline
 from workbench.measuring.costs import cost_table
 from workbench.measuring.curves import cost_plot
 from workbench.measuring.family import members_table, pairs_table, ranking
-from workbench.measuring.records.validity import COMPARING, ValidityFinding
 from workbench.measuring.records.watching import TrainingReport
 from workbench.measuring.report.common import (
     ColourScale,
@@ -29,7 +28,8 @@ from workbench.measuring.report.common import (
 )
 from workbench.measuring.report.contents import ConfusionCounts, Contents, Scores
 from workbench.measuring.reviewing.triage import cause_columns
-from workbench.measuring.watching_tables import sentences, tables_of
+from workbench.measuring.validity import COMPARING, ValidityFinding
+from workbench.measuring.watching import sentences, tables_of
 from workbench.statistics.records.comparison import LEVEL
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 from workbench.tables.document import (

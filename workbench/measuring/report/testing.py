@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.core.text.figures import counted
-from workbench.measuring.records.testing import FATES, Fate, ProblemFigures, SuiteFigures, TestFigures
 from workbench.measuring.report.common import share
 from workbench.measuring.report.contents import Contents
+from workbench.measuring.testing import FATES, Fate, ProblemFigures, SuiteFigures, TestFigures
 from workbench.tables.document import Block, Group, Paragraph, Section, percentage
 from workbench.tables.table import Columns, count, table, word
 

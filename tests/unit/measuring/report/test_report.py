@@ -26,11 +26,11 @@ from workbench.labelling.labels import import_labels
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.accuracy_items import AccuracyCell
 from workbench.measuring.notes import add_selection_judges
-from workbench.measuring.records.triage import Cause
 from workbench.measuring.report.contents import Contents
 from workbench.measuring.report.gathering import gather, write_report
 from workbench.measuring.report.people import methods_section
 from workbench.measuring.reviewing import triage
+from workbench.measuring.reviewing.triage import Cause
 from workbench.statistics.records.report import CellTests
 
 WHEN = "2025-01-01 00:00 UTC"

@@ -19,9 +19,9 @@ from workbench.data.records.browse import BrowseQuery
 from workbench.labelling.people import add_annotators
 from workbench.measuring.accuracy_items import AccuracyCell
 from workbench.measuring.records.review import ERROR_CATEGORIES
-from workbench.measuring.records.triage import Cause, TriageCase, TriageScope
 from workbench.measuring.reviewing import deciding, triage
 from workbench.measuring.reviewing.queues import queue
+from workbench.measuring.reviewing.triage import Cause, TriageCase, TriageScope
 from workbench.measuring.store import reviews
 
 ME = "dora"

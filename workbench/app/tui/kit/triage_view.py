@@ -30,8 +30,15 @@ from workbench.measuring.records.review import (
     ERRORS_IN_SHORT,
     ErrorCategory,
 )
-from workbench.measuring.records.triage import Cause, OpenCases, TriageCase, TriageTally
-from workbench.measuring.reviewing.triage import KEYED, paragraph, triage_table
+from workbench.measuring.reviewing.triage import (
+    KEYED,
+    Cause,
+    OpenCases,
+    TriageCase,
+    TriageTally,
+    paragraph,
+    triage_table,
+)
 from workbench.tables.table_text import plain_table
 
 _BAR = "  ┃ "

@@ -15,8 +15,7 @@ from workbench.app.tui.table_screen import TableScreen
 from workbench.core.selection import Condition
 from workbench.core.text.figures import counted
 from workbench.measuring.records.watching import TrainingReport, Trainings
-from workbench.measuring.watching import watched
-from workbench.measuring.watching_tables import ALIKE, STEPS, WORDINGS, sentences
+from workbench.measuring.watching import ALIKE, STEPS, WORDINGS, sentences, watched
 
 _LISTS: Final = ("steps", "alarms", "near-duplicates")
 

@@ -24,9 +24,8 @@ from workbench.core.project import Project
 from workbench.core.text.figures import counted, percent
 from workbench.measuring import browsing
 from workbench.measuring.records.review import ERROR_CATEGORIES, Review
-from workbench.measuring.records.triage import Cause, OpenCases, TriageCase, TriageScope, TriageTally
 from workbench.measuring.reviewing import deciding, triage
-from workbench.measuring.reviewing.triage import KEYED, UNKEYED
+from workbench.measuring.reviewing.triage import KEYED, UNKEYED, Cause, OpenCases, TriageCase, TriageScope, TriageTally
 from workbench.statistics.records.report import AccuracyRow
 from workbench.tables.files import format_tables
 

@@ -15,8 +15,7 @@ from workbench.app.tui.kit.table_messages import ExportRequested
 from workbench.app.tui.sharing import share_list
 from workbench.app.tui.table_screen import TableScreen
 from workbench.core.text.figures import NONE, percent, percent_interval, points, points_interval
-from workbench.measuring.records.validity import CHECKS, COMPARING, ValidityFinding, ValidityReport
-from workbench.measuring.validity import validity, validity_text
+from workbench.measuring.validity import CHECKS, COMPARING, ValidityFinding, ValidityReport, validity, validity_text
 from workbench.tables.document import Cell
 from workbench.tables.table import Columns, column, text, word
 

@@ -15,10 +15,10 @@ Comparing and combining verifiers
     estimating: accuracy from few labels. combined: best of n, estimates and downstream scores as tables and sentences.
     downstream: models trained with verifiers. downstream_lines: files of their scores. trained: scores from
         completions.
-    training_steps: scores by step. watching, watching_tables: what a verifier accepts during training.
+    training_steps: scores by step. watching: what a verifier accepts during training.
 Scores and bias
-    scores: quality of scores. calibrating: scores as probabilities. validity: bias checks. studies: sweeps and duels.
-    pairwise: preferences between two completions. costs: cost of verdicts. curves: plots of cost.
+    scores: quality of scores. calibrating: scores as probabilities. validity: bias checks. studies: sweeps and probes.
+    pairwise: preferences between two completions. costs: cost of verdicts.
 What if
     what_if: verdicts that other options would change. what_if_tables: these changes as sentences and tables.
 Next steps

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from string import ascii_letters
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -13,6 +14,7 @@ from workbench.core.project import Project, at_one_moment
 from workbench.core.selection import Selection
 from workbench.core.text.emphasis import explain_marks, with_mark
 from workbench.core.text.figures import NONE, counted
+from workbench.core.text.inert import inert
 from workbench.core.verdict import GoldChoice, Protocol3
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.columns import columns
@@ -21,7 +23,7 @@ from workbench.measuring.studies import consumption
 from workbench.runs.store import calls
 from workbench.statistics.records.probe import Consumption, Part
 from workbench.statistics.records.report import AccuracyRow
-from workbench.tables.document import Table
+from workbench.tables.document import Dot, Scatter, Table
 from workbench.tables.files import format_tables
 from workbench.tables.table import Columns, column, count, ends, metric_column, table, text, word
 
@@ -248,3 +250,58 @@ def cost_table(report: CostReport, *, clock: bool = True) -> Table:
 
 def cost_text(report: CostReport, form: TableForm) -> str:
     return format_tables([cost_table(report)], form)
+
+
+# -- Accuracy against price, as a plot.
+
+
+_SIGN = {True: "● ", False: "", None: ""}
+
+
+def cost_plots(report: CostReport) -> Iterator[tuple[str, Scatter]]:
+    if (plot := cost_plot(report)) is not None:
+        yield "cost", plot
+
+
+def cost_plot(report: CostReport) -> Scatter | None:
+    """Plot accuracy against the cost of an item, as a share of the highest cost; None if fewer than two costs are
+    known."""
+    prices = [(row, PRICES[report.against](row)) for row in report.rows]
+    known = [(row, price, row.accuracy.accuracy) for row, price in prices if price is not None]
+    dearest = max((price for _, price, _ in known), default=0.0)
+    dots = [
+        Dot(f"{_SIGN[row.leads]}{row.verifier}", price / dearest, accuracy)
+        for row, price, accuracy in known
+        if dearest and accuracy is not None
+    ]
+    if len(dots) < 2:
+        return None
+    most = f"{dearest:,.0f}" if dearest >= 1 else f"{dearest:.2g}"
+    return Scatter(
+        caption=f"Accuracy against {report.against} per item. ● no other is as accurate for fewer, or more accurate "
+        f"for as many. Protocol {report.protocol}, gold {report.gold_choice}.",
+        x_label=f"{report.against} an item, of {most}",
+        y_label="accuracy",
+        dots=tuple(dots),
+    )
+
+
+_COLUMNS, _LINES = 56, 12
+"""Cells of a text plot."""
+
+
+def plot_text(plot: Scatter) -> str:
+    """Draw a plot for a terminal: one letter for each dot, ``*`` for several in one cell, with a legend below."""
+    dots = list(zip(ascii_letters, plot.dots, strict=False))
+    low, high = min(dot.y for _, dot in dots), max(dot.y for _, dot in dots)
+    spread = high - low or 1.0
+    cells = [[" "] * _COLUMNS for _ in range(_LINES)]
+    for letter, dot in dots:
+        line, column = round((high - dot.y) / spread * (_LINES - 1)), round(dot.x * (_COLUMNS - 1))
+        cells[line][column] = letter if cells[line][column] == " " else "*"
+    sides = [f"{high:.3f}", *[""] * (_LINES - 2), f"{low:.3f}"]
+    lines = [f"{side:>6} |{''.join(cell).rstrip()}" for side, cell in zip(sides, cells, strict=True)]
+    lines += [f"{'':6} +{'-' * _COLUMNS}", f"{'':8}{plot.y_label} against {plot.x_label}"]
+    if more := len(plot.dots) - len(dots):
+        lines.append(f"{'':8}{more:,} more are not drawn")
+    return "\n".join([*lines, *(f"{'':8}{letter}  {inert(dot.label)}" for letter, dot in dots)]) + "\n"

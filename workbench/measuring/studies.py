@@ -1,4 +1,4 @@
-"""Studies of judges: sweeps over settings that share replies; and the text reports of sweeps and probes.
+"""Studies of judges: sweeps over settings that share replies; and the reports of sweeps and probes.
 
 Starting a sweep again resumes it: complete runs are kept, no request is sent twice, and calls that points have in
 common are made once.
@@ -36,6 +36,7 @@ from workbench.statistics.records.probe import (
     SweepPoint,
     SweepReport,
 )
+from workbench.tables.pictures import Curve, Curves, Picture
 from workbench.tables.table import Columns, aligned_rows, count, ends, metric_column, text, word
 
 if TYPE_CHECKING:
@@ -291,3 +292,33 @@ def _accepted_lines(family: FamilyFigures) -> Iterator[str]:
     for one in family.variants:
         if one.accepted and one.expected == "incorrect":
             yield f"  {family.family} {one.variant}: {one.accepted:,} of {one.parsed:,}"
+
+
+# -- Accuracy against a setting, as plots.
+
+
+def scaling_plots(report: SweepReport) -> Iterator[tuple[str, Picture]]:
+    """Yield a plot of accuracy against each numeric setting, with one line for each combination of the other settings
+    (MCTS-Judge, figure 5).
+    """
+    for option in dict.fromkeys(name for point in report.points for name in point.settings):
+        lines: dict[str, list[tuple[float, float]]] = {}
+        for point in report.points:
+            value = _parse_number(point.settings.get(option, ""))
+            if value is None or point.accuracy is None or point.accuracy.accuracy is None:
+                continue
+            others = ", ".join(f"{name}={said}" for name, said in point.settings.items() if name != option)
+            lines.setdefault(others or report.judge, []).append((value, point.accuracy.accuracy))
+        drawn = tuple(
+            Curve(label=name, points=tuple(sorted(points))) for name, points in lines.items() if len(points) > 1
+        )
+        if drawn:
+            caption = f"{report.judge}: accuracy by {option}. Protocol {report.protocol}, gold {report.gold_choice}."
+            yield f"scaling-{option}", Curves(caption=caption, x_label=option, y_label="accuracy", lines=drawn)
+
+
+def _parse_number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

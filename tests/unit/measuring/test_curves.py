@@ -14,8 +14,8 @@ from tests.unit.measuring.test_costs import PRICES, items, judged, knows
 from workbench.app.cli import root
 from workbench.core.project import Project
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.costs import costs
-from workbench.measuring.curves import cost_plot, plot_text, scaling_plots
+from workbench.measuring.costs import cost_plot, costs, plot_text
+from workbench.measuring.studies import scaling_plots
 from workbench.runs.verifying import start
 from workbench.statistics.records.probe import SweepPoint, SweepReport
 from workbench.tables.document import Dot, Scatter

@@ -52,15 +52,11 @@ def cost_command(project: Project, options: CostOptions) -> Output:
     listed separately. ● marks verifiers on the frontier: no other verifier is as accurate at a lower cost, or more
     accurate at the same cost.
     """
-    from workbench.measuring.costs import cost_text, costs
+    from workbench.measuring.costs import cost_plot, cost_plots, cost_text, costs, plot_text
 
     report = costs(project, options.verifiers, against=options.against, **options.basis.arguments)
-    from workbench.measuring.curves import cost_plots
-
     draw(cost_plots(report), options.figures, force=options.force)
     if options.form.format == "text":
-        from workbench.measuring.curves import cost_plot, plot_text
-
         plot = cost_plot(report)
         below = "" if plot is None else f"\n{plot_text(plot)}"
         return Output(report, lambda found: cost_text(found, options.form) + below)

@@ -242,7 +242,14 @@ def sweep_command(project: Project, options: SweepOptions) -> Output:
     Each combination of settings is a separate run (JUDGE/depth-3); all of them share stored replies. After an
     interruption the same command continues.
     """
-    from workbench.measuring.studies import start_sweep, sweep_estimate, sweep_points, sweep_report, sweep_text
+    from workbench.measuring.studies import (
+        scaling_plots,
+        start_sweep,
+        sweep_estimate,
+        sweep_points,
+        sweep_report,
+        sweep_text,
+    )
 
     points = sweep_points(_values_to_vary(options.vary), options.grid)
     chosen, selection = options.settings, selection_of(options.where, options.limit)
@@ -258,8 +265,6 @@ def sweep_command(project: Project, options: SweepOptions) -> Output:
     report = sweep_report(
         project, options.judge, points, runs, protocol=options.protocol, gold=options.gold, selection=selection
     )
-    from workbench.measuring.curves import scaling_plots
-
     draw(scaling_plots(report), options.figures, force=options.force)
     if options.detach or all(point.state == "complete" for point in report.points):
         return Output(report, sweep_text)

@@ -10,8 +10,7 @@ from workbench.core.taxonomy import UNTYPED
 from workbench.core.text.figures import NONE, shade
 from workbench.measuring.accuracy_tables import accuracy_tables
 from workbench.measuring.conclusions import is_baseline
-from workbench.measuring.costs import cost_table
-from workbench.measuring.curves import cost_plot
+from workbench.measuring.costs import cost_plot, cost_table
 from workbench.measuring.family import members_table, pairs_table, ranking
 from workbench.measuring.records.watching import TrainingReport
 from workbench.measuring.report.common import (

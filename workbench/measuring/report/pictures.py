@@ -11,7 +11,7 @@ from typing import Final, get_args
 from workbench.core.errors import FormatError, opt
 from workbench.core.selection import group_name
 from workbench.data.formats.writing import new_file
-from workbench.measuring.curves import cost_plot
+from workbench.measuring.costs import cost_plot
 from workbench.measuring.report.common import accuracy_of_all_plot, by_cell, own, rates_plot, sizes, verifier_name
 from workbench.measuring.report.contents import Contents
 from workbench.measuring.report.figures import calibration_plot, spread_plot, type_plots

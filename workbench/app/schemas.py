@@ -54,8 +54,8 @@ from workbench.measuring.records.curation import (
 )
 from workbench.measuring.records.paper import PaperTables
 from workbench.measuring.records.review import CurrentReview, Disagreement, ErrorCount, ReviewLine
-from workbench.measuring.records.watching import Trainings
 from workbench.measuring.records.stack import SimulatedStack, StackReport
+from workbench.measuring.records.watching import Trainings
 from workbench.measuring.validity import ValidityReport
 from workbench.statistics.records.agreement import AgreementReport
 from workbench.statistics.records.calibration import CalibrationReport

@@ -20,7 +20,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "open": ("opening", "Open the app on a database."),
         "import": ("data", "Read questions, references and completions from files."),
         "export": ("data", "Write items, labels or verdicts to a file."),
-        "status": ("data", "Count items, questions, states and runs."),
+        "status": ("opening", "Count items, questions, states and runs."),
         "datasets": ("data", "List data sets; rename, remove or restore one."),
         "exclude": ("data", "Exclude items from every table, list them, find candidates."),
         "curate": ("curate", "Curate a pool of questions: duplicates, types, a draw."),

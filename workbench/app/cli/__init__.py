@@ -1,7 +1,7 @@
 """The command line: one module per kind of work; stdout is data, stderr is narration.
 
 verb: a command is a record of options and a function of them. common, writing: what commands share, and where they
-write. opening: the app, help. data, completions, curate: items and pools. people, labels: annotators, and their
+write. opening: the app, status, help. data, completions, curate: items and pools. people, labels: annotators, and their
 labels. disagreements: reviews. verifiers, verdicts, judges, templates, files: verifiers, and their verdicts. figures,
 combined, what_if, trainings: tables. sets: frozen ones. code: code. servers: for browsers, trainers and judges.
 care: backups, and repairs.

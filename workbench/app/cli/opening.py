@@ -1,4 +1,4 @@
-"""``workbench open`` and ``demo``: the app; modules that its first screen doesn't need are imported later."""
+"""``workbench open``, ``demo`` and ``status``; modules that the first screen doesn't need are imported later."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from textwrap import fill
+from textwrap import fill, wrap
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import structs
@@ -22,6 +22,8 @@ from workbench.core.errors import UsageError, nearest
 from workbench.core.options import DatabaseOrFile, Options, argument, option
 from workbench.core.project import Project
 from workbench.core.run import RunInfo
+from workbench.core.status import Status
+from workbench.core.text.figures import counted
 
 if TYPE_CHECKING:
     from workbench.app.tui.start import Beginning
@@ -253,3 +255,45 @@ def _help_lines(groups: Iterable[str]) -> Iterator[str]:
     for group in groups:
         yield f"{group.capitalize()}:"
         yield from (f"  {name:<{widest}}  {words}" for name, (_, words) in GROUPS[group].items())
+
+
+# -- ``workbench status DB``
+
+
+@verb
+def status_command(project: Project) -> Output:
+    """Count items, questions, states, people's progress and runs, and list open tasks.
+
+    The tasks below the counts are those on the app's screen Home, most urgent first, each with its command.
+    """
+    from workbench.measuring.briefing import briefed
+
+    return Output(briefed(project), partial(_status_lines, shlex.quote(str(project.path))))
+
+
+def _status_lines(database: str, counts: Status) -> Iterator[str]:
+    yield ", ".join(
+        counted(n, noun) for n, noun in ((counts.items, "item"), (counts.questions, "question"), (counts.runs, "run"))
+    )
+    for state, number in counts.shown_states.items():
+        yield f"  {state:<11}{number:>9}"
+    if counts.checks:
+        yield f"  {counts.checks} of them are checks, which belong to no benchmark"
+    for person in counts.people:
+        away = f"{person.away} in a bundle, " if person.away else ""
+        work = f"{'paused, ' * person.paused}{person.done} labelled, {person.left} left"
+        work += f", {counted(person.types_left, 'type')} left" if person.types_left else ""
+        settled = f", {person.settled} resolved" if person.settled else ""
+        settled += f", {person.accepted} types accepted" if person.accepted else ""
+        yield f"  {person.name}: {work}, {away}{person.conflicts} conflicts to resolve{settled}"
+    if counts.flags:
+        yield f"  {counted(counts.flags, 'flag')} to answer: workbench flags {database}"
+    if counts.quarantined:
+        yield f"  {counted(counts.quarantined, 'row')} in quarantine"
+    yield ""
+    for number, matter in enumerate(counts.briefing, 1):
+        yield from wrap(
+            matter.sentence, 100, initial_indent=f"{number:>2}. ", subsequent_indent="    ", break_on_hyphens=False
+        )
+        if matter.command:
+            yield f"    {matter.command_for(database)}"

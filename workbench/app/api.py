@@ -26,6 +26,7 @@ from workbench.data import querying
 from workbench.data.querying import FIELDS
 
 if TYPE_CHECKING:
+    import sqlite_utils
     from pandas import DataFrame
 
     from workbench.measuring.records.review import Queue
@@ -121,6 +122,13 @@ class Project(Closing):
             UsageError: The statement doesn't only read, or is not valid SQL.
         """
         return _frame_of_result(querying.query(self._opened, statement, parameters))
+
+    @property
+    def db(self) -> sqlite_utils.Database:
+        """The database as sqlite-utils reads it; it can't be written through this."""
+        import sqlite_utils
+
+        return sqlite_utils.Database(self._opened.database.reader())
 
     # -- Metrics -----------------------------------------------------------------------------------
 

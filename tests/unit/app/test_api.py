@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -147,3 +152,24 @@ def test_one_verifier_needs_no_list(stored: Project) -> None:
 def test_there_must_be_a_database(tmp_path: Path) -> None:
     with pytest.raises(StoreError):
         workbench.open_project(tmp_path / "none.db")
+
+
+def test_sqlite_utils_reads_a_project_and_writes_nothing(stored: Project) -> None:
+    with workbench.open_project(stored.path) as project:
+        assert project.db["completions"].count == 7
+        assert [row["item"] for row in project.db["items"].rows_where("type = ?", ["B"])] == [7]
+        with pytest.raises(sqlite3.OperationalError, match="readonly"):
+            project.db["models"].insert({"name": "m"})
+
+
+def test_the_tools_of_sqlite_work_on_a_project(stored: Project) -> None:
+    stored.close()
+    utils = [sys.executable, "-m", "sqlite_utils"]
+    counts = subprocess.run([*utils, "tables", stored.path, "--counts"], check=True, capture_output=True).stdout
+    assert {"table": "completions", "count": 7} in json.loads(counts)
+    rows = subprocess.run(
+        [*utils, "rows", stored.path, "items", "--limit", "2"], check=True, capture_output=True
+    ).stdout
+    assert [row["item"] for row in json.loads(rows)] == [1, 2]
+    with closing(sqlite3.connect(stored.path)) as plain:
+        assert plain.execute("SELECT count(*) FROM items").fetchone() == (7,)

@@ -277,7 +277,7 @@ class _MergeWriter:
                 self._compare(here[event.uuid], event, name)
             elif event.round > begun:
                 self._refuse(event, name, "round", f"round {event.round} was never started")
-            elif events.is_there(connection, event.uuid):
+            elif events.by_uuid(connection, event.uuid) is not None:
                 self._refuse(event, name, "uuid", "it exists here for another item")
             else:
                 new.append(replace(event, annotator=self._person(connection, name, role)))

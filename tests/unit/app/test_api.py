@@ -159,7 +159,7 @@ def test_sqlite_utils_reads_a_project_and_writes_nothing(stored: Project) -> Non
         assert project.db["completions"].count == 7
         assert [row["item"] for row in project.db["items"].rows_where("type = ?", ["B"])] == [7]
         with pytest.raises(sqlite3.OperationalError, match="readonly"):
-            project.db["models"].insert({"name": "m"})
+            project.db.execute("INSERT INTO models (name) VALUES ('m')")
 
 
 def test_the_tools_of_sqlite_work_on_a_project(stored: Project) -> None:

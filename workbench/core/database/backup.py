@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from workbench.core.database import generation
 from workbench.core.database.connection import Database, interruptibly
+from workbench.core.database.journal import flush_names
 from workbench.core.database.migrations import APPLICATION_ID, give_name
 from workbench.core.database.place import ENDS, LOGS, ensured_unused, holding_off_openers, require_unused, sidecar_path
 from workbench.core.errors import Command, StoreError, opt
@@ -122,19 +123,19 @@ def put_in_place(temporary: Path, target: Path, *, keep: bool = True, before: st
     if not any(os.path.lexists(sidecar_path(target, end)) for end in ENDS):
         _give_name(temporary, target)
         temporary.unlink(missing_ok=True)
-        _store_names(target.parent)
+        flush_names(target.parent)
         return ()
     require_unused(target)
     _write_back(target)
     with ensured_unused(target), holding_off_openers(temporary, target):
         _drop_second_names(target)
         kept = _keep_files(target, free_name(target, before)) if keep else ()
-        _store_names(target.parent)
+        flush_names(target.parent)
         for end in ENDS[1:]:
             # SQLite would apply the old log to the new file.
             sidecar_path(target, end).unlink(missing_ok=True)
         temporary.replace(target)
-        _store_names(target.parent)
+        flush_names(target.parent)
     return kept
 
 
@@ -184,16 +185,6 @@ def _drop_second_names(target: Path) -> None:
             # These files are copies of the target's logs; the target has been written to since.
             for end in reversed(ENDS):
                 sidecar_path(second, end).unlink(missing_ok=True)
-
-
-def _store_names(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        # Some file systems don't support fsync of a folder, and don't need it.
-        with suppress(OSError):
-            os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def backup(database: Database, target: Path, *, force: bool = False, discard: bool = False) -> int:

@@ -90,10 +90,6 @@ def by_uuid(connection: sqlite3.Connection, uuid: str) -> LabelEvent | None:
     return None if row is None else _event(row)
 
 
-def is_there(connection: sqlite3.Connection, uuid: str) -> bool:
-    return connection.execute("SELECT 1 FROM label_events WHERE uuid = ?", (uuid,)).fetchone() is not None
-
-
 def uuids(connection: sqlite3.Connection) -> set[str]:
     return {uuid for (uuid,) in connection.execute("SELECT uuid FROM label_events")}
 

@@ -261,7 +261,7 @@ def test_a_restore_that_is_killed_leaves_the_whole_old_or_the_whole_new(
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(replacing, "_store_names", killed)
+        patch.setattr(replacing, "flush_names", killed)
         with pytest.raises(KeyboardInterrupt):
             restore_backup(home / "copy.db", home / "p.db")
 
@@ -329,7 +329,7 @@ def test_whoever_opens_the_new_database_at_once_keeps_the_log_it_writes(
                 assert stranger.stdout
                 said.append(stranger.stdout.readline())
 
-        patch.setattr(replacing, "_store_names", looked)
+        patch.setattr(replacing, "flush_names", looked)
         if does == "restore":
             restore_backup(home / "copy.db", place)
         else:

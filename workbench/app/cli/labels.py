@@ -155,6 +155,7 @@ def conflicts_command(project: Project, options: ConflictsOptions) -> Output:
 
     workbench conflicts DB settle --as chen --class correct/incorrect --where completion_id=c7 --verdict correct
     """
+    from workbench.labelling.answers import Answer
     from workbench.labelling.conflict_classes import ConflictClasses
 
     ruling = Answer(verdict=options.verdict, reason=options.reason, subtype=options.subtype, note=options.note)

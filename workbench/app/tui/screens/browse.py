@@ -31,7 +31,6 @@ from workbench.tables.table import Column, Columns, column, identifier, word
 
 if TYPE_CHECKING:
     from workbench.app.tui.screens.item import ItemScreen
-    from workbench.core.text.document import RenderedText
 
 
 _CHARACTERS, _TAIL = 500, 400

@@ -52,7 +52,7 @@ def test_a_verifier_is_added_as_told(
     call = in_process(monkeypatch, capfd)
     listed = {kind["name"]: kind for kind in json.loads(call("verifiers", project.path, "--json")[1])}
     assert listed["ends-with"]["description"] == "The reply ends with the reference"
-    assert listed["ends-with"]["options"] == {"fold": "ignore case"}
+    assert listed["ends-with"]["options"] == {"fold": "ignore case (default false)"}
     code, said, error = call("verify", project.path, "ends-with", "-o", "fold=true", "--json")
     assert code == 0, error
     assert sum(json.loads(said)["verdicts"].values()) == 3

@@ -110,7 +110,7 @@ class Scene:
         return place
 
     def _require_swept(self, place: Path, wanted: set[str]) -> None:
-        there = {file.name for file in place.iterdir() if not file.name.endswith(("-wal", "-shm"))}
+        there = {file.name for file in place.iterdir() if not file.name.endswith(("-wal", "-shm", ".jsonl"))}
         assert there == wanted, there
 
 

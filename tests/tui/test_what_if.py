@@ -162,7 +162,7 @@ async def test_what_is_wrong_stands_at_its_field_or_below_them(project: Project)
         await until(pilot, lambda: "nothing would change" in text_of(app, ".form-trouble"))
         field(app, "of").value = "[bold]x"
         await press(pilot, "ctrl+t")
-        await until(pilot, lambda: "must be auto, final or whole" in field(app, "of").wrong)
+        await until(pilot, lambda: "it is auto or final or whole" in field(app, "of").wrong)
         field(app, "of").value = "whole"
         screen = await tried(app, pilot)
         assert screen.found is not None

@@ -142,7 +142,7 @@ ROOMY = f"{SIGNATURE}\n    return text if len(bytearray(1200 << 20)) else None\n
     ("reference", "options"),
     [
         (PACKAGED, ("-o", f"python={sys.executable}", "-o", "memory=4096")),
-        (ROOMY, ("-o", "memory=2048")),
+        (ROOMY, ("-o", "memory=2048", "-o", "timeout=30")),
         (WRITES, ("-o", "scratch=2MB")),
     ],
     ids=["packages", "memory", "folder"],

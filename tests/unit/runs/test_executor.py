@@ -45,16 +45,17 @@ def reasons(executor: LocalExecutor, *completions: str) -> list[str | None]:
     return [verdict.reason for verdict in executor.judge([item(text) for text in completions])]
 
 
-def threads() -> int:
-    """How many look after workers."""
-    return sum(one.name == "workbench-executor" for one in threading.enumerate())
+def threads(executor: LocalExecutor) -> int:
+    """Return the number of threads that look after its workers; other tests may have left some."""
+    found = (getattr(one, "_target", None) for one in threading.enumerate() if one.name == "workbench-executor")
+    return sum(getattr(target, "__self__", None) is executor for target in found)
 
 
 def test_workers_start_with_the_first_item_that_needs_one(executor: LocalExecutor) -> None:
     assert reasons(executor, "now") == ["quick"]
-    assert (executor.state, threads()) == ("idle", 0)
+    assert (executor.state, threads(executor)) == ("idle", 0)
     assert reasons(executor, "later a", "now") == ["compared", "quick"]
-    assert (executor.state, threads()) == ("ready", 1)
+    assert (executor.state, threads(executor)) == ("ready", 1)
 
 
 def test_a_comparison_is_remembered_with_its_own_item_s_final_answer(tmp_path: Path) -> None:

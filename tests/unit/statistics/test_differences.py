@@ -15,6 +15,7 @@ from workbench.statistics import accuracy
 from workbench.statistics.compare import PairedItems, metric_differences
 from workbench.statistics.confusion import Confusion
 from workbench.statistics.records.comparison import MetricDifference
+from workbench.statistics.records.report import METRICS
 
 
 class Item(NamedTuple):
@@ -60,11 +61,12 @@ def some(count: int = 300, seed: int = 1) -> list[Item]:
 def test_both_figures_are_those_of_one_verifier_alone(items: list[Item]) -> None:
     gold = [item.gold for item in items]
     for found in metric_differences(columns(items)):
-        figure = getattr(accuracy, found.metric)
+        figure = METRICS[found.metric].of
+        assert figure is not None
         a, b = figure(confusion(gold, [item.a for item in items])), figure(confusion(gold, [item.b for item in items]))
         assert found.a == pytest.approx(a)
         assert found.b == pytest.approx(b)
-        assert found.difference == (None if a is None else pytest.approx(a - b))
+        assert found.difference == (None if a is None or b is None else pytest.approx(a - b))
         # One verifier's correlation is from -1 to 1, and so a difference of two from -2 to 2.
         widest = 2 if found.metric == "mcc" else 1
         assert found.ci is None or -widest <= found.ci[0] <= (found.difference or 0) <= found.ci[1] <= widest

@@ -207,8 +207,8 @@ def appended(connection: sqlite3.Connection, database: Path, last: int) -> Itera
     except OSError as error:
         space = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
         raise StoreError(
-            f"{journal}: {error.strerror}.",
-            f"{'Make room on the disk' if space else 'Check that you may write it'}, then try again. "
+            f"{journal}: {'the disk is full' if space else error.strerror}.",
+            f"{'Make room on it' if space else 'Check that you may write it'}, then try again. "
             "What was saved before is safe.",
             "space" if space else "access",
         ) from error

@@ -41,7 +41,7 @@ class StackOptions(Options, frozen=True, kw_only=True):
         option("Find the cheapest stack that is not worse than this verifier.", "--not-worse-than", metavar="NAME"),
     ] = None
     margin: Annotated[
-        float, option("With --not-worse-than: tolerated difference in accuracy, in percentage points.", ge=0, le=100)
+        float, option("Tolerated difference in accuracy from that verifier, in percentage points.", ge=0, le=100)
     ] = 1.0
     most_stages: Annotated[int, option("Maximum number of stages in a stack.", ge=1, le=4)] = 3
     folds: Annotated[

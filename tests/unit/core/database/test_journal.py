@@ -144,7 +144,7 @@ def test_a_label_that_the_journal_can_not_hold_is_not_saved(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(f"workbench.core.database.journal.os.{name}", full)
-    with pytest.raises(StoreError, match="No space left") as raised:
+    with pytest.raises(StoreError, match="the disk is full") as raised:
         give(project, "flag")
     monkeypatch.undo()
     assert raised.value.cause == "space"

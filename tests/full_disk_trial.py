@@ -28,7 +28,7 @@ State = dict[str, dict[str, tuple[int, bytes]] | bool]
 SENTENCES = ("Database:", "File:", "Error:", "Run:", "Verifier:", "Wrong usage:")
 _WAITING = ("nothing can be stored", "waiting for")
 _PATIENCE_S = 90.0
-_BESIDE = ("-wal", "-shm", ".columns", ".runner.log", ".runner.lock", ".parts")
+_BESIDE = ("-wal", "-shm", ".labels.jsonl", ".columns", ".runner.log", ".runner.lock", ".parts")
 _COUNTED = ("changes", "generation", "sqlite_sequence", "run_usage", "runner")
 """Tables that tell of attempts, too."""
 

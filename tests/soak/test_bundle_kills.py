@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -27,12 +28,13 @@ def test_bundles_and_merges_that_are_killed_are_whole_or_not_there(
         for when in moments(random, ended, KILLS):
             done, state = scene.kill_bundle(run, when)
             states[f"{state}{', killed' if done.killed else ''}"] += 1
-        merged = run.run("merge", scene.empty, scene.back)
+        merged = run.run("merge", shutil.copyfile(scene.away, tmp_path / "home.db"), scene.back)
         for some in range(6):
             merges += scene.kill_merges(run, moments(Random(some), merged, KILLS // 6))
     for name, number in {**states, **merges}.items():
         record_property(name, number)
     print(states, merges)
     assert sum(number for state, number in states.items() if state.endswith("killed")) >= KILLS // 2
-    assert merges["killed"] >= KILLS // 2
+    # A merge that continues an earlier one may end before its moment.
+    assert merges["killed"] >= KILLS // 3
     assert merges["took something"] >= 6

@@ -26,11 +26,7 @@ from workbench.core.progress import raise_if_cancelled, step
 from workbench.core.project import Project
 from workbench.core.text.figures import counted
 from workbench.data.store import columns as stored
-from workbench.data.store.columns import (
-    EVERY_ROW,
-    ColumnTable,
-    Connection,
-)
+from workbench.data.store.columns import EVERY_ROW, ColumnTable, Connection
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -47,10 +47,6 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[Any]
 
-Range = tuple[int, int]
-"""First and last row id."""
-
-
 _MAX_RUNS = 1_000
 _BY_CODE = (*FIELDS, "length", "gold", "state")
 """Fields whose conditions are evaluated on the columns; other conditions are evaluated by the database."""

@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/pytest --numprocesses 4 --dist worksteal
 QUICK := tests/test_hygiene.py tests/test_house.py tests/test_layers.py tests/golden \
-	$(addprefix tests/unit/,config core/final_answer core/text tables) $(wildcard tests/unit/core/test_*.py)
+	$(addprefix tests/unit/,config core/final_answer core/text tables verifiers/rules/test_gate.py) $(wildcard tests/unit/core/test_*.py)
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .PHONY: demo test check soak lint bench schemas site screenshot dist clean

@@ -2,41 +2,24 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.unit.verifiers.rules.corpora import completions, twin_items
 from tests.unit.verifiers.rules.judging import by_rules
-from tests.unit.verifiers.rules.table import boxed
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.pool import WorkerPool
 
-FOLDER = Path(__file__).resolve().parent / "twins"
-WHOLE = re.compile(r"boxed|\*\*|[.。!?？✗]$|\n|~~|答案|^Wie|Antwort|respuesta")
-"""A text that is a completion as it stands; others are tried in a box and behind "the answer is"."""
 LEAST_ACCEPTED = 0.9
-
-
-def items(name: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = tomllib.loads((FOLDER / name).read_text(encoding="utf-8"))["item"]
-    return found
 
 
 FREE_REWARDS = [
     item
     for name in ("free_rewards", "more_free_rewards", "another_form", "another_thing", "another_notation", "asked_form")
-    for item in items(f"{name}.toml")
+    for item in twin_items(f"{name}.toml")
 ]
-AWKWARD = items("awkward.toml")
-
-
-def completions(text: str) -> list[str]:
-    if WHOLE.search(text):
-        return [text]
-    return [boxed(text), f"The reasoning is over.\n\nThe answer is {text}"]
+AWKWARD = twin_items("awkward.toml")
 
 
 def judged(pool: WorkerPool, item: dict[str, Any], texts: list[str]) -> list[tuple[str, Verdict]]:

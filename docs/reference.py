@@ -7,11 +7,14 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from importlib import resources
+from pathlib import Path
 from typing import Any, Final
 
 import click
+import nbformat
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 
 from tests.servers.providers.document import document
 from workbench.app.cli import root
@@ -21,6 +24,7 @@ from workbench.core.reasons import REASONS
 from workbench.verifiers.execution.attacks.attack import corpus, scratch_corpus
 from workbench.verifiers.registry import Registry
 
+NOTEBOOK: Final = Path(__file__).with_name("python.ipynb")
 SCHEMA: Final = resources.files("workbench.core.database") / "schema.sql"
 
 
@@ -125,10 +129,20 @@ def views_page() -> str:
     return "".join(parts)
 
 
+def notebook_page() -> str:
+    """Show the notebook's cells, each with its output."""
+    parts: list[str] = []
+    for one in nbformat.read(NOTEBOOK, as_version=4).cells:
+        parts.append(one.source if one.cell_type == "markdown" else f"```python\n{one.source}\n```")
+        for output in one.get("outputs", ()):
+            parts.append(output.data.get("text/html") or f"```text\n{output.data['text/plain']}\n```")
+    return "\n\n".join(parts)
+
+
 API: Final = """\
 # Python API
 
-The names that a notebook, a script, a trainer or a plug-in imports. See also [Python](../python.md) and
+The names that a notebook, a script, a trainer or a plug-in imports. See also [Python](../python.ipynb) and
 [Rewards](../rewards.md).
 
 ## Projects
@@ -172,6 +186,7 @@ PAGES: Final[dict[str, Callable[[], str]]] = {
     "reference/attacks.md": attacks_page,
     "reference/views.md": views_page,
     "reference/api.md": lambda: API,
+    "python.md": notebook_page,
 }
 
 
@@ -180,3 +195,8 @@ def on_files(files: Files, config: MkDocsConfig, **_: Any) -> Files:
     for path, write in PAGES.items():
         files.append(File.generated(config, path, content=write()))
     return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Link to the notebook's page, where a document links to its file."""
+    return markdown.replace("python.ipynb)", "python.md)")

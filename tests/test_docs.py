@@ -14,7 +14,9 @@ import tomllib
 from contextlib import ExitStack, closing
 from pathlib import Path
 
+import nbformat
 import pytest
+from nbclient import NotebookClient
 
 from tests.background import PATIENCE_S
 from tests.commands import in_process
@@ -107,8 +109,9 @@ def test_the_pictures_are_there() -> None:
 def test_the_front_page_is_short_and_every_document_is_found_by_a_question() -> None:
     assert len(README.splitlines()) <= 140
     index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
-    named = set(re.findall(r"\]\(([\w-]+\.md)(?:#[\w-]+)?\)", index))
-    assert named == {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"}
+    named = set(re.findall(r"\]\(([\w-]+\.(?:md|ipynb))(?:#[\w-]+)?\)", index))
+    documents = [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs").glob("*.ipynb")]
+    assert named == {path.name for path in documents} - {"README.md"}
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "docs").glob("*.md")), ids=lambda path: path.name)
@@ -221,14 +224,19 @@ def test_the_shown_sql_reads_the_views(sample: Path) -> None:
     assert documented == views - {"horizon", "gold"}
 
 
-def test_the_shown_python_runs(
-    sample: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(sample.parent)
-    names: dict[str, object] = {}
-    for block in blocks("docs/python.md", "python"):
-        exec(compile(block, "docs/python.md", "exec"), names)
-    assert "math-verify" in capsys.readouterr().out
+def test_the_notebook_runs_and_shows_what_it_prints(sample: Path) -> None:
+    """``jupyter execute --inplace`` stores new outputs, in a folder with a project as ``sample`` makes it."""
+
+    def printed(notebook: nbformat.NotebookNode) -> list[str]:
+        outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
+        return [output.data["text/plain"] for output in outputs]
+
+    notebook = nbformat.read(ROOT / "docs" / "python.ipynb", as_version=4)  # type: ignore[no-untyped-call]
+    shown = printed(notebook)
+    beside = {"metadata": {"path": str(sample.parent)}}
+    NotebookClient(notebook, timeout=PATIENCE_S, resources=beside, kernel_name="python3").execute()
+    assert len(shown) == 11
+    assert printed(notebook) == shown
 
 
 def test_the_shown_reports_are_written(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:

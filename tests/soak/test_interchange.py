@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from tests.studio_config import CONFIG
 from workbench.core.project import Project, open_project
-from workbench.data.formats.label_studio import CONFIG
 from workbench.interchange.exporting import ExportOptions, export
 from workbench.interchange.importing import import_files, plan_import
 from workbench.labelling.label_export import current_lines

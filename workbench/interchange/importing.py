@@ -21,10 +21,9 @@ from workbench.core.item import ItemRecord, QuarantinedRow, QuestionRecord, Refu
 from workbench.core.project import Project
 from workbench.core.run import RefusedLine, VerdictColumn, VerdictRow, VerdictsImported
 from workbench.core.text.figures import counted
-from workbench.data.formats import peers
+from workbench.data.formats import kinds, peers
 from workbench.data.formats.fields import TypeCounts, sum_column_counts
 from workbench.data.formats.lines import DEFAULT_MAX_LINE
-from workbench.data.formats.logs import kinds as logs
 from workbench.data.formats.logs.logged import Grade
 from workbench.data.formats.reading import AUTO, FilePlan, first_task_ids, plan_file, read_grades, read_records
 from workbench.data.formats.source import Progress, file_hash, path_text
@@ -45,7 +44,7 @@ _BATCH_BYTES = 4 << 20
 """Bytes of rows after which they are stored: memory that fits a processor's cache is reused fastest."""
 _MAY_MISS = ("gold", "model", "source", "type_text", "subtype_text")
 """Fields of an item that a row may leave empty."""
-_LATER = logs.LATER | {UNKNOWN_PROBLEM}
+_LATER = kinds.LATER | {UNKNOWN_PROBLEM}
 """Reasons of rejection that may disappear once more data is imported: the file is then read again."""
 
 
@@ -198,7 +197,7 @@ def _count_grades(plan: FilePlan) -> GraderColumns | None:
 def default_dataset(plans: Sequence[FilePlan]) -> str:
     """Return the data set's name in another tool's file, else the first file's name without its suffixes."""
     first = plans[0]
-    named = first.log.dataset_of(first.path) if first.log else peers.dataset_of(first.path, first.container)
+    named = first.kind.dataset_of(first.path) if first.kind else peers.dataset_of(first.path, first.container)
     if named is not None:
         return named
     name = path_text(Path(first.path.name))
@@ -364,11 +363,11 @@ def _grade_rows(
         for grade in grades:
             if isinstance(grade, Refusal):
                 yield item.line, grade
+            elif item.line in refused:
+                message = f"the row is in quarantine, and with it the verdict of {grade.verifier}"
+                yield item.line, Refusal(line=item.line, code="conflict", field="verdict", message=message, raw=b"")
             else:
-                yield (
-                    item.line,
-                    _rejected_grade(item, grade) if item.line in refused else _grade_row(item, dataset, grade),
-                )
+                yield item.line, _grade_row(item, dataset, grade)
 
 
 def _grade_row(item: ItemRecord, dataset: str, grade: Grade) -> VerdictRow:
@@ -383,11 +382,6 @@ def _grade_row(item: ItemRecord, dataset: str, grade: Grade) -> VerdictRow:
         candidate_final=grade.answer,
         detail=grade.detail,
     )
-
-
-def _rejected_grade(item: ItemRecord, grade: Grade) -> Refusal:
-    message = f"the row is in quarantine, and with it the verdict of {grade.verifier}"
-    return Refusal(line=item.line, code="conflict", field="verdict", message=message, raw=b"")
 
 
 # -- The report of an import: the fate of every row, by file and in total.

@@ -28,7 +28,6 @@ from workbench.core.sets import ItemMember, NewSet, SetReport
 from workbench.interchange.exporting import ExportFormat, ExportOptions, Table, export, write_archive
 from workbench.interchange.importing import import_files, plan_import
 from workbench.interchange.store import archiving
-from workbench.interchange.store.archiving import NEVER
 from workbench.labelling.agreement.measuring import agreement
 from workbench.labelling.checks import add_checks
 from workbench.labelling.labels import import_labels
@@ -38,6 +37,21 @@ from workbench.runs.verdict_files import import_verdicts
 
 SAMPLE = Path(__file__).resolve().parents[3] / "sample_data"
 DERIVED = ("task_states", "item_states")
+NEVER = {
+    "secrets": "the database's secret never leaves it; an archive draws its own",
+    "admissions": "logins from a browser are secrets",
+    "runner": "which process is at work",
+    "changes": "what copies of the figures are kept by",
+    "task_states": "derived from the label events",
+    "item_states": "derived from the label events",
+    "verdict_cache": "what verifiers in workers find anew",
+    "bundles": "a bundle comes home to the database that made it, and to no other",
+    "bundle_items": "as bundles",
+    "bundle_pass": "what an archive of a bundle holds is not a bundle any more",
+    "event_seals": "as bundle_pass",
+    "generation": "which copy of the database a file is",
+}
+"""Tables that are never archived, with reasons."""
 
 
 def tables(project: Project) -> dict[str, list[tuple[object, ...]]]:

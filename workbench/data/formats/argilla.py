@@ -26,7 +26,6 @@ from workbench.data.formats.carried import (
     names_of,
     texts_of,
 )
-from workbench.data.formats.lines import RefusedError
 
 _SEVERAL = "tags"
 
@@ -79,10 +78,7 @@ def row_of(raw: bytes) -> bytes:
     metadata = dict(record.metadata or {})
     hidden = metadata.pop(LINE, None)
     if isinstance(hidden, str):
-        try:
-            return msgspec.json.encode(merge_row(hidden.encode(), record.fields))
-        except (msgspec.MsgspecError, UnicodeEncodeError):
-            raise RefusedError("wrong_type", "metadata", f"metadata.{LINE} is not a row. Export it again.") from None
+        return merge_row(hidden, record.fields, "metadata")
     metadata.pop("dataset", None)
     more = {name: msgspec.Raw(msgspec.json.encode(value)) for name, value in metadata.items()}
     return msgspec.json.encode({**more, **record.fields})

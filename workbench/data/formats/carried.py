@@ -190,11 +190,17 @@ def decoded(raw: bytes, kind: type[T]) -> T:
         raise explain_document(raw) from None
 
 
-def merge_row(hidden: bytes, texts: Mapping[str, msgspec.Raw]) -> dict[str, msgspec.Raw]:
+def merge_row(hidden: str, texts: Mapping[str, msgspec.Raw], place: str) -> bytes:
     """Merge a `hidden_part` and the visible texts into a row.
 
+    Args:
+        place: The field with the hidden part, for messages.
+
     Raises:
-        msgspec.MsgspecError: The hidden part is not an object.
+        RefusedError: The hidden part is not an object.
     """
-    row = msgspec.json.decode(hidden, type=dict[str, msgspec.Raw])
-    return {key: texts.get(TEXTS.get(key, ""), token) for key, token in row.items()}
+    try:
+        row = msgspec.json.decode(hidden.encode(), type=dict[str, msgspec.Raw])
+        return msgspec.json.encode({key: texts.get(TEXTS.get(key, ""), token) for key, token in row.items()})
+    except (msgspec.MsgspecError, UnicodeEncodeError):
+        raise RefusedError("wrong_type", place, f"{place}.{LINE} is not a row. Export it again.") from None

@@ -14,8 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from workbench.core.item import StoredItem
-from workbench.core.label import EXCLUSION_REASONS, TAGS, LabelLine
-from workbench.core.taxonomy import SUBTYPES
+from workbench.core.label import LabelLine
 from workbench.core.verdict import Outcome
 from workbench.data.formats.carried import (
     LINE,
@@ -32,7 +31,6 @@ from workbench.data.formats.carried import (
     verdict_of,
 )
 from workbench.data.formats.fields import KNOWN
-from workbench.data.formats.lines import RefusedError
 from workbench.data.formats.logs.logged import Grade, unparsed_grade, verifier_name
 
 _PLUMBING = frozenset(
@@ -40,28 +38,6 @@ _PLUMBING = frozenset(
 )
 _NOT_AN_ITEM = _PLUMBING | {*QUESTIONS, LINE}
 _ITEM_COLUMNS = (_PLUMBING | KNOWN) - {*QUESTIONS, LINE}
-
-
-def _choices_control(name: str, values: Iterable[str], more: str = "") -> str:
-    options = "".join(f'<Choice value="{value}"/>' for value in values)
-    return f'  <Choices name="{name}" toName="completion" {more}>{options}</Choices>\n'
-
-
-CONFIG = (
-    "<View>\n"
-    '  <Header value="Question"/><Text name="question" value="$question"/>\n'
-    '  <Header value="Reference"/><Text name="reference" value="$reference"/>\n'
-    '  <Header value="Completion"/><Text name="completion" value="$completion"/>\n'
-    + _choices_control("verdict", VERDICTS, 'choice="single" showInLine="true"')
-    + _choices_control("reason", EXCLUSION_REASONS, 'choice="single" showInLine="true"')
-    + _choices_control("answer_subtype", SUBTYPES, 'choice="single" showInLine="true"')
-    + _choices_control("tags", TAGS, 'choice="multiple" showInLine="true"')
-    + _choices_control("unsure", ("unsure",), 'choice="multiple"')
-    + '  <TextArea name="note" toName="completion" maxSubmissions="1" editable="true"/>\n'
-    f'  <View style="display:none"><TextArea name="{LINE}" toName="completion"/></View>\n'
-    "</View>\n"
-)
-"""The labelling configuration of a project for the files written here."""
 
 
 class _StudioTask(Struct):
@@ -137,10 +113,7 @@ def row_of(raw: bytes) -> bytes:
     task = _task(raw)
     hidden = (task.meta or {}).get(LINE)
     if isinstance(hidden, str):
-        try:
-            return msgspec.json.encode(merge_row(hidden.encode(), task.data))
-        except (msgspec.MsgspecError, UnicodeEncodeError):
-            raise RefusedError("wrong_type", "meta", f"meta.{LINE} is not a row. Remove it, or export again.") from None
+        return merge_row(hidden, task.data, "meta")
     return msgspec.json.encode({key: token for key, token in task.data.items() if key != "dataset"})
 
 

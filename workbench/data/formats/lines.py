@@ -60,8 +60,10 @@ def read_lines(stream: Stream, max_line: int = DEFAULT_MAX_LINE) -> Iterator[Num
             number += 1
             yield NumberedLine(number, rest, "too_long")
             rest = b""
-        *lines, rest = (rest + block).split(b"\n")
-        for raw in lines:
+        first, *lines = block.split(b"\n")
+        rest += first
+        for following in lines:
+            raw, rest = rest, following
             number += 1
             yield (
                 NumberedLine(number, raw, None)

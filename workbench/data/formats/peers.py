@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
 
 from workbench.core.item import Refusal
 from workbench.data.formats import argilla, label_studio
-from workbench.data.formats.documents import Row, SourceDocument
-from workbench.data.formats.lines import RefusedError, make_refusal
+from workbench.data.formats.documents import Row, SourceDocument, documents
+from workbench.data.formats.lines import RefusedError, Stream, make_refusal
 from workbench.data.formats.source import FileFormat, first_element
 
 TOOLS: dict[FileFormat, ModuleType] = {"label-studio": label_studio, "argilla": argilla}
@@ -49,8 +49,13 @@ def dataset_of(path: Path, kind: FileFormat) -> str | None:
     return named
 
 
-def items(rows: Iterable[Row], kind: FileFormat) -> Iterator[Row]:
-    row_of = TOOLS[kind].row_of
+def rows(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> Iterator[Row]:
+    """Yield the rows of an open file, like `documents`; of an annotation tool's file its items."""
+    found = documents(stream, kind, path, max_line)
+    return _items(found, TOOLS[kind].row_of) if kind in TOOLS else found
+
+
+def _items(rows: Iterable[Row], row_of: Callable[[bytes], bytes]) -> Iterator[Row]:
     for row in rows:
         if isinstance(row, Refusal):
             yield row

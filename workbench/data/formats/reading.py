@@ -11,12 +11,11 @@ from typing import Final, TypeVar
 import msgspec
 from msgspec import Struct, structs
 
-from workbench.core.code import CodeRecord, Record, SolutionRecord
+from workbench.core.code import CodeRecord, ProblemRecord, Record, SolutionRecord
 from workbench.core.errors import FormatError, UsageError, opt
 from workbench.core.item import ItemRecord, Refusal
-from workbench.data.formats import label_studio, peers
-from workbench.data.formats.code import kinds
-from workbench.data.formats.documents import TABLES, Row, SourceDocument, documents, header_of, keys_of, without_nan
+from workbench.data.formats import kinds, label_studio, peers
+from workbench.data.formats.documents import TABLES, Row, SourceDocument, header_of, keys_of, without_nan
 from workbench.data.formats.fields import (
     FIELDS,
     ITEM_FIELDS,
@@ -31,16 +30,13 @@ from workbench.data.formats.fields import (
     resolve_columns,
 )
 from workbench.data.formats.lines import DEFAULT_MAX_LINE, RefusedError, Stream, make_refusal
-from workbench.data.formats.logs import kinds as logs
-from workbench.data.formats.logs.logged import Grade, LogKind
+from workbench.data.formats.logs.logged import Format, Grade
 from workbench.data.formats.places import ColumnPath, chats_in, flatten_rows, has_lists, places_in, split_completions
 from workbench.data.formats.rows import RowBuilder
 from workbench.data.formats.source import (
-    CODE_FORMATS,
     PLAIN_FORMATS,
     QUESTIONS,
     ZIP,
-    CodeFormat,
     FileFormat,
     Progress,
     detect_format,
@@ -52,11 +48,8 @@ from workbench.data.formats.verdict_words import MISTAKES, GraderColumns, is_sca
 AUTO: Final = "auto"
 """The format is detected from the file's content."""
 
-FORMATS: Final[tuple[str, ...]] = (*PLAIN_FORMATS, QUESTIONS, *CODE_FORMATS, *logs.KINDS)
+FORMATS: Final[tuple[str, ...]] = (*PLAIN_FORMATS, QUESTIONS, *kinds.KINDS)
 """All formats except `AUTO`."""
-
-_OWN_FIELDS: Final = CODE_FORMATS.keys() | logs.KINDS.keys()
-"""Formats with fixed fields, without a mapping of columns."""
 
 SAMPLE_ROWS = 1_000
 """Number of rows at the beginning of a file from which the meaning of its columns is decided."""
@@ -89,9 +82,9 @@ class FilePlan(Struct, frozen=True, kw_only=True):
     path: Path
     format: str
     container: FileFormat
-    columns: dict[str, str]
-    swapped_types: bool
-    max_line: int
+    columns: dict[str, str] = {}
+    swapped_types: bool = False
+    max_line: int = DEFAULT_MAX_LINE
     usual: dict[str, str] = {}
     places: dict[str, ColumnPath] = {}
     graders: dict[str, str] = {}
@@ -105,21 +98,19 @@ class FilePlan(Struct, frozen=True, kw_only=True):
         return GraderColumns(self.graders, places, self.scales) if self.graders else None
 
     @property
+    def kind(self) -> Format | None:
+        """Return the format if it has fixed fields; None for a file whose columns are mapped to fields."""
+        return kinds.KINDS.get(self.format)
+
+    @property
     def needs_problems(self) -> bool:
-        return self.code is not None and not kinds.holds_problems(self.code)
-
-    @property
-    def code(self) -> CodeFormat | None:
-        return CODE_FORMATS.get(self.format)
-
-    @property
-    def log(self) -> LogKind | None:
-        """Return the kind of log; None if the file is not a log."""
-        return logs.KINDS.get(self.format)
+        return self.kind is not None and self.kind.holds == "solutions"
 
     @property
     def is_graded(self) -> bool:
-        return self.log is not None or self.format == "label-studio" or bool(self.graders)
+        if self.kind is not None:
+            return not self.kind.is_code
+        return self.format == "label-studio" or bool(self.graders)
 
 
 def plan_file(
@@ -147,7 +138,7 @@ def plan_file(
     """
     guess = format == AUTO and not columns and not graders
     container = PLAIN_FORMATS.get(format) or _detect_container(path)
-    own = format if format in _OWN_FIELDS else logs.detect_document(path) if guess else None
+    own = format if format in kinds.KINDS else kinds.detect_document(path) if guess else None
     if own is not None:
         if columns or graders:
             named = opt.map if columns else opt.verdict
@@ -158,7 +149,7 @@ def plan_file(
     if container != "xlsx" and first_bytes(path).startswith(ZIP):
         raise FormatError(f"{path}: it is a zip file.", "Unpack it.")
     keys, sample = _first_rows(path, container, max_line)
-    own = (kinds.kind_of(keys) or logs.detect_rows(sample)) if guess else None
+    own = kinds.detect_rows(keys, sample) if guess else None
     if own is not None:
         return _fixed_fields_plan(path, own, container, max_line, usual)
     explicit = dict(columns or {})
@@ -217,16 +208,7 @@ def plan_rows(path: Path, columns: Mapping[str, str]) -> tuple[FilePlan, list[st
     keys, sample = _first_rows(path, container, DEFAULT_MAX_LINE)
     places = places_in(columns, keys, sample)
     require_columns([*keys, *places], {f"{opt.map:{field}}": column for field, column in columns.items()}, str(path))
-    plan = FilePlan(
-        path=path,
-        format=container,
-        container=container,
-        columns=dict(columns),
-        swapped_types=False,
-        max_line=DEFAULT_MAX_LINE,
-        places=places,
-    )
-    return plan, keys
+    return FilePlan(path=path, format=container, container=container, columns=dict(columns), places=places), keys
 
 
 def sample_columns(path: Path) -> tuple[list[str], list[dict[str, msgspec.Raw]]]:
@@ -237,15 +219,15 @@ def sample_columns(path: Path) -> tuple[list[str], list[dict[str, msgspec.Raw]]]
         FormatError: The file can't be read.
     """
     container = _detect_container(path)
-    if logs.detect_document(path) is not None:
+    if kinds.detect_document(path) is not None:
         return [], []
     keys, sample = _first_rows(path, container, DEFAULT_MAX_LINE)
-    return ([], []) if kinds.kind_of(keys) or logs.detect_rows(sample) else (keys, sample)
+    return ([], []) if kinds.detect_rows(keys, sample) else (keys, sample)
 
 
 def _first_rows(path: Path, container: FileFormat, max_line: int) -> tuple[list[str], list[dict[str, msgspec.Raw]]]:
     with open_stream(path) as (stream, _):
-        keys, sample = keys_of(map(_fix_nan, _rows(stream, container, path, max_line)), SAMPLE_ROWS, _SAMPLE_BYTES)
+        keys, sample = keys_of(map(_fix_nan, peers.rows(stream, container, path, max_line)), SAMPLE_ROWS, _SAMPLE_BYTES)
     if container in TABLES:
         with open_stream(path) as (stream, _):
             keys = list(dict.fromkeys([*header_of(stream, container, path, max_line), *keys]))
@@ -286,29 +268,16 @@ def _columns_stored_twice(
 def _fixed_fields_plan(
     path: Path, format: str, container: FileFormat, max_line: int, usual: Mapping[str, str]
 ) -> FilePlan:
-    if usual and format in CODE_FORMATS:
+    if usual and kinds.KINDS[format].is_code:
         raise UsageError(
             f"{path} holds code problems, whose source is their benchmark.", f"Leave {opt.source}, {opt.licence} out."
         )
-    return FilePlan(
-        path=path,
-        format=format,
-        container=container,
-        columns={},
-        swapped_types=False,
-        max_line=max_line,
-        usual=dict(usual),
-    )
+    return FilePlan(path=path, format=format, container=container, max_line=max_line, usual=dict(usual))
 
 
 def _detect_container(path: Path) -> FileFormat:
     kind = detect_format(path)
     return (peers.tool_of(path) or kind) if kind == "json" else kind
-
-
-def _rows(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> Iterator[Row]:
-    rows = documents(stream, kind, path, max_line)
-    return peers.items(rows, kind) if kind in peers.TOOLS else rows
 
 
 def _fix_nan(row: Row) -> Row:
@@ -318,7 +287,7 @@ def _fix_nan(row: Row) -> Row:
 
 
 def _rows_of(plan: FilePlan, stream: Stream) -> Iterable[Row]:
-    rows: Iterable[Row] = _rows(stream, plan.container, plan.path, plan.max_line)
+    rows: Iterable[Row] = peers.rows(stream, plan.container, plan.path, plan.max_line)
     if plan.places or plan.has_lists or plan.graders:
         # These read a row before it becomes a record. The search of every row takes time, so a record is tried first.
         rows = map(_fix_nan, rows)
@@ -338,14 +307,31 @@ def read_records(
     function that returns the file's hash.
     """
     with open_stream(plan.path, progress) as (stream, digest):
-        yield _records(plan, stream), digest
+        yield (record for _, record, _ in _records(plan, stream)), digest
 
 
-def _records(plan: FilePlan, stream: Stream) -> Iterator[Record | Refusal]:
-    if plan.code is not None:
-        return _code_records(plan, plan.code, stream)
-    of_questions = plan.format == QUESTIONS or (plan.log is not None and plan.log.questions)
-    return _questions(plan, stream) if of_questions else _items(plan, stream)
+def _records(plan: FilePlan, stream: Stream) -> Iterator[tuple[Row | CodeRecord, Record | Refusal, tuple[Grade, ...]]]:
+    kind, columns = plan.kind, plan.columns
+    questions = plan.format == QUESTIONS if kind is None else kind.holds == "questions"
+    found: Iterable[tuple[Row | CodeRecord, tuple[Grade, ...]]] = ((row, ()) for row in _rows_of(plan, stream))
+    if kind is not None:
+        columns = {field: field for field in (QUESTION_FIELDS if questions else FIELDS)}
+        found = kinds.records(stream, kind, plan.container, plan.path, plan.max_line)
+    build = _builder(plan, columns, questions=questions)
+    for row, grades in found:
+        record = row if isinstance(row, ProblemRecord | SolutionRecord) else _build_row(plan, build, row)
+        yield row, record, grades
+
+
+@contextmanager
+def read_items(plan: FilePlan) -> Iterator[tuple[Iterator[ItemRecord | Refusal], Callable[[], bytes]]]:
+    """Yield the items of a file, as `read_records` reads them.
+
+    Raises:
+        FormatError: The file can't be read in its format.
+    """
+    with read_records(plan) as (records, digest):
+        yield (one for one in records if isinstance(one, ItemRecord | Refusal)), digest
 
 
 def first_task_ids(plan: FilePlan) -> list[str]:
@@ -357,17 +343,6 @@ def first_task_ids(plan: FilePlan) -> list[str]:
     with read_records(plan) as (records, _):
         found = [record.task_id for record in islice(records, SAMPLE_ROWS) if isinstance(record, SolutionRecord)]
     return list(dict.fromkeys(found))
-
-
-@contextmanager
-def read_items(plan: FilePlan) -> Iterator[tuple[Iterator[ItemRecord | Refusal], Callable[[], bytes]]]:
-    """Yield the items of a file, as `read_records` reads them.
-
-    Raises:
-        FormatError: The file can't be read in its format.
-    """
-    with open_stream(plan.path) as (stream, digest):
-        yield _items(plan, stream), digest
 
 
 def items_of_rows(plan: FilePlan, rows: Iterable[Row]) -> Iterator[ItemRecord | Refusal]:
@@ -394,48 +369,16 @@ def read_grades(
     if not plan.is_graded:
         return
     with open_stream(plan.path) as (stream, _):
-        for item, grades in (
-            _items_with_grades(plan, plan.log, stream) if plan.log else _items_with_verdicts(plan, stream, columns)
-        ):
-            if grades and isinstance(item, ItemRecord):
-                yield item, grades
-
-
-def _items(plan: FilePlan, stream: Stream) -> Iterator[ItemRecord | Refusal]:
-    if plan.log is not None:
-        yield from (item for item, _ in _items_with_grades(plan, plan.log, stream))
-        return
-    build = _builder(plan, plan.columns)
-    for row in _rows_of(plan, stream):
-        yield _build_row(plan, build, row)
-
-
-def _questions(plan: FilePlan, stream: Stream) -> Iterator[ItemRecord | Refusal]:
-    build = _builder(plan, {field: field for field in QUESTION_FIELDS} if plan.log else plan.columns, questions=True)
-    of_log = plan.log and logs.items(stream, plan.log, plan.container, plan.path, plan.max_line)
-    for row in (row for row, _ in of_log) if of_log else _rows_of(plan, stream):
-        yield _build_row(plan, build, row)
-
-
-def _items_with_grades(
-    plan: FilePlan, log: LogKind, stream: Stream
-) -> Iterator[tuple[ItemRecord | Refusal, tuple[Grade, ...]]]:
-    build = _builder(plan, {field: field for field in FIELDS})
-    for row, grades in logs.items(stream, log, plan.container, plan.path, plan.max_line):
-        yield _build_row(plan, build, row), grades
-
-
-def _items_with_verdicts(
-    plan: FilePlan, stream: Stream, columns: GraderColumns | None
-) -> Iterator[tuple[ItemRecord | Refusal, tuple[Grade | Refusal, ...]]]:
-    build = _builder(plan, plan.columns)
-    for row in _rows_of(plan, stream):
-        item = _build_row(plan, build, row)
-        if isinstance(row, Refusal) or isinstance(item, Refusal):
-            yield item, ()
-            continue
-        predicted = label_studio.grades_in(row.raw) if plan.container == "label-studio" else ()
-        yield item, (*predicted, *(columns.read(row.line, row.json) if columns else ()))
+        for row, item, grades in _records(plan, stream):
+            if not isinstance(row, SourceDocument) or not isinstance(item, ItemRecord):
+                continue
+            said: tuple[Grade | Refusal, ...] = grades
+            if plan.kind is None and plan.container == "label-studio":
+                said = label_studio.grades_in(row.raw)
+            if columns is not None:
+                said = (*said, *columns.read(row.line, row.json))
+            if said:
+                yield item, said
 
 
 def _builder(plan: FilePlan, columns: Mapping[str, str], *, questions: bool = False) -> _Build:
@@ -463,24 +406,7 @@ def _build_row(plan: FilePlan, build: Callable[[int, bytes, bytes], T | Refusal]
                 row.line, row.raw, RefusedError("missing_field", column, f"{column} {row.faults[column]}")
             )
     record = build(row.line, row.json, row.raw)
-    return _as_truncated(row, record) if row.unterminated and isinstance(record, Refusal) else record
-
-
-def _code_records(plan: FilePlan, code: CodeFormat, stream: Stream) -> Iterator[CodeRecord | Refusal]:
-    read = kinds.reader(code)
-    for row in map(_fix_nan, _rows(stream, plan.container, plan.path, plan.max_line)):
-        if isinstance(row, Refusal):
-            yield row
-            continue
-        for record in read(row):
-            yield _as_truncated(row, record) if row.unterminated and isinstance(record, Refusal) else record
-
-
-def _as_truncated(row: SourceDocument, refused: Refusal) -> Refusal:
-    if refused.code != "bad_json":
-        return refused
-    message = "The file ends in the middle of this line. Fetch it again."
-    return Refusal(line=row.line, code="truncated", message=message, raw=refused.raw)
+    return kinds.as_truncated(row, record) if isinstance(record, Refusal) else record
 
 
 def _type_pairs(sample: list[dict[str, msgspec.Raw]], columns: Mapping[str, str]) -> Iterator[Pair]:

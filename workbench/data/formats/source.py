@@ -22,32 +22,10 @@ from workbench.core.inputs import require_input
 from workbench.data.formats.lines import BLOCK, Stream
 
 FileFormat = Literal["verifybench", "jsonl", "json", "csv", "tsv", "xlsx", "parquet", "label-studio", "argilla"]
-CodeFormat = Literal[
-    "problems",
-    "solutions",
-    "scoring-verifiers",
-    "evalplus",
-    "bigcodebench",
-    "humaneval-x",
-    "humaneval",
-    "mbpp",
-    "code-contests",
-    "codeforces",
-    "synthetic",
-    "apps",
-    "taco",
-    "livecodebench",
-    "evolvecoder",
-    "evolved",
-    "samples",
-]
-"""Formats of rows of code, which can be in files of any plain format."""
-
 QUESTIONS: Final = "questions"
 """Questions without completions, which can be in files of any plain format."""
 
 PLAIN_FORMATS: dict[str, FileFormat] = {name: name for name in get_args(FileFormat)}
-CODE_FORMATS: dict[str, CodeFormat] = {name: name for name in get_args(CodeFormat)}
 
 Progress = Callable[[int], None]
 """Called with the number of bytes read since the last call."""

@@ -70,11 +70,15 @@ def new_file(path: Path, *, force: bool = False) -> Iterator[IO[bytes]]:
 
 def write_lines(path: Path, lines: Iterable[object], *, force: bool = False) -> int:
     """Write JSON lines to a `new_file`; return their number; raises the errors of `new_file`."""
-    written = 0
     with new_file(path, force=force) as file:
-        for line in lines:
-            file.write(msgspec.json.encode(line) + b"\n")
-            written += 1
+        return _write_objects(file, lines)
+
+
+def _write_objects(file: IO[bytes], objects: Iterable[object]) -> int:
+    written = 0
+    for one in objects:
+        file.write(msgspec.json.encode(one) + b"\n")
+        written += 1
     return written
 
 
@@ -173,11 +177,7 @@ def write_csv(file: IO[bytes], columns: Sequence[str], rows: Iterable[Sequence[o
 
 
 def write_rows(file: IO[bytes], columns: Sequence[str], rows: Iterable[Sequence[object]]) -> int:
-    written = 0
-    for row in rows:
-        file.write(msgspec.json.encode(dict(zip(columns, row, strict=True))) + b"\n")
-        written += 1
-    return written
+    return _write_objects(file, (dict(zip(columns, row, strict=True)) for row in rows))
 
 
 _WORDS = {True: "true", False: "false"}

@@ -8,8 +8,8 @@ from pathlib import PurePath
 from typing import Final
 
 from workbench.core.code import ProblemRecord, Record, SolutionRecord
-from workbench.core.item import KEPT_RAW, ItemRecord, QuarantinedRow, QuestionRecord, Refusal, RefusedRow
-from workbench.data.store.item_rows import ItemInserter, Matched
+from workbench.core.item import ItemRecord, QuarantinedRow, QuestionRecord, Refusal, RefusedRow
+from workbench.data.store.item_rows import ItemInserter, Matched, refused_record
 from workbench.data.store.problems import ProblemRows
 
 # -- Questions of a pool as rows: new, already stored, or contradictory.
@@ -89,14 +89,9 @@ class QuestionRows:
 
 def _contradiction_refusal(item: ItemRecord, code: str) -> Refusal:
     where = "is stored with" if code == "conflict" else "is in this file with"
-    return Refusal(
-        line=item.line,
-        code=code,
-        field="question_id",
-        message=f"Question {item.question_key[:80]!r} {where} other content. "
-        "Give the row a different id, or import the file as another data set.",
-        raw=item.raw[:KEPT_RAW],
-    )
+    remedy = "Give the row a different id, or import the file as another data set."
+    message = f"Question {item.question_key[:80]!r} {where} other content. {remedy}"
+    return refused_record(item, code, "question_id", message)
 
 
 class ImportRows:

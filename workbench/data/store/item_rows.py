@@ -7,8 +7,10 @@ from collections.abc import Iterable
 from pathlib import PurePath
 from typing import NamedTuple
 
+from workbench.core.code import Record
 from workbench.core.database.hashes import content_hash
-from workbench.core.item import KEPT_RAW, ItemRecord, Refusal
+from workbench.core.item import ItemRecord, Refusal
+from workbench.data.formats.lines import RefusedError, make_refusal
 from workbench.data.formats.rows import derived_id, is_derived
 from workbench.data.store.licences import Licences
 
@@ -86,10 +88,6 @@ _MAX_EXPLAINED = 100
 _INSERT_QUESTION = "INSERT INTO questions (id, dataset_id, key, source_id, type, subtype, hash) VALUES (?,?,?,?,?,?,?)"
 _INSERT_QUESTION_TEXT = (
     "INSERT INTO question_text (id, text, reference, type_text, subtype_text, extra) VALUES (?, ?, ?, ?, ?, ?)"
-)
-_STORED_QUESTION = (
-    "SELECT qt.text, qt.reference, s.name, q.type, q.subtype FROM questions AS q "
-    "JOIN question_text AS qt ON qt.id = q.id LEFT JOIN sources AS s ON s.id = q.source_id WHERE q.id = ?"
 )
 _INSERT_COMPLETION = (
     "INSERT INTO completions (id, question_id, key, model_id, imported_gold, hash, characters) "
@@ -200,13 +198,8 @@ class ItemInserter:
         message = (
             f"Its source {str(item.source)[:80]!r} has the licence {stands[:80]!r}, not {str(item.licence)[:80]!r}."
         )
-        return Refusal(
-            line=item.line,
-            code="conflict",
-            field="licence",
-            message=f"{message} Correct the row, name another source, or map no column to the licence: licence=",
-            raw=item.raw[:KEPT_RAW],
-        )
+        remedy = "Correct the row, name another source, or map no column to the licence: licence="
+        return refused_record(item, "conflict", "licence", f"{message} {remedy}")
 
     def refusal_of(self, item: ItemRecord, code: str) -> Refusal:
         other = self._find_contradicted(item)
@@ -219,14 +212,11 @@ class ItemInserter:
         differs = f"differs in {' and '.join(fields)} from the row of these ids {where}"
         if not fields:
             differs = f"has other content than the row of these ids {where}"
-        return Refusal(
-            line=item.line,
-            code=code,
-            field=fields[0] if fields else "completion_id",
-            message=f"{item.completion_key[:80]!r} of question {item.question_key[:80]!r} {differs}. "
-            "Fix the row, give it a different id (map completion_id=COLUMN), or import it as another data set.",
-            raw=item.raw[:KEPT_RAW],
+        message = (
+            f"{item.completion_key[:80]!r} of question {item.question_key[:80]!r} {differs}. "
+            "Fix the row, give it a different id (map completion_id=COLUMN), or import it as another data set."
         )
+        return refused_record(item, code, fields[0] if fields else "completion_id", message)
 
     def _text_refusal(self, item: ItemRecord, code: str, fields: tuple[str, ...], where: str) -> Refusal:
         begins = " ".join(item.question.split())[:_MAX_SHOWN]
@@ -236,14 +226,11 @@ class ItemInserter:
         else:
             same, may_differ = "question and reference answer", "type, subtype or source"
         differs = " and ".join(fields) or may_differ
-        return Refusal(
-            line=item.line,
-            code=code,
-            field=fields[0] if fields else None,
-            message=f"{begins!r} has another {differs} than the row of the same {same} {where}. "
-            "Make both rows equal, leave one out, or give the rows different ids (map completion_id=COLUMN).",
-            raw=item.raw[:KEPT_RAW],
+        message = (
+            f"{begins!r} has another {differs} than the row of the same {same} {where}. "
+            "Make both rows equal, leave one out, or give the rows different ids (map completion_id=COLUMN)."
         )
+        return refused_record(item, code, fields[0] if fields else None, message)
 
     def _find_contradicted(self, item: ItemRecord) -> Contradicted | None:
         if self._connection is None or (not self._indexed and self._explained >= _MAX_EXPLAINED):
@@ -304,7 +291,7 @@ class ItemInserter:
     def _has_fewer_fields(self, question_id: int, item: ItemRecord) -> bool:
         if self._connection is None or None not in (item.source, item.type, item.subtype):
             return False
-        row: tuple[str | None, ...] | None = self._connection.execute(_STORED_QUESTION, (question_id,)).fetchone()
+        row: tuple[str | None, ...] | None = self._connection.execute(_QUESTION, (question_id,)).fetchone()
         return (
             row is not None
             and row[:2] == (item.question, item.reference)
@@ -370,6 +357,10 @@ class ItemInserter:
             rows.clear()
         if len(self._questions) > _MAX_CACHED and not self._dry:
             self._questions.clear()
+
+
+def refused_record(record: Record, code: str, field: str | None, message: str) -> Refusal:
+    return make_refusal(record.line, record.raw, RefusedError(code, field, message))
 
 
 def _next_id(connection: sqlite3.Connection | None, table: str) -> int:

@@ -14,10 +14,10 @@ from msgspec import Struct
 from workbench.core.code import CodeRecord, CodeTest, Problem, ProblemRecord, SolutionRecord
 from workbench.core.database.selection import GOLD, VISIBLE, VISIBLE_QUESTION
 from workbench.core.database.values import as_record, integers, now
-from workbench.core.item import KEPT_RAW, ItemRecord, Refusal
+from workbench.core.item import ItemRecord, Refusal
 from workbench.data.records.pass_matrix import ProblemKind, ProblemQuery, ProblemRow, SuiteRun
 from workbench.data.store.datasets import OUT_WITH_ALL
-from workbench.data.store.item_rows import ItemInserter, Matched
+from workbench.data.store.item_rows import ItemInserter, Matched, refused_record
 from workbench.data.store.searching import contains_clause
 
 UNKNOWN_PROBLEM: Final = "unknown_problem"
@@ -135,23 +135,13 @@ class ProblemRows:
 
     def _take_solution(self, record: SolutionRecord) -> Refusal | bool:
         if record.raw is self._refused_row:
-            return Refusal(
-                line=record.line,
-                code="conflict",
-                field="solution_id",
-                message=f"Solution {record.solution_id[:80]!r} is in a row that was rejected. Fix the row.",
-                raw=record.raw[:KEPT_RAW],
-            )
+            message = f"Solution {record.solution_id[:80]!r} is in a row that was rejected. Fix the row."
+            return refused_record(record, "conflict", "solution_id", message)
         question_id = self._problem_ids.get(record.task_id) or self._problem_id(record.task_id)
         if question_id is None:
-            return Refusal(
-                line=record.line,
-                code=UNKNOWN_PROBLEM,
-                field="task_id",
-                message=f"There is no problem {record.task_id[:80]!r} in this data set. "
-                "Import its problems first or in the same call, then this file again.",
-                raw=record.raw[:KEPT_RAW],
-            )
+            remedy = "Import its problems first or in the same call, then this file again."
+            message = f"There is no problem {record.task_id[:80]!r} in this data set. {remedy}"
+            return refused_record(record, UNKNOWN_PROBLEM, "task_id", message)
         item = _completion(record)
         contradiction = self._items.take_completion(question_id, item)
         if contradiction is None:
@@ -264,15 +254,12 @@ def _digest(tests: Sequence[CodeTest]) -> bytes:
 
 def _contradiction_refusal(record: ProblemRecord, code: str, field: str, other: str) -> Refusal:
     where = "is stored with" if code == "conflict" else "stands in this file with"
-    return Refusal(
-        line=record.line,
-        code=code,
-        field=field,
-        message=f"Problem {record.problem.task_id[:80]!r} {where} {other}. "
+    message = (
+        f"Problem {record.problem.task_id[:80]!r} {where} {other}. "
         "Give it another id, import the file as another data set (that one can be renamed or excluded), or give "
-        'corrected tests a separate suite (a field suites: {"name": [tests]}); single wrong tests can be excluded.',
-        raw=record.raw[:KEPT_RAW],
+        'corrected tests a separate suite (a field suites: {"name": [tests]}); single wrong tests can be excluded.'
     )
+    return refused_record(record, code, field, message)
 
 
 # -- Reads problems for a table: first all ids, then pages by id, as `store.browsing` does for items.

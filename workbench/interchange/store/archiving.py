@@ -62,21 +62,6 @@ PARTS: Final[tuple[ArchiveTable, ...]] = (
 """The parts of an archive; reports give the number of rows of each."""
 CALLS: Final = ("requests", "responses", "attempts", "call_batches", "batched_calls", "verdict_calls")
 """Tables with calls to model servers: by far the largest after judge runs."""
-NEVER: Final[dict[str, str]] = {
-    "secrets": "the database's secret never leaves it; an archive draws its own",
-    "admissions": "logins from a browser are secrets",
-    "runner": "which process is at work",
-    "changes": "what copies of the figures are kept by",
-    "task_states": "derived from the label events",
-    "item_states": "derived from the label events",
-    "verdict_cache": "what verifiers in workers find anew",
-    "bundles": "a bundle comes home to the database that made it, and to no other",
-    "bundle_items": "as bundles",
-    "bundle_pass": "what an archive of a bundle holds is not a bundle any more",
-    "event_seals": "as bundle_pass",
-    "generation": "which copy of the database a file is",
-}
-"""Tables that are never archived, with reasons."""
 
 
 def own_columns(connection: sqlite3.Connection, table: str) -> list[str]:

@@ -22,8 +22,9 @@ from workbench.coding.ranking.truth import truth_of
 from workbench.core.code import Execution, Failure, SolutionRecord
 from workbench.core.errors import FormatError, StoreError, UsageError
 from workbench.core.project import Project
-from workbench.data.formats.code import kinds
 from workbench.data.formats.code.row import CodeRow
+from workbench.data.formats.code.sets import read_scoring
+from workbench.data.formats.documents import SourceDocument
 from workbench.runs.store import verdicts
 from workbench.runs.store.verdicts import TestResult
 from workbench.statistics.records.ranking import SelectedLine
@@ -133,7 +134,7 @@ def test_a_set_is_written_with_its_texts_and_rules_and_can_be_selected_from_agai
         "suites": {"base": 1},
     }
     text = path.read_bytes()
-    imported = [one for one in kinds.read_scoring(CodeRow(1, text, text)) if isinstance(one, SolutionRecord)]
+    imported = [one for one in read_scoring(CodeRow(SourceDocument(1, text, text))) if isinstance(one, SolutionRecord)]
     assert [one.solution_id for one in imported if one.ground_truth] == ["c"]
     again = select_from(path, RankingSelectionRules(k=4)).sets
     assert [one.line.selected for one in again] == [["b", "c", "d", "e"]]

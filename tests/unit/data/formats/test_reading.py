@@ -61,6 +61,7 @@ def _row(**changes: object) -> bytes:
         (_row(gold_correct=[]), "wrong_type", "gold_correct"),
         (_row(question="a\0b"), "nul", "question"),
         (_row(completion_id="a\0b"), "nul", "completion_id"),
+        (_row(completion="∞" * (1 << 16) + "\0"), "nul", "completion"),
         (b"\0\0", "nul", None),
         (_row(question_id=""), "missing_field", "question_id"),
         (_row(question="\ud800"), "bad_utf8", None),

@@ -25,7 +25,6 @@ from workbench.data.formats.code.row import (
     nonempty_suites,
     nul_error,
     program_suite,
-    source_of,
     statement_test,
     statement_tests,
     stdio_test,
@@ -183,7 +182,7 @@ class _LiveCodeBenchTest(Struct, gc=False):
     testtype: str
 
 
-def read(row: CodeRow) -> Iterable[ProblemRecord]:
+def read(row: CodeRow) -> Problem:
     """Return the problem in a row. The suite ``base`` has all tests, as in the benchmark, ``public`` only the public
     ones.
 
@@ -196,14 +195,13 @@ def read(row: CodeRow) -> Iterable[ProblemRecord]:
         raise RefusedError("wrong_type", "metadata", "func_name in metadata is not a valid function name.")
     public = _livecodebench_tests("public_test_cases", row.document("public_test_cases"), function)
     private = _livecodebench_tests(_PRIVATE, _private_tests(row), function)
-    problem = Problem(
+    return Problem(
         task_id=row.identifier("question_id"),
         prompt=prompt(row.text("question_content"), row.maybe_text("starter_code")),
         entry_point=function,
         setup=candidate_setup(function) if function else "",
         suites=nonempty_suites(base=(*public, *private), public=public),
     )
-    yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source="code/LiveCodeBench", extra=row.extra())
 
 
 def _private_tests(row: CodeRow) -> Any:
@@ -311,7 +309,7 @@ assert result.wasSuccessful(), result.errors[0][1]
 """
 
 
-def read_bigcodebench(row: CodeRow) -> Iterable[ProblemRecord]:
+def read_bigcodebench(row: CodeRow) -> Problem:
     """Return the problem in a row: each test method is a test of ``base``; all together are ``whole``.
 
     Raises:
@@ -321,7 +319,7 @@ def read_bigcodebench(row: CodeRow) -> Iterable[ProblemRecord]:
     code_prompt = row.maybe_text("code_prompt")
     whole = program_suite(f"{test}\n\n{_RUN_ALL}")
     cases = _unit_tests(test)
-    problem = Problem(
+    return Problem(
         task_id=task_id,
         prompt=prompt,
         canonical=(prompt if code_prompt is None else code_prompt) + row.text("canonical_solution"),
@@ -329,7 +327,6 @@ def read_bigcodebench(row: CodeRow) -> Iterable[ProblemRecord]:
         setup=f"{test}\n\n{_RUN_ONE}" if cases else "",
         suites=nonempty_suites(base=cases or whole, whole=whole),
     )
-    yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source=source_of(task_id), extra=row.extra())
 
 
 def _unit_tests(test: str) -> Tests:

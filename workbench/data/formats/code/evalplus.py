@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
 
-from workbench.core.code import Problem, ProblemRecord
+from workbench.core.code import Problem
 from workbench.core.code_tests.assertion import Sources, is_literal, parsed
 from workbench.core.code_tests.broken import CANDIDATE, binding
 from workbench.data.formats.code import literals
@@ -24,7 +24,6 @@ from workbench.data.formats.code.row import (
     Tests,
     nonempty_suites,
     program_suite,
-    source_of,
     statement_tests,
     tests_from,
 )
@@ -91,7 +90,8 @@ def unroll(before: Sequence[ast.stmt], loop: ast.For, sources: Sources, names: N
     rounds = []
     for number in range(count):
         values = {name: column[number] for name, column in columns.items()}
-        binding = [f"{name} = {_value_source(value, sources)}" for name, value in values.items() if name in wanted]
+        read = ((name, value) for name, value in values.items() if name in wanted)
+        binding = [f"{name} = {one if isinstance(one, int) else sources.of(one)}" for name, one in read]
         rounds.append(Round("\n".join((*shared, *binding, *body)), values, loop.body))
     return rounds
 
@@ -126,10 +126,6 @@ def _loop_values(target: ast.expr, over: ast.expr, lists: dict[str, ast.Assign])
 
 def _has_star(node: ast.List | ast.Tuple) -> bool:
     return any(isinstance(element, ast.Starred) for element in node.elts)
-
-
-def _value_source(value: _Value, sources: Sources) -> str:
-    return str(value) if isinstance(value, int) else sources.of(value)
 
 
 # -- Splitting the test code of benchmarks into separate tests by its syntax tree, without running
@@ -329,7 +325,7 @@ _ORACLES: Final = ("find_zero", "are_equivalent", "sum_div", "surface_Area", "di
 """Functions whose results EvalPlus checks by special rules, not by comparison."""
 
 
-def read(row: CodeRow) -> Iterable[ProblemRecord]:
+def read(row: CodeRow) -> Problem:
     """Return the problem in a row: the suite ``base`` has the original inputs, ``plus`` the inputs that EvalPlus added.
 
     Raises:
@@ -342,7 +338,7 @@ def read(row: CodeRow) -> Iterable[ProblemRecord]:
     if refused is not None:
         raise refused
     base, plus = input_tests(row, task_id, entry_point)
-    problem = Problem(
+    return Problem(
         task_id=task_id,
         prompt=prompt,
         canonical=canonical,
@@ -350,7 +346,6 @@ def read(row: CodeRow) -> Iterable[ProblemRecord]:
         setup=setup(entry_point, canonical),
         suites=nonempty_suites(base=base, plus=plus),
     )
-    yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source=source_of(task_id), extra=row.extra())
 
 
 def unsupported(entry_point: str) -> RefusedError | None:
@@ -402,7 +397,7 @@ _EXTENDED: Final = re.compile(r"^    inputs = \[", re.MULTILINE)
 """How the check function of HumanEval+ begins, which lists all original and added inputs."""
 
 
-def read_humaneval(row: CodeRow) -> Iterable[ProblemRecord]:
+def read_humaneval(row: CodeRow) -> Problem:
     """Return the problem in a row: the suite ``base`` has its checks; for HumanEval+, ``plus`` has base and added
     checks.
 
@@ -416,7 +411,7 @@ def read_humaneval(row: CodeRow) -> Iterable[ProblemRecord]:
     tests = split.tests or whole
     extended = _EXTENDED.search(test) is not None
     suites = nonempty_suites(plus=tests, plus_whole=whole) if extended else nonempty_suites(base=tests, whole=whole)
-    problem = Problem(
+    return Problem(
         task_id=task_id,
         prompt=prompt,
         canonical=prompt + row.text("canonical_solution"),
@@ -424,7 +419,6 @@ def read_humaneval(row: CodeRow) -> Iterable[ProblemRecord]:
         setup=split.setup,
         suites=suites,
     )
-    yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source=source_of(task_id), extra=row.extra())
 
 
 # -- MBPP, its sanitized part, and MBPP+ in their format: assertions as texts, and for MBPP+ a loop over inputs.
@@ -433,7 +427,7 @@ def read_humaneval(row: CodeRow) -> Iterable[ProblemRecord]:
 SOURCE = "code/MBPP"
 
 
-def read_mbpp(row: CodeRow) -> Iterable[ProblemRecord]:
+def read_mbpp(row: CodeRow) -> Problem:
     """Return the problem in a row.
 
     Raises:
@@ -445,7 +439,7 @@ def read_mbpp(row: CodeRow) -> Iterable[ProblemRecord]:
     split = split_module(plus, entry_point) if plus is not None else SplitSource()
     before = [row.maybe_text("test_setup_code") or "", *row.texts("test_imports")]
     whole = _join_nonempty([*before, *(test.source for test in base)])
-    problem = Problem(
+    return Problem(
         task_id=row.identifier("task_id"),
         prompt=row.text("prompt", "text"),
         canonical=code,
@@ -455,7 +449,6 @@ def read_mbpp(row: CodeRow) -> Iterable[ProblemRecord]:
             base=base, plus=split.tests, challenge=tests_from(row, "challenge_test_list"), whole=program_suite(whole)
         ),
     )
-    yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source=SOURCE, extra=row.extra())
 
 
 def _join_nonempty(parts: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from workbench.core.code import CodeTest, TestLine
 from workbench.core.code_tests.assertion import form_of
+from workbench.data.formats.documents import SourceDocument, without_nan
 from workbench.data.formats.lines import (
     RefusedError,
     bad_utf8_error,
@@ -29,18 +30,13 @@ _tokens = msgspec.json.Decoder(dict[str, msgspec.Raw])
 class CodeRow:
     """A row's cells.
 
-    Args:
-        line: Line number, for messages.
-        document: The row as one JSON object.
-        raw: The row as in the file, for quarantine.
-
     Raises:
         RefusedError: The row is not a JSON object.
     """
 
-    def __init__(self, line: int, document: bytes, raw: bytes) -> None:
-        self.line = line
-        self.raw = raw
+    def __init__(self, row: SourceDocument) -> None:
+        self.line, self.raw = row.line, row.raw
+        document = without_nan(row.json)
         try:
             self.cells: Mapping[str, msgspec.Raw] = _tokens.decode(document)
         except (msgspec.MsgspecError, ValueError, RecursionError):

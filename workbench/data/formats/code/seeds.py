@@ -83,7 +83,7 @@ def _time_limit(row: CodeRow) -> float | None:
 # -- Codeforces by Open-R1: the statement in parts; no solutions.
 
 
-def codeforces(row: CodeRow) -> Iterable[ProblemRecord]:
+def codeforces(row: CodeRow) -> Problem:
     """Return the problem in a row; it has no tests if they need a checker, an interactor or files.
 
     Raises:
@@ -93,13 +93,12 @@ def codeforces(row: CodeRow) -> Iterable[ProblemRecord]:
         (row.maybe_text(key) or "").strip() for key in ("generated_checker", "interaction_format")
     )
     examples, official = _official_tests(row, "examples"), _official_tests(row, "official_tests")
-    problem = Problem(
+    return Problem(
         task_id=f"Codeforces/{row.identifier('id')}",
         prompt=_statement(row, examples),
         seconds=row.seconds("time_limit"),
         suites=nonempty_suites(base=official or examples, public=examples) if by_text else {},
     )
-    yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source="code/Codeforces", extra=row.extra())
 
 
 def _official_tests(row: CodeRow, key: str) -> Tests:
@@ -127,7 +126,7 @@ _FENCED: Final = re.compile(r"\A```(?:python)?[ \t]*\n(.*?)\n?```\s*\Z", re.DOTA
 _MAX_BYTES: Final = 64 << 20
 
 
-def synthetic(row: CodeRow) -> Iterable[ProblemRecord]:
+def synthetic(row: CodeRow) -> Problem:
     """Return the problem in a row; a problem that is not code is rejected.
 
     Raises:
@@ -140,7 +139,7 @@ def synthetic(row: CodeRow) -> Iterable[ProblemRecord]:
     solution = row.maybe_text("gold_standard_solution") or ""
     fenced = _FENCED.match(solution.strip())
     language = info.get("language")
-    problem = Problem(
+    return Problem(
         task_id=f"SYNTHETIC/{name}",
         prompt=prompt,
         canonical=fenced[1] if fenced else solution,
@@ -149,7 +148,6 @@ def synthetic(row: CodeRow) -> Iterable[ProblemRecord]:
         language=language.strip().lower() if isinstance(language, str) and language.strip() else "python",
         suites=nonempty_suites(base=tests),
     )
-    yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source="code/SYNTHETIC", extra=row.extra())
 
 
 def _verification_info(row: CodeRow) -> dict[str, Any]:

@@ -26,9 +26,9 @@ from workbench.core.verdict import OutcomeWord
 from workbench.data.formats.documents import Row, SourceDocument, read_all
 from workbench.data.formats.lines import RefusedError, Stream, explain_document, make_refusal
 from workbench.data.formats.logs.logged import (
+    Format,
     Grade,
     Logged,
-    LogKind,
     constant_reader,
     graded,
     number_of,
@@ -537,7 +537,7 @@ def _no_completion_message(error: str | None) -> str:
     return f"There is no completion: the sample failed. {error}" if error else "There is no completion."
 
 
-KIND: Final = LogKind(
+KIND: Final = Format(
     name="inspect",
     begin=constant_reader(completions),
     rows=rows,

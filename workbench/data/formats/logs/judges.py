@@ -16,9 +16,9 @@ from workbench.core.verdict import OutcomeWord
 from workbench.data.formats.documents import Row, documents, json_rows
 from workbench.data.formats.lines import RefusedError, Stream
 from workbench.data.formats.logs.logged import (
+    Format,
     Grade,
     Logged,
-    LogKind,
     Read,
     answer_text,
     constant_reader,
@@ -94,7 +94,7 @@ def _judged_letter(reply: str) -> str | None:
     return letter[1] if letter else None
 
 
-KIND: Final = LogKind(
+KIND: Final = Format(
     name="compassverifier", keys=({"question", "gold_answer", "llm_response"},), begin=constant_reader(_read)
 )
 
@@ -163,7 +163,7 @@ def _verdict_word(value: object) -> bool | None:
     return _WORDS.get(in_words(value) or "")
 
 
-XVERIFY_KIND: Final = LogKind(
+XVERIFY_KIND: Final = Format(
     name="xverify",
     keys=({"question", "llm_output", "correct_answer"},),
     begin=constant_reader(_read_xverify),
@@ -288,6 +288,6 @@ def _file_stem(path: Path) -> str:
     return name.removesuffix("_outputs") or path.name
 
 
-REWARDBENCH_KIND: Final = LogKind(
+REWARDBENCH_KIND: Final = Format(
     name="rewardbench", keys=({"chosen", "rejected"}, {"prompt", "text_chosen", "text_rejected"}), begin=begin
 )

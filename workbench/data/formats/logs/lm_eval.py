@@ -17,7 +17,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from workbench.data.formats.lines import RefusedError
-from workbench.data.formats.logs.logged import Grade, Logged, LogKind, Read, graded, sample_id, verifier_name
+from workbench.data.formats.logs.logged import Format, Grade, Logged, Read, graded, sample_id, verifier_name
 from workbench.data.formats.logs.prompts import join_alternatives, question_in, question_of, targets_of, text_of
 
 # -- Options of a multiple-choice task in lm-eval's samples: the one that a metric treats as the model's answer.
@@ -388,4 +388,4 @@ def _requests(value: object) -> list[list[Any]]:
     return [one for one in each if isinstance(one, list)]
 
 
-KIND: Final = LogKind(name="lm-eval", keys=(_ALWAYS,), begin=begin, dataset_of=dataset_of)
+KIND: Final = Format(name="lm-eval", keys=(_ALWAYS,), begin=begin, dataset_of=dataset_of)

@@ -6,17 +6,17 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 from msgspec import Struct
 
 from workbench.core.selection import is_usable_number
 from workbench.core.verdict import OutcomeWord
-from workbench.data.formats.documents import Row, documents
+from workbench.data.formats.documents import Row, SourceDocument
 from workbench.data.formats.fields import FIELDS
 from workbench.data.formats.lines import RefusedError, Stream
-from workbench.data.formats.logs.prompts import targets_of
+from workbench.data.formats.logs.prompts import plain_object, targets_of
 from workbench.data.formats.source import FileFormat
 
 _MAX_NAME: Final = 100
@@ -109,11 +109,13 @@ def number_of(value: object) -> float | None:
     return number if is_usable_number(number) else None
 
 
-# -- The description of a kind of log: how its files are detected and read.
+# -- The description of a format with fixed fields: how its files are detected and read.
 
 
-Read = Callable[[Mapping[str, Any]], Iterable[Logged]]
-"""Returns the completions of a row, which is a plain JSON object; raises RefusedError if none is valid."""
+Read = Callable[[Any], Iterable[Any]]
+"""Returns the completions of a parsed row (`Logged`), or the records of code in it; raises RefusedError if a part is
+invalid.
+"""
 Begin = Callable[[Path], Read]
 """Returns a `Read` for one file; it may look for other files next to it."""
 Rows = Callable[[Stream, FileFormat, Path, int], Iterator[Row]]
@@ -124,31 +126,44 @@ def constant_reader(read: Read) -> Begin:
     return lambda _path: read
 
 
-class LogKind(Struct, frozen=True, kw_only=True):
-    """One kind of log.
+def _parse_object(row: SourceDocument) -> dict[str, Any]:
+    return plain_object(row.json)
+
+
+class Format(Struct, frozen=True, kw_only=True):
+    """A format with fixed fields: one kind of log, or of files of code.
 
     Attributes:
         name: Its name in ``import --format``.
-        keys: The keys of a file's first row, or of objects in it (``spec.eval_name``); one of these sets is there.
+        keys: The keys of a file's rows, or of objects in the first one (``spec.eval_name``); one of these sets is
+            there.
+        without: Keys that its rows don't have.
         begin: Returns a reader for the rows of one file.
         rows: Yields the rows of a file; by default the file lists them.
-        begins: Returns whether a file that begins with these bytes is a single document of this kind.
+        parse: Returns a row as `begin`'s reader takes it: a plain object.
+        begins: Returns whether a file that begins with these bytes is a single document of this format.
         dataset_of: Returns the data set that a file names; None if it names none. Raises FormatError.
-        questions: Whether its rows are questions without completions.
+        holds: What its rows are. Problems may be followed by solutions in the same row.
         later: Codes of rejections that may be resolved by adding a file next to the imported one.
     """
 
     name: str
     keys: tuple[Set[str], ...] = ()
+    without: Set[str] = frozenset()
     begin: Begin
-    rows: Rows = documents
+    rows: Rows | None = None
+    parse: Callable[[SourceDocument], Any] = _parse_object
     begins: Callable[[bytes], bool] = lambda _head: False
     dataset_of: Callable[[Path], str | None] = lambda _path: None
-    questions: bool = False
+    holds: Literal["items", "questions", "problems", "solutions"] = "items"
     later: frozenset[str] = frozenset()
 
+    @property
+    def is_code(self) -> bool:
+        return self.holds in ("problems", "solutions")
+
     def recognises(self, row: Mapping[str, Any]) -> bool:
-        return any(all(_has_key(row, key) for key in keys) for keys in self.keys)
+        return self.without.isdisjoint(row) and any(all(_has_key(row, key) for key in keys) for keys in self.keys)
 
 
 def _has_key(row: object, key: str) -> bool:

@@ -20,9 +20,9 @@ from workbench.data.formats.documents import Row, SourceDocument, documents
 from workbench.data.formats.fields import FIELDS
 from workbench.data.formats.lines import DEFAULT_MAX_LINE, RefusedError, Stream
 from workbench.data.formats.logs.logged import (
+    Format,
     Grade,
     Logged,
-    LogKind,
     Read,
     answer_text,
     constant_reader,
@@ -194,7 +194,7 @@ def _choice_text(choice: Mapping[str, Any]) -> str:
     return text
 
 
-KIND: Final = LogKind(
+KIND: Final = Format(
     name="openai-batch", keys=({"custom_id", "response", "error"}, _REQUEST), begin=begin, later=frozenset({_UNASKED})
 )
 
@@ -349,7 +349,7 @@ def _spec_of(line: bytes) -> msgspec.Raw | None:
         return None
 
 
-OPENAI_EVALS_KIND: Final = LogKind(
+OPENAI_EVALS_KIND: Final = Format(
     name="openai-evals",
     keys=({"spec.eval_name", "spec.completion_fns"}, {"run_id", "event_id", "sample_id", "type", "data"}),
     begin=constant_reader(_read_sampled),

@@ -16,9 +16,9 @@ from msgspec.structs import replace
 
 from workbench.data.formats.fields import FIELDS
 from workbench.data.formats.logs.logged import (
+    Format,
     Grade,
     Logged,
-    LogKind,
     Read,
     answer_text,
     constant_reader,
@@ -93,7 +93,7 @@ def begin(_path: Path) -> Read:
     return read
 
 
-KIND: Final = LogKind(
+KIND: Final = Format(
     name="trl-completions",
     keys=tuple({"step", "prompt", "completion", one} for one in ("advantage", "reward")),
     begin=begin,
@@ -166,13 +166,13 @@ def _responses(row: Mapping[str, Any]) -> list[str]:
     return responses
 
 
-ROLLOUTS: Final = LogKind(
+ROLLOUTS: Final = Format(
     name="verl-rollouts", keys=({"input", "output", "score", "step"},), begin=begin_rollouts, dataset_of=verl_dataset
 )
-RESPONSES: Final = LogKind(name="verl-responses", keys=({*_DATASET_KEYS, "responses"},), begin=begin_responses)
-DATASET: Final = LogKind(
+RESPONSES: Final = Format(name="verl-responses", keys=({*_DATASET_KEYS, "responses"},), begin=begin_responses)
+DATASET: Final = Format(
     name="verl-dataset",
     keys=(_DATASET_KEYS,),
     begin=constant_reader(lambda row: [Logged(item=_question(row))]),
-    questions=True,
+    holds="questions",
 )

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 from tests.documents import ROOT
-from workbench.core.code import CodeRecord, ProblemRecord
+from workbench.core.code import CodeRecord, ProblemRecord, SolutionRecord
 from workbench.core.item import Refusal
-from workbench.data.formats.code import kinds
-from workbench.data.formats.documents import SourceDocument
-from workbench.data.formats.source import CODE_FORMATS
+from workbench.data.formats import kinds
+from workbench.data.formats.lines import DEFAULT_MAX_LINE
 
 DOCUMENT = (ROOT / "docs" / "code-formats.md").read_text(encoding="utf-8")
 SECTION = re.compile(r"^## (\S+)\n(?:(?!^## ).)*?```json\n(.*?)\n```", re.DOTALL | re.MULTILINE)
@@ -22,9 +23,12 @@ EXAMPLES: dict[str, dict[str, Any]] = {
 
 
 def read(name: str, *rows: dict[str, Any]) -> list[CodeRecord | Refusal]:
-    reader = kinds.reader(CODE_FORMATS[name])
-    raws = [json.dumps(row).encode() for row in rows]
-    return [record for line, raw in enumerate(raws, 1) for record in reader(SourceDocument(line, raw, raw))]
+    return read_lines(name, b"".join(json.dumps(row).encode() + b"\n" for row in rows))
+
+
+def read_lines(name: str, lines: bytes) -> list[CodeRecord | Refusal]:
+    found = kinds.records(BytesIO(lines), kinds.KINDS[name], "jsonl", Path("rows.jsonl"), DEFAULT_MAX_LINE)
+    return [record for record, _ in found if isinstance(record, ProblemRecord | SolutionRecord | Refusal)]
 
 
 def problem(name: str, **changed: Any) -> ProblemRecord:

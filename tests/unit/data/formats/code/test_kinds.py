@@ -12,22 +12,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.data.formats.code.documented_rows import EXAMPLES, problem, read, refused, suites
+from tests.unit.data.formats.code.documented_rows import EXAMPLES, problem, read, read_lines, refused, suites
 from workbench.core.code import CodeTest, ProblemRecord, SolutionRecord
 from workbench.core.errors import FormatError, UsageError
 from workbench.core.item import Refusal
-from workbench.data.formats.code import kinds
-from workbench.data.formats.documents import SourceDocument
+from workbench.data.formats.kinds import KINDS
 from workbench.data.formats.reading import plan_file, read_records
-from workbench.data.formats.source import CODE_FORMATS
 
 
-@pytest.mark.parametrize("name", CODE_FORMATS)
+@pytest.mark.parametrize("name", [name for name, kind in KINDS.items() if kind.is_code])
 def test_the_documented_row_is_told_by_its_keys_and_can_be_read(name: str, tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
     file.write_text(json.dumps(EXAMPLES[name]) + "\n")
     plan = plan_file(file)
-    assert plan.format == plan.code == name
+    assert plan.format == name
     with read_records(plan) as (records, _):
         found = list(records)
     assert found
@@ -49,8 +47,8 @@ def test_a_file_can_be_read_as_items_instead(tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
     file.write_text(json.dumps(EXAMPLES["humaneval"]) + "\n")
     maps = {"reference": "canonical_solution", "completion": "test"}
-    assert plan_file(file, format="jsonl", columns=maps).code is None
-    assert plan_file(file, columns=maps).code is None
+    assert plan_file(file, format="jsonl", columns=maps).kind is None
+    assert plan_file(file, columns=maps).kind is None
     with pytest.raises(FormatError):
         plan_file(file, format="jsonl")
     with pytest.raises(UsageError, match="--map can't be combined with"):
@@ -268,7 +266,7 @@ def test_rows_that_can_not_be_taken_name_the_field(name: str, changed: dict[str,
     ids=["half", "bytes", "deep", "list", "cut"],
 )
 def test_lines_that_are_no_rows(raw: bytes, code: str) -> None:
-    (found,) = kinds.reader("problems")(SourceDocument(3, raw, raw))
+    (found,) = read_lines("problems", b"\n\n" + raw + b"\n")
     assert isinstance(found, Refusal)
     assert (found.line, found.code) == (3, code)
 
@@ -291,7 +289,7 @@ _VALUES = st.recursive(
 @given(st.sampled_from(sorted(EXAMPLES)), st.dictionaries(st.sampled_from(_KEYS), _VALUES, max_size=4))
 def test_any_row_is_read_or_refused(name: str, changed: dict[str, Any]) -> None:
     row = msgspec.json.encode({**EXAMPLES[name], **changed})
-    found = list(kinds.reader(CODE_FORMATS[name])(SourceDocument(1, row, row)))
+    found = read_lines(name, row)
     assert found
     for record in found:
         if isinstance(record, ProblemRecord):

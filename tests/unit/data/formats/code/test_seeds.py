@@ -17,12 +17,12 @@ from tests.unit.data.formats.code.documented_rows import EXAMPLES, problem, read
 from workbench.coding import problems as coding_problems
 from workbench.core.code import SolutionRecord
 from workbench.core.project import opened_project
-from workbench.data.formats.code.kinds import kind_of
+from workbench.data.formats.kinds import detect_rows
 
 
 @pytest.mark.parametrize("name", ["code-contests", "codeforces", "synthetic", "evolved", "apps", "taco"])
 def test_a_released_row_is_known_by_its_keys(name: str) -> None:
-    assert kind_of(EXAMPLES[name].keys()) == name
+    assert detect_rows(EXAMPLES[name].keys(), []) == name
 
 
 def test_code_contests_takes_python_3_and_what_was_wrong() -> None:

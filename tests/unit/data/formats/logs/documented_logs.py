@@ -9,9 +9,9 @@ from typing import Any
 
 from tests.documents import ROOT
 from workbench.core.item import Refusal
+from workbench.data.formats import kinds
 from workbench.data.formats.documents import SourceDocument
 from workbench.data.formats.lines import DEFAULT_MAX_LINE
-from workbench.data.formats.logs import kinds
 from workbench.data.formats.logs.logged import Grade
 from workbench.data.formats.source import detect_format, open_stream
 
@@ -28,8 +28,9 @@ def read(name: str, path: Path) -> list[Found]:
     """What a file of some format holds."""
     container = detect_format(path)
     with open_stream(path) as (stream, _):
-        rows = list(kinds.items(stream, kinds.KINDS[name], container, path, DEFAULT_MAX_LINE))
-    return [(json.loads(row.json), grades) if isinstance(row, SourceDocument) else row for row, grades in rows]
+        rows = list(kinds.records(stream, kinds.KINDS[name], container, path, DEFAULT_MAX_LINE))
+    found = [(json.loads(row.json), grades) if isinstance(row, SourceDocument) else row for row, grades in rows]
+    return [one for one in found if isinstance(one, tuple | Refusal)]
 
 
 def read_rows(name: str, folder: Path, *rows: dict[str, Any], file: str = "rows.jsonl") -> list[Found]:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.unit.data.formats.logs.documented_logs import FILES, changed, item, read, read_rows, refused, said
 from workbench.core.item import QuestionRecord, Refusal
-from workbench.data.formats.logs import kinds
+from workbench.data.formats import kinds
 from workbench.data.formats.reading import plan_file, read_records
 
 TRL = "trl-completions"

@@ -1,18 +1,16 @@
-"""Detects the kind of a code file by its keys, and reads its rows."""
+"""Reads workbench's own files of code, samples of solutions, EvolveCoder, Scoring Verifiers and HumanEval-X."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Set
+from collections.abc import Callable, Collection, Iterable
+from pathlib import Path
 from typing import Any, Final, get_args
 
-from msgspec import Struct
-
 from workbench.core.code import CodeRecord, Problem, ProblemRecord, SolutionForm, SolutionRecord, TestLine, Writer
-from workbench.core.item import Refusal
-from workbench.data.formats.code import contests, evalplus, seeds
+from workbench.data.formats.code import evalplus
 from workbench.data.formats.code.row import (
     WANTED,
     CodeRow,
@@ -24,10 +22,7 @@ from workbench.data.formats.code.row import (
     source_of,
     tests_from,
 )
-from workbench.data.formats.documents import SourceDocument
-from workbench.data.formats.fields import FIELDS
-from workbench.data.formats.lines import RefusedError, make_refusal
-from workbench.data.formats.source import CodeFormat
+from workbench.data.formats.lines import RefusedError
 
 # -- workbench's own files of problems and of solutions (``schemas/code-problem-line`` and ``code-solution-line``).
 
@@ -115,10 +110,10 @@ def _more_suites(row: CodeRow, of_ours: Collection[str] = ()) -> dict[str, Tests
 # -- Samples in the format of HumanEval's and EvalPlus' commands: a task and a model's completion of it, in order.
 
 
-_SAMPLE_FORMS: dict[str, SolutionForm] = {"solution": "program", "completion": "continuation", "response": "reply"}
+SAMPLE_FORMS: dict[str, SolutionForm] = {"solution": "program", "completion": "continuation", "response": "reply"}
 
 
-def numbering_reader() -> Callable[[CodeRow], Iterable[SolutionRecord]]:
+def begin_samples(_path: Path) -> Callable[[CodeRow], Iterable[SolutionRecord]]:
     """Return a reader for the rows of one file; samples without an id are numbered from 0 within their task."""
     seen: Counter[str] = Counter()
 
@@ -144,29 +139,25 @@ def numbering_reader() -> Callable[[CodeRow], Iterable[SolutionRecord]]:
 
 
 def _solution_text(row: CodeRow) -> tuple[str, SolutionForm]:
-    for key, form in _SAMPLE_FORMS.items():
+    for key, form in SAMPLE_FORMS.items():
         text = row.maybe_text(key)
         if text is not None:
             return text, form
-    raise missing_field_error(*_SAMPLE_FORMS)
+    raise missing_field_error(*SAMPLE_FORMS)
 
 
 # -- EvolveCoder-22K as released: an id, a question and evolved assertions; there is no reference solution.
 
 
-SOURCE = "code/EvolveCoder"
-
-
-def read(row: CodeRow) -> Iterable[ProblemRecord]:
+def read(row: CodeRow) -> Problem:
     """Return the problem in a row.
 
     Raises:
         RefusedError: A field is missing or of another type.
     """
-    problem = Problem(
+    return Problem(
         task_id=row.identifier("id"), prompt=row.text("question"), suites=nonempty_suites(base=tests_from(row, "tests"))
     )
-    yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source=SOURCE, extra=row.extra())
 
 
 # -- Scoring Verifiers' released sets (HE-R, HE-R+, MBPP-R, MBPP-R+): problems with ranked solutions.
@@ -283,7 +274,7 @@ console.assert = function (holds, ...said) { if (!holds) { throw new Error(said.
 """Makes a failed console.assert raise instead of only printing a line."""
 
 
-def read_humaneval_x(row: CodeRow) -> Iterable[ProblemRecord]:
+def read_humaneval_x(row: CodeRow) -> Problem:
     """Return the problem in a row: the suite ``base`` has its test program, ``public`` that of the prompt's examples.
 
     Raises:
@@ -296,7 +287,7 @@ def read_humaneval_x(row: CodeRow) -> Iterable[ProblemRecord]:
         raise RefusedError("wrong_type", "task_id", message)
     prompt, declaration = row.text("prompt"), row.text("declaration")
     before = prompt if language == "python" else declaration
-    problem = Problem(
+    return Problem(
         task_id=task_id,
         prompt=prompt,
         canonical=before + row.text("canonical_solution"),
@@ -307,7 +298,6 @@ def read_humaneval_x(row: CodeRow) -> Iterable[ProblemRecord]:
             public=program_suite(_with_strict_asserts(row.maybe_text("example_test") or "", language)),
         ),
     )
-    yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source="code/HumanEval-X", extra=row.extra())
 
 
 def _with_strict_asserts(source: str, language: str) -> str:
@@ -318,83 +308,3 @@ def _function_name(declaration: str, language: str) -> str | None:
     pattern = _FUNCTION.get(language)
     found = pattern.findall(declaration) if pattern is not None else _CALLED.findall(declaration)
     return found[-1] if found else None
-
-
-# -- The table of kinds.
-
-
-Read = Callable[[CodeRow], Iterable[CodeRecord]]
-"""Returns the records of a row; a problem precedes its solutions."""
-
-
-class _FileKind(Struct, frozen=True):
-    """One kind of file.
-
-    Attributes:
-        keys: Keys that its rows have.
-        read: Returns the records of a row; None for samples, which are numbered within their file.
-        one_of: Keys of which its rows have at least one.
-        none_of: Keys that its rows don't have.
-        problems: Whether its rows are problems (some with solutions), not only solutions.
-    """
-
-    keys: Set[str]
-    read: Read | None
-    one_of: Collection[str] = ()
-    none_of: Collection[str] = ()
-    problems: bool = True
-
-
-_KINDS: Final[dict[CodeFormat, _FileKind]] = {
-    "scoring-verifiers": _FileKind({"task_id", _KEY}, read_scoring),
-    "evolved": _FileKind({"task_id", "question", "tests", "origins", "reward_model"}, seeds.evolved),
-    "problems": _FileKind({"task_id", "prompt"}, problems, one_of={"tests", "plus_tests", "suites"}),
-    "solutions": _FileKind({"task_id", "solution_id", "code"}, solutions, problems=False),
-    "evalplus": _FileKind(
-        {"task_id", "prompt", "entry_point", "canonical_solution", "base_input", "plus_input"}, evalplus.read
-    ),
-    "bigcodebench": _FileKind(
-        {"task_id", "complete_prompt", "canonical_solution", "test", "entry_point"}, contests.read_bigcodebench
-    ),
-    "humaneval-x": _FileKind({"task_id", "prompt", "declaration", "canonical_solution", "test"}, read_humaneval_x),
-    "humaneval": _FileKind({"task_id", "prompt", "entry_point", "canonical_solution", "test"}, evalplus.read_humaneval),
-    "mbpp": _FileKind({"task_id", "code", "test_list"}, evalplus.read_mbpp, one_of={"text", "prompt"}),
-    "code-contests": _FileKind({"name", "description", "public_tests", "solutions"}, seeds.code_contests),
-    "codeforces": _FileKind({"id", "description", "input_format", "output_format", "official_tests"}, seeds.codeforces),
-    "synthetic": _FileKind({"prompt", "verification_info"}, seeds.synthetic),
-    "apps": _FileKind({"problem_id", "question", "solutions", "input_output"}, contests.apps),
-    "taco": _FileKind({"question", "solutions", "input_output"}, contests.taco),
-    "livecodebench": _FileKind({"question_content", "question_id", "public_test_cases"}, contests.read),
-    "evolvecoder": _FileKind({"id", "question", "tests"}, read),
-    "samples": _FileKind({"task_id"}, None, one_of=_SAMPLE_FORMS, none_of=FIELDS["reference"], problems=False),
-}
-"""Kinds of code files by format, in the order in which they are tried: a kind whose keys are a subset of another's
-comes after it.
-"""
-
-
-def holds_problems(format: CodeFormat) -> bool:
-    return _KINDS[format].problems
-
-
-def kind_of(keys: Collection[str]) -> CodeFormat | None:
-    there = set(keys)
-    for name, kind in _KINDS.items():
-        has_none = kind.one_of and there.isdisjoint(kind.one_of)
-        if kind.keys <= there and there.isdisjoint(kind.none_of) and not has_none:
-            return name
-    return None
-
-
-def reader(format: CodeFormat) -> Callable[[SourceDocument], Iterator[CodeRecord | Refusal]]:
-    read = _KINDS[format].read or numbering_reader()
-
-    def records(document: SourceDocument) -> Iterator[CodeRecord | Refusal]:
-        try:
-            found = list(read(CodeRow(document.line, document.json, document.raw)))
-        except RefusedError as error:
-            yield make_refusal(document.line, document.raw, error)
-        else:
-            yield from found
-
-    return records

@@ -17,9 +17,7 @@ from workbench.data.alike import (
     ROWS,
     Alike,
     Duplicate,
-    MatrixSimilarities,
     Similarities,
-    VectorSimilarities,
     find_dropped,
     find_similar,
     random_generator,
@@ -117,9 +115,7 @@ def read_cosines(path: Path) -> ProblemCosines:
         RemainingProblem(task_id=task_id, dataset="", source=source or _NO_SOURCE)
         for task_id, source in zip(found.task_ids, found.sources, strict=True)
     )
-    similarities: Similarities = (
-        MatrixSimilarities(found.numbers) if found.is_matrix else VectorSimilarities(found.numbers)
-    )
+    similarities = Similarities(found.numbers, is_matrix=found.is_matrix)
     return ProblemCosines(problems=problems, similarities=similarities, similarity=path.name)
 
 
@@ -251,7 +247,7 @@ def _texts(project: Project) -> tuple[tuple[RemainingProblem, ...], list[str]]:
 
 def _problem_cosines(problems: tuple[RemainingProblem, ...], vectors: FloatArray, model: str) -> ProblemCosines:
     try:
-        similarities = VectorSimilarities(vectors)
+        similarities = Similarities(vectors)
     except ValueError as error:
         raise UsageError(f"{model}: {error}.", "Check that it is an embedding model.") from error
     return ProblemCosines(problems=problems, similarities=similarities, similarity=model)

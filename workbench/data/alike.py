@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from heapq import nsmallest
 from random import Random
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from msgspec import Struct
 
@@ -23,49 +23,33 @@ ROWS: Final = 1024
 """Number of texts whose similarities with all others are in memory at once."""
 
 
-class Similarities(Protocol):
-    """Cosine similarities of texts with each other."""
-
-    def __len__(self) -> int: ...
-
-    def rows(self, places: IntArray, of: IntArray) -> FloatArray: ...
-
-
-class VectorSimilarities:
-    """Cosine similarities of embeddings, computed when they are read.
+class Similarities:
+    """Cosine similarities of texts with each other; those of embeddings are computed when they are read.
 
     Args:
-        vectors: One embedding for each text, not of length 0.
+        numbers: One embedding for each text, not of length 0; or the matrix of the similarities.
 
     Raises:
         ValueError: An embedding is 0 or not finite.
     """
 
-    def __init__(self, vectors: FloatArray) -> None:
+    def __init__(self, numbers: FloatArray, *, is_matrix: bool = False) -> None:
         import numpy as np
 
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        if not np.all(np.isfinite(lengths)) or not np.all(lengths > 0):
-            raise ValueError(f"vector {int(np.argmax(~(np.isfinite(lengths) & (lengths > 0)))) + 1} has no direction")
-        self._unit = vectors / lengths
+        self._numbers, self._is_matrix = numbers, is_matrix
+        if not is_matrix:
+            lengths = np.linalg.norm(numbers, axis=1, keepdims=True)
+            if not np.all(np.isfinite(lengths)) or not np.all(lengths > 0):
+                place = int(np.argmax(~(np.isfinite(lengths) & (lengths > 0)))) + 1
+                raise ValueError(f"vector {place} has no direction")
+            self._numbers = numbers / lengths
 
     def __len__(self) -> int:
-        return len(self._unit)
+        return len(self._numbers)
 
     def rows(self, places: IntArray, of: IntArray) -> FloatArray:
-        found: FloatArray = self._unit[places] @ self._unit[of].T
-        return found
-
-
-class MatrixSimilarities:
-    def __init__(self, matrix: FloatArray) -> None:
-        self._matrix = matrix
-
-    def __len__(self) -> int:
-        return len(self._matrix)
-
-    def rows(self, places: IntArray, of: IntArray) -> FloatArray:
-        found: FloatArray = self._matrix[places][:, of]
+        some = self._numbers[places]
+        found: FloatArray = some[:, of] if self._is_matrix else some @ self._numbers[of].T
         return found
 
 

@@ -19,7 +19,7 @@ from workbench.core.database.selection import check_names, count_items, dataset_
 from workbench.core.errors import UsageError, opt
 from workbench.core.files import part_folder
 from workbench.core.item import StoredItem
-from workbench.core.label import LabelLine, pseudonym
+from workbench.core.label import LabelLine
 from workbench.core.options import Force, Options, Where, Whole, argument, option
 from workbench.core.progress import stepping
 from workbench.core.project import Project, open_project, opened_project
@@ -46,7 +46,7 @@ from workbench.data.store.reading import stream_items
 from workbench.interchange.records import ArchiveWritten, ExportReport
 from workbench.interchange.store import archiving
 from workbench.interchange.training_files import PairLines, SftLines
-from workbench.labelling.label_export import ROLES, LabelIndex, current_lines
+from workbench.labelling.label_export import LabelIndex, current_lines, own_label
 from workbench.labelling.ledger import recompute
 
 __all__ = ["FORMATS", "TABLES", "ExportFormat", "ExportOptions", "ExportReport", "Table", "export", "format_of"]
@@ -328,21 +328,9 @@ def _label_rows(request: Request) -> Iterator[tuple[object, ...]]:
     people = store.annotator_names(reader) if request.options.names else {}
     for task, subject, question, completion in store.labelled_subjects(reader, request.selection):
         for event in current_events(events.events_of(reader, task, subject)):
-            yield (
-                completion,
-                question,
-                people.get(event.annotator, pseudonym(event.annotator)),
-                task,
-                event.verdict,
-                event.exclusion_reason,
-                event.subtype,
-                event.note,
-                ROLES.get(event.kind, "annotator"),
-                event.created_at,
-                event.round,
-                event.unsure,
-                " ".join(event.tags),
-            )
+            label = own_label(event, people)
+            said = (getattr(label, name) for name in [*_LABEL_COLUMNS][2:-1])
+            yield completion, question, *said, " ".join(label.tags)
 
 
 # -- Items in the released schema, with all data, or as a table.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -131,7 +131,7 @@ def _placed_label_line(row: PlacedEvent, revision: int) -> LabelLine:
 
 
 Role = Literal["annotator", "adjudicator", "coordinator"]
-ROLES: dict[str, Role] = {"adjudication": "adjudicator", "exclusion": "coordinator"}
+_ROLES: dict[str, Role] = {"adjudication": "adjudicator", "exclusion": "coordinator"}
 """Kind of an event -> the role of its author, if that is not annotator."""
 
 
@@ -152,6 +152,26 @@ class OwnLabel(Struct, frozen=True, kw_only=True, omit_defaults=True):
     unblinded: bool = False
     round: int = 1
     guideline: str | None = None
+
+
+def own_label(event: LabelEvent, names: Mapping[int, str]) -> OwnLabel:
+    """Return the label that an event gives; a person without a name in ``names`` is a pseudonym."""
+    return OwnLabel(
+        annotator=names.get(event.annotator, pseudonym(event.annotator)),
+        task=event.task,
+        created_at=event.created_at,
+        role=_ROLES.get(event.kind, "annotator"),
+        verdict=event.verdict,
+        reason=event.exclusion_reason,
+        subtype=event.subtype,
+        note=event.note,
+        unsure=event.unsure,
+        tags=event.tags,
+        partial=event.partial,
+        unblinded=event.unblinded,
+        round=event.round,
+        guideline=event.guideline,
+    )
 
 
 class ItemLabels(Struct, kw_only=True, omit_defaults=True):
@@ -190,23 +210,5 @@ class LabelIndex:
         places = {"repeat": found.repeats, "check": found.checks}
         for key in ((dataset, question, completion), (dataset, question)):
             for event in self._said.get(key, ()):
-                places.get(event.kind, found.labels).append(self._own_label(event))
+                places.get(event.kind, found.labels).append(own_label(event, self._names))
         return found
-
-    def _own_label(self, event: LabelEvent) -> OwnLabel:
-        return OwnLabel(
-            annotator=self._names.get(event.annotator, pseudonym(event.annotator)),
-            task=event.task,
-            created_at=event.created_at,
-            role=ROLES.get(event.kind, "annotator"),
-            verdict=event.verdict,
-            reason=event.exclusion_reason,
-            subtype=event.subtype,
-            note=event.note,
-            unsure=event.unsure,
-            tags=event.tags,
-            partial=event.partial,
-            unblinded=event.unblinded,
-            round=event.round,
-            guideline=event.guideline,
-        )

@@ -26,7 +26,7 @@ from workbench.core.errors import UsageError
 from workbench.core.final_answer import reference_answer
 from workbench.core.project import Project, batches
 from workbench.core.selection import NAMELESS
-from workbench.data.alike import Duplicate, MatrixSimilarities, VectorSimilarities, find_dropped, find_similar
+from workbench.data.alike import Duplicate, Similarities, find_dropped, find_similar
 from workbench.data.formats import embeddings
 from workbench.measuring.records.curation import (
     DUPLICATE,
@@ -41,7 +41,6 @@ from workbench.runs import generation
 from workbench.runs.generation import Models, Watch
 
 if TYPE_CHECKING:
-    from workbench.data.alike import Similarities
     from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
 
 
@@ -424,9 +423,8 @@ def by_file(project: Project, path: Path, *, threshold: float = COSINE) -> Metho
         for group in groups:
             chosen = [_vector_row(rows, questions[place], path) for place in group]
             numbers = stored.numbers[chosen]
-            similarities: Similarities = (
-                MatrixSimilarities(numbers[:, chosen]) if stored.is_matrix else VectorSimilarities(numbers)
-            )
+            matrix = stored.is_matrix
+            similarities = Similarities(numbers[:, chosen] if matrix else numbers, is_matrix=matrix)
             yield _similar_questions(similarities, threshold, _wordings(project, questions, group))
 
     return Method(name=path.name, threshold=threshold, find=find)
@@ -511,7 +509,7 @@ def _similarities_by_group(vectors: FloatArray, groups: Sequence[Group]) -> Iter
     start = 0
     for group in groups:
         try:
-            yield group, VectorSimilarities(vectors[start : start + len(group)])
+            yield group, Similarities(vectors[start : start + len(group)])
         except ValueError as error:
             raise UsageError(f"An embedding can't be used: {error}.", "Check that it is an embedding model.") from error
         start += len(group)

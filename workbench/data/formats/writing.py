@@ -6,9 +6,10 @@ import csv
 import gzip
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
+from operator import attrgetter
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -126,24 +127,11 @@ def _is_key_written(key: str, values: dict[str, str]) -> bool:
     return key in _ALWAYS or values[key] != "null"
 
 
-def item_cells(item: StoredItem) -> tuple[object, ...]:
-    return (
-        item.dataset,
-        item.question_key,
-        item.completion_key,
-        item.question,
-        item.reference,
-        item.completion,
-        item.gold,
-        item.gold_from,
-        item.imported_gold,
-        item.model,
-        item.source,
-        item.type_text,
-        item.subtype_text,
-        item.state,
-        item.extra,
-    )
+item_cells: Callable[[StoredItem], tuple[object, ...]] = attrgetter(
+    *("dataset", "question_key", "completion_key", "question", "reference", "completion", "gold", "gold_from"),
+    *("imported_gold", "model", "source", "type_text", "subtype_text", "state", "extra"),
+)
+"""Returns an item's values for `ITEM_COLUMNS`."""
 
 
 def item_line(item: StoredItem, said: Mapping[str, object]) -> bytes:

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.coding.duplicates import duplicates, neighbour_means, overlaps
-from workbench.data.alike import MatrixSimilarities, VectorSimilarities, find_similar
+from workbench.data.alike import Similarities, find_similar
 
 
-def of_angles(degrees: Sequence[float]) -> VectorSimilarities:
+def of_angles(degrees: Sequence[float]) -> Similarities:
     turns = np.deg2rad(np.array(degrees, dtype=float))
-    return VectorSimilarities(np.stack([np.cos(turns), np.sin(turns)], axis=1) * 3)
+    return Similarities(np.stack([np.cos(turns), np.sin(turns)], axis=1) * 3)
 
 
 def test_a_chain_keeps_what_is_alike_to_nobody_that_stays() -> None:
@@ -27,14 +27,14 @@ def test_a_chain_keeps_what_is_alike_to_nobody_that_stays() -> None:
 
 
 def test_just_the_threshold_is_not_alike() -> None:
-    matrix = MatrixSimilarities(np.array([[1.0, 0.9, 0.91], [0.9, 1.0, 0.2], [0.91, 0.2, 1.0]]))
+    matrix = Similarities(np.array([[1.0, 0.9, 0.91], [0.9, 1.0, 0.2], [0.91, 0.2, 1.0]]), is_matrix=True)
     assert list(find_similar(matrix, 0.9)) == [0, 2]
 
 
 def test_a_vector_without_direction_is_refused() -> None:
     for bad in ([0.0, 0.0], [np.nan, 1.0], [np.inf, 1.0]):
         with pytest.raises(ValueError, match="vector 2 has no direction"):
-            VectorSimilarities(np.array([[1.0, 0.0], bad]))
+            Similarities(np.array([[1.0, 0.0], bad]))
 
 
 def test_means_are_over_the_ten_nearest_or_all_there_are() -> None:

@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 import msgspec
 from msgspec import Struct, structs
 
-from workbench.core.code import CodeRecord, ProblemRecord, Record, SolutionRecord
+from workbench.core.code import CodeRecord, Record, SolutionRecord
 from workbench.core.errors import FormatError, UsageError, opt
 from workbench.core.item import ItemRecord, Refusal
 from workbench.data.formats import kinds, label_studio, peers
@@ -319,8 +319,7 @@ def _records(plan: FilePlan, stream: Stream) -> Iterator[tuple[Row | CodeRecord,
         found = kinds.records(stream, kind, plan.container, plan.path, plan.max_line)
     build = _builder(plan, columns, questions=questions)
     for row, grades in found:
-        record = row if isinstance(row, ProblemRecord | SolutionRecord) else _build_row(plan, build, row)
-        yield row, record, grades
+        yield row, _build_row(plan, build, row) if isinstance(row, SourceDocument) else row, grades
 
 
 @contextmanager

@@ -8,15 +8,16 @@ from tests.growing import ActingModel, ActingSandbox, own_project
 from tests.tui.solved import solved_project
 from tests.tui.stage import opened, press, screen_of, text_of
 from workbench.app.tui.app import WorkbenchApp
-from workbench.app.tui.kit.columns import rows_of
+from workbench.app.tui.kit.columns import rows_of_table
 from workbench.app.tui.kit.pass_grid import PassGrid
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens.code_problem import CodeProblemScreen
-from workbench.app.tui.screens.code_rankings import CodeRankingsScreen, figure_columns
+from workbench.app.tui.screens.code_rankings import CodeRankingsScreen
 from workbench.app.tui.screens.code_rounds import CodeRoundsScreen
 from workbench.coding.evolution import evolving
 from workbench.coding.ranking.measuring import compare_verifiers
+from workbench.coding.ranking.tables import ranking_table
 from workbench.coding.ranking.truth import truth_of
 from workbench.coding.records.evolution import EvolutionSettings
 
@@ -38,14 +39,12 @@ async def test_solutions_stand_with_scores_and_ranks(tmp_path: Path) -> None:
         assert report is not None
         assert report == compare_verifiers(project, truth_of(project)).report
         said = text_of(app, "#code-rankings-notes")
-        assert said.startswith("all solutions · truth: execution on base\nLeft out: 1 problem in which a score is")
-        assert drawn(app, "#code-rankings-figures")[0] == [
-            "judge",
-            "code",
-            "1",
-            "100",
-            *(row.text for row in rows_of(figure_columns(wide=False), enumerate(report.rows))[0].cells[4:]),
-        ]
+        assert said.startswith(
+            "How well verifiers rank and score solutions; truth: execution on base (run 1)\nLeft out: 1 problem"
+        )
+        first = rows_of_table(ranking_table(report))[1][0]
+        told = " ".join(cell.text for cell in first.cells).split()
+        assert drawn(app, "#code-rankings-figures")[0][:4] == told[:4] == ["judge", "code", "1", "100.0"]
         rows = drawn(app, "#code-rankings-solutions")
         assert rows[0] == ["0", "1.000", "1", "0.100", "7↓"]
         assert rows[1] == ["3", "0.800", "2", "0.400", "4↓"]
@@ -84,16 +83,18 @@ async def test_rounds_stand_with_bars_and_lead_to_the_evolved_suite(tmp_path: Pa
         screen_of(app, CodeRoundsScreen)
         assert "3 of 3 problems through 3 rounds · from suite base · tests by m" in text_of(app, "#code-rounds-caption")
         chart = [line.split() for line in text_of(app, "#code-rounds-chart Static").splitlines()]
-        assert chart[1][:4] == ["0", "3", "15", "5.0"]
-        assert chart[1][5:] == ["90.0", "100", "–"]
-        assert chart[1][4].count("█") == 18
+        assert chart[0] == ["pass@1"]
+        assert chart[1][:2] == ["0", "90.0"]
+        assert chart[1][2].count("█") == 36
         table = app.screen.query_one(VirtualTable)
         assert table.selected_id == 2
         assert drawn(app, "#code-rounds-table")[1][0] == "own/11"
         assert drawn(app, "#code-rounds-table")[0][1:9] == ["10", "5", "→", "7", "→", "13", "→", "18"]
         await press(pilot, "w")
+        assert drawn(app, "#code-rounds-table")[0][:4] == ["0", "3", "15", "5.00"]
+        await press(pilot, "w", "w", "w")
         assert drawn(app, "#code-rounds-table")[0][:4] == ["1", "adversarial", "3", "3"]
-        await press(pilot, "w")
+        await press(pilot, "w", "w")
         assert [line[0] for line in drawn(app, "#code-rounds-table")] == ["large", "small"]
         await press(pilot, "w", "home", "enter", "s")
         screen_of(app, CodeProblemScreen)

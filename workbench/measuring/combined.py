@@ -88,13 +88,6 @@ def parts(report: CombinedReport) -> tuple[CombinedTable, ...]:
     return tuple(_make_tables(report))
 
 
-def headings(table: Table) -> Iterator[str]:
-    above = [(heading.text, place) for line in table.head[:-1] for heading in line for place in range(heading.span)]
-    for place, own in enumerate(table.head[-1]):
-        text, within = above[place] if above else ("", 0)
-        yield f"{text} {own.text}".strip() if within == 0 else own.text
-
-
 def _make_tables(report: CombinedReport) -> Iterator[CombinedTable]:
     match report:
         case BestOfReport():

@@ -91,6 +91,14 @@ class Table(Struct, frozen=True, kw_only=True):
                 names[place] = f"{names[place]} {text}".strip()
         return tuple(names)
 
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """Return each column's heading; a heading above it is part of the first column below."""
+        above = [(heading.text, place) for line in self.head[:-1] for heading in line for place in range(heading.span)]
+        places = above or [("", 0)] * len(self.head[-1])
+        pairs = zip(places, self.head[-1], strict=True)
+        return tuple(f"{text} {own.text}".strip() if within == 0 else own.text for (text, within), own in pairs)
+
 
 class Paragraph(Struct, frozen=True):
     text: str

@@ -22,7 +22,6 @@ from workbench.measuring.combined import (
     combined_as,
     combined_name,
     head,
-    headings,
     parts,
 )
 from workbench.measuring.downstream import downstream, downstream_text
@@ -98,7 +97,7 @@ def test_every_row_of_every_table_says_as_many_cells_as_there_are_headings(proje
         assert head(report).count("\n") in (1, 2)
         assert "protocol strict, gold final" in head(report)
         for sheet in parts(report):
-            assert {len(row.cells) for row in sheet.table.rows} == {len([*headings(sheet.table)])}
+            assert {len(row.cells) for row in sheet.table.rows} == {len(sheet.table.titles)}
             assert len(sheet.said) == len(sheet.table.rows)
             assert bool(sheet.against) == any(said.standing for said in sheet.said)
 
@@ -140,7 +139,7 @@ def test_scores_stand_beside_accuracy_and_refused_lines_are_named(project: Proje
     assert any(note.startswith("Rejected: line 7, benchmark") for note in scores.table.notes)
     assert "6 scores read; 1 line rejected" in head(report)
     assert "1 line rejected" in downstream_text(report)
-    assert [*headings(orders.table)][2:] == [
+    assert [*orders.table.titles][2:] == [
         "verifiers",
         *("Spearman coefficient", "p", "95 % interval"),
         *("Kendall coefficient", "p", "95 % interval"),

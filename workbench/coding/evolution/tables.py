@@ -32,15 +32,15 @@ _LEFT_OUT = {"few_tests": "too few tests", "too_easy": "solved by nearly all"}
 
 
 def evolution_text(report: EvolutionReport) -> str:
-    blocks = list(map(plain_table, _tables(report)))
+    blocks = list(map(plain_table, evolution_tables(report)))
     # The distribution of scores is also shown as a table.
-    plots = [f"{plot.caption}\n\n{text_plot(plot)}\n" for plot in _plots(report)[:-1]]
+    plots = [f"{plot.caption}\n\n{text_plot(plot)}\n" for plot in evolution_plots(report)[:-1]]
     return "\n".join([_lead_text(report) + "\n", *blocks, *plots])
 
 
 def evolution_group(report: EvolutionReport) -> Group:
-    rounds, _, _, steps, _, models = _tables(report)
-    passing = _plots(report)[0]
+    rounds, _, _, steps, _, models = evolution_tables(report)
+    passing = evolution_plots(report)[0]
     blocks = (Paragraph(_lead_text(report)), rounds, passing, steps, models)
     return Group(title=f"Evolution {report.name}", blocks=blocks)
 
@@ -51,8 +51,8 @@ def evolution_document(report: EvolutionReport, made: str) -> Document:
     Args:
         made: The current date as text.
     """
-    rounds, sources, distribution, steps, rejected, models = _tables(report)
-    passing, generated, by_model, scores = _plots(report)
+    rounds, sources, distribution, steps, rejected, models = evolution_tables(report)
+    passing, generated, by_model, scores = evolution_plots(report)
     settings = Facts(tuple((name, _value_text(value)) for name, value in structs.asdict(report.settings).items()))
     return Document(
         title=f"Evolution {report.name}",
@@ -95,7 +95,8 @@ def _lead_text(report: EvolutionReport) -> str:
     return " ".join(words)
 
 
-def _tables(report: EvolutionReport) -> list[Table]:
+def evolution_tables(report: EvolutionReport) -> list[Table]:
+    """Return the tables of rounds, sources, scores, steps, rejections and models."""
     return [
         _rounds_table(report),
         _sources_table(report),
@@ -203,7 +204,8 @@ def _models_table(report: EvolutionReport) -> Table:
     return table(caption, columns, report.models)
 
 
-def _plots(report: EvolutionReport) -> list[Lines]:
+def evolution_plots(report: EvolutionReport) -> list[Lines]:
+    """Return the plots of pass@k by round, of new tests, of pass@k by model, and of scores."""
     rounds = tuple(str(one.round) for one in report.rounds)
     ks = tuple(str(k) for k in report.ks)
     return [

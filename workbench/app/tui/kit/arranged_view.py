@@ -25,6 +25,7 @@ from workbench.app.tui.kit.columns import (
     TableRow,
     next_sort,
     rows_of,
+    rows_of_table,
     table_columns,
     worst_first,
 )
@@ -34,6 +35,7 @@ from workbench.app.tui.kit.filter_line import FilterLine
 from workbench.app.tui.kit.paged_view import PagedView
 from workbench.app.tui.kit.sources import MemorySource
 from workbench.core.selection import Condition
+from workbench.tables.document import Table
 from workbench.tables.table import Columns
 
 SORTING: Final = "Sort by this column, worst first; again: reversed, then unsorted."
@@ -153,6 +155,10 @@ class ArrangedView(PagedView, ActingWidget):
         """Show records, each with its row id, as rows of these columns; see `show_rows`."""
         self.show_rows(table_columns(columns), rows_of(columns, records))
 
+    def show_table(self, found: Table) -> None:
+        """Show a table of a document, as the command line prints it; a row's id is its position."""
+        self.show_rows(*rows_of_table(found))
+
     def show_rows(self, columns: Sequence[TableColumn], rows: Sequence[TableRow]) -> None:
         """Show rows from memory; the cursor is kept, and so is the order if its column still exists."""
         given = self._given
@@ -182,6 +188,7 @@ class ArrangedView(PagedView, ActingWidget):
         self.column = column
         self.scroll_to(x=self._painter.scrolled_to(column, self.scroll_offset.x), animate=False, force=True)
         self.refresh()
+        self.post_message(messages.ColumnHighlighted(self))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable an action if the screen uses its key."""
@@ -190,10 +197,11 @@ class ArrangedView(PagedView, ActingWidget):
 
     @property
     def column_here(self) -> TableColumn | None:
-        return None if self._painter is None else self._painter.columns[self._cursor_column_index]
+        return None if self._painter is None else self._painter.columns[self.column_index]
 
     @property
-    def _cursor_column_index(self) -> int:
+    def column_index(self) -> int:
+        """Return the index of the column under the cursor, among all columns."""
         return 0 if self._painter is None else self._painter.shown[min(self.column, len(self._painter.shown) - 1)]
 
     @property
@@ -203,7 +211,7 @@ class ArrangedView(PagedView, ActingWidget):
 
     def copies(self) -> Iterator[Copyable]:
         if self._painter is not None and self._cursor_row is not None:
-            yield from row_copyables(self._painter.columns, self._cursor_row, self._cursor_column_index)
+            yield from row_copyables(self._painter.columns, self._cursor_row, self.column_index)
 
     def action_sort(self) -> None:
         """Sort by the column under the cursor: worst first, then reversed, then unsorted."""
@@ -275,12 +283,12 @@ class ArrangedView(PagedView, ActingWidget):
 
     def action_only(self) -> None:
         if self.column_here is not None and self._cursor_row is not None:
-            value = condition_value(self._cursor_row.cells[self._cursor_column_index])
+            value = condition_value(self._cursor_row.cells[self.column_index])
             self.add_condition(Condition(self.column_here.key, "=", value))
 
     def action_counts(self) -> None:
         if self._source is not None and self.column_here is not None:
-            self.post_message(self.CountsRequested(self, self._source, self._cursor_column_index))
+            self.post_message(self.CountsRequested(self, self._source, self.column_index))
 
     def action_export(self) -> None:
         if self._source is not None and self._painter is not None:

@@ -14,7 +14,7 @@ from textual.strip import Strip
 
 from workbench.app.tui.kit.matrix import MAX_CELL, Align, fit, fit_cell, printable
 from workbench.core.text.ids import abbreviate_ids
-from workbench.tables.document import Cell, Tone
+from workbench.tables.document import Cell, RowKind, Table, Tone
 from workbench.tables.table import Column, Columns, Worst
 
 Record = TypeVar("Record")
@@ -141,6 +141,34 @@ def _shorten_ids(rows: Sequence[TableRow], place: int) -> list[TableRow]:
 
 def _shorten_cell(cell: Cell, short: Mapping[str, str]) -> Cell:
     return structs.replace(cell, text=short[cell.text], whole=cell.text)
+
+
+_UNCUT_CELLS: Final = 24
+"""Maximum width, in cells, of a text column that is never truncated."""
+
+
+def rows_of_table(found: Table) -> tuple[tuple[TableColumn, ...], list[TableRow]]:
+    """Return a table of a document as columns and rows, which keep their order; a row's id is its position."""
+    rows = [
+        TableRow(place, tuple(_in_one_text(cell, row.kind) for cell in row.cells))
+        for place, row in enumerate(found.rows)
+    ]
+    columns = (_sheet_column(found, place, printable(title), rows) for place, title in enumerate(found.titles))
+    return tuple(columns), rows
+
+
+def _in_one_text(cell: Cell, kind: RowKind) -> Cell:
+    if not cell.small and kind != "total":
+        return cell
+    return structs.replace(cell, text=f"{cell.text} {cell.small}".strip(), tone=cell.tone or "bold" * (kind == "total"))
+
+
+def _sheet_column(found: Table, place: int, title: str, rows: Sequence[TableRow]) -> TableColumn:
+    width = max(cell_len(text) for text in (title, *(printable(row.cells[place].text) for row in rows)))
+    key = f"{place} {title}"
+    if place < found.left:
+        return TableColumn(key, title, min(width, _UNCUT_CELLS), width)
+    return TableColumn(key, title, width, width, "right")
 
 
 def natural_widths(columns: Sequence[TableColumn], rows: Iterable[TableRow]) -> list[int]:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final, Literal
 
 from textual.content import Content
 
-from workbench.app.tui.kit.accuracy_view import PROTOCOLS, group_name
+from workbench.app.tui.kit.accuracy_view import PROTOCOLS
 from workbench.app.tui.kit.columns import verdict_cell
 from workbench.app.tui.kit.matrix import printable
 from workbench.core.text.emphasis import with_mark
 from workbench.core.text.figures import (
     NONE,
-    bar,
     compact_count,
     counted,
     number,
@@ -23,10 +22,9 @@ from workbench.core.text.figures import (
     points_interval,
 )
 from workbench.measuring.comparing import ComparedItem
-from workbench.statistics.records.comparison import LEVEL, CompareReport, GroupComparison, MetricDifference, Quadrant
+from workbench.statistics.records.comparison import CompareReport, MetricDifference, Quadrant
 from workbench.statistics.records.report import METRICS
-from workbench.tables.document import Tone
-from workbench.tables.table import Column, Columns, column, ends, identifier, word
+from workbench.tables.table import Columns, column, identifier, word
 
 Shown = Quadrant | Literal["groups"]
 TABS: Final[dict[Shown, str]] = {
@@ -106,41 +104,3 @@ def tabs(report: CompareReport, shown: Shown) -> Content:
 
 
 # -- wins and losses -------------------------------------------------------------------------------
-
-
-def group_columns(report: CompareReport, *, wide: bool) -> Columns[GroupComparison]:
-    most = max((max(group.only_a, group.only_b) for group in report.groups), default=0)
-    room = 14 if wide else 9
-
-    def won(heading: str, value: Callable[[GroupComparison], int], tone: Tone) -> Column[GroupComparison]:
-        def shown(count: int) -> str:
-            return f"{compact_count(count):>5} {bar(count / most if most else 0.0, room - 6)}"
-
-        return column(heading, value, shown, words=True, room=room, tone=tone)
-
-    return (
-        word("group", lambda group: group_name(group.group, report.by), room=(8, 28), tone=_significance_tone),
-        column("n", lambda group: group.n, compact_count, room=5),
-        won("A wins", lambda group: group.only_a, "success"),
-        won("B wins", lambda group: group.only_b, "warning"),
-        column("ties", lambda group: group.both_right + group.both_wrong, compact_count, room=6, there=wide),
-        column("A - B", lambda group: group.difference, points, room=6, tone=_significance_tone),
-        ends(lambda group: group.ci, points_interval, words=True, room=15),
-        column("p", lambda group: group.permutation_p, p_value, room=8, there=wide),
-        column(
-            "q",
-            lambda group: group.q,
-            lambda q: p_value(q) + (" *" if q < LEVEL else ""),
-            room=8,
-            tone=_significance_tone,
-        ),
-        column("detectable", lambda group: group.detectable, _detectable_text, room=10, there=wide),
-    )
-
-
-def _significance_tone(group: GroupComparison) -> Tone:
-    return "bold" if group.q < LEVEL else ""
-
-
-def _detectable_text(share: float | None) -> str:
-    return NONE if share is None else f"{100 * share:.1f}"

@@ -31,6 +31,11 @@ class RowHighlighted(TableMessage, namespace="virtual_table"):
 
 
 @dataclass
+class ColumnHighlighted(TableMessage, namespace="virtual_table"):
+    """The cursor has moved to another column."""
+
+
+@dataclass
 class RowSelected(TableMessage, namespace="virtual_table"):
     """A row was opened: enter, or a click on the row under the cursor."""
 

@@ -13,37 +13,23 @@ from textual.widgets import Static
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.pass_view import TRUTH
-from workbench.app.tui.kit.table_messages import RowHighlighted, RowSelected
+from workbench.app.tui.kit.table_messages import RowSelected
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.switches import following, index_of
 from workbench.coding.ranking.measuring import RankedVerifiers, compare_verifiers
-from workbench.coding.ranking.tables import exclusion_notes
+from workbench.coding.ranking.tables import exclusion_notes, ranking_table
 from workbench.coding.ranking.truth import truth_of
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
-from workbench.core.text.figures import NONE, number, percent
+from workbench.core.text.figures import NONE, number
 from workbench.measuring.browsing import reveal_each
-from workbench.statistics.records.ranking import Ends, RankingReport, RankingRow, ScoredProblem, ScoredSolution
+from workbench.statistics.records.ranking import RankingReport, ScoredProblem, ScoredSolution
 from workbench.tables.document import Tone
-from workbench.tables.table import Column, Columns, column, count, text, word
-
-FIGURES: Final = {
-    "top1": "Top-1",
-    "bottom1": "Bottom-1",
-    "spearman": "Spearman",
-    "kendall": "Kendall",
-    "mae": "MAE",
-    "r2": "R²",
-}
-"""Name of a metric -> its heading, in the order of the columns."""
+from workbench.tables.table import Column, Columns, column, text, word
 
 BY_TRUTH: Final = "truth"
 """The sort key for true scores, instead of a verifier's name."""
-
-
-WIDE = 150
-"""Terminal columns from which metrics have their intervals next to them."""
 
 
 SELECTED = 5
@@ -137,27 +123,11 @@ class CodeRankingsScreen(WorkbenchScreen):
         self.set_class(False, "empty")
         self._compared, self.report = found, found.report
         self.say(printable(self.project.path.name))
-        self._show_notes()
-        self.redraw()
+        table = ranking_table(found.report)
+        notes = (table.caption, *exclusion_notes(found.report))
+        self.query_one("#code-rankings-notes", Static).update("\n".join(map(printable, notes)))
+        self.query_one("#code-rankings-figures", VirtualTable).show_table(table)
         self._open_calls()
-
-    def _show_notes(self) -> None:
-        if self.report is None:
-            return
-        place = self.query_one("#code-rankings-figures", VirtualTable).selected_id or 0
-        about = intervals(self.report.rows[place]) if place < len(self.report.rows) else ""
-        self.query_one("#code-rankings-notes", Static).update(f"{notes(self.report)}\n{about}")
-
-    @on(RowHighlighted, "#code-rankings-figures")
-    def _show_row_notes(self) -> None:
-        self._show_notes()
-
-    def redraw(self) -> None:
-        if self.report is None:
-            return
-        wide = self.size.width >= WIDE
-        table = self.query_one("#code-rankings-figures", VirtualTable)
-        table.show_records(figure_columns(wide=wide), enumerate(self.report.rows))
 
     def _show_problem(self, ranked: RankedProblem) -> None:
         self.ranked = ranked
@@ -225,54 +195,6 @@ def _reveal_ranked(project: Project, ranked: RankedProblem, also: Collection[str
     if ranked.problem is not None:
         reveal_each(project, [one.item for one in ranked.problem.solutions], also)
     return ranked
-
-
-def figure_columns(*, wide: bool) -> Columns[RankingRow]:
-    """Return the columns of the metrics table; with confidence intervals if there is room."""
-
-    def with_interval(key: str, title: str) -> Column[RankingRow]:
-        return text(
-            title,
-            lambda row: _metric_text(row, key, wide=wide),
-            by=lambda row: getattr(row, key),
-            room=18 if wide else max(len(title), 6),
-        )
-
-    return (
-        word("verifier", lambda row: row.verifier + (" ~" if row.normalised else ""), room=(10, 24), tone="bold"),
-        word("data set", lambda row: row.dataset, room=(8, 13), tone="dim"),
-        count("n", lambda row: row.problems, room=(5, 6)),
-        column("cov%", lambda row: row.coverage, lambda share: percent(share, 0), room=4),
-        *(with_interval(key, title) for key, title in FIGURES.items()),
-    )
-
-
-def _metric_text(row: RankingRow, key: str, *, wide: bool) -> str:
-    value: float | None = getattr(row, key)
-    ends: Ends | None = getattr(row, f"{key}_ci")
-    if value is None:
-        return NONE
-    return f"{value:.3f} [{ends[0]:.2f}, {ends[1]:.2f}]" if wide and ends is not None else f"{value:.3f}"
-
-
-def notes(report: RankingReport) -> str:
-    which = (
-        "all solutions"
-        if report.k is None
-        else f"{report.k} selected solutions of each problem (metrics of k = {report.k})"
-    )
-    parts = [
-        which,
-        f"truth: {printable(report.truth)} on {' + '.join(map(printable, report.truth_runs))}",
-        "~ stretched to 0 … 1 in each problem" if any(row.normalised for row in report.rows) else "",
-    ]
-    return "\n".join([" · ".join(filter(None, parts)), *map(printable, exclusion_notes(report))])
-
-
-def intervals(row: RankingRow) -> str:
-    return f"{printable(row.verifier)}, 95 %: " + " · ".join(
-        f"{title} {_metric_text(row, key, wide=True)}" for key, title in FIGURES.items()
-    )
 
 
 def problem_correlations(report: RankingReport, problem: ScoredProblem) -> str:

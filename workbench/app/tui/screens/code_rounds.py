@@ -5,8 +5,9 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import ClassVar, Final, Literal, NamedTuple, get_args
+from typing import ClassVar, Final, NamedTuple
 
+from msgspec import structs
 from textual.containers import VerticalScroll
 from textual.widget import Widget
 from textual.widgets import Static
@@ -18,28 +19,23 @@ from workbench.app.tui.switches import following
 from workbench.app.tui.table_screen import TableScreen
 from workbench.coding.evolution import evolved
 from workbench.coding.evolution.evolving import EvolutionName, evolution_names, problems_in
+from workbench.coding.evolution.tables import evolution_plots, evolution_tables
 from workbench.coding.problems import task_ids
 from workbench.coding.records.evolution import (
-    REJECTIONS,
     EvolutionReport,
-    ModelRow,
     ProblemEvolution,
     ProblemRound,
-    StepRow,
 )
 from workbench.core.project import Project
-from workbench.core.text.figures import NONE, bar, counted, percent
+from workbench.core.text.figures import NONE, counted, percent
 from workbench.tables.document import Cell
 from workbench.tables.table import Columns, column, count, word
-
-_BAR: Final = 20  # cells of a full bar
-
-_FIRST_K: Final = "1"
+from workbench.tables.table_text import text_plot
 
 _LEFT_OUT: Final = {"few_tests": "out: few tests", "too_easy": "out: too easy"}
 
-Listed = Literal["problems", "steps", "models"]
-"""What the table below the rounds lists."""
+LISTS: Final = ("problems", "rounds", "sources", "scores", "steps", "rejections", "models")
+"""What the table below the plot lists: the problems, or a table of the report."""
 
 _NONE_YET: Final = "No evolution yet. The command Code evolve makes a suite of tests harder, round by round."
 
@@ -68,7 +64,7 @@ class Grown(NamedTuple):
 
 
 class CodeRoundsScreen(TableScreen, LiveScreen):
-    """Rounds with bars above a table of the problems, the steps or the models.
+    """A plot over rounds above the problems or one of the report's tables.
 
     Args:
         question: The initial problem.
@@ -83,7 +79,7 @@ class CodeRoundsScreen(TableScreen, LiveScreen):
     PREFIX = "code-rounds"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("code-rounds.open", "enter", "open_row", "Open", "Open the problem, with its final tests."),
-        Action("code-rounds.list", "w", "next_list(1)", "List", "List problems, steps or models."),
+        Action("code-rounds.list", "w", "next_list(1)", "List", "List problems, rounds, steps, models …"),
         Action("code-rounds.list-before", "W", "next_list(-1)", "Previous list", "Show the previous list.", False),
         Action(
             "code-rounds.evolution", "right_square_bracket", "next_evolution", "Evolution", "Show the next evolution."
@@ -93,7 +89,7 @@ class CodeRoundsScreen(TableScreen, LiveScreen):
     def __init__(self, question: int | None = None) -> None:
         super().__init__()
         self.found: Grown | None = None
-        self.listed: Listed = "problems"
+        self.listed = LISTS[0]
         self._question = question
         self._wanted: EvolutionName | None = None
 
@@ -116,12 +112,14 @@ class CodeRoundsScreen(TableScreen, LiveScreen):
         of = f" · {data.names.index(data.shown) + 1} of {len(data.names)}" if len(data.names) > 1 else ""
         self.say(f"{printable(data.shown.name)} · {printable(data.shown.dataset)}{of}")
         self.put("caption", _caption_text(data.report))
-        self.query_one("#code-rounds-chart Static", Static).update(_chart_text(data.report))
+        passing = evolution_plots(data.report)[0]
+        first = structs.replace(passing, series=passing.series[:1])
+        self.query_one("#code-rounds-chart Static", Static).update(text_plot(first))
         if before is None or before.shown != data.shown or before.report != data.report:
             self._list(data)
 
     def _list(self, found: Grown) -> None:
-        tabs = (f"[{name}]" if name == self.listed else f" {name} " for name in get_args(Listed))
+        tabs = (f"[{name}]" if name == self.listed else f" {name} " for name in LISTS)
         self.put("tabs", " ".join(tabs))
         if self.listed == "problems":
             read = partial(_read_problems, self.project, found.shown)
@@ -129,15 +127,13 @@ class CodeRoundsScreen(TableScreen, LiveScreen):
             if self._question is not None:
                 self.table.jump_to_id(self._question)
                 self._question = None
-        elif self.listed == "steps":
-            self.table.show_records(_STEPS, enumerate(found.report.steps))
         else:
-            self.table.show_records(_MODELS, enumerate(found.report.models))
+            self.table.show_table(evolution_tables(found.report)[LISTS.index(self.listed) - 1])
 
     # -- actions -----------------------------------------------------------------------------------
 
     def action_next_list(self, step: int) -> None:
-        self.listed = following(self.listed, get_args(Listed)[::step])
+        self.listed = following(self.listed, LISTS[::step])
         if self.found is not None:
             self._list(self.found)
 
@@ -176,19 +172,6 @@ def _read_problems(project: Project, shown: EvolutionName, questions: Sequence[i
     ]
 
 
-def _chart_text(report: EvolutionReport) -> str:
-    lines = [f"{'round':>5} {'problems':>8} {'tests':>6} {'each':>5}  {'pass@1':<{_BAR + 7}} {'alike %':>7}  left out"]
-    for row in report.rounds:
-        share = row.pass_at.get(_FIRST_K)
-        out = ", ".join(f"{name} {number}" for name, number in row.left_out.items())
-        mean = NONE if row.mean_tests is None else f"{row.mean_tests:.1f}"
-        lines.append(
-            f"{row.round:>5} {row.problems:>8,} {row.tests:>6,} {mean:>5}  {_bar_text(share)} "
-            f"{percent(row.kept_alike, 0):>7}  {out or NONE}"
-        )
-    return "\n".join(lines)
-
-
 def _caption_text(report: EvolutionReport) -> str:
     settings = report.settings
     skipped = sum(report.skipped.values())
@@ -200,10 +183,6 @@ def _caption_text(report: EvolutionReport) -> str:
         f"{skipped:,} can't evolve" if skipped else "",
     ]
     return " · ".join(filter(None, parts))
-
-
-def _bar_text(share: float | None) -> str:
-    return f"{bar(share or 0.0, _BAR)} {percent(share):>6}"
 
 
 def _join_rounds(found: ProblemEvolution | None, said: Callable[[ProblemRound], str]) -> str:
@@ -229,27 +208,3 @@ _PROBLEMS: Columns[GrownProblem] = (
     word("pass@1 % by round", lambda one: _perfect_by_round(one.found), room=(18, 24), tone="bold"),
     column("result", lambda one: one.found, _result_cell, words=True, room=(16, 24)),
 )
-
-
-def _rejected_text(one: StepRow) -> str:
-    return ", ".join(f"{number} {REJECTIONS.get(code, code)}" for code, number in one.rejected.items()) or NONE
-
-
-_STEPS: Columns[StepRow] = (
-    word("step", lambda one: f"{one.round} {one.mode}", room=(16, 18)),
-    count("asked", lambda one: one.asked, room=6),
-    count("replied", lambda one: one.replied, room=7),
-    count("proposed", lambda one: one.proposed, room=8),
-    count("taken", lambda one: one.taken, room=6),
-    count("kept", lambda one: one.retained, room=6),
-    word("rejected", _rejected_text, room=(14, 60), tone="dim"),
-)
-"""Results of each step of each round."""
-
-_MODELS: Columns[ModelRow] = (
-    word("model", lambda one: one.model or "unknown", room=(12, 30)),
-    count("problems", lambda one: one.problems, room=8),
-    count("solutions", lambda one: one.solutions, room=9),
-    column("pass@1 on the final suites", lambda one: one.pass_at.get(_FIRST_K), _bar_text, words=True, room=(26, 30)),
-)
-"""Results of each model's solutions on the final suites."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, Final, Literal, NamedTuple, get_args
 
 from msgspec import structs
-from rich.cells import cell_len
 from textual import events
 from textual.content import Content
 from textual.worker import Worker, WorkerState
@@ -17,7 +16,7 @@ from textual.worker import Worker, WorkerState
 from workbench.app.tui.figure_screen import FigureQuery, FigureScreen, counting
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu, choose
-from workbench.app.tui.kit.columns import TableColumn, TableRow
+from workbench.app.tui.kit.columns import TableColumn, TableRow, rows_of_table
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
 from workbench.app.tui.screen import SHORT
@@ -35,14 +34,13 @@ from workbench.measuring.combined import (
     combined_name,
     conclusion,
     head,
-    headings,
     parts,
 )
 from workbench.measuring.downstream import downstream
 from workbench.measuring.estimating import estimate
 from workbench.measuring.judged import BASELINE, everybody
 from workbench.measuring.selecting import best_of, read_sizes
-from workbench.tables.document import Cell, Table
+from workbench.tables.document import Cell
 
 Task = Literal["best-of", "estimate", "downstream"]
 
@@ -122,10 +120,6 @@ _STANDINGS: Final[dict[Standing, Cell]] = {
 }
 
 _STANDING = TableColumn("standing", "", 8, 8)
-
-_UNCUT_CELLS = 24
-"""Maximum width, in cells, of a text column that is never truncated."""
-
 
 TALL = 34
 """Terminal lines from which more of the text is visible."""
@@ -221,12 +215,11 @@ class CombineScreen(FilterScreen, FigureScreen):
             self.refresh_bindings()
 
     def _fill(self, found: CombinedView, *, begin: bool) -> None:
-        sheet = found.sheets[self.place]
-        self.put("caption", _caption_text(sheet, self.place, len(found.sheets)), layout=False)
+        shown = found.sheets[self.place]
+        self.put("caption", _caption_text(shown, self.place, len(found.sheets)), layout=False)
         table = self.table
-        rows = [TableRow(place, _cells(sheet, place)) for place in range(len(sheet.table.rows))]
-        table.show_rows(_columns(sheet), rows)
-        row = sheet.begin if begin or table.selected_id is None else table.selected_id
+        table.show_rows(*_listed(shown))
+        row = shown.begin if begin or table.selected_id is None else table.selected_id
         table.jump_to_id(row)
         self.highlighted(row)
 
@@ -376,28 +369,19 @@ def _caption_text(sheet: CombinedTable, place: int, count: int) -> Content:
     return Content(which + printable(sheet.table.caption))
 
 
-def _columns(sheet: CombinedTable) -> tuple[TableColumn, ...]:
-    found = [_column(sheet.table, place, printable(title)) for place, title in enumerate(headings(sheet.table))]
-    if _has_comparisons(sheet):
-        found.insert(sheet.table.left, _STANDING)
-    return tuple(found)
+def _listed(found: CombinedTable) -> tuple[Sequence[TableColumn], Sequence[TableRow]]:
+    columns, rows = rows_of_table(found.table)
+    if not _has_comparisons(found):
+        return columns, rows
+    left = found.table.left
+    listed = [_with_standing(row, said.standing, left) for row, said in zip(rows, found.said, strict=True)]
+    return (*columns[:left], _STANDING, *columns[left:]), listed
 
 
-def _column(table: Table, place: int, title: str) -> TableColumn:
-    width = max(cell_len(text) for text in (title, *(printable(row.cells[place].text) for row in table.rows)))
-    key = f"{place} {title}"
-    if place < table.left:
-        return TableColumn(key, title, min(width, _UNCUT_CELLS), width)
-    return TableColumn(key, title, width, width, "right")
-
-
-def _cells(sheet: CombinedTable, place: int) -> tuple[Cell, ...]:
-    first, *others = sheet.table.rows[place].cells
-    standing = sheet.said[place].standing
-    found = [structs.replace(first, tone="bold") if standing in ("better", "worse") else first, *others]
-    if _has_comparisons(sheet):
-        found.insert(sheet.table.left, _STANDINGS[standing])
-    return tuple(found)
+def _with_standing(row: TableRow, standing: Standing, left: int) -> TableRow:
+    first, *others = row.cells
+    cells = [structs.replace(first, tone="bold") if standing in ("better", "worse") else first, *others]
+    return row._replace(cells=(*cells[:left], _STANDINGS[standing], *cells[left:]))
 
 
 def _row_names(sheet: CombinedTable) -> list[tuple[Cell, ...]]:
@@ -412,8 +396,9 @@ def _row_details(sheet: CombinedTable, place: int) -> Content:
     table, left = sheet.table, sheet.table.left
     texts = [cell.text for cell in table.rows[place].cells]
     name = " · ".join(filter(None, texts[:left]))
-    titles = [*headings(table)][left:]
-    figures = " · ".join(f"{title} {text}" for title, text in zip(titles, texts[left:], strict=True) if text)
+    figures = " · ".join(
+        f"{title} {text}" for title, text in zip(table.titles[left:], texts[left:], strict=True) if text
+    )
     meaning = (
         (f"▲ better ▼ worse ≈ not distinguishable: compared with {sheet.against}.",) if _has_comparisons(sheet) else ()
     )

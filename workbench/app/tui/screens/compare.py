@@ -22,7 +22,7 @@ from workbench.app.tui.switches import following
 from workbench.app.tui.table_screen import TableScreen
 from workbench.core.selection import Condition
 from workbench.measuring.comparing import PairedComparison, comparable, compared
-from workbench.measuring.comparing_tables import comparison_as, comparison_name, paired_table, verdict
+from workbench.measuring.comparing_tables import comparison_as, comparison_name, groups_table, paired_table, verdict
 from workbench.statistics.records.comparison import CompareReport
 from workbench.tables.table_text import body_lines
 
@@ -63,7 +63,7 @@ class CompareScreen(TableScreen, FigureScreen):
         "right, wrong": "Right: the verdict equals gold. ✓ and ✗ are the verdicts of A, B and gold on a completion.",
         **{word: WORDS[word] for word in ("acc", "BA", "MCC")},
     }
-    PREFIX, WIDE = "compare", 116
+    PREFIX = "compare"
     asked: Pair | None
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("compare.open", "enter", "open_row", "Open", "Open the item with both verdicts, or the group."),
@@ -152,7 +152,7 @@ class CompareScreen(TableScreen, FigureScreen):
         report = self.found.report
         self.put("tabs", view.tabs(report, self.shown))
         if self.shown == "groups":
-            self.table.show_records(view.group_columns(report, wide=self.wide), enumerate(report.groups))
+            self.table.show_table(groups_table(report))
         else:
             self.list_items(view.ITEM_COLUMNS, self.found.ids[self.shown], self.found.rows, lambda row: row.item.id)
 

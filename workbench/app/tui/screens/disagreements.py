@@ -8,12 +8,9 @@ from functools import partial
 from typing import ClassVar
 
 from msgspec import structs
-from rich.cells import cell_len
-from rich.text import Text
 from textual import events, on
-from textual.app import ComposeResult
 from textual.widget import Widget
-from textual.widgets import DataTable, Static
+from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
 from workbench.app.tui.figure_screen import FigureScreen
@@ -21,15 +18,15 @@ from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import queue_view as view
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu, choose
 from workbench.app.tui.kit.item_panes import DECIDED, View, against_gold
-from workbench.app.tui.kit.matrix import fit, printable
+from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.queue_view import Count, QueueList, QueueListing, QueueRequest, count_queues, progress, read
+from workbench.app.tui.kit.table_messages import ColumnHighlighted
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
 from workbench.app.tui.review_desk import ReviewDecision, ReviewDesk, retraction_text
-from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.screens.item import ItemScreen
 from workbench.app.tui.sharing import share
 from workbench.app.tui.switches import following
-from workbench.app.tui.table_screen import FilterScreen
+from workbench.app.tui.table_screen import FilterScreen, TableScreen
 from workbench.core.label import coordinator_name
 from workbench.core.selection import Condition
 from workbench.core.text.figures import counted
@@ -395,17 +392,18 @@ class ReviewItemScreen(ItemScreen):
 
 
 _PARTS: tuple[Part | None, ...] = ("subtype", "type", None)
-_NAME = 32
+_COLUMNS_BEFORE_KINDS = 3  # verifier, group, errors of any kind
 _NONE = "No error has been marked yet. On an item, {error} marks a verifier's error: a second key chooses its kind.\n"
 
 
-class ErrorCountsScreen(WorkbenchScreen):
+class ErrorCountsScreen(TableScreen):
     """A table of error counts with a cursor on one cell; enter opens the items counted in it, one by one."""
 
     CSS_PATH = "error_counts.tcss"
     TITLE_TEXT = "Errors by kind"
+    PREFIX, BELOW = "errors", ("cell",)
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("errors.open", "enter", "open_cell", "Open", "Open the counted items, one by one."),
+        Action("errors.open", "enter", "open_row", "Open", "Open the counted items, one by one."),
         Action("errors.by", "b", "next_part", "By", "Count by subtype, by type, or over all items only."),
         Action("errors.export", "e", "export", "Export", "Save or copy the table."),
         Action("errors.again", "r", "again", "Read again", "Count the errors again.", False),
@@ -413,10 +411,6 @@ class ErrorCountsScreen(WorkbenchScreen):
 
     part: Part | None = _PARTS[0]
     lines: Sequence[ErrorLine] = ()
-
-    def content(self) -> ComposeResult:
-        yield DataTable[Text](id="errors-table", fixed_columns=1, cell_padding=0)
-        yield Static(id="errors-cell", markup=False)
 
     def on_screen_resume(self) -> None:
         self.action_again()
@@ -428,23 +422,9 @@ class ErrorCountsScreen(WorkbenchScreen):
         self.part = following(self.part, _PARTS)
         self.action_again()
 
-    @property
-    def _columns(self) -> list[ErrorCategory | None]:
-        return [None, *categories_of(self.lines)]
-
     def _show(self, lines: list[ErrorLine]) -> None:
-        table = self.query_one(DataTable)
-        place = table.cursor_coordinate
         self.lines = lines
-        table.clear(columns=True)
-        table.add_column(Text(fit(" verifier", _NAME)), width=_NAME)
-        for category in self._columns:
-            title = category or "marked"
-            table.add_column(Text(f"  {title}", justify="right"), width=cell_len(title) + 2)
-        for line in lines:
-            table.add_row(_line_name(line), *(_count_text(line, category) for category in self._columns))
-        table.move_cursor(row=place.row, column=max(1, place.column))
-        table.focus()
+        self.table.show_table(error_table(lines))
         marked = sum(line.marked for line in lines if line.group is None)
         by = f"by {self.part}" if self.part else "over all items"
         self.say(f"{counted(marked, 'error')} marked · {by}")
@@ -452,18 +432,21 @@ class ErrorCountsScreen(WorkbenchScreen):
 
     @property
     def chosen(self) -> tuple[ErrorLine, ErrorCategory | None] | None:
-        place = self.query_one(DataTable).cursor_coordinate
-        if not 0 <= place.row < len(self.lines) or place.column > len(self._columns):
+        row = self.table.selected_id
+        if row is None or row >= len(self.lines):
             return None
-        return self.lines[place.row], self._columns[max(place.column - 1, 0)]
+        place = self.table.column_index - _COLUMNS_BEFORE_KINDS
+        return self.lines[row], None if place < 0 else categories_of(self.lines)[place]
 
-    @on(DataTable.CellHighlighted)
+    @on(ColumnHighlighted)
     def _describe(self) -> None:
         words = _NONE.format(error=key_of("item.error")) if self.chosen is None else _cell_sentence(*self.chosen)
-        self.query_one("#errors-cell", Static).update(words)
+        self.put("cell", words)
 
-    @on(DataTable.CellSelected)
-    def action_open_cell(self) -> None:
+    def highlighted(self, row: int) -> None:
+        self._describe()
+
+    def opened(self, row: int) -> None:
         if self.chosen is not None:
             line, category = self.chosen
             part = None if line.group is None else self.part
@@ -480,17 +463,6 @@ class ErrorCountsScreen(WorkbenchScreen):
         lines = self.lines
         name = f"errors-{self.part}" if self.part else "errors"
         share(self, name, lambda form: format_tables([error_table(lines)], form), lambda: lines)
-
-
-def _line_name(line: ErrorLine) -> Text:
-    if line.group is None:
-        return Text(fit(f" {line.verifier}", _NAME), style="bold")
-    return Text(fit(f"   {group_words(line.group)}", _NAME))
-
-
-def _count_text(line: ErrorLine, category: ErrorCategory | None) -> Text:
-    count = line.marked if category is None else line.counts.get(category, 0)
-    return Text(f"{count:,}" if count else "·", style="bold" if line.group is None else "", justify="right")
 
 
 def _cell_sentence(line: ErrorLine, category: ErrorCategory | None) -> str:

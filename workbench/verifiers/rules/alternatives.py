@@ -5,20 +5,15 @@ from __future__ import annotations
 import re
 from itertools import combinations
 
+from workbench.verifiers.rules.lexicon import Lexicon
 from workbench.verifiers.rules.structure import split_list
 
-_ANY_OF = re.compile(
-    r"any(?:\s+(?P<count>one|two|three|four|[1-4]))?\s+of\s*:?\s*(?P<members>.+)", re.DOTALL | re.IGNORECASE
-)
+_DATA = Lexicon("alternatives")
+_ANY_OF = _DATA.pattern("any_of")
 _JSON = re.compile(r"\[(\s*\"[^\[\]]+\"\s*)\]", re.DOTALL)
 _BETWEEN = re.compile(r"\s*;\s*|\"\s*,\s*\"")
-_ACCEPTED = re.compile(
-    r"(.+?)[\s.;,]*\(?\b(?:either|any|both|each|one)\b[^()]{0,40}\b(?:accept\w*|acceptable|fine|ok|correct|enough|suffic\w+)[^()]{0,20}\)?",
-    re.IGNORECASE,
-)
-_ALSO = re.compile(
-    r"([^\d()=]+?)\s*\((?:also(?:\s+(?:known\s+as|called|accepted:?))?|or|aka|a\.k\.a\.)\s+([^\d()=]+)\)", re.IGNORECASE
-)
+_ACCEPTED = _DATA.pattern("accepted")
+_ALSO = _DATA.pattern("also")
 _OR = re.compile(r",?\s+or\s+|\s*[,;/]\s*")
 _COUNTS = {"one": 1, "two": 2, "three": 3, "four": 4}
 

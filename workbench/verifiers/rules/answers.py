@@ -19,33 +19,15 @@ from workbench.core.final_answer import (
     strip_answer,
 )
 from workbench.verifiers.rules.envelopes import answer_in_envelope, closing_line
-from workbench.verifiers.rules.prefilter import PrefilteredPattern
+from workbench.verifiers.rules.lexicon import Lexicon
 from workbench.verifiers.rules.structure import MAX_PARTS
 from workbench.verifiers.rules.units import unit
 
-_TURN_END = re.compile(
-    r"<\|(?:im_end|eot_id|endoftext|end_of_text|end|eom_id|im_start)\|>|</s>|\[/INST\]|<｜end▁of▁sentence｜>"
-)
-_VERDICT_LINE = re.compile(
-    r"""\W*(?:
-        (?:(?:final|overall|my)\s+)?(?:judge?ment|verdict|decision|score|rating|grade|evaluation
-            |(?:functional\s+)?correctness)\W*[:：=]\W*\w[\w./ ]{0,30}
-      | correct | incorrect | pass(?:ed)? | fail(?:ed)? | match | mismatch | accepted
-      | \{\s*"(?:correct|verdict|score|judge?ment|is_correct|result)"\s*:.*\}
-    )\W*""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_ADDRESSES_A_JUDGE = PrefilteredPattern(
-    r"\b(?:ignore|disregard|forget)\b.{0,40}\b(?:instruction|above|previous|prior|context)|\b(?:grader|evaluator|judge)\b"
-    r"|\b(?:mark|grade|score|rate|judge|accept|treat)\s+(?:this|it|the\s+(?:answer|response|solution|completion))\b"
-    r"|\breference\s+answer\b|\b(?:output|respond|reply|answer|say)\s+(?:only\s+|just\s+|exactly\s+)?(?:with\s+)?[\"'“:]",
-    re.IGNORECASE,
-)
-_HEDGE = re.compile(
-    r"\beither\b.+\bor\b|\bif\s+(?:i\s+(?:had|have)\s+to|forced)\b|\b(?:could|might|may)\s+be\b"
-    r"|\b(?:not\s+sure|unsure\s+whether|my\s+best\s+guess|i\s+(?:would\s+)?guess|probably\s+either)\b|\bor\s+(?:maybe|possibly|perhaps)\b",
-    re.IGNORECASE | re.DOTALL,
-)
+_DATA = Lexicon("answers")
+_TURN_END = _DATA.pattern("turn_end")
+_VERDICT_LINE = _DATA.pattern("verdict_line")
+_ADDRESSES_A_JUDGE = _DATA.prefiltered("addresses_a_judge")
+_HEDGE = _DATA.pattern("hedge")
 _NOTHING = re.compile(r"(?:\\(?:boxed|fbox)\s*\{\s*\}|[\s.,:;*_`$])*")
 _SUB_QUESTIONS = re.compile(r"\(\s*(?:2|b|ii|II|Ⅱ)\s*\)|（2）|②|\\text\{\(2\)\}")
 _STATED = re.compile(r"(?:[=≈:]|\\approx|\bis\b|\bare\b)(?=([^=≈:\n$]{1,80}))")
@@ -55,16 +37,12 @@ _AN_OPTION = re.compile(r"\W{0,3}[A-Z]\s*[.:)、．：]")
 _ITEM = re.compile(r"\s{0,8}(?:\d{1,2}[.)]|[-*•])\s+(\S.{0,120})")
 _FENCE = re.compile(r"`{3,}\w*")
 # A line that only explains the formula above it is no answer: "where g is the acceleration".
-_WHERE = re.compile(r"\s{0,4}(?:where|here|with|in which)\b", re.IGNORECASE)
+_WHERE = _DATA.pattern("where")
 _BEHIND_BOX = re.compile(r"\}[\s$\\)\]~,]{0,6}((?:[A-Za-z]+[ ~]?){1,3})")
 _SHORT_UNIT = 3
 _SHORT_UNITS = frozenset({"mm", "cm", "km", "mg", "kg", "ml", "mL"})
 """Short words behind a box that can only be units: "in" and "a" can be others."""
-_REVISION = re.compile(
-    r"\b(?:actually|but\s+wait|wait,|correction|on\s+second\s+thoughts?|recomputing|rather,|no,\s|however,\s+the\s+(?:correct|right)"
-    r"|should\s+(?:actually\s+)?be|is\s+(?:better|correct\s+instead))",
-    re.IGNORECASE,
-)
+_REVISION = _DATA.pattern("revision")
 _ANOTHER = re.compile(r"\d|\b[A-Z]\b|\*\*|\$")
 _REVISED_WITHIN = 300
 _BEHIND_FORMULA = re.compile(r"(?:\\\]|\$\$)\s*\Z")
@@ -78,9 +56,7 @@ _BELONGS = re.compile(
 _UNIT_BEHIND = re.compile(
     r"(\s?[A-Za-zµΩ°%][A-Za-zµΩ°/·^0-9-]{0,11}(?:\s(?:per|s|m)\b[A-Za-z\s]{0,12})?)(?=[\s.,;]|\Z)"
 )
-_OF_PARAMETER = re.compile(
-    r"\s+(?:is|are)\s+(?:an?\s+)?(?:arbitrary|any|some|real|integers?|constants?)\b[^.\n]{0,30}(?=\.?\s*\Z|\.?\s*\n)"
-)
+_OF_PARAMETER = _DATA.pattern("of_parameter")
 _INITIAL = re.compile(r"(?<![^\W\d_])[A-Z]\Z")
 _NAME_END = re.compile(r"(?<=[^\W\d_]{2})[.!?](?=\s)")
 _PICTURES = "\u2fff"

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.verifiers.rules.equality import Equality
+from workbench.verifiers.rules.lexicon import Lexicon
 from workbench.verifiers.rules.numberwords import in_digits
 from workbench.verifiers.rules.records import AnswerText, Part, Value, ValueType
 from workbench.verifiers.rules.spelling import plain
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from workbench.verifiers.rules.comparing import Comparison
     from workbench.verifiers.rules.reading import AnswerReader
 
+_DATA = Lexicon("calendar")
 _MAX_MOMENT = 80
 _MONTHS = "january february march april may june july august september october november december"
 _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday"
@@ -35,13 +37,7 @@ _DAYS |= {"星期天": 7, "周天": 7}
 _MONTH = rf"(?P<month>{'|'.join(sorted(_NAMES, key=len, reverse=True))})\.?"
 _DAY = r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>[0-9]{4})"
-_HINT = re.compile(
-    r"[0-9]:[0-9]|[0-9]{4}[-/.][0-9]{1,2}[-/.]|[-/.][0-9]{1,2}[-/.][0-9]{4}|[年月周]|星期|"
-    r"[0-9] ?(?:[ap]\.?m\b|o'clock)|[0-9] ?h ?[0-9]|"
-    r"\b(?:past|to|after|before) [0-9a-z]+\Z|"
-    r"\b(?:morning|afternoon|evening|night)|\b(?:mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|noon|midnight)",
-    re.IGNORECASE,
-)
+_HINT = _DATA.pattern("hint")
 _WEEKDAY = re.compile(
     rf"(?:on )?(?P<weekday>{'|'.join(sorted(_DAYS, key=len, reverse=True))})(?:\.?,? |\.?,?$)", re.IGNORECASE
 )
@@ -71,14 +67,9 @@ _CLOCKS = re.compile(r"[0-9]+:[0-9]{2}:[0-9]{2}")
 _JOINT = re.compile(r"T|,? (?:at )?")
 
 
-_SPOKEN = re.compile(
-    r"(?:(?P<part>half|(?:a )?quarter|[0-9]{1,2})(?P<minutes> minutes)? (?P<side>past|after|to|before) )?"
-    r"(?P<hour>[0-9]{1,2})(?::(?P<minute>[0-9]{2}))?"
-    r"(?: o'clock)?(?: (?:in the )?(?P<day>morning|afternoon|evening)| at (?P<night>night))?\Z",
-    re.IGNORECASE,
-)
+_SPOKEN = _DATA.pattern("spoken")
 _PARTS = {"half": 30, "quarter": 15}
-_NEXT_DAY = re.compile(r",? \(?(?:(?:on|of) )?the (?:next|following) (?:day\)?\Z|(?=morning|afternoon|evening))", re.I)
+_NEXT_DAY = _DATA.pattern("next_day")
 _SMALL_HOURS = (12, 1, 2, 3, 4, 5)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.verifiers.rules.conclusions import sentences
 from workbench.verifiers.rules.equality import Doubt, Equality
+from workbench.verifiers.rules.lexicon import Lexicon
 from workbench.verifiers.rules.quantities import Quantity, quantity, same_quantity
 from workbench.verifiers.rules.records import Part, Text, ValueType
 from workbench.verifiers.rules.sense import has_change_word, has_denial, unknown_words, words
@@ -18,27 +19,11 @@ if TYPE_CHECKING:
     from workbench.verifiers.rules.comparing import Comparison
     from workbench.verifiers.rules.question import TypedQuestion
 
+_DATA = Lexicon("changes")
 _MAX_CHARACTERS = 200
-_CLAUSE = re.compile(
-    r"[;:]|(?:\A|,? )(?:so|thus|hence|therefore|meaning|i\.e\.|that is|in other words)\b,?", re.IGNORECASE
-)
-_UP = (
-    r"increas(?:e[sd]?|ing)|ris(?:e[sn]?|ing)|rose|gr[eo]w[ns]?|growth|gain(?:s|ed)?|profit|went up|goes up"
-    r"|warm(?:s|ed)|up|more|higher"
-)
-_DOWN = (
-    r"decreas(?:e[sd]?|ing)|f[ae]ll(?:s|en|ing)?|drop(?:s|ped)?|declin(?:e[sd]?|ing)|reduc(?:e[sd]?|tion)|shr[aiu]nks?"
-    r"|loss|los[et]s?|went down|goes down|cool(?:s|ed)|down|less|fewer|lower|cheaper|discount"
-)
-_SIDE = re.compile(rf"\b(?:(?P<up>{_UP})|{_DOWN})\b(?: (?:up|down)\b)?", re.IGNORECASE)
-_LARGE = "large|great|big|strong|high|much|long|fast"
-_FORMER = rf"(?:its|the|what|as|their)\b(?: (?:original|former|initial|previous|old|starting|{_LARGE})\b)?.*"
-_MULTIPLE = re.compile(
-    rf"(?P<verb>\b(?:doubl|tripl|trebl|quadrupl|halv)(?:e[sd]?|ing)\b)|\b(?P<sign>multipli|divid)ed by (?P<by>.+)"
-    rf"|\b(?:to|becomes?|is|was|be|only|just) "
-    rf"(?P<share>twice|double|half|[\w.]+ times|[\w./-]+(?: \w+)? ?(?:of|% of)) {_FORMER}",
-    re.IGNORECASE,
-)
+_CLAUSE = _DATA.pattern("clause")
+_SIDE = _DATA.pattern("side")
+_MULTIPLE = _DATA.pattern("multiple")
 _VERBS = {"doubl": Fraction(2), "tripl": Fraction(3), "trebl": Fraction(3), "quadrupl": Fraction(4)}
 _VERBS["halv"] = Fraction(1, 2)
 _SHARES = {"twice": Fraction(2), "double": Fraction(2), "half": Fraction(1, 2)}
@@ -47,10 +32,7 @@ _GIVEN = re.compile(r"\b(?:when|if|as|after|while)\b[^,?.]*", re.IGNORECASE)
 """A clause of the question that supposes a change."""
 _DIGIT = re.compile(r"\d")
 _DETERMINER = re.compile(r"(?<!\bof )\b(?:the|its|their)\b", re.IGNORECASE)
-_FILLING = """
-    new final whole original former initial old previous value values size amount change changes changed relative
-    percent degrees becomes become means being overall net end result what happens happen state describe happened
-"""
+_FILLING = _DATA.words("filling")
 _MAX_WORDS = 4
 
 
@@ -83,13 +65,13 @@ def change(text: str, question: TypedQuestion) -> ChangeValue | None:
 
 def _is_of_another_quantity(subject: str, question: TypedQuestion) -> bool:
     asked = _GIVEN.sub("", sentences(question.text)[-1])
-    nouns = unknown_words(asked, _FILLING.split())
+    nouns = unknown_words(asked, _FILLING)
     known = words(question.text) if "it" in words(asked) or not nouns else nouns
     named = words(_DETERMINER.split(subject)[-1])
     symbols = {word for word in named if len(word) == 1}.difference(
         "a", (noun[0] for noun in nouns if len(noun) > 3), known
     )
-    return bool(symbols or unknown_words(" ".join(named), [*known, *_FILLING.split()]))
+    return bool(symbols or unknown_words(" ".join(named), [*known, *_FILLING]))
 
 
 def _change_by_multiple(found: re.Match[str]) -> ChangeValue | None:

@@ -10,18 +10,15 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.verifiers.rules.equality import Equality
+from workbench.verifiers.rules.lexicon import Lexicon
 from workbench.verifiers.rules.records import AnswerText, Part, Value, ValueType
 
 if TYPE_CHECKING:
     from workbench.verifiers.rules.comparing import Comparison
     from workbench.verifiers.rules.reading import AnswerReader
 
-_ELEMENTS = """
-    H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Y Zr Nb Mo
-    Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir Pt Au Hg Tl
-    Pb Bi Po At Rn Fr Ra Ac Th Pa U Np Pu Am Cm Bk Cf Es Fm Md No Lr Rf Db Sg Bh Hs Mt Ds Rg Cn Nh Fl Mc Lv Ts Og D T e
-"""
-_KNOWN = frozenset(_ELEMENTS.split())
+_DATA = Lexicon("chemistry")
+_KNOWN = _DATA.words("elements")
 _ARROW = re.compile(
     r"\\x?(?:[lL]ong)?(?:[rR]ight|[lL]eftright|rightleft)(?:arrow|harpoons)s?(?![A-Za-z])(?:\[[^\]]*\])?(?:\{[^{}]*\})?"
     r"|\\to(?![A-Za-z])|[→⟶⇌⇒⇄]|<?[-=]+>|\s=\s"

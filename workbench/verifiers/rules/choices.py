@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 
 from workbench.verifiers.rules.conclusions import sentences, values_in
+from workbench.verifiers.rules.lexicon import Lexicon
 from workbench.verifiers.rules.options import letters, named_letters
 from workbench.verifiers.rules.restating import last_clauses
 from workbench.verifiers.rules.sense import Around, has_denial, is_prose, marks_near, unknown_words, words
@@ -14,46 +15,17 @@ from workbench.verifiers.rules.spelling import tidy
 from workbench.verifiers.rules.strings import canonical
 from workbench.verifiers.rules.structure import split_list
 
-_NOT = r"""(?i:
-    (?:\b(?:and|but|is|are|was|were|it['’]s)\s+)*(?:\b(?:certainly|definitely|clearly)\s+)?(?:\b(?:not|never|neither)\b|n['’]t\b)
-  | \b(?:rather|other)\s+than\b | \bdifferent\s+from\b | \b(?:instead|in\s+place|in\s+lieu)\s+of\b
-  | \b(?:as\s+opposed|in\s+contrast|contrary)\s+to\b | \bunlike\b | \bover\b
-  | \b(?:und\s+)?nicht\b | \b(?:an)?statt\b
-  | \b(?:et|e|y)\s+(?:non?|não|pas)\b | \bn(?:on|ão)\b | \bpas\b | \bplutôt\s+que\b
-  | \bau\s+lieu\s+de\b | [,(]\s*no\b | \ben\s+(?:vez|lugar)\s+de\b | \b(?:а\s+)?не\b | \bвместо\b
-  | 而?(?:并?不(?:是|选|为)|并?非)
-)"""
-_AND = r"(?:\s*[,/、，]?\s*(?i:\b(?:and|or|nor|und|oder|et|ou|y|o|e|и|или)\b|[和或与及、])?\s*)"
-_BEFORE_LABEL = r"\s*(?i:(?:the\s+)?(?:options?|choices?|answers?|letters?|statements?)\s+|选项|la\s+|le\s+)?"
-_WRONG = r"""(?i:\s*(?:
-    (?:is|are|was|were|ist|sind|est|sont|es|son)(?:\s+(?:all|both|clearly|simply|obviously))?\s+
-      (?:wrong|incorrect|false|out|ruled\s+out|eliminated|excluded|impossible|invalid|falsch|faux|fausses?|falsas?|incorrectas?)\b
-  | (?:is|are|was|were|do|does|can)(?:n['’]t|\s*not)\b(?:\s+be)?(?:\s+(?:correct|right|true|valid|fit|work|possible)\b)?
-  | (?:ist|sind)\s+(?:es\s+)?nicht\b(?:\s+richtig\b)? | no\s+es\s+correcta\b
-  | 都?(?:是错误?的|错误?|不对|不正确)
-))"""
-_CONTRASTS = re.compile(
-    r"\b(?:not|never|neither|rather|other|different|instead|in\s+place|lieu|opposed|contrast|contrary|unlike|over|wrong|incorrect|false|out"
-    r"|eliminated|excluded|impossible|invalid|because|since|while|whereas|between|is\s+an?|nicht|(?:an)?statt|falsch|weil|non?|não|pas|plutôt|vez|lugar"
-    r"|faux|fausses?|falsas?|incorrectas?|не|вместо)\b|n['’]t\b|不|非|错|因为",
-    re.IGNORECASE,
-)
-_LEADING = re.compile(
-    r"[\s,;:.，；。]*(?:\b(?:but|so|hence|therefore|it['’]s|it\s+is|it|is|sondern|mais|sino|pero)\b\s*"
-    r"|而是|而|但是?)*",
-    re.IGNORECASE,
-)
-_TRAILING = re.compile(
-    r"(?:[\s,;:.，；。—–-]|\b(?:and|but|while|whereas|because|since|as|for|both|weil|y|et)\b"
-    r"|因为|而)*\Z"
-)
+_DATA = Lexicon("choices")
+_NOT = _DATA.source("not")
+_AND = _DATA.source("and")
+_BEFORE_LABEL = _DATA.source("before_label")
+_WRONG = _DATA.source("wrong")
+_CONTRASTS = _DATA.pattern("contrasts")
+_LEADING = _DATA.pattern("leading")
+_TRAILING = _DATA.pattern("trailing")
 _A_LETTER = re.compile(r"(?<=[^.!?:]\s)A(?![\w'’])")
 _MAX_CHARACTERS = 300
-_ALL_BUT = re.compile(
-    r"\b(?:[Aa]ll|[Ee]very(?:thing)?|[Ee]ach)(?:\s+(?:of\s+)?(?:them|these|those|(?:the\s+)?(?:\w+\s+)?(?:options?|choices?|statements?|answers?|ones)))?"
-    r",?\s+(?:except|but|excluding|other\s+than|apart\s+from|save)(?:\s+for)?(?:\s+(?:options?|choices?|statements?|answers?))?"
-    r"\s+(\(?[A-Z]\)?(?:(?:,|\s+and|\s+or)\s+\(?[A-Z]\)?)*)(?:\s+(?:are|is|hold|work|apply|can|will|must|should)\b(?!\s+(?:not|wrong|false|incorrect|out))([^.,;]*))?\W*\Z"
-)
+_ALL_BUT = _DATA.pattern("all_but")
 """An answer that picks every option but the ones it names."""
 _SEPARATED = re.compile(r",?\s+(?:and\s+|or\s+)?|,")
 _VALUE = re.compile(r"[\d\\^=]")
@@ -181,17 +153,12 @@ def _without_typesetting(text: str) -> str:
 
 _MAX_SENTENCE_CHARACTERS = 300
 _ARTICLE = re.compile(r"\A(?:the|an?)\s+")
-_LETTER_AND_TEXT = re.compile(
-    r"[\W_]{0,8}(?i:(?:final\s+)?answer[\W_]{1,4})?(?:\\?text\w*\{|\\?boxed\{)?[\W_]{0,8}(?P<label>[A-Za-z]|\d{1,2})(?!\w)[\W_]{1,8}(?:(?:the|an?)\s+)?"
-    r"(?P<text>[^\n]{1,200})"
-)
+_LETTER_AND_TEXT = _DATA.pattern("letter_and_text")
 _BEHIND_LETTER = re.compile(r"\W*(?:[A-Za-z]|\d{1,2}|[ivxIVX]{1,4})\s*[.:)\]]+\s*(.+)", re.DOTALL)
 _TELLING = re.compile(r"[^\W\d_]|\S\s?[-+*/^√]\s?\w")
 """A feature of an option's text that makes it searchable within a sentence: it is no bare number."""
 _LISTED_BEFORE = re.compile(r"(.*?)\s+are\b.*", re.DOTALL)
-_SET_AGAINST = re.compile(
-    r"\b(?:than|from|by|like|unlike|as|with|without|before|after|between|not|no|nor|if)\s+(?:the\s+|an?\s+)?\Z"
-)
+_SET_AGAINST = _DATA.pattern("set_against")
 """Text before an option that a sentence only compares with, or denies."""
 
 

@@ -5,30 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from workbench.verifiers.rules.lexicon import Lexicon
 from workbench.verifiers.rules.numberwords import NUMBER_WORDS
 from workbench.verifiers.rules.sense import STATES, TOWARDS, is_prose, words
 from workbench.verifiers.rules.spelling import plain
 from workbench.verifiers.rules.units import unit
 
+_DATA = Lexicon("conclusions")
 _SENTENCE_END = re.compile(
     r"(?<=[.!?])(?<!^[A-Z]\.)(?<!\.[A-Z]\.)(?<![^=+−-]\s[A-Z]\.)(?<!\b(?:Dr|Mr|St|ca|vs)\.)(?<!\bMrs\.)(?<!\bapprox\.)"
     r"\s+(?![a-z])(?!(?:Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b)"
     r"|(?<=[。！？])\s*|\n+"
 )
-_ROUGHLY = r",?\s+(?:or\s+)?(?:roughly|about|approximately|around|nearly|some)\b"
 """After "i.e." comes a less exact restatement of the text before."""
-_THEREFORE = re.compile(
-    rf"(?:\A\W*|[,;.]\s*|\s+)(?:so|hence|therefore|thus|(?:i\.e\.|that\s+is)(?!{_ROUGHLY})|giving|por\s+(?:lo\s+)?tanto|donc|somit|daher)\b,?\s*"
-    r"|\A\W*(?i:so|hence|therefore|thus|consequently|por\s+(?:lo\s+)?tanto|also|donc|ainsi|somit|daher)\b,?\s*"
-    r"|\s*(?:∴|⇒|⟹|\\(?:Rightarrow|implies|therefore)(?![A-Za-z])|所以|因此|故)\s*"
-)
-_MEANS = re.compile(
-    r"\A\W*(?:(?i:by|with|using|after|because|since|as|when|from|given|da|weil|comme|como)\b[^,]{0,160}"
-    rf"|[A-Z][a-z]+ing\b(?:(?!{STATES.pattern})[^,]){{0,160}}),\s*"
-)
+_THEREFORE = _DATA.pattern("therefore")
+_MEANS = _DATA.pattern("means")
 """The beginning of a sentence before its main clause; a participle followed by a verb is its subject."""
-_REASON = re.compile(r"(?<=\S)\s*[,;(]?\s*\b(?:since|because|weil|denn|car|porque|puesto\s+que)\b.*", re.DOTALL)
-_COPULA_LAST = re.compile(r".*(?:は|은|는)\s*(.{1,40}?)\s*(?:です|だ|になります|입니다|이다)[。.]?", re.DOTALL)
+_REASON = _DATA.pattern("reason")
+_COPULA_LAST = _DATA.pattern("copula_last")
 _CUT = re.compile(r"\s*[,;(（，；]|\s+")
 _OPEN_END = re.compile(r"[-+−*/·×^=<>≤≥]\Z")
 _MOST_CUTS, _MOST_VERBS = 12, 3
@@ -39,16 +33,10 @@ _QUOTED = re.compile(r"[“\"「『]([^“”\"「」『』]{1,120})[”\"」』
 _NUMBER = re.compile(
     r"(?<![A-Za-z0-9À-ɏ.,/^_{\\-])[-−]?[$€£]?\d[\d,]*(?:\.\d+)?(?:\s*/\s*\d+)?\s?(?:%|\\%|°)?(?![A-Za-z0-9_À-ɏ/^])"
 )
-_SAID_AGAIN = re.compile(
-    rf",?\s*\b(?:i\.e\.|that\s+is){_ROUGHLY}.*|,?\s+(?:and\s+)?nothing\s+(?:else|more)\b.*", re.DOTALL
-)
-_REMARK = re.compile(
-    r",?\s{0,3}(?:\bi\.e\.|\bthat is\b|\bor (?:about|roughly|approximately)\b|\bwhich is\b|\bnothing else\b"
-    r"|(?<=\s)\().*",
-    re.DOTALL,
-)
+_SAID_AGAIN = _DATA.pattern("said_again")
+_REMARK = _DATA.pattern("remark")
 _NEXT_WORD = re.compile(r"\s?([A-Za-zµΩ°/^23]{1,20})")
-_UNCERTAIN = re.compile(r"\b(?:if|whether|not|cannot|never|unclear|impossible|unknown)\b|n['’]t\b", re.IGNORECASE)
+_UNCERTAIN = _DATA.pattern("uncertain")
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 _LAST_WORD = re.compile(r"(?<=[^\W\d_] )\S+\Z")
 _LAST_ROW = re.compile(

@@ -24,6 +24,7 @@ from workbench.verifiers.rules.conclusions import sentences
 from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
 from workbench.verifiers.rules.envelopes import answer_in_envelope, unpack_json
 from workbench.verifiers.rules.equality import DIFFERENT, ComparedAnswer, Doubt, Equality, Symbolic, undecided
+from workbench.verifiers.rules.lexicon import Lexicon
 from workbench.verifiers.rules.named import NamedValues, named_answer
 from workbench.verifiers.rules.options import letters
 from workbench.verifiers.rules.parameters import is_specialised
@@ -64,6 +65,7 @@ from workbench.verifiers.rules.surroundings import (
 )
 from workbench.verifiers.rules.units import MAX_UNIT, leading_unit, unit
 
+_DATA = Lexicon("decision")
 _BEGINS_AS_VALUE = re.compile(r"[\s$*({]*(?:\\[(\[]\s*)?[-+−]?[.\d]")
 _WORKED_OUT = ("expression", "equation", "symbolic")
 _CALCULATED = (*_WORKED_OUT, "number", "quantity", "list", "tuple")
@@ -76,10 +78,7 @@ _SIGN_BEFORE = re.compile(r"(?:\\\$|[€£¥₹¢]|\b(?:EUR|USD|GBP|CHF)|US\$)[\
 _ABBREVIATES = re.compile(r"\A\.(?=\*{0,2}\s[a-z])")
 """A full stop that ends no sentence: "3:20 a.m. or 4 p.m."."""
 _PRIMED = re.compile(r"(?<![A-Za-z'])[A-HJ-Z]'")
-_CORRECTS = re.compile(
-    r"\b(?:wait|wrong|mistake|actually|correct(?:ed|ion|ing)|hmm|oops|instead|should\s+be|sorry|error|on\s+second\s+thought|subtract\w*|but\s+that)\b",
-    re.IGNORECASE,
-)
+_CORRECTS = _DATA.pattern("corrects")
 """Text between two boxes, the second of which corrects the first."""
 _FEW, _SENTENCE = 3, 6
 _TYPESETTING = 40
@@ -463,12 +462,5 @@ def _unit_behind(text: str) -> str:
 
 
 _NO_UNITS = frozenset(["in", "a", "as", "at", "is", "and", "or", "so", "by", "per", "d", "b", "u", "t", "h", "c"])
-_ALTERNATIVES_WORDS = """
-    or either maybe perhaps possibly probably anything except but other unless might may could guess half partly
-    partially almost nearly mostly barely sometimes occasionally seldom rarely only
-"""
-_ALTERNATIVES = frozenset(_ALTERNATIVES_WORDS.split())
-_OR_ANOTHER = re.compile(
-    r"\bor\b[\s}{\\$]*(?:text\{)?\s*(?:yes|no|not|true|false|(?:dis)?prove[dn]|unknown|(?:in)?valid|none|neither|maybe)\b",
-    re.IGNORECASE,
-)
+_ALTERNATIVES = _DATA.words("alternatives")
+_OR_ANOTHER = _DATA.pattern("or_another")

@@ -7,13 +7,12 @@ import re
 from json import JSONDecodeError
 
 from workbench.core.final_answer import FinalAnswer
+from workbench.verifiers.rules.lexicon import Lexicon
 from workbench.verifiers.rules.sense import has_change_word
 
+_DATA = Lexicon("envelopes")
 _TAGGED = re.compile(r"<(answer|final_answer|final)>\s*((?:(?!</?\1>).)*?)\s*</\1>", re.DOTALL | re.IGNORECASE)
-_KEY = re.compile(
-    r'"(?:final[_ ]?answer|answer|final|result|solution|value|(?:final[_ ]?)?(?:choice|option)|选项|答案)"\s*:\s*',
-    re.IGNORECASE,
-)
+_KEY = _DATA.pattern("key")
 _ONLY_KEY = re.compile(r'^\s*\{\s*"([^"\n]{1,40})"\s*:\s*', re.MULTILINE)
 """The key of an object that begins a line; it is the answer's if the object has no other."""
 _ANY_KEY = re.compile(r'"\s*:\s*\Z')
@@ -22,29 +21,9 @@ _UNESCAPED = re.compile(r"(?<!\\)(?:\\\\)*\\[A-Za-z]{2}")
 """A macro with an unescaped backslash, which JSON reads as a control character."""
 _OBJECT_END = re.compile(r"\}\s*(?:`{3}\s*)?\Z")
 _MAX_CHARACTERS = 2_000
-_COURTESY = re.compile(
-    r"""[\W_]*(?:(?:i\s+)?(?:hope|trust)\b.{0,40}\b(?:help|useful|clear|makes\s+sense|assist|clarif|answers)
-      | (?:please\s+)?(?:let\s+me\s+know|feel\s+free|(?:don['’]?t|do\s+not)\s+hesitate|reach\s+out|ask\s+(?:me|away))\b
-      | (?:if|should)\s+you\s+(?:have|need|want|would\s+like|wish|are)\b.{0,120}
-        (?:question|help|clarif|know|ask|assist|detail|step)
-      | (?:is\s+there\s+)?any(?:thing\s+else|\s+(?:other|more|further)?\s*questions?)\b
-      | (?:do|would)\s+you\s+(?:have\s+any|need|want|like)\b
-      | (?:thanks?|thank\s+you|cheers|good\s+(?:luck|job)|happy\s+to\s+help|glad\s+(?:to|i)\b|you['’]re\s+welcome
-          |best\s+(?:regards|wishes|of\s+luck)|have\s+a\s+(?:nice|great|good)|enjoy|happy\s+\w+ing|take\s+care|well\s+done
-          |great\s+question|keep\s+(?:up|practi))\b
-      | 希望|如果(?:你|您|还|有)|如有|若有|请告诉|请随时|欢迎|祝|谢谢|感谢|还有(?:什么|其他)
-      | (?:j['’]espère|n['’]hésite|bonne\s+(?:chance|journée)|espero|si\s+tienes|no\s+dudes|¡?buena\s+suerte|gracias
-          |ich\s+hoffe|viel\s+erfolg|falls\s+du|wenn\s+(?:du|sie)\s+(?:noch|fragen|weitere)|bei\s+(?:weiteren\s+)?fragen
-          |spero|se\s+hai|надеюсь|если\s+у\s+вас|удачи|お役に立|ご(?:不明|質問))
-    ).*""",
-    re.IGNORECASE | re.VERBOSE,
-)
+_COURTESY = _DATA.pattern("courtesy")
 _RULE = re.compile(r"\s*(?:-{3,}|\*{3,}|_{3,}|={3,})\s*")
-_TURN = re.compile(
-    r"\b(?:but|however|wrong|incorrect|actually|wait|instead|not\s+(?:right|correct)|answer)\b|[:：=]\s*\S|\\boxed|\d"
-    r"|(?-i:\b[B-HJ-Z]\b(?!['’]))",
-    re.IGNORECASE,
-)
+_TURN = _DATA.pattern("turn")
 
 
 def answer_in_envelope(completion: str, start: int) -> FinalAnswer | None:

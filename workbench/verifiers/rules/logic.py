@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.verifiers.rules.equality import Doubt, Equality
+from workbench.verifiers.rules.lexicon import Lexicon
 from workbench.verifiers.rules.records import AnswerText, Part, Value, ValueType
 from workbench.verifiers.rules.sense import has_denial
 from workbench.verifiers.rules.spelling import tidy
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from workbench.verifiers.rules.comparing import Comparison
     from workbench.verifiers.rules.reading import AnswerReader
 
+_DATA = Lexicon("logic")
 _CONNECTIVES = (
     (r"\\leq?(?:slant)?(?![A-Za-z])|<=", "≤"),
     (r"\\geq?(?:slant)?(?![A-Za-z])|>=", "≥"),
@@ -33,16 +35,11 @@ _MARK = re.compile(
     r"\\(?:lnot|neg|land|wedge|lor|vee|oplus|veebar|forall|exists|nexists)(?![A-Za-z])|[∧∨¬⊕⊻∀∃∄]|\|\||&&"
 )
 _IMPLIES = re.compile(r"\s*[¬~]?\s*[p-s]\s*(?:→|⇒|->|=>|\\(?:to|rightarrow|Rightarrow|implies))\s*[¬~]?\s*[p-s]\s*")
-_MAY_BE_MARK = re.compile(
-    r"\b(?:not|and|or|implies|xor)\b|[!~&|→⇒]|[-=]>|\\(?:sim|to|[rR]ightarrow|implies)(?![A-Za-z])"
-)
+_MAY_BE_MARK = _DATA.pattern("may_be_mark")
 """Marks of a formula that count only if the question is about logic."""
 _TILDE = re.compile(r"(?<![A-Za-z)}\]])~(?=\s*[A-Za-z(\[\\∀∃])")
 """A negation; elsewhere ``~`` is a blank of TeX."""
-_LEADS = re.compile(
-    r"(?:(?<=[A-Za-z]{2}):|≡|\\equiv(?![A-Za-z])|\b(?:is|gives?|get|becomes?|obtain|as|equals|thus|so|hence|therefore|yields?|i\.e\.)(?![\w'])"
-    r",?)\s*"
-)
+_LEADS = _DATA.pattern("leads")
 _GOES_ON = re.compile(
     r"[\s,]+(?!(?:not|and|or|implies|xor|if|iff|for|all|every|there|exists)\b)[A-Za-z]{2,}.*", re.DOTALL
 )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.verifiers.rules.calendar import moment
 from workbench.verifiers.rules.equality import Doubt, Equality
+from workbench.verifiers.rules.lexicon import Lexicon
 from workbench.verifiers.rules.members import all_of
 from workbench.verifiers.rules.quantities import Quantity
 from workbench.verifiers.rules.records import Collection, Part, Value, ValueType
@@ -23,12 +24,8 @@ if TYPE_CHECKING:
     from workbench.verifiers.rules.comparing import Comparison
     from workbench.verifiers.rules.reading import AnswerReader
 
-_LINKS_WORDS = """
-    is are was were be gets get got receives receive received has have had owns own pays pay paid takes take took earns
-    earn earned keeps keep kept plays play must will should then equals equal comes to becomes gives give both each all
-    therefore being the a an
-"""
-_LINKS = frozenset(_LINKS_WORDS.split())
+_DATA = Lexicon("named")
+_LINKS = _DATA.words("links")
 """Words that may be between a name and its value."""
 _SIGN = r"\s*(?:[:=→↦]|\\(?:to|mapsto|[rR]ightarrow)(?![A-Za-z])|[-=]>|[-–—](?=\s|[A-Za-z]))\s*"
 _ENTRY = re.compile(

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from workbench.verifiers.rules.lexicon import Lexicon
 from workbench.verifiers.rules.prefilter import PrefilteredPattern
 from workbench.verifiers.rules.spelling import tidy, unquoted
 
+_DATA = Lexicon("options")
 _WRAPPER = re.compile(
     r"\\(?:text(?:bf|it|rm)?|math(?:rm|bf|it)|bf|rm)\s*\{?\s*"
     r"(\(?[A-Z]\s*(?:\\\s)?\s*[).:]?\)?)\s*(?:\\ )?\}?"
@@ -80,29 +82,14 @@ _BETWEEN_BEHIND = re.compile(r"(?:\\qquad|\\quad|\\\\|\\ |\n-|[\s$;,*&~])+\Z")
 _BETWEEN_ENDS = frozenset("d\\- \t\n\r\f\v$;,*&~\u3000\xa0")
 """Characters that may end a separator of options."""
 _SEEN = 200
-_BEFORE = re.compile(
-    r"[故应]?(?:the\s+)?(?:correct\s+)?(?:options?|choices?|answers?|statements?|选项|答案|选)\s*(?:is|are|是|为)?\s*[:：]?\s*"
-    r"|(?:la\s+|die\s+|a\s+)?(?:(?:opci[óo]n|respuesta|alternativa|réponse|antwort|resposta|risposta)\s+)(?:correcta\s+|correta\s+|corretta\s+)?"
-    r"(?:(?:es|est|ist|é|è)\s+)?(?:(?:la|a)\s+)?(?:(?:opci[óo]n|alternativa)\s+)?(?=\(?[A-Za-z]\)?\s*[.)]*\s*\Z)"
-    r"|(?:it['’]s|it\s+is|i(?:['’]d)?\s+(?:choose|pick|select|say)|only|just)\s+(?=[(\[*]?[A-Z\u2460-\u2469]\b)",
-    re.IGNORECASE,
-)
-_BEHIND = re.compile(
-    r"\s+(?:only|(?:is|are)\s+(?:correct|true|right)|(?:es|ist|est)\s+(?:correcta?|richtig|correcte))\s*\Z",
-    re.IGNORECASE,
-)
+_BEFORE = _DATA.pattern("before")
+_BEHIND = _DATA.pattern("behind")
 _SPLIT = re.compile(r"(?:[\s,;&()、，和及]|\\&|\band\b)+")
 _LABELLED = re.compile(r"(?:[(\[]([A-Za-z])[)\]]|([A-Za-z])\s*[.:)、．：])\s*\S.*", re.DOTALL)
 _EACH_LABELLED = re.compile(r"(?:^|[,;]\s*|\band\s+)\(?([A-Z])\s*[.:)]\)?\s*(?=\S)")
-_NAMED = re.compile(
-    r"(?<![\w\\$'’])(?:\(([A-Z])\)|(?:[Oo]ptions?|[Cc]hoices?|[Aa]nswers?)\s+\(?([A-Z]|\d{1,2})\)?(?![\w.])"
-    r"|([B-Z])(?=\s*[.:)])|([B-HJ-Z])(?![\w'’^_={\\(+*/-])|([AI])(?=\s*(?:[.:)]|and\s+[A-Z]\b|is\b|are\b|$)))"
-)
+_NAMED = _DATA.pattern("named")
 """A letter that names an option within a sentence; A and I only where they can't be a word."""
-_IN_A_NAME = re.compile(
-    r"\b(?!(?:options?|choices?|answers?|letters?|statements?|is|are|was|were|be|and|or|not|only|just|both|with|to|than|that|so|hence|thus"
-    r"|therefore|namely|but|then|for|of|as|also|select|choose|chose|chosen|pick|picked|take|prefer|go|gives?|being)\b)[a-z]{3,}\s+[B-Z](?![\w'’])"
-)
+_IN_A_NAME = _DATA.pattern("in_a_name")
 """A letter that belongs to the word before it: "vitamin C", "hepatitis B", "point D"."""
 _A_LABEL = re.compile(r"(?<![A-Za-z\\])(?:[A-Z]|[A-Z]{2,8}|[ivx]{1,4})(?![A-Za-z])|[①-⑩]|\\text\w*\{[^}]{0,9}[A-Z]")
 _IN_WORDS = re.compile(r"[\w .,:'’()*-]")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from workbench.verifiers.rules.arithmetic import COMPLEX
 from workbench.verifiers.rules.equality import Doubt, Equality
 from workbench.verifiers.rules.evaluate import CONSTANTS, features, numeric_point, same_value
+from workbench.verifiers.rules.lexicon import Lexicon
 from workbench.verifiers.rules.nodes import Node, Number, negative, product, quotient, substituted, total
 from workbench.verifiers.rules.quantities import Quantity
 from workbench.verifiers.rules.records import AnswerText, Collection, Expression, Part, Value, ValueType
@@ -24,27 +25,15 @@ if TYPE_CHECKING:
 
 # -- Conditions on the parameters at the end of an answer.
 
+_DATA = Lexicon("parameters")
 _LETTER = r"[A-Za-zα-ω](?:_\{?\w\}?)?"
-_CONDITION = re.compile(
-    rf"""(?<!\s)(?:\s*[,;(]\s*(?:and\s+)?|\s+(?=where|with|for|and|any|all|some|arbitrary))
-      (?:(?:where|with|for|and)\s+(?:(?:all|any|some|every)\s+)?)?(?:
-      {_LETTER}(?:\s*(?:,|and)\s*{_LETTER}){{0,5}}\s*
-      (?: ∈\s*(?:\\math(?:bb|bf)\s*\{{?\s*)?([A-Zℝℤℕℚℂ])\s*\}}?[+*^_0]{{0,3}}\s?\)?\.?
-        | (?:is\s+|are\s+)?(?:an?\s+)?(?:arbitrary|any|some|integers?|whole|real|constants?)\b
-          (?:(?!\b(?:and|or|plus)\s+[$\-−]{{0,2}}\d).){{0,42}})
-      | (?:all|any|some|every|each|arbitrary)?\s*(?:integers?|reals?|(?:real|whole)\s+numbers?|(?:real\s+)?constants?)
-        \s+{_LETTER}(?:\s*(?:,|and)\s*{_LETTER}){{0,5}}\)?\.?
-    )\Z""",
-    re.VERBOSE,
-)
+_CONDITION = _DATA.pattern("condition")
 """A condition on the parameters at the end of an answer: ``, k ∈ ℤ``, ``for any integer n``, ``(C is a constant)``."""
 _MAY_BE_CONDITION = re.compile("∈|arbitrary|any|some|integer|whole|real|constant|every")
 _LETTERS_OF_SETS = {"ℤ": "Z", "ℝ": "R", "ℕ": "N", "ℚ": "Q", "ℂ": "C"}
 
 
-_NARROWS = re.compile(
-    r"\b(?:non-?\s?)?(?:positive|negative|natural|odd|even|prime|zero)\b|(?:=|\b(?:and|or|plus))\s*\$?\s*[-−]?\d(?![^\n]*(?:\.\.|…|dots))"
-)
+_NARROWS = _DATA.pattern("narrows")
 """Words of a condition that restrict the values of an arbitrary parameter, or add one."""
 _SPECIALISES = re.compile(r"[\s$\\)\]}*,.(]{0,6}(?:where|with|for|when|if|provided|given)\b([^\n.;]*)")
 
@@ -76,18 +65,10 @@ def without_condition(text: str) -> tuple[str, str]:
 
 # -- Arithmetic progressions.
 
-_CONGRUENT = re.compile(
-    r"(?:[^≡]{0,60}≡\s*)*?([^≡]{1,80}?)\s*[(,]?\s*(?:\\[pb]?mod|mod(?:ulo)?)(?![A-Za-z])\s*\{?\s*(\d{1,12})\s*\}?\s*\)?"
-)
-_REMAINDER = re.compile(
-    r"(?:.{0,40}\s)?remainder\s+(?:of\s+)?(\d{1,9})\s+(?:when|on|upon|after)\s+(?:being\s+)?(?:divided|division)\s+by\s+(\d{1,9})"
-)
-_PARITY = re.compile(
-    r"(?:.{0,40}\s)?(odd|even)(?:\s+(?:integers?|(?:whole\s+)?numbers?|(?:integer\s+)?values\s+of\s+\w))?"
-)
-_MULTIPLES = re.compile(
-    r"(?:all\s+|the\s+|(?:positive\s+|non-?negative\s+)?integers?\s+|positive\s+|non-?negative\s+)*(?:(odd|even)\s+)?(?:integer\s+)?multiples?\s+of\s+(.{1,30})|(?:.{0,40}\s)?divisible\s+by\s+(\d{1,9})"
-)
+_CONGRUENT = _DATA.pattern("congruent")
+_REMAINDER = _DATA.pattern("remainder")
+_PARITY = _DATA.pattern("parity")
+_MULTIPLES = _DATA.pattern("multiples")
 _OF_THE_FORM = re.compile(r"(?:.{0,40}\s)?of\s+the\s+form\s+(.+)")
 _WORDED = re.compile(r"\b(?:odd|even|multiples?|divisible|form|remainder)\b")
 _SIGNED = re.compile(r"\b(?:positive|negative|natural|non-?\s?negative)\b")
@@ -350,10 +331,7 @@ PROGRESSIONS = ValueType(
 
 # -- Values by an index: ``2e^{i(2k+1)π/3}, k = 0, 1, 2``.
 
-_INDEXED = re.compile(
-    rf"(?<![\s,;(])[\s,;(]{{1,4}}(?:(?:for|where|with)\s+)?({_LETTER})\s*(?:=|∈\s*\\?\{{)"
-    r"\s*(-?\d{1,3}(?:\s*(?:,|and)+\s*(?:-?\d{1,3}|\.\.\.|…|\\[cl]?dots)){1,24})\s*\\?\}?\s*\)?\Z"
-)
+_INDEXED = _DATA.pattern("indexed")
 _MAX_INDICES = 24
 
 

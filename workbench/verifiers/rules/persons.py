@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import re
 
+from workbench.verifiers.rules.lexicon import Lexicon
 from workbench.verifiers.rules.strings import folded, spelled
 
-_TITLES_WORDS = (
-    "dr prof professor mr mrs ms sir dame president queen king doctor herr frau monsieur madame van von de da di der"
-)
-_TITLES = frozenset(_TITLES_WORDS.split())
+_DATA = Lexicon("persons")
+_TITLES = _DATA.words("titles")
 _NAME_ENDS = re.compile(r"[\s.\-]+")
 _FAMILY_FIRST = re.compile(r"([^\W\d_][\w'’-]+),\s+([^\W\d_][\w.'’ -]*)")
 _ONE_NAME = r"[^\W\d_a-zß-ÿ](?:[^\W\d_]|['’-])*\.?"
 _NAME = re.compile(rf"{_ONE_NAME}(?:\s+(?:(?:de|da|di|der|van|von|del|la)\s+)*{_ONE_NAME})*")
-_TELLS = re.compile(
-    r"(?:\b(?:is|was|were|by|after|called|named|es|fue|por|ist|war|von|est|était|par|è)|:)\s+\Z", re.IGNORECASE
-)
-_OPEN = re.compile(
-    r"\b(?:not|cannot|either|neither|nor|or|unless|and|except|instead|never|no|ni|pas|nicht|oder|ou|y|et|und)\b|n['’]t\b",
-    re.IGNORECASE,
-)
+_TELLS = _DATA.pattern("tells")
+_OPEN = _DATA.pattern("open")
 _SENTENCE_END = re.compile(r"(?<=[^\W_]{3})[.!?]\s+(?=[A-ZÀ-Þ])")
 _NAMESAKES = frozenset({("john", "adams"), ("george", "bush"), ("johann", "bach"), ("johann", "strauss")})
 """Given and family names of several famous persons, who are distinguished only by their middle names."""

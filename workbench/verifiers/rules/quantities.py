@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from workbench.verifiers.rules.calendar import NAMES_OF_TIME
 from workbench.verifiers.rules.danger import MAX_DIGITS, TooComplex
+from workbench.verifiers.rules.lexicon import Lexicon
 from workbench.verifiers.rules.numbers import MAX_NUMBER, WrittenNumber, close_to, equal, leading_numeral, parse_number
 from workbench.verifiers.rules.numberwords import PARTS
 from workbench.verifiers.rules.prefilter import PrefilteredPattern
@@ -22,6 +23,7 @@ from workbench.verifiers.rules.units import Unit, unit
 # -- Numbers written in a base: ``1010_2``, ``1F_{16}``, ``0x1F``, "1010 (base 2)".
 
 
+_DATA = Lexicon("quantities")
 _WORDS = "two three four five six seven eight nine ten eleven twelve"
 _BASES = {word: base for base, word in enumerate(_WORDS.split(), start=2)}
 _BASES |= {"sixteen": 16, "binary": 2, "bin": 2, "ternary": 3, "octal": 8, "oct": 8}
@@ -186,10 +188,7 @@ def _as_pair(terms: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
 Ruling = tuple[bool, str]
 """Whether two answers are equal, and the deciding rule."""
 _TAIL = 800
-_PERCENT = re.compile(
-    r"\bpercentage|\b(?:what|which|how many|as an?|in|nearest|of a|the)\s+(?:\w+\s+)?per ?cent|"
-    r"\b(?:in|as|what) ?\(?\\?%|\(\\?%\)|(?<![a-z])[a-z]\$? ?\\?%|\binterest rate|\brate of interest"
-)
+_PERCENT = _DATA.pattern("percent")
 _DEGREES = PrefilteredPattern(r"\bdegrees?\b|\\circ|°")
 _CURRENCY = re.compile(r"([-+]?) ?(US\$|\$|€|£|¥|₹|(?:USD|EUR|GBP|Rs\.?)(?= ?[0-9])) ?(?=[-+]?[0-9.\\])")
 _SEXAGESIMAL = re.compile(
@@ -204,20 +203,9 @@ _ERAS = {"BC": "bce", "BCE": "bce", "CE": "ce", "AD": "ce"}
 _NEXT = re.compile(r",? (?:and )?(?=[0-9])")
 _COUNTED = re.compile(r"[^\W\d_]{2,}(?:[ -][^\W\d_]{2,}){0,3}|[一-鿿]{1,4}")
 _UNIT_WORD = re.compile(r"(?:(?:square|sq\.?|cubic|cu\.?) )?units?(?:\^[23]| squared| cubed)?", re.IGNORECASE)
-_AROUND = re.compile(
-    r"(?:an? |of an? )?(.+?)(?: of [^\W\d_][^\d]*"
-    r"| (?:old|long|tall|high|wide|deep|thick|away|apart|ago|each|left|early|late|ahead|behind|(?:in )?total|in all"
-    r"|altogether))?"
-)
+_AROUND = _DATA.pattern("around")
 """Text that may be around a unit: "half an hour", "5 grams of salt", "10 years old"."""
-_UNCOUNTABLE = """
-    and or not no nor if unless but to than more less fewer least most over under above below is are was
-    mod modulo times plus minus divided multiplied squared cubed factorial choose base percent remainder with power
-    point pi infinity degrees sin cos tan log ln exp sqrt dozen dozens gross score pair pairs couple
-    hundred thousand million billion trillion per
-    zero one two three four five six seven eight nine ten
-"""
-_NOT_COUNTED = frozenset(_UNCOUNTABLE.split()) | PARTS.keys() | NAMES_OF_TIME
+_NOT_COUNTED = _DATA.words("uncountable") | PARTS.keys() | NAMES_OF_TIME
 _MAYBE_VARIABLES = frozenset({"mg", "cd", "pt", "ms", "ha", "hr", "da"})
 _NEVER_ASSUMED = frozenset({"t", "d", "b", "B", "u", "T", "M", "S", "H"})
 _ONE_LETTER_COMPOUNDS = frozenset({"m/s", "m/s^2", "m/s²", "g/L", "m^3/s"})

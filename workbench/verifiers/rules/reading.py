@@ -30,6 +30,7 @@ from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
 from workbench.verifiers.rules.equality import Comparisons
 from workbench.verifiers.rules.equations import same_expression
 from workbench.verifiers.rules.leniency import AS_IT_IS, Leniency
+from workbench.verifiers.rules.lexicon import Lexicon
 from workbench.verifiers.rules.logic import Formula, concluded_formula, formula
 from workbench.verifiers.rules.named import NamedValues, named_answer, named_reference
 from workbench.verifiers.rules.numberwords import NUMBER_WORDS, ORDINALS, PARTS, SCALES
@@ -75,6 +76,7 @@ from workbench.verifiers.rules.structure import count_hyphenated, is_name, names
 from workbench.verifiers.rules.terms import same_words_of
 from workbench.verifiers.rules.units import MAX_UNIT, unit
 
+_DATA = Lexicon("reading")
 _IMAGINARY = re.compile(r"(?<![A-Za-z\\])[ij](?![A-Za-z])(?:\s?(\d+(?:\.\d+)?|\\sqrt\{\d+\}))?")
 _LONE_DOLLAR = re.compile(r"(?<!\\)\$\s?-?[\d.]|\d\s?\$\s*\Z")
 _UNIT_OUTSIDE = re.compile(r"([^$]*)\$([^$]+)\$\s?([^\W\d_°%].*)")
@@ -86,19 +88,15 @@ _FIGURED = re.compile(r"[\d\\^=+*/<>-]|[^\x00-\x7f]")
 _WORDS_OF_FIGURES = NUMBER_WORDS | {*ORDINALS, *PARTS, *SCALES, "infinity", "pi"}
 _MORE_WORDS = 3
 """Maximum words that TeX and generic nouns add to the reference's words."""
-_LABEL = re.compile(r"\A\s*(?:ans|output|result)\s*[.:]\s*|\A`(?=[^`]*\Z)|(?<=\A)∴\s*", re.IGNORECASE)
-_NOT_BUT = re.compile(r"\A(?:it(?:['’]s|\s+is)\s+)?not\s+[^,.;]{1,40}?,?\s+but\s+(?:rather\s+)?", re.IGNORECASE)
+_LABEL = _DATA.pattern("label")
+_NOT_BUT = _DATA.pattern("not_but")
 _FEW_WORDS = 2
 _PAIR = 2
 _ASIDE = re.compile(r"\s+\((?=[^()]*[A-Za-z]{3})([^()]{2,80})\)\Z")
 _LOWER_LABELS = re.compile(r"[\s(]*[a-h][\s).]*(?:(?:,|and|&)\s*\(?[a-h]\)?\s*)*")
 _ONLY_LABELS = re.compile(r"[\s$({\[*]*(?:\\(?:text|mathrm|textbf)\{)?\(?[A-Z](?:\s*(?:,|and|&)\s*[A-Z])*[\s$.)}\]*]*")
 _MAX_ALTERNATIVES = 12
-_CONCLUDES = re.compile(
-    r"(?:\A|[.,;:]\s*|\s)(?:so|hence|thus|therefore|consequently|which\s+(?:gives|yields|means)"
-    r"|(?:this|it)\s+(?:gives|yields)|we\s+(?:get|obtain|find))(?:\s+that)?\b,?\s*",
-    re.IGNORECASE,
-)
+_CONCLUDES = _DATA.pattern("concludes")
 _ASSIGNED = re.compile(r"(?<![\w+*/^)-])([a-z])\s*=\s*[-−]?[\d√\\]")
 _SUBJECT = re.compile(r"\A[^=<>≤≥$\\]{0,60}\b(?:is|are|equals|becomes)\s+(?:given\s+by\s+)?")
 _EQUALS = re.compile(r"(?<![<>!:=])=(?!=)")

@@ -9,24 +9,20 @@ from typing import NamedTuple
 
 from workbench.verifiers.rules.arithmetic import REAL
 from workbench.verifiers.rules.evaluate import CONSTANTS, features, finite_value
+from workbench.verifiers.rules.lexicon import Lexicon
 from workbench.verifiers.rules.nodes import Name, Node, Number, substituted
 from workbench.verifiers.rules.statements import statements
 from workbench.verifiers.rules.structure import shape, split_list
 from workbench.verifiers.rules.tokens import NotUnderstood
 
+_DATA = Lexicon("regions")
 _COMPARE = re.compile(r"\\(?:leqslant|geqslant|leq|geq|le|ge|lt|gt)(?![A-Za-z])|<=|>=|[<>≤≥⩽⩾]")
 _LESS = {"<": False, "\\lt": False, "\\le": True, "\\leq": True, "\\leqslant": True, "≤": True, "⩽": True, "<=": True}
 _MORE = {">": False, "\\gt": False, "\\ge": True, "\\geq": True, "\\geqslant": True, "≥": True, "⩾": True, ">=": True}
 _NAME = r"\\?[A-Za-zα-ω](?:_\{?\w{1,4}\}?)?(?:\(\w\))?"
 _VARIABLE = re.compile(_NAME)
-_REALS = re.compile(
-    r"\\math(?:bb|bf)\s*\{?\s*R\s*\}?|ℝ|\\?R|(?:the\s+set\s+of\s+)?(?:all\s+)?reals?(?:\s+numbers?)?(?:\s+[a-z])?"
-    r"|(?:all|every)\s+(?:real\s+)?[a-z]"
-)
-_SUCH_THAT = re.compile(
-    r"(?:the\s+set\s+of\s+)?(?:all\s+)?(?:real\s+)?(?:numbers?\s+|values?\s+)?(?:of\s+)?(?:[A-Za-z]\s+)?"
-    r"(?:such\s+that|with|where|satisfying|for\s+which)\s+(.+)"
-)
+_REALS = _DATA.pattern("reals")
+_SUCH_THAT = _DATA.pattern("such_that")
 _ABSOLUTE = re.compile(r"(?:\||\\lvert\s?)([^|]{1,40}?)(?:\||\\rvert)")
 _POINTS = re.compile(
     rf"({_NAME})\s*(=|≠|∉|\\notin(?![A-Za-z]))\s*(?!\\\{{[^{{}}]*[:|])([^\s\[(][^<>≤≥∈≠=∪∖∞]{{0,60}}(?:≠[^<>≤≥∈=∪]{{1,20}}){{0,3}}|\([^<>≤≥∈≠=∪∖∞]{{0,60}})"
@@ -36,13 +32,8 @@ _INFINITY = re.compile(r"[+-]?\s*(?:\\infty|∞|\\infin|infinity|inf|oo)", re.IG
 _UNION = re.compile(r"\s*(?:∪|\\bigcup(?![A-Za-z]))\s*|,?\s+(?:U|together\s+with)\s+")
 _OR = re.compile(r"\s*(?:\\l?or(?![A-Za-z])|\\vee(?![A-Za-z])|∨)\s*|,?\s+or\s+")
 _ALL_OF = re.compile(r"\s*(?:\\land(?![A-Za-z])|\\wedge(?![A-Za-z])|∧|∩)\s*|,?\s+and\s+")
-_PROVIDED = re.compile(
-    r",?\s+(?:(?:but|and)\s+)?(?:with|where|provided(?:\s+that)?|but)\s+(?!not\s)"
-    r"|,\s*(?:and\s+)?(?=[^,]{1,20}(?:≠|∉|\\notin))"
-)
-_WITHOUT = re.compile(
-    r"\s*(?:∖|\\backslash(?![A-Za-z])|\s[-\\]\s(?=\\?\{))\s*|,?\s+(?:except|excluding|other\s+than|apart\s+from|but\s+not|without)(?:\s+(?:for|at|when|the\s+(?:point|value)s?))?\s+"
-)
+_PROVIDED = _DATA.pattern("provided")
+_WITHOUT = _DATA.pattern("without")
 _COMMA = re.compile(r"\s*[,;]\s*")
 _OPENING, _CLOSING = "([{⟨", ")]}⟩"
 _MAX_DEPTH = 5

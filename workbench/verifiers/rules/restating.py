@@ -8,37 +8,21 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from workbench.verifiers.rules.conclusions import sentences
+from workbench.verifiers.rules.lexicon import Lexicon
 from workbench.verifiers.rules.sense import stem
 from workbench.verifiers.rules.spelling import tidy
 
+_DATA = Lexicon("restating")
 _TOKEN = re.compile(r"[^\W_]+|[-+*/^=<>≤≥≠≡∈⊂⊆∪∩|]")
 _CONTRACTED, _ELIDED = re.compile(r"n['’]t\b"), re.compile(r"\b(?:n|l|d|qu)['’](?=[^\W\d_])")
-_PARTS = re.compile(
-    r"\s*[,;:](?:\s+|\Z)|[，；：。]|\s*[—–]\s+|\s-\s|[,;]?\s*\b(?:so|hence|thus|therefore|but|luego|donc|daher|folglich)\b,?\s*"
-    r"|因此|所以|故|但是?|\s+(?=(?:because|since|weil|car|porque)\b)",
-    re.IGNORECASE,
-)
-_LINKED = re.compile(
-    r"\b((?:is|are|was|were|does|do|can|be)(?:n['’]t|\s+not)?)\s+(?:thus|hence|therefore|so)\b", re.IGNORECASE
-)
-_REASON = re.compile(
-    r"\W*(?:because|since|as|which|namely|for\s+(?:example|instance)|e\.g\.|i\.e\.|weil|denn|car|porque|pues|因为)\b|因为",
-    re.IGNORECASE,
-)
-_NEGATION_WORDS = "not never cannot no pas nicht kein keine niemals nunca jamás jamais"
-NEGATIONS = frozenset(_NEGATION_WORDS.split())
+_PARTS = _DATA.pattern("parts")
+_LINKED = _DATA.pattern("linked")
+_REASON = _DATA.pattern("reason")
+NEGATIONS = _DATA.words("negation")
 """Words that negate their clause."""
-_LITTLE_WORDS = """
-    number the an a to of in on at for that it its there any some going does do did is are was were be been
-    can could will would has have had so therefore thus hence must indeed still also then clearly certainly
-    this these he she they such tell tells telling told él ella un una el la los las es son número por tanto
-    ist sind die der das ein eine est sont le les ce il elle ne y
-"""
-_LITTLE = frozenset(_LITTLE_WORDS.split())
-_PRONOUN_WORDS = "it he she they this that these those él ella es son er sie il elle"
-_PRONOUNS = frozenset(_PRONOUN_WORDS.split())
-_PREPOSITIONS = "of in on at for to with by after during under from into within among between"
-_PHRASES = frozenset(_PREPOSITIONS.split())
+_LITTLE = _DATA.words("little")
+_PRONOUNS = _DATA.words("pronoun")
+_PHRASES = _DATA.words("prepositions")
 """Prepositions of phrases that a sentence may leave out: "after 3 years"."""
 _LONGEST_PHRASE, _LONGEST_END = 2, 4
 """Maximum words of a phrase that may be omitted within a sentence, and at its end."""
@@ -64,15 +48,10 @@ _POSSIBLE = {"can", "could", "possibl", "impossibl", "able"}
 _READ, _LONGEST = 1_500, 300
 _END = re.compile(r"[?？\n!;。]|[.:](?!\d)")
 """The end of a sentence in a question."""
-_INTRODUCED = re.compile(r"\b(?:true\s+or\s+false|whether)\b", re.IGNORECASE)
+_INTRODUCED = _DATA.pattern("introduced")
 _MIN_STEM_CHARACTERS = 3
-_OPEN = re.compile(
-    r"\W*(?:\w+n['’]t\b|(?:wh(?:at|ich|o|ose|om|en|ere|y)|how|qu[eé]|cuál|wie|was|quel)\b(?!\s+if\b))|.*\btrue\s+or\s+false\b",
-    re.IGNORECASE,
-)
-_VERB_FIRST = re.compile(
-    r"\W*(?:does|do|did|is|are|was|were|can|could|will|would|has|have|es|son|ist|sind|est)\b", re.I
-)
+_OPEN = _DATA.pattern("open")
+_VERB_FIRST = _DATA.pattern("verb_first")
 _SHORT, _TELLING, _LAST = 40, 8, 2
 
 

@@ -11,58 +11,22 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
+from workbench.verifiers.rules.lexicon import Lexicon
 from workbench.verifiers.rules.numberwords import NUMBER_WORDS, names_place
 from workbench.verifiers.rules.units import unit
 
-_DENYING_WORDS = """
-    out ruled eliminate eliminated eliminates reject rejected rejects discard discarded wrongly
-    incorrectly mistakenly excluded excludes cannot not never no none neither nor except excluding
-    exclude other different anything any anyone either or maybe perhaps possibly probably presumably
-    supposedly might may could unlikely hardly scarcely if unless but without false wrong incorrect
-    guess doubt supposed contrary complement negation fail fails failed nicht kein keine oder pas jamais
-    ou o ni nunca non
-    oppure не или
-"""
-_DENYING = frozenset(_DENYING_WORDS.split())
+_DATA = Lexicon("sense")
+_DENYING = _DATA.words("denying")
 """Words that deny the value next to them, or leave open which is meant."""
-_SCALING_WORDS = """
-    ish barely tops apiece best worst least most latest earliest more less fewer over under above below up
-    outside inside exceeding exceeds exceeded exceed beyond within between minimum maximum nearly almost close
-    near shy short half third
-    quarter tenth twice double triple quadruple thrice times dozen dozens score gross pair pairs couple
-    minus plus negative squared cubed square cube root reciprocal inverse opposite multiple divisor
-    factor power log million billion trillion thousand hundred hundreds thousands millions percent than
-    larger smaller greater higher lower bigger longer shorter before after too off somewhere anywhere
-    upwards upward downwards factorial neighbour predecessor successor preceding following next previous
-    digit digits fraction mindestens höchstens mehr weniger fast beinahe knapp nahezu über unter hälfte
-    doppelt moins presque moitié demi menos más casi mitad doble almeno quasi meno più mezzo менее более
-    меньше больше почти половина
-"""
-_SCALING = frozenset(_SCALING_WORDS.split())
+_SCALING = _DATA.words("scaling")
 """Words that make another value, or a bound, of the number next to them."""
 _CONTRACTED = re.compile(r"n['’]t\b")
-_HAN_BEFORE = re.compile(
-    r"至少|至多|最多|最少|不少于|不多于|不超过|不小于|不大于|不低于|不高于|超过|少于|多于|大于|小于|高于|低于|不到|不足|将近|接近|近"
-    r"|几乎|不是|并非|非|不会?是|不为|不等于|除了?|或|可能|也许|大概不|大约不|少なくとも|最大で|約?ほぼ|不选|没有"
-)
-_HAN_BEHIND = re.compile(
-    r"[个只位人名元米]?(?:以上|以下|以内|以外|多|余|打|万|亿|千|百|倍|或|之间|未満|前|后)|的?(?:一半|[一二三四五六七八九十百]倍|平方|立方"
-    r"|倒数|相反数|补集)|.{0,4}(?:ではない|错|不对|不正确)"
-)
-_HAN_DENIES = re.compile(r"不是|并非|不选|不对|不正确|错误|错的|除了|或者?|可能|也许|ではない")
+_HAN_BEFORE = _DATA.pattern("han_before")
+_HAN_BEHIND = _DATA.pattern("han_behind")
+_HAN_DENIES = _DATA.pattern("han_denies")
 _HAN_REACH_BEFORE, _HAN_REACH_BEHIND = 7, 9
-_RANGE = re.compile(r"[^\w.]*(?:to|through|till|until|bis|à|a|至|到|~|–|—)\s*\$?-?\d")
-_GENERIC_WORDS = """
-    a an the is are was be it its there so thus hence therefore then we get have has had answer answers
-    result value total totals number amount sum in of for at on and altogether all-in final finally
-    equals equal exactly precisely just only simply must which that this these those here he she they
-    his her their our will would people persons person ways way units unit items item things thing
-    pieces piece each overall approximately about around approx roughly ca circa et est sont le la les
-    un une des il y donc réponse ist sind die der das es gibt antwort beträgt also ergibt respuesta son
-    el los las hay por tanto insgesamt en tout left out now respectively i should typically usually normally
-    generally commonly with us
-"""
-_KNOWN = frozenset(_GENERIC_WORDS.split()) | NUMBER_WORDS
+_RANGE = _DATA.pattern("range")
+_KNOWN = _DATA.words("generic") | NUMBER_WORDS
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _MACRO = re.compile(r"\\[A-Za-z]+")
 _TEX = re.compile(r"\\(?!text|math|left|right|mbox|quad|qquad|boxed|displaystyle|%|\$)[A-Za-z]+")
@@ -71,28 +35,18 @@ _HAN_PLAIN = frozenset(
     "个只本人元米秒分钟天年月日小时张条件块位名种支棵头匹辆杯瓶袋盒组次是为共有的答案最终等于一总计约得到所以因此故选项정답은입니다이는개명원正解はですだ"
 )
 _CLAUSE = re.compile(r"[,;:：，；.!?。！？\n=()]")
-_VERB = re.compile(
-    r"\b(?:is|are|was|were|be|equals?|gives?|get|gets|obtains?|have|has|had|makes?|pays?|costs?|needs?|est|sont|ist|sind|es|son)\b",
-    re.IGNORECASE,
-)
-STATES = re.compile(
-    r"(?i:\b(?:is|are|was|were|be|equals?|gives?|yields?|gets?|makes?|leaves?|prints?|returns?|outputs?|costs?|lasts?|takes"
-    r"|measures|weighs|reads?|shows?|(?:factors?|factori[sz]es|splits|decomposes)\s+(?:as|into)|has|have|contains?|becomes|keeps?|obtain|find|est|sont|vaut|donne|ist|sind|lautet|beträgt"
-    r"|ergibt|es|son|vale|queda)\b)\s*:?\s*|[:：](?!\d)\s*|(?<!不)(?:[是为得]|等于)\s*"
-)
+_VERB = _DATA.pattern("verb")
+STATES = _DATA.pattern("states")
 """A verb or sign that is followed by a value."""
-TOWARDS = re.compile(r"(?i:\b(?:at|on|to|by|insgesamt))\s+")
+TOWARDS = _DATA.pattern("towards")
 """Words that lead to a value if no number is before them: "arrives at 15:30"."""
-_SUBJECT = re.compile(rf"{STATES.pattern}|=")
+_SUBJECT = _DATA.pattern("subject")
 _BRACKETED = re.compile(r"\s*[(（]([^()（）]*)")
-_JOINS_UNIT = re.compile(r"\s+(?:with|by|using|via|of)\s+(?:the\s+)?([^\W\d_]{2,})")
-_NEXT_DAY = re.compile(r"\b(?:next|following|previous)\s+(?:day|morning|night|evening|afternoon)\b", re.IGNORECASE)
+_JOINS_UNIT = _DATA.pattern("joins_unit")
+_NEXT_DAY = _DATA.pattern("next_day")
 _SIGN_BETWEEN = re.compile(r"[:：=≈$\\€£¥]")
 _NEAR_BEFORE, _NEAR_BEHIND = 5, 4
-_ALTERNATIVE = re.compile(
-    r"[\s$*_}\])\\]{0,8},?\s*(?:or|oder|ou|unless|maybe|perhaps|if)\s+(?!(?:so\s+)?(?:about|roughly|approximately|equivalently|simply|just|in|as|written|≈|\\approx))",
-    re.IGNORECASE,
-)
+_ALTERNATIVE = _DATA.pattern("alternative")
 _SIGN_BEFORE = re.compile(
     r"(?:[-+−*/^<>≤≥≠±¬~√]|\\(?:leq?|geq?|neq?|lt|gt|pm|neg|lnot|not|sqrt|x?cancel|times|cdot|leqslant|geqslant))[\s{]*\Z"
 )
@@ -105,31 +59,10 @@ _DIGIT = re.compile(r"\d")
 _PROSE, _HAN_PROSE = 5, 8
 _LISTED = re.compile(r"[,;、，]|\band\b")
 _LONG_WORD = re.compile(r"[^\W\d_]{2,}")
-_ENDINGS = r"st|nd|rd|th|er|re|ère|e|ème|eme|ième|ieme|ste|de|:[ae]|[.]?[ºª]|[.]º|-?(?:я|й|е|го|ая|ый|ой|ое|ий|ья)"
-_PLACE = re.compile(
-    rf"""\d\s?(?:\^\s?)?\{{?\s?(?:{_ENDINGS})\}}?(?![^\W_]|\s?[\^_(])(?<!\d\se)(?!(?<=e)[-+]?\d)
-    | 第\s?\{{?\d | \d\s?(?:番目|番|번째|位目|[号號]) | [№\#]\s?\d
-    | \b(?:rank|place|position|nr\.?|no\.|n[º°]|platz|rang|stelle|puesto|lugar|place)\s?\d
-    | \d\.\s(?:Stelle|Platz|Rang|Tag|Etage|Stock|Mal|Jahr|Monat|Person|Glied|Zeile|Spalte)\b""",
-    re.IGNORECASE | re.VERBOSE,
-)
+_PLACE = _DATA.pattern("place")
 _MAY_BE_PLACE = re.compile(r"[A-Za-zºª№#\u0400-\u04ff\u3000-\u9fff\uac00-\ud7af]")
-_ROUGH_WORDS = (
-    r"about|around|approximately|approx\.?|roughly|circa|ca?\.|some|environ|etwa|ungefähr|rund|zirka|unos|unas|cerca\s+d[ei]"
-    r"|aproximadamente|approximativement|около|примерно|приблизительно"
-)
-_ROUGH = re.compile(
-    rf"""(?:\A|\b(?:is|are|be|of|=|est|ist|son|es)|=|[:：是为有])[\s$({{*]*
-    (?: [~∼〜～≈≃≅≒] | \\(?:approx(?:eq)?|sim(?:eq)?|thickapprox|cong|doteq)(?![A-Za-z])
-      | (?:{_ROUGH_WORDS})\b\.? | [约約]|大约|大概|差不多|およそ|약 )
-    [\s$({{*]*\\?\$?[-−]?\d
-    | \d[^\w.]{{0,3}}(?:\(?(?:approx|roughly|circa|ungefähr|environ)
-      | or\s+thereabouts|左右|上下|くらい|ほど|쯤|give\s+or\s+take)""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_ROUGH_BEFORE = re.compile(
-    rf"(?:(?:\A|[\s(])(?:{_ROUGH_WORDS})|(?<!\S)~|∼|\\sim|[约約]|大约|大概|差不多|およそ|약)[\s$*{{]*\Z", re.IGNORECASE
-)
+_ROUGH = _DATA.pattern("rough")
+_ROUGH_BEFORE = _DATA.pattern("rough_before")
 _MAY_BE_ROUGH = re.compile(r"[~∼〜～≈≃≅≒约約大差약]|\\[acdst]|[a-zа-я]{3}|c\.|およそ|左|上", re.IGNORECASE)
 _PRIMED = re.compile(r"\A[^'′\"″]*\d\s?['′\"″]\Z")
 
@@ -138,15 +71,14 @@ ROUGH, PLACE, SIGN, UNREADABLE = "≈", "#", "±", "?"
 """Marks of an approximate number, of a place in an order, of a sign of a larger formula, of illegible characters."""
 
 
-_ADVERB_WORDS = "at each per top ish apiece or and if is on off from in to"
-_ADVERBS = frozenset(_ADVERB_WORDS.split())
+_ADVERBS = _DATA.words("adverb")
 _CURRENCY = re.compile(r"[$€£¥₹¢₽₩元円]")
 _CURRENCY_REACH = 3
 _BROKEN = re.compile("[\ud800-\udfff]")
 
 
-_TAKEN_BACK = re.compile(r"[(\s](?:correction|wait|actually|i\s+mean|scratch\s+that|no,)", re.IGNORECASE)
-_RATE = re.compile(r"[\s$*]*(?:[^\W\d_]+\s+(?:per|an?|each|every)|per|each|every)\s+[^\W\d_]+")
+_TAKEN_BACK = _DATA.pattern("taken_back")
+_RATE = _DATA.pattern("rate")
 
 
 class Around(NamedTuple):

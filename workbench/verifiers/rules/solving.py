@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from workbench.verifiers.rules.danger import TooComplex
 from workbench.verifiers.rules.equations import same_expression
 from workbench.verifiers.rules.evaluate import features
+from workbench.verifiers.rules.lexicon import Lexicon
 from workbench.verifiers.rules.quantities import quantity
 from workbench.verifiers.rules.spelling import tidy
 from workbench.verifiers.rules.statements import statements
@@ -15,6 +16,7 @@ from workbench.verifiers.rules.structure import is_name, split_list
 from workbench.verifiers.rules.tokens import NotUnderstood
 from workbench.verifiers.rules.units import split_unit
 
+_DATA = Lexicon("solving")
 _RELATION = re.compile(r"\\(?:leqslant|geqslant|leq?|geq?|neq?|lt|gt|approx|simeq)(?![A-Za-z])|[=<>≤≥≠≈]+")
 _MACRO = re.compile(r"\\(?:text\w*|mathrm|mbox)\s*\{[^{}]*\}|\\[A-Za-z]+")
 _OPERATOR = re.compile(
@@ -25,16 +27,8 @@ _WORD = re.compile(r"(?<![A-Za-z])(?=[A-Za-z]{0,20}[aeiouAEIOU])[A-Za-z][a-z]{2,
 _LETTER = re.compile(r"[A-Za-z]")
 _MATH = re.compile(r"\$\$?([^$]{1,200})\$\$?|\\[(\[](.{1,200}?)\\[)\]]", re.DOTALL)
 _PLAIN_EQUATION = re.compile(r"[\w+*/^().\- ]{1,60}(?:=|<|>|≤|≥)[\w+*/^().\- ]{1,60}")
-_CURVE = re.compile(
-    r"\bequations?\s+(?:of|for|that|which|describ\w+|represent\w*|in\b)|\b(?:line|circle|planes?|parabola|ellipse|hyperbola|curve|locus|tangent"
-    r"|asymptote|directrix|sphere|trajectory|laws?|equation|relation(?:ship)?\s+between|differential\s+equation|constraint|boundary)\b",
-    re.IGNORECASE,
-)
-_SOLVE = re.compile(
-    r"\bsolve\b|\bin\s+terms\s+of\b|\bexpress\b|\bisolate\b|\bsubject\b|\brearrange|\bsolutions?\b|\broots?\b|\bvalues?\s+of\b|\bfor\s+which\b"
-    r"|\bslope-intercept|\bstandard\s+form|\bexplicit",
-    re.IGNORECASE,
-)
+_CURVE = _DATA.pattern("curve")
+_SOLVE = _DATA.pattern("solve")
 _APPROXIMATE = re.compile(r"^\s*(?:\\approx|≈|\\simeq|=|:)\s*")
 _CONSTANT = re.compile(r"(?<![A-Za-z])[eij](?![A-Za-z])")
 _PRODUCT = re.compile(r"\s*[a-z]{2,}\s*=")
@@ -187,13 +181,7 @@ def _swap_sides(text: str) -> str:
 
 
 _INFINITE = re.compile(r"\\infty|∞|\binfinity\b")
-_NO_VALUE = re.compile(
-    r"""(?:∞|\\infty(?![A-Za-z]))\s*\}?\s*(?:[-+−*/^·×÷\d]|\\(?:cdot|times|div|frac)(?![A-Za-z]))
-    | (?:[\d)}*/^·×÷]|\\(?:cdot|times|div)(?![A-Za-z]))\s*\{?\s*(?:∞|\\infty(?![A-Za-z]))
-    | \bdivided\s+by\s+(?:0|zero)\b | /\s?\(?0(?![\d.]) | \\[dt]?frac\s*(?:\{[^{}]{0,40}\}|\w)\s*\{\s*0\s*\}
-    | (?<![\d.])0\s?\^\s?\{?\s?0(?![\d.])""",
-    re.VERBOSE,
-)
+_NO_VALUE = _DATA.pattern("no_value")
 
 
 def has_no_value(reference: str, answer: str) -> bool:

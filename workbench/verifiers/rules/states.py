@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from workbench.verifiers.rules.lexicon import Lexicon
 from workbench.verifiers.rules.restating import NEGATIONS, affirms, clause_words, last_clauses, question_words
 from workbench.verifiers.rules.sense import stem
 
+_DATA = Lexicon("states")
 Vocabulary = dict[str, str]
 """Every accepted word or phrase, lower case, and its state."""
 
@@ -75,7 +77,7 @@ _READ, _SENTENCE, _LONGEST = 1_500, 160, 400
 _NEAR = 3
 """Maximum words between a "not" and the state that it denies."""
 _OFFER = 300
-_IDIOM = re.compile(r"\bno\s+(?:doubt|question|wonder|matter|idea|problem)\b", re.IGNORECASE)
+_IDIOM = _DATA.pattern("idiom")
 """Idioms whose "no" denies nothing."""
 _YES_OR_NO = re.compile(r"(?:yes|no)\s*[,.;:—–](?!.*\b(?:yes|no|unknown|true|false)\b)")
 _PHRASE = re.compile(r"[a-z'-]{2,30}(?: [a-z'-]{2,30}){0,3}")
@@ -92,20 +94,9 @@ _OPPOSITE = re.compile(r"(?:un|in|im|ir|dis|non-?|not )")
 _SHELL = re.compile(r"^[\s\"'“”‘’`*_.,:;!?。，：「」“”]+|[\s\"'“”‘’`*_.,:;!?。，：「」“”]+$")
 _FONT = re.compile(r"\\(?:text|mathrm|textbf|mathbf|textit|operatorname|boxed)\s*\{([^{}]*)\}")
 _LETTERS = {"t": "true", "f": "false", "y": "yes", "n": "no"}
-_STATEMENT_WORDS = """
-    statement claim assertion proposition sentence conclusion affirmation afirmación énoncé enunciado
-    proposición aussage behauptung
-"""
-_STATEMENTS = frozenset(_STATEMENT_WORDS.split())
+_STATEMENTS = _DATA.words("statement")
 _OF_A_STATEMENT = re.compile(rf"\b(?:the|this|that)\s+(?:{'|'.join(_STATEMENTS)})\b[^,;]*\Z", re.IGNORECASE)
-_SPOKEN_OF_WORDS = """
-    the a an this that these it its is are was were be been does do did has have then also indeed clearly
-    certainly definitely must i.e. answer verdict label value result argument formula expression hypothesis
-    premise evidence final given above original whole entire overall following said in general case every here
-    there as by logically always la le l el les los las es est ist un une una die der das respuesta réponse
-    antwort lautet por tanto
-"""
-_SPOKEN_OF = _STATEMENTS | frozenset(_SPOKEN_OF_WORDS.split())
+_SPOKEN_OF = _STATEMENTS | _DATA.words("spoken_of")
 """Words about the judged statement that don't judge it."""
 _JUDGED = {"correct": "true", "right": "true", "hold": "true", "correcta": "true", "correcte": "true"} | {
     "incorrect": "false",
@@ -115,18 +106,10 @@ _JUDGED = {"correct": "true", "right": "true", "hold": "true", "correcta": "true
     "incorrecte": "false",
 }
 """Words for a true statement and for a false one -> the state."""
-_BESIDE = re.compile(
-    r"\bfor\s+(?:all|every|each|any)\b.*|\b(?:correct|right)\s+(?=answer|label|verdict)", re.DOTALL | re.I
-)
+_BESIDE = _DATA.pattern("beside")
 _HAN = re.compile("[一-鿿]")
-_HAN_SPOKEN_OF = re.compile(
-    "因此|所以|故|综上|可知|这个|这种|这|该|此|上述|题目|原|说法|命题|结论|判断|答案|陈述|句话|是|为|的"
-)
-_LIMITING_WORDS = """
-    if unless only when whenever provided assuming suppose without except or perhaps maybe probably wenn falls nur si
-    solo seulement say says said think thinks believe believes would seems looks
-"""
-_LIMITS = frozenset(_LIMITING_WORDS.split())
+_HAN_SPOKEN_OF = _DATA.pattern("han_spoken_of")
+_LIMITS = _DATA.words("limiting")
 """Words that qualify a statement, or leave it open."""
 
 

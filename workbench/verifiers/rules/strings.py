@@ -6,11 +6,13 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from workbench.verifiers.rules.lexicon import Lexicon
 from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.sense import has_denial, word_count, words
 from workbench.verifiers.rules.spelling import tidy, unquoted
 from workbench.verifiers.text import canonical_text
 
+_DATA = Lexicon("strings")
 _ACCENT = re.compile(r"\\(?:([\"'`^~=.])\s*(?:\{\s*\\?([A-Za-z])\s*\}|([A-Za-z]))|([uvHcrk])\s*\{\s*([A-Za-z])\s*\})")
 _COMBINING = {
     "\"": "\u0308", "'": "\u0301", "`": "\u0300", "^": "\u0302", "~": "\u0303", "=": "\u0304", ".": "\u0307",
@@ -29,11 +31,9 @@ _NO_DIGITS = re.compile(r"\D+")
 _UMLAUTS = str.maketrans({"ö": "oe", "ü": "ue", "ä": "ae", "ø": "oe", "å": "aa"})
 _LIGATURES = str.maketrans({"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ı": "i"})
 _MARKUP = "\\_₀₁₂₃₄₅₆₇₈₉"
-_BEGINS = re.compile(
-    r"(?:\A|[:=\"'“‘`*]|\b(?:is|are|was|were|be|called|named))[\s\"'“‘`*]*(?:(?:the|an?|\w+['’]s)\s)?\Z"
-)
-_ENDS = re.compile(r"[\"'”’`*]*\s*(?:\Z|[,.;:(—–。，]|\s-\s|\b(?:because|since|as|which|who|and so)\b)")
-_BLOCKING = re.compile(r"\b(?:not|cannot|either|neither|nor|or|unless|and|except|instead)\b|n['’]t\b", re.IGNORECASE)
+_BEGINS = _DATA.pattern("begins")
+_ENDS = _DATA.pattern("ends")
+_BLOCKING = _DATA.pattern("blocking")
 _EXPLAINS = re.compile(r"[\s*_\"'”’`]{0,5}(?:[–—:;]|\.\s|\s-\s)")
 # One colon or equals sign follows a label, and a comma a capitalised gloss: "Capital: Paris", "Paris, France".
 _SEPARATORS = (
@@ -48,10 +48,7 @@ _HAN_IS = re.compile("[是为叫](?:[^,，。;；]{0,6}[人家者手员师的：
 _INNER_CAPITAL = re.compile(r"[a-z][A-Z]")
 _UNSEEN = re.compile(r"[\s'\"`“”‘’]+")
 _TOKEN = re.compile(r"[^\W_]+")
-_GOES_ON = re.compile(
-    r"[\s*_\"”’`]*(?:['’]s\b|(?:[,–—/;:-]|\((?=[A-Z]?[a-z]{2})|in\b|of\b|at\b|near\b|and\b|&|de\b|von\b)?\s*[\"“]?"
-    r"(?P<name>[A-ZÄÖÜÉ][\w.'’-]+|[一-鿿]{2,}|Jr|Sr|jr|II+|IV|the\s+(?:younger|elder|great|first|second|third)))"
-)
+_GOES_ON = _DATA.pattern("goes_on")
 _STATES = frozenset({"yes", "no", "true", "false", "am", "pm"})
 _CONTAINED, _SENTENCE, _SHORT = 60, 400, 40
 _NEAR = 40

@@ -6,9 +6,11 @@ import re
 from functools import lru_cache
 
 from workbench.verifiers.rules.conclusions import conclusion_of, sentences, without_means
+from workbench.verifiers.rules.lexicon import Lexicon
 from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.sense import STATES, Around, stem, unknown_words, words
 
+_DATA = Lexicon("subjects")
 _SIBLINGS = (
     "first 1st winner won win champion erste primero premier,second 2nd runner-up runner zweite,third 3rd dritte"
     ",fourth 4th,fifth 5th,sixth,seventh,last loser lost,penultimate",
@@ -56,9 +58,7 @@ _OPERATION = re.compile(
 )
 _AXIS = re.compile(r"\b([a-z])\$?[-‐‑\s](intercept|coordinate|component|axis|direction)", re.IGNORECASE)
 _A_FIGURE = re.compile(r"\W*\d+\s*")
-_BOUNDARY = re.compile(
-    r"[,;:：，；!?！？\n()。]|(?<!\b[A-Z])\.(?=\s|\Z)|\b(?:so|hence|thus|therefore|while|whereas|and|but)\b"
-)
+_BOUNDARY = _DATA.pattern("boundary")
 _LABELS = " :：*$\\(["
 _REACH_BEHIND = 60
 _BARE = re.compile(r"\A\W*(?P<name>[A-Z][a-z]{2,}(?<!ing))\s+\Z")
@@ -68,33 +68,16 @@ _RELATED = re.compile(r"\b(?:is|was)\s+the\s+(\w+)\s+of\s*\Z")
 _OF_THE = re.compile(r"\bof\s+the\s+([a-z]{3,})\b")
 _OWNED = re.compile(r"\b[A-Z][a-z]+['’]s?\s+([a-z]+)\s*\Z")
 _COUNTED = re.compile(r"\bnumber\s+of\s+(?:\w+\s+)?(\w+)")
-_HEAD = re.compile(
-    r"\A\W*(?:[Tt]he|[Ii]ts|[Hh]is|[Hh]er|[Tt]heir)\s+((?:[\w-]+\s+){1,3}?)(?:(?:of|for|in|between|at|to)\s.*)?\Z"
-)
+_HEAD = _DATA.pattern("head")
 """The noun that a sentence is about: "The [diameter] of the circle"."""
-_ASKS_FOR_NOUN = re.compile(
-    r"\b(?:what(?:['’]s|\s+(?:is|are|was|were|will\s+be))|find|determine|calculate|compute|give|state)"
-    r"\s+(?:the|its|his|her|their)\s+[a-z]{3}",
-    re.IGNORECASE,
-)
-_ANY_NOUN_WORDS = """
-    set form count expression equation quantity output label choice script program code spectrum compound
-    solution domain vector matrix point interval formula number
-"""
-_ANY_NOUN = frozenset(map(stem, _ANY_NOUN_WORDS.split()))
+_ASKS_FOR_NOUN = _DATA.pattern("asks_for_noun")
+_ANY_NOUN = frozenset(map(stem, _DATA.words("any_noun")))
 _HAS_LIMIT = re.compile(r"\\to\b|→|\\?\blim|converge|\btend|approach|sequence|series")
 _SUPERLATIVE = re.compile(r"\b[Tt]he\s+(?!closest)(?:[a-z]{3,}est\b(?<!rest)(?<!test)|most\b|least\b)")
 _ANY_SUPERLATIVE = re.compile(r"[a-z]est\b|\b(?:most|least|max|min)")
-_AT_ANOTHER_TIME = re.compile(
-    r"\b(?:(?:at|in)\s+(?:the\s+)?(?:start|beginning|outset|first)|initially|originally|(?:former|previous)(?:ly)?)\b"
-    r"|\brevers|\bbackwards?\b",
-    re.IGNORECASE,
-)
-_ONLY_SOME = re.compile(
-    r"\b(first|second|third|last|next|remaining|others?|rest|some|few|runner-up)(?:\s+(?:ones?|few|two|three|place))?\s*\Z",
-    re.IGNORECASE,
-)
-_PAIRED = re.compile(r"\b([a-z]{3,})\s+(?:to|from|per|minus|over)\s+(?:the\s+)?([a-z]{3,})\b", re.IGNORECASE)
+_AT_ANOTHER_TIME = _DATA.pattern("at_another_time")
+_ONLY_SOME = _DATA.pattern("only_some")
+_PAIRED = _DATA.pattern("paired")
 _ABSTRACT = frozenset({"way", "possibilit", "arrangement", "outcom", "cas", "solution"})
 """Words that may refer to any counted thing."""
 

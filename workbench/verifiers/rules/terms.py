@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 
+from workbench.verifiers.rules.lexicon import Lexicon
 from workbench.verifiers.rules.numberwords import ORDINALS
 from workbench.verifiers.rules.persons import same_person
 from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.spelling import tidy
 from workbench.verifiers.rules.strings import same_wording, spelled
 
+_DATA = Lexicon("terms")
 _PLURALS = {"mice": "mouse", "geese": "goose", "men": "man", "women": "woman", "children": "child", "people": "person"}
 _SEPARATORS = re.compile(r"(?:[\s,;、，\[\]\"“”]|(?<!\w)'|'(?!\w))+")
 _APART = re.compile(r"[\s,;-]+")
-_PLACE = re.compile(r"(\d+)(?:st|nd|rd|th)")
+_PLACE = _DATA.pattern("place")
 _WORD = re.compile(r"\w+(?:['’]\w+)?")
 _GENERIC = {
     **dict.fromkeys(("law", "property", "rule", "theorem", "principle"), "law"),
@@ -22,7 +24,7 @@ _GENERIC = {
 """Generic nouns of terms that may replace each other -> one of them."""
 _COMPASS = {"n": "north", "e": "east", "s": "south", "w": "west"}
 _COMPASS |= {a + b: _COMPASS[a] + _COMPASS[b] for a in "ns" for b in "ew"}
-_OF = re.compile(r"(\w+) of (?:the )?(.+)")
+_OF = _DATA.pattern("of")
 _STRAND = re.compile(r"(?:([53])['′’]?[\s-]*)?([ACGTUN][ACGTUN\s-]{2,}?)(?:[\s-]*([53])['′’]?)?")
 _SENTENCE = re.compile(r"[.:!?«»“”\"()\n]")
 _LEAST_COMPOUND, _LONGEST_SENTENCE = 3, 400

@@ -33,14 +33,19 @@ class Lexicon:
     def table(self, name: str) -> Any:
         return entries(self._topic)[name]
 
+    def listed(self, name: str) -> list[str]:
+        words: str = self.table(name)
+        return words.split()
+
     def words(self, name: str) -> frozenset[str]:
-        return frozenset(entries(self._topic)[name].split())
+        return frozenset(self.listed(name))
+
+    def resolve(self, text: str) -> str:
+        """Return a text with the entries it refers to."""
+        return _REFERENCE.sub(lambda other: Lexicon(other[1] or self._topic).source(other[2]), text)
 
     def source(self, name: str) -> str:
-        """Return a pattern's text with its references resolved."""
-        return _REFERENCE.sub(
-            lambda other: Lexicon(other[1] or self._topic).source(other[2]), entries(self._topic)[name].lstrip()
-        )
+        return self.resolve(self.table(name).lstrip())
 
     def pattern(self, name: str) -> re.Pattern[str]:
         return re.compile(self.source(name), re.VERBOSE)

@@ -88,20 +88,9 @@ class Around(NamedTuple):
     behind: str
 
 
-_OPPOSITES = (
-    ("profit gain gains profits", "loss losses lose loses lost"),
-    ("increase increased increases rise rises rose up", "decrease decreased decreases fall falls fell drop drops down"),
-    ("early earlier ahead", "late later behind"),
-    ("north", "south"),
-    ("east", "west"),
-    ("left", "right"),
-    ("clockwise", "counterclockwise anticlockwise counter-clockwise"),
-    ("minimum min", "maximum max"),
-    ("ce ad", "bce bc"),
-)
 _DIRECTIONS = {
     word: f"{sign}{group[0].split()[0]}"
-    for group in _OPPOSITES
+    for group in _DATA.table("opposites")
     for sign, side in zip("+-", group, strict=True)
     for word in side.split()
 }

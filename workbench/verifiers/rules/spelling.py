@@ -12,34 +12,12 @@ import re
 from functools import lru_cache
 
 from workbench.verifiers.rules.danger import refuse_long
+from workbench.verifiers.rules.lexicon import Lexicon
 
+_DATA = Lexicon("spelling")
+_NAMED: dict[str, str] = _DATA.table("named")
 _FONT_MARK = "\x02"
-_FONTS = "text textbf textit textrm textsf textnormal mathrm mathbf mathit mathsf mathtt mbox operatorname unit si rm"
-_COMMANDS = dict.fromkeys(_FONTS.split(), _FONT_MARK) | {
-    **dict.fromkeys((",", ";", ":", " ", "quad", "qquad", "thinspace", "enspace", "space"), " "),
-    **dict.fromkeys(("!", "left", "right", "displaystyle"), ""),
-    **dict.fromkeys(("times", "cdot", "ast"), "*"),
-    **dict.fromkeys(("frac", "dfrac", "tfrac", "cfrac", "nicefrac", "sfrac"), r"\frac"),
-    **dict.fromkeys(("ldots", "dots", "cdots", "dotsc"), "..."),
-    **dict.fromkeys(("circ", "degree", "textdegree"), "°"),
-    **dict.fromkeys(("approx", "approxeq", "thickapprox", "simeq", "eqsim", "doteq", "fallingdotseq", "sim"), "≈"),
-    **dict.fromkeys(("mu", "textmu", "micro"), "μ"),
-    **dict.fromkeys(("euro", "texteuro"), "€"),
-    **dict.fromkeys(("pounds", "textsterling"), "£"),
-    "%": "%",
-    "$": "$",
-    "textdollar": "$",
-    "textcent": "¢",
-    "cent": "¢",
-    "Omega": "Ω",
-    "ohm": "Ω",
-    "pi": "π",
-    "prime": "′",
-    "AA": "Å",
-    "ell": "L",
-    "celsius": "°C",
-    "colon": ":",
-}
+_COMMANDS = {name: sign for sign, names in _DATA.table("commands").items() for name in names}
 _COMMAND = re.compile(r"\\([A-Za-z]+|.)|\{,\}", re.DOTALL)
 APPROXIMATELY = re.compile(
     r"\s*(?:[≈≃≅≒≊≂]|\\(?:approx(?:eq)?|thickapprox|simeq|eqsim|cong|doteq|fallingdotseq)(?![A-Za-z]))\s*"
@@ -56,23 +34,8 @@ _RAISED_DIGITS = str.maketrans("⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹ⁿ", "-+012345
 _LOWERED_DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉ₐₑᵢⱼₖₘₙₚₜₓ", "0123456789aeijkmnptx")
 _VULGAR_WORDS = "1/4 1/2 3/4 1/7 1/9 1/10 1/3 2/3 1/5 2/5 3/5 4/5 1/6 5/6 1/8 3/8 5/8 7/8"
 _FRACTIONS = dict(zip("¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞", _VULGAR_WORDS.split(), strict=True))
-_CHARACTERS = {
-    **{0xFF01 + offset: chr(0x21 + offset) for offset in range(94)},
-    **dict.fromkeys(map(ord, "−–‐‑‒"), "-"),
-    **dict.fromkeys(map(ord, "×·⋅∙∗"), "*"),
-    **dict.fromkeys(map(ord, "\N{LEFT SINGLE QUOTATION MARK}\N{RIGHT SINGLE QUOTATION MARK}"), "'"),
-    ord("µ"): "μ",
-    ord("Ω"): "Ω",
-    ord("º"): "°",
-    ord("℃"): "°C",
-    ord("℉"): "°F",
-    ord("。"): ".",
-    ord("，"): ",",
-    ord("\N{FRACTION SLASH}"): "/",
-    ord("…"): "...",
-    ord("″"): "''",
-    ord("Å"): "Å",
-    ord("\N{ZERO WIDTH SPACE}"): "",
+_CHARACTERS = {0xFF01 + offset: chr(0x21 + offset) for offset in range(94)} | {
+    ord(spelling): sign for sign, spellings in _DATA.table("characters").items() for spelling in spellings
 }
 _SPACING = re.compile(r"(?<!\\)\\[,;:! ]|\\q?quad(?![A-Za-z])|~")
 _BLANKS = re.compile(r"[^\S\n]+")
@@ -80,22 +43,6 @@ _LINE_ENDS = re.compile(r" ?\n[ \n]*")
 _SIZES = re.compile(r"\\(?:left|right|[bB]igg?[lr]?|displaystyle|dstyle)(?![A-Za-z])\s?\.?")
 _FONT = re.compile(r"\\(?:text(?:bf|it|rm|normal)?|math(?:rm|bf|it|sf)|mbox)\s*\{((?:[^{}\\]|\\[^A-Za-z])*)\}")
 _WRAPPED = re.compile(r"\\(?:text(?:bf|it|rm|normal)?|math(?:rm|bf|it|sf)|mbox)\s*\{(.*)\}", re.DOTALL)
-_NAMED = (
-    ("\\langle", "⟨"),
-    ("\\rangle", "⟩"),
-    ("\\lbrace", "\\{"),
-    ("\\rbrace", "\\}"),
-    ("\\lbrack", "["),
-    ("\\rbrack", "]"),
-    ("\\varnothing", "∅"),
-    ("\\emptyset", "∅"),
-    ("\\mid", "|"),
-    ("\\cup", "∪"),
-    ("\\cap", "∩"),
-    ("\\setminus", "∖"),
-    ("\\neq", "≠"),
-    ("\\equiv", "≡"),
-)
 _ENDS = " \t\r\n.。"
 _CLOSING = {"'": "'", '"': '"', "“": "”", "„": "“”", "‘": "’", "’": "’", "`": "`'", "*": "*"}
 """Marks around an answer, each with those that end it."""
@@ -121,7 +68,7 @@ def tidy(text: str) -> str:
         text = _SIZES.sub("", text)
         text = _FONT.sub(r"\1", text)
         text = _SPACING.sub(" ", text)
-        for name, sign in _NAMED:
+        for name, sign in _NAMED.items():
             text = text.replace(name, sign)
         text = _UNEQUAL.sub("≠", _MEMBER.sub("∈", text))
     if "**" in text:

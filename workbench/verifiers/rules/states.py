@@ -9,70 +9,22 @@ from workbench.verifiers.rules.lexicon import Lexicon
 from workbench.verifiers.rules.restating import NEGATIONS, affirms, clause_words, last_clauses, question_words
 from workbench.verifiers.rules.sense import stem
 
-_DATA = Lexicon("states")
 Vocabulary = dict[str, str]
 """Every accepted word or phrase, lower case, and its state."""
 
 
+_DATA = Lexicon("states")
+
+
 def _vocabulary(*states: str) -> Vocabulary:
-    return {word: state.split("|")[0] for state in states for word in state.split("|")}
+    named = (_DATA.resolve(state).split("|") for state in states)
+    return {word: known[0] for known in named for word in known}
 
 
-_YES = (
-    "yes|true|yeah|yep|affirmative|oui|sí|ja|vrai|vraie|verdadero|verdadera|vero|vera|wahr|richtig|верно|да|√|✓|✔|\\checkmark"
-    "|是|是的|对|对的|正确|正确的|not false"
-)
-_NO = (
-    "no|false|nope|negative|non|nein|untrue|faux|fausse|falso|falsa|falsch|неверно|нет|×|✗|✘|❌|\\times|not true"
-    "|否|不|不是|不对|不正确|错误|错误的|错的|错"
-)
-_OPEN = (
-    "unknown|uncertain|undetermined|undecided|indeterminate|neither|can't be determined|cannot be determined|"
-    "can not be determined|can't tell|cannot tell|not known|unsure|maybe|不确定|未知"
-)
-
-
-def _yes_no_vocabulary(yes: str, no: str, *others: str) -> Vocabulary:
-    return _vocabulary(f"{yes}|{_YES}", f"{no}|{_NO}", *others)
-
-
-VOCABULARIES: tuple[Vocabulary, ...] = (
-    _vocabulary(_YES, _NO, _OPEN),
-    _yes_no_vocabulary("proved|proven", "disproved|disproven|refuted", _OPEN),
-    _yes_no_vocabulary("valid|deductively valid", "invalid|not valid|deductively invalid"),
-    _vocabulary(
-        "entailment|entails|entailed|entail",
-        "contradiction|contradicts|contradicted|contradictory",
-        f"neutral|neither|{_OPEN}",
-        "non-entailment|not entailment|not-entailment|not entailed|no entailment",
-    ),
-    _yes_no_vocabulary("plausible", "implausible|not plausible"),
-    _yes_no_vocabulary("sarcastic", "not sarcastic|non-sarcastic|unsarcastic"),
-    _yes_no_vocabulary("correct|right", "incorrect|not correct|wrong"),
-    _yes_no_vocabulary("possible", "impossible|not possible"),
-    _vocabulary("convergent|converges|converge|convergence", "divergent|diverges|diverge|divergence"),
-    _vocabulary("positive", "negative", "neutral"),
-    _vocabulary("always", "sometimes", "never"),
-    _vocabulary("increasing|increases", "decreasing|decreases", "constant"),
-    _vocabulary("odd", "even", "neither odd nor even|neither even nor odd|neither"),
-    _vocabulary("consistent", "inconsistent|not consistent"),
-    _vocabulary("satisfiable", "unsatisfiable|not satisfiable"),
-    _vocabulary("acceptable", "unacceptable|not acceptable"),
-    _vocabulary("before", "after"),
-)
+VOCABULARIES: tuple[Vocabulary, ...] = tuple(_vocabulary(*states) for states in _DATA.table("vocabularies"))
 """The vocabularies in order of precedence."""
-
-_TERMS = _vocabulary(
-    "∞|+∞|\\infty|+\\infty|infinity|positive infinity|infinite|inf|unbounded",
-    "-∞|-\\infty|negative infinity|minus infinity",
-    "∅|\\emptyset|\\varnothing|empty set|the empty set|no solution|no solutions|no real solution|no real solutions|"
-    "there is no solution|there are no solutions|none|{}|{ }|\\{\\}|\\{ \\}",
-    "undefined|not defined|does not exist|dne|doesn't exist|no limit|the limit does not exist",
-    "infinitely many|infinitely many solutions",
-    "all real numbers|\\mathbb{r}|\\mathbb r|ℝ|every real number|(-\\infty,\\infty)|(-∞,∞)",
-)
+_TERMS = _vocabulary(*_DATA.table("terms"))
 """Values that are written in words as often as in signs."""
-
 _READ, _SENTENCE, _LONGEST = 1_500, 160, 400
 _NEAR = 3
 """Maximum words between a "not" and the state that it denies."""

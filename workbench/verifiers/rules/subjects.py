@@ -11,45 +11,8 @@ from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.sense import STATES, Around, stem, unknown_words, words
 
 _DATA = Lexicon("subjects")
-_SIBLINGS = (
-    "first 1st winner won win champion erste primero premier,second 2nd runner-up runner zweite,third 3rd dritte"
-    ",fourth 4th,fifth 5th,sixth,seventh,last loser lost,penultimate",
-    "length long distance far,width wide breadth,height tall high,depth deep,age old,weight heavy",
-    "radius,diameter,circumference perimeter,area surface,volume,diagonal,slope gradient,intercept",
-    "mean average,median,mode,variance,deviation",
-    "numerator,denominator",
-    "sum,difference,product,quotient",
-    "start begin began begun open departure depart leave left,end finish close stop arrival arrive",
-    "oldest eldest,youngest",
-    "largest biggest greatest highest most longest tallest maximum max maximal heaviest fastest"
-    ",smallest least lowest fewest shortest minimum min minimal lightest slowest",
-    "best,worst",
-    "revenue,cost,profit,loss",
-    "current today now present,former previous previously earlier initial initially original originally past",
-    "velocity speed,acceleration,distance displacement,force,energy,power,momentum,pressure,mass",
-    "charge,voltage,resistance",
-    "kinetic,potential",
-    "mother,father,brother,sister,uncle,aunt,son,daughter,husband,wife",
-    "eigenvalue,eigenvector,determinant,trace,rank,inverse,transpose",
-    "domain,codomain,image range",
-    "supplementary,complementary",
-    "row,column",
-    "vertex,focus,directrix,centre center",
-    "converge convergence convergent,diverge divergence divergent",
-    "increase,decrease",
-    "defined domain,undefined",
-    "continuous,discontinuous",
-    "positive,negative",
-    "concave,convex",
-    "cheaper,dearer costlier",
-    "win,lose",
-    "girl,boy,pupil student child children kid people person",
-    "woman women,man men,adult people person",
-    "real,imaginary",
-)
-"""Words for things of the same kind that exclude each other; words in one slot mean about the same."""
 _SLOTS: dict[str, set[tuple[int, int]]] = {}
-for _kind, _names in enumerate(_SIBLINGS):
+for _kind, _names in enumerate(_DATA.table("siblings")):
     for _slot, _alike in enumerate(_names.split(",")):
         for _word in _alike.split():
             _SLOTS.setdefault(stem(_word), set()).add((_kind, _slot))

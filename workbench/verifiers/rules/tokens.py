@@ -9,62 +9,23 @@ from __future__ import annotations
 import re
 
 from workbench.verifiers.rules.danger import refuse_long
+from workbench.verifiers.rules.lexicon import Lexicon
 
 
 class NotUnderstood(Exception):
     """The text isn't an expression that this package can parse."""
 
 
-_TRIGONOMETRIC = "sin cos tan cot sec csc sinh cosh tanh coth sech csch"
-_INVERSE = "sin cos tan cot sec csc sinh cosh tanh"
-_OTHER = "ln log lg exp sqrt abs max min floor ceil cis"
-FUNCTIONS = {name: name for name in f"{_TRIGONOMETRIC} {_OTHER}".split()}
+_DATA = Lexicon("tokens")
+FUNCTIONS = {name: name for name in (*_DATA.listed("trigonometric"), *_DATA.listed("other"))}
 """Name of a function as written (with a backslash or bare) -> its name here."""
-FUNCTIONS |= {prefix + name: "a" + name for name in _INVERSE.split() for prefix in ("arc", "ar", "a")}
+FUNCTIONS |= {prefix + name: "a" + name for name in _DATA.listed("inverse") for prefix in ("arc", "ar", "a")}
 FUNCTIONS |= {"tg": "tan", "ctg": "cot", "cosec": "csc", "arctg": "atan"}
 
-_GREEK_NAMES = (
-    "alpha beta gamma delta zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi omega"
-    " epsilon varepsilon vartheta varphi varrho varsigma"
-    " Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega infty ell hbar"
-)
-_GREEK = "αβγδζηθικλμνξπρστυφχψωεεθφρςΓΔΘΛΞΠΣΥΦΨΩ∞ℓℏ"
-_SPELLINGS = {
-    "*": "\\cdot \\times \\ast × · ⋅ ∙ ∗ •",
-    "/": "\\div ÷ ∕ ⁄",
-    "-": "− – ‐ ‑",
-    "^": "**",
-    "\\frac": "\\dfrac \\tfrac \\cfrac",
-    "\\binom": "\\dbinom \\tbinom",
-    "\\sqrt": "√",
-    "|": "\\lvert \\rvert \\vert",
-    "°": "\\circ \\degree º",
-    "%": "\\%",
-    "'": "\\prime ′ ’",
-    "=": ":= == \\coloneqq",
-    "<": "\\lt",
-    ">": "\\gt",
-    "≤": "\\le \\leq \\leqslant <= ⩽",
-    "≥": "\\ge \\geq \\geqslant >= ⩾",
-    "≠": "\\ne \\neq !=",
-    "≈": "\\approx \\approxeq \\thickapprox \\simeq \\eqsim \\doteq \\fallingdotseq ≃ ≅ ≒ ≊ ≂",
-    "±": "\\pm",
-    "∓": "\\mp",
-    "[": "\\lbrack",
-    "]": "\\rbrack",
-    "φ": "ϕ",
-    "ε": "ϵ",
-    "\\lfloor": "⌊",
-    "\\rfloor": "⌋",
-    "\\lceil": "⌈",
-    "\\rceil": "⌉",
-}
-_SAME = {spelling: sign for sign, spellings in _SPELLINGS.items() for spelling in spellings.split()}
-_SAME |= {"\\" + name: letter for name, letter in zip(_GREEK_NAMES.split(), _GREEK, strict=True)}
+_SAME = {spelling: sign for sign, spellings in _DATA.table("spellings").items() for spelling in spellings.split()}
+_SAME |= {"\\" + name: letter for name, letter in zip(_DATA.listed("greek_names"), _DATA.table("greek"), strict=True)}
 _SAME |= {"\\" + spelled: "\\" + name for spelled, name in FUNCTIONS.items()}
-_SPACING = r"$ \left \right \middle \, \; \: \! \> \( \) \[ \] \quad \qquad \thinspace \displaystyle \textstyle \dstyle"
-_SIZES = r"\limits \nolimits \big \Big \bigg \Bigg \bigl \bigr \Bigl \Bigr \biggl \biggr \Biggl \Biggr"
-_SAME |= dict.fromkeys(["\\ ", *_SPACING.split(), *_SIZES.split()], "")
+_SAME |= dict.fromkeys(["\\ ", *_DATA.listed("spacing"), *_DATA.listed("sizes")], "")
 
 _TOKEN = re.compile(
     r"""\s+
@@ -85,11 +46,7 @@ _TOKEN = re.compile(
 _RAISED = re.compile("[⁻⁺⁰¹²³⁴-⁹ⁿ]+")
 _LOWERED = re.compile("[₀-₉]+")
 _PLAIN = str.maketrans("⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹ⁿ₀₁₂₃₄₅₆₇₈₉", "-+0123456789n0123456789")
-_SHORT_WORDS = (
-    "is or if of to no in it on and not mod yes odd any for all the but nor one two six ten gcd lcm det dim deg arg sup"
-    " inf lim sum int are was has can div cis iff"
-)
-_NO_PRODUCT = frozenset(_SHORT_WORDS.split())
+_NO_PRODUCT = _DATA.words("short_words")
 _NAMES = {"pi": "π", "const": '"const', "constant": '"const'}
 _UNIT_OF_ONE = frozenset({"rad", "radian", "radians"})
 _MAX_PRODUCT_LETTERS = 3

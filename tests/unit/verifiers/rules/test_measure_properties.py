@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from tests.unit.verifiers.rules.comparing import compared
 from workbench.verifiers.rules.danger import TooComplex
+from workbench.verifiers.rules.lexicon import entries
 from workbench.verifiers.rules.numbers import close_to, parse_number
 from workbench.verifiers.rules.quantities import RequiredForm, quantity, required_form
-from workbench.verifiers.rules.units import UNITS as UNIT_ROWS
 from workbench.verifiers.rules.units import unit
 
 COMPARERS: tuple[Callable[[str, str], object], ...] = (
@@ -218,7 +218,7 @@ def test_units_after_expressions(a: str, b: str, equal: bool) -> None:
 
 
 def test_every_unit_of_the_table_is_defined() -> None:
-    for symbols, names, _, _ in UNIT_ROWS:
+    for symbols, names, _, _ in entries("units")["units"]:
         for name in (symbols + " " + names).split():
             assert unit(name) is not None, name
 

@@ -15,14 +15,14 @@ that never
    `figures`               with `quantities`, `numbers`, `numberwords`, `units`: numbers and what surrounds them
    `changes`               increases and decreases
    `calendar`              dates and times
-   `members`               with `structure`, `regions`, `bounds`: lists, sets, tuples, matrices; intervals, unions
+   `members`               with `structure`, `regions`: lists, sets, tuples, matrices; intervals, unions
    `named`                 values by name: what each person gets, which term goes with which definition
    `algebra`               with `tokens`, `expression`, `nodes`, `statements`: text to tokens to tree
    `parameters`            residue classes, general solutions, values by an index
    `piecewise`             functions given in pieces
    `logic`, `chemistry`    formulas
-   `wordings`              with `choices`, `states`, `restating`, `strings`, `terms`, `persons`: options; yes or
-                           no; names, phrases; `alternatives`: the right answers a reference lists
+   `wordings`              with `choices`, `states`, `restating`, `strings`, `terms`: options; yes or no; names,
+                           phrases
 4. `comparing`: two answers, by the row of their types. Values are equal if their trees have equal values:
    `equations`, with `evaluate` and `arithmetic` in a prime field, in doubles, in many digits; sums, integrals and
    limits by `symbolic`, only in worker processes. `forms`: the form that an answer must have in addition to its value.
@@ -31,7 +31,6 @@ that never
    or makes part of a larger formula (`surroundings`), gives for another quantity than the one the question asks for
    (`subjects`), or rounds wrongly (`roundings`).
 
-Throughout: `spelling` removes differences of typing, `prefilter` skips a pattern if a text lacks its literals,
-`danger` limits
-the work (`TooComplex`).
+Throughout: `spelling` removes differences of typing, `danger` limits the work (`TooComplex`), `patterns` reads the
+words, phrases and names of ``data/`` and skips a pattern if a text lacks its literals.
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from workbench.verifiers.rules.equality import Doubt, Equality
+from workbench.verifiers.rules.equality import Doubt, Equality, decided
 from workbench.verifiers.rules.equations import constant_of, same_statements
 from workbench.verifiers.rules.forms import in_form
 from workbench.verifiers.rules.nodes import Name, Node, Number, product
@@ -14,7 +14,6 @@ from workbench.verifiers.rules.quantities import Quantity
 from workbench.verifiers.rules.records import AnswerText, Expression, Part, Reaction, Value, ValueType
 from workbench.verifiers.rules.spelling import tidy
 from workbench.verifiers.rules.statements import Statement, statements
-from workbench.verifiers.rules.tokens import NotUnderstood
 from workbench.verifiers.rules.units import Unit, split_letter, split_unit
 
 if TYPE_CHECKING:
@@ -52,11 +51,7 @@ def _read_expression(source: AnswerText, reader: AnswerReader) -> Value | None:
 
 
 def _parse_expression(text: str, its: Unit | None = None) -> Expression | None:
-    said: tuple[Statement, ...] | None
-    try:
-        said = statements(text)
-    except NotUnderstood:
-        said = None
+    said = statements(text)
     if said is None and (_WORDS.search(text) or not _OPERATOR.search(text)):
         return None
     return Expression(said, its, text if its else "")
@@ -118,13 +113,7 @@ def _scaled_statements(part: Part[Any], scale: Node) -> tuple[Statement, ...] | 
         number = value.number.value
         tree = product([Number(int(number) if number.denominator == 1 else number), *[Name("π")] * value.pi])
         return (Statement(((product([scale, tree]),),), (), False),)
-    if isinstance(value, Expression):
-        said = value.said
-    else:
-        try:
-            said = statements(part.text)
-        except NotUnderstood:
-            return None
+    said = value.said if isinstance(value, Expression) else statements(part.text)
     if said is None or scale == Number(1):
         return said
     if any(statement.signs and not statement.assigned for statement in said):
@@ -148,7 +137,7 @@ def _compare_by_sympy(one: Part[Any], other: Part[Any], with_: Comparison) -> Eq
     equal = with_.symbolic(one.text, other.text)
     if equal and not in_form(one.text, other.text, with_):
         return Equality(False, "expression.form")
-    return None if equal is None else Equality(equal, "symbolic")
+    return decided(equal, "symbolic")
 
 
 def _compare_reactions(one: Part[Reaction], other: Part[Reaction], with_: Comparison) -> Equality | None:

@@ -19,7 +19,7 @@ from workbench.core.final_answer import (
     strip_answer,
 )
 from workbench.verifiers.rules.envelopes import answer_in_envelope, closing_line
-from workbench.verifiers.rules.lexicon import Lexicon
+from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.structure import MAX_PARTS
 from workbench.verifiers.rules.units import unit
 

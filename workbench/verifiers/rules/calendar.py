@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import datetime
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.verifiers.rules.equality import Equality
-from workbench.verifiers.rules.lexicon import Lexicon
+from workbench.verifiers.rules.equality import Equality, rejection
 from workbench.verifiers.rules.numberwords import in_digits
+from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.records import AnswerText, Part, Value, ValueType
 from workbench.verifiers.rules.spelling import plain
 
@@ -260,10 +260,6 @@ def _compare_moments(one: Part[Moment], other: Part[Moment], with_: Comparison) 
     return None if found is None else Equality(*found)
 
 
-def _reject_other_type(one: Part[Moment], other: Part[Any], with_: Comparison) -> Equality | None:
-    return Equality(False, "date.other")
-
-
 MOMENT = ValueType(
-    _read_moment, {(Moment, Moment): _compare_moments, (Moment, object): _reject_other_type}, of_a_name=True
+    _read_moment, {(Moment, Moment): _compare_moments, (Moment, object): rejection("date.other")}, of_a_name=True
 )

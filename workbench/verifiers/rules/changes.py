@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.verifiers.rules.conclusions import sentences
 from workbench.verifiers.rules.equality import Doubt, Equality
-from workbench.verifiers.rules.lexicon import Lexicon
+from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.quantities import Quantity, quantity, same_quantity
 from workbench.verifiers.rules.records import Part, Text, ValueType
 from workbench.verifiers.rules.sense import has_change_word, has_denial, unknown_words, words

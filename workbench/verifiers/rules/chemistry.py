@@ -9,12 +9,11 @@ import re
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.verifiers.rules.equality import Equality
-from workbench.verifiers.rules.lexicon import Lexicon
-from workbench.verifiers.rules.records import AnswerText, Part, Value, ValueType
+from workbench.verifiers.rules.equality import by_value
+from workbench.verifiers.rules.patterns import Lexicon
+from workbench.verifiers.rules.records import AnswerText, Value, ValueType
 
 if TYPE_CHECKING:
-    from workbench.verifiers.rules.comparing import Comparison
     from workbench.verifiers.rules.reading import AnswerReader
 
 _DATA = Lexicon("chemistry")
@@ -99,8 +98,4 @@ def _read_chemical(source: AnswerText, reader: AnswerReader) -> Value | None:
     return found if found is not None and (is_sure(found) or reader.question.chemistry) else None
 
 
-def _compare_chemicals(one: Part[Chemical], other: Part[Chemical], with_: Comparison) -> Equality | None:
-    return Equality(one.value == other.value, "chemical")
-
-
-CHEMICAL = ValueType(_read_chemical, {(Chemical, Chemical): _compare_chemicals})
+CHEMICAL = ValueType(_read_chemical, {(Chemical, Chemical): by_value("chemical")})

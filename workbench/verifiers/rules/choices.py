@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 
 from workbench.verifiers.rules.conclusions import sentences, values_in
-from workbench.verifiers.rules.lexicon import Lexicon
 from workbench.verifiers.rules.options import letters, named_letters
+from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.restating import last_clauses
 from workbench.verifiers.rules.sense import Around, has_denial, is_prose, marks_near, unknown_words, words
 from workbench.verifiers.rules.spelling import tidy

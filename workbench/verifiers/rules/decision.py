@@ -24,10 +24,10 @@ from workbench.verifiers.rules.conclusions import sentences
 from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
 from workbench.verifiers.rules.envelopes import answer_in_envelope, unpack_json
 from workbench.verifiers.rules.equality import DIFFERENT, ComparedAnswer, Doubt, Equality, Symbolic, undecided
-from workbench.verifiers.rules.lexicon import Lexicon
 from workbench.verifiers.rules.named import NamedValues, named_answer
 from workbench.verifiers.rules.options import letters
 from workbench.verifiers.rules.parameters import is_specialised
+from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.quantities import Quantity
 from workbench.verifiers.rules.reading import AnswerReader, conclusion
 from workbench.verifiers.rules.records import ChosenOptions, Collection, Expression, Part, Region, State, Text

@@ -7,7 +7,7 @@ import re
 from json import JSONDecodeError
 
 from workbench.core.final_answer import FinalAnswer
-from workbench.verifiers.rules.lexicon import Lexicon
+from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.sense import has_change_word
 
 _DATA = Lexicon("envelopes")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -80,6 +80,32 @@ class Equality(NamedTuple):
 
 
 DIFFERENT = Equality(False, "text.differs")
+
+
+def decided(equal: bool | None, rule: str) -> Equality | None:
+    return None if equal is None else Equality(equal, rule)
+
+
+def by_value(rule: str) -> Comparer:
+    """Return a comparer of values that are equal only if their records are."""
+    return lambda one, other, with_: Equality(one.value == other.value, rule)
+
+
+def rejection(rule: str) -> Comparer:
+    """Return a comparer that finds all values of its types different."""
+    return lambda one, other, with_: Equality(False, rule)
+
+
+def any_of(verdicts: Iterable[bool | None]) -> bool | None:
+    """Return True if one is True, None if one is undecided, else False."""
+    known = set(verdicts)
+    return True if True in known else None if None in known else False
+
+
+def all_of(verdicts: Iterable[bool | None]) -> bool | None:
+    """Return False if one is False, None if one is undecided, else True."""
+    known = set(verdicts)
+    return False if False in known else None if None in known else True
 
 
 def undecided(reference: str, candidate: str) -> bool | None:

@@ -17,6 +17,7 @@ from workbench.verifiers.rules.arithmetic import (
     field_value,
     high_precision,
 )
+from workbench.verifiers.rules.equality import all_of, any_of
 from workbench.verifiers.rules.evaluate import (
     CONSTANTS,
     SPARE_DIGITS,
@@ -41,7 +42,6 @@ from workbench.verifiers.rules.nodes import (
     total,
 )
 from workbench.verifiers.rules.statements import Statement, statements
-from workbench.verifiers.rules.tokens import NotUnderstood
 
 # -- Whether one expression is a constant multiple of another.
 
@@ -243,15 +243,8 @@ def same_expression(first: str, second: str) -> bool | None:
     Raises:
         TooComplex: one of them is too long or too deep, or its numbers are too large.
     """
-    ours, theirs = _parse(first), _parse(second)
+    ours, theirs = statements(first), statements(second)
     return None if ours is None or theirs is None else same_statements(ours, theirs)
-
-
-def _parse(text: str) -> tuple[Statement, ...] | None:
-    try:
-        return statements(text)
-    except NotUnderstood:
-        return None
 
 
 def constant_of(found: tuple[Statement, ...]) -> float | None:
@@ -269,24 +262,14 @@ def _same_statement(first: Statement, second: Statement) -> bool | None:
     if not second.signs:
         return _states_value(first, second.parts[0])
     if first.assigned and second.assigned and _same_quantity(first.parts[0], second.parts[0]):
-        return _any_true([_same_trees(one, other) for one in _stated_values(first) for other in _stated_values(second)])
+        return any_of([_same_trees(one, other) for one in _stated_values(first) for other in _stated_values(second)])
     return _same_relations(first, second)
-
-
-def _any_true(answers: Iterable[bool | None]) -> bool | None:
-    known = set(answers)
-    return True if True in known else None if None in known else False
-
-
-def _all_true(answers: Iterable[bool | None]) -> bool | None:
-    known = set(answers)
-    return False if False in known else None if None in known else True
 
 
 def _same_trees(first: Trees, second: Trees) -> bool | None:
     if not (first and second):
         return None
-    equal = _any_true(same_value(one, other) for one in first for other in second)
+    equal = any_of(same_value(one, other) for one in first for other in second)
     if equal or (isinstance(first[0], Number) and isinstance(second[0], Number)):
         return equal
     names = features(first[0]).names, features(second[0]).names
@@ -304,7 +287,7 @@ def _states_value(statement: Statement, value: Trees) -> bool | None:
         return False
     if not statement.assigned and not _same_trees(statement.parts[0], statement.parts[-1]):
         return False
-    return _any_true(_same_trees(part, value) for part in _stated_values(statement))
+    return any_of(_same_trees(part, value) for part in _stated_values(statement))
 
 
 def _stated_values(statement: Statement) -> list[Trees]:
@@ -325,8 +308,8 @@ def _same_relations(first: Statement, second: Statement) -> bool | None:
     if sorted(relation.sign for relation in ours) != sorted(relation.sign for relation in theirs):
         return False
     found = [[_same_relation(one, other) for other in theirs] for one in ours]
-    return _any_true(
-        _all_true(row[at] for row, at in zip(found, order, strict=True)) for order in permutations(range(len(ours)))
+    return any_of(
+        all_of(row[at] for row, at in zip(found, order, strict=True)) for order in permutations(range(len(ours)))
     )
 
 

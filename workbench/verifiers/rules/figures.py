@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from workbench.verifiers.rules.algebra import compared_as_expressions
 from workbench.verifiers.rules.conclusions import sentences
 from workbench.verifiers.rules.danger import TooComplex
-from workbench.verifiers.rules.equality import DIFFERENT, Doubt, Equality
+from workbench.verifiers.rules.equality import DIFFERENT, Doubt, Equality, by_value, decided
 from workbench.verifiers.rules.forms import in_form
 from workbench.verifiers.rules.quantities import (
     Based,
@@ -117,10 +117,6 @@ def _read_quantity(source: AnswerText, reader: AnswerReader) -> Value | None:
     return quantity(source.raw)
 
 
-def _compare_measures(one: Part[Measure], other: Part[Measure], with_: Comparison) -> Equality | None:
-    return Equality(one.value == other.value, "quantity.unit")
-
-
 def _compare_quantities(one: Part[Quantity], other: Part[Quantity], with_: Comparison) -> Equality | None:
     question = with_.question
     first, second = (
@@ -189,8 +185,7 @@ def _compare_based(one: Part[Based], other: Part[Based], with_: Comparison) -> E
 
 
 def _compare_based_and_bare(one: Part[Based], other: Part[Any], with_: Comparison) -> Equality | None:
-    same = same_based(one.value, other.text, with_.question.required.base)
-    return None if same is None else Equality(same, "base")
+    return decided(same_based(one.value, other.text, with_.question.required.base), "base")
 
 
 def _compare_ratios(one: Part[Ratio], other: Part[Any], with_: Comparison) -> Equality | None:
@@ -238,7 +233,7 @@ QUANTITY = ValueType(
     {(Quantity, Quantity): _compare_quantities, (Quantity, Expression): compared_as_expressions},
     of_a_name=True,
 )
-MEASURE = ValueType(_read_measure, {(Measure, Measure): _compare_measures})
+MEASURE = ValueType(_read_measure, {(Measure, Measure): by_value("quantity.unit")})
 RATIO = ValueType(
     _read_ratio,
     {(Ratio, Ratio): _compare_ratios, (Ratio, Quantity): _compare_ratios, (Ratio, Text): _compare_ratios},

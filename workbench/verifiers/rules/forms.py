@@ -10,11 +10,12 @@ from collections.abc import Callable
 from math import gcd, isqrt
 from typing import TYPE_CHECKING
 
-from workbench.verifiers.rules.prefilter import PrefilteredPattern
+from workbench.verifiers.rules.patterns import Lexicon
 
 if TYPE_CHECKING:
     from workbench.verifiers.rules.comparing import Comparison
 
+_DATA = Lexicon("forms")
 _TOKEN = re.compile(r"\\[A-Za-z]+|\d+(?:\.\d+)?|[^\s{}]")
 _FRACTION = re.compile(
     r"\\[dt]?frac\s*\{?\s*(\d{1,9})\s*\}?\s*\{?\s*(\d{1,9})\s*\}?|(?<![\d.])(\d{1,9})\s*[/:]\s*(\d{1,9})(?![\d.])"
@@ -115,71 +116,32 @@ def _is_prime(number: int) -> bool:
     return number > 1 and all(number % factor for factor in range(2, isqrt(number) + 1))
 
 
-def _is_single_term(text: str) -> bool:
-    return not is_sum(text)
-
-
-def _is_power(text: str) -> bool:
-    return _RAISED.search(text) is not None and _TIMES.search(text) is None and _is_single_term(text)
-
-
-def _is_expanded(text: str) -> bool:
-    return _MULTIPLIED.search(text) is None
-
-
-def _is_undivided(text: str) -> bool:
-    return _QUOTIENT.search(text) is None
-
-
 def _is_fraction(text: str) -> bool:
     return _QUOTIENT.search(text) is not None
-
-
-def _is_improper(text: str) -> bool:
-    return _is_fraction(text) and not _is_mixed(text)
 
 
 def _is_mixed(text: str) -> bool:
     return _MIXED.match(text) is not None
 
 
-def _is_mantissa(text: str) -> bool:
-    return _MANTISSA.fullmatch(text) is not None
-
-
-def _has_square(text: str) -> bool:
-    return _SQUARED.search(text) is not None
-
-
 def _is_exponential(text: str) -> bool:
     return _UNREAL_POWER.search(text) is not None or "cis" in text or "\\cos" in text or "∠" in text
 
 
-def _is_cartesian(text: str) -> bool:
-    return not _is_exponential(text)
-
-
-_FORMS: tuple[tuple[PrefilteredPattern, Callable[[str], bool]], ...] = (
-    (
-        PrefilteredPattern(
-            r"prime\s+(?:factori[sz]|decompos)|prime\s+factors\b|product\s+of\s+(?:\w+\s+){0,2}prime|primfaktor"
-        ),
-        _is_of_primes,
-    ),
-    (PrefilteredPattern(r"partial[-\s]+fraction|partialbruch"), is_sum),
-    (
-        PrefilteredPattern(r"\bexpand\b|multipl(?:y|ied)\s+out|remov\w+\s+(?:the\s+)?(?:brackets|parentheses)"),
-        _is_expanded,
-    ),
-    (PrefilteredPattern(r"complet\w+\s+the\s+square|vertex\s+form"), _has_square),
-    (PrefilteredPattern(r"mixed\s+(?:number|fraction|numeral)"), _is_mixed),
-    (PrefilteredPattern(r"improper\s+fraction"), _is_improper),
-    (PrefilteredPattern(r"\b(?:as|to|into)\s+an?\s+(?:\w+\s+)?fraction"), _is_fraction),
-    (PrefilteredPattern(r"\b(?:as|to|into)\s+a\s+(?:\w+\s+)?decimal|in\s+decimal\s+(?:form|notation)"), _is_undivided),
-    (PrefilteredPattern(r"scientific\s+(?:notation|form)|standard\s+(?:index\s+)?form"), _is_mantissa),
-    (PrefilteredPattern(r"\ba\s+single\s+(?:fraction|logarithm|term|power|log)\b"), _is_single_term),
-    (PrefilteredPattern(r"\b(?:as|to)\s+a\s+(?:single\s+)?power\s+of\b"), _is_power),
-    (PrefilteredPattern(r"(?:polar|exponential|trigonometric)\s+form"), _is_exponential),
-    (PrefilteredPattern(r"(?:rectangular|cartesian|algebraic)\s+form"), _is_cartesian),
-)
+_TESTS: dict[str, Callable[[str], bool]] = {
+    "primes": _is_of_primes,
+    "partial_fractions": is_sum,
+    "expanded": lambda text: not _MULTIPLIED.search(text),
+    "completed_square": lambda text: bool(_SQUARED.search(text)),
+    "mixed_number": _is_mixed,
+    "improper_fraction": lambda text: _is_fraction(text) and not _is_mixed(text),
+    "fraction": _is_fraction,
+    "decimal": lambda text: not _is_fraction(text),
+    "scientific": lambda text: bool(_MANTISSA.fullmatch(text)),
+    "single_term": lambda text: not is_sum(text),
+    "power": lambda text: bool(_RAISED.search(text)) and not _TIMES.search(text) and not is_sum(text),
+    "exponential": _is_exponential,
+    "cartesian": lambda text: not _is_exponential(text),
+}
+_FORMS = tuple((_DATA.prefiltered(name), has_form) for name, has_form in _TESTS.items())
 """Patterns of a question that names a form -> a test of the text after the last equals sign."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.verifiers.rules.equality import Doubt, Equality
-from workbench.verifiers.rules.lexicon import Lexicon
+from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.records import AnswerText, Part, Value, ValueType
 from workbench.verifiers.rules.sense import has_denial
 from workbench.verifiers.rules.spelling import tidy
@@ -17,20 +17,7 @@ if TYPE_CHECKING:
     from workbench.verifiers.rules.reading import AnswerReader
 
 _DATA = Lexicon("logic")
-_CONNECTIVES = (
-    (r"\\leq?(?:slant)?(?![A-Za-z])|<=", "≤"),
-    (r"\\geq?(?:slant)?(?![A-Za-z])|>=", "≥"),
-    (r"\\(?:lnot|neg|sim)(?![A-Za-z])|[¬~!]|\bnot\b", "¬"),
-    (r"\\(?:land|wedge|&)(?![A-Za-z])|[∧&]+|/\\(?!\w)|\band\b", "∧"),
-    (r"\\(?:lor|vee)(?![A-Za-z])|∨|\|\|?|\bor\b", "∨"),
-    (r"\\(?:oplus|veebar)(?![A-Za-z])|[⊕⊻]|\bxor\b", "⊕"),
-    (r"\\(?:[lL]eftrightarrow|iff)(?![A-Za-z])|[↔⇔⟺]|<->|<=>|\biff\b|\bif and only if\b", "↔"),
-    (r"\\(?:to|[rR]ightarrow|implies|longrightarrow|supset)(?![A-Za-z])|[→⇒⟹]|->|=>|\bimplies\b", "→"),
-    (r"\\forall(?![A-Za-z])|\bfor all\b|\bfor every\b", "∀"),
-    (r"\\(?:nexists)(?![A-Za-z])|∄", "¬∃"),
-    (r"\\exists(?![A-Za-z])|\bthere exists\b", "∃"),
-)
-_WRITTEN = tuple((re.compile(pattern), sign) for pattern, sign in reversed(_CONNECTIVES))
+_WRITTEN = tuple((re.compile(pattern, re.VERBOSE), sign) for pattern, sign in reversed(_DATA.table("connectives")))
 _MARK = re.compile(
     r"\\(?:lnot|neg|land|wedge|lor|vee|oplus|veebar|forall|exists|nexists)(?![A-Za-z])|[∧∨¬⊕⊻∀∃∄]|\|\||&&"
 )

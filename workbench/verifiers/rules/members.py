@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.verifiers.rules.algebra import compared_as_expressions
-from workbench.verifiers.rules.equality import Doubt, Equality
+from workbench.verifiers.rules.equality import Doubt, Equality, all_of, decided, rejection
 from workbench.verifiers.rules.parameters import letter_of
 from workbench.verifiers.rules.quantities import Quantity
 from workbench.verifiers.rules.records import (
@@ -192,16 +192,13 @@ def _compare_members(
     with_ = with_.within
     named = [bool(part.name) for part in ours], [bool(part.name) for part in theirs]
     if all(named[0]) and all(named[1]):
-        equal = _compare_by_names(ours, theirs, with_)
-        return None if equal is None else Equality(equal, rule)
+        return decided(_compare_by_names(ours, theirs, with_), rule)
     if all(named[0]) or all(named[1]):
         whole = ours if all(named[0]) else theirs
         ordered = ordered or len({name_without_index(part.name) for part in whole}) > 1
     if ordered:
-        equal = all_of([with_.same(a, b) for a, b in zip(ours, theirs, strict=True)])
-    else:
-        equal = _can_pair_off(ours, theirs, with_.same)
-    return None if equal is None else Equality(equal, rule)
+        return decided(all_of([with_.same(a, b) for a, b in zip(ours, theirs, strict=True)]), rule)
+    return decided(_can_pair_off(ours, theirs, with_.same), rule)
 
 
 def _compare_by_names(ours: Sequence[Part[Any]], theirs: Sequence[Part[Any]], with_: Comparison) -> bool | None:
@@ -256,11 +253,6 @@ def _can_pair_off(
     return None if unsure else True
 
 
-def all_of(verdicts: Sequence[bool | None]) -> bool | None:
-    """Return True if all are True, False if one is False, else None."""
-    return False if False in verdicts else None if None in verdicts else True
-
-
 def _compare_matrices(one: Part[MatrixValue], other: Part[MatrixValue], with_: Comparison) -> Equality | None:
     if one.value.width != other.value.width:
         return Equality(False, "matrix")
@@ -280,8 +272,7 @@ def _compare_builders(one: Part[SetBuilder], other: Part[SetBuilder], with_: Com
         return None
     if ours.domain != theirs.domain:
         return Equality(False, "builder")
-    same = with_.same(ours.member, theirs.member)
-    return None if same is None else Equality(same, "builder")
+    return decided(with_.same(ours.member, theirs.member), "builder")
 
 
 def _compare_builder_and_expression(
@@ -290,8 +281,7 @@ def _compare_builder_and_expression(
     """Compare ``{kπ | k ∈ ℤ}`` with ``x = kπ, k ∈ ℤ``."""
     if not one.value.domain or one.value.domain != other.given:
         return Equality(False, "builder")
-    same = with_.same(one.value.member, other)
-    return None if same is None else Equality(same, "builder")
+    return decided(with_.same(one.value.member, other), "builder")
 
 
 def _compare_set_and_member(one: Part[Collection], other: Part[Any], with_: Comparison) -> Equality | None:
@@ -303,8 +293,7 @@ def _compare_set_and_member(one: Part[Collection], other: Part[Any], with_: Comp
         and len(parts) == 1
         and not isinstance(parts[0].value, (Collection, Term))
     ):
-        same = with_.same(parts[0], other)
-        return None if same is None else Equality(same, "set")
+        return decided(with_.same(parts[0], other), "set")
     if one.value.kind == "list" and _THOUSANDS.fullmatch(other.text):
         digits = [with_.reader.part(piece, 1) for piece in other.text.split(",")]
         return _compare_members(parts, digits, "list", with_, ordered=False)
@@ -326,8 +315,7 @@ def _compare_regions(one: Part[Region], other: Part[Region], with_: Comparison) 
             verdicts.append(None if any(same is None for same, _ in found) else False)
         else:
             left.pop(fits)
-    equal = all_of(verdicts)
-    return None if equal is None else Equality(equal, "interval")
+    return decided(all_of(verdicts), "interval")
 
 
 def _same_variable(one: str, other: str) -> bool:
@@ -357,10 +345,6 @@ def _compare_region_and_term(one: Part[Region], other: Part[Term], with_: Compar
     return Equality(False, "interval") if found is None else _compare_regions(one, Part(other.text, found), with_)
 
 
-def _reject_other_type(one: Part[Region], other: Part[Any], with_: Comparison) -> Equality | None:
-    return Equality(False, "interval")
-
-
 REGION = ValueType(
     _read_region,
     {
@@ -368,7 +352,7 @@ REGION = ValueType(
         (Region, Collection): _compare_region_and_pair,
         (Region, Term): _compare_region_and_term,
         (Region, Expression): compared_as_expressions,
-        (Region, object): _reject_other_type,
+        (Region, object): rejection("interval"),
     },
 )
 COLLECTION = ValueType(

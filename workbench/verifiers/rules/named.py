@@ -9,9 +9,8 @@ from json import JSONDecodeError
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.verifiers.rules.calendar import moment
-from workbench.verifiers.rules.equality import Doubt, Equality
-from workbench.verifiers.rules.lexicon import Lexicon
-from workbench.verifiers.rules.members import all_of
+from workbench.verifiers.rules.equality import Doubt, Equality, all_of, decided
+from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.quantities import Quantity
 from workbench.verifiers.rules.records import Collection, Part, Value, ValueType
 from workbench.verifiers.rules.sense import has_change_word, has_denial, is_prose, stem, unknown_words, words
@@ -237,8 +236,7 @@ def _normalise_name(name: str) -> str:
 
 
 def _equality_of(verdicts: Sequence[bool | None]) -> Equality | None:
-    equal = all_of(verdicts)
-    return None if equal is None else Equality(equal, "list.names")
+    return decided(all_of(verdicts), "list.names")
 
 
 def _compare_named_and_collection(

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from workbench.verifiers.rules.lexicon import Lexicon
-from workbench.verifiers.rules.prefilter import PrefilteredPattern
+from workbench.verifiers.rules.patterns import Lexicon, PrefilteredPattern
 from workbench.verifiers.rules.spelling import tidy, unquoted
 
 _DATA = Lexicon("options")

@@ -9,15 +9,14 @@ from math import gcd, lcm
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.verifiers.rules.arithmetic import COMPLEX
-from workbench.verifiers.rules.equality import Doubt, Equality
+from workbench.verifiers.rules.equality import Doubt, Equality, decided
 from workbench.verifiers.rules.evaluate import CONSTANTS, features, numeric_point, same_value
-from workbench.verifiers.rules.lexicon import Lexicon
 from workbench.verifiers.rules.nodes import Node, Number, negative, product, quotient, substituted, total
+from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.quantities import Quantity
 from workbench.verifiers.rules.records import AnswerText, Collection, Expression, Part, Value, ValueType
 from workbench.verifiers.rules.statements import Statement, statements
 from workbench.verifiers.rules.structure import shape, split_list
-from workbench.verifiers.rules.tokens import NotUnderstood
 
 if TYPE_CHECKING:
     from workbench.verifiers.rules.comparing import Comparison
@@ -135,11 +134,8 @@ def _parse_values(text: str, names: frozenset[str] | None = None) -> list[Progre
 
 
 def _parse_trees(text: str) -> list[Node] | None:
-    try:
-        said = statements(text)
-    except NotUnderstood:
-        return None
-    if any(statement.signs and not statement.assigned for statement in said):
+    said = statements(text)
+    if said is None or any(statement.signs and not statement.assigned for statement in said):
         return None
     return [statement.parts[-1][0] for statement in said]
 
@@ -297,16 +293,14 @@ def _is_congruent(one: complex | Fraction, other: complex | Fraction, period: Fr
 
 
 def _compare_progressions(one: Part[Progressions], other: Part[Progressions], with_: Comparison) -> Equality | None:
-    same = _same_progressions(one.value, other.value)
-    return None if same is None else Equality(same, "equation")
+    return decided(_same_progressions(one.value, other.value), "equation")
 
 
 def _compare_progressions_and_list(one: Part[Progressions], other: Part[Any], with_: Comparison) -> Equality | None:
     members = None if other.given else _parse_list(other.text, _PARAMETERS)
     if members is None:
         return Equality(False, "equation")
-    same = _same_progressions(one.value, Progressions(members, one.value.domain))
-    return None if same is None else Equality(same, "equation")
+    return decided(_same_progressions(one.value, Progressions(members, one.value.domain)), "equation")
 
 
 def _compare_progressions_and_number(

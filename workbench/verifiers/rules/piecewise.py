@@ -14,7 +14,6 @@ from workbench.verifiers.rules.records import AnswerText, Expression, Part, Regi
 from workbench.verifiers.rules.regions import IntervalForm, cells, intervals_or_points, letter_values
 from workbench.verifiers.rules.sense import has_denial
 from workbench.verifiers.rules.statements import statements
-from workbench.verifiers.rules.tokens import NotUnderstood
 
 if TYPE_CHECKING:
     from workbench.verifiers.rules.comparing import Comparison
@@ -135,10 +134,7 @@ def _make_function(value: Piecewise) -> _Function | None:
 
 
 def _parse_formula(text: str) -> Node | None:
-    try:
-        said = statements(text)
-    except NotUnderstood:
-        return None
+    said = statements(text) or ()
     assigned = len(said) == 1 and (said[0].assigned or not said[0].signs)
     return said[0].parts[-1][0] if assigned else None
 

@@ -13,10 +13,9 @@ from typing import NamedTuple
 
 from workbench.verifiers.rules.calendar import NAMES_OF_TIME
 from workbench.verifiers.rules.danger import MAX_DIGITS, TooComplex
-from workbench.verifiers.rules.lexicon import Lexicon
 from workbench.verifiers.rules.numbers import MAX_NUMBER, WrittenNumber, close_to, equal, leading_numeral, parse_number
 from workbench.verifiers.rules.numberwords import PARTS
-from workbench.verifiers.rules.prefilter import PrefilteredPattern
+from workbench.verifiers.rules.patterns import Lexicon, PrefilteredPattern
 from workbench.verifiers.rules.spelling import plain
 from workbench.verifiers.rules.units import Unit, unit
 

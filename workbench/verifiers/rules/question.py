@@ -6,9 +6,8 @@ import re
 from fractions import Fraction
 from functools import cached_property
 
-from workbench.verifiers.rules.lexicon import Lexicon
 from workbench.verifiers.rules.options import options
-from workbench.verifiers.rules.prefilter import PrefilteredPattern
+from workbench.verifiers.rules.patterns import Lexicon, PrefilteredPattern
 from workbench.verifiers.rules.quantities import RequiredForm, required_form
 from workbench.verifiers.rules.sense import stem, unknown_words, words
 from workbench.verifiers.rules.spelling import plain, tidy

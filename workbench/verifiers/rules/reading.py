@@ -8,9 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from workbench.verifiers.rules.alternatives import alternatives_of
 from workbench.verifiers.rules.answer_types import READERS
-from workbench.verifiers.rules.bounds import bound_as_inequality, interval_by_ends
 from workbench.verifiers.rules.calendar import Moment, moment
 from workbench.verifiers.rules.changes import ChangeValue, change
 from workbench.verifiers.rules.chemistry import Chemical, chemical
@@ -30,12 +28,12 @@ from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
 from workbench.verifiers.rules.equality import Comparisons
 from workbench.verifiers.rules.equations import same_expression
 from workbench.verifiers.rules.leniency import AS_IT_IS, Leniency
-from workbench.verifiers.rules.lexicon import Lexicon
 from workbench.verifiers.rules.logic import Formula, concluded_formula, formula
 from workbench.verifiers.rules.named import NamedValues, named_answer, named_reference
 from workbench.verifiers.rules.numberwords import NUMBER_WORDS, ORDINALS, PARTS, SCALES
 from workbench.verifiers.rules.options import has_label, letters
 from workbench.verifiers.rules.parameters import narrows, without_condition
+from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.quantities import Based, Quantity, Ratio, quantity
 from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.records import (
@@ -54,6 +52,7 @@ from workbench.verifiers.rules.records import (
     Text,
     Value,
 )
+from workbench.verifiers.rules.regions import bound_as_inequality, interval_by_ends
 from workbench.verifiers.rules.sense import (
     NOTHING,
     ROUGH,
@@ -72,7 +71,14 @@ from workbench.verifiers.rules.solving import has_unknown
 from workbench.verifiers.rules.spelling import plain, tidy, with_decimal_points
 from workbench.verifiers.rules.states import Vocabulary, find_stated_state, is_qualified, term, vocabulary_of
 from workbench.verifiers.rules.strings import same_wording
-from workbench.verifiers.rules.structure import count_hyphenated, is_name, names_and_value, split_list, split_steps
+from workbench.verifiers.rules.structure import (
+    alternatives_of,
+    count_hyphenated,
+    is_name,
+    names_and_value,
+    split_list,
+    split_steps,
+)
 from workbench.verifiers.rules.terms import same_words_of
 from workbench.verifiers.rules.units import MAX_UNIT, unit
 

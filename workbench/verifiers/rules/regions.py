@@ -8,12 +8,14 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from workbench.verifiers.rules.arithmetic import REAL
+from workbench.verifiers.rules.conclusions import conclusion_of
 from workbench.verifiers.rules.evaluate import CONSTANTS, features, finite_value
-from workbench.verifiers.rules.lexicon import Lexicon
 from workbench.verifiers.rules.nodes import Name, Node, Number, substituted
+from workbench.verifiers.rules.patterns import Lexicon
+from workbench.verifiers.rules.sense import change_marks, has_denial, word_count, words
+from workbench.verifiers.rules.spelling import tidy
 from workbench.verifiers.rules.statements import statements
 from workbench.verifiers.rules.structure import shape, split_list
-from workbench.verifiers.rules.tokens import NotUnderstood
 
 _DATA = Lexicon("regions")
 _COMPARE = re.compile(r"\\(?:leqslant|geqslant|leq|geq|le|ge|lt|gt)(?![A-Za-z])|<=|>=|[<>≤≥⩽⩾]")
@@ -261,10 +263,7 @@ def _end_value(text: str) -> float | None:
 
 
 def _parse_tree(text: str) -> Node | None:
-    try:
-        said = statements(text)
-    except NotUnderstood:
-        return None
+    said = statements(text) or ()
     return said[0].parts[0][0] if len(said) == 1 and not said[0].signs else None
 
 
@@ -347,4 +346,48 @@ def _parse_end(text: str) -> str:
     text = text.strip()
     if _INFINITY.fullmatch(text):
         return LOWEST if text.startswith("-") else HIGHEST
+    return text
+
+
+# -- Bounds and intervals in words, as signs: "at least 37" as ``n ≥ 37``, "50 ± 2" as ``(48, 52)``.
+
+
+_DIGIT = re.compile(r"\d")
+_FEW_WORDS = 2
+_INEQUALITY = re.compile(
+    r"(?:[-−\d./π√]+(?:\s[a-z]{1,3})?\s*[<≤]\s*)?\b[A-Za-zμλθ]\s*[<>≤≥≠]\s*[-−+]?[\w./√π^]+(?:\s(?:[mck]?m|[mk]?g|s|m?L)\b)?"
+)
+_EXCEPTS = re.compile(r"\b(?:except|but|without|excluding|other\s+than|apart\s+from|not)\b|≠")
+_SPREAD = re.compile(r"(?:[^=±]{0,40}(?:=|\bis\b)\s*)?(-?[\d.]+)\s*(?:±|\\pm|\+/-)\s*([\d.]+)(?:\s[a-z]{1,3})?")
+_FROM_TO = re.compile(r"(?:[^=]{0,40}\bis\s+)?(?:from|between)\s+(-?[\d.]+)\s+(?:to|and)\s+(-?[\d.]+)")
+_BOUNDED = tuple((re.compile(pattern, re.VERBOSE), signs) for pattern, signs in _DATA.table("bounds"))
+
+
+def interval_by_ends(text: str) -> str:
+    """Rewrite an interval given by its middle, or by words between its ends, by its ends: "50 ± 2", "from 48 to 52"."""
+    told = tidy(conclusion_of(text)).strip(" .")
+    if (middle := _SPREAD.fullmatch(told)) is not None:
+        return f"({middle[1]}-{middle[2]}, {middle[1]}+{middle[2]})"
+    return f"({ends[1]}, {ends[2]})" if (ends := _FROM_TO.fullmatch(told)) is not None else text
+
+
+def bound_as_inequality(text: str, name: str) -> str:
+    """Rewrite a bound in words as an inequality: "k must be less than 4", "all real numbers except 2"."""
+    if intervals(tidy(text)) is not None:
+        return text
+    stated = list(_INEQUALITY.finditer(text))
+    if word_count(text) > _FEW_WORDS and 1 <= len(stated) <= 2:
+        if change_marks(text[: stated[0].start()]):
+            return text
+        told = text[stated[0].start() :].strip(" .")
+        if intervals(tidy(told)) is not None:
+            return told
+        between = text[stated[0].end() : stated[-1].start()]
+        if not _EXCEPTS.search(told) and not _DIGIT.search(text, stated[-1].end()):
+            both = " and ".join(found[0] for found in stated)
+            return " or ".join(found[0] for found in stated) if "or" in words(between) or not intervals(both) else both
+    for pattern, signs in _BOUNDED:
+        found = pattern.search(text)
+        if found is not None and not has_denial(text[: found.start(1) if found.re.groups else found.start()]):
+            return found.expand(signs.format(name or "x")) + text[found.end() :].strip(" .")
     return text

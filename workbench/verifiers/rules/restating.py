@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from workbench.verifiers.rules.conclusions import sentences
-from workbench.verifiers.rules.lexicon import Lexicon
+from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.sense import stem
 from workbench.verifiers.rules.spelling import tidy
 

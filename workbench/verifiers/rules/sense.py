@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from workbench.verifiers.rules.lexicon import Lexicon
 from workbench.verifiers.rules.numberwords import NUMBER_WORDS, names_place
+from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.units import unit
 
 _DATA = Lexicon("sense")

@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from workbench.verifiers.rules.danger import TooComplex
 from workbench.verifiers.rules.equations import same_expression
 from workbench.verifiers.rules.evaluate import features
-from workbench.verifiers.rules.lexicon import Lexicon
+from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.quantities import quantity
 from workbench.verifiers.rules.spelling import tidy
 from workbench.verifiers.rules.statements import statements
 from workbench.verifiers.rules.structure import is_name, split_list
-from workbench.verifiers.rules.tokens import NotUnderstood
 from workbench.verifiers.rules.units import split_unit
 
 _DATA = Lexicon("solving")
@@ -92,9 +91,9 @@ def _applies(letter: str, text: str) -> bool:
 def _unknowns(text: str) -> set[str] | None:
     try:
         found = statements(text)
-    except (NotUnderstood, TooComplex):
+    except TooComplex:
         return None
-    trees = [tree for statement in found for part in statement.parts for tree in part]
+    trees = [tree for statement in found or () for part in statement.parts for tree in part]
     return set(features(*trees).names) - _CONSTANTS if trees else None
 
 

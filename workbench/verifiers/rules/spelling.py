@@ -12,7 +12,7 @@ import re
 from functools import lru_cache
 
 from workbench.verifiers.rules.danger import refuse_long
-from workbench.verifiers.rules.lexicon import Lexicon
+from workbench.verifiers.rules.patterns import Lexicon
 
 _DATA = Lexicon("spelling")
 _NAMED: dict[str, str] = _DATA.table("named")

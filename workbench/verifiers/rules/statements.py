@@ -42,19 +42,21 @@ class Statement(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def statements(text: str) -> tuple[Statement, ...]:
-    """Parse the text's statements: one, or two if it has a plus-minus sign.
+def statements(text: str) -> tuple[Statement, ...] | None:
+    """Parse the text's statements: one, or two if it has a plus-minus sign; None if it doesn't consist of expressions.
 
     Raises:
-        NotUnderstood: The text doesn't consist of expressions.
         TooComplex: The text is too long or nested too deeply, or its numbers are too large.
     """
-    tokens = tokenize(text)
-    if _LETTERS.issuperset(tokens) and _WORD.fullmatch(text):
-        raise NotUnderstood("letters alone may be a word")
-    if "±" in tokens or "∓" in tokens:
-        return tuple(_parse_statement([signs.get(token, token) for token in tokens]) for signs in _SIGNS)
-    return (_parse_statement(tokens),)
+    try:
+        tokens = tokenize(text)
+        if _LETTERS.issuperset(tokens) and _WORD.fullmatch(text):
+            return None
+        if "±" in tokens or "∓" in tokens:
+            return tuple(_parse_statement([signs.get(token, token) for token in tokens]) for signs in _SIGNS)
+        return (_parse_statement(tokens),)
+    except NotUnderstood:
+        return None
 
 
 def _parse_statement(tokens: list[str]) -> Statement:

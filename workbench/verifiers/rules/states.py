@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from workbench.verifiers.rules.lexicon import Lexicon
+from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.restating import NEGATIONS, affirms, clause_words, last_clauses, question_words
 from workbench.verifiers.rules.sense import stem
 

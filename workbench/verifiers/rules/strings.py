@@ -6,7 +6,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from workbench.verifiers.rules.lexicon import Lexicon
+from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.sense import has_denial, word_count, words
 from workbench.verifiers.rules.spelling import tidy, unquoted

@@ -6,8 +6,10 @@ Values are not compared here; `equality` does that, part by part.
 from __future__ import annotations
 
 import re
+from itertools import combinations
 from typing import Literal, NamedTuple
 
+from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.sense import has_change_word
 from workbench.verifiers.rules.tokens import FUNCTIONS
 
@@ -311,3 +313,31 @@ def unit_vectors(text: str) -> Shape | None:
 def name_without_index(name: str) -> str:
     """Return a name without its index: ``x`` of ``x_1``."""
     return _INDEX.sub("", name)
+
+
+# -- The right answers a reference lists: "any two of: a, b, c", "a or b (either is accepted)", "a (also b)".
+
+
+_LISTED = Lexicon("alternatives")
+_ANY_OF = _LISTED.pattern("any_of")
+_JSON = re.compile(r"\[(\s*\"[^\[\]]+\"\s*)\]", re.DOTALL)
+_BETWEEN = re.compile(r"\s*;\s*|\"\s*,\s*\"")
+_ACCEPTED = _LISTED.pattern("accepted")
+_ALSO = _LISTED.pattern("also")
+_OR = re.compile(r",?\s+or\s+|\s*[,;/]\s*")
+_COUNTS = {"one": 1, "two": 2, "three": 3, "four": 4}
+
+
+def alternatives_of(text: str) -> list[str]:
+    """Return the answers that a reference lists as right, each by itself; empty if it lists no alternatives."""
+    if (json := _JSON.fullmatch(text)) is not None:
+        return _BETWEEN.split(json[1])
+    if (counted := _ANY_OF.fullmatch(text)) is not None:
+        count = counted["count"] or ""
+        if not count:
+            return _BETWEEN.split(counted["members"])
+        members = split_list(counted["members"].rstrip(" ."))
+        return [", ".join(some) for some in combinations(members, _COUNTS[count.lower()])]
+    if (accepted := _ACCEPTED.fullmatch(text)) is not None:
+        return _OR.split(accepted[1])
+    return [also[1], also[2]] if (also := _ALSO.fullmatch(text)) is not None else []

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from workbench.verifiers.rules.conclusions import conclusion_of, sentences, without_means
-from workbench.verifiers.rules.lexicon import Lexicon
+from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.sense import STATES, Around, stem, unknown_words, words
 

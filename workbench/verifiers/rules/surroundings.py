@@ -7,7 +7,7 @@ from collections import deque
 from typing import NamedTuple
 
 from workbench.core.final_answer import FinalAnswer, reply_start
-from workbench.verifiers.rules.lexicon import Lexicon
+from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.units import unit
 
 _DATA = Lexicon("surroundings")

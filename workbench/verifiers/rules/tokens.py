@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from workbench.verifiers.rules.danger import refuse_long
-from workbench.verifiers.rules.lexicon import Lexicon
+from workbench.verifiers.rules.patterns import Lexicon
 
 
 class NotUnderstood(Exception):

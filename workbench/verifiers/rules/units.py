@@ -10,8 +10,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from workbench.verifiers.rules.lexicon import Lexicon
 from workbench.verifiers.rules.numbers import MAX_NUMBER
+from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.spelling import plain
 
 _DATA = Lexicon("units")

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.verifiers.rules.choices import has_contrast, holds_label, names_another
 from workbench.verifiers.rules.conclusions import value_in
 from workbench.verifiers.rules.danger import TooComplex
-from workbench.verifiers.rules.equality import DIFFERENT, Doubt, Equality
-from workbench.verifiers.rules.persons import tells_person
+from workbench.verifiers.rules.equality import DIFFERENT, Doubt, Equality, by_value
 from workbench.verifiers.rules.records import (
     AnswerText,
     Brackets,
@@ -26,7 +25,7 @@ from workbench.verifiers.rules.restating import completes
 from workbench.verifiers.rules.sense import change_marks, explained_by, qualifiers_of_phrase, word_count
 from workbench.verifiers.rules.states import term
 from workbench.verifiers.rules.strings import contains, extends_name, leads_sentence, other_case, same_wording
-from workbench.verifiers.rules.terms import same_words_of
+from workbench.verifiers.rules.terms import same_words_of, tells_person
 
 if TYPE_CHECKING:
     from workbench.verifiers.rules.comparing import Comparison
@@ -38,10 +37,6 @@ _VALUE = re.compile(r"[\d\\^=]")
 def _read_term(source: AnswerText, reader: AnswerReader) -> Value | None:
     found = term(source.text)
     return None if found is None else Term(found)
-
-
-def _compare_terms(one: Part[Term], other: Part[Term], with_: Comparison) -> Equality | None:
-    return Equality(one.value.term == other.value.term, "state.term")
 
 
 def _compare_choices(one: Part[ChosenOptions], other: Part[ChosenOptions], with_: Comparison) -> Equality | None:
@@ -76,10 +71,6 @@ def _compare_states(one: Part[State], other: Part[State], with_: Comparison) -> 
 
 def _doubt_state_and_other(one: Part[State], other: Part[Any], with_: Comparison) -> Equality | None:
     raise Doubt("witness_in_box" if with_.boxed else "semantic")
-
-
-def _compare_brackets(one: Part[Brackets], other: Part[Brackets], with_: Comparison) -> Equality | None:
-    return Equality(one.value == other.value, "brackets.closing")
 
 
 def _compare_texts(one: Part[Text], other: Part[Any], with_: Comparison) -> Equality | None:
@@ -125,10 +116,10 @@ def _reject_huge(one: Part[Huge], other: Part[Any], with_: Comparison) -> Equali
 
 
 HUGE = ValueType(None, {(Huge, object): _reject_huge})
-TERM = ValueType(_read_term, {(Term, Term): _compare_terms}, of_a_name=True)
+TERM = ValueType(_read_term, {(Term, Term): by_value("state.term")}, of_a_name=True)
 STATE = ValueType(None, {(State, State): _compare_states, (State, object): _doubt_state_and_other})
 OPTIONS = ValueType(
     None, {(ChosenOptions, ChosenOptions): _compare_choices, (ChosenOptions, object): _compare_choice_and_other}
 )
-BRACKETS = ValueType(None, {(Brackets, Brackets): _compare_brackets})
+BRACKETS = ValueType(None, {(Brackets, Brackets): by_value("brackets.closing")})
 TEXT = ValueType(None, {(Text, object): _compare_texts})

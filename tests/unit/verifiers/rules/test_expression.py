@@ -16,7 +16,7 @@ from workbench.core.verdict import Outcome
 from workbench.verifiers.rules.danger import TooComplex
 from workbench.verifiers.rules.equations import same_expression
 from workbench.verifiers.rules.statements import statements
-from workbench.verifiers.rules.tokens import FUNCTIONS, NotUnderstood
+from workbench.verifiers.rules.tokens import FUNCTIONS
 
 EQUAL = {
     "numbers": [
@@ -312,8 +312,7 @@ def test_every_expression_equals_itself() -> None:
 
 @pytest.mark.parametrize("text", NOT_UNDERSTOOD)
 def test_what_is_no_expression_is_left_to_others(text: str) -> None:
-    with pytest.raises(NotUnderstood):
-        statements(text)
+    assert statements(text) is None
     assert same_expression(text, "x+1") is None
     assert same_expression("x+1", text) is None
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.verifiers.rules.prefilter import PrefilteredPattern, required_literals
+from workbench.verifiers.rules.patterns import PrefilteredPattern, required_literals
 from workbench.verifiers.rules.question import TypedQuestion
 
 PATTERNS = (

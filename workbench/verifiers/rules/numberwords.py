@@ -5,20 +5,14 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-_SMALL_WORDS = """
-    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
-    eighteen nineteen
-"""
-_SMALL = {word: value for value, word in enumerate(_SMALL_WORDS.split())}
-_TENS_WORDS = "twenty thirty forty fifty sixty seventy eighty ninety"
-_TENS = {word: 10 * value for value, word in enumerate(_TENS_WORDS.split(), start=2)}
+from workbench.verifiers.rules.patterns import Lexicon
+
+_DATA = Lexicon("numberwords")
+_SMALL = {word: value for value, word in enumerate(_DATA.listed("small"))}
+_TENS = {word: 10 * value for value, word in enumerate(_DATA.listed("tens"), start=2)}
 SCALES = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 """Words that multiply the number before them."""
-_ORDINALS_WORDS = """
-    first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth
-    sixteenth seventeenth eighteenth nineteenth twentieth
-"""
-ORDINALS = {word: value for value, word in enumerate(_ORDINALS_WORDS.split(), start=1)}
+ORDINALS = {word: value for value, word in enumerate(_DATA.listed("ordinals"), start=1)}
 """Ordinals -> their numbers."""
 PARTS = {"half": 2, "halves": 2, "quarter": 4, "quarters": 4}
 PARTS |= {word + plural: value for word, value in ORDINALS.items() if 3 <= value <= 12 for plural in ("", "s")}

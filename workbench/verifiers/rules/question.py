@@ -14,14 +14,7 @@ from workbench.verifiers.rules.spelling import plain, tidy
 from workbench.verifiers.rules.units import Unit, leading_unit, unit
 
 _DATA = Lexicon("question")
-_MEASURES = (
-    (re.compile(r"\barea\b", re.IGNORECASE), 2),
-    (re.compile(r"\b(?:volume|capacity)\b", re.IGNORECASE), 3),
-    (
-        re.compile(r"\b(?:length|distance|perimeter|circumference|radius|diameter|height|width|long|far|tall)\b", re.I),
-        1,
-    ),
-)
+_MEASURES = tuple((re.compile(words, re.IGNORECASE), power) for words, power in _DATA.table("measures"))
 """Words for measures of lengths, and the power of metre each has."""
 _INTERVALS = _DATA.prefiltered("intervals")
 _VECTORS = _DATA.prefiltered("vectors")
@@ -42,7 +35,6 @@ _OPERATOR = PrefilteredPattern(r"[+*/^!-]|\\(?:frac|sqrt|times|cdot|sin|cos|tan|
 _DECIMAL_COMMAS = _DATA.pattern("decimal_commas")
 _A_DECIMAL_COMMA = re.compile(r"(?<![\w,;({\[.])\d+(?:,|\{,\})\d+(?![\w,;)}\].])")
 _COUNTED = _DATA.pattern("counted")
-_COUNTS_WORDS = "pair pairs times digit digits percent square half third dozen dozens score couple factor"
 _COUNTS = _DATA.pattern("counts")
 _ASKED = _DATA.pattern("asked")
 _ITEM = re.compile(

@@ -27,21 +27,8 @@ _PHRASES = _DATA.words("prepositions")
 _LONGEST_PHRASE, _LONGEST_END = 2, 4
 """Maximum words of a phrase that may be omitted within a sentence, and at its end."""
 _FUNCTIONS = frozenset(("sin", "cos", "tan", "log", "ln", "exp", "sqrt", "frac", "sum", "int", "infty"))
-_ROOTS = {
-    "truthful": "truth",
-    "lying": "lie",
-    "liar": "lie",
-    "lied": "lie",
-    "convergent": "converg",
-    "divergent": "diverg",
-}
-_OPPOSITES_WORDS = """
-    more/less more/fewer greater/less greater/smaller larger/smaller bigger/smaller higher/lower above/below
-    before/after longer/shorter taller/shorter older/younger faster/slower heavier/lighter earlier/later
-    same/different true/false truth/lie prime/composite even/odd invertible/singular converg/diverg
-    increas/decreas positiv/negativ
-"""
-_OPPOSITES = [{stem(word) for word in pair.split("/")} for pair in _OPPOSITES_WORDS.split()]
+_ROOTS: dict[str, str] = _DATA.table("roots")
+_OPPOSITES = [{stem(word) for word in pair.split("/")} for pair in _DATA.listed("opposites")]
 """Words of which one denies the other; denying one does not affirm the other."""
 _PREFIX = re.compile(r"(?:un|in|im|ir|il|dis|non)(?=[^\W\d_]{4})")
 _POSSIBLE = {"can", "could", "possibl", "impossibl", "able"}

@@ -50,13 +50,7 @@ _STATEMENTS = _DATA.words("statement")
 _OF_A_STATEMENT = re.compile(rf"\b(?:the|this|that)\s+(?:{'|'.join(_STATEMENTS)})\b[^,;]*\Z", re.IGNORECASE)
 _SPOKEN_OF = _STATEMENTS | _DATA.words("spoken_of")
 """Words about the judged statement that don't judge it."""
-_JUDGED = {"correct": "true", "right": "true", "hold": "true", "correcta": "true", "correcte": "true"} | {
-    "incorrect": "false",
-    "wrong": "false",
-    "fail": "false",
-    "incorrecta": "false",
-    "incorrecte": "false",
-}
+_JUDGED: dict[str, str] = _DATA.table("judged")
 """Words for a true statement and for a false one -> the state."""
 _BESIDE = _DATA.pattern("beside")
 _HAN = re.compile("[一-鿿]")

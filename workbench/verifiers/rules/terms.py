@@ -11,15 +11,12 @@ from workbench.verifiers.rules.spelling import tidy
 from workbench.verifiers.rules.strings import folded, same_wording, spelled
 
 _DATA = Lexicon("terms")
-_PLURALS = {"mice": "mouse", "geese": "goose", "men": "man", "women": "woman", "children": "child", "people": "person"}
+_PLURALS: dict[str, str] = _DATA.table("plurals")
 _SEPARATORS = re.compile(r"(?:[\s,;、，\[\]\"“”]|(?<!\w)'|'(?!\w))+")
 _APART = re.compile(r"[\s,;-]+")
 _PLACE = _DATA.pattern("place")
 _WORD = re.compile(r"\w+(?:['’]\w+)?")
-_GENERIC = {
-    **dict.fromkeys(("law", "property", "rule", "theorem", "principle"), "law"),
-    **dict.fromkeys(("method", "algorithm", "procedure", "technique"), "method"),
-}
+_GENERIC: dict[str, str] = _DATA.table("generic")
 """Generic nouns of terms that may replace each other -> one of them."""
 _COMPASS = {"n": "north", "e": "east", "s": "south", "w": "west"}
 _COMPASS |= {a + b: _COMPASS[a] + _COMPASS[b] for a in "ns" for b in "ew"}

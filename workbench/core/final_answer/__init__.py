@@ -4,6 +4,7 @@ from workbench.core.final_answer.extraction import HOW as HOW
 from workbench.core.final_answer.extraction import MAX_ANSWER as MAX_ANSWER
 from workbench.core.final_answer.extraction import FinalAnswer as FinalAnswer
 from workbench.core.final_answer.extraction import How as How
+from workbench.core.final_answer.extraction import answer_after_cue as answer_after_cue
 from workbench.core.final_answer.extraction import boxed_spans as boxed_spans
 from workbench.core.final_answer.extraction import completion_answer as completion_answer
 from workbench.core.final_answer.extraction import last_sentence as last_sentence

@@ -90,7 +90,7 @@ def completion_answer(text: str) -> FinalAnswer:
     start = reply_start(text)
     return (
         _boxed_answer(text, start)
-        or _answer_after_cue(text, start)
+        or answer_after_cue(text, start)
         or _in_last_line(text, start)
         or FinalAnswer("", len(text), len(text), "none")
     )
@@ -114,7 +114,7 @@ def reference_answer(text: str, subtype: str | None = None) -> FinalAnswer:
         subtype: The answer subtype's code, such as ``"A1"``, if known.
     """
     found = (
-        _boxed_answer(text, 0) or _answer_after_hashes(text) or _answer_after_cue(text, 0) or _whole_text_answer(text)
+        _boxed_answer(text, 0) or _answer_after_hashes(text) or answer_after_cue(text, 0) or _whole_text_answer(text)
     )
     if found is None:
         found = _unmarked_answer(text, subtype)
@@ -187,7 +187,8 @@ def _whole_text_answer(text: str) -> FinalAnswer | None:
     return answer if answer is not None and len(answer.text) <= SHORT_REFERENCE else None
 
 
-def _answer_after_cue(text: str, start: int) -> FinalAnswer | None:
+def answer_after_cue(text: str, start: int) -> FinalAnswer | None:
+    """Return the answer after the last "answer is" or similar."""
     behind = _end_of_last_cue(text, start)
     return None if behind is None else _sentence_answer(text, behind)
 

@@ -125,11 +125,6 @@ def same_moment(first: Moment, second: Moment) -> tuple[bool, str] | None:
     return (True, "date.time") if dates and times else None
 
 
-def is_clock(text: str) -> bool:
-    """Return whether digits and colons are a time of day rather than a ratio."""
-    return _CLOCK.search(text) is not None
-
-
 def moment(text: str) -> Moment | None:
     """Parse the date, time or both that a whole text consists of; else return None."""
     if len(text) > _MAX_MOMENT or not _HINT.search(text):
@@ -250,7 +245,8 @@ def _same_time(a: Moment, b: Moment) -> bool | None:
 
 
 def _read_moment(source: AnswerText, reader: AnswerReader) -> Value | None:
-    if ":" in source.text and (reader.question.required.ratio or not (is_clock(source.text) or "-" in source.text)):
+    may_be_time = not reader.question.required.ratio and ("-" in source.text or _CLOCK.search(source.text))
+    if ":" in source.text and not may_be_time:
         return None
     return moment(source.text)
 

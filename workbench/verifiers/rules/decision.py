@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from workbench.core.final_answer import FinalAnswer, boxed_spans, completion_answer
+from workbench.core.final_answer import FinalAnswer, answer_after_cue, boxed_spans
 from workbench.verifiers.rules.algebra import is_bare
 from workbench.verifiers.rules.answers import (
     Answers,
@@ -445,8 +445,8 @@ class _Decider:
         if self._how != "boxed" or len(self._found.parts) > 1:
             return False
         reference, behind = self._found.parts[0], self._completion[self._found.candidate.end :]
-        later = answer_in_envelope(behind, 0) or completion_answer(behind)
-        if later.how != "cue":
+        later = answer_in_envelope(behind, 0) or answer_after_cue(behind, 0)
+        if later is None:
             return False
         options = self._reader.question.options
         ours, theirs = (letters(text, options) for text in (reference, later.text))

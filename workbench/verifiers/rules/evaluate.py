@@ -156,7 +156,8 @@ def _same_in_numbers(first: Node, second: Node, about: Features) -> bool | None:
         agree = _agree_in_doubles(first, second, arithmetic, variables, index)
         if agree is None:
             continue
-        if not agree and (_is_trusted(index, about) or not _agree_in_many_digits(first, second, about, index)):
+        trusted = index < _TRUSTED_POINTS and about.bits <= _MODEST_BITS
+        if not agree and (trusted or not _agree_in_many_digits(first, second, about, index)):
             return False
         close.append(index)
     if len(close) < enough:
@@ -165,10 +166,6 @@ def _same_in_numbers(first: Node, second: Node, about: Features) -> bool | None:
         return True
     confirmed = [_agree_in_many_digits(first, second, about, index) for index in close[:enough]]
     return None if None in confirmed else all(confirmed)
-
-
-def _is_trusted(index: int, about: Features) -> bool:
-    return index < _TRUSTED_POINTS and about.bits <= _MODEST_BITS
 
 
 def _agree_in_doubles(

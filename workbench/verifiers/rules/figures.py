@@ -113,10 +113,6 @@ def _read_measure(source: AnswerText, reader: AnswerReader) -> Value | None:
     return Measure(frozenset(powers.items())) if powers else None
 
 
-def _read_quantity(source: AnswerText, reader: AnswerReader) -> Value | None:
-    return quantity(source.raw)
-
-
 def _compare_quantities(one: Part[Quantity], other: Part[Quantity], with_: Comparison) -> Equality | None:
     question = with_.question
     first, second = (
@@ -180,10 +176,6 @@ def _check_same_thing(
     return equality
 
 
-def _compare_based(one: Part[Based], other: Part[Based], with_: Comparison) -> Equality | None:
-    return Equality(one.value.value == other.value.value, "base")
-
-
 def _compare_based_and_bare(one: Part[Based], other: Part[Any], with_: Comparison) -> Equality | None:
     return decided(same_based(one.value, other.text, with_.question.required.base), "base")
 
@@ -221,7 +213,7 @@ DECIMAL_COMMA = ValueType(_read_decimal_comma, {}, of_a_name=True)
 BASED = ValueType(
     _read_based,
     {
-        (Based, Based): _compare_based,
+        (Based, Based): lambda one, other, with_: Equality(one.value.value == other.value.value, "base"),
         (Based, Quantity): _compare_based_and_bare,
         (Based, Expression): _compare_based_and_bare,
         (Based, Text): _compare_based_and_bare,
@@ -229,7 +221,7 @@ BASED = ValueType(
     of_a_name=True,
 )
 QUANTITY = ValueType(
-    _read_quantity,
+    lambda source, reader: quantity(source.raw),
     {(Quantity, Quantity): _compare_quantities, (Quantity, Expression): compared_as_expressions},
     of_a_name=True,
 )

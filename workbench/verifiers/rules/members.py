@@ -96,7 +96,8 @@ def _read_collection(source: AnswerText, reader: AnswerReader) -> Value | None:
     if found is None and (measured := _MEASURED.fullmatch(text)) and unit(measured[2]) is not None:
         found = _shape_of(measured[1], is_vector)
         if found is not None and found.kind in ("tuple", "matrix"):
-            return _value_of_shape(_add_unit_to_parts(found, measured[2]), text, reader, source.depth)
+            parts = tuple(f"{part}\\text{{ {measured[2]}}}" for part in found.parts)
+            return _value_of_shape(found._replace(parts=parts), text, reader, source.depth)
         found = None
     return None if found is None else _value_of_shape(found, text, reader, source.depth)
 
@@ -104,10 +105,6 @@ def _read_collection(source: AnswerText, reader: AnswerReader) -> Value | None:
 def _shape_of(text: str, is_vector: bool) -> Shape | None:
     found = shape(text)
     return unit_vectors(text) if found is None and is_vector else found
-
-
-def _add_unit_to_parts(found: Shape, name: str) -> Shape:
-    return found._replace(parts=tuple(f"{part}\\text{{ {name}}}" for part in found.parts))
 
 
 def _value_of_shape(found: Shape, text: str, reader: AnswerReader, depth: int) -> Value | None:
@@ -333,15 +330,11 @@ def _same_end(one: Part[Any] | None, other: Part[Any] | None, with_: Comparison)
     return one is other if one is None or other is None else with_.same(one, other)
 
 
-def _compare_region_and_pair(one: Part[Region], other: Part[Collection], with_: Comparison) -> Equality | None:
-    if with_.question.points and other.value.kind == "tuple":
+def _compare_region_and_other(one: Part[Region], other: Part[Any], with_: Comparison) -> Equality | None:
+    is_pair = isinstance(other.value, Collection)
+    if is_pair and with_.question.points and other.value.kind == "tuple":
         raise Doubt("alike")
-    found = region(other.text, with_.reader) if len(other.value.parts) == 2 else None
-    return Equality(False, "interval") if found is None else _compare_regions(one, Part(other.text, found), with_)
-
-
-def _compare_region_and_term(one: Part[Region], other: Part[Term], with_: Comparison) -> Equality | None:
-    found = region(other.text, with_.reader)
+    found = None if is_pair and len(other.value.parts) != 2 else region(other.text, with_.reader)
     return Equality(False, "interval") if found is None else _compare_regions(one, Part(other.text, found), with_)
 
 
@@ -349,8 +342,8 @@ REGION = ValueType(
     _read_region,
     {
         (Region, Region): _compare_regions,
-        (Region, Collection): _compare_region_and_pair,
-        (Region, Term): _compare_region_and_term,
+        (Region, Collection): _compare_region_and_other,
+        (Region, Term): _compare_region_and_other,
         (Region, Expression): compared_as_expressions,
         (Region, object): rejection("interval"),
     },

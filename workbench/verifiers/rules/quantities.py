@@ -29,7 +29,6 @@ _BASES |= {"sixteen": 16, "binary": 2, "bin": 2, "ternary": 3, "octal": 8, "oct"
 _BASES |= {"decimal": 10, "dec": 10, "hexadecimal": 16, "hex": 16}
 _NAMES = "|".join(sorted(_BASES, key=len, reverse=True))
 _MARK = re.compile(r"_|[₀-₉]|0[xXbBoO][0-9A-Fa-f]|base|binary|octal|hex|decimal", re.IGNORECASE)
-_SIGNS = ("_", "0x", "0b", "0o", "base", "binary", "octal", "hex", "decimal")
 _BASE_WORDS = ("base", "binary", "octal", "hexadecimal")
 _MARKED = re.compile(
     rf"""(?P<sign>-?)\ ?(?P<open>\()?\ ?
@@ -58,18 +57,13 @@ class Based(NamedTuple):
     value: Fraction
 
 
-def _is_marked(text: str) -> bool:
-    lower = text.lower()
-    return (not lower.isascii() or any(sign in lower for sign in _SIGNS)) and _MARK.search(text) is not None
-
-
 def parse_marked_base(text: str) -> Based | None:
     """Parse a text that is a number with a marked base as a whole; else return None.
 
     Raises:
         TooComplex: The number has more digits than the rules compute.
     """
-    if not _is_marked(text) or len(text) > MAX_NUMBER:
+    if len(text) > MAX_NUMBER or not _MARK.search(text):
         return None
     text = plain(text)
     if prefixed := _PREFIXED.fullmatch(text):

@@ -271,7 +271,9 @@ class AnswerReader:
             and (named := named_answer(text, wanted, self)) is not None
         ):
             return named
-        if (changed := self._read_change(text, wanted)) is not None:
+        signed = isinstance(wanted.value, Quantity) and wanted.text[:1] in "+-−"
+        is_change = signed or isinstance(wanted.value, ChangeValue)
+        if is_change and (changed := change(text, self.question)) is not None:
             return Part(tidy(text), changed)
         if isinstance(wanted.value, Brackets):
             return Part(tidy(text), Brackets(closing_of(text, self.question.text, whole=True) or ""))
@@ -292,10 +294,6 @@ class AnswerReader:
             if found is not None and not (isinstance(found.value, Text) or _is_unparsed_phrase(found)):
                 return Part(tidy(text), Text(prose=True)) if _describes_members(text, found) else found
         return self.picked(text, wanted) or Part(tidy(text), Text(is_prose(text)))
-
-    def _read_change(self, text: str, wanted: Part[Any]) -> ChangeValue | None:
-        signed = isinstance(wanted.value, Quantity) and wanted.text[:1] in "+-−"
-        return change(text, self.question) if signed or isinstance(wanted.value, ChangeValue) else None
 
     def _read_result(self, text: str, wanted: Part[Any]) -> Part[Any] | None:
         """Return the result of a chain of equations or an argument: 6 kWh of ``E = 2 kW · 3 h = 6 kWh``.
@@ -472,7 +470,7 @@ class AnswerReader:
         if "$" in text:
             text = tidy(raw)
         if self.question.imaginary and not depth:
-            raw = text = _IMAGINARY.sub(_use_i_for_j, text)
+            raw = text = _IMAGINARY.sub(r"\1i", text)
         if not depth and ("," in text or "." in text) and self.question.decimal_commas:
             raw, text = with_decimal_points(raw), with_decimal_points(text)
         bare, given = without_condition(text)
@@ -563,11 +561,6 @@ def _is_unparsed_phrase(part: Part[Any]) -> bool:
 
 def _make_state(found: str, vocabulary: Vocabulary) -> State:
     return State(found, tuple(dict.fromkeys(vocabulary.values())))
-
-
-def _use_i_for_j(found: re.Match[str]) -> str:
-    """Rewrite ``j4`` and ``4j`` as ``4i``."""
-    return f"{found[1] or ''}i"
 
 
 def _without_math_delimiters(text: str) -> str:

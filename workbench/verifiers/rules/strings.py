@@ -186,6 +186,8 @@ def same_print(reference: str, candidate: str) -> bool:
 def other_case(reference: str, answer: str, question: TypedQuestion) -> bool:
     """Return whether two texts differ in upper and lower case where that distinguishes symbols: CO and Co, MW and
     mW."""
+    if reference == answer:
+        return False
     ours, theirs = spelled(reference), spelled(answer)
     if question.of_code and ours != theirs and ours not in theirs and ours.casefold() in theirs.casefold():
         return ours.casefold() not in _STATES or question.of_output

@@ -24,10 +24,7 @@ from workbench.verifiers.rules.structure import MAX_PARTS
 from workbench.verifiers.rules.units import unit
 
 _DATA = Lexicon("answers")
-_TURN_END = _DATA.pattern("turn_end")
-_VERDICT_LINE = _DATA.pattern("verdict_line")
 _ADDRESSES_A_JUDGE = _DATA.prefiltered("addresses_a_judge")
-_HEDGE = _DATA.pattern("hedge")
 _NOTHING = re.compile(r"(?:\\(?:boxed|fbox)\s*\{\s*\}|[\s.,:;*_`$])*")
 _SUB_QUESTIONS = re.compile(r"\(\s*(?:2|b|ii|II|Ⅱ)\s*\)|（2）|②|\\text\{\(2\)\}")
 _STATED = re.compile(r"(?:[=≈:]|\\approx|\bis\b|\bare\b)(?=([^=≈:\n$]{1,80}))")
@@ -37,12 +34,10 @@ _AN_OPTION = re.compile(r"\W{0,3}[A-Z]\s*[.:)、．：]")
 _ITEM = re.compile(r"\s{0,8}(?:\d{1,2}[.)]|[-*•])\s+(\S.{0,120})")
 _FENCE = re.compile(r"`{3,}\w*")
 # A line that only explains the formula above it is no answer: "where g is the acceleration".
-_WHERE = _DATA.pattern("where")
 _BEHIND_BOX = re.compile(r"\}[\s$\\)\]~,]{0,6}((?:[A-Za-z]+[ ~]?){1,3})")
 _SHORT_UNIT = 3
 _SHORT_UNITS = frozenset({"mm", "cm", "km", "mg", "kg", "ml", "mL"})
 """Short words behind a box that can only be units: "in" and "a" can be others."""
-_REVISION = _DATA.pattern("revision")
 _ANOTHER = re.compile(r"\d|\b[A-Z]\b|\*\*|\$")
 _REVISED_WITHIN = 300
 _BEHIND_FORMULA = re.compile(r"(?:\\\]|\$\$)\s*\Z")
@@ -56,7 +51,6 @@ _BELONGS = re.compile(
 _UNIT_BEHIND = re.compile(
     r"(\s?[A-Za-zµΩ°%][A-Za-zµΩ°/·^0-9-]{0,11}(?:\s(?:per|s|m)\b[A-Za-z\s]{0,12})?)(?=[\s.,;]|\Z)"
 )
-_OF_PARAMETER = _DATA.pattern("of_parameter")
 _INITIAL = re.compile(r"(?<![^\W\d_])[A-Z]\Z")
 _NAME_END = re.compile(r"(?<=[^\W\d_]{2})[.!?](?=\s)")
 _PICTURES = "\u2fff"
@@ -105,7 +99,7 @@ def is_retracted(completion: str, answer: FinalAnswer) -> bool:
     if answer.how not in ("cue", "bold"):
         return False
     behind = completion[answer.end : answer.end + _REVISED_WITHIN]
-    found = _REVISION.search(behind)
+    found = _DATA.revision.search(behind)
     return found is not None and _ANOTHER.search(behind, found.end()) is not None
 
 
@@ -126,7 +120,7 @@ def is_stated(answer: FinalAnswer, completion: str) -> bool:
 
 def is_hedged(text: str) -> bool:
     """Return whether a sentence leaves open which of several answers it means."""
-    return _HEDGE.search(text) is not None
+    return _DATA.hedge.search(text) is not None
 
 
 def with_unit_behind(text: str, answer: FinalAnswer) -> str:
@@ -272,7 +266,7 @@ def _whole_formula(completion: str, answer: FinalAnswer) -> FinalAnswer:
     behind = _UNIT_BEHIND.match(completion, stop, end)
     if behind is not None and unit(behind[1].strip()) is not None:
         stop = behind.end()
-    if (said := _OF_PARAMETER.match(completion, stop, end)) is not None:
+    if (said := _DATA.of_parameter.match(completion, stop, end)) is not None:
         stop = said.end()
     if (start, stop) == (spans[-1][0], spans[-1][1]):
         return answer
@@ -287,7 +281,7 @@ def _extend(completion: str, answer: FinalAnswer, start: int, end: int) -> Final
 
 def _completion_end(completion: str) -> int:
     start = reply_start(completion)
-    turn = _TURN_END.search(completion, start) if "<" in completion or "[/INST]" in completion else None
+    turn = _DATA.turn_end.search(completion, start) if "<" in completion or "[/INST]" in completion else None
     end = turn.start() if turn else len(completion)
     while end > start:
         # Character by character: stripping a slice would copy the whole reply for every such line.
@@ -296,14 +290,14 @@ def _completion_end(completion: str) -> int:
             stripped -= 1
         line = max(completion.rfind("\n", start, stripped) + 1, start)
         if _FENCE.fullmatch(completion, line, stripped) or (
-            _WHERE.match(completion, line) and _BEHIND_FORMULA.search(completion, max(line - _GAP, start), line)
+            _DATA.where.match(completion, line) and _BEHIND_FORMULA.search(completion, max(line - _GAP, start), line)
         ):
             end = line
             continue
         if line > start and closing_line(completion[line:stripped]):
             end = line
             continue
-        if line == start or stripped - line > 120 or not _VERDICT_LINE.fullmatch(completion, line, stripped):
+        if line == start or stripped - line > 120 or not _DATA.verdict_line.fullmatch(completion, line, stripped):
             return end
         end = line
     return end

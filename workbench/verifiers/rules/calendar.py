@@ -37,7 +37,6 @@ _DAYS |= {"星期天": 7, "周天": 7}
 _MONTH = rf"(?P<month>{'|'.join(sorted(_NAMES, key=len, reverse=True))})\.?"
 _DAY = r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>[0-9]{4})"
-_HINT = _DATA.pattern("hint")
 _WEEKDAY = re.compile(
     rf"(?:on )?(?P<weekday>{'|'.join(sorted(_DAYS, key=len, reverse=True))})(?:\.?,? |\.?,?$)", re.IGNORECASE
 )
@@ -67,9 +66,7 @@ _CLOCKS = re.compile(r"[0-9]+:[0-9]{2}:[0-9]{2}")
 _JOINT = re.compile(r"T|,? (?:at )?")
 
 
-_SPOKEN = _DATA.pattern("spoken")
 _PARTS = {"half": 30, "quarter": 15}
-_NEXT_DAY = _DATA.pattern("next_day")
 _SMALL_HOURS = (12, 1, 2, 3, 4, 5)
 
 
@@ -127,10 +124,10 @@ def same_moment(first: Moment, second: Moment) -> tuple[bool, str] | None:
 
 def moment(text: str) -> Moment | None:
     """Parse the date, time or both that a whole text consists of; else return None."""
-    if len(text) > _MAX_MOMENT or not _HINT.search(text):
+    if len(text) > _MAX_MOMENT or not _DATA.hint.search(text):
         return None
-    rest = _NEXT_DAY.sub(" ", in_digits(plain(text.replace("{:}", ":")))).strip()
-    rest = _SPOKEN.sub(_spoken_time_in_digits, rest)
+    rest = _DATA.next_day.sub(" ", in_digits(plain(text.replace("{:}", ":")))).strip()
+    rest = _DATA.spoken.sub(_spoken_time_in_digits, rest)
     found = Moment()
     if (weekday := _WEEKDAY.match(rest)) is not None:
         found = found._replace(weekday=_DAYS[weekday["weekday"].lower()])

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
 _DATA = Lexicon("changes")
 _MAX_CHARACTERS = 200
-_CLAUSE = _DATA.pattern("clause")
-_SIDE = _DATA.pattern("side")
-_MULTIPLE = _DATA.pattern("multiple")
 _VERBS = {"doubl": Fraction(2), "tripl": Fraction(3), "trebl": Fraction(3), "quadrupl": Fraction(4)}
 _VERBS["halv"] = Fraction(1, 2)
 _SHARES = {"twice": Fraction(2), "double": Fraction(2), "half": Fraction(1, 2)}
@@ -52,12 +49,12 @@ def change(text: str, question: TypedQuestion) -> ChangeValue | None:
     """Parse the change a text describes, if its question asks for one; None if it describes none or several."""
     if " " not in text or len(text) > _MAX_CHARACTERS or not question.asks_change:
         return None
-    clause = _CLAUSE.split(plain(sentences(text)[-1]))[-1].strip(" .*")
-    multiples, sides = list(_MULTIPLE.finditer(clause)), list(_SIDE.finditer(clause))
+    clause = _DATA.clause.split(plain(sentences(text)[-1]))[-1].strip(" .*")
+    multiples, sides = list(_DATA.multiple.finditer(clause)), list(_DATA.side.finditer(clause))
     first = (multiples or sides)[:1]
     if len(multiples) > 1 or len(sides) > 1 or not first or has_denial(clause):
         return None
-    subject = _SIDE.sub(" ", clause[: first[0].start()])
+    subject = _DATA.side.sub(" ", clause[: first[0].start()])
     if has_change_word(subject) or _is_of_another_quantity(subject, question):
         return None
     return _change_by_multiple(first[0]) if multiples else _change_with_direction(first[0], clause)

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from workbench.verifiers.rules.conclusions import sentences, values_in
 from workbench.verifiers.rules.options import letters, named_letters
-from workbench.verifiers.rules.patterns import Lexicon
+from workbench.verifiers.rules.patterns import Lexicon, source
 from workbench.verifiers.rules.restating import last_clauses
 from workbench.verifiers.rules.sense import Around, has_denial, is_prose, marks_near, unknown_words, words
 from workbench.verifiers.rules.spelling import tidy
@@ -16,17 +16,9 @@ from workbench.verifiers.rules.strings import canonical
 from workbench.verifiers.rules.structure import split_list
 
 _DATA = Lexicon("choices")
-_NOT = _DATA.source("not")
-_AND = _DATA.source("and")
-_BEFORE_LABEL = _DATA.source("before_label")
-_WRONG = _DATA.source("wrong")
-_CONTRASTS = _DATA.pattern("contrasts")
-_LEADING = _DATA.pattern("leading")
-_TRAILING = _DATA.pattern("trailing")
+_NOT, _AND, _BEFORE_LABEL, _WRONG = (source(name, "choices") for name in ("not", "and", "before_label", "wrong"))
 _A_LETTER = re.compile(r"(?<=[^.!?:]\s)A(?![\w'’])")
 _MAX_CHARACTERS = 300
-_ALL_BUT = _DATA.pattern("all_but")
-"""An answer that picks every option but the ones it names."""
 _SEPARATED = re.compile(r",?\s+(?:and\s+|or\s+)?|,")
 _VALUE = re.compile(r"[\d\\^=]")
 
@@ -35,7 +27,7 @@ Same = Callable[[str, str], bool]
 
 
 def has_contrast(text: str) -> bool:
-    return len(text) > 1 and _CONTRASTS.search(text[:_MAX_CHARACTERS]) is not None
+    return len(text) > 1 and _DATA.contrasts.search(text[:_MAX_CHARACTERS]) is not None
 
 
 def holds_label(text: str, wanted: Collection[str]) -> bool:
@@ -64,7 +56,7 @@ def without_rejected(text: str, labels: tuple[str, ...]) -> str:
     rest = rejected.sub(" ", plain)
     if rest == plain or not label.search(rest):
         return text
-    return _TRAILING.sub("", _LEADING.sub("", rest, count=1)).strip()
+    return _DATA.trailing.sub("", _DATA.leading.sub("", rest, count=1)).strip()
 
 
 def resolve_all_but(text: str, labels: tuple[str, ...], asked: str) -> str:
@@ -77,7 +69,7 @@ def resolve_all_but(text: str, labels: tuple[str, ...], asked: str) -> str:
         labels: The labels of the question's options.
         asked: The question; text after the exception may only use the question's words.
     """
-    found = _ALL_BUT.search(text[:_MAX_CHARACTERS]) if len(labels) > 2 else None
+    found = _DATA.all_but.search(text[:_MAX_CHARACTERS]) if len(labels) > 2 else None
     if found is None or has_denial(text[: found.start()]) or unknown_words(found[2] or "", words(asked)):
         return text
     rejected = [label.strip("().,") for label in _SEPARATED.split(found[1])]
@@ -153,13 +145,10 @@ def _without_typesetting(text: str) -> str:
 
 _MAX_SENTENCE_CHARACTERS = 300
 _ARTICLE = re.compile(r"\A(?:the|an?)\s+")
-_LETTER_AND_TEXT = _DATA.pattern("letter_and_text")
 _BEHIND_LETTER = re.compile(r"\W*(?:[A-Za-z]|\d{1,2}|[ivxIVX]{1,4})\s*[.:)\]]+\s*(.+)", re.DOTALL)
 _TELLING = re.compile(r"[^\W\d_]|\S\s?[-+*/^√]\s?\w")
 """A feature of an option's text that makes it searchable within a sentence: it is no bare number."""
 _LISTED_BEFORE = re.compile(r"(.*?)\s+are\b.*", re.DOTALL)
-_SET_AGAINST = _DATA.pattern("set_against")
-"""Text before an option that a sentence only compares with, or denies."""
 
 
 def choice_of(answer: str, known: dict[str, str], same: Same) -> frozenset[str] | None:
@@ -195,7 +184,7 @@ def text_behind(answer: str, known: dict[str, str], same: Same) -> frozenset[str
 
 def is_text_of_another(text: str, known: Mapping[str, str]) -> bool:
     """Return whether a text begins with a letter and the text of another option: "C** (the newt)" if C is the otter."""
-    found = _LETTER_AND_TEXT.match(text)
+    found = _DATA.letter_and_text.match(text)
     if found is None:
         return False
     said = canonical(found["text"]).casefold()
@@ -251,7 +240,7 @@ def _options_mentioned(sentence: str, known: dict[str, str]) -> frozenset[str] |
         at = re.search(rf"(?<![a-z0-9]){re.escape(text)}(?![a-z0-9]|['’]s\b|-[a-z])", rest)
         if at is None:
             continue
-        if _SET_AGAINST.search(rest[: at.start()]):
+        if _DATA.set_against.search(rest[: at.start()]):
             return None
         rest = f"{rest[: at.start()]}\0{rest[at.end() :]}"
         found.add(letter)

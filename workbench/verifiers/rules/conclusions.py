@@ -18,11 +18,6 @@ _SENTENCE_END = re.compile(
     r"|(?<=[。！？])\s*|\n+"
 )
 """After "i.e." comes a less exact restatement of the text before."""
-_THEREFORE = _DATA.pattern("therefore")
-_MEANS = _DATA.pattern("means")
-"""The beginning of a sentence before its main clause; a participle followed by a verb is its subject."""
-_REASON = _DATA.pattern("reason")
-_COPULA_LAST = _DATA.pattern("copula_last")
 _CUT = re.compile(r"\s*[,;(（，；]|\s+")
 _OPEN_END = re.compile(r"[-+−*/·×^=<>≤≥]\Z")
 _MOST_CUTS, _MOST_VERBS = 12, 3
@@ -33,10 +28,7 @@ _QUOTED = re.compile(r"[“\"「『]([^“”\"「」『』]{1,120})[”\"」』
 _NUMBER = re.compile(
     r"(?<![A-Za-z0-9À-ɏ.,/^_{\\-])[-−]?[$€£]?\d[\d,]*(?:\.\d+)?(?:\s*/\s*\d+)?\s?(?:%|\\%|°)?(?![A-Za-z0-9_À-ɏ/^])"
 )
-_SAID_AGAIN = _DATA.pattern("said_again")
-_REMARK = _DATA.pattern("remark")
 _NEXT_WORD = re.compile(r"\s?([A-Za-zµΩ°/^23]{1,20})")
-_UNCERTAIN = _DATA.pattern("uncertain")
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 _LAST_WORD = re.compile(r"(?<=[^\W\d_] )\S+\Z")
 _LAST_ROW = re.compile(
@@ -59,16 +51,16 @@ def last_step(formula: str) -> str:
 
 def conclusion_of(sentence: str) -> str:
     """Return a sentence's conclusion: the text after its last "so" or "hence"."""
-    return _THEREFORE.split(sentence)[-1]
+    return _DATA.therefore.split(sentence)[-1]
 
 
 def without_means(clause: str) -> str:
     """Return a clause without an initial reason or means: "Because …,", "Using …,"."""
-    return _MEANS.sub("", clause)
+    return _DATA.means.sub("", clause)
 
 
 def _main_clause(sentence: str) -> str:
-    return _SAID_AGAIN.sub("", _REASON.sub("", without_means(conclusion_of(sentence))))
+    return _DATA.said_again.sub("", _DATA.reason.sub("", without_means(conclusion_of(sentence))))
 
 
 def value_in(sentence: str, counted: str | None = None) -> str | None:
@@ -97,10 +89,10 @@ def values_in(sentence: str, counted: str | None = None) -> Iterator[str]:
     if len(quotations) == 1 and not formulas:
         yield quotations[0].strip()
         return
-    if _UNCERTAIN.search(sentence):
+    if _DATA.uncertain.search(sentence):
         return
     yield from _complements(_main_clause(sentence).strip(" .。"))
-    shortened = _REMARK.sub("", sentence)
+    shortened = _DATA.remark.sub("", sentence)
     numbers = list(_NUMBER.finditer(shortened))
     if len(numbers) == 1 and not formulas:
         yield _with_unit(shortened, numbers[0])
@@ -119,7 +111,7 @@ def _complements(clause: str) -> Iterator[str]:
             yield clause[end:]
     if (last := _LAST_WORD.search(clause)) is not None:
         yield last[0]
-    if (copula := _COPULA_LAST.fullmatch(clause)) is not None:
+    if (copula := _DATA.copula_last.fullmatch(clause)) is not None:
         yield copula[1]
 
 

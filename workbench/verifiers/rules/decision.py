@@ -78,8 +78,6 @@ _SIGN_BEFORE = re.compile(r"(?:\\\$|[€£¥₹¢]|\b(?:EUR|USD|GBP|CHF)|US\$)[\
 _ABBREVIATES = re.compile(r"\A\.(?=\*{0,2}\s[a-z])")
 """A full stop that ends no sentence: "3:20 a.m. or 4 p.m."."""
 _PRIMED = re.compile(r"(?<![A-Za-z'])[A-HJ-Z]'")
-_CORRECTS = _DATA.pattern("corrects")
-"""Text between two boxes, the second of which corrects the first."""
 _FEW, _SENTENCE = 3, 6
 _TYPESETTING = 40
 """Maximum characters that typesetting may add to a text."""
@@ -275,7 +273,7 @@ class _Decider:
 
     def _check_state(self, reference: str, answer: str) -> None:
         opening = words(re.split(r"[,.;:!?，。；：]", sentences(answer)[-1], maxsplit=1)[0])
-        if _OR_ANOTHER.search(answer) or _ALTERNATIVES.intersection(opening).difference(words(reference)):
+        if _DATA.or_another.search(answer) or _ALTERNATIVES.intersection(opening).difference(words(reference)):
             raise Doubt("qualified")
         if len(words(answer)) <= _FEW and extends_name(reference, answer, self._reader.question):
             raise Doubt("alike")
@@ -292,7 +290,7 @@ class _Decider:
 
     def _one_box(self) -> str:
         boxes = boxes_of(self._found.candidate)
-        if 1 < len(boxes) <= MAX_PARTS and _CORRECTS.search(self._between_boxes()):
+        if 1 < len(boxes) <= MAX_PARTS and _DATA.corrects.search(self._between_boxes()):
             return boxes[-1]
         others = dict.fromkeys(boxes[1:])
         if len(others) <= MAX_PARTS and all(self._same(boxes[0], box) for box in others):
@@ -436,7 +434,7 @@ class _Decider:
     def _denied_between(self) -> bool:
         r"""Return whether the text between boxes denies them: ``\boxed{2}`` but not ``\boxed{3}``."""
         text = self._between_boxes()
-        if _CORRECTS.search(text):
+        if _DATA.corrects.search(text):
             return False
         return has_denial(text, {*words(self._found.reference.text), "or", "boxed", "fbox"})
 
@@ -463,4 +461,3 @@ def _unit_behind(text: str) -> str:
 
 _NO_UNITS = frozenset(["in", "a", "as", "at", "is", "and", "or", "so", "by", "per", "d", "b", "u", "t", "h", "c"])
 _ALTERNATIVES = _DATA.words("alternatives")
-_OR_ANOTHER = _DATA.pattern("or_another")

@@ -12,7 +12,6 @@ from workbench.verifiers.rules.sense import has_change_word
 
 _DATA = Lexicon("envelopes")
 _TAGGED = re.compile(r"<(answer|final_answer|final)>\s*((?:(?!</?\1>).)*?)\s*</\1>", re.DOTALL | re.IGNORECASE)
-_KEY = _DATA.pattern("key")
 _ONLY_KEY = re.compile(r'^\s*\{\s*"([^"\n]{1,40})"\s*:\s*', re.MULTILINE)
 """The key of an object that begins a line; it is the answer's if the object has no other."""
 _ANY_KEY = re.compile(r'"\s*:\s*\Z')
@@ -21,9 +20,7 @@ _UNESCAPED = re.compile(r"(?<!\\)(?:\\\\)*\\[A-Za-z]{2}")
 """A macro with an unescaped backslash, which JSON reads as a control character."""
 _OBJECT_END = re.compile(r"\}\s*(?:`{3}\s*)?\Z")
 _MAX_CHARACTERS = 2_000
-_COURTESY = _DATA.pattern("courtesy")
 _RULE = re.compile(r"\s*(?:-{3,}|\*{3,}|_{3,}|={3,})\s*")
-_TURN = _DATA.pattern("turn")
 
 
 def answer_in_envelope(completion: str, start: int) -> FinalAnswer | None:
@@ -54,7 +51,7 @@ def closing_line(line: str) -> bool:
         return True
     if len(line) > _LINE or "\\boxed" in line or line[-1:].isdigit():
         return False
-    return _COURTESY.fullmatch(line) is not None and _TURN.search(line) is None
+    return _DATA.courtesy.fullmatch(line) is not None and _DATA.turn.search(line) is None
 
 
 _LINE = 240
@@ -76,7 +73,7 @@ def _from_json(completion: str, start: int) -> FinalAnswer | None:
     end = _OBJECT_END.search(completion, max(start, len(completion) - _LINE))
     if end is None:
         return None
-    keys = [key.end() for key in _KEY.finditer(completion, max(start, len(completion) - _MAX_CHARACTERS))]
+    keys = [key.end() for key in _DATA.key.finditer(completion, max(start, len(completion) - _MAX_CHARACTERS))]
     keys = keys or _only_key(completion, start)
     if not keys:
         return None

@@ -22,11 +22,8 @@ _MARK = re.compile(
     r"\\(?:lnot|neg|land|wedge|lor|vee|oplus|veebar|forall|exists|nexists)(?![A-Za-z])|[∧∨¬⊕⊻∀∃∄]|\|\||&&"
 )
 _IMPLIES = re.compile(r"\s*[¬~]?\s*[p-s]\s*(?:→|⇒|->|=>|\\(?:to|rightarrow|Rightarrow|implies))\s*[¬~]?\s*[p-s]\s*")
-_MAY_BE_MARK = _DATA.pattern("may_be_mark")
-"""Marks of a formula that count only if the question is about logic."""
 _TILDE = re.compile(r"(?<![A-Za-z)}\]])~(?=\s*[A-Za-z(\[\\∀∃])")
 """A negation; elsewhere ``~`` is a blank of TeX."""
-_LEADS = _DATA.pattern("leads")
 _GOES_ON = re.compile(
     r"[\s,]+(?!(?:not|and|or|implies|xor|if|iff|for|all|every|there|exists)\b)[A-Za-z]{2,}.*", re.DOTALL
 )
@@ -71,7 +68,7 @@ def formula(text: str, in_words: Callable[[], bool]) -> Formula | None:
     """
     if len(text) > _LONGEST or text.isalnum():
         return None
-    if not (_IMPLIES.fullmatch(text) or _MARK.search(text) or (_MAY_BE_MARK.search(text) and in_words())):
+    if not (_IMPLIES.fullmatch(text) or _MARK.search(text) or (_DATA.may_be_mark.search(text) and in_words())):
         return None
     if "|" in text.replace("||", "") and ("{" in text or not in_words()):
         return None
@@ -109,7 +106,7 @@ def _with_logic_signs(text: str) -> str:
 def concluded_formula(text: str) -> Formula | None:
     """Parse the formula that a sentence leads to or consists of."""
     text = _with_logic_signs(text[-_LONGEST_SENTENCE:]).rstrip(" .")
-    for begin in (0, *(lead.end() for lead in reversed(list(_LEADS.finditer(text))))):
+    for begin in (0, *(lead.end() for lead in reversed(list(_DATA.leads.finditer(text))))):
         found = formula(tidy(_GOES_ON.sub("", text[begin:])), lambda: True)
         if found is not None:
             return None if has_denial(text[:begin], ("negation", "contrary")) else found

@@ -81,15 +81,9 @@ _BETWEEN_BEHIND = re.compile(r"(?:\\qquad|\\quad|\\\\|\\ |\n-|[\s$;,*&~])+\Z")
 _BETWEEN_ENDS = frozenset("d\\- \t\n\r\f\v$;,*&~\u3000\xa0")
 """Characters that may end a separator of options."""
 _SEEN = 200
-_BEFORE = _DATA.pattern("before")
-_BEHIND = _DATA.pattern("behind")
 _SPLIT = re.compile(r"(?:[\s,;&()、，和及]|\\&|\band\b)+")
 _LABELLED = re.compile(r"(?:[(\[]([A-Za-z])[)\]]|([A-Za-z])\s*[.:)、．：])\s*\S.*", re.DOTALL)
 _EACH_LABELLED = re.compile(r"(?:^|[,;]\s*|\band\s+)\(?([A-Z])\s*[.:)]\)?\s*(?=\S)")
-_NAMED = _DATA.pattern("named")
-"""A letter that names an option within a sentence; A and I only where they can't be a word."""
-_IN_A_NAME = _DATA.pattern("in_a_name")
-"""A letter that belongs to the word before it: "vitamin C", "hepatitis B", "point D"."""
 _A_LABEL = re.compile(r"(?<![A-Za-z\\])(?:[A-Z]|[A-Z]{2,8}|[ivx]{1,4})(?![A-Za-z])|[①-⑩]|\\text\w*\{[^}]{0,9}[A-Z]")
 _IN_WORDS = re.compile(r"[\w .,:'’()*-]")
 _LOWER = re.compile(r"(?<![^\W\d_])[a-z]{2,}(?![^\W\d_])|[一-鿿]")
@@ -166,7 +160,9 @@ def letters(text: str, known: dict[str, str]) -> frozenset[str] | None:
     text = _strip_quotes(_QUOTED.sub(r"\1", tidy(text.replace("**", ""))), known)
     if text[:1] in ("\\", "{", "[") and text[-1:] in ("}", "]"):
         text = text.lstrip("\\{[").rstrip("\\}]")
-    text = _strip_quotes(_BEHIND.sub("", _BEFORE.sub("", text, count=1) if _BEFORE.match(text) else text), known)
+    text = _strip_quotes(
+        _DATA.behind.sub("", _DATA.before.sub("", text, count=1) if _DATA.before.match(text) else text), known
+    )
     if not text:
         return None
     labels = [label.strip(".:") for label in _SPLIT.split(text) if label.strip(".:")]
@@ -202,10 +198,10 @@ def _labels_before_text(text: str, known: dict[str, str]) -> frozenset[str] | No
 
 def named_letters(sentence: str, known: dict[str, str]) -> frozenset[str]:
     """Return the option letters a sentence in words names: "option C", "(D)", "C and D can be inferred"."""
-    sentence = _IN_A_NAME.sub(" ", sentence.replace("**", ""))
+    sentence = _DATA.in_a_name.sub(" ", sentence.replace("**", ""))
     if len(_IN_WORDS.findall(sentence[:_LONGEST])) < _MOSTLY * len(sentence[:_LONGEST]) or not _LOWER.search(sentence):
         return frozenset()
-    found = {letter for groups in _NAMED.findall(sentence[:_LONGEST]) for letter in groups if letter}
+    found = {letter for groups in _DATA.named.findall(sentence[:_LONGEST]) for letter in groups if letter}
     return frozenset(_match_case(letter, known) for letter in found if _match_case(letter, known) in known)
 
 

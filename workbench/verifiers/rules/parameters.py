@@ -26,21 +26,17 @@ if TYPE_CHECKING:
 
 _DATA = Lexicon("parameters")
 _LETTER = r"[A-Za-zα-ω](?:_\{?\w\}?)?"
-_CONDITION = _DATA.pattern("condition")
-"""A condition on the parameters at the end of an answer: ``, k ∈ ℤ``, ``for any integer n``, ``(C is a constant)``."""
 _MAY_BE_CONDITION = re.compile("∈|arbitrary|any|some|integer|whole|real|constant|every")
 _LETTERS_OF_SETS = {"ℤ": "Z", "ℝ": "R", "ℕ": "N", "ℚ": "Q", "ℂ": "C"}
 
 
-_NARROWS = _DATA.pattern("narrows")
-"""Words of a condition that restrict the values of an arbitrary parameter, or add one."""
 _SPECIALISES = re.compile(r"[\s$\\)\]}*,.(]{0,6}(?:where|with|for|when|if|provided|given)\b([^\n.;]*)")
 
 
 def narrows(condition: str, *known: str) -> bool:
     """Return whether a condition on a parameter restricts its values, in words that none of the known texts
     contains."""
-    return any(not any(found[0].lstrip("= ") in text for text in known) for found in _NARROWS.finditer(condition))
+    return any(not any(found[0].lstrip("= ") in text for text in known) for found in _DATA.narrows.finditer(condition))
 
 
 def is_specialised(behind: str, *known: str) -> bool:
@@ -54,7 +50,7 @@ def letter_of(domain: str) -> str:
 
 
 def without_condition(text: str) -> tuple[str, str]:
-    if not _MAY_BE_CONDITION.search(text) or (found := _CONDITION.search(text)) is None:
+    if not _MAY_BE_CONDITION.search(text) or (found := _DATA.condition.search(text)) is None:
         return text, ""
     domain = letter_of(found[1] or "")
     if not domain:
@@ -64,10 +60,6 @@ def without_condition(text: str) -> tuple[str, str]:
 
 # -- Arithmetic progressions.
 
-_CONGRUENT = _DATA.pattern("congruent")
-_REMAINDER = _DATA.pattern("remainder")
-_PARITY = _DATA.pattern("parity")
-_MULTIPLES = _DATA.pattern("multiples")
 _OF_THE_FORM = re.compile(r"(?:.{0,40}\s)?of\s+the\s+form\s+(.+)")
 _WORDED = re.compile(r"\b(?:odd|even|multiples?|divisible|form|remainder)\b")
 _SIGNED = re.compile(r"\b(?:positive|negative|natural|non-?\s?negative)\b")
@@ -171,7 +163,7 @@ def _parse_congruence(text: str) -> tuple[Progression, ...] | None:
     if text.count("mod") > 1:
         several = [_parse_congruence(part) if part.count("mod") == 1 else None for part in split_list(text)]
         return None if None in several else tuple(one for part in several if part is not None for one in part)
-    found = _CONGRUENT.fullmatch(text)
+    found = _DATA.congruent.fullmatch(text)
     if found is None or not (modulus := int(found[2])):
         return None
     members = split_list(found[1].strip(" {}\\"))
@@ -188,11 +180,11 @@ def _parse_words(text: str, question: str) -> tuple[Progression, ...] | None:
         return None
     if (form := _OF_THE_FORM.fullmatch(text)) is not None:
         return _parse_list(without_condition(form[1])[0])
-    if (left := _REMAINDER.fullmatch(text)) is not None and int(left[2]):
+    if (left := _DATA.remainder.fullmatch(text)) is not None and int(left[2]):
         return (Progression(Number(int(left[1])), Number(int(left[2]))),)
-    if (parity := _PARITY.fullmatch(text)) is not None:
+    if (parity := _DATA.parity.fullmatch(text)) is not None:
         return (Progression(Number(int(parity[1] == "odd")), Number(2)),)
-    multiples = _MULTIPLES.fullmatch(text)
+    multiples = _DATA.multiples.fullmatch(text)
     trees = _parse_trees(multiples[2] or multiples[3]) if multiples else None
     if multiples is None or trees is None or len(trees) != 1 or not _numeric_value(trees[0]):
         return None
@@ -325,7 +317,6 @@ PROGRESSIONS = ValueType(
 
 # -- Values by an index: ``2e^{i(2k+1)π/3}, k = 0, 1, 2``.
 
-_INDEXED = _DATA.pattern("indexed")
 _MAX_INDICES = 24
 
 
@@ -343,7 +334,7 @@ def _indices(text: str) -> list[int] | None:
 
 
 def _read_values_by_index(source: AnswerText, reader: AnswerReader) -> Value | None:
-    found = None if source.depth or "," not in source.text else _INDEXED.search(source.text)
+    found = None if source.depth or "," not in source.text else _DATA.indexed.search(source.text)
     indices = _indices(found[2]) if found else None
     trees = _parse_trees(source.text[: found.start()]) if found else None
     if found is None or not indices or trees is None or any(_parameter_of(tree) != found[1] for tree in trees):

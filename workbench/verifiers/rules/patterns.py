@@ -12,7 +12,7 @@ import tomllib
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 _LEAST = 2
 """Minimum characters of a literal; single letters and digits occur everywhere."""
@@ -101,15 +101,31 @@ def entries(topic: str) -> dict[str, Any]:
     return tomllib.loads((_FOLDER / f"{topic}.toml").read_text(encoding="utf-8"))
 
 
-class Lexicon:
-    """The entries of one topic.
+def resolved(text: str, topic: str) -> str:
+    """Return a text of a topic with the entries it refers to."""
+    return _REFERENCE.sub(lambda other: source(other[2], other[1] or topic), text)
 
-    A pattern is in verbose syntax: blanks and line breaks don't count. ``<<name>>`` is another entry of the topic,
+
+def source(name: str, topic: str) -> str:
+    known = entries(topic)
+    return resolved((known | known.get("patterns", {}))[name].lstrip(), topic)
+
+
+class Lexicon:
+    """The entries of one topic; each of its patterns is an attribute.
+
+    Patterns are in verbose syntax: blanks and line breaks don't count. ``<<name>>`` is another entry of the topic,
     ``<<topic.name>>`` one of another topic.
     """
 
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> re.Pattern[str]: ...
+
     def __init__(self, topic: str) -> None:
         self._topic = topic
+        for name in entries(topic).get("patterns", ()):
+            setattr(self, name, re.compile(source(name, topic), re.VERBOSE))
 
     def table(self, name: str) -> Any:
         return entries(self._topic)[name]
@@ -121,15 +137,5 @@ class Lexicon:
     def words(self, name: str) -> frozenset[str]:
         return frozenset(self.listed(name))
 
-    def resolve(self, text: str) -> str:
-        """Return a text with the entries it refers to."""
-        return _REFERENCE.sub(lambda other: Lexicon(other[1] or self._topic).source(other[2]), text)
-
-    def source(self, name: str) -> str:
-        return self.resolve(self.table(name).lstrip())
-
-    def pattern(self, name: str) -> re.Pattern[str]:
-        return re.compile(self.source(name), re.VERBOSE)
-
     def prefiltered(self, name: str) -> PrefilteredPattern:
-        return PrefilteredPattern(self.source(name), re.VERBOSE)
+        return PrefilteredPattern(source(name, self._topic), re.VERBOSE)

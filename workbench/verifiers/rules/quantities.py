@@ -181,7 +181,6 @@ def _as_pair(terms: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
 Ruling = tuple[bool, str]
 """Whether two answers are equal, and the deciding rule."""
 _TAIL = 800
-_PERCENT = _DATA.pattern("percent")
 _DEGREES = PrefilteredPattern(r"\bdegrees?\b|\\circ|°")
 _CURRENCY = re.compile(r"([-+]?) ?(US\$|\$|€|£|¥|₹|(?:USD|EUR|GBP|Rs\.?)(?= ?[0-9])) ?(?=[-+]?[0-9.\\])")
 _SEXAGESIMAL = re.compile(
@@ -196,8 +195,6 @@ _ERAS = {"BC": "bce", "BCE": "bce", "CE": "ce", "AD": "ce"}
 _NEXT = re.compile(r",? (?:and )?(?=[0-9])")
 _COUNTED = re.compile(r"[^\W\d_]{2,}(?:[ -][^\W\d_]{2,}){0,3}|[一-鿿]{1,4}")
 _UNIT_WORD = re.compile(r"(?:(?:square|sq\.?|cubic|cu\.?) )?units?(?:\^[23]| squared| cubed)?", re.IGNORECASE)
-_AROUND = _DATA.pattern("around")
-"""Text that may be around a unit: "half an hour", "5 grams of salt", "10 years old"."""
 _NOT_COUNTED = _DATA.words("uncountable") | PARTS.keys() | NAMES_OF_TIME
 _MAYBE_VARIABLES = frozenset({"mg", "cd", "pt", "ms", "ha", "hr", "da"})
 _NEVER_ASSUMED = frozenset({"t", "d", "b", "B", "u", "T", "M", "S", "H"})
@@ -243,7 +240,7 @@ class Quantity(NamedTuple):
 
 def required_form(question: str) -> RequiredForm:
     end = question[-_TAIL:].lower()
-    percent = ("cent" in end or "%" in end or "interest" in end) and _PERCENT.search(end) is not None
+    percent = ("cent" in end or "%" in end or "interest" in end) and _DATA.percent.search(end) is not None
     degrees = _DEGREES.search(end) is not None and "radian" not in end
     return RequiredForm(percent, degrees, requested_base(end), "ratio " in end or "proportion" in end)
 
@@ -366,7 +363,7 @@ def _with_unit(amount: Quantity, rest: str, parts: int) -> Quantity | None:
         return amount
     if parts > 1 and (following := _NEXT.search(rest)):
         return _add_smaller_unit(amount, rest[: following.start()], rest[following.end() :], parts - 1)
-    if (around := _AROUND.fullmatch(name)) and (known := unit(around[1])):
+    if (around := _DATA.around.fullmatch(name)) and (known := unit(around[1])):
         return amount._replace(unit=known, name=name)
     counted = _counted_noun(name)
     return amount._replace(word=counted) if counted else None

@@ -20,9 +20,6 @@ _INTERVALS = _DATA.prefiltered("intervals")
 _VECTORS = _DATA.prefiltered("vectors")
 _POINTS = _DATA.prefiltered("points")
 _FORM = _DATA.prefiltered("form")
-_MEASURED = _DATA.pattern("measured")
-"""A possible unit: after "how many", after a number, or a currency sign before one."""
-_ASKED_UNIT = _DATA.pattern("asked_unit")
 _LONGEST_UNIT = 60
 _MAX_POWER = 4
 _MAX_UNITS = 20
@@ -32,11 +29,7 @@ _MAY_BE_CODE = ("code", "password", "pin", "digit", "string", "serial", "plate",
 _HOW_MANY = re.compile(r"\bhow\s+many\s+([A-Za-z]{3,20})\b", re.IGNORECASE)
 _EXAMPLE = _DATA.prefiltered("example")
 _OPERATOR = PrefilteredPattern(r"[+*/^!-]|\\(?:frac|sqrt|times|cdot|sin|cos|tan|log|ln|int|sum|lim|binom)")
-_DECIMAL_COMMAS = _DATA.pattern("decimal_commas")
 _A_DECIMAL_COMMA = re.compile(r"(?<![\w,;({\[.])\d+(?:,|\{,\})\d+(?![\w,;)}\].])")
-_COUNTED = _DATA.pattern("counted")
-_COUNTS = _DATA.pattern("counts")
-_ASKED = _DATA.pattern("asked")
 _ITEM = re.compile(
     r"(?:^|[\s(])([1-9]\d?|[A-Ja-j])[.)]\s+(\S.{0,80}?)(?=\s{2}|\n|[,;]?\s+\(?(?:[1-9]|[A-Ja-j])[.)]\s|\Z)"
 )
@@ -184,7 +177,7 @@ class TypedQuestion:
     @cached_property
     def _requested_units(self) -> list[Unit]:
         tail = self.text[-_TAIL:]
-        ends = [found.end() for found in _ASKED_UNIT.finditer(tail)][-_MAX_UNITS:]
+        ends = [found.end() for found in _DATA.asked_unit.finditer(tail)][-_MAX_UNITS:]
         names = (leading_unit(plain(tail[end : end + _LONGEST_UNIT].replace("$", "").strip("({"))) for end in ends)
         known = (unit(name) for name in names if name and not (len(name) == 1 and name.isupper()))
         return list(dict.fromkeys(found for found in known if found is not None and found.dimensions))
@@ -193,13 +186,13 @@ class TypedQuestion:
     def decimal_commas(self) -> bool:
         """Return whether it is in a language that writes 3,5 for three and a half, and asks for one number."""
         tail = self.text[-_TAIL:]
-        if self.type not in (None, "A") or not _DECIMAL_COMMAS.search(tail):
+        if self.type not in (None, "A") or not _DATA.decimal_commas.search(tail):
             return False
         return self.subtype != "A8" or _A_DECIMAL_COMMA.search(tail) is not None
 
     @cached_property
     def _units(self) -> list[Unit]:
-        names = dict.fromkeys(name for found in _MEASURED.findall(self.text[-_TAIL:]) for name in found if name)
+        names = dict.fromkeys(name for found in _DATA.measured.findall(self.text[-_TAIL:]) for name in found if name)
         known = (unit(name) or unit(name.lower()) for name in list(names)[:_MAX_UNITS])
         return [found for found in known if found is not None and found.dimensions]
 
@@ -232,7 +225,7 @@ class TypedQuestion:
     @cached_property
     def nouns(self) -> frozenset[str]:
         """Return the nouns it asks for: the "river" of "Which river ...", "What is the river that ..."."""
-        return frozenset(word for found in _ASKED.findall(self.text[-_TAIL:].lower()) for word in found if word)
+        return frozenset(word for found in _DATA.asked.findall(self.text[-_TAIL:].lower()) for word in found if word)
 
     @cached_property
     def items(self) -> dict[str, str]:
@@ -266,13 +259,13 @@ class TypedQuestion:
     def explained(self) -> frozenset[str]:
         """Return words that don't change an answer: those after "how many" ("more minutes"), else words of counting."""
         tail = self.text[-_TAIL:].lower()
-        if "how many" in tail and (asked := _COUNTED.findall(tail)):
+        if "how many" in tail and (asked := _DATA.counted.findall(tail)):
             return frozenset(words(asked[-1]))
-        return frozenset(_COUNTS.findall(tail))
+        return frozenset(_DATA.counts.findall(tail))
 
     def counts_other(self, noun: str) -> bool:
         """Return whether a noun after a number is not what "how many ..." counts."""
-        asked = _COUNTED.findall(self.text[-_TAIL:])
+        asked = _DATA.counted.findall(self.text[-_TAIL:])
         if not asked or not noun.isascii():
             return False
         stems = {stem(word) for word in words(asked[-1])}

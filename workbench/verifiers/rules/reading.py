@@ -94,15 +94,12 @@ _FIGURED = re.compile(r"[\d\\^=+*/<>-]|[^\x00-\x7f]")
 _WORDS_OF_FIGURES = NUMBER_WORDS | {*ORDINALS, *PARTS, *SCALES, "infinity", "pi"}
 _MORE_WORDS = 3
 """Maximum words that TeX and generic nouns add to the reference's words."""
-_LABEL = _DATA.pattern("label")
-_NOT_BUT = _DATA.pattern("not_but")
 _FEW_WORDS = 2
 _PAIR = 2
 _ASIDE = re.compile(r"\s+\((?=[^()]*[A-Za-z]{3})([^()]{2,80})\)\Z")
 _LOWER_LABELS = re.compile(r"[\s(]*[a-h][\s).]*(?:(?:,|and|&)\s*\(?[a-h]\)?\s*)*")
 _ONLY_LABELS = re.compile(r"[\s$({\[*]*(?:\\(?:text|mathrm|textbf)\{)?\(?[A-Z](?:\s*(?:,|and|&)\s*[A-Z])*[\s$.)}\]*]*")
 _MAX_ALTERNATIVES = 12
-_CONCLUDES = _DATA.pattern("concludes")
 _ASSIGNED = re.compile(r"(?<![\w+*/^)-])([a-z])\s*=\s*[-−]?[\d√\\]")
 _SUBJECT = re.compile(r"\A[^=<>≤≥$\\]{0,60}\b(?:is|are|equals|becomes)\s+(?:given\s+by\s+)?")
 _EQUALS = re.compile(r"(?<![<>!:=])=(?!=)")
@@ -242,7 +239,7 @@ class AnswerReader:
             text = last_step(text)
         elif how not in ("boxed", "hashes") and not isinstance(wanted.value, (State, ChosenOptions)):
             text = sentences(text)[-1]
-        text = _NOT_BUT.sub("", _LABEL.sub("", text)).strip()
+        text = _DATA.not_but.sub("", _DATA.label.sub("", text)).strip()
         if text.count("`") == 2 and text[0] == text[-1] == "`":
             text = text.strip("`")
         if not isinstance(wanted.value, Text):
@@ -500,7 +497,7 @@ class AnswerReader:
 def conclusion(text: str) -> str | None:
     """Return a worked solution's last statement: ``y = 3x - 1`` of "The slope is 3, so its equation is y = 3x - 1."."""
     *before, last = sentences(text)
-    *working, told = _CONCLUDES.split(last)
+    *working, told = _DATA.concludes.split(last)
     if not (before or working) or not word_count(text):
         return None
     told = _SUBJECT.sub("", told).strip(" .")

@@ -23,8 +23,6 @@ _LESS = {"<": False, "\\lt": False, "\\le": True, "\\leq": True, "\\leqslant": T
 _MORE = {">": False, "\\gt": False, "\\ge": True, "\\geq": True, "\\geqslant": True, "≥": True, "⩾": True, ">=": True}
 _NAME = r"\\?[A-Za-zα-ω](?:_\{?\w{1,4}\}?)?(?:\(\w\))?"
 _VARIABLE = re.compile(_NAME)
-_REALS = _DATA.pattern("reals")
-_SUCH_THAT = _DATA.pattern("such_that")
 _ABSOLUTE = re.compile(r"(?:\||\\lvert\s?)([^|]{1,40}?)(?:\||\\rvert)")
 _POINTS = re.compile(
     rf"({_NAME})\s*(=|≠|∉|\\notin(?![A-Za-z]))\s*(?!\\\{{[^{{}}]*[:|])([^\s\[(][^<>≤≥∈≠=∪∖∞]{{0,60}}(?:≠[^<>≤≥∈=∪]{{1,20}}){{0,3}}|\([^<>≤≥∈≠=∪∖∞]{{0,60}})"
@@ -34,8 +32,6 @@ _INFINITY = re.compile(r"[+-]?\s*(?:\\infty|∞|\\infin|infinity|inf|oo)", re.IG
 _UNION = re.compile(r"\s*(?:∪|\\bigcup(?![A-Za-z]))\s*|,?\s+(?:U|together\s+with)\s+")
 _OR = re.compile(r"\s*(?:\\l?or(?![A-Za-z])|\\vee(?![A-Za-z])|∨)\s*|,?\s+or\s+")
 _ALL_OF = re.compile(r"\s*(?:\\land(?![A-Za-z])|\\wedge(?![A-Za-z])|∧|∩)\s*|,?\s+and\s+")
-_PROVIDED = _DATA.pattern("provided")
-_WITHOUT = _DATA.pattern("without")
 _COMMA = re.compile(r"\s*[,;]\s*")
 _OPENING, _CLOSING = "([{⟨", ")]}⟩"
 _MAX_DEPTH = 5
@@ -112,9 +108,9 @@ def letter_values(names: Iterable[str]) -> dict[str, float]:
 def _parse_region(text: str, depth: int) -> Found | None:
     if depth > _MAX_DEPTH:
         return None
-    if (such := _SUCH_THAT.fullmatch(text)) is not None:
+    if (such := _DATA.such_that.fullmatch(text)) is not None:
         text = such[1]
-    if _REALS.fullmatch(text):
+    if _DATA.reals.fullmatch(text):
         return None, _EVERYTHING
     if (points := _parse_points(text)) is not None:
         return points
@@ -143,10 +139,10 @@ def _is_only_in_first(held: list[bool]) -> bool:
 
 
 _SEPARATORS: tuple[tuple[re.Pattern[str], Callable[[list[bool]], bool]], ...] = (
-    (_PROVIDED, all),
+    (_DATA.provided, all),
     (_OR, any),
     (_UNION, any),
-    (_WITHOUT, _is_only_in_first),
+    (_DATA.without, _is_only_in_first),
     (_ALL_OF, all),
 )
 """Separators of conditions, the loosest first, each with the rule that combines the conditions' truth values."""

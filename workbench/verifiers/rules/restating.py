@@ -15,9 +15,6 @@ from workbench.verifiers.rules.spelling import tidy
 _DATA = Lexicon("restating")
 _TOKEN = re.compile(r"[^\W_]+|[-+*/^=<>≤≥≠≡∈⊂⊆∪∩|]")
 _CONTRACTED, _ELIDED = re.compile(r"n['’]t\b"), re.compile(r"\b(?:n|l|d|qu)['’](?=[^\W\d_])")
-_PARTS = _DATA.pattern("parts")
-_LINKED = _DATA.pattern("linked")
-_REASON = _DATA.pattern("reason")
 NEGATIONS = _DATA.words("negation")
 """Words that negate their clause."""
 _LITTLE = _DATA.words("little")
@@ -35,10 +32,7 @@ _POSSIBLE = {"can", "could", "possibl", "impossibl", "able"}
 _READ, _LONGEST = 1_500, 300
 _END = re.compile(r"[?？\n!;。]|[.:](?!\d)")
 """The end of a sentence in a question."""
-_INTRODUCED = _DATA.pattern("introduced")
 _MIN_STEM_CHARACTERS = 3
-_OPEN = _DATA.pattern("open")
-_VERB_FIRST = _DATA.pattern("verb_first")
 _SHORT, _TELLING, _LAST = 40, 8, 2
 
 
@@ -75,9 +69,9 @@ def question_words(question: str) -> frozenset[str]:
 
 def last_clauses(text: str, at: int = -1) -> list[str]:
     last = re.split("。(?=.)", sentences(text)[at])[at] if text else ""
-    parts = [part for part in _PARTS.split(_LINKED.sub(r"\1", last)) if part.strip()]
-    first = next((place for place, part in enumerate(parts) if place and _REASON.match(part)), len(parts))
-    return [part for part in parts[:first] if not _REASON.match(part)]
+    parts = [part for part in _DATA.parts.split(_DATA.linked.sub(r"\1", last)) if part.strip()]
+    first = next((place for place, part in enumerate(parts) if place and _DATA.reason.match(part)), len(parts))
+    return [part for part in parts[:first] if not _DATA.reason.match(part)]
 
 
 def affirms(question: str, clause: str) -> bool | None:
@@ -101,9 +95,9 @@ def _question_clauses(question: str) -> tuple[_Clause, ...]:
 
 def _clauses_of(asked: str) -> Iterator[str]:
     main = asked.rpartition(",")[2]
-    if main != asked and _VERB_FIRST.match(main):
+    if main != asked and _DATA.verb_first.match(main):
         yield main
-    if not _OPEN.match(asked):
+    if not _DATA.open.match(asked):
         yield asked
 
 
@@ -113,7 +107,7 @@ def _question_sentences(question: str) -> Iterator[str]:
     stops = [*(start for start, _, _ in ends), len(question)]
     asked = [at for at, (_, _, sign) in enumerate(ends) if sign in "?？"]
     yield from (question[starts[at] : stops[at]] for at in asked[: -_LAST - 1 : -1])
-    for found in list(_INTRODUCED.finditer(question))[: -_LAST - 1 : -1]:
+    for found in list(_DATA.introduced.finditer(question))[: -_LAST - 1 : -1]:
         behind = next(at for at, stop in enumerate(stops) if stop > found.end() or at + 1 == len(stops))
         yield question[max(starts[behind], found.end()) : stops[behind]].lstrip(" ,:;.\n")
         before = question[: found.start()].rstrip(" ,:;.\n(—–-")

@@ -21,11 +21,7 @@ _DENYING = _DATA.words("denying")
 _SCALING = _DATA.words("scaling")
 """Words that make another value, or a bound, of the number next to them."""
 _CONTRACTED = re.compile(r"n['’]t\b")
-_HAN_BEFORE = _DATA.pattern("han_before")
-_HAN_BEHIND = _DATA.pattern("han_behind")
-_HAN_DENIES = _DATA.pattern("han_denies")
 _HAN_REACH_BEFORE, _HAN_REACH_BEHIND = 7, 9
-_RANGE = _DATA.pattern("range")
 _KNOWN = _DATA.words("generic") | NUMBER_WORDS
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _MACRO = re.compile(r"\\[A-Za-z]+")
@@ -35,18 +31,13 @@ _HAN_PLAIN = frozenset(
     "个只本人元米秒分钟天年月日小时张条件块位名种支棵头匹辆杯瓶袋盒组次是为共有的答案最终等于一总计约得到所以因此故选项정답은입니다이는개명원正解はですだ"
 )
 _CLAUSE = re.compile(r"[,;:：，；.!?。！？\n=()]")
-_VERB = _DATA.pattern("verb")
-STATES = _DATA.pattern("states")
+STATES = _DATA.states
 """A verb or sign that is followed by a value."""
-TOWARDS = _DATA.pattern("towards")
+TOWARDS = _DATA.towards
 """Words that lead to a value if no number is before them: "arrives at 15:30"."""
-_SUBJECT = _DATA.pattern("subject")
 _BRACKETED = re.compile(r"\s*[(（]([^()（）]*)")
-_JOINS_UNIT = _DATA.pattern("joins_unit")
-_NEXT_DAY = _DATA.pattern("next_day")
 _SIGN_BETWEEN = re.compile(r"[:：=≈$\\€£¥]")
 _NEAR_BEFORE, _NEAR_BEHIND = 5, 4
-_ALTERNATIVE = _DATA.pattern("alternative")
 _SIGN_BEFORE = re.compile(
     r"(?:[-+−*/^<>≤≥≠±¬~√]|\\(?:leq?|geq?|neq?|lt|gt|pm|neg|lnot|not|sqrt|x?cancel|times|cdot|leqslant|geqslant))[\s{]*\Z"
 )
@@ -59,10 +50,7 @@ _DIGIT = re.compile(r"\d")
 _PROSE, _HAN_PROSE = 5, 8
 _LISTED = re.compile(r"[,;、，]|\band\b")
 _LONG_WORD = re.compile(r"[^\W\d_]{2,}")
-_PLACE = _DATA.pattern("place")
 _MAY_BE_PLACE = re.compile(r"[A-Za-zºª№#\u0400-\u04ff\u3000-\u9fff\uac00-\ud7af]")
-_ROUGH = _DATA.pattern("rough")
-_ROUGH_BEFORE = _DATA.pattern("rough_before")
 _MAY_BE_ROUGH = re.compile(r"[~∼〜～≈≃≅≒约約大差약]|\\[acdst]|[a-zа-я]{3}|c\.|およそ|左|上", re.IGNORECASE)
 _PRIMED = re.compile(r"\A[^'′\"″]*\d\s?['′\"″]\Z")
 
@@ -75,10 +63,6 @@ _ADVERBS = _DATA.words("adverb")
 _CURRENCY = re.compile(r"[$€£¥₹¢₽₩元円]")
 _CURRENCY_REACH = 3
 _BROKEN = re.compile("[\ud800-\udfff]")
-
-
-_TAKEN_BACK = _DATA.pattern("taken_back")
-_RATE = _DATA.pattern("rate")
 
 
 class Around(NamedTuple):
@@ -144,7 +128,7 @@ def _denials(text: str) -> set[str]:
     found = _DENYING.intersection(words(text))
     if ("'" in text or "’" in text) and _CONTRACTED.search(text):
         found |= {"n't"}
-    if not text.isascii() and _HAN_DENIES.search(text):
+    if not text.isascii() and _DATA.han_denies.search(text):
         found |= {"不"}
     return set(found)
 
@@ -166,21 +150,21 @@ def marks_near(around: Around, scaling_only: bool = False) -> frozenset[str]:
         scaling_only: Whether to ignore denials, whose scope only a whole sentence shows.
     """
     clause = _CLAUSE.split(around.before)[-1]
-    verbs = list(_VERB.finditer(clause))
+    verbs = list(_DATA.verb.finditer(clause))
     near = " ".join(clause[verbs[-1].end() if verbs else 0 :].split()[-_NEAR_BEFORE:])
     after = " ".join(_CLAUSE.split(around.behind, maxsplit=1)[0].split()[:_NEAR_BEHIND])
     found = _SCALING.intersection([*words(near), *words(after)])
-    if _RANGE.match(around.behind):
+    if _DATA.range.match(around.behind):
         found |= {"…"}
-    if _RATE.match(around.behind):
+    if _DATA.rate.match(around.behind):
         found |= {"?per"}
     if not scaling_only:
         found |= _denials(near) | _denials(after)
-    if _ALTERNATIVE.match(around.behind):
+    if _DATA.alternative.match(around.behind):
         found |= {"or"}
     if not (around.before.isascii() and around.behind.isascii()) and (
-        _HAN_BEFORE.search(clause[-_HAN_REACH_BEFORE:])
-        or _HAN_BEHIND.match(around.behind.lstrip(" $*}")[:_HAN_REACH_BEHIND])
+        _DATA.han_before.search(clause[-_HAN_REACH_BEFORE:])
+        or _DATA.han_behind.match(around.behind.lstrip(" $*}")[:_HAN_REACH_BEHIND])
     ):
         found |= {"多"}
     return frozenset(found)
@@ -199,16 +183,21 @@ def qualifiers_of_phrase(phrase: str, value: str) -> frozenset[str]:
         found.add(SIGN)
     if _CURRENCY.search(around.before[-_CURRENCY_REACH:] + around.behind[:_CURRENCY_REACH]):
         found.add("¤")
-    if _TAKEN_BACK.search(around.behind):
+    if _DATA.taken_back.search(around.behind):
         found.add("correction")
     if _BROKEN.search(phrase):
         found.add(UNREADABLE)
     found |= directed
-    if _DIGIT.search(value) and (joined := _JOINS_UNIT.match(around.behind)) and unit(joined[1]) and not unit(value):
+    if (
+        _DIGIT.search(value)
+        and (joined := _DATA.joins_unit.match(around.behind))
+        and unit(joined[1])
+        and not unit(value)
+    ):
         found.add(f"?{stem(joined[1])}")
     if remark := _BRACKETED.match(around.behind):
         found |= qualifiers_after(remark[1])
-    subject = _SUBJECT.split(around.before)
+    subject = _DATA.subject.split(around.before)
     if is_prose(phrase):
         lead = TOWARDS.split(_CLAUSE.split(subject[-1])[-1])[-1]
         about = _CLAUSE.split(" ".join(subject[-2:-1]))[-1]
@@ -225,7 +214,7 @@ def qualifiers_of_phrase(phrase: str, value: str) -> frozenset[str]:
 
 def qualifiers_after(text: str) -> set[str]:
     """Return the marks in the rest of a sentence after a value; "the next day" after a time is no change."""
-    return change_marks(_NEXT_DAY.sub(" ", text))
+    return change_marks(_DATA.next_day.sub(" ", text))
 
 
 def qualifiers_of_number(phrase: str, value: str = "") -> frozenset[str]:
@@ -241,9 +230,9 @@ def qualifiers_of_number(phrase: str, value: str = "") -> frozenset[str]:
         found |= change_marks(before)
         if before.isascii() and not _SIGN_BETWEEN.search(before):
             found |= _unknown_word_marks(before)
-    if _MAY_BE_PLACE.search(phrase) and (_PLACE.search(phrase) or names_place(phrase)):
+    if _MAY_BE_PLACE.search(phrase) and (_DATA.place.search(phrase) or names_place(phrase)):
         found.add(PLACE)
-    if (_MAY_BE_ROUGH.search(phrase) and _ROUGH.search(phrase)) or _PRIMED.search(phrase):
+    if (_MAY_BE_ROUGH.search(phrase) and _DATA.rough.search(phrase)) or _PRIMED.search(phrase):
         found.add(ROUGH)
     return frozenset(found)
 
@@ -251,7 +240,7 @@ def qualifiers_of_number(phrase: str, value: str = "") -> frozenset[str]:
 def qualifiers_of_noun(noun: str) -> frozenset[str]:
     """Return the marks of text after a number that is not a known unit: "24 too many", "24以上", "24 each"."""
     found = change_marks(noun)
-    if not noun.isascii() and _HAN_BEHIND.match(noun[:_HAN_REACH_BEHIND]):
+    if not noun.isascii() and _DATA.han_behind.match(noun[:_HAN_REACH_BEHIND]):
         found |= {"多"}
     first = noun.split()[0].casefold()
     return frozenset(found | ({f"?{stem(first)}"} if first in _ADVERBS else set()))
@@ -259,7 +248,7 @@ def qualifiers_of_noun(noun: str) -> frozenset[str]:
 
 def is_rough_before(text: str) -> bool:
     """Return whether a text ends with a word or sign that makes the following number approximate."""
-    return _ROUGH_BEFORE.search(text) is not None
+    return _DATA.rough_before.search(text) is not None
 
 
 def _unknown_word_marks(text: str) -> set[str]:

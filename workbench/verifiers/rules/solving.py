@@ -26,8 +26,6 @@ _WORD = re.compile(r"(?<![A-Za-z])(?=[A-Za-z]{0,20}[aeiouAEIOU])[A-Za-z][a-z]{2,
 _LETTER = re.compile(r"[A-Za-z]")
 _MATH = re.compile(r"\$\$?([^$]{1,200})\$\$?|\\[(\[](.{1,200}?)\\[)\]]", re.DOTALL)
 _PLAIN_EQUATION = re.compile(r"[\w+*/^().\- ]{1,60}(?:=|<|>|≤|≥)[\w+*/^().\- ]{1,60}")
-_CURVE = _DATA.pattern("curve")
-_SOLVE = _DATA.pattern("solve")
 _APPROXIMATE = re.compile(r"^\s*(?:\\approx|≈|\\simeq|=|:)\s*")
 _CONSTANT = re.compile(r"(?<![A-Za-z])[eij](?![A-Za-z])")
 _PRODUCT = re.compile(r"\s*[a-z]{2,}\s*=")
@@ -55,7 +53,7 @@ def restates(reference: str, candidate: str, question: str) -> bool:
     if solved and _has_same_names(ours, theirs):
         return "|" in theirs and any(_compact(text) == _compact(theirs) for text in _equations(question))
     tail = question[-_READ:]
-    if _SOLVE.search(tail) or not _CURVE.search(tail):
+    if _DATA.solve.search(tail) or not _DATA.curve.search(tail):
         return True
     return any(_is_equivalent(text, theirs) for text in _equations(question))
 
@@ -180,11 +178,10 @@ def _swap_sides(text: str) -> str:
 
 
 _INFINITE = re.compile(r"\\infty|∞|\binfinity\b")
-_NO_VALUE = _DATA.pattern("no_value")
 
 
 def has_no_value(reference: str, answer: str) -> bool:
     r"""Return whether an answer, but not the reference, uses infinity or divides by zero: ``0 \cdot \infty``."""
-    if _NO_VALUE.search(answer) and not _NO_VALUE.search(reference):
+    if _DATA.no_value.search(answer) and not _DATA.no_value.search(reference):
         return True
     return _INFINITE.search(answer) is not None and not _INFINITE.search(reference)

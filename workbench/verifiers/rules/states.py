@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from workbench.verifiers.rules.patterns import Lexicon
+from workbench.verifiers.rules.patterns import Lexicon, resolved
 from workbench.verifiers.rules.restating import NEGATIONS, affirms, clause_words, last_clauses, question_words
 from workbench.verifiers.rules.sense import stem
 
@@ -17,7 +17,7 @@ _DATA = Lexicon("states")
 
 
 def _vocabulary(*states: str) -> Vocabulary:
-    named = (_DATA.resolve(state).split("|") for state in states)
+    named = (resolved(state, "states").split("|") for state in states)
     return {word: known[0] for known in named for word in known}
 
 
@@ -29,8 +29,6 @@ _READ, _SENTENCE, _LONGEST = 1_500, 160, 400
 _NEAR = 3
 """Maximum words between a "not" and the state that it denies."""
 _OFFER = 300
-_IDIOM = _DATA.pattern("idiom")
-"""Idioms whose "no" denies nothing."""
 _YES_OR_NO = re.compile(r"(?:yes|no)\s*[,.;:—–](?!.*\b(?:yes|no|unknown|true|false)\b)")
 _PHRASE = re.compile(r"[a-z'-]{2,30}(?: [a-z'-]{2,30}){0,3}")
 _DIGIT = re.compile(r"\d")
@@ -52,9 +50,7 @@ _SPOKEN_OF = _STATEMENTS | _DATA.words("spoken_of")
 """Words about the judged statement that don't judge it."""
 _JUDGED: dict[str, str] = _DATA.table("judged")
 """Words for a true statement and for a false one -> the state."""
-_BESIDE = _DATA.pattern("beside")
 _HAN = re.compile("[一-鿿]")
-_HAN_SPOKEN_OF = _DATA.pattern("han_spoken_of")
 _LIMITS = _DATA.words("limiting")
 """Words that qualify a statement, or leave it open."""
 
@@ -156,7 +152,7 @@ def find_stated_state(text: str, vocabulary: Vocabulary, question: str = "", who
     found = state(text, vocabulary)
     if found is not None:
         return found
-    shown = _IDIOM.sub(" ", _without_markup(text))
+    shown = _DATA.idiom.sub(" ", _without_markup(text))
     named = {
         _state_of_clause(clause, vocabulary)
         for clause in (*last_clauses(shown[:_LONGEST], 0)[:1], *last_clauses(shown))
@@ -186,8 +182,8 @@ def _concluded_state(text: str, vocabulary: Vocabulary, question: str) -> str | 
         return None
     clause = clauses[-1]
     if _HAN.search(clause):
-        return vocabulary.get(_HAN_SPOKEN_OF.sub("", _normalise(clause) or ""))
-    tokens = clause_words(_BESIDE.sub("", clause))
+        return vocabulary.get(_DATA.han_spoken_of.sub("", _normalise(clause) or ""))
+    tokens = clause_words(_DATA.beside.sub("", clause))
     said = [token for token in tokens if token in vocabulary or token not in _SPOKEN_OF | NEGATIONS]
     denials = sum(token in NEGATIONS and token not in said for token in tokens)
     if said[1:] and said[0] == "no":

@@ -31,9 +31,6 @@ _NO_DIGITS = re.compile(r"\D+")
 _UMLAUTS = str.maketrans({"ö": "oe", "ü": "ue", "ä": "ae", "ø": "oe", "å": "aa"})
 _LIGATURES = str.maketrans({"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ı": "i"})
 _MARKUP = "\\_₀₁₂₃₄₅₆₇₈₉"
-_BEGINS = _DATA.pattern("begins")
-_ENDS = _DATA.pattern("ends")
-_BLOCKING = _DATA.pattern("blocking")
 _EXPLAINS = re.compile(r"[\s*_\"'”’`]{0,5}(?:[–—:;]|\.\s|\s-\s)")
 # One colon or equals sign follows a label, and a comma a capitalised gloss: "Capital: Paris", "Paris, France".
 _SEPARATORS = (
@@ -48,7 +45,6 @@ _HAN_IS = re.compile("[是为叫](?:[^,，。;；]{0,6}[人家者手员师的：
 _INNER_CAPITAL = re.compile(r"[a-z][A-Z]")
 _UNSEEN = re.compile(r"[\s'\"`“”‘’]+")
 _TOKEN = re.compile(r"[^\W_]+")
-_GOES_ON = _DATA.pattern("goes_on")
 _STATES = frozenset({"yes", "no", "true", "false", "am", "pm"})
 _CONTAINED, _SENTENCE, _SHORT = 60, 400, 40
 _NEAR = 40
@@ -160,11 +156,11 @@ def contains(sentence: str, answer: str) -> bool:
     if (
         enumerates(sentence)
         or at < 0
-        or _BLOCKING.search(said.replace(wanted, " "))
+        or _DATA.blocking.search(said.replace(wanted, " "))
         or said.count(",") > wanted.count(",") + 1
     ):
         return False
-    return _BEGINS.search(said[:at]) is not None and _ENDS.match(said[at + len(wanted) :]) is not None
+    return _DATA.begins.search(said[:at]) is not None and _DATA.ends.match(said[at + len(wanted) :]) is not None
 
 
 def contains_any(sentence: str, answers: list[str]) -> bool:
@@ -217,7 +213,7 @@ def extends_name(reference: str, answer: str, question: TypedQuestion) -> bool:
     if at < 0 or not ours:
         return False
     before, behind = theirs[:at], theirs[at + len(ours) :]
-    found = _GOES_ON.match(behind)
+    found = _DATA.goes_on.match(behind)
     if found is not None:
         name = found["name"]
         return name is None or name.casefold() not in question.text.casefold()

@@ -21,7 +21,6 @@ _OPERATION = re.compile(
 )
 _AXIS = re.compile(r"\b([a-z])\$?[-‐‑\s](intercept|coordinate|component|axis|direction)", re.IGNORECASE)
 _A_FIGURE = re.compile(r"\W*\d+\s*")
-_BOUNDARY = _DATA.pattern("boundary")
 _LABELS = " :：*$\\(["
 _REACH_BEHIND = 60
 _BARE = re.compile(r"\A\W*(?P<name>[A-Z][a-z]{2,}(?<!ing))\s+\Z")
@@ -31,16 +30,10 @@ _RELATED = re.compile(r"\b(?:is|was)\s+the\s+(\w+)\s+of\s*\Z")
 _OF_THE = re.compile(r"\bof\s+the\s+([a-z]{3,})\b")
 _OWNED = re.compile(r"\b[A-Z][a-z]+['’]s?\s+([a-z]+)\s*\Z")
 _COUNTED = re.compile(r"\bnumber\s+of\s+(?:\w+\s+)?(\w+)")
-_HEAD = _DATA.pattern("head")
-"""The noun that a sentence is about: "The [diameter] of the circle"."""
-_ASKS_FOR_NOUN = _DATA.pattern("asks_for_noun")
 _ANY_NOUN = frozenset(map(stem, _DATA.words("any_noun")))
 _HAS_LIMIT = re.compile(r"\\to\b|→|\\?\blim|converge|\btend|approach|sequence|series")
 _SUPERLATIVE = re.compile(r"\b[Tt]he\s+(?!closest)(?:[a-z]{3,}est\b(?<!rest)(?<!test)|most\b|least\b)")
 _ANY_SUPERLATIVE = re.compile(r"[a-z]est\b|\b(?:most|least|max|min)")
-_AT_ANOTHER_TIME = _DATA.pattern("at_another_time")
-_ONLY_SOME = _DATA.pattern("only_some")
-_PAIRED = _DATA.pattern("paired")
 _ABSTRACT = frozenset({"way", "possibilit", "arrangement", "outcom", "cas", "solution"})
 """Words that may refer to any counted thing."""
 
@@ -53,8 +46,8 @@ def is_about_another(around: Around, value: str, question: TypedQuestion) -> boo
         value: The value.
         question: The question. What it asks for decides, and other words that the clause shares with it.
     """
-    before = _BOUNDARY.split(without_means(conclusion_of(around.before)).rstrip(_LABELS))[-1]
-    behind = _BOUNDARY.split(around.behind[:_REACH_BEHIND], maxsplit=1)[0]
+    before = _DATA.boundary.split(without_means(conclusion_of(around.before)).rstrip(_LABELS))[-1]
+    behind = _DATA.boundary.split(around.behind[:_REACH_BEHIND], maxsplit=1)[0]
     known = _words_of(question.text)
     if any(sign.isdigit() for sign in value):
         behind = f"{value} {behind}"
@@ -109,9 +102,9 @@ def _names_axis(clause: str, question: TypedQuestion) -> bool:
 
 
 def _has_another_subject(before: str, question: TypedQuestion, known: tuple[str, ...]) -> bool:
-    if any(found[0] not in question.text for found in _AT_ANOTHER_TIME.finditer(before)):
+    if any(found[0] not in question.text for found in _DATA.at_another_time.finditer(before)):
         return True
-    if any(_is_reversed_pair(found, question.text.lower()) for found in _PAIRED.finditer(before)):
+    if any(_is_reversed_pair(found, question.text.lower()) for found in _DATA.paired.finditer(before)):
         return True
     if (related := _RELATED.search(before)) and f"{related[1]} of".lower() in question.text.lower():
         return True
@@ -123,7 +116,7 @@ def _has_another_subject(before: str, question: TypedQuestion, known: tuple[str,
         return True
     if _SUPERLATIVE.search(subject) and not _ANY_SUPERLATIVE.search(question.text):
         return True
-    if (some := _ONLY_SOME.search(subject)) and some[1].lower() not in known:
+    if (some := _DATA.only_some.search(subject)) and some[1].lower() not in known:
         return True
     subjects = _subjects(subject, question)
     return any(noun[0] == "?" for noun in subjects[-1:]) or bool(unknown_words(" ".join(subjects), known))
@@ -136,8 +129,8 @@ def _subjects(subject: str, question: TypedQuestion) -> list[str]:
         found += _OF_THE.findall(subject)
     if question.counted and stem(question.counted.lower()) not in _ABSTRACT:
         found += [noun for noun in _COUNTED.findall(subject) if stem(noun) not in _ABSTRACT]
-    head = _HEAD.match(subject.rstrip() + " ")
-    if head and _ASKS_FOR_NOUN.search(_question_sentence(question.text)):
+    head = _DATA.head.match(subject.rstrip() + " ")
+    if head and _DATA.asks_for_noun.search(_question_sentence(question.text)):
         nouns = words(head[1])
         known = _stems_of(question.text) | _operations(question.text)
         if _HAS_LIMIT.search(question.text):

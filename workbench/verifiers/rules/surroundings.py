@@ -18,38 +18,16 @@ _CLOSED = re.compile(r"\s*\}")
 _SENTENCE = re.compile(r"(?:[.!?][\"”’')\]]*(?=[\s*])|[。！？；])[\s*_]*")
 _OPENERS = re.compile(r"(?:\s|\$|\\[(\[]|\*\*|__|~|\\[,;:! ]|\\(?:displaystyle|text\w*\s*\{)|\{)*\Z")
 
-_NEGATION = _DATA.pattern("negation")
-_BREAK = _DATA.pattern("break")
-_ASSERTS = _DATA.pattern("asserts")
-_CLAUSE = _DATA.pattern("clause")
-_OF_THE_ANSWER = _DATA.pattern("of_the_answer")
 
-_SAID_BY = _DATA.pattern("said_by")
-_SPEAKER = _DATA.pattern("speaker")
-_BY_OTHERS = _DATA.pattern("by_others")
-_CONCLUDES = _DATA.pattern("concludes")
-_ERRS = _DATA.pattern("errs")
-_SAID_BEHIND = _DATA.pattern("said_behind")
 _OTHERS_REACH = 160
 
-_SAID_FALSE = _DATA.pattern("said_false")
-_WITHDRAWN = _DATA.pattern("withdrawn")
 _QUESTIONED = re.compile(r"[\s$*_}\])\\\"'”’]{0,8}(?:\([^()]{0,20}\))?[?？]")
 _ASKED = re.compile(r"[^.!。！\n]{0,80}[?？]")
-_ASIDE = _DATA.pattern("aside")
-_BECAUSE = _DATA.pattern("because")
 
-_CHANGED_BEFORE = _DATA.pattern("changed_before")
-_CHANGED_BEHIND = _DATA.pattern("changed_behind")
 _LETTER_BEHIND = re.compile(r"([A-Za-z])(?![A-Za-z])")
 _FACTOR = re.compile(
     r"\A(?:.*[=\s(])?(?:[\d.]+\s*|(?<![A-Za-z\\])[A-Za-z])\Z|[A-Za-z\d]\Z(?<![A-Za-z\\][A-Za-z])", re.DOTALL
 )
-_WRONG_LABEL = _DATA.pattern("wrong_label")
-_LEFT_OPEN = _DATA.pattern("left_open")
-_MAY_BE = _DATA.pattern("may_be")
-"""An alternative after an answer: "5, but it might be 6"."""
-_OR_ELSE = _DATA.pattern("or_else")
 _MATH_OPENERS = re.compile(r"(?:\$\$?|\\[(\[]|\\(?:displaystyle|left)(?![A-Za-z])|\\[,;:! ]|[ \n~])*\Z")
 
 
@@ -82,7 +60,7 @@ def surroundings(completion: str, answer: FinalAnswer) -> Surroundings:
 def is_denied(around: Surroundings) -> bool:
     """Return whether the text calls the answer wrong, doubts it, asks for it, or retracts it."""
     return (
-        _LEFT_OPEN.search(around.before) is not None
+        _DATA.left_open.search(around.before) is not None
         or _is_denied_before(around.before)
         or _is_denied_after(around.behind)
         or _is_attributed(around)
@@ -103,7 +81,7 @@ def is_part_of_formula(around: Surroundings) -> bool:
     if _FACTOR.search(around.left.rpartition("$")[2]):
         return True
     left = _MATH_OPENERS.sub("", around.left)
-    return _CHANGED_BEFORE.search(left) is not None or _CHANGED_BEHIND.match(around.behind) is not None
+    return _DATA.changed_before.search(left) is not None or _DATA.changed_behind.match(around.behind) is not None
 
 
 def _last_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
@@ -114,44 +92,44 @@ def _last_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
 def _is_denied_before(before: str) -> bool:
     if not before.strip():
         return False
-    if _WRONG_LABEL.search(before):
+    if _DATA.wrong_label.search(before):
         return True
-    last = _last_match(_NEGATION, before)
+    last = _last_match(_DATA.negation, before)
     if last is None:
         return False
     between = before[last.end() :]
     if last["opinion"]:
-        return _CLAUSE.search(between) is None
-    pause = _BREAK.search(between)
+        return _DATA.clause.search(between) is None
+    pause = _DATA.breaks.search(between)
     if pause is not None:
-        return _ASSERTS.search(between, pause.start()) is None
-    return _ASSERTS.search(between) is None or _OF_THE_ANSWER.search(between) is not None
+        return _DATA.asserts.search(between, pause.start()) is None
+    return _DATA.asserts.search(between) is None or _DATA.of_the_answer.search(between) is not None
 
 
 def _is_attributed(around: Surroundings) -> bool:
     """Return whether an answer is only attributed to others: "some say 12", or "Ann got 12, but she miscounted"."""
     behind = around.behind[:_OTHERS_REACH]
-    if _SAID_BEHIND.match(behind):
-        return _ERRS.search(behind) is not None
-    said = _last_match(_SAID_BY, around.before) if around.before.strip() else None
-    if said is None or _SPEAKER.search(around.before, 0, said.start()):
+    if _DATA.said_behind.match(behind):
+        return _DATA.errs.search(behind) is not None
+    said = _last_match(_DATA.said_by, around.before) if around.before.strip() else None
+    if said is None or _DATA.speaker.search(around.before, 0, said.start()):
         return False
-    if _CONCLUDES.search(around.before, said.end()):
+    if _DATA.concludes.search(around.before, said.end()):
         return False
-    return _BY_OTHERS.search(around.before[: said.start()]) is not None or _ERRS.search(behind) is not None
+    return _DATA.by_others.search(around.before[: said.start()]) is not None or _DATA.errs.search(behind) is not None
 
 
 def _is_denied_after(behind: str) -> bool:
     if not behind.strip():
         return False
-    if _QUESTIONED.match(behind) or _OR_ELSE.match(behind) or _MAY_BE.match(behind):
+    if _QUESTIONED.match(behind) or _DATA.or_else.match(behind) or _DATA.may_be.match(behind):
         return True
     parts = _SENTENCE.split(behind, maxsplit=4)
     first = parts[0].split("\n\n", 1)
-    rest = _BECAUSE.split(_ASIDE.sub("", first[0]), maxsplit=1)[0]
-    if _SAID_FALSE.search(rest) or (_ASKED.match(behind) and len(parts[0]) < _SHORT_QUESTION):
+    rest = _DATA.because.split(_DATA.aside.sub("", first[0]), maxsplit=1)[0]
+    if _DATA.said_false.search(rest) or (_ASKED.match(behind) and len(parts[0]) < _SHORT_QUESTION):
         return True
-    return any(_WITHDRAWN.match(part) for part in [*first[0].split("\n")[1:], *first[1:], *parts[1:]])
+    return any(_DATA.withdrawn.match(part) for part in [*first[0].split("\n")[1:], *first[1:], *parts[1:]])
 
 
 _SHORT_QUESTION = 40

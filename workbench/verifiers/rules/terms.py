@@ -14,13 +14,11 @@ _DATA = Lexicon("terms")
 _PLURALS: dict[str, str] = _DATA.table("plurals")
 _SEPARATORS = re.compile(r"(?:[\s,;、，\[\]\"“”]|(?<!\w)'|'(?!\w))+")
 _APART = re.compile(r"[\s,;-]+")
-_PLACE = _DATA.pattern("place")
 _WORD = re.compile(r"\w+(?:['’]\w+)?")
 _GENERIC: dict[str, str] = _DATA.table("generic")
 """Generic nouns of terms that may replace each other -> one of them."""
 _COMPASS = {"n": "north", "e": "east", "s": "south", "w": "west"}
 _COMPASS |= {a + b: _COMPASS[a] + _COMPASS[b] for a in "ns" for b in "ew"}
-_OF = _DATA.pattern("of")
 _STRAND = re.compile(r"(?:([53])['′’]?[\s-]*)?([ACGTUN][ACGTUN\s-]{2,}?)(?:[\s-]*([53])['′’]?)?")
 _SENTENCE = re.compile(r"[.:!?«»“”\"()\n]")
 _LEAST_COMPOUND, _LONGEST_SENTENCE = 3, 400
@@ -79,10 +77,12 @@ def _same_term(reference: str, candidate: str, question: TypedQuestion) -> bool:
 
 def _words_of_term(text: str, question: TypedQuestion) -> list[str]:
     shown = spelled(text).casefold().removeprefix("the ")
-    if (inverted := _OF.fullmatch(shown)) is not None and inverted[1] in _GENERIC:
+    if (inverted := _DATA.of.fullmatch(shown)) is not None and inverted[1] in _GENERIC:
         words = inverted[2].split()
         shown = " ".join([*words[:-1], singular(words[-1]), inverted[1]])
-    words = [_PLACE.sub(r"\1.", f"{ORDINALS[word]}th" if word in ORDINALS else word) for word in _APART.split(shown)]
+    words = [
+        _DATA.place.sub(r"\1.", f"{ORDINALS[word]}th" if word in ORDINALS else word) for word in _APART.split(shown)
+    ]
     if not shown.replace(" ", "").replace("-", "").replace("'", "").isalnum():
         return []
     if len(words) > 1 and singular(words[-1]) in question.nouns:
@@ -137,8 +137,6 @@ _NAME_ENDS = re.compile(r"[\s.\-]+")
 _FAMILY_FIRST = re.compile(r"([^\W\d_][\w'’-]+),\s+([^\W\d_][\w.'’ -]*)")
 _ONE_NAME = r"[^\W\d_a-zß-ÿ](?:[^\W\d_]|['’-])*\.?"
 _NAME = re.compile(rf"{_ONE_NAME}(?:\s+(?:(?:de|da|di|der|van|von|del|la)\s+)*{_ONE_NAME})*")
-_TELLS = _PERSONS.pattern("tells")
-_OPEN = _PERSONS.pattern("open")
 _SENTENCE_END = re.compile(r"(?<=[^\W_]{3})[.!?]\s+(?=[A-ZÀ-Þ])")
 _NAMESAKES = frozenset({("john", "adams"), ("george", "bush"), ("johann", "bach"), ("johann", "strauss")})
 """Given and family names of several famous persons, who are distinguished only by their middle names."""
@@ -186,7 +184,7 @@ def _split_initials(names: list[str], others: list[str]) -> list[str]:
 def tells_person(sentence: str, person: str) -> bool:
     """Return whether a sentence identifies a person as the answer: "It was painted by PERSON in 1937."."""
     said = _SENTENCE_END.split(spelled(sentence))[-1]
-    if len(said) > _LONGEST or _OPEN.search(said):
+    if len(said) > _LONGEST or _PERSONS.open.search(said):
         return False
-    told = [run[0] for run in _NAME.finditer(said) if _TELLS.search(said[: run.start()])]
+    told = [run[0] for run in _NAME.finditer(said) if _PERSONS.tells.search(said[: run.start()])]
     return len(told) == 1 and same_person(person, told[0].rstrip("."))

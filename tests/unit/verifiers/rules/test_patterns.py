@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.verifiers.rules.patterns import PrefilteredPattern, required_literals
+from workbench.verifiers.rules import patterns as patterns_module
+from workbench.verifiers.rules.patterns import Lexicon, PrefilteredPattern, entries, required_literals
 from workbench.verifiers.rules.question import TypedQuestion
 
+DATA = Path(patterns_module.__file__).with_name("data")
 PATTERNS = (
     (r"\b(?:find|give)\s+(?:the|its)+x[ab]?", 0),
     (r"order\s+(?:them|these)|\bsort(?:ed)?\b", 0),
@@ -73,3 +76,19 @@ def test_a_question_is_spared_the_patterns_whose_words_it_lacks(monkeypatch: pyt
 
     assert not any(getattr(asked, name) for name in names)
     assert len(searched) < len(names) / 3
+
+
+@pytest.mark.parametrize("topic", sorted(path.stem for path in DATA.glob("*.toml")))
+def test_a_topic_has_the_patterns_that_its_module_uses_and_no_others(topic: str) -> None:
+    lexicon, module = next(
+        (found, text)
+        for text in (path.read_text(encoding="utf-8") for path in DATA.parent.glob("*.py"))
+        for found in re.findall(rf'^(_[A-Z]+) = Lexicon\("{topic}"\)', text, re.MULTILINE)
+    )
+    patterns = entries(topic).get("patterns", {})
+    attributes = set(re.findall(rf"\b{lexicon}\.(\w+)", module)) - vars(Lexicon).keys()
+    assert attributes <= patterns.keys()
+    everywhere = "".join(path.read_text(encoding="utf-8") for path in DATA.glob("*.toml"))
+    named = {*re.findall(r'"(\w+)"', module), *re.findall(r"<<(?:\w+\.)?(\w+)>>", everywhere)}
+    properties = {name.lstrip("_") for name in re.findall(r"(\w+) = _PatternProperty", module)}
+    assert patterns.keys() <= attributes | named | properties

@@ -32,6 +32,7 @@ _STATED = re.compile(r"(?:[=≈:]|\\approx|\bis\b|\bare\b)(?=([^=≈:\n$]{1,80})
 _STATED_END = re.compile(r"\\\)|\\\]|[.;](?=\s|$)")
 _AN_OPTION = re.compile(r"\W{0,3}[A-Z]\s*[.:)、．：]")
 _ITEM = re.compile(r"\s{0,8}(?:\d{1,2}[.)]|[-*•])\s+(\S.{0,120})")
+_THOUGHT = re.compile(r"\s*<think>")
 _FENCE = re.compile(r"`{3,}\w*")
 # A line that only explains the formula above it is no answer: "where g is the acceleration".
 _BEHIND_BOX = re.compile(r"\}[\s$\\)\]~,]{0,6}((?:[A-Za-z]+[ ~]?){1,3})")
@@ -206,6 +207,8 @@ def _candidate_final(question: str, completion: str) -> FinalAnswer:
     Text after the end of the model's turn, lines that only state a verdict, and lines copied from the question
     or addressed to a judge don't count.
     """
+    if _THOUGHT.match(completion) and "</think>" not in completion:
+        return FinalAnswer("", len(completion), len(completion), "none")
     end = _completion_end(completion)
     own = completion if end == len(completion) else completion[:end]
     answer = completion_answer(own)

@@ -12,16 +12,30 @@ if TYPE_CHECKING:
 Symbolic = Callable[[str, str], bool | None]
 """Compares answers that the rules can't parse; may raise `Unread` if no worker is available."""
 
-_REASONS = {
-    **dict.fromkeys(("change", "percent", "degrees"), "quantity"),
-    **dict.fromkeys(("date", "time"), "date_time"),
-    **dict.fromkeys(("piecewise", "chemical"), "expression"),
-    "text": "text_equal",
+REASONS = {
+    "list": "list",
+    "set": "set",
     "tuple": "list",
+    "interval": "interval",
     "builder": "set",
+    "matrix": "matrix",
+    "number": "number",
+    "quantity": "quantity",
+    "change": "quantity",
+    "percent": "quantity",
+    "degrees": "quantity",
     "base": "number",
+    "date": "date_time",
+    "time": "date_time",
+    "expression": "expression",
+    "piecewise": "expression",
+    "equation": "equation",
+    "symbolic": "symbolic",
+    "state": "state",
+    "brackets": "brackets",
+    "chemical": "expression",
 }
-"""Reason codes by the first part of a rule's name, where the two differ."""
+"""The reason code of a rule, by the first part of its name."""
 _BY_NAME = {
     "text.differs": "text_differs",
     "choice.letter": "letter",
@@ -62,7 +76,7 @@ class Equality(NamedTuple):
     @property
     def reason(self) -> str:
         family = self.rule.partition(".")[0]
-        return _BY_NAME.get(self.rule) or _REASONS.get(family, family)
+        return _BY_NAME.get(self.rule) or ("text_equal" if family == "text" else REASONS[family])
 
 
 DIFFERENT = Equality(False, "text.differs")

@@ -21,7 +21,9 @@ _COMBINING = {
 _ESCAPED = re.compile(r"\\([#$%&_{}])")
 _TYPED = re.compile(r"\\(?:texttt|verb|mathtt|mathcal|underline|emph|textsf|textsc)\s*(?:\{([^{}]*)\}|\|([^|]*)\|)")
 _MARKS = 4
-_INDEX = re.compile(r"_\{?(\w{1,4})\}?")
+_NEGATED = re.compile(r"(?<![\w)}\]\\.,;:])\s*~(?=\s?[A-Za-z(])")
+"""A tilde that negates a letter or formula; between words it is a blank."""
+_INDEX = re.compile(r"(?<!\d)_\{?(\w{1,4})\}?")
 _ARTICLE = re.compile(r"\A(?:the|an?)\s(?=[^\W\d_]{4})", re.IGNORECASE)
 _RAISED = re.compile(r"\^\{?([\w+-]{1,3})\}?")
 _DASHES = str.maketrans("–—−‐‑", "-----")
@@ -62,9 +64,15 @@ def same_text(reference: str, candidate: str) -> str | None:
         return None
     if canonical(reference) != canonical(candidate):
         return None
+    if "~" in reference + candidate and _count_negations(reference) != _count_negations(candidate):
+        return None
     # "12, 345" is a list, 12,345 a number.
     same = (", " in reference) == (", " in candidate) or not re.search(r"\d,\s*\d", f"{reference} {candidate}")
     return "text.canonical" if same else None
+
+
+def _count_negations(text: str) -> int:
+    return len(_NEGATED.findall(text))
 
 
 def same_wording(reference: str, candidate: str, raised: bool = False) -> bool:

@@ -18,7 +18,7 @@ from workbench.verifiers.rules.leniency import Leniency
 from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.reading import AnswerReader
 
-RULE_VERSION = "8"
+RULE_VERSION = "9"
 """Incremented with every change that may change a verdict."""
 
 _SYMBOLIC = {"sympy": "sympy", "latex2sympy2_extended": "latex2sympy2-extended"}

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from workbench.verifiers.rules.reading import AnswerReader
 
 _VALUE = re.compile(r"[\d\\^=]")
+_IN_BRACKETS = re.compile(r"\((?:[Oo]ption\s+)?([A-Z])\)")
 
 
 def _read_term(source: AnswerText, reader: AnswerReader) -> Value | None:
@@ -49,9 +50,11 @@ def _compare_choices(one: Part[ChosenOptions], other: Part[ChosenOptions], with_
             raise Doubt("semantic")
         return Equality(False, "choice.none")
     if not theirs.by_letter:
+        options, in_brackets = with_.question.options, _IN_BRACKETS.findall(other.text)
         left_open = ours.labels < theirs.labels and has_contrast(other.text)
         if left_open or (
-            ours.labels == theirs.labels and names_another(other.text, ours.labels, with_.question.options)
+            ours.labels == theirs.labels
+            and (names_another(other.text, ours.labels, options) or not ours.labels.issuperset(in_brackets))
         ):
             # Only the meaning of a sentence decides which of its letters it chooses.
             raise Doubt("semantic")

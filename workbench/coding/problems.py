@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from array import array
 from collections import Counter
@@ -401,23 +400,17 @@ def opened_sandbox(
         address, or it has no usable node.
     """
     # Only commands that execute code need the sandbox.
-    from workbench.verifiers.execution.pool import SandboxPool
+    from workbench.runs.executing import opened_pool
 
     verifier = execution_verifier(options)
     require_trust(project, verifier, options, accept=trust)
     if cluster is not None:
         from workbench.runs.cluster import require_cluster
-        from workbench.runs.cluster_pool import NamedRun, cluster_sandbox
 
         require_cluster(cluster.address, workers)
     level = require_level(project, verifier.wanted, allow_unsafe=allow_unsafe, scratch=verifier.scratch > 0)
-    settings = verifier.settings(verifier.seeds[0])
-    if cluster is not None:
-        named = None if run is None else NamedRun(project.database, run)
-        with cluster_sandbox(level, settings, cluster, named) as nodes:
-            yield nodes
-        return
-    with SandboxPool(level, workers or os.cpu_count() or 1, settings=settings) as pool:
+    named = None if run is None else (project.database, run)
+    with opened_pool(level, workers, verifier.settings(verifier.seeds[0]), cluster, run=named) as pool:
         yield pool
 
 

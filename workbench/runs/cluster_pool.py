@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from msgspec import structs
 
@@ -105,13 +105,18 @@ class ClusterPool:
 
 @contextmanager
 def cluster_sandbox(
-    level: Level, settings: PoolSettings, use: ClusterUse, run: NamedRun | None = None, *, look_s: float | None = None
+    level: Level,
+    settings: PoolSettings,
+    use: ClusterUse,
+    run: tuple[Database, str] | None = None,
+    *,
+    look_s: float | None = None,
 ) -> Iterator[ClusterPool]:
     """Open the sandboxes of a cluster for the calling process.
 
     Args:
         use: The cluster's address; counts of its nodes' work are recorded in it.
-        run: A run that also records that work.
+        run: The database and name of a run that also records that work; it may not have started yet.
         look_s: See `Nodes`.
 
     Raises:
@@ -127,27 +132,20 @@ def cluster_sandbox(
         raise RunError(halt.message) from halt
 
 
-class NamedRun(NamedTuple):
-    """A run that the calling process works for; it may not have started yet."""
-
-    database: Database
-    name: str
-
-    def find_row(self) -> RunRow | None:
-        return stored_runs.newest_of(self.database.reader(), self.name)
-
-
 class _CallerSink(ResultSink):
-    def __init__(self, use: ClusterUse, run: NamedRun | None) -> None:
+    def __init__(self, use: ClusterUse, run: tuple[Database, str] | None) -> None:
         self._run = run
-        before = None if run is None or (row := run.find_row()) is None else row.cluster
+        before = None if (row := self._run_row()) is None else row.cluster
         if before is not None and before.address == use.address:
             use.nodes = before.nodes
 
     def note_cluster(self, use: ClusterUse) -> None:
-        if self._run is not None and (row := self._run.find_row()) is not None:
-            with self._run.database.write() as connection:
+        if self._run is not None and (row := self._run_row()) is not None:
+            with self._run[0].write() as connection:
                 stored_runs.put_cluster(connection, row.id, use)
+
+    def _run_row(self) -> RunRow | None:
+        return None if self._run is None else stored_runs.newest_of(self._run[0].reader(), self._run[1])
 
 
 def _do_nothing() -> None:

@@ -15,7 +15,7 @@ from workbench.core.verdict import Verdict, VerifierInput
 from workbench.runs.executor import LocalExecutor
 from workbench.verifiers.base import identity
 from workbench.verifiers.execution.levels import level_of
-from workbench.verifiers.execution.pool import SandboxPool, Slot
+from workbench.verifiers.execution.pool import SandboxPool
 from workbench.verifiers.execution.settings import PoolSettings
 from workbench.verifiers.execution.verifier import HARNESS_VERSION
 from workbench.verifiers.registry import Registry
@@ -84,7 +84,6 @@ class SandboxNode:
     def __init__(self, level: Level, workers: int, settings: PoolSettings) -> None:
         self._trouble = ""
         self._pool: SandboxPool | None = None
-        self._under_way: dict[Slot, int] = {}
         try:
             # The level that the user has approved at the driver must hold on this node, too.
             level_of(level, allow_unsafe=level == "L1", scratch=settings.scratch_bytes > 0)
@@ -104,16 +103,14 @@ class SandboxNode:
         """
         assert self._pool is not None
         waiting, done, until = deque(programs), list[tuple[int, Execution]](), time.monotonic() + LEASE_S
-        while time.monotonic() < until and (waiting or (self._under_way and not programs and not done)):
-            done += self._pool.turn(_pop_programs(waiting), self._under_way)
+        while time.monotonic() < until and (waiting or (self._pool.is_busy and not programs and not done)):
+            done += self._pool.turn(_pop_programs(waiting))
         return NodeReply(done, [number for number, _ in waiting])
 
     def drop(self, numbers: Sequence[int]) -> None:
         """Abandon programs that are no longer needed, whether queued or running."""
-        gone = set(numbers)
-        for slot in [slot for slot, number in self._under_way.items() if number in gone]:
-            slot.abandon()
-            del self._under_way[slot]
+        assert self._pool is not None
+        self._pool.drop(set(numbers).__contains__)
 
 
 def _pop_programs(waiting: deque[tuple[int, Program]]) -> Iterator[tuple[int, Program]]:

@@ -290,7 +290,7 @@ class Reward(Closing):
 
             return SolutionExecutor(
                 cast("SandboxedVerifier", self._selection_with_items.verifier),
-                self._workers or os.cpu_count() or 1,
+                self._workers,
                 self._timeout,
             )
         if self._selection_with_items.journal is None:

@@ -340,13 +340,11 @@ class AsyncTester(_QueuedJudge):
 def _solution_executor(chosen: RewardVerifier, workers: int | None, timeout: float | None) -> SolutionExecutor:
     verifier = cast("SandboxedVerifier", chosen.verifier)
     if chosen.cluster is None:
-        return SolutionExecutor(verifier, workers or os.cpu_count() or 1, timeout)
-    from workbench.runs.cluster import own_signals, require_cluster
-    from workbench.training.on_nodes import NodesExecutor
+        return SolutionExecutor(verifier, workers, timeout)
+    from workbench.runs.cluster import own_signals
 
-    require_cluster(chosen.cluster.address, workers)
     signals_back = partial(asyncio.get_running_loop().call_soon_threadsafe, own_signals)
-    return NodesExecutor(verifier, chosen.cluster, timeout, signals_back)
+    return SolutionExecutor(verifier, workers, timeout, chosen.cluster, signals_back)
 
 
 class AuditedJudge:

@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 
 from msgspec import structs
 
-from workbench.core.code import BASE, PASS, Execution, Level, Program, Where
+from workbench.core.code import BASE, PASS, Execution, Level, Where
 from workbench.core.errors import UsageError, VerifierError
-from workbench.core.verdict import Outcome, Verdict, VerifierInput
+from workbench.core.run import ClusterUse
+from workbench.core.verdict import Verdict, VerifierInput
+from workbench.runs.executing import ProgramPool, SolutionEngine, SolutionWork, internal_error, opened_pool
 from workbench.runs.executor import ExecutorClosed, State, wait_for_verdict
 from workbench.training.frameworks import REFERENCES
 from workbench.training.pay import SuiteVerdict
-from workbench.verifiers.base import SandboxedVerifier
-from workbench.verifiers.execution.evidence import decision_sites, no_runner_verdict
+from workbench.verifiers.base import Judged, SandboxedVerifier
+from workbench.verifiers.execution.evidence import decision_sites
 from workbench.verifiers.execution.given import COLUMNS, RowProblem, problem_in, tests_columns
 from workbench.verifiers.execution.levels import level_of
-from workbench.verifiers.execution.pool import SandboxPool
-from workbench.verifiers.execution.runners import require_runner
+
+_SOLUTIONS_PER_PROCESSOR: Final = 4
+"""Solutions assigned for each processor of a cluster's nodes: running, queued there, and in transit."""
+_POLL_S: Final = 0.01
+_IDLE_S: Final = 0.5
+_RETRY_S: Final = 5.0
 
 
-class _Abandoned(Exception):
-    """No caller waits for the solution any more."""
-
-
-class SolutionJob:
+class SolutionJob(SolutionWork, eq=False, kw_only=True):
     """A solution in progress.
 
     Attributes:
@@ -37,53 +42,72 @@ class SolutionJob:
         is_abandoned: Whether no caller waits for it any more.
     """
 
-    def __init__(self, item: VerifierInput, given: RowProblem) -> None:
-        self.item, self.given = item, given
-        self.answer: Future[Verdict] = Future()
-        self.is_abandoned = False
+    given: RowProblem
+    answer: Future[Verdict]
+    is_abandoned: bool = False
 
     def abandon(self) -> None:
         self.is_abandoned = True
         self.answer.cancel()
 
-    def raise_if_cancelled(self) -> None:
-        if self.is_abandoned:
-            raise _Abandoned
+    def fail(self, error: Exception) -> None:
+        if self.answer.running() or self.answer.set_running_or_notify_cancel():
+            self.answer.set_exception(error)
 
 
 class SolutionExecutor:
-    """``execution`` with its sandboxes: each has a thread that runs one solution after the other.
+    """``execution`` with its sandboxes, here or on a cluster; one thread starts solutions and receives the results.
+
+    The solutions of a node that dies are run on another one, and a node with a weaker sandbox is rejected, as in runs.
 
     Args:
-        workers: Maximum solutions that run at a time.
+        workers: Maximum solutions that run at a time on this machine; by default one per core.
         timeout: Seconds of processor time a test may take; by default the verifier's option.
+        cluster: The cluster that runs solutions; it also records the work of its nodes.
+        connected: Called in that thread each time the sandboxes are opened; see `runs.cluster.own_signals`.
+
+    Attributes:
+        busy: The solutions in progress.
 
     Raises:
-        UsageError: The options request several runs of each solution.
+        UsageError: The options request several runs of each solution, the cluster's address is invalid, or Ray is not
+            installed.
         UnsafeError: This machine has no sandbox.
         RunError: This machine doesn't support the requested level.
     """
 
-    def __init__(self, verifier: SandboxedVerifier, workers: int, timeout: float | None = None) -> None:
+    def __init__(
+        self,
+        verifier: SandboxedVerifier,
+        workers: int | None = None,
+        timeout: float | None = None,
+        cluster: ClusterUse | None = None,
+        connected: Callable[[], object] = lambda: None,
+    ) -> None:
+        if cluster is not None:
+            from workbench.runs.cluster import require_cluster
+
+            require_cluster(cluster.address, workers)
         if len(verifier.seeds) > 1:
             raise UsageError(
                 "A reward has no option hash_seeds.", "It runs each solution only once; leave hash_seeds out."
             )
         self.level: Level = level_of(verifier.wanted, allow_unsafe=False, scratch=verifier.scratch > 0)
         self._verifier = verifier
-        self._timeout = timeout
+        self._workers, self._timeout, self._cluster, self._connected = workers, timeout, cluster, connected
         self._jobs: queue.SimpleQueue[SolutionJob | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
-        self._threads: list[threading.Thread] = []
-        self._workers = workers
+        self._thread: threading.Thread | None = None
         self._over = threading.Event()
-        self._running: set[SolutionJob] = set()
+        self.busy: dict[SolutionJob, None] = {}
         self.trouble: str | None = None
         self.state: State = "idle"
 
     @property
     def workers(self) -> int:
-        return self._workers
+        if self._cluster is None:
+            return self._workers or os.cpu_count() or 1
+        return _SOLUTIONS_PER_PROCESSOR * max(1, sum(node.workers for node in self._cluster.nodes if not node.refused))
 
     def judge(self, items: Sequence[VerifierInput], deadline: float | None = None) -> list[Verdict]:
         """Return the verdicts on several solutions, in order.
@@ -118,9 +142,10 @@ class SolutionExecutor:
         found = []
         for row, item in enumerate(items):
             try:
-                found.append(SolutionJob(item, problem_in(item.reference)))
+                given = problem_in(item.reference)
             except UsageError as error:
                 raise UsageError(f"Completion {row + 1}: {error.message}", error.hint) from error
+            found.append(SolutionJob(item, None, given.problem, self._timeout, given=given, answer=Future()))
         return found
 
     def begin(self, job: SolutionJob) -> None:
@@ -144,101 +169,95 @@ class SolutionExecutor:
         """Stop the sandboxes; waiting callers fail with `ExecutorClosed`."""
         with self._lock:
             self._over.set()
-            threads, self._threads = self._threads, []
-        for running in list(self._running):
-            running.abandon()
-        for _ in threads:
+            thread = self._thread
+        if thread is not None:
             self._jobs.put(None)
-        for thread in threads:
             thread.join()
-        while not self._jobs.empty():
-            if (job := self._jobs.get()) is not None:
-                fail(job, ExecutorClosed())
 
     def _start(self) -> None:
-        if not self._threads:
+        if self._thread is None:
             self.state = "starting"
-            self._threads = [
-                threading.Thread(target=self._work, name="workbench-tests", daemon=True) for _ in range(self._workers)
-            ]
-            for thread in self._threads:
-                thread.start()
+            self._thread = threading.Thread(target=self._work, name="workbench-tests", daemon=True)
+            self._thread.start()
 
     def _work(self) -> None:
+        settings = self._verifier.settings(self._verifier.seeds[0])
+        of_cluster = {} if self._cluster is None else {"look_s": _POLL_S}
         while not self._over.is_set():
             try:
-                with SandboxPool(self.level, 1, settings=self._verifier.settings(self._verifier.seeds[0])) as pool:
+                with opened_pool(self.level, self._workers, settings, self._cluster, **of_cluster) as pool:
+                    self._connected()
+                    while not pool.is_ready:
+                        self._drop_gone(pool)
+                        pool.attend()
                     self.state, self.trouble = "ready", None
-                    while (job := self._jobs.get()) is not None and not self._over.is_set():
-                        self._run(pool, job)
-                    if job is not None:
-                        fail(job, ExecutorClosed())
-                    return
+                    self._run_queued_jobs(pool)
+            except ExecutorClosed:
+                break
             except Exception as error:
                 self.trouble = f"{self._verifier.name!r} can't run solutions: {error}"
                 self.state = "failed"
-                # The next caller gets this error, and the start is tried again.
-                if (job := self._jobs.get()) is None:
-                    return
-                fail(job, VerifierError(self.trouble))
+                self._fail_jobs(VerifierError(self.trouble), time.monotonic() + _RETRY_S)
+        self._fail_jobs(ExecutorClosed())
 
-    def _run(self, pool: SandboxPool, job: SolutionJob) -> None:
-        if not job.answer.set_running_or_notify_cancel():
-            return
-        self._running.add(job)
-        try:
-            job.answer.set_result(self._verdict(pool, job))
-        except _Abandoned:
-            job.answer.set_exception(ExecutorClosed())
-        except VerifierError as error:
-            job.answer.set_exception(error)
-            raise
-        except Exception as error:
-            job.answer.set_result(internal_error_verdict(error))
-        finally:
-            self._running.discard(job)
+    def _fail_jobs(self, error: Exception, until: float = 0.0) -> None:
+        """Fail the waiting solutions, and those that arrive before a time."""
+        for begun in self.busy:
+            begun.fail(error)
+        self.busy.clear()
+        with suppress(queue.Empty):
+            while not (self._over.is_set() and until):
+                if (job := self._jobs.get(timeout=max(0.0, until - time.monotonic()))) is not None:
+                    job.fail(error)
 
-    def _verdict(self, pool: SandboxPool, job: SolutionJob) -> Verdict:
-        programs = self._programs(job)
-        if isinstance(programs, Verdict):
-            return programs
-        runs = {}
-        for suite, program in programs.items():
-            for key, execution in pool.run([(suite, program)], job.raise_if_cancelled):
-                runs[key] = execution
-        return self._judged(job, runs)
+    def _run_queued_jobs(self, pool: ProgramPool) -> None:
+        engine = SolutionEngine(self._verifier, self.level, [pool], _finish)
+        self.busy = engine.busy
+        while True:
+            try:
+                first = self._jobs.get(timeout=_IDLE_S)
+            except queue.Empty:
+                # Nodes also join and leave while there is no work.
+                pool.attend()
+                continue
+            engine.run(_Arrivals(self._jobs, first), partial(self._drop_gone, pool))
 
-    def _programs(self, job: SolutionJob) -> dict[str, Program] | Verdict:
-        problem = job.given.problem
-        found = self._verifier.programs(problem, job.item.completion, None)
-        if found and (trouble := self._language_problem(problem.language)):
-            return no_runner_verdict(trouble)
-        return {suite: self._with_timeout(one) for suite, one in found.items()} or self._judged(job, {})
-
-    def _judged(self, job: SolutionJob, runs: dict[str, Execution]) -> Verdict:
-        verdict = self._verifier.verdict(job.given.problem, job.item.completion, None, [runs]).verdict
-        return suite_verdict(verdict, job.given, runs) if runs else verdict
-
-    def _with_timeout(self, program: Program) -> Program:
-        return program if self._timeout is None else structs.replace(program, seconds=self._timeout)
-
-    def _language_problem(self, language: str) -> str:
-        if language == "python":
-            return ""
-        try:
-            require_runner(language, self.level, scratch=self._verifier.scratch > 0)
-        except VerifierError as error:
-            return str(error)
-        return ""
+    def _drop_gone(self, pool: ProgramPool) -> None:
+        if self._over.is_set():
+            raise ExecutorClosed
+        if gone := {job for job in self.busy if job.is_abandoned}:
+            pool.drop(lambda key: key[0] in gone)
+            for job in gone:
+                del self.busy[job]
+                job.fail(ExecutorClosed())
 
 
-def internal_error_verdict(error: Exception) -> Verdict:
-    return Verdict(outcome=Outcome.ERROR, reason="internal", detail=f"{type(error).__name__}: {error}"[:300])
+class _Arrivals(Iterator[SolutionJob]):
+    """Iterates over the queued solutions that a caller waits for; if none is queued, it can be read again later."""
+
+    def __init__(self, jobs: queue.SimpleQueue[SolutionJob | None], first: SolutionJob | None) -> None:
+        self._jobs = jobs
+        self._next = [first]
+
+    def __next__(self) -> SolutionJob:
+        while True:
+            try:
+                job = self._next.pop() if self._next else self._jobs.get_nowait()
+            except queue.Empty:
+                raise StopIteration from None
+            if job is None:
+                raise ExecutorClosed
+            if job.answer.set_running_or_notify_cancel():
+                return job
 
 
-def fail(job: SolutionJob, error: Exception) -> None:
-    if job.answer.set_running_or_notify_cancel():
-        job.answer.set_exception(error)
+def _finish(job: SolutionJob, judged: Judged) -> None:
+    verdict, (runs,) = judged.verdict, job.runs
+    try:
+        verdict = suite_verdict(verdict, job.given, runs) if runs else verdict
+    except Exception as error:
+        verdict = internal_error(error)
+    job.answer.set_result(verdict)
 
 
 # -- Tests as a reward: a data set's columns with tests in place of references, and the test reward.

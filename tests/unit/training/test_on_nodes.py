@@ -24,11 +24,11 @@ from tests.unit.interchange.test_judging_solutions import HOSTILE, SUITE, soluti
 from workbench.core.errors import RunError, UsageError, VerifierError
 from workbench.core.run import ClusterUse
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
+from workbench.runs import cluster_pool
 from workbench.runs.executor import ExecutorClosed
-from workbench.training import on_nodes
+from workbench.training import testing
 from workbench.training.choosing import RewardVerifier, load_reward_verifier
 from workbench.training.fair import FairLine
-from workbench.training.on_nodes import NodesExecutor
 from workbench.training.pay import SuiteVerdict
 from workbench.training.testing import SolutionExecutor
 from workbench.verifiers.base import SandboxedVerifier
@@ -73,9 +73,9 @@ def test_the_verdicts_are_those_of_this_machine(nodes: Nodes) -> None:
     use, asked = ClusterUse(address="ray"), items(200)
     asked[7] = VerifierInput(item=7, question="", reference='{"plus_tests": ["assert 1"]}', completion="x = 1")
     both, base = verifier(suite="base,plus"), verifier()
-    with closing(SolutionExecutor(both, 2)) as here, closing(NodesExecutor(both, use)) as there:
+    with closing(SolutionExecutor(both, 2)) as here, closing(SolutionExecutor(both, cluster=use)) as there:
         assert said(there.judge(asked)) == said(here.judge(asked))
-    with closing(SolutionExecutor(base, 2)) as here, closing(NodesExecutor(base, use)) as there:
+    with closing(SolutionExecutor(base, 2)) as here, closing(SolutionExecutor(base, cluster=use)) as there:
         expected, found = said(here.judge(asked)), dict[int, list[tuple[Any, ...]]]()
 
         def judge(place: int) -> None:
@@ -157,23 +157,23 @@ def test_what_nobody_waits_for_holds_up_nobody(nodes: Nodes) -> None:
     """Solutions of somebody who has gone, which would keep all nodes busy for half an hour."""
     use = ClusterUse(address="ray")
     hanging = VerifierInput(item=0, question="", reference=TRUTH, completion="while True: pass")
-    with closing(NodesExecutor(verifier(timeout="600", budget="1800"), use)) as executor:
+    with closing(SolutionExecutor(verifier(timeout="600", budget="1800"), cluster=use)) as executor:
         jobs = executor.jobs([hanging] * 9)
         for job in jobs:
             executor.begin(job)
-        while len(executor._missing) < 9:
+        while len(executor.busy) < 9:
             time.sleep(0.01)
         for job in jobs:
             job.abandon()
         assert executor.judge(items(4, hostile=False), deadline=60)[0].outcome is Outcome.CORRECT
-        assert not executor._missing
+        assert not executor.busy
         assert all(job.answer.done() for job in jobs)
 
 
 def test_a_weaker_node_is_refused_by_name_and_who_waits_is_told(nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workbench.runs.cluster_pool.HARNESS_VERSION", "0")
-    monkeypatch.setattr(on_nodes, "_RETRY_S", 0.1)
-    with closing(NodesExecutor(verifier(), ClusterUse(address="ray"))) as executor:
+    monkeypatch.setattr(testing, "_RETRY_S", 0.1)
+    with closing(SolutionExecutor(verifier(), cluster=ClusterUse(address="ray"))) as executor:
         with pytest.raises(
             VerifierError, match=r"No node can be used: .*/\w{8}: its sandbox has version \d+, and this"
         ):
@@ -196,8 +196,8 @@ def test_without_a_cluster_everybody_is_told_at_once(monkeypatch: pytest.MonkeyP
         looked += 1
         raise RunError("No node of the cluster is left.")
 
-    monkeypatch.setattr(on_nodes, "cluster_sandbox", none)
-    with closing(NodesExecutor(verifier(), ClusterUse(address="ray"))) as executor:
+    monkeypatch.setattr(cluster_pool, "cluster_sandbox", none)
+    with closing(SolutionExecutor(verifier(), cluster=ClusterUse(address="ray"))) as executor:
         for _ in range(50):
             with pytest.raises(VerifierError, match="No node of the cluster is left"):
                 executor.judge(items(3))
@@ -206,9 +206,9 @@ def test_without_a_cluster_everybody_is_told_at_once(monkeypatch: pytest.MonkeyP
 
 def test_a_cluster_that_comes_is_found_by_itself(nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who waits until a server is ready sends nothing before."""
-    monkeypatch.setattr(on_nodes, "_RETRY_S", 0.05)
+    monkeypatch.setattr(testing, "_RETRY_S", 0.05)
     monkeypatch.setenv("RAY_ADDRESS", "127.0.0.9:1")
-    with closing(NodesExecutor(verifier(), ClusterUse(address="ray"))) as executor:
+    with closing(SolutionExecutor(verifier(), cluster=ClusterUse(address="ray"))) as executor:
         executor.warm()
         while state(executor) != ("failed", True):
             time.sleep(0.01)
@@ -218,17 +218,17 @@ def test_a_cluster_that_comes_is_found_by_itself(nodes: Nodes, monkeypatch: pyte
             time.sleep(0.01)
 
 
-def state(executor: NodesExecutor) -> tuple[str, bool]:
+def state(executor: SolutionExecutor) -> tuple[str, bool]:
     return executor.state, executor.trouble is not None
 
 
 def test_nobody_waits_for_ever_when_it_is_closed(nodes: Nodes) -> None:
-    executor = NodesExecutor(verifier(timeout="60"), ClusterUse(address="ray"))
+    executor = SolutionExecutor(verifier(timeout="60"), cluster=ClusterUse(address="ray"))
     hanging = VerifierInput(item=0, question="", reference=TRUTH, completion="while True: pass")
     jobs = executor.jobs([hanging] * 9)
     for job in jobs:
         executor.begin(job)
-    while not executor._missing:
+    while not executor.busy:
         time.sleep(0.01)
     executor.close()
     for job in jobs:
@@ -240,7 +240,7 @@ def test_nobody_waits_for_ever_when_it_is_closed(nodes: Nodes) -> None:
 
 def test_nodes_that_die_while_nobody_asks_are_replaced(nodes: Nodes) -> None:
     use = ClusterUse(address="ray")
-    with closing(NodesExecutor(verifier(), use)) as executor:
+    with closing(SolutionExecutor(verifier(), cluster=use)) as executor:
         assert said(executor.judge(items(8, hostile=False)))[0][0] is Outcome.CORRECT
         for actor in nodes.actors():
             actor.kill()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import select
 import time
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator
-from typing import Final, TypeVar
+from collections.abc import Callable, Generator, Iterable, Iterator
+from typing import Any, Final, TypeVar
 
 from workbench.core.code import Execution, Level, Program, Provenance
 from workbench.core.errors import VerifierError
@@ -201,6 +201,7 @@ class SandboxPool(Closing):
         self._level: Level = level
         self._settings = settings
         self._slots: list[Slot] = []
+        self._keys: dict[Slot, Any] = {}
         try:
             for _ in range(workers):
                 self._slots.append(Slot(level, settings))
@@ -229,27 +230,41 @@ class SandboxPool(Closing):
             VerifierError: The sandboxes can't be started.
         """
         source = iter(jobs)
-        keys: dict[Slot, K] = {}
         try:
-            self._fill_slots(source, keys)
-            while keys:
-                ended = self.turn(source, keys)
+            self._fill_slots(source)
+            while self._keys:
+                ended = self.turn(source)
                 yield from ended
                 if raise_if_cancelled and not ended:
                     raise_if_cancelled()
-                if not keys:
+                if not self._keys:
                     # There may be more jobs after the results that have arrived.
-                    self._fill_slots(source, keys)
+                    self._fill_slots(source)
         finally:
-            for slot in keys:
-                slot.abandon()
+            self.drop(lambda _: True)
 
-    def turn(self, jobs: Iterator[tuple[K, Program]], keys: dict[Slot, K]) -> list[tuple[K, Execution]]:
+    @property
+    def is_ready(self) -> bool:
+        return True
+
+    def attend(self) -> None:
+        """Do nothing: the sandboxes need no attention while there is no work."""
+
+    @property
+    def is_busy(self) -> bool:
+        return bool(self._keys)
+
+    def drop(self, is_gone: Callable[[Any], bool]) -> None:
+        """Abandon the jobs in progress whose keys are no longer needed."""
+        for slot in [slot for slot, key in self._keys.items() if is_gone(key)]:
+            del self._keys[slot]
+            slot.abandon()
+
+    def turn(self, jobs: Iterator[tuple[K, Program]]) -> list[tuple[K, Execution]]:
         """Wait at most a tenth of a second for a result, and start a job in every free sandbox.
 
         Args:
             jobs: Jobs; may be empty now and have more at a later call.
-            keys: The jobs in progress; updated in place.
 
         Returns:
             The key of each job that has ended, and its result.
@@ -257,8 +272,8 @@ class SandboxPool(Closing):
         Raises:
             VerifierError: The sandboxes can't be started.
         """
-        ended = [(keys.pop(slot), execution) for slot, execution in self._wait(list(keys))] if keys else []
-        self._fill_slots(jobs, keys)
+        ended = [(self._keys.pop(slot), execution) for slot, execution in self._wait()] if self._keys else []
+        self._fill_slots(jobs)
         return ended
 
     def provenance(self) -> Provenance:
@@ -290,31 +305,31 @@ class SandboxPool(Closing):
             slot.close()
         self._slots.clear()
 
-    def _fill_slots(self, source: Iterator[tuple[K, Program]], keys: dict[Slot, K]) -> None:
+    def _fill_slots(self, source: Iterator[tuple[Any, Program]]) -> None:
         for slot in self._slots:
-            if slot not in keys:
+            if slot not in self._keys:
                 job = next(source, None)
                 if job is None:
                     return
-                keys[slot], program = job
+                self._keys[slot], program = job
                 slot.start(program)
 
-    def _wait(self, keys: Collection[Slot]) -> list[tuple[Slot, Execution]]:
-        touched = self._poll(keys)
+    def _wait(self) -> list[tuple[Slot, Execution]]:
+        touched = self._poll()
         now = time.monotonic()
         ended = []
-        for slot in keys:
+        for slot in self._keys:
             if (slot in touched or slot.next_look <= now) and (execution := slot.look()) is not None:
                 ended.append((slot, execution))
         return ended
 
-    def _poll(self, keys: Collection[Slot]) -> set[Slot]:
+    def _poll(self) -> set[Slot]:
         poller, owners = select.poll(), {}
-        for slot in keys:
+        for slot in self._keys:
             for descriptor, events in slot.watched:
                 poller.register(descriptor, events)
                 owners[descriptor] = slot
-        pause = min(slot.next_look for slot in keys) - time.monotonic()
+        pause = min(slot.next_look for slot in self._keys) - time.monotonic()
         # One millisecond more than the whole ones, so that a check isn't early.
         found = poller.poll(max(0.0, min(pause, _HEED_S)) * 1000 + (pause > 0))
         return {owners[descriptor] for descriptor, _ in found}

@@ -103,14 +103,14 @@ async def test_solutions_of_who_has_gone_are_not_run(served: Serving) -> None:
         client = Client(server.address.port)
         body = json.dumps({"items": [{"reference": truth, "completion": endless}] * 20}).encode()
         waiting = asyncio.ensure_future(client.post("/reward", body))
-        while not judge._executor._running:
+        while not judge._executor.busy:
             await asyncio.sleep(0.01)
         assert judge.waiting == 20
         waiting.cancel()
         with suppress(asyncio.CancelledError):
             await waiting
         client.close()
-        while judge.waiting or judge._executor._running:
+        while judge.waiting or judge._executor.busy:
             await asyncio.sleep(0.01)
         answer = await post(server, "/reward", {"reference": truth, "completion": RIGHT})
         assert answer["reward"] == 1.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from msgspec import structs
 
@@ -22,7 +22,7 @@ from workbench.verifiers.execution.settings import PoolSettings
 from workbench.verifiers.execution.verifier import HARNESS_VERSION
 
 if TYPE_CHECKING:
-    from types import TracebackType
+    pass
 
 PROGRAMS_PER_WORKER: Final = 100
 """Maximum number of programs in a lease, for each worker of the node."""
@@ -30,7 +30,7 @@ PROGRAMS_PER_WORKER: Final = 100
 Key = TypeVar("Key")
 
 
-class ClusterPool:
+class ClusterPool(Nodes):
     """The sandboxes of all nodes, as one `SandboxPool`.
 
     Args:
@@ -51,21 +51,13 @@ class ClusterPool:
         def made(on_node: Callable[[Any], Any], processors: int) -> Any:
             return on_node(SandboxNode).remote(level, processors, settings)
 
-        self._nodes = Nodes(ray, made, self._rejection_reason, use, sink, look_s)
+        super().__init__(ray, made, self._rejection_reason, use, sink, look_s)
         self._first: Provenance | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._nodes.__exit__(kind, error, trace)
 
     def provenance(self) -> Provenance:
         """Return what test results depend on besides the texts; it is the same on every usable node."""
         if self._first is None:
-            self._nodes.wait_for_first_node()
+            self.wait_for_first_node()
         assert self._first is not None
         return self._first
 
@@ -73,18 +65,10 @@ class ClusterPool:
     def is_ready(self) -> bool:
         return self._first is not None
 
-    def drop(self, is_gone: Callable[[Any], bool]) -> None:
-        self._nodes.drop(is_gone)
-
-    def attend(self) -> None:
-        self._nodes.attend()
-
     def run(
         self, jobs: Iterable[tuple[Key, Program]], raise_if_cancelled: Callable[[], None] | None = None
     ) -> Generator[tuple[Key, Execution], None, None]:
-        for found in self._nodes.work(
-            Feed(jobs, _count_characters, PROGRAMS_PER_WORKER), raise_if_cancelled or _do_nothing
-        ):
+        for found in self.work(Feed(jobs, _count_characters, PROGRAMS_PER_WORKER), raise_if_cancelled or _do_nothing):
             yield from found
 
     def _rejection_reason(self, about: NodeAbout) -> str:

@@ -1,7 +1,7 @@
-"""One runner per database: a row names the process, and every transaction of a runner checks it.
+"""One runner per database: it holds a file lock, and a row names it; every transaction of a runner checks the row.
 
-A replaced runner detects that before it can store anything. A runner is replaced when its process is gone; a blocked
-one (a suspended machine, a debugger, a full disk) counts as alive.
+A replaced runner detects that before it can store anything. The lock is free once its process is gone; a blocked one
+(a suspended machine, a debugger, a full disk) counts as alive.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from workbench.core import processes
 from workbench.core.database.connection import Database
 from workbench.core.errors import Command, RunError, StoreError
-from workbench.runs.liveness import DEAD_AFTER_S, WAITING, Lock, Notice, Trouble, ensure_runner, is_alive, is_gone
+from workbench.runs.liveness import WAITING, Lock, Notice, Trouble, ensure_runner
 from workbench.runs.store import runs
 from workbench.runs.store.runs import LeaseRow
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _BEAT_S = 1.0
 _PAUSE_S = 0.5
+_GLANCE_S = 0.2
+_HANDOVER_S = 5.0
 _FINAL_WAIT_S = 10.0
 """An ending process waits this long for other writers: its results have been paid for."""
 Result = TypeVar("Result")
@@ -46,7 +48,7 @@ class Lease:
         ending: Whether this process is to end: then it waits only briefly for other writers, and not for the disk.
     """
 
-    def __init__(self, database: Database, row: LeaseRow, lock: Lock | None) -> None:
+    def __init__(self, database: Database, row: LeaseRow, lock: Lock) -> None:
         self._database = database
         self._row = row
         self._lock = lock
@@ -56,17 +58,26 @@ class Lease:
 
     @classmethod
     def acquire(cls, database: Database) -> Lease | None:
-        """Claim to be the runner; return None if another runner is alive."""
-        if _lives(database):
-            return None
-        process = processes.this_process_on(database.path)
-        row = LeaseRow.of(process)
-        with database.write() as connection:
-            held = runs.lease(connection)
-            if is_alive(held, database.path):
+        """Claim to be the runner; return None if another runner is alive.
+
+        Raises:
+            RunError: The lock's file can't be locked.
+        """
+        began = time.monotonic()
+        while (lock := Lock.take(database.path)) is None:
+            # Who looks at the lock holds it for an instant. A runner without a row is just beginning or ending.
+            patience = _HANDOVER_S if runs.lease(database.reader()) is None else _GLANCE_S
+            if time.monotonic() > began + patience:
                 return None
-            runs.put_lease(connection, row)
-        return cls(database, row, Lock.take(database.path, process))
+            time.sleep(_PAUSE_S / 10)
+        try:
+            row = LeaseRow.of(processes.this_process())
+            with database.write() as connection:
+                runs.put_lease(connection, row)
+        except BaseException:
+            lock.release()
+            raise
+        return cls(database, row, lock)
 
     @contextmanager
     def write(self, *, patient: bool = True) -> Iterator[sqlite3.Connection]:
@@ -152,8 +163,7 @@ class Lease:
             self.release()
 
     def release(self) -> None:
-        if self._lock is not None:
-            self._lock.release()
+        self._lock.release()
 
     def _meet(self, error: StoreError) -> None:
         if self._trouble is None:
@@ -163,8 +173,7 @@ class Lease:
         if not trouble.told and trouble.is_worth_telling:
             trouble.told = True
             _log.warning("nothing can be stored: %s", trouble.error)
-            if self._lock is not None:
-                self._lock.say(Notice(self._row.process, trouble.since, trouble.error.cause))
+            self._lock.say(Notice(trouble.since, trouble.error.cause))
 
     def _recover(self) -> None:
         if self._trouble is None:
@@ -173,23 +182,7 @@ class Lease:
         if trouble.told:
             # The disk may have had no room for the first message.
             _log.warning("stored again; %s", trouble.over())
-            if self._lock is not None:
-                self._lock.say(Notice(self._row.process))
-
-
-def _lives(database: Database) -> bool:
-    row = runs.lease(database.reader())
-    if is_alive(row, database.path):
-        return True
-    if row is None or is_gone(row, database.path):
-        return False
-    until = time.monotonic() + DEAD_AFTER_S
-    while time.monotonic() < until:
-        time.sleep(_PAUSE_S)
-        now = runs.lease(database.reader())
-        if now is not None and now != row:
-            return True
-    return False
+            self._lock.say(Notice())
 
 
 # -- This process as the database's runner, for a caller that waits.

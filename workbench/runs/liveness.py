@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +21,6 @@ from workbench.core import processes
 from workbench.core.database.connection import Database
 from workbench.core.errors import RunError, StoreError
 from workbench.core.files import append_own, open_own, opened_own
-from workbench.core.processes import Process
 from workbench.runs.store import runs
 from workbench.runs.store.runs import LeaseRow
 
@@ -87,12 +87,12 @@ def clock(seconds: float) -> str:
     return f"{at:%H:%M}" if at.date() == today.date() else f"{at:%Y-%m-%d %H:%M}"
 
 
-# -- A file next to the database that the runner locks, with a notice of why it can't store.
+# -- A file next to the database that its runner locks; it says why nothing can be stored.
 
 
 _BYTES = 1024
-_TRIES = 20
-_PAUSE_S = 0.01
+_QUIET_S = 10.0
+"""A runner without a heartbeat for this long is reported."""
 
 
 class Notice(Struct, frozen=True):
@@ -103,7 +103,6 @@ class Notice(Struct, frozen=True):
         cause: The cause as `StoreError` names it.
     """
 
-    process: Process
     since: float | None = None
     cause: str = ""
 
@@ -111,30 +110,45 @@ class Notice(Struct, frozen=True):
 class Lock:
     def __init__(self, handle: int) -> None:
         self._handle: int | None = handle
+        # A child that is forked must not keep the lock.
+        os.register_at_fork(after_in_child=self._close)
 
     @classmethod
-    def take(cls, database: Path, process: Process) -> Lock | None:
-        """Take the lock; return None if that isn't possible: then only heartbeats show liveness."""
-        try:
-            lock = cls(handle := opened_own(lock_path(database), os.O_RDWR | os.O_CREAT))
-        except OSError:
-            return None
-        if _locked(handle, fcntl.LOCK_EX, _TRIES) and lock.say(Notice(process)):
-            return lock
-        lock.release()
-        return None
+    def take(cls, database: Path) -> Lock | None:
+        """Take the lock; return None if another process has it.
 
-    def say(self, notice: Notice) -> bool:
-        """Replace the notice; return False if it can't be written."""
-        if self._handle is None:
-            return False
+        Raises:
+            RunError: The file can't be locked.
+        """
+        place = lock_path(database)
         try:
-            return os.pwrite(self._handle, msgspec.json.encode(notice).ljust(_BYTES), 0) == _BYTES
-        except OSError:
-            return False
+            handle = opened_own(place, os.O_RDWR | os.O_CREAT)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                os.close(handle)
+                raise
+        except BlockingIOError:
+            return None
+        except OSError as error:
+            raise RunError(f"The file {place} can't be locked: {error.strerror}.", "Move it away.") from error
+        lock = cls(handle)
+        lock.say(Notice())
+        return lock
+
+    def say(self, notice: Notice) -> None:
+        """Replace the notice, if that is possible."""
+        if self._handle is not None:
+            with suppress(OSError):
+                os.pwrite(self._handle, msgspec.json.encode(notice).ljust(_BYTES), 0)
 
     def release(self) -> None:
         """Release the lock; the file stays, since another process may be about to take it."""
+        if self._handle is not None:
+            fcntl.flock(self._handle, fcntl.LOCK_UN)
+            self._close()
+
+    def _close(self) -> None:
         if self._handle is not None:
             os.close(self._handle)
             self._handle = None
@@ -145,98 +159,49 @@ def lock_path(database: Path) -> Path:
     return place.with_name(f"{place.name}.runner.lock")
 
 
-def look(database: Path) -> tuple[Notice | None, bool]:
+def look(database: Path) -> tuple[Notice, bool]:
     """Return the last holder's notice, and whether a process holds the lock now."""
     try:
         with open_own(lock_path(database)) as file:
-            return _notice(file.read(_BYTES)), not _locked(file.fileno(), fcntl.LOCK_SH, 1)
+            notice = _notice(file.read(_BYTES))
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return notice, True
     except OSError:
-        return None, False
+        pass
+    return Notice(), False
 
 
-def _notice(text: bytes) -> Notice | None:
+def _notice(text: bytes) -> Notice:
     try:
         return msgspec.json.decode(text, type=Notice)
     except msgspec.MsgspecError:
-        return None
-
-
-def _locked(handle: int, kind: int, tries: int) -> bool:
-    for left in reversed(range(tries)):
-        try:
-            fcntl.flock(handle, kind | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if left:
-                time.sleep(_PAUSE_S)
-        except OSError:
-            # This file system has no such locks.
-            return kind == fcntl.LOCK_SH
-        else:
-            return True
-    return False
-
-
-DEAD_AFTER_S = 10.0
-"""A runner without a heartbeat for this long is silent; if its process can't be observed from here it may be dead."""
+        return Notice()
 
 
 def is_alive(row: LeaseRow | None, database: Path) -> bool:
-    """Return whether the process that claims to be the runner is alive, even if blocked.
-
-    For a process on another machine only its heartbeat is available.
-    """
-    if row is None:
-        return False
-    life = _life(row, database)
-    return life == "lives" or (life == "elsewhere" and abs(processes.wall_clock() - row.heartbeat) <= DEAD_AFTER_S)
-
-
-def is_gone(row: LeaseRow, database: Path) -> bool:
-    """Return whether the process that claims to be the runner has certainly ended."""
-    return _life(row, database) == "gone"
+    """Return whether the process that claims to be the runner is alive, even if blocked."""
+    return row is not None and look(database)[1]
 
 
 def living_runner(connection: sqlite3.Connection, database: Path) -> bool:
     """Return whether the runner is alive; one that has ended loses its claim."""
-    row = runs.lease(connection)
-    if is_alive(row, database):
+    if is_alive(runs.lease(connection), database):
         return True
-    if row is not None and is_gone(row, database):
-        runs.drop_lease(connection)
+    runs.drop_lease(connection)
     return False
 
 
 def waiting(row: LeaseRow | None, database: Path) -> str | None:
     """Describe what a live runner waits for; None if it is working."""
-    if row is None or not is_alive(row, database):
+    notice, held = look(database)
+    if row is None or not held:
         return None
-    notice, _ = look(database)
-    if notice is not None and notice.process == row.process and notice.since is not None:
+    if notice.since is not None:
         return f"{WAITING.get(notice.cause, 'waiting until it can store')} since {clock(notice.since)}"
     quiet = processes.uptime() - row.beat
-    if quiet <= DEAD_AFTER_S or processes.life_of(row.process) != "lives":
-        return None
-    return f"without a sign of life since {clock(processes.wall_clock() - quiet)}"
-
-
-def silence(row: LeaseRow | None, database: Path) -> str | None:
-    """Describe a runner that may be alive but has no recent heartbeat, else None."""
-    if row is None or is_alive(row, database) or is_gone(row, database):
-        return None
-    return f"its runner, elsewhere, was last heard of at {clock(row.heartbeat)}"
-
-
-def _life(row: LeaseRow, database: Path) -> processes.Life:
-    process = row.process
-    here = bool(process.boot) and process.boot == processes.boot_id()
-    life = processes.life_at(process, database)
-    if life == "lives" or (life == "gone" and here):
-        return life
-    notice, held = look(database)
-    said = notice is not None and notice.process == process
-    if said and held:
-        return "lives"
-    return "gone" if life == "gone" or (said and here) else "elsewhere"
+    return None if quiet <= _QUIET_S else f"without a sign of life since {clock(processes.wall_clock() - quiet)}"
 
 
 # -- Starting the runner: a separate process that outlives its starter.

@@ -22,7 +22,7 @@ from workbench.core.project import Project, at_one_moment
 from workbench.core.run import ACTIVE, GENERATION, IMPORTED, Amount, Estimate, RunCosts, RunInfo, RunUsage
 from workbench.core.selection import Selection
 from workbench.core.verdict import VerifierInput
-from workbench.runs.liveness import ensure_runner, is_alive, living_runner, log_path, silence, waiting
+from workbench.runs.liveness import ensure_runner, is_alive, living_runner, log_path, waiting
 from workbench.runs.store import batches, calls, verdicts
 from workbench.runs.store import runs as stored_runs
 from workbench.runs.store import verdicts as stored_verdicts
@@ -251,8 +251,7 @@ def _summary(project: Project, row: RunRow, lease: LeaseRow | None) -> RunInfo:
 
 
 def _waiting_reason(connection: sqlite3.Connection, lease: LeaseRow | None, database: Path, row: RunRow) -> str | None:
-    found = waiting(lease, database) or silence(lease, database)
-    return found or (_batch_message(connection, row.id) if is_alive(lease, database) else None)
+    return waiting(lease, database) or (_batch_message(connection, row.id) if is_alive(lease, database) else None)
 
 
 def _batch_message(connection: sqlite3.Connection, run: int) -> str | None:
@@ -467,7 +466,7 @@ def delete(project: Project, run: int) -> Removal:
     with project.database.write("full") as connection:
         found = removal(project, run)
         if run_row(connection, run).state == "running":
-            # If its runner is alive but can't be observed from here, the runner finds that out.
+            # A runner whose lock was taken away finds that out.
             stored_runs.drop_lease(connection)
         stored_runs.remove(connection, run)
     return found

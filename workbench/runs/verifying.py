@@ -403,9 +403,6 @@ def _send_request(project: Project, run: int, request: Request) -> RunInfo:
             stored_runs.queue(connection, run, row.selection, row.items, row.workers)
             stored_runs.ask(connection, run, request)
         elif row.state in ACTIVE or (row.state == "paused" and request == "cancel"):
-            if row.state == "running":
-                # If its runner is alive but can't be observed from here, the runner finds that out.
-                stored_runs.drop_lease(connection)
             stored_runs.end_run(connection, run, wanted)
         elif row.state != wanted:
             raise RunError(f"Run {run} is {row.state}; there is nothing to {request}.")

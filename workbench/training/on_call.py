@@ -14,7 +14,7 @@ from workbench.core.errors import RunError
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.runs.executor import TOO_LONG, ExecutorClosed
 from workbench.training.choosing import Busy, RewardVerifier
-from workbench.training.serving import AnyJudge, open_judge
+from workbench.training.serving import AsyncJudge, open_judge
 
 
 class CallingExecutor:
@@ -29,7 +29,7 @@ class CallingExecutor:
     def __init__(self, chosen: RewardVerifier, workers: int | None = None, timeout: float | None = None) -> None:
         self._chosen, self._workers, self._timeout = chosen, workers, timeout
         self._lock = threading.Lock()
-        self._begun: Future[tuple[asyncio.AbstractEventLoop, AnyJudge]] | None = None
+        self._begun: Future[tuple[asyncio.AbstractEventLoop, AsyncJudge]] | None = None
         self._over: asyncio.Event | None = None
         self._thread: threading.Thread | None = None
         self._closed = False
@@ -67,7 +67,7 @@ class CallingExecutor:
             begun.result()[0].call_soon_threadsafe(self._over.set)
         thread.join()
 
-    def _start(self) -> Future[tuple[asyncio.AbstractEventLoop, AnyJudge]]:
+    def _start(self) -> Future[tuple[asyncio.AbstractEventLoop, AsyncJudge]]:
         with self._lock:
             if self._closed:
                 raise ExecutorClosed
@@ -80,7 +80,7 @@ class CallingExecutor:
                 self._thread.start()
             return self._begun
 
-    async def _run_loop(self, begun: Future[tuple[asyncio.AbstractEventLoop, AnyJudge]]) -> None:
+    async def _run_loop(self, begun: Future[tuple[asyncio.AbstractEventLoop, AsyncJudge]]) -> None:
         self._over = asyncio.Event()
         try:
             async with open_judge(self._chosen, None, self._workers, self._timeout) as judge:
@@ -93,7 +93,7 @@ class CallingExecutor:
             begun.set_exception(error)
 
 
-async def _verdicts(judge: AnyJudge, items: Sequence[VerifierInput], deadline: float | None) -> list[Verdict]:
+async def _verdicts(judge: AsyncJudge, items: Sequence[VerifierInput], deadline: float | None) -> list[Verdict]:
     if deadline is None:
         return (await judge.verdicts(items))[0]
     waiting = [asyncio.ensure_future(judge.verdicts([item])) for item in items]

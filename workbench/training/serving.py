@@ -10,17 +10,19 @@ import asyncio
 import logging
 import os
 import time
+from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import Future
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, Generic, TypeVar, cast
 
 from workbench.core.errors import UsageError, VerifierError
 from workbench.core.project import Project, opened_project
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.runs.configuring import bound_run
-from workbench.runs.executor import LONG_ITEM_CHARACTERS, ExecutorClosed, FirstAnswer
+from workbench.runs.executor import LONG_ITEM_CHARACTERS, ExecutorClosed, FirstAnswer, LocalExecutor
 from workbench.runs.generation import GO_ON, Identity, require_generation_name
 from workbench.runs.lease import claim_runner
 from workbench.runs.serving import VerifierSession, answering
@@ -50,27 +52,67 @@ PREFIX: Final = "rewards/"
 """The prefix of the names of the runs that store calls for rewards; the verifier's name follows."""
 
 
-class _QueuedJudge:
-    """Shared members of verifiers for callers in an event loop.
+class AsyncJudge(ABC):
+    """A verifier for callers in an event loop.
 
     Args:
         line: The queue of waiting items.
+        watcher: Samples its verdicts into a project.
     """
 
-    def __init__(self, line: WaitingItems) -> None:
-        self._line = line
+    def __init__(self, line: WaitingItems, watcher: Watcher | None) -> None:
+        self._line, self._watcher = line, watcher
         self.stages = StageTimes()
 
     @property
     def waiting(self) -> int:
         return self._line.count
 
+    @property
+    @abstractmethod
+    def state(self) -> Readiness: ...
 
-class AskingJudge(_QueuedJudge):
-    """A verifier that calls model servers, for callers in an event loop; created by `asking`."""
+    @property
+    @abstractmethod
+    def trouble(self) -> str | None:
+        """Return why it can't judge now."""
 
-    def __init__(self, answers: VerifierSession, line: WaitingItems) -> None:
-        super().__init__(line)
+    async def verdicts(self, items: Sequence[VerifierInput]) -> tuple[list[Verdict], bool]:
+        """Return the verdicts on items, in order, and whether all of them were immediate.
+
+        Raises:
+            UsageError: There are more items than fit in the empty queue, or tests can't be read.
+            Busy: The queue has no room for the items; none is queued.
+            VerifierError: The workers or sandboxes can't start, or have ended.
+            RunError: No call can succeed now, or calls can't be stored.
+        """
+        self._line.require_fit(items)
+        if self._watcher is None:
+            return await self._judge(items)
+        with self._watcher.judging():
+            verdicts, at_once = await self._judge(items)
+            self._watcher.offer(items, verdicts)
+        return verdicts, at_once
+
+    async def close(self) -> None:
+        await self._end()
+        if self._watcher is not None:
+            await asyncio.to_thread(self._watcher.close)
+            for warning in self._watcher.warnings:
+                _LOG.warning(warning)
+
+    @abstractmethod
+    async def _judge(self, items: Sequence[VerifierInput]) -> tuple[list[Verdict], bool]: ...
+
+    @abstractmethod
+    async def _end(self) -> None: ...
+
+
+class AskingJudge(AsyncJudge):
+    """A verifier that calls model servers; created by `asking`."""
+
+    def __init__(self, answers: VerifierSession, line: WaitingItems, watcher: Watcher | None) -> None:
+        super().__init__(line, watcher)
         self._answers = answers
 
     @property
@@ -84,25 +126,21 @@ class AskingJudge(_QueuedJudge):
         trouble = self._answers.trouble or self._answers.waits_for
         return None if trouble is None else str(trouble)
 
-    async def verdicts(self, items: Sequence[VerifierInput]) -> tuple[list[Verdict], bool]:
-        """Return the verdicts on items, in order, and False: they were not immediate.
-
-        Raises:
-            UsageError: There are more items than fit in the empty queue.
-            Busy: The queue has no room for the items; none is queued.
-            RunError: No call can succeed now, or calls can't be stored.
-        """
-        self._line.require_fit(items)
+    async def _judge(self, items: Sequence[VerifierInput]) -> tuple[list[Verdict], bool]:
         with self._line.room(items), self.stages.of("work", len(items)):
             return await gather_all([self._answers.verdict(item) for item in items]), False
 
-    async def close(self) -> None:
+    async def _end(self) -> None:
         await self._answers.end(at_once=self._line.count > 0 or self._answers.waits_for is not None)
 
 
 @asynccontextmanager
 async def asking(
-    chosen: RewardVerifier, line: WaitingItems, timeout: float | None, workers: int | None = None
+    chosen: RewardVerifier,
+    line: WaitingItems,
+    timeout: float | None,
+    workers: int | None = None,
+    watcher: Watcher | None = None,
 ) -> AsyncIterator[AskingJudge]:
     """Run a verifier during the context; this process locks the database of its calls.
 
@@ -128,7 +166,7 @@ async def asking(
         async with answering(
             project.database, lease, run, verifier, timeout, workers=workers, settings=settings
         ) as answers:
-            yield AskingJudge(answers, line)
+            yield AskingJudge(answers, line, watcher)
         with project.database.write() as connection:
             if answers.trouble is None:
                 stored_runs.end_run(connection, run, "complete")
@@ -158,24 +196,21 @@ _MAX_LOOP_ITEMS = 128
 """Maximum items of a request that the event loop judges by itself, without the help of other processes."""
 
 
-class AsyncVerifier(_QueuedJudge):
-    """A local verifier for callers in an event loop: short texts are judged in the loop, others in processes.
+Executor = TypeVar("Executor", LocalExecutor, SolutionExecutor)
+
+
+class _PooledJudge(AsyncJudge, Generic[Executor]):
+    """A verifier with processes on this machine or on a cluster; clients take turns.
 
     Args:
-        line: The queue of items that wait for a worker, or for a process for long texts.
-        workers: Worker processes; by default one per core, except one core for the loop.
-        timeout: Seconds of processor time an item may take in a worker; by default the verifier's own limit, as in a
-            run.
+        places: Maximum items that are running or queued for a process.
     """
 
-    def __init__(
-        self, chosen: RewardVerifier, line: WaitingItems, workers: int | None = None, timeout: float | None = None
-    ) -> None:
-        super().__init__(line)
-        cores = os.cpu_count() or 1
-        self._executor = chosen.executor(workers or max(1, cores - 1), timeout, spare=max(1, cores - 1))
-        self._turns = FairLine(_QUEUED_PER_WORKER * (workers or max(1, cores - 1)))
-        self._executor.warm()
+    def __init__(self, executor: Executor, line: WaitingItems, watcher: Watcher | None, places: int) -> None:
+        super().__init__(line, watcher)
+        self._executor: Executor = executor
+        self._turns = FairLine(places)
+        executor.warm()
 
     @property
     def state(self) -> Readiness:
@@ -185,15 +220,40 @@ class AsyncVerifier(_QueuedJudge):
     def trouble(self) -> str | None:
         return self._executor.trouble if self._executor.state == "failed" else None
 
-    async def verdicts(self, items: Sequence[VerifierInput]) -> tuple[list[Verdict], bool]:
-        """Return the verdicts on items, in order, and whether all of them were immediate.
+    async def _in_turn(self, begin: Callable[[], Future[Verdict]]) -> Verdict:
+        async with AsyncExitStack() as exits:
+            with self.stages.of("line"):
+                await exits.enter_async_context(self._turns.place())
+            with self.stages.of("work"):
+                return await asyncio.wrap_future(begin())
 
-        Raises:
-            UsageError: There are more items than fit in the empty queue.
-            Busy: The queue has no room for the items; none is queued.
-            VerifierError: The workers can't start, or have ended.
-        """
-        self._line.require_fit(items)
+    async def _end(self) -> None:
+        await asyncio.to_thread(self._executor.close)
+
+
+class AsyncVerifier(_PooledJudge[LocalExecutor]):
+    """A local verifier: short texts are judged in the event loop, others in processes.
+
+    Args:
+        line: The queue of items that wait for a worker, or for a process for long texts.
+        workers: Worker processes; by default one per core, except one core for the loop.
+        timeout: Seconds of processor time an item may take in a worker; by default the verifier's own limit, as in a
+            run.
+    """
+
+    def __init__(
+        self,
+        chosen: RewardVerifier,
+        line: WaitingItems,
+        workers: int | None = None,
+        timeout: float | None = None,
+        watcher: Watcher | None = None,
+    ) -> None:
+        spare = max(1, (os.cpu_count() or 1) - 1)
+        executor = chosen.executor(workers or spare, timeout, spare=spare)
+        super().__init__(executor, line, watcher, _QUEUED_PER_WORKER * (workers or spare))
+
+    async def _judge(self, items: Sequence[VerifierInput]) -> tuple[list[Verdict], bool]:
         with self.stages.of("first", len(items)):
             answers = await self._first_stage_answers(items)
         left = {row: answer for row, answer in enumerate(answers) if isinstance(answer, Pending)}
@@ -204,9 +264,6 @@ class AsyncVerifier(_QueuedJudge):
                 )
         verdicts = [found[row] if isinstance(answer, Pending) else answer for row, answer in enumerate(answers)]
         return verdicts, not left and not any(map(self._is_long, items))
-
-    async def close(self) -> None:
-        await asyncio.to_thread(self._executor.close)
 
     async def _first_stage_answers(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
         long = [item for item in items if self._is_long(item)]
@@ -260,23 +317,16 @@ class AsyncVerifier(_QueuedJudge):
 
     async def _worker_verdicts(self, asked: Sequence[tuple[VerifierInput, Pending]]) -> list[Verdict]:
         try:
-            return await gather_all([self._worker_verdict(item, left) for item, left in asked])
+            return await gather_all([self._in_turn(partial(self._executor.later, item, left)) for item, left in asked])
         except ExecutorClosed as error:
             raise Busy from error
-
-    async def _worker_verdict(self, item: VerifierInput, left: Pending) -> Verdict:
-        async with AsyncExitStack() as exits:
-            with self.stages.of("line"):
-                await exits.enter_async_context(self._turns.place())
-            with self.stages.of("work"):
-                return await asyncio.wrap_future(self._executor.later(item, left))
 
     def _is_long(self, item: VerifierInput) -> bool:
         return self._executor.isolation != "process" and item.characters > LONG_ITEM_CHARACTERS
 
 
-class AsyncTester(_QueuedJudge):
-    """Runs solutions against the tests that come with them, for an event loop; drops those of disconnected clients.
+class AsyncTester(_PooledJudge[SolutionExecutor]):
+    """Runs solutions against the tests that come with them; drops those of disconnected clients.
 
     Args:
         line: The queue of solutions.
@@ -285,56 +335,36 @@ class AsyncTester(_QueuedJudge):
     """
 
     def __init__(
-        self, chosen: RewardVerifier, line: WaitingItems, workers: int | None = None, timeout: float | None = None
+        self,
+        chosen: RewardVerifier,
+        line: WaitingItems,
+        workers: int | None = None,
+        timeout: float | None = None,
+        watcher: Watcher | None = None,
     ) -> None:
-        super().__init__(line)
-        self._executor = _solution_executor(chosen, workers, timeout)
+        executor = _solution_executor(chosen, workers, timeout)
         # One more than can run, so that no sandbox waits for the loop.
-        self._turns = FairLine(self._executor.workers + 1)
-        self._executor.warm()
+        super().__init__(executor, line, watcher, executor.workers + 1)
 
-    @property
-    def state(self) -> Readiness:
-        return "starting" if self._executor.state == "idle" else self._executor.state
-
-    @property
-    def trouble(self) -> str | None:
-        return self._executor.trouble
-
-    async def verdicts(self, items: Sequence[VerifierInput]) -> tuple[list[Verdict], bool]:
-        """Return the verdicts on solutions, in order, and False: they were not immediate.
-
-        Raises:
-            UsageError: There are more solutions than fit in the empty queue, or tests can't be read.
-            Busy: The queue has no room for the solutions; none is queued.
-            VerifierError: The sandboxes can't start.
-        """
-        self._line.require_fit(items)
+    async def _judge(self, items: Sequence[VerifierInput]) -> tuple[list[Verdict], bool]:
         jobs: list[SolutionJob] = []
         try:
             with self._line.room(items):
                 with self.stages.of("first", len(items)):
                     # Long tests take seconds to parse, which must not block the event loop.
                     jobs = await asyncio.to_thread(self._executor.jobs, items)
-                return await gather_all([self._run(job) for job in jobs]), False
+                return await gather_all([self._in_turn(partial(self._begin, job)) for job in jobs]), False
         except ExecutorClosed as error:
             raise Busy from error
         finally:
             for job in jobs:
                 job.abandon()
 
-    async def close(self) -> None:
-        await asyncio.to_thread(self._executor.close)
-
-    async def _run(self, job: SolutionJob) -> Verdict:
-        async with AsyncExitStack() as exits:
-            with self.stages.of("line"):
-                await exits.enter_async_context(self._turns.place())
-            # The nodes of a cluster are known once it has answered, and more may join.
-            self._turns.widen(self._executor.workers + 1)
-            with self.stages.of("work"):
-                self._executor.begin(job)
-                return await asyncio.wrap_future(job.answer)
+    def _begin(self, job: SolutionJob) -> Future[Verdict]:
+        # The nodes of a cluster are known once it has answered, and more may join.
+        self._turns.widen(self._executor.workers + 1)
+        self._executor.begin(job)
+        return job.answer
 
 
 def _solution_executor(chosen: RewardVerifier, workers: int | None, timeout: float | None) -> SolutionExecutor:
@@ -347,51 +377,10 @@ def _solution_executor(chosen: RewardVerifier, workers: int | None, timeout: flo
     return SolutionExecutor(verifier, workers, timeout, chosen.cluster, signals_back)
 
 
-class AuditedJudge:
-    """A verifier whose verdicts are sampled into a project; for its steps see `Watcher.offer`.
-
-    Args:
-        judge: The audited verifier.
-    """
-
-    def __init__(self, judge: PlainJudge, watcher: Watcher) -> None:
-        self._judge, self._watcher = judge, watcher
-        self.stages = judge.stages
-
-    @property
-    def state(self) -> Readiness:
-        return self._judge.state
-
-    @property
-    def trouble(self) -> str | None:
-        return self._judge.trouble
-
-    @property
-    def waiting(self) -> int:
-        return self._judge.waiting
-
-    async def verdicts(self, items: Sequence[VerifierInput]) -> tuple[list[Verdict], bool]:
-        with self._watcher.judging():
-            verdicts, at_once = await self._judge.verdicts(items)
-            self._watcher.offer(items, verdicts)
-        return verdicts, at_once
-
-    async def close(self) -> None:
-        await self._judge.close()
-        await asyncio.to_thread(self._watcher.close)
-        for warning in self._watcher.warnings:
-            _LOG.warning(warning)
-
-
-PlainJudge = AsyncVerifier | AskingJudge | AsyncTester
-AnyJudge = PlainJudge | AuditedJudge
-"""A verifier for an event loop, with or without an audit."""
-
-
 @asynccontextmanager
 async def open_judge(
     chosen: RewardVerifier, most_waiting: int | None, workers: int | None, timeout: float | None
-) -> AsyncIterator[AnyJudge]:
+) -> AsyncIterator[AsyncJudge]:
     """Run a verifier in the running event loop during the context.
 
     Args:
@@ -408,11 +397,10 @@ async def open_judge(
     watcher = None
     if chosen.audit is not None:
         watcher = start_watcher(chosen.audit, chosen.name, chosen.verifier.version)
-    async with AsyncExitStack() as exits:
-        if chosen.by_tests:
-            judge: PlainJudge = AsyncTester(chosen, line, workers, timeout)
-        elif chosen.journal is None:
-            judge = AsyncVerifier(chosen, line, workers, timeout)
-        else:
-            judge = await exits.enter_async_context(asking(chosen, line, timeout, workers))
-        yield judge if watcher is None else AuditedJudge(judge, watcher)
+    if chosen.by_tests:
+        yield AsyncTester(chosen, line, workers, timeout, watcher)
+    elif chosen.journal is None:
+        yield AsyncVerifier(chosen, line, workers, timeout, watcher)
+    else:
+        async with asking(chosen, line, timeout, workers, watcher) as judge:
+            yield judge

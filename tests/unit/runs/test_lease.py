@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
+import sqlite3
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -34,10 +35,10 @@ from tests.helpers import make_project, numbered
 from workbench.app.cli import root
 from workbench.core import processes
 from workbench.core.errors import Cause, RunError, StoreError
-from workbench.core.project import Project
+from workbench.core.project import Project, open_project
 from workbench.runs import lease as leases
 from workbench.runs.lease import Lease, LeaseLost
-from workbench.runs.liveness import Lock, ensure_runner, is_alive, lock_path, log_path, look
+from workbench.runs.liveness import Notice, ensure_runner, is_alive, lock_path, log_path, look
 from workbench.runs.run_status import removal
 from workbench.runs.store import runs as stored
 from workbench.runs.store.runs import LeaseRow
@@ -52,18 +53,30 @@ def project(tmp_path: Path) -> Iterator[Project]:
 
 
 @pytest.fixture
-def sleeper() -> Iterator[LeaseRow]:
-    """The lease row of some other process that lives."""
-    with subprocess.Popen(["sleep", "600"]) as process:
-        yield row_of(process.pid)
+def other() -> LeaseRow:
+    """The lease row of some other process."""
+    return LeaseRow.of(structs.replace(processes.this_process(), pid=os.getppid()))
+
+
+@pytest.fixture
+def sleeper(project: Project, other: LeaseRow) -> Iterator[LeaseRow]:
+    """The lease row of some other process that lives: it holds the lock."""
+    with holding(lock_path(project.path)) as process:
+        yield structs.replace(other, process=structs.replace(other.process, pid=process.pid))
+
+
+@contextmanager
+def holding(lock: Path) -> Iterator[subprocess.Popen[bytes]]:
+    code = (
+        "import fcntl, sys\nfile = open(sys.argv[1], 'a')\nfcntl.flock(file, fcntl.LOCK_EX)\nprint(flush=True)\n"
+        "sys.stdin.read()"
+    )
+    lock.touch(0o600)
+    with subprocess.Popen([sys.executable, "-c", code, lock], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        yield process
         process.kill()
-
-
-def row_of(pid: int) -> LeaseRow:
-    """The claim of a process of this machine that shows life now."""
-    started = processes.started(pid)
-    assert started is not None
-    return LeaseRow.of(structs.replace(processes.this_process(), pid=pid, started=started))
 
 
 def put(project: Project, row: LeaseRow) -> None:
@@ -83,27 +96,66 @@ def test_a_living_runner_is_left_alone(project: Project, sleeper: LeaseRow) -> N
     assert runner_pid(project) == sleeper.pid
 
 
-def test_a_runner_whose_process_is_gone_is_replaced(project: Project, sleeper: LeaseRow) -> None:
-    ended = structs.replace(sleeper.process, pid=2**22 + 1)
-    put(project, structs.replace(sleeper, process=ended))
-    acquired(project)
-    assert runner_pid(project) == os.getpid()
-
-
-def test_another_process_of_the_same_number_is_no_runner(project: Project, sleeper: LeaseRow) -> None:
-    put(
-        project, structs.replace(sleeper, process=structs.replace(sleeper.process, started=sleeper.process.started - 1))
-    )
-    assert not is_alive(_row(project), project.path)
-    acquired(project)
-
-
-def test_a_process_that_ended_but_was_not_collected_is_dead(project: Project) -> None:
-    with subprocess.Popen(["sleep", "600"]) as process:
-        row = row_of(process.pid)
+def test_a_runner_whose_process_is_gone_is_replaced(project: Project, other: LeaseRow) -> None:
+    """Also if nobody has collected it yet."""
+    with holding(lock_path(project.path)) as process:
+        run = start_with(project, other)
+        assert is_alive(other, project.path)
         process.kill()
         until(lambda: psutil.Process(process.pid).status() == psutil.STATUS_ZOMBIE)
-        assert not is_alive(row, project.path)
+        (shown,) = runs(project)
+        assert (shown.run, shown.alive, shown.waiting) == (run, False, None)
+        assert "its runner has died: resume it" in _words(project)
+        acquired(project)
+        assert runner_pid(project) == os.getpid()
+
+
+def test_no_child_of_a_runner_keeps_its_lock(project: Project) -> None:
+    lease = acquired(project)
+    with subprocess.Popen(["sleep", "600"], close_fds=False) as child:
+        forked = os.fork()
+        if not forked:
+            time.sleep(600)
+        try:
+            lease.release()
+            assert look(project.path)[1] is False
+        finally:
+            os.kill(forked, signal.SIGKILL)
+            os.waitpid(forked, 0)
+            child.kill()
+
+
+def test_a_lock_that_everybody_looks_at_can_be_taken(project: Project, other: LeaseRow) -> None:
+    looker = (
+        "import sys\nfrom pathlib import Path\nfrom workbench.runs.liveness import look\nprint(1, flush=True)\n"
+        "while True: look(Path(sys.argv[1]))"
+    )
+    put(project, other)
+    lock_path(project.path).touch(0o600)
+    with subprocess.Popen([sys.executable, "-c", looker, project.path], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        acquired(project)
+        process.kill()
+
+
+def test_a_copy_of_a_database_at_work_has_no_runner(project: Project, sleeper: LeaseRow, tmp_path: Path) -> None:
+    start_with(project, sleeper)
+    with closing(sqlite3.connect(project.path)) as connection:
+        connection.execute(f"VACUUM INTO '{tmp_path / 'copy.db'}'")
+    with closing(open_project(tmp_path / "copy.db")) as copied:
+        assert not runs(copied)[0].alive
+        acquired(copied).end()
+    assert runner_pid(project) == sleeper.pid
+
+
+@pytest.mark.parametrize("text", [b"", b"null", b"[" * 5000, b'{"since":1e300,"cause":"\\u001b]0;x\\u0007"}'])
+def test_words_on_a_lock_are_told_whatever_they_hold(project: Project, sleeper: LeaseRow, text: bytes) -> None:
+    start_with(project, sleeper)
+    lock_path(project.path).write_bytes(text.ljust(1024))
+    words = _words(project)
+    assert "\x1b" not in words
+    assert ("an unknown time" in words) == (b"since" in text)
 
 
 CLOCKS = {
@@ -156,67 +208,8 @@ def _words(project: Project) -> str:
     return ran.output
 
 
-def test_after_a_reboot_a_runner_is_dead(project: Project, sleeper: LeaseRow, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = start_with(project, sleeper)
-    monkeypatch.setattr(processes, "boot_id", lambda: "another boot")
-    (shown,) = runs(project)
-    assert (shown.run, shown.alive, shown.waiting) == (run, False, None)
-    assert "its runner has died: resume it" in _words(project)
-    acquired(project)
-
-
-@pytest.mark.parametrize("kind", ["another machine", "another container"])
-def test_a_runner_that_cannot_be_seen_from_here_is_left_alone_while_it_shows_life(
-    project: Project, sleeper: LeaseRow, monkeypatch: pytest.MonkeyPatch, kind: str
-) -> None:
-    monkeypatch.setattr(leases, "DEAD_AFTER_S", 0.5)
-    monkeypatch.setattr(leases, "_PAUSE_S", 0.02)
-    hidden = _hidden(sleeper, kind)
-    # Its clock is wrong by hours: only that its heartbeat moves can tell.
-    far = structs.replace(hidden, heartbeat=hidden.heartbeat - 7200)
-    start_with(project, sleeper)
-    _put_any(project, far)
-    (shown,) = runs(project)
-    assert not shown.alive
-    assert "was last heard of at" in (shown.waiting or "")
-    assert "died" not in _words(project)
-    threading.Timer(0.1, _put_any, (project, structs.replace(far, heartbeat=far.heartbeat + 1))).start()
-    assert Lease.acquire(project.database) is None
-    # It moves no more.
-    acquired(project)
-    assert runner_pid(project) == os.getpid()
-
-
-def _hidden(row: LeaseRow, kind: str) -> LeaseRow:
-    away = {"another machine": {"boot": "b", "machine": "m"}, "another container": {"spaces": "pid:[1] time:[1]"}}
-    return structs.replace(row, process=structs.replace(row.process, **away[kind]))
-
-
-def _put_any(project: Project, row: LeaseRow) -> None:
-    with project.database.write() as connection:
-        connection.execute(
-            "INSERT OR REPLACE INTO runner (id, pid, pid_started, heartbeat, process, beat) VALUES (1, ?, 0, ?, ?, ?)",
-            (row.pid, row.heartbeat, row.process.encode(), row.beat),
-        )
-
-
-@pytest.mark.parametrize("holds", [True, False])
-def test_a_lock_tells_whether_a_runner_in_another_container_lives(
-    project: Project, sleeper: LeaseRow, holds: bool
-) -> None:
-    hidden = _hidden(sleeper, "another container")
-    _put_any(project, structs.replace(hidden, heartbeat=hidden.heartbeat - (3600 if holds else 0)))
-    lock = Lock.take(project.path, hidden.process)
-    assert lock is not None
-    if not holds:
-        lock.release()
-    assert is_alive(_row(project), project.path) == holds
-    assert (Lease.acquire(project.database) is None) == holds
-    lock.release()
-
-
 @pytest.mark.parametrize("kind", ["symlink", "hard link", "pipe", "folder"])
-def test_a_lock_file_that_is_something_else_is_left_alone(project: Project, tmp_path: Path, kind: str) -> None:
+def test_a_lock_file_that_is_something_else_is_an_error(project: Project, tmp_path: Path, kind: str) -> None:
     victim, place = tmp_path / "victim", lock_path(project.path)
     victim.write_text("dear")
     {
@@ -225,10 +218,10 @@ def test_a_lock_file_that_is_something_else_is_left_alone(project: Project, tmp_
         "pipe": lambda: os.mkfifo(place),
         "folder": lambda: place.mkdir(),
     }[kind]()
-    lease = acquired(project)
+    with pytest.raises(RunError, match=r"p\.db\.runner\.lock can't be locked"):
+        Lease.acquire(project.database)
     assert victim.read_text() == "dear"
-    assert look(project.path) == (None, False)
-    lease.end()
+    assert look(project.path) == (Notice(), False)
 
 
 def test_a_runner_that_is_stopped_stays_the_only_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -338,13 +331,11 @@ def test_a_runner_says_what_it_waits_for_now(project: Project, monkeypatch: pyte
         with pytest.raises(StoreError), lease.write():
             pass
         notice = look(project.path)[0]
-        assert notice is not None
         assert notice.cause == told
         assert lease.trouble is not None
         assert lease.trouble.error.cause == told
     lease.store(lambda _: None)
     notice = look(project.path)[0]
-    assert notice is not None
     assert notice.since is None
 
 
@@ -382,23 +373,22 @@ def test_a_runner_that_is_told_to_end_lets_others_write_first(
         lease.store(lambda _: None)
 
 
-def test_deleting_a_run_whose_runner_is_dead_writes_nothing_first(project: Project, sleeper: LeaseRow) -> None:
-    run = start_with(project, sleeper)
-    gone = structs.replace(sleeper.process, pid=2**22 + 1)
-    put(project, structs.replace(sleeper, process=gone))
+def test_deleting_a_run_whose_runner_is_dead_writes_nothing_first(project: Project, other: LeaseRow) -> None:
+    with holding(lock_path(project.path)):
+        run = start_with(project, other)
     assert removal(project, run).run == run
 
 
-def test_a_replaced_runner_can_store_nothing(project: Project, sleeper: LeaseRow) -> None:
+def test_a_replaced_runner_can_store_nothing(project: Project, other: LeaseRow) -> None:
     lease = acquired(project)
-    put(project, sleeper)
+    put(project, other)
     with pytest.raises(LeaseLost), lease.write() as connection:
         connection.execute("DELETE FROM completion_text")
     for end in (lease.end, lease.end_if_idle):
         with pytest.raises(LeaseLost):
             end()
     assert project.database.reader().execute("SELECT count(*) FROM completion_text").fetchone() == (4,)
-    assert runner_pid(project) == sleeper.pid
+    assert _row(project).pid == other.pid
 
 
 def test_a_runner_shows_life_once_a_second(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,6 @@ from tests.background import install_plugin, stored
 from tests.helpers import add_items, make_project, numbered
 from tests.servers.scripted import scripted
 from workbench.config import trust
-from workbench.core import processes
 from workbench.core.project import Project, open_project
 from workbench.core.run import RunInfo
 from workbench.core.selection import Selection, parse_condition
@@ -275,7 +274,6 @@ def test_items_imported_behind_the_scan_are_judged_before_the_run_is_complete(
     assert (ended.state, ended.items, ended.done, len(stored(project, info.run))) == ("complete", 34, 34, 34)
 
 
-@pytest.mark.parametrize("life", ["gone", "elsewhere"])
 @pytest.mark.parametrize(("ask", "state"), [(pause, "paused"), (cancel, "cancelled")])
 def test_a_runner_that_wakes_after_it_was_given_up_changes_nothing(
     project: Project,
@@ -283,19 +281,15 @@ def test_a_runner_that_wakes_after_it_was_given_up_changes_nothing(
     monkeypatch: pytest.MonkeyPatch,
     ask: Callable[[Project, int], RunInfo],
     state: str,
-    life: processes.Life,
 ) -> None:
     info = start(project, "exact")
     judge = judge_locally
 
     def judge_and_stall(*arguments: Any) -> None:
         judge(*arguments)
-        # On another machine no lock tells.
+        # Somebody has deleted its lock.
         lease.release()
-        with monkeypatch.context() as elsewhere:
-            elsewhere.setattr(processes, "life_of", lambda _: life)
-            elsewhere.setattr(processes, "wall_clock", lambda: 0.0)
-            assert ask(project, info.run).state == state
+        assert ask(project, info.run).state == state
 
     monkeypatch.setattr(runner, "judge_locally", judge_and_stall)
     with pytest.raises(LeaseLost):
@@ -311,9 +305,8 @@ def test_a_runner_that_wakes_after_its_run_was_queued_anew_changes_nothing(
 
     def judge_and_stall(*arguments: Any) -> None:
         judge(*arguments)
-        with monkeypatch.context() as elsewhere:
-            elsewhere.setattr(processes, "life_of", lambda _: "gone")
-            start(project, "exact")
+        lease.release()
+        start(project, "exact")
 
     monkeypatch.setattr(runner, "judge_locally", judge_and_stall)
     monkeypatch.setattr(verifying, "ensure_runner", lambda _: None)

@@ -12,6 +12,7 @@ from workbench.verifiers.base import Judged
 from workbench.verifiers.judges.case import DelimitedReply, JudgeCase, abstention_on, unusable, verdict_of
 from workbench.verifiers.judges.grading import by_score
 from workbench.verifiers.judges.parsers import Parser
+from workbench.verifiers.judges.parsers.base import own_lines
 from workbench.verifiers.judges.parsers.rubric import PARSER, criterion_answers
 from workbench.verifiers.judges.template import Template
 
@@ -68,6 +69,6 @@ class ByCriteria(Chain):
 
     def _judge_reply(self, heard: DelimitedReply) -> Judged:
         judged, criteria = super()._judge_reply(heard), self._template.criteria
-        said = criterion_answers(criteria, heard.reply.text, heard.fence)
+        said = criterion_answers(criteria, own_lines(heard.reply.text, heard.fence))
         trace = {"judge": PARSER, "criteria": [{**structs.asdict(one), "met": said[one.name]} for one in criteria]}
         return structs.replace(judged, trace=trace)

@@ -12,6 +12,7 @@ import pytest
 from workbench.llm.dialects import read
 from workbench.llm.records import Reply, ending
 from workbench.verifiers.judges.parsers import parser
+from workbench.verifiers.judges.parsers.base import own_lines
 from workbench.verifiers.judges.parsers.rubric import Criterion, criterion_answers
 
 REPLIES: Final = tomllib.loads((Path(__file__).parent / "replies.toml").read_text(encoding="utf-8"))
@@ -75,7 +76,7 @@ def test_a_quoted_verdict_never_replaces_the_judges_own(form: Form) -> None:
 def read_verdict(name: str, text: str) -> str:
     """A parser's verdict, or a rubric's words."""
     if name == "rubric":
-        found = criterion_answers((RESULT, STEPS), text)
+        found = criterion_answers((RESULT, STEPS), own_lines(text, None))
         return " ".join({True: "yes", False: "no", None: "–"}[met] for met in found.values())
     return parser(f"{name}@2").parse(text).verdict.replace("abstain", "unparsed")
 

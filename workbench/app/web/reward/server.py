@@ -47,7 +47,7 @@ from workbench.training.records import (
     VerlRequest,
     VerlScores,
 )
-from workbench.training.serving import AnyJudge, open_judge
+from workbench.training.serving import AsyncJudge, open_judge
 from workbench.training.testing import with_tests
 
 # -- The routes: each reads one shape of request, has the items judged, and writes the same shape's answer.
@@ -67,7 +67,7 @@ class Served(Struct, frozen=True, kw_only=True):
     """
 
     chosen: RewardVerifier
-    judge: AnyJudge
+    judge: AsyncJudge
     scale: Scale
     metrics: Metrics
     beside: ProcessMember | None = None
@@ -225,7 +225,7 @@ def _client_of(request: web.Request) -> Asker:
     return Asker(client[:200], DEFAULT_URGENCY if urgency is None else int(urgency[1]))
 
 
-async def _verdicts(judge: AnyJudge, items: Sequence[VerifierInput]) -> tuple[list[Verdict], bool]:
+async def _verdicts(judge: AsyncJudge, items: Sequence[VerifierInput]) -> tuple[list[Verdict], bool]:
     texts = [item for item in items if is_encodable(item)]
     verdicts, at_once = await judge.verdicts(texts)
     if len(texts) < len(items):
@@ -345,7 +345,7 @@ class RewardServer:
     def __init__(
         self,
         chosen: RewardVerifier,
-        judge: AnyJudge,
+        judge: AsyncJudge,
         scale: Scale,
         rules: RequestRules,
         beside: ProcessMember | None = None,

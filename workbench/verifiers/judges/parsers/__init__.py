@@ -21,16 +21,16 @@ __all__ = ["PARSERS", "Parser", "Reading", "parser"]
 
 PARSERS: tuple[Parser, ...] = (
     Parser("verifybench", 1, verifybench.upstream),
-    Parser("verifybench", 2, verifybench.strict, verifybench.labelled, in_words=True),
+    Parser("verifybench", 2, strict=verifybench.strict, labelled=verifybench.labelled, in_words=True),
     Parser("ice-score", 1, ice_score.upstream),
-    Parser("ice-score", 2, ice_score.strict, ice_score.labelled),
+    Parser("ice-score", 2, strict=ice_score.strict, labelled=ice_score.labelled),
     Parser("codejudge", 1, codejudge.upstream),
-    Parser("codejudge", 2, codejudge.strict, codejudge.labelled, in_words=True),
-    Parser("codejudge-fault", 2, codejudge.fault_strict, codejudge.fault_labelled),
+    Parser("codejudge", 2, strict=codejudge.strict, labelled=codejudge.labelled, in_words=True),
+    Parser("codejudge-fault", 2, codejudge.fault_strict, labelled=codejudge.fault_labelled),
     Parser("compassverifier", 1, compassverifier.upstream),
-    Parser("compassverifier", 2, compassverifier.strict, compassverifier.labelled),
+    Parser("compassverifier", 2, strict=compassverifier.strict, labelled=compassverifier.labelled),
     Parser("xverify", 1, xverify.upstream),
-    Parser("xverify", 2, xverify.strict, xverify.labelled),
+    Parser("xverify", 2, strict=xverify.strict, labelled=xverify.labelled),
 )
 """Every parser, the newest of a family last."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, Literal, TypeVar
 
@@ -168,7 +168,7 @@ def own_text(raw: str, delimiter: str | None) -> str:
     return text if others is None else text[: others.start()]
 
 
-def last_found(lines: list[str], read: Callable[[str], Found | None]) -> Found | None:
+def last_found(lines: Sequence[str], read: Callable[[str], Found | None]) -> Found | None:
     """Return the result of ``read`` for the last line that has one."""
     for line in reversed(lines):
         found = read(line)
@@ -246,6 +246,10 @@ filter, or calls the completion invalid.
 """
 Read = Callable[[str, str | None], "Reading"]
 """Parses a reply, given the fence around untrusted text in its request."""
+ReadLines = Callable[[Sequence[str]], "Reading"]
+"""Parses the judge's own words, from `own_lines`."""
+ReadLine = Callable[[str], str | None]
+"""Returns the word of a verdict in a line; `DOUBT` for words that give none, None without such a word."""
 
 
 class Reading(Struct, frozen=True):
@@ -267,7 +271,8 @@ class Parser(Struct, frozen=True):
     """One version of one family's parser.
 
     Attributes:
-        read: Parses a whole reply.
+        read: Parses a whole reply; None if ``strict`` does.
+        strict: Parses the judge's own words.
         labelled: Parses a verdict after its label, the only one that counts in a reply that was truncated or declines
             to judge. None for upstream's parsers, which parse all replies in the same way.
         in_words: Whether a verdict may be a word in a sentence; then a reply that states it can't decide has none,
@@ -276,8 +281,9 @@ class Parser(Struct, frozen=True):
 
     name: str
     version: int
-    read: Read
-    labelled: Read | None = None
+    read: Read | None = None
+    strict: ReadLines | None = None
+    labelled: ReadLines | None = None
     in_words: bool = False
 
     @property
@@ -301,7 +307,7 @@ class Parser(Struct, frozen=True):
         """
         is_cut = is_cut_off(raw, delimiter)
         if self.labelled is None:
-            reading = self.read(raw, delimiter)
+            reading = self._reading(raw, delimiter, ())
             return Reading("abstain", reason="truncated") if is_cut and reading.reason == "unparsed" else reading
         lines = own_lines(raw, delimiter)
         why: NoVerdict | None = ended if ended != "whole" else "truncated" if is_cut else None
@@ -309,11 +315,17 @@ class Parser(Struct, frozen=True):
             says = find_decline(lines)
             why = "refused" if says == "refused" else "unparsed" if says and self.in_words else None
         if why is None:
-            return self.read(raw, delimiter)
-        reading = self.labelled(raw, delimiter)
+            return self._reading(raw, delimiter, lines)
+        reading = self.labelled(lines)
         if reading.reason in (None, "invalid") or why == "unparsed":
             return reading
         return Reading("abstain", reason=why)
+
+    def _reading(self, raw: str, delimiter: str | None, lines: Sequence[str]) -> Reading:
+        if self.strict is not None:
+            return self.strict(lines)
+        assert self.read is not None
+        return self.read(raw, delimiter)
 
 
 def reading_of(correct: bool | None) -> Reading:
@@ -322,6 +334,18 @@ def reading_of(correct: bool | None) -> Reading:
     return Reading("correct" if correct else "incorrect")
 
 
-def reading_of_word(word: str | None) -> Reading:
+_YES_NO: Final = {"yes": True, "no": False}
+
+
+def reading_of_word(word: str | None, meaning: Mapping[str, bool] = _YES_NO) -> Reading:
     """Return the reading of "yes" or "no"; of anything else, that it can't be parsed."""
-    return reading_of({"yes": True, "no": False}.get(word or ""))
+    return reading_of(meaning.get(word or ""))
+
+
+def by_lines(*reads: ReadLine, meaning: Mapping[str, bool] = _YES_NO) -> ReadLines:
+    """Return a parser of the last line with a verdict, see `verdict_in`: the first of ``reads`` that finds one counts.
+
+    Args:
+        meaning: Whether a word means that the completion is correct.
+    """
+    return lambda lines: reading_of_word(next(filter(None, (verdict_in(lines, read) for read in reads)), None), meaning)

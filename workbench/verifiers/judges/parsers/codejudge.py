@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from workbench.verifiers.judges.parsers.base import (
@@ -13,7 +13,7 @@ from workbench.verifiers.judges.parsers.base import (
     MARKUP,
     Reading,
     begins_statement,
-    own_lines,
+    by_lines,
     own_text,
     reading_of,
     reading_of_word,
@@ -36,25 +36,16 @@ def upstream(raw: str, delimiter: str | None = None) -> Reading:
     return reading_of(False if any("no" in line for line in ends) else None)
 
 
-def strict(raw: str, delimiter: str | None = None) -> Reading:
+def strict(lines: Sequence[str]) -> Reading:
     """Read the Yes or No that the last line begins with.
 
     Without one, read the last line that is only Yes or No; else the beginning of the first line."""
-    lines = own_lines(raw, delimiter)
     if not lines:
         return reading_of(None)
     if last := _leading_word(lines[-1]):
         return reading_of_word(last)
     first, bare = _leading_word(lines[0]), verdict_in(lines, _only_word)
     return reading_of_word(DOUBT if first and bare and first != bare else bare or first)
-
-
-def labelled(raw: str, delimiter: str | None = None) -> Reading:
-    """Read the Yes or No after the label, in the last line that begins with a label."""
-    lines = own_lines(raw, delimiter)
-    return reading_of_word(
-        verdict_in(lines, lambda line: _leading_word(line) if _LABELLED.match(line.lstrip(MARKUP)) else None)
-    )
 
 
 def _leading_word(line: str) -> str | None:
@@ -66,6 +57,10 @@ def _leading_word(line: str) -> str | None:
         return DOUBT
     given |= {found[1].lower() for found in _LABELLED.finditer(line)}
     return leading[1].lower() if given == {leading[1].lower()} else DOUBT
+
+
+labelled = by_lines(lambda line: _leading_word(line) if _LABELLED.match(line.lstrip(MARKUP)) else None)
+"""Read the Yes or No after the label, in the last line that begins with a label."""
 
 
 def _only_word(line: str) -> str | None:
@@ -118,9 +113,8 @@ def fault_strict(raw: str, delimiter: str | None = None) -> Reading:
     return Reading("correct" if score == 1 else "incorrect", score=score, label=label or "no inconsistency")
 
 
-def fault_labelled(raw: str, delimiter: str | None = None) -> Reading:
-    """Return no verdict: a list has no label, and in a truncated reply it may not be the last one."""
-    return Reading("abstain", reason="unparsed")
+fault_labelled = by_lines()
+"""Read nothing: a list has no label, and in a truncated reply it may not be the last one."""
 
 
 def _fault_lists(text: str) -> Iterator[list[dict[str, object]]]:

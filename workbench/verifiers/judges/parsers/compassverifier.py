@@ -3,6 +3,7 @@ r"""CompassVerifier: A correct, B incorrect, C invalid; a letter, a word or ``Fi
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from workbench.verifiers.judges.parsers.base import (
     ANNOUNCES,
@@ -12,7 +13,6 @@ from workbench.verifiers.judges.parsers.base import (
     MARKUP,
     Reading,
     begins_statement,
-    own_lines,
     reading_of,
     verdict_in,
 )
@@ -40,14 +40,14 @@ def upstream(raw: str, delimiter: str | None = None) -> Reading:
     return _reading_of_label(found[-1] if found else None)
 
 
-def strict(raw: str, delimiter: str | None = None) -> Reading:
+def strict(own: Sequence[str]) -> Reading:
     r"""Read the last line with a class as a word (CORRECT), a labelled judgment, a leading ``\boxed`` letter or only a
     letter.
 
     A line's words take precedence over its letters. Without such a line: the last ``\boxed`` letter, then the last
     ``(A)``.
     """
-    lines = [_ECHO.sub(_collapse_echo, line) for line in own_lines(raw, delimiter)]
+    lines = [_ECHO.sub(_collapse_echo, line) for line in own]
     label = (verdict_in(lines[-1:], _only_label) or verdict_in(lines, _label_of_line)) if lines else None
     label = (
         label
@@ -58,10 +58,9 @@ def strict(raw: str, delimiter: str | None = None) -> Reading:
     return _reading_of_label(label)
 
 
-def labelled(raw: str, delimiter: str | None = None) -> Reading:
+def labelled(own: Sequence[str]) -> Reading:
     """Read the last line that has a verdict after a label such as "Final Judgment:"."""
-    lines = [_ECHO.sub(_collapse_echo, line) for line in own_lines(raw, delimiter)]
-    return _reading_of_label(verdict_in(lines, _label_after_mark))
+    return _reading_of_label(verdict_in([_ECHO.sub(_collapse_echo, line) for line in own], _label_after_mark))
 
 
 def _reading_of_label(label: str | None) -> Reading:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
+from functools import partial
 
 from workbench.verifiers.judges.parsers.base import (
     DOUBT,
     MARKUP,
     Reading,
-    own_lines,
     reading_of,
     single_match,
     verdict_in,
@@ -41,16 +42,16 @@ def upstream(raw: str, delimiter: str | None = None) -> Reading:
     return _reading_of_score(score)
 
 
-def strict(raw: str, delimiter: str | None = None) -> Reading:
+def strict(lines: Sequence[str]) -> Reading:
     """Read the last line that is a score, begins with one (``3 - …``, ``3 (…``) or has one after its label.
 
     A score is 0 to 4, as ``3``, ``3.0``, ``3/4`` or ``3 out of 4``; any other number in that place gives no verdict.
     """
-    return _reading_of_number(verdict_in(own_lines(raw, delimiter), _number_of_line))
+    return _reading_of_number(verdict_in(lines, _number_of_line))
 
 
-def labelled(raw: str, delimiter: str | None = None) -> Reading:
-    return _reading_of_number(verdict_in(own_lines(raw, delimiter), lambda line: single_match(_LABELLED, line)))
+def labelled(lines: Sequence[str]) -> Reading:
+    return _reading_of_number(verdict_in(lines, partial(single_match, _LABELLED)))
 
 
 def _reading_of_number(number: str | None) -> Reading:

@@ -13,7 +13,7 @@ from typing import Annotated, Final
 
 from msgspec import Meta, Struct
 
-from workbench.verifiers.judges.parsers.base import DOUBT, Parser, Reading, own_lines, verdict_in
+from workbench.verifiers.judges.parsers.base import DOUBT, Parser, Reading, verdict_in
 
 PARSER: Final = "rubric"
 _VERSION: Final = 1
@@ -36,9 +36,8 @@ class Criterion(Struct, frozen=True, forbid_unknown_fields=True):
     required: bool = False
 
 
-def criterion_answers(criteria: Sequence[Criterion], raw: str, delimiter: str | None = None) -> dict[str, bool | None]:
+def criterion_answers(criteria: Sequence[Criterion], lines: Sequence[str]) -> dict[str, bool | None]:
     """Return for each criterion whether the judge's last line about it says Yes or No; None for neither or both."""
-    lines = own_lines(raw, delimiter)
     about = [next((one.name for one in criteria if _line_pattern(one.name).match(line)), None) for line in lines]
     return {one.name: _criterion_answer(one.name, lines, about) for one in criteria}
 
@@ -46,11 +45,11 @@ def criterion_answers(criteria: Sequence[Criterion], raw: str, delimiter: str | 
 def rubric(criteria: Sequence[Criterion]) -> Parser:
     """Return a parser for these criteria; a criterion without an answer leaves the item undecided."""
     read = partial(_reading_of, tuple(criteria))
-    return Parser(PARSER, _VERSION, read, read)
+    return Parser(PARSER, _VERSION, strict=read, labelled=read)
 
 
-def _reading_of(criteria: Sequence[Criterion], raw: str, delimiter: str | None = None) -> Reading:
-    found = criterion_answers(criteria, raw, delimiter)
+def _reading_of(criteria: Sequence[Criterion], lines: Sequence[str]) -> Reading:
+    found = criterion_answers(criteria, lines)
     label = ", ".join(f"{name} {'–' if word is None else 'yes' if word else 'no'}" for name, word in found.items())
     if None in found.values():
         return Reading("abstain", label=label, reason="unparsed")

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from workbench.verifiers.judges.parsers.base import (
     JUDGMENT,
     MARKUP,
     Reading,
-    own_lines,
+    by_lines,
     reading_of,
-    reading_of_word,
     single_match,
-    verdict_in,
 )
 
 _OPENING = r"""[ \t*_`"'“‘«(\[<{$]{0,8}(?:\\[a-z]{2,8}\{){0,2}[*_"']{0,3}"""
@@ -33,19 +32,12 @@ def upstream(raw: str, delimiter: str | None = None) -> Reading:
     return reading_of(None if yes == no else yes > no)
 
 
-def strict(raw: str, delimiter: str | None = None) -> Reading:
-    """Read the last line that is a judgment or only Yes or No; else the last Yes or No that begins a statement."""
-    lines = own_lines(raw, delimiter)
-    return reading_of_word(
-        verdict_in(lines, _word_of_line) or verdict_in(lines, lambda line: single_match(_ALONE, _ECHO.sub(" ", line)))
-    )
-
-
-def labelled(raw: str, delimiter: str | None = None) -> Reading:
-    """Read the last line with a judgment after the label "Final Judgment:"."""
-    return reading_of_word(verdict_in(own_lines(raw, delimiter), lambda line: single_match(_LABELLED, line)))
-
-
 def _word_of_line(line: str) -> str | None:
     bare = line.strip(MARKUP)
     return bare.lower() if bare in ("Yes", "No") else single_match(_LABELLED, line)
+
+
+strict = by_lines(_word_of_line, lambda line: single_match(_ALONE, _ECHO.sub(" ", line)))
+"""Read the last line that is a judgment or only Yes or No; else the last Yes or No that begins a statement."""
+labelled = by_lines(partial(single_match, _LABELLED))
+"""Read the last line with a judgment after the label "Final Judgment:"."""

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from workbench.verifiers.judges.parsers.base import (
     DOUBT,
     MARKUP,
     Parser,
-    Read,
     Reading,
+    ReadLines,
     begins_statement,
-    own_lines,
+    by_lines,
     reading_of,
-    verdict_in,
 )
 
 # "Correct answer: …" is a heading of the request, often repeated.
@@ -44,40 +44,35 @@ def word_parser(accepts: str, rejects: str) -> Parser:
         rf"(?![\]),*\"' \t]{{0,5}}(?:[/|&]|(?:or|and|nor|but)[ \t])[\[(*\"' \t]{{0,5}}(?:{either}))",
         re.IGNORECASE,
     )
-    return Parser(f"words:{accepts}/{rejects}", 2, *_make_readers(accepts, rejects, pattern), in_words=True)
+    strict, labelled = _readers(accepts, rejects, pattern)
+    return Parser(f"words:{accepts}/{rejects}", 2, strict=strict, labelled=labelled, in_words=True)
 
 
-def _make_readers(accepts: str, rejects: str, pattern: re.Pattern[str]) -> tuple[Read, Read]:
+def _readers(accepts: str, rejects: str, pattern: re.Pattern[str]) -> tuple[ReadLines, ReadLines]:
+    """Return parsers of the last line that begins with one of the words: perhaps after a label, and always after one.
+
+    Case, and marks around the word, don't matter.
+    """
     meaning = {accepts.lower(): True, rejects.lower(): False}
-
-    def strict(raw: str, delimiter: str | None = None) -> Reading:
-        """Read the last line that begins with one of the words, in any case, perhaps after a label or marks."""
-        word = verdict_in(own_lines(raw, delimiter), lambda line: _any_word(line, pattern))
-        return reading_of(meaning.get(word or ""))
-
-    def labelled(raw: str, delimiter: str | None = None) -> Reading:
-        """Read the word after the label, in the last line that begins with a label and one of the words."""
-        word = verdict_in(own_lines(raw, delimiter), lambda line: _labelled_word(line, pattern))
-        return reading_of(meaning.get(word or ""))
-
-    return strict, labelled
+    any_word, labelled_word = partial(_any_word, pattern), partial(_labelled_word, pattern)
+    return by_lines(any_word, meaning=meaning), by_lines(labelled_word, meaning=meaning)
 
 
-strict, labelled = _make_readers("correct", "incorrect", _FIRST_WORD)
+def _any_word(pattern: re.Pattern[str], line: str) -> str | None:
+    return _labelled_word(pattern, line) or _first_word(pattern, line)
 
 
-def _any_word(line: str, pattern: re.Pattern[str]) -> str | None:
-    return _labelled_word(line, pattern) or _first_word(line, pattern)
-
-
-def _labelled_word(line: str, pattern: re.Pattern[str]) -> str | None:
+def _labelled_word(pattern: re.Pattern[str], line: str) -> str | None:
     label = _LABEL.match(line.lstrip(MARKUP))
-    return _first_word(line.lstrip(MARKUP)[label.end() :], pattern) if label else None
+    return _first_word(pattern, line.lstrip(MARKUP)[label.end() :]) if label else None
 
 
-def _first_word(line: str, pattern: re.Pattern[str]) -> str | None:
+def _first_word(pattern: re.Pattern[str], line: str) -> str | None:
     line = line.lstrip(MARKUP)
     if not (first := pattern.match(line)):
         return None
     given = {found[1].lower() for found in pattern.finditer(line) if begins_statement(line, found)}
     return first[1].lower() if given == {first[1].lower()} else DOUBT
+
+
+strict, labelled = _readers("correct", "incorrect", _FIRST_WORD)

@@ -160,17 +160,18 @@ def lock_path(database: Path) -> Path:
 
 
 def look(database: Path) -> tuple[Notice, bool]:
-    """Return the last holder's notice, and whether a process holds the lock now."""
+    """Return the last holder's notice, and whether a process holds the lock now, or may hold it."""
+    notice = Notice()
     try:
         with open_own(lock_path(database)) as file:
             notice = _notice(file.read(_BYTES))
-            try:
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return notice, True
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return notice, False
     except OSError:
-        pass
-    return Notice(), False
+        # It is locked, or it is another user's.
+        return notice, True
+    return notice, False
 
 
 def _notice(text: bytes) -> Notice:

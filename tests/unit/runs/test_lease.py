@@ -221,7 +221,7 @@ def test_a_lock_file_that_is_something_else_is_an_error(project: Project, tmp_pa
     with pytest.raises(RunError, match=r"p\.db\.runner\.lock can't be locked"):
         Lease.acquire(project.database)
     assert victim.read_text() == "dear"
-    assert look(project.path) == (Notice(), False)
+    assert look(project.path) == (Notice(), True)
 
 
 def test_a_runner_that_is_stopped_stays_the_only_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -119,8 +119,13 @@ class Budget:
         limits = self._limits
         if limits.max_calls is not None and self._calls + 1 > limits.max_calls:
             return f"{self._calls} of {limits.max_calls} calls were made"
-        if limits.max_tokens is not None and self._tokens + self._held_tokens + estimate.tokens > limits.max_tokens:
-            return f"{self._tokens:.0f} of {limits.max_tokens} tokens, and the next call may take {estimate.tokens}"
+        if (
+            limits.max_tokens_total is not None
+            and self._tokens + self._held_tokens + estimate.tokens > limits.max_tokens_total
+        ):
+            return (
+                f"{self._tokens:.0f} of {limits.max_tokens_total} tokens, and the next call may take {estimate.tokens}"
+            )
         if limits.max_cost is not None and (
             self._cost + self._held_cost + estimate.cost > limits.max_cost or self._cost >= limits.max_cost
         ):
@@ -135,7 +140,7 @@ class Budget:
         limits = self._limits
         return (
             (limits.max_calls is not None and self._calls - self._in_flight >= limits.max_calls)
-            or (limits.max_tokens is not None and self._tokens >= limits.max_tokens)
+            or (limits.max_tokens_total is not None and self._tokens >= limits.max_tokens_total)
             or (limits.max_cost is not None and self._cost >= limits.max_cost)
         )
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from typing import Any, Final
+from typing import Annotated, Any, Final
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from msgspec import Struct, structs
 
+from workbench.core.options import Options, option
 from workbench.llm.profiles import Api
 
 # -- Addresses of servers: what is accepted, where a call goes, what may be shown.
@@ -232,24 +233,15 @@ class Price(TokenPrices, frozen=True, kw_only=True):
         )
 
 
-class Limits(Struct, frozen=True, kw_only=True):
-    """A run's limits; None means unlimited.
+class Limits(Options, frozen=True, kw_only=True):
+    """Limits on the use of a server; None means unlimited."""
 
-    Attributes:
-        concurrency: Maximum calls in flight.
-        rpm: Maximum requests a minute.
-        tpm: Maximum tokens a minute.
-        max_calls: Maximum calls over all starts of the run, failed ones included.
-        max_tokens: Maximum prompt and completion tokens over all starts.
-        max_cost: Maximum cost in US dollars over all starts.
-    """
-
-    concurrency: int = DEFAULT_CONCURRENCY
-    rpm: float | None = None
-    tpm: float | None = None
-    max_calls: int | None = None
-    max_tokens: int | None = None
-    max_cost: float | None = None
+    concurrency: Annotated[int, option("maximum number of calls in flight", ge=1, le=10_000)] = DEFAULT_CONCURRENCY
+    rpm: Annotated[float | None, option("maximum number of requests per minute", gt=0)] = None
+    tpm: Annotated[float | None, option("maximum number of tokens per minute", gt=0)] = None
+    max_calls: Annotated[int | None, option("maximum number of calls, over all starts of the run")] = None
+    max_tokens_total: Annotated[int | None, option("maximum number of tokens, over all starts of the run")] = None
+    max_cost: Annotated[float | None, option("maximum cost in US dollars, over all starts of the run", ge=0)] = None
 
 
 class StageLimits(Struct, frozen=True, kw_only=True):

@@ -19,7 +19,6 @@ from workbench.llm.dialects import sendable, unsent
 from workbench.llm.profiles import DEFAULT, PROFILES, Api, guess_profile, profile_for_model, profile_named
 from workbench.llm.records import Sampling
 from workbench.llm.server import (
-    DEFAULT_CONCURRENCY,
     DEFAULT_TIMEOUT_S,
     FROM_ENVIRONMENT,
     Limits,
@@ -172,17 +171,6 @@ class ServerOptions(Options, frozen=True, kw_only=True):
     ] = DEFAULT_TIMEOUT_S
 
 
-class LimitOptions(Options, frozen=True, kw_only=True):
-    """Limits on the use of a server."""
-
-    concurrency: Annotated[int, option("maximum number of calls in flight", ge=1, le=10_000)] = DEFAULT_CONCURRENCY
-    rpm: Annotated[float | None, option("maximum number of requests per minute", gt=0)] = None
-    tpm: Annotated[float | None, option("maximum number of tokens per minute", gt=0)] = None
-    max_calls: Annotated[int | None, option("maximum number of calls, over all starts of the run")] = None
-    max_tokens_total: Annotated[int | None, option("maximum number of tokens, over all starts of the run")] = None
-    max_cost: Annotated[float | None, option("maximum cost in US dollars, over all starts of the run", ge=0)] = None
-
-
 class SamplingOptions(Options, frozen=True, kw_only=True):
     """How a model samples its replies."""
 
@@ -219,7 +207,7 @@ class InsertionOptions(Options, frozen=True, kw_only=True):
 
 SERVER_OPTIONS: Final = meanings(ServerOptions)
 """Options of `server_from`, and their descriptions."""
-LIMIT_OPTIONS: Final = meanings(LimitOptions)
+LIMIT_OPTIONS: Final = meanings(Limits)
 """Options of `limits_from`, and their descriptions."""
 SAMPLING_OPTIONS: Final = meanings(SamplingOptions)
 """Options of `sampling_from`, and their descriptions."""
@@ -337,8 +325,7 @@ def limits_from(options: Mapping[str, str]) -> Limits:
     Raises:
         ValueError: An option is wrong.
     """
-    own = parse_record(LimitOptions, options)
-    return record_from(Limits, own, max_tokens=own.max_tokens_total)
+    return parse_record(Limits, options)
 
 
 def sampling_from(options: Mapping[str, str]) -> Sampling:

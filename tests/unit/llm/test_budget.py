@@ -37,7 +37,7 @@ async def test_calls_are_never_more_than_the_budget_over_all_starts() -> None:
 
 async def test_tokens_stop_before_they_are_overspent_and_not_before_they_must() -> None:
     with scripted(lambda _: "Yes") as server:
-        async with caller_of(server.url, limits=Limits(max_tokens=1000, concurrency=64)) as caller:
+        async with caller_of(server.url, limits=Limits(max_tokens_total=1000, concurrency=64)) as caller:
             calls = [caller.call(item, "judge", asked(f"q{item}", 200)) for item in range(20)]
             results = await asyncio.gather(*calls, return_exceptions=True)
     # Each reply takes 120 tokens and may take some 220: the last that is sent fits whatever it takes.
@@ -94,7 +94,7 @@ async def test_a_server_that_says_its_cost_is_believed() -> None:
 @pytest.mark.parametrize("usage", [None, {"prompt_tokens": "100", "completion_tokens": -20}, {"prompt_tokens": 1e308}])
 async def test_a_reply_without_counts_is_held_against_the_budget_as_it_was_estimated(usage: Any) -> None:
     reply = Scripted(body=chat_reply("Yes") | {"usage": usage})
-    for limits in (Limits(max_tokens=1000), Limits(max_cost=1.0)):
+    for limits in (Limits(max_tokens_total=1000), Limits(max_cost=1.0)):
         with scripted(lambda _: reply) as server:
             async with caller_of(server.url, limits=limits, prices={"m": PRICE}) as caller:
                 calls = [caller.call(item, "judge", asked(f"{item:0400}", 200)) for item in range(20)]

@@ -46,7 +46,7 @@ def test_everything_can_be_said() -> None:
     assert server_from(options) == ModelServer(
         profile="vllm", base_url="http://a:1/v1", model="m", key_variable="MY_KEY_2", timeout_s=2.5
     )
-    assert limits_from(options) == Limits(concurrency=7, rpm=0.5, tpm=1e6, max_calls=0, max_tokens=10, max_cost=0)
+    assert limits_from(options) == Limits(concurrency=7, rpm=0.5, tpm=1e6, max_calls=0, max_tokens_total=10, max_cost=0)
 
 
 @pytest.mark.parametrize("urls", ["http://a:1/v1,http://b:2/v1", "http://a:1/v1, http://b:2/v1", "http://a:1/v1,"])

@@ -9,12 +9,13 @@ from typing import ClassVar, Final
 from workbench.core.taxonomy import ANSWER_TYPE, SUBTYPES, parse_type
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.records import Ask
+from workbench.llm.server import Limits
 from workbench.verifiers.base import Judged
 from workbench.verifiers.judges.case import JudgeCase, PreparedPrompt, abstention_on
 from workbench.verifiers.judges.parsers.base import own_lines
 from workbench.verifiers.judges.template import Prompt, prompt
 from workbench.verifiers.option_record import choices, meanings, parse_record
-from workbench.verifiers.serving import InsertionOptions, LimitOptions, OneServer, ServerOptions
+from workbench.verifiers.serving import InsertionOptions, OneServer, ServerOptions
 
 # -- The request for a question's answer type.
 
@@ -76,7 +77,7 @@ class AnswerType(OneServer):
     """
 
     description: ClassVar[str] = "Answer type of a question, suggested by a model for annotators"
-    options: ClassVar[dict[str, str]] = meanings(ServerOptions, InsertionOptions, LimitOptions)
+    options: ClassVar[dict[str, str]] = meanings(ServerOptions, InsertionOptions, Limits)
     choices: ClassVar[dict[str, tuple[str, ...]]] = choices(ServerOptions, InsertionOptions)
     name: str = ANSWER_TYPE
     version: str = "2"

@@ -12,6 +12,7 @@ from msgspec import Struct, structs
 from workbench.core.options import Options, option
 from workbench.core.verdict import Outcome, Rival, Verdict, VerifierInput
 from workbench.llm.records import Ask
+from workbench.llm.server import Limits
 from workbench.statistics.records.probe import PAIRWISE, Winner
 from workbench.verifiers.base import Judged
 from workbench.verifiers.judges.case import DelimitedReply, JudgeCase, abstention_on
@@ -21,7 +22,6 @@ from workbench.verifiers.judges.voting import run_concurrently
 from workbench.verifiers.option_record import choices, meanings, parse_record
 from workbench.verifiers.serving import (
     SAMPLING_OPTIONS,
-    LimitOptions,
     OneServer,
     SamplingOptions,
     ServerOptions,
@@ -98,7 +98,7 @@ class Pairwise(OneServer):
     """
 
     description: ClassVar[str] = "Comparison of two completions by a model, in both orders"
-    options: ClassVar[dict[str, str]] = meanings(ServerOptions, OpponentOptions, SamplingOptions, LimitOptions)
+    options: ClassVar[dict[str, str]] = meanings(ServerOptions, OpponentOptions, SamplingOptions, Limits)
     choices: ClassVar[dict[str, tuple[str, ...]]] = choices(ServerOptions, OpponentOptions)
     name: str = PAIRWISE
     version: str = "1"

@@ -16,7 +16,7 @@ from workbench.verifiers.judges.panel import ReducerOptions, reducer_from
 from workbench.verifiers.judges.verifier import LlmJudge
 from workbench.verifiers.judges.voting import run_concurrently
 from workbench.verifiers.option_record import choices, meanings
-from workbench.verifiers.serving import LIMIT_OPTIONS, LimitOptions, limits_from, required
+from workbench.verifiers.serving import LIMIT_OPTIONS, limits_from, required
 
 _PACES = ("concurrency", "rpm", "tpm")
 
@@ -32,7 +32,7 @@ class JudgePanel:
     description: ClassVar[str] = "Panel of this project's judges: one verdict by vote"
     options: ClassVar[dict[str, str]] = {
         MEMBERS: "names of the panel's judges, as in workbench.toml or the database, such as qwen,mistral,gpt",
-        **meanings(ReducerOptions, LimitOptions),
+        **meanings(ReducerOptions, Limits),
     }
     choices: ClassVar[dict[str, tuple[str, ...]]] = choices(ReducerOptions)
     filled_in: ClassVar[frozenset[str]] = frozenset({MEMBERS_MADE})
@@ -117,5 +117,4 @@ def _combine_limits(members: Sequence[Limits], own: Limits, options: dict[str, s
     for name in Limits.__struct_fields__:
         given = [value for one in members if (value := getattr(one, name)) is not None]
         found[name] = (min if name in _PACES else sum)(given) if given else None
-    said = {"max_tokens" if name == "max_tokens_total" else name for name in options.keys() & LIMIT_OPTIONS.keys()}
-    return Limits(**{**found, **{name: getattr(own, name) for name in said}})
+    return Limits(**{**found, **{name: getattr(own, name) for name in options.keys() & LIMIT_OPTIONS.keys()}})

@@ -15,7 +15,7 @@ from workbench.config.verifiers import EXAMPLES, EXAMPLES_DRAWN, PROMPTS, PUBLIS
 from workbench.core.options import Options, option
 from workbench.core.verdict import VerifierInput
 from workbench.llm.records import Ask, CallFailed, Chat, Reply, Request, Sampling
-from workbench.llm.server import ModelServer
+from workbench.llm.server import Limits, ModelServer
 from workbench.verifiers.base import Judged, ServedVerifier
 from workbench.verifiers.judges.case import JudgeCase
 from workbench.verifiers.judges.examples import ExamplePlan, drawn_from, format_examples, plan_from
@@ -32,7 +32,6 @@ from workbench.verifiers.option_record import choices, meanings, parse_record, q
 from workbench.verifiers.serving import (
     SAMPLING_OPTIONS,
     InsertionOptions,
-    LimitOptions,
     OneServer,
     SamplingOptions,
     ServerOptions,
@@ -111,7 +110,7 @@ class JudgeOptions(Options, frozen=True, kw_only=True):
     insertion: InsertionOptions = InsertionOptions()
 
 
-_RECORDS: Final = (ServerOptions, JudgeOptions, SamplingOptions, LimitOptions)
+_RECORDS: Final = (ServerOptions, JudgeOptions, SamplingOptions, Limits)
 _COMMON: Final = meanings(*_RECORDS)
 
 

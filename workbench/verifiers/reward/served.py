@@ -13,11 +13,12 @@ from workbench.core.options import Options, option
 from workbench.core.selection import is_usable_number
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.records import Ask, CallFailed, Reply, Scoring, Task
+from workbench.llm.server import Limits
 from workbench.verifiers.base import Judged
 from workbench.verifiers.control_tokens import join_parts, neutralised
 from workbench.verifiers.judges.grading import NO_LOGPROBS, word_probability
 from workbench.verifiers.option_record import choices, meanings, parse_record
-from workbench.verifiers.serving import LimitOptions, OneServer, ServerOptions
+from workbench.verifiers.serving import OneServer, ServerOptions
 
 # -- From a reward model's numbers to a score, and from a score to a verdict.
 
@@ -226,7 +227,7 @@ _RECORDS: Final = (
     WordOptions,
     ActivationOptions,
     GradingOptions,
-    LimitOptions,
+    Limits,
 )
 
 

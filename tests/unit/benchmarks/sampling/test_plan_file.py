@@ -77,7 +77,7 @@ def test_a_whole_plan(project: Project, tmp_path: Path) -> None:
     assert large.server.base_url == "http://a:1/v1"
     assert (large.server.profile, large.server.model, large.server.timeout_s) == ("vllm", "org/large-72b", 30.0)
     assert large.sampling == Sampling(temperature=0.0, max_tokens=512, seed=7)
-    limits = Limits(concurrency=8, rpm=60, tpm=1e5, max_calls=9, max_tokens=1000, max_cost=1.5)
+    limits = Limits(concurrency=8, rpm=60, tpm=1e5, max_calls=9, max_tokens_total=1000, max_cost=1.5)
     assert (large.samples, large.limits) == (1, limits)
     assert large.price == Price(input=0.5, output=1.0, date="2026-11-01")
 

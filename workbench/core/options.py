@@ -392,7 +392,7 @@ def _split_annotation(hint: Any) -> tuple[Any, list[Meta]]:
 Record = TypeVar("Record", bound=Struct)
 
 
-def record_from(kind: type[Record], source: object, **others: Any) -> Record:
+def record_from(kind: type[Record], source: object, /, **others: Any) -> Record:
     """Build a record from `others`, and for all other fields from the attributes of `source` with the same names."""
     names = [name for name in kind.__struct_fields__ if name not in others and hasattr(source, name)]
     return kind(**{name: getattr(source, name) for name in names}, **others)

@@ -30,6 +30,7 @@ from workbench.config.verifiers import (
 )
 from workbench.core.errors import UsageError, opt
 from workbench.core.files import temporary_folder
+from workbench.core.options import record_from
 from workbench.core.project import Project
 from workbench.llm.records import Sampling
 from workbench.runs.previewing import PreviewedCall, preview_calls
@@ -191,16 +192,14 @@ def checked_template(path: Path) -> CheckedTemplate:
         template, standing = read_prompt(path, published, Sampling())
         option = _published_option(path, published)
     kind = "rubric" if template.criteria else "template" if published is None else "published prompt"
-    return CheckedTemplate(
+    return record_from(
+        CheckedTemplate,
+        template,
         file=str(path),
         kind=kind,
-        id=template.id,
-        version=template.version,
-        sha256=template.sha256,
         standing=None if standing is None else release_note(standing),
         calls=tuple(map(checked_call, template.calls)),
         fence=not any(call.is_plain for call in template.calls),
-        parser=template.parser,
         lacks=_missing_texts(template, _ITEM_TEXTS if published is None else sorted(published.names)),
         option=option,
     )

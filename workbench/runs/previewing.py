@@ -14,6 +14,7 @@ from msgspec import Struct
 from workbench.core.database.hashes import secret
 from workbench.core.errors import Command, UsageError
 from workbench.core.item import Refusal
+from workbench.core.options import record_from
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome, VerifierInput
 from workbench.data.formats.documents import documents
@@ -114,10 +115,9 @@ def _previewed_call(verifier: ServedVerifier, planned: PlannedRequest) -> Previe
         built = endpoint.prepare(planned.request, 0).built
     except CallFailed as error:
         raise UsageError(f"{planned.step}: {error.detail}") from None
-    return PreviewedCall(
-        step=planned.step,
-        role=planned.role,
-        exact=planned.exact,
+    return record_from(
+        PreviewedCall,
+        planned,
         url=endpoint.url(built),
         body=msgspec.Raw(built.body),
         notes=(*prompt_notes(verifier), *built.notes),

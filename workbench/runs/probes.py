@@ -18,6 +18,7 @@ from msgspec import Struct, structs
 
 from workbench.core.database.values import now
 from workbench.core.errors import Command, UsageError
+from workbench.core.options import record_from
 from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.core.verdict import Outcome
@@ -326,19 +327,13 @@ def _judgement(one: JudgedSubject) -> Judgement:
 
 
 def _accepted_probe(one: JudgedSubject, probe: Probe) -> AcceptedProbe:
-    verdict = one.verdict
-    return AcceptedProbe(
+    return record_from(
+        AcceptedProbe,
+        one.verdict,
         family=probe.family.family,
         variant=probe.payload.id,
         question_id=probe.row.key,
         reference=probe.row.reference,
         completion=probe.completion or "",
-        score=verdict.score,
-        reason=verdict.reason,
-        rule=verdict.rule,
-        reference_final=verdict.reference_final,
-        candidate_final=verdict.candidate_final,
-        candidate_span=verdict.candidate_span,
-        detail=verdict.detail,
         reply="\n\n".join(one.replies) or None,
     )

@@ -18,6 +18,7 @@ from workbench.config.models import prices_of
 from workbench.core.database import states
 from workbench.core.database.hashes import secret
 from workbench.core.errors import Command, RunError, UsageError
+from workbench.core.options import record_from
 from workbench.core.project import Project, at_one_moment
 from workbench.core.run import ACTIVE, GENERATION, IMPORTED, Amount, Estimate, RunCosts, RunInfo, RunUsage
 from workbench.core.selection import Selection
@@ -223,30 +224,20 @@ def _summary(project: Project, row: RunRow, lease: LeaseRow | None) -> RunInfo:
     connection = project.database.reader()
     done = row.items if row.state == "complete" else stored_verdicts.count(connection, row.id)
     worked_on = row.state == "running" and lease is not None
-    return RunInfo(
+    return record_from(
+        RunInfo,
+        row,
         run=row.id,
         verifier=row.verifier.name,
         kind=row.verifier.kind,
-        version=row.version,
         selection=str(row.selection),
         shard=None if row.selection.shard is None else str(row.selection.shard),
-        state=row.state,
-        request=row.request,
-        items=row.items,
         done=done,
-        workers=row.workers,
         pid=lease.pid if lease and worked_on else None,
         heartbeat=_timestamp(lease.heartbeat) if lease and worked_on else None,
         alive=is_alive(lease, project.path),
         waiting=_waiting_reason(connection, lease, project.path, row) if row.state in ACTIVE else None,
-        trouble=row.trouble,
-        created_at=row.created_at,
-        started_at=row.started_at,
-        finished_at=row.finished_at,
-        completed_at=row.completed_at,
-        message=row.message,
         usage=calls.get(connection, row.id),
-        cluster=row.cluster,
     )
 
 

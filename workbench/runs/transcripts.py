@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from workbench.core.errors import Command, UsageError, opt
+from workbench.core.options import record_from
 from workbench.core.project import Project
 from workbench.core.run import GENERATION, CallShown, Transcript, Vote, WrittenReply
 from workbench.core.verdict import OutcomeCode
@@ -65,16 +66,9 @@ def transcript(project: Project, run: int, item: int) -> Transcript:
         raise UsageError(f"Run {run} has no verdict on this item.")
     trace = calls.trace_of(reader, run, item)
     account = None if trace is None else msgspec.json.decode(trace)
-    return Transcript(
-        completion_id=line.completion_id,
-        question_id=line.question_id,
-        dataset=line.dataset,
-        verifier=verifier,
-        run=run,
-        verdict=line.verdict,
-        score=line.score,
-        reason=line.reason,
-        detail=line.detail,
+    return record_from(
+        Transcript,
+        line,
         calls=[_call_shown(row) for row in calls.calls_of(reader, run, item)],
         votes=_votes(reader, run, item, account),
         trace=account,
@@ -96,11 +90,9 @@ def is_search(trace: dict[str, Any] | None) -> bool:
 
 def _call_shown(row: CallRow) -> CallShown:
     reply = _reply(row)
-    return CallShown(
-        step=row.step,
-        role=row.role,
-        sample=row.sample,
-        profile=row.profile,
+    return record_from(
+        CallShown,
+        row,
         model=reply.model or row.model,
         request=row.request.decode("utf-8", "replace"),
         response=row.response.decode("utf-8", "replace"),
@@ -108,14 +100,6 @@ def _call_shown(row: CallRow) -> CallShown:
         reasoning=reply.reasoning,
         scores=list(reply.scores),
         finish_reason=reply.finish_reason,
-        prompt_tokens=row.prompt_tokens,
-        completion_tokens=row.completion_tokens,
-        reasoning_tokens=row.reasoning_tokens,
-        cost=row.cost,
-        ms=row.ms,
-        reused=row.reused,
-        origin=row.origin,
-        created_at=row.created_at,
         broken_tokens=_count_broken_tokens(row.request),
     )
 

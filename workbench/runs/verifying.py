@@ -14,6 +14,7 @@ from msgspec import structs
 
 from workbench.core.database.selection import check_names, require_items
 from workbench.core.errors import Command, RunError, UsageError, WorkbenchError, opt
+from workbench.core.options import record_from
 from workbench.core.project import Project
 from workbench.core.run import (
     ACTIVE,
@@ -81,16 +82,12 @@ def kinds(project: Project) -> list[VerifierInfo]:
     named = configured(project)
     in_file, _ = verifiers_in_settings(project, available)
     return [
-        VerifierInfo(
-            name=kind.name,
-            package=kind.package,
-            description=kind.description,
-            options=kind.options,
+        record_from(
+            VerifierInfo,
+            kind,
             version=_default_version(registry, kind.name) or kind.version,
-            isolation=kind.isolation,
-            broken=kind.broken,
             configured=[verifier for verifier in named if verifier.kind == kind.name],
-            written=[WrittenVerifier(name=one.name, options=one.options) for one in in_file if one.kind == kind.name],
+            written=[record_from(WrittenVerifier, one) for one in in_file if one.kind == kind.name],
         )
         for kind in sorted(available, key=lambda kind: (kind.name != DEFAULT, kind.name))
     ]

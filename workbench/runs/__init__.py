@@ -4,7 +4,7 @@ verifying: start, pause, cancel, resume. choosing, configuring, trust: selection
 examples: a judge's few-shot examples. pairing: rivals of a completion.
 run_status: state of runs; deleting a run. verdict_files: export and import of
 verdicts.
-store: the SQL. runner: the process. liveness, lease: its start, its heartbeat and its
+store: the SQL. runner: the process. liveness, lease: its start, its lock and its
 claim on the database.
 executor, local: verifiers on this machine, for callers in any thread and for runs.
 session, journal: calls to model servers. serving: verifiers that make them. executing: verifiers that run programs.

@@ -7,7 +7,7 @@ inspect_ai, lm_eval, lighteval, verifiers: ``judge`` as each of these libraries 
 auditing, audit, wordings, store: audited samples of a training in a project; phrasings that become frequent.
 batches: ``workbench.Judge``. on_call: verifiers that call model servers, in process. serving: judging for many
 concurrent clients, as the reward server does.
-testing, on_nodes: tests in place of references, and running solutions against them.
+testing: tests in place of references, and running solutions against them.
 pay: the test reward.
 fair: fair queueing of requests. probing: probing a served verifier.
 records: requests and answers.

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Annotated, Final, Literal, Protocol
+from typing import Final, Literal, Protocol
 
 import msgspec
 from msgspec import Struct
-
-from workbench.core.options import Options, option
 
 Role = Literal["system", "user", "assistant"]
 Task = Literal["score", "classify", "pooling", "rerank", "completions"]
@@ -41,34 +39,21 @@ class PromptMessage(Struct, frozen=True):
     content: str
 
 
-class SamplingOptions(Options, frozen=True, kw_only=True):
-    """How a model samples its replies."""
-
-    temperature: Annotated[
-        float | None, option("sampling temperature; 0 is greedy, none omits it from requests", ge=0)
-    ] = None
-    top_p: Annotated[
-        float | None, option("nucleus sampling: total probability of the most likely tokens to sample from", gt=0, le=1)
-    ] = None
-    top_k: Annotated[
-        int | None, option("number of most likely tokens to sample from, if the server supports it", ge=1)
-    ] = None
-    max_tokens: Annotated[int | None, option("maximum tokens of a reply; none leaves it to the server", ge=1)] = None
-    seed: Annotated[
-        int | None, option("seed of random choices: those of a search, and of sampling if the server supports a seed")
-    ] = None
-
-
-class Sampling(SamplingOptions, frozen=True, kw_only=True, omit_defaults=True):
+class Sampling(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Sampling settings; for a setting of None the server's default applies.
 
-    The sample's index is added to the seed, so that samples differ.
-
     Attributes:
+        top_k: Top-k sampling; sent only to servers that support it.
+        seed: The random seed; the sample's index is added, so that samples differ.
         left_out: Names of settings left to the server, whatever a template requests.
         top_logprobs: Number of most likely tokens at each position whose probability the server is to report.
     """
 
+    temperature: float | None = None
+    top_p: float | None = None
+    top_k: int | None = None
+    max_tokens: int | None = None
+    seed: int | None = None
     left_out: tuple[str, ...] = ()
     top_logprobs: int | None = None
 

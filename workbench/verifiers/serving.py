@@ -17,7 +17,7 @@ from workbench.core.errors import Command
 from workbench.core.options import NONE_GIVEN, Options, option, record_from
 from workbench.llm.dialects import sendable, unsent
 from workbench.llm.profiles import DEFAULT, PROFILES, Api, guess_profile, profile_for_model, profile_named
-from workbench.llm.records import Sampling, SamplingOptions
+from workbench.llm.records import Sampling
 from workbench.llm.server import (
     DEFAULT_TIMEOUT_S,
     FROM_ENVIRONMENT,
@@ -169,6 +169,24 @@ class ServerOptions(Options, frozen=True, kw_only=True):
         float,
         option("maximum time to wait for a reply, in seconds", gt=0, le=86_400),
     ] = DEFAULT_TIMEOUT_S
+
+
+class SamplingOptions(Options, frozen=True, kw_only=True):
+    """How a model samples its replies."""
+
+    temperature: Annotated[
+        float | None, option("sampling temperature; 0 is greedy, none omits it from requests", ge=0)
+    ] = None
+    top_p: Annotated[
+        float | None, option("nucleus sampling: total probability of the most likely tokens to sample from", gt=0, le=1)
+    ] = None
+    top_k: Annotated[
+        int | None, option("number of most likely tokens to sample from, if the server supports it", ge=1)
+    ] = None
+    max_tokens: Annotated[int | None, option("maximum tokens of a reply; none leaves it to the server", ge=1)] = None
+    seed: Annotated[
+        int | None, option("seed of random choices: those of a search, and of sampling if the server supports a seed")
+    ] = None
 
 
 class InsertionOptions(Options, frozen=True, kw_only=True):

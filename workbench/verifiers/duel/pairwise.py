@@ -11,7 +11,7 @@ from msgspec import Struct, structs
 
 from workbench.core.options import Options, option
 from workbench.core.verdict import Outcome, Rival, Verdict, VerifierInput
-from workbench.llm.records import Ask, SamplingOptions
+from workbench.llm.records import Ask
 from workbench.llm.server import Limits
 from workbench.statistics.records.probe import PAIRWISE, Winner
 from workbench.verifiers.base import Judged
@@ -23,6 +23,7 @@ from workbench.verifiers.option_record import choices, meanings, parse_record
 from workbench.verifiers.serving import (
     SAMPLING_OPTIONS,
     OneServer,
+    SamplingOptions,
     ServerOptions,
     require_sendable,
     sampling_from,

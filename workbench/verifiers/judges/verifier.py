@@ -14,7 +14,7 @@ from msgspec import Struct, structs
 from workbench.config.verifiers import EXAMPLES, EXAMPLES_DRAWN, PROMPTS, PUBLISHED, TEMPLATE_VERSION
 from workbench.core.options import Options, option
 from workbench.core.verdict import VerifierInput
-from workbench.llm.records import Ask, CallFailed, Chat, Reply, Request, Sampling, SamplingOptions
+from workbench.llm.records import Ask, CallFailed, Chat, Reply, Request, Sampling
 from workbench.llm.server import Limits, ModelServer
 from workbench.verifiers.base import Judged, ServedVerifier
 from workbench.verifiers.judges.case import JudgeCase
@@ -33,6 +33,7 @@ from workbench.verifiers.serving import (
     SAMPLING_OPTIONS,
     InsertionOptions,
     OneServer,
+    SamplingOptions,
     ServerOptions,
     require_sendable,
     required,

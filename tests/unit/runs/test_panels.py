@@ -137,7 +137,7 @@ def test_budgets_add_up_and_the_strictest_pace_holds(project: Project) -> None:
     limits = panel(project, "a,b").limits()
     assert (limits.max_cost, limits.max_calls, limits.rpm, limits.concurrency) == (2.5, 5, 60, 3)
     own = panel(project, "a,b", max_cost="1", concurrency="9", max_tokens_total="7").limits()
-    assert (own.max_cost, own.max_calls, own.concurrency, own.max_tokens) == (1, 5, 9, 7)
+    assert (own.max_cost, own.max_calls, own.concurrency, own.max_tokens_total) == (1, 5, 9, 7)
     assert JudgePanel(members="a,b").limits().concurrency == DEFAULT_CONCURRENCY
 
 

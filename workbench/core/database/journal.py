@@ -148,7 +148,7 @@ class LabelJournal(NamedTuple):
     unreadable: int
 
 
-_FLAGS: Final = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+_FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 _CHUNK: Final = 2_000
 _DECODER: Final = msgspec.json.Decoder(JournalLine)
 
@@ -182,25 +182,27 @@ def appended(connection: sqlite3.Connection, database: Path, last: int) -> Itera
     Raises:
         StoreError: They can't be written, for example because the disk is full.
     """
-    if events.last_id(connection) == last:
+    own = connection.execute("SELECT uuid FROM label_events WHERE id > ?", (last,)).fetchone()
+    if own is None:
         yield
         return
     journal = path_of(database)
     try:
         descriptor = os.open(journal, _FLAGS, database.stat().st_mode & 0o777)
         try:
-            end = os.fstat(descriptor).st_size
+            begin = end = os.fstat(descriptor).st_size
             try:
-                _append(descriptor, end, _encoded(connection, last if end else 0))
-                if not end:
+                if not begin:
+                    begin = end = _append(descriptor, begin, _encoded(connection, 0, last))
                     flush_names(journal.parent)
+                end = _append(descriptor, begin, _encoded(connection, last))
                 yield
             except BaseException:
-                # Without the lock, another process may have appended its events.
                 if connection.in_transaction:
-                    os.ftruncate(descriptor, end)
-                    if not end:
-                        journal.unlink()
+                    os.ftruncate(descriptor, begin)
+                elif events.by_uuid(connection, *own) is None:
+                    # A failed commit has rolled back: without the lock, others may have appended their events.
+                    os.pwrite(descriptor, b"\n" * (end - begin), begin)
                 raise
         finally:
             os.close(descriptor)
@@ -214,9 +216,9 @@ def appended(connection: sqlite3.Connection, database: Path, last: int) -> Itera
         ) from error
 
 
-def _encoded(connection: sqlite3.Connection, last: int) -> Iterator[bytes]:
-    found = connection.execute("SELECT id FROM label_events WHERE id > ? ORDER BY id", (last,)).fetchall()
-    for (number,) in found:
+def _encoded(connection: sqlite3.Connection, after: int, last: int = 2**63 - 1) -> Iterator[bytes]:
+    asked = "SELECT id FROM label_events WHERE id > ? AND id <= ? ORDER BY id"
+    for (number,) in connection.execute(asked, (after, last)).fetchall():
         # An earlier event that is damaged must not keep new labels from being saved.
         with suppress(msgspec.ValidationError, sqlite3.DatabaseError, TypeError):
             (row,) = place_events(connection, events.all_events(connection, number - 1, number))
@@ -225,13 +227,16 @@ def _encoded(connection: sqlite3.Connection, last: int) -> Iterator[bytes]:
             yield msgspec.json.encode(line) + b"\n"
 
 
-def _append(descriptor: int, end: int, lines: Iterator[bytes]) -> None:
+def _append(descriptor: int, end: int, lines: Iterator[bytes]) -> int:
+    """Write lines at the end of the file, and return its new end."""
     # A process killed while writing has left part of a line.
     held = b"\n" if end and os.pread(descriptor, 1, end - 1) != b"\n" else b""
     while held := held + b"".join(islice(lines, _CHUNK)):
         while held:
-            held = held[os.write(descriptor, held) :]
+            written = os.pwrite(descriptor, held, end)
+            held, end = held[written:], end + written
     os.fsync(descriptor)
+    return end
 
 
 def flush_names(folder: Path) -> None:

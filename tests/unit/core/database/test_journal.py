@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import random
+import sqlite3
 import subprocess
 import sys
 import time
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.full_disk import SmallFiles
 from tests.helpers import make_project, numbered
 from tests.unit.labelling.test_history import KINDS
 from workbench.care.backups import diagnosis
@@ -130,17 +132,17 @@ def test_half_a_line_of_a_killed_writer_hurts_no_other(project: Project) -> None
     assert found.unreadable == 1
 
 
-@pytest.mark.parametrize("name", ["write", "fsync"])
+@pytest.mark.parametrize("name", ["pwrite", "fsync"])
 def test_a_label_that_the_journal_can_not_hold_is_not_saved(
     project: Project, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     given = give(project, "label")
     before = journal.path_of(project.path).read_bytes()
 
-    def full(descriptor: int, *content: bytes) -> int:
+    def full(descriptor: int, content: bytes = b"", at: int = 0) -> int:
         if content:
             monkeypatch.undo()
-            os.write(descriptor, content[0][:10])
+            os.pwrite(descriptor, content[:10], at)
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(f"workbench.core.database.journal.os.{name}", full)
@@ -150,6 +152,66 @@ def test_a_label_that_the_journal_can_not_hold_is_not_saved(
     assert raised.value.cause == "space"
     assert journal.path_of(project.path).read_bytes() == before
     assert stored(project.path) == given
+
+
+@pytest.mark.parametrize("earlier", [True, False], ids=["after others", "as the first line"])
+def test_a_commit_that_finds_no_room_leaves_no_line(project: Project, tmp_path: Path, earlier: bool) -> None:
+    given = give(project, "label")
+    if not earlier:
+        journal.path_of(project.path).unlink()
+    files = SmallFiles(tmp_path)
+    # The journal has room; the log next to it has none.
+    files.fill(os.stat(f"{project.path}-wal").st_size)
+    try:
+        with pytest.raises(StoreError) as raised:
+            give(project, "flag")
+    finally:
+        files.empty()
+    assert raised.value.cause in ("space", "disk")
+    assert stored(project.path) == given
+    assert [*journal.read(project.path).lines] == [event.uuid for event in given]
+    given += give(project, "answer")
+    found = journal.read(project.path)
+    assert ([*found.lines], found.unreadable) == ([event.uuid for event in given], 0)
+
+
+def test_a_failed_commit_leaves_the_lines_of_others(project: Project) -> None:
+    given = give(project, "label")
+    connection, other = project.database.open(), open_project(project.path)
+
+    def fail() -> None:
+        last = events.last_id(connection)
+        connection.execute("BEGIN IMMEDIATE")
+        ledger.record(connection, event_of_kind("flag", 1))
+        with journal.appended(connection, project.path, last):
+            connection.execute("ROLLBACK")
+            given.extend(give(other, "answer"))
+            raise sqlite3.OperationalError
+
+    with pytest.raises(sqlite3.OperationalError):
+        fail()
+    connection.close()
+    other.close()
+    found = journal.read(project.path)
+    assert ([*found.lines], found.unreadable) == ([event.uuid for event in given], 0)
+    assert stored(project.path) == given
+
+
+def test_an_interrupt_after_the_commit_leaves_its_line(project: Project) -> None:
+    give(project, "label")
+    with project.database.write("full") as connection:
+        last = events.last_id(connection)
+        ledger.record(connection, event_of_kind("flag", 1))
+
+        def interrupted() -> None:
+            with journal.appended(connection, project.path, last):
+                connection.execute("COMMIT")
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            interrupted()
+        connection.execute("BEGIN IMMEDIATE")
+    assert len(journal.read(project.path).lines) == 2
 
 
 def test_a_transaction_that_fails_leaves_no_line(project: Project) -> None:

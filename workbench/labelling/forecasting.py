@@ -62,7 +62,7 @@ def own_forecast(project: Project, name: str, done: int, left: int) -> Forecast:
     """
     reader, now = project.database.reader(), datetime.now(UTC)
     person = people.find(project.database, name).id
-    return _forecast(store.Slots(done=done, left=left), store.own_recent(reader, _week_before(now), person), now)
+    return _forecast(store.Slots(done=done, left=left), store.recent(reader, _week_before(now), person), now)
 
 
 def _week_before(now: datetime) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from workbench.core.database.connection import Database
+from workbench.core.database.values import as_record
 from workbench.core.database.values import now as now
 from workbench.core.errors import Command, UsageError
 from workbench.core.label import find_lookalike, is_mixed
@@ -100,9 +101,7 @@ def all_people(database: Database) -> list[Annotator]:
     rows = database.reader().execute(
         "SELECT id, name, role, paused_at, paused_why FROM annotators WHERE paused_why IS NOT ? ORDER BY id", (REMOVED,)
     )
-    return [
-        Annotator(id=row[0], name=row[1], role=row[2], paused_at=row[3], paused_why=row[4]) for row in rows.fetchall()
-    ]
+    return [as_record(Annotator, row) for row in rows.fetchall()]
 
 
 def pause(connection: sqlite3.Connection, annotator: int, why: str) -> None:

@@ -108,18 +108,14 @@ def items(connection: sqlite3.Connection, number: int) -> Iterator[ItemMember]:
         "ORDER BY completion_id",
         (number,),
     )
-    for item, stratum, gold, gold_from, subtype in rows:
-        yield ItemMember(
-            item=item, stratum=stratum, gold=None if gold is None else bool(gold), gold_from=gold_from, subtype=subtype
-        )
+    return (as_record(ItemMember, row) for row in rows)
 
 
 def questions(connection: sqlite3.Connection, number: int) -> Iterator[QuestionMember]:
     rows = connection.execute(
         "SELECT question_id, stratum, subtype FROM set_questions WHERE set_id = ? ORDER BY question_id", (number,)
     )
-    for question, stratum, subtype in rows:
-        yield QuestionMember(question=question, stratum=stratum, subtype=subtype)
+    return (as_record(QuestionMember, row) for row in rows)
 
 
 def digest(connection: sqlite3.Connection, items: Iterable[ItemMember], questions: Iterable[QuestionMember]) -> bytes:

@@ -7,6 +7,7 @@ import sqlite3
 from workbench.core.database.connection import Database
 from workbench.core.database.events import IN_FORCE, OF_THIS_ROUND
 from workbench.core.database.selection import hidden_item, shown_item
+from workbench.core.database.values import as_record
 from workbench.core.label import ItemState, Task, TaskState
 
 _BEARS = "kind IN ('label', 'adjudication', 'retraction', 'reopen', 'exclusion') OR supersedes IS NOT NULL"
@@ -28,7 +29,7 @@ def get_task(connection: sqlite3.Connection, task: Task, subject: int) -> TaskSt
     ).fetchone()
     if row is None:
         return TaskState(state="unlabelled")
-    return TaskState(state=row[0], verdict=row[1], subtype=row[2], reason=row[3], decided_by=row[4], round=row[5])
+    return as_record(TaskState, row)
 
 
 def put_item(connection: sqlite3.Connection, completion: int, state: ItemState) -> None:
@@ -85,8 +86,7 @@ def get_item(connection: sqlite3.Connection, completion: int) -> ItemState:
     ).fetchone()
     if row is None:
         return ItemState(state="unlabelled")
-    gold = None if row[1] is None else bool(row[1])
-    return ItemState(state=row[0], gold=gold, gold_from=row[2], subtype=row[3], reason=row[4])
+    return as_record(ItemState, row)
 
 
 def current_labellers(connection: sqlite3.Connection, task: Task, subject: int) -> list[int]:

@@ -36,23 +36,16 @@ def slots(connection: sqlite3.Connection) -> Slots:
     return Slots(done=counts.pop("done", 0), left=sum(counts.values()))
 
 
-def recent(connection: sqlite3.Connection, since: str) -> RecentLabels:
-    row = connection.execute(
-        "SELECT count(*), min(created_at) FROM (SELECT kind, task, created_at FROM label_events ORDER BY id DESC "
-        "LIMIT ?2) WHERE kind = 'label' AND task = 'correctness' AND created_at >= ?1",
-        (since, _MAX_EVENTS),
-    ).fetchone()
-    return RecentLabels(*row)
-
-
-def own_recent(connection: sqlite3.Connection, since: str, annotator: int) -> RecentLabels:
-    """Count one person's answers since a time; checks and repeats count like any item, so that they can't be
-    recognised.
+def recent(connection: sqlite3.Connection, since: str, annotator: int | None = None) -> RecentLabels:
+    """Count the labels since a time, or one person's answers: there checks and repeats count like any item, so that
+    they can't be recognised.
     """
+    whose, kinds = (
+        ("?3 IS NULL", "'label'") if annotator is None else ("annotator_id = ?3", "'label', 'check', 'repeat'")
+    )
     row = connection.execute(
-        "SELECT count(*), min(created_at) FROM (SELECT kind, task, created_at FROM label_events "
-        "WHERE annotator_id = ?3 ORDER BY id DESC LIMIT ?2) WHERE kind IN ('label', 'check', 'repeat') "
-        "AND task = 'correctness' AND created_at >= ?1",
+        f"SELECT count(*), min(created_at) FROM (SELECT kind, task, created_at FROM label_events WHERE {whose} "
+        f"ORDER BY id DESC LIMIT ?2) WHERE kind IN ({kinds}) AND task = 'correctness' AND created_at >= ?1",
         (since, _MAX_EVENTS, annotator),
     ).fetchone()
     return RecentLabels(*row)

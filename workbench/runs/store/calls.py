@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct, structs
 
+from workbench.core.database.values import as_record
 from workbench.core.run import OpenAttempt, RunUsage, WrittenReply
 from workbench.llm.records import CallFailed, JournaledCall, Response, RunUsed, Usage
 from workbench.llm.server import ModelServer
@@ -203,7 +204,7 @@ def open_attempts(connection: sqlite3.Connection, run: int, *, lost: bool) -> li
         f"WHERE a.run_id = ? AND a.state = 'sent' AND a.lost >= ? AND {_ALONE} ORDER BY a.id",
         (run, int(lost)),
     )
-    return [OpenAttempt(completion_id=key, attempt=number, sent_at=at, url=url) for key, number, at, url in rows]
+    return [as_record(OpenAttempt, row) for row in rows]
 
 
 # -- What verdicts of model servers are based on: the calls in their order, and the verifier's trace.

@@ -29,7 +29,7 @@ SENTENCES = ("Database:", "File:", "Error:", "Run:", "Verifier:", "Wrong usage:"
 _WAITING = ("nothing can be stored", "waiting for")
 _PATIENCE_S = 90.0
 _BESIDE = ("-wal", "-shm", ".labels.jsonl", ".columns", ".runner.log", ".runner.lock", ".parts")
-_COUNTED = ("changes", "generation", "sqlite_sequence", "run_usage", "runner")
+_COUNTED = ("changes", "sqlite_sequence", "run_usage", "runner")
 """Tables that tell of attempts, too."""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 import stat
 import sys
@@ -16,16 +15,16 @@ from msgspec import structs
 
 from workbench.care.doctor import examine
 from workbench.care.store.rescuing import is_database, prepare_backup
-from workbench.core.database.backup import backup, put_in_place
+from workbench.core.database import journal
+from workbench.core.database.backup import backup, copy_pages, free_name, put_in_place
 from workbench.core.database.connection import Database
 from workbench.core.database.failures import explained
 from workbench.core.database.looking import opened_read_only
-from workbench.core.database.place import LOGS, require_local, require_unused, sidecar_path
-from workbench.core.errors import Command, FormatError, StoreError, VerifierError, opt
+from workbench.core.database.place import held_alone, require_local
+from workbench.core.errors import FormatError, StoreError, VerifierError, opt
 from workbench.core.files import part_folder
 from workbench.core.health import Finding
 from workbench.core.inputs import require_input
-from workbench.core.progress import BYTES, step
 from workbench.data.formats.source import path_text
 from workbench.interchange.records import Restored
 from workbench.interchange.store.archiving import row_counts
@@ -56,7 +55,7 @@ def backup_of(path: Path, target: Path, *, force: bool = False, discard: bool = 
         if error.cause not in ("space", "disk", "access"):
             raise
     # SQLite can open a database only if there is room for files next to it.
-    with part_folder(target.with_name(f"{target.name}-read")) as part, opened_read_only(path, part) as database:
+    with opened_read_only(path) as database:
         return backup(database, target, force=force, discard=discard)
 
 
@@ -144,9 +143,6 @@ def _environment_findings() -> list[Finding]:
 # -- Replacing a database by a backup: checked first, and the replaced file is kept.
 
 
-_CHUNK = 1 << 22
-
-
 def restore_backup(path: Path, target: Path) -> Restored:
     """Create a database from a backup or an archive; the file at ``target`` is replaced, and kept.
 
@@ -155,7 +151,7 @@ def restore_backup(path: Path, target: Path) -> Restored:
 
     Raises:
         FormatError: ``path`` is not a database.
-        StoreError: The backup is damaged or of a newer version; one of the two files is open; or the disk is full.
+        StoreError: The backup is damaged or of a newer version; the file at ``target`` is open; or the disk is full.
     """
     require_input(path)
     if not path.is_file() or not is_database(path):
@@ -165,18 +161,21 @@ def restore_backup(path: Path, target: Path) -> Restored:
     _require_place(real)
     with part_folder(real) as part, explained(real):
         copy = part / real.name
-        for end in ("", *LOGS):
-            if sidecar_path(path, end).exists():
-                _copy_file(sidecar_path(path, end), sidecar_path(copy, end))
-        schema = prepare_backup(copy, path)
+        with opened_read_only(path) as database:
+            copy_pages(database, copy)
+        made = prepare_backup(copy, path, real)
         rows = row_counts(copy)
         if real.exists():
             shutil.copymode(real, copy)
+        name = free_name(real, "restore")
         kept = put_in_place(copy, real)
+        if made.lacking and journal.path_of(real).exists():
+            kept = (*kept, journal.set_aside(real, name))
     return Restored(
         database=path_text(target),
         rows=rows,
-        schema=schema,
+        schema=made.version,
+        beyond=0 if made.lacking else made.beyond,
         kept=tuple(map(path_text, kept)),
     )
 
@@ -186,25 +185,13 @@ def _require_source(path: Path, target: Path) -> None:
         raise FormatError(f"{path} has 0 bytes: it is not a backup.", "Use another one.")
     if target.exists() and target.samefile(path):
         raise StoreError(f"{path} is the database itself.", "Name a backup of it.")
-    try:
-        require_unused(path)
-    except StoreError as error:
-        take = Command(f"backup {shlex.quote(str(path))} FILE")
-        raise StoreError(error.message, f"{error.hint} Or make a backup of it", command=take) from error
 
 
 def _require_place(target: Path) -> None:
     if os.path.lexists(target) and not stat.S_ISREG(target.lstat().st_mode):
         raise StoreError(f"{target} is not a regular file.", "Name another file.")
     require_local(target.parent)
-    require_unused(target)
-
-
-def _copy_file(source: Path, target: Path) -> None:
-    try:
-        with source.open("rb") as file, target.open("xb") as copy, step("copying", source.stat().st_size, BYTES) as on:
-            while held := file.read(_CHUNK):
-                copy.write(held)
-                on(len(held))
-    except OSError as error:
-        raise StoreError(f"{error.filename or target}: {error.strerror}.", "Nothing was replaced.") from error
+    if target.exists():
+        # A large backup is not copied in vain.
+        with held_alone(target):
+            pass

@@ -10,7 +10,7 @@ from pathlib import Path
 from workbench.benchmarks.building.freezing import sets_finding
 from workbench.care.rescuing import copy_readable
 from workbench.care.store import anatomy
-from workbench.core.database import migrations
+from workbench.core.database import journal, migrations
 from workbench.core.database.backup import backup, check, free_name, put_in_place
 from workbench.core.database.connection import interruptibly
 from workbench.core.database.failures import go_back
@@ -67,6 +67,7 @@ def _database_findings(path: Path, database: ReadOnlyDatabase) -> list[Finding]:
         "imports": lambda: anatomy.imports(connection),
         "texts": lambda: anatomy.texts(connection),
         "labels": lambda: anatomy.labels(connection),
+        "journal": lambda: anatomy.journal_finding(connection, path),
         "item states": lambda: _states_finding(project),
         "columns": lambda: column_finding(project),
         "frozen sets": lambda: sets_finding(project),
@@ -120,7 +121,7 @@ def repair(path: Path) -> Repaired:
     if "integrity" in names:
         kept = _rebuild(path)
         done.append("The file was rewritten with new indexes; no row is lost.")
-    elif names - _BESIDE:
+    elif names - _BESIDE - {"journal"}:
         kept = [_copy_before_repair(path)]
         done += anatomy.repair_schema(path)
         if "item states" in names:
@@ -129,6 +130,9 @@ def repair(path: Path) -> Repaired:
     if "integrity" in names or names & _BESIDE:
         # Files of another history are useless.
         shutil.rmtree(cache_folder(path), ignore_errors=True)
+    if "journal" in names:
+        kept = [*kept, journal.set_aside(path, free_name(path, "repair"))]
+        done.append("The next label begins a new journal of labels, with every earlier one.")
     if names & _BESIDE:
         done.append("The column files were removed; they are rewritten when needed.")
     return Repaired(done=done, kept=[path_text(place) for place in kept])

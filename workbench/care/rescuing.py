@@ -106,8 +106,8 @@ def _loss_notes(written: RescueOutcome) -> list[str]:
         )
     if written.from_journal:
         notes.append(
-            f"{written.from_journal:,} label events are from the journal alone: the database lost them, or it is a "
-            "backup from before they were given"
+            f"{written.from_journal:,} label events are from the journal alone: the database lost or damaged them, or "
+            "it is a backup from before they were given"
         )
     if not written.keeps_secret:
         notes.append("the database's secret is lost: calls with fenced prompts are repeated")

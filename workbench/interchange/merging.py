@@ -22,8 +22,8 @@ from workbench.coding.records.evolution import PoolStep
 from workbench.coding.store import evolutions
 from workbench.coding.store.evolutions import EvolutionRow
 from workbench.core import project as transactions
+from workbench.core.database.changes import note_verdicts
 from workbench.core.database.foreign import opened
-from workbench.core.database.generation import note_verdicts
 from workbench.core.errors import StoreError, UsageError, WorkbenchError
 from workbench.core.project import Project
 from workbench.core.run import GENERATION, IMPORTED, RunUsage

@@ -32,12 +32,14 @@ class Restored(Struct, frozen=True, kw_only=True):
     Attributes:
         rows: Part of an archive -> number of restored rows.
         schema: Version of the tables in the backup.
-        kept: New names of the replaced database and its logs.
+        beyond: Number of label events in the journal next to the database that the backup lacks.
+        kept: New names of the replaced database, its logs, and a journal that lacks labels of the backup.
     """
 
     database: str
     rows: dict[str, int]
     schema: int
+    beyond: int = 0
     kept: tuple[str, ...] = ()
 
 

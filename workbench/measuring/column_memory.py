@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 import msgspec
 from msgspec import Struct
 
-from workbench.core.database import generation, migrations
+from workbench.core.database import changes, migrations
+from workbench.core.database.changes import ChangeMark
 from workbench.core.database.connection import Database
-from workbench.core.database.generation import ChangeMark
 from workbench.core.files import cache_folder, read_own, require_own_folder, whole_file
 from workbench.core.health import Finding
 from workbench.core.progress import raise_if_cancelled, step
@@ -179,7 +179,7 @@ class ColumnMemory:
         if part is None:
             table = self._read_whole(connection, run, item)
             aligned = self._checksum(table.columns["item"] if item is None else item)
-            part = ColumnPart(table, aligned, generation.mark(connection), table.rows)
+            part = ColumnPart(table, aligned, changes.mark(connection), table.rows)
         if part.unsaved >= WORTH:
             self._save(run, part)
             part = part._replace(unsaved=0)
@@ -194,16 +194,16 @@ class ColumnMemory:
         self, connection: Connection, run: int | None, item: IntArray | None, part: ColumnPart | None
     ) -> ColumnPart | None:
         """Return a part with the changed rows read again; None if it is from another history or of other items."""
-        now = generation.mark(connection)
-        changes = None if part is None else generation.changes_since(connection, part.mark)
-        if part is None or changes is None or (item is not None and self._checksum(item) != part.aligned):
+        now = changes.mark(connection)
+        since = None if part is None else changes.changes_since(connection, part.mark)
+        if part is None or since is None or (item is not None and self._checksum(item) != part.aligned):
             return None
         if part.mark == now:
             return part
         here, read = part.table.columns["item"] if item is None else item, _reader(run, item)
         pieces = [
             (_rows_between(here, *span), read(connection, *span))
-            for span in generation.ranges(change.span for change in changes if change.run == run)
+            for span in changes.ranges(change.span for change in since if change.run == run)
         ]
         table = put_in(part.table, pieces)
         aligned = self._checksum(table.columns["item"]) if item is None else part.aligned
@@ -223,7 +223,7 @@ class ColumnMemory:
         """Read all rows in shares, each in a thread of its own. SQLite reads outside the GIL, but all threads must read
         the same state: if the database has changed meanwhile, this thread reads everything.
         """
-        now, (first, last) = generation.mark(connection), stored.item_ends(connection)
+        now, (first, last) = changes.mark(connection), stored.item_ends(connection)
         number = max(min(os.cpu_count() or 1, _MAX_THREADS, (last - first + 1) // _MIN_SHARE_ITEMS), 1)
         starts = [first + (last - first + 1) * share // number for share in range(1, number)]
         spans = list(zip([EVERY_ROW[0], *starts], [*(start - 1 for start in starts), EVERY_ROW[1]], strict=True))
@@ -231,7 +231,7 @@ class ColumnMemory:
         def read_elsewhere(span: Range) -> Made | None:
             try:
                 with self._database.reading() as other:
-                    return read(other, *span) if generation.mark(other) == now else None
+                    return read(other, *span) if changes.mark(other) == now else None
             finally:
                 self._database.release_reader()
 

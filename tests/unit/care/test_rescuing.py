@@ -15,7 +15,7 @@ from tests.hurting import KINDS, hurt, owners, readable, rich_project, without_a
 from workbench.care.backups import diagnosis
 from workbench.care.rescuing import rescue
 
-MADE_ANEW = {"changes", "generation", "sqlite_sequence", "_sqlite_migrations"}
+MADE_ANEW = {"changes", "sqlite_sequence", "_sqlite_migrations"}
 
 
 @pytest.fixture(scope="module")

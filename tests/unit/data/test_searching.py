@@ -166,6 +166,10 @@ def test_an_index_of_another_history_is_not_asked(project: Project, tmp_path: Pa
     indexed(project)
     other = tmp_path / "copy.db"
     backup(project.database, other)
+    add_items(
+        project.database, [{**row, "question_id": f"n{n}", "completion_id": f"n{n}"} for n, row in enumerate(texts(6))]
+    )
+    indexed(project)
     text_index.path(other).parent.mkdir()
     text_index.path(other).write_bytes(text_index.path(project.path).read_bytes())
     with closing(open_project(other)) as copy:

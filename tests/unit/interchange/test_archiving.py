@@ -48,8 +48,6 @@ NEVER = {
     "bundles": "a bundle comes home to the database that made it, and to no other",
     "bundle_items": "as bundles",
     "bundle_pass": "what an archive of a bundle holds is not a bundle any more",
-    "event_seals": "as bundle_pass",
-    "generation": "which copy of the database a file is",
 }
 """Tables that are never archived, with reasons."""
 

@@ -449,7 +449,8 @@ def test_a_database_that_was_not_closed_is_read_with_its_log(home: Project, othe
     (copied / "p.db-shm").unlink()
     before = {file: file.read_bytes() for file in copied.iterdir()}
     assert taken(merge(home, copied / "p.db", whole=True)) == (1, 0, [])
-    assert {file: file.read_bytes() for file in copied.iterdir()} == before
+    # SQLite makes the index of the log anew.
+    assert {file: file.read_bytes() for file in before} == before
 
 
 def test_names_that_are_no_text_are_of_no_item(home: Project, other: Project) -> None:

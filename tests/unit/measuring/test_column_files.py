@@ -18,7 +18,7 @@ from tests.helpers import make_project, numbered
 from tests.unit.measuring.plain_columns import agree
 from tests.unit.measuring.scored_runs import add_complete_run
 from workbench.care.backups import diagnosis
-from workbench.core.database import generation
+from workbench.core.database import changes
 from workbench.core.database.backup import backup
 from workbench.core.errors import StoreError
 from workbench.core.files import cache_folder
@@ -230,7 +230,7 @@ def test_a_restored_backup_is_another_history(project: Project, tmp_path: Path) 
     shutil.rmtree(cache_folder(copy))
     shutil.move(cache_folder(project.path), cache_folder(copy))
     coordinating.exclude(restored, [5, 6], reason="truncated")
-    assert generation.mark(restored.database.reader()).version == generation.mark(project.database.reader()).version
+    assert changes.mark(restored.database.reader()).version == changes.mark(project.database.reader()).version
     agree(columns(restored), restored, (1,))
 
 
@@ -241,7 +241,7 @@ def test_a_run_is_not_laid_over_other_items(project: Project) -> None:
     with project.database.write() as connection:
         connection.execute("DELETE FROM verdict_evidence")
         connection.execute("DELETE FROM verdicts WHERE completion_id = 2")
-        generation.note_verdicts(connection, 1, [2])
+        changes.note_verdicts(connection, 1, [2])
         connection.execute("DELETE FROM completion_text WHERE id = 2")
         connection.execute("DELETE FROM completions WHERE id = 2")
     agree(columns(project), project, (1,))
@@ -299,7 +299,7 @@ def test_those_who_read_never_see_half_of_what_is_written(project: Project) -> N
     with project.database.write() as connection:
         connection.execute("DELETE FROM verdict_evidence")
         connection.execute("DELETE FROM verdicts")
-        generation.note_verdicts(connection, 1, range(1, ITEMS + 1))
+        changes.note_verdicts(connection, 1, range(1, ITEMS + 1))
     done, wrong = threading.Event(), list[str]()
 
     def look(new_process: bool) -> None:

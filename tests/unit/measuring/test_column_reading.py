@@ -13,7 +13,7 @@ import pytest
 
 from tests.helpers import make_project, numbered
 from tests.unit.measuring.scored_runs import add_complete_run
-from workbench.core.database import generation
+from workbench.core.database import changes
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome, OutcomeCode, Verdict
 from workbench.data.store.columns import EVERY_ROW, ColumnTable, read_items, read_verdicts
@@ -127,7 +127,7 @@ def test_where_somebody_writes_in_between_one_reads_it_all(
 ) -> None:
     """The reader's own state is what counts, not what the others would see."""
     items = np.arange(1, ITEMS + 1)
-    mark = generation.mark
+    mark = changes.mark
     with project.database.reading() as connection:
         wanted = read_verdicts(connection, 1, items)
         with project.database.write() as writer:

@@ -72,6 +72,8 @@ def restore_command(options: RestoreOptions) -> Output:
         report = restore_backup(options.file, Path(options.database))
     if report.kept:
         say(f"The replaced file is kept: {', '.join(report.kept)}")
+    if report.beyond:
+        say(f"Its journal of labels has {counted(report.beyond, 'label event')} that the backup lacks: see doctor.")
     rows = report.rows
     return Output(
         report,

@@ -1,6 +1,4 @@
 """Access to damaged database files, and checks by SQL.
 
-salvage: read a damaged file. rescuing: write a new database from it; make a database from a backup.
-
-anatomy: locate the damage.
+rescuing: read a damaged file, and write a new database from it; prepare backups. anatomy: the checks of doctor.
 """

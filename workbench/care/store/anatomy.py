@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable
@@ -9,12 +10,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from workbench.core.database import events, hashes, schema
+from workbench.core.database import events, hashes, journal, schema
 from workbench.core.database.connection import MINIMUM_SQLITE
 from workbench.core.database.hashes import ChangedRow
 from workbench.core.database.place import file_system, is_network
 from workbench.core.database.schema import Difference, differences, quoted
-from workbench.core.errors import StoreError
+from workbench.core.errors import Command, StoreError
 from workbench.core.health import Finding, Remedy
 from workbench.core.text.figures import counted, listed
 
@@ -93,6 +94,17 @@ def texts(connection: Connection) -> Finding:
 def labels(connection: Connection) -> Finding:
     """Compare every label event with the hash taken when it was given."""
     return _schema_finding("labels", _changed("label event", events.changed_events(connection)), "rescue")
+
+
+def journal_finding(connection: Connection, path: Path) -> Finding:
+    """Compare the journal of labels, if there is one, with the label events."""
+    file = journal.path_of(path)
+    lacking, beyond = journal.differences(connection, path) if file.exists() else (0, 0)
+    if lacking:
+        return _schema_finding("journal", f"it lacks {counted(lacking, 'label event')} of the database", "repair")
+    back = Command(f"labels {shlex.quote(str(path))} import {shlex.quote(str(file))}")
+    more = f"ok; {counted(beyond, 'label event')} of it are not in the database; to bring them back: {back}"
+    return Finding(name="journal", ok=True, message=more if beyond else "ok")
 
 
 def _changed(noun: str, found: Iterable[ChangedRow]) -> str:

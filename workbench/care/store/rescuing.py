@@ -1,17 +1,16 @@
-"""Write the readable rows of a damaged database into a new one, labels first; and make a database from a backup."""
+"""Write every row of a damaged database that SQLite can read into a new one, labels first; and prepare backups."""
 
 from __future__ import annotations
 
 import shlex
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, suppress
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from workbench.care.store.salvage import DERIVED, Salvage, Schema, Value, drop_triggers
-from workbench.core.database import events, generation, hashes, journal, migrations
+from workbench.core.database import events, hashes, journal, migrations
 from workbench.core.database.backup import check
 from workbench.core.database.failures import explained
 from workbench.core.database.journal import LabelJournal
@@ -19,6 +18,108 @@ from workbench.core.errors import Command, StoreError
 from workbench.core.health import TableRescued
 from workbench.core.progress import stepping
 from workbench.interchange.store.archiving import PARTS
+
+# -- Reading a damaged file table by table, so that one error does not hide others.
+
+
+Connection = sqlite3.Connection
+Value = str | int | float | bytes | None
+_DERIVED: Final = frozenset({"task_states", "item_states", "changes", "runner", "verdict_cache"})
+"""Tables that can be derived, describe the file itself, or are recomputed: losing them loses nothing."""
+_IDS_BEYOND: Final = 100_000
+"""Row ids tried after the last known one."""
+
+
+class TableShape(NamedTuple):
+    """A table of the program's schema.
+
+    Attributes:
+        order: The columns that order its rows: its row ids, or its key if it has none.
+    """
+
+    table: str
+    names: list[str]
+    order: list[str]
+
+    @property
+    def by_rowid(self) -> bool:
+        return self.order == ["rowid"]
+
+
+def _shapes() -> dict[str, TableShape]:
+    with closing(migrations.template().in_memory()) as connection:
+        asked = "SELECT name, wr FROM pragma_table_list WHERE type = 'table' AND name NOT GLOB 'sqlite_*'"
+        return {name: _shape(connection, name, keyed=keyed) for name, keyed in connection.execute(asked).fetchall()}
+
+
+def _shape(connection: Connection, table: str, *, keyed: bool) -> TableShape:
+    found = connection.execute(f'PRAGMA table_info("{table}")').fetchall()
+    key = sorted((row[5], row[1]) for row in found if row[5])
+    return TableShape(table, [row[1] for row in found], [name for _, name in key] if keyed else ["rowid"])
+
+
+def _may_lack_rows(source: Connection, table: str) -> bool:
+    said = ""
+    with suppress(sqlite3.DatabaseError):
+        said = str(source.execute(f"PRAGMA integrity_check('{table}')").fetchall())
+    # An index that has other rows than the table, and lacks none of it, has some that the table has lost.
+    return "wrong # of entries" in said and "missing from index" not in said
+
+
+def _readable_rows(source: Connection, shape: TableShape, hurt: set[str]) -> Iterator[list[Value]]:
+    """Yield a table's rows as far as they can be read, some of them twice; add the table to ``hurt`` if others may be
+    lost.
+    """
+    there = set()
+    with suppress(sqlite3.DatabaseError):
+        there = {row[1] for row in source.execute(f'PRAGMA table_info("{shape.table}")')}
+    if not there:
+        hurt.add(shape.table)
+        return
+    what = ", ".join(f'"{name}"' if name in there else "NULL" for name in shape.names)
+    asked = f'SELECT {"rowid" if shape.by_rowid else "0"}, {what} FROM "{shape.table}" NOT INDEXED'
+    before = 0
+    try:
+        for rowid, *values in _each(source, f"{asked} ORDER BY {', '.join(shape.order)}"):
+            # A row out of order is on a page of another table or place.
+            if shape.by_rowid and rowid <= before:
+                raise sqlite3.DatabaseError
+            before = rowid
+            yield values
+    except sqlite3.DatabaseError:
+        hurt.add(shape.table)
+        if shape.by_rowid:
+            yield from _rows_by_id(source, shape.table, asked, before)
+            return
+        with suppress(sqlite3.DatabaseError):
+            for _, *values in _each(source, f"{asked} ORDER BY {', '.join(f'{name} DESC' for name in shape.order)}"):
+                yield values
+
+
+def _each(source: Connection, asked: str) -> Iterator[tuple[Any, ...]]:
+    number = 0
+    try:
+        for row in source.execute(asked):
+            number += 1
+            yield row
+    except sqlite3.DatabaseError:
+        # Python reads a row ahead, and loses the last one before the damage.
+        yield from source.execute(f"{asked} LIMIT 1 OFFSET {number}")
+        raise
+
+
+def _rows_by_id(source: Connection, table: str, asked: str, last: int) -> Iterator[list[Value]]:
+    with suppress(sqlite3.DatabaseError):
+        last = max(last, *source.execute(f'SELECT max(rowid) FROM "{table}"').fetchone())
+    number = 0
+    while number <= last + _IDS_BEYOND:
+        number += 1
+        with suppress(sqlite3.DatabaseError):
+            row = source.execute(f"{asked} WHERE rowid = ?", (number,)).fetchone()
+            if row is not None and row[0] == number:
+                last = max(last, number)
+                yield row[1:]
+
 
 # -- Placeholders for lost rows, so that rows that refer to them are kept, above all labels.
 
@@ -84,7 +185,9 @@ def _fill_in_id(value: Value, number: int) -> Value:
     return value.replace(b"{id}", str(number).encode()) if isinstance(value, bytes) else value
 
 
-Connection = sqlite3.Connection
+# -- The new database.
+
+
 _FIRST: Final = (
     "annotators",
     "label_events",
@@ -94,7 +197,7 @@ _FIRST: Final = (
     "guidelines",
     "guideline_readings",
 )
-_LEFT: Final = frozenset({"runner", "changes", "task_states", "item_states", "generation", "sqlite_sequence"})
+_LEFT: Final = frozenset({"runner", "changes", "task_states", "item_states"})
 """Tables that are recreated, derived, or about an active process."""
 _MAX_ROUNDS: Final = 6
 
@@ -124,14 +227,13 @@ class Rescue:
 
     def __init__(self, source: Connection, labels: LabelJournal) -> None:
         self._labels = labels
-        self._schema = Schema()
-        self._salvage = Salvage(source, self._schema)
+        self._source, self._shapes = source, _shapes()
         self._rows: dict[str, int] = defaultdict(int)
         self._stand_ins: dict[str, int] = defaultdict(int)
         self._dropped: dict[str, int] = defaultdict(int)
         self._hurt: set[str] = set()
-        names = dict.fromkeys((*_FIRST, *(table for part in PARTS for table in part.tables), *self._schema.tables))
-        self._tables = [name for name in names if name in self._schema.tables and name not in _LEFT]
+        names = dict.fromkeys((*_FIRST, *(table for part in PARTS for table in part.tables), *self._shapes))
+        self._tables = [name for name in names if name in self._shapes and name not in _LEFT]
 
     def write(self, path: Path) -> RescueOutcome:
         """Create the database at ``path``, in the newest version of the tables.
@@ -145,15 +247,16 @@ class Rescue:
                 for pragma in ("foreign_keys = OFF", "synchronous = OFF", "cache_size = -65536"):
                     connection.execute(f"PRAGMA {pragma}")
                 connection.execute("BEGIN IMMEDIATE")
-                later = [*_without_indexes(connection), *drop_triggers(connection)]
+                later = _without_indexes_and_triggers(connection)
                 keeps_secret = self._copy_tables(connection)
                 from_journal = self._add_journal(connection)
                 self._complete_references(connection)
                 changed = self._correct_hashes(connection)
                 for statement in later:
                     connection.execute(statement)
-        ours = {*self._schema.tables, "sqlite_stat1", "sqlite_stat4", "_sqlite_migrations"}
-        foreign = sorted(self._salvage.names - ours)
+        ours = {*self._shapes, *migrations.DROPPED, "_sqlite_migrations"}
+        there = {str(name) for (name,) in self._source.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        foreign = sorted(name for name in there - ours if not name.startswith("sqlite_"))
         return RescueOutcome(self._table_reports(), *changed, from_journal, foreign, keeps_secret)
 
     def _copy_tables(self, connection: Connection) -> bool:
@@ -161,7 +264,7 @@ class Rescue:
         connection.execute("DELETE FROM secrets")
         for table in stepping(self._tables, "writing tables", "tables"):
             self._copy_table(connection, table)
-            if self._salvage.is_hurt(table):
+            if _may_lack_rows(self._source, table):
                 self._hurt.add(table)
         if not connection.execute("SELECT 1 FROM secrets").fetchone():
             connection.executemany("INSERT INTO secrets VALUES (?, ?)", own)
@@ -169,10 +272,10 @@ class Rescue:
         return True
 
     def _copy_table(self, connection: Connection, table: str) -> None:
-        names = self._schema.tables[table].names
+        names = self._shapes[table].names
         columns = ", ".join(f'"{name}"' for name in names)
         statement = f'INSERT INTO "{table}" ({columns}) VALUES ({", ".join("?" * len(names))})'
-        for row in self._salvage.rows(table):
+        for row in _readable_rows(self._source, self._shapes[table], self._hurt):
             try:
                 connection.execute(statement, row)
                 self._rows[table] += 1
@@ -181,7 +284,9 @@ class Rescue:
                 self._hurt.add(table)
 
     def _add_journal(self, connection: Connection) -> int:
-        """Add the events that only the journal has, and the items and people that any of its events names."""
+        """Add the events that only the journal has as given, and the items and people that any of its events names."""
+        changed = {uuid: number for number, uuid in self._changed_events(connection) if uuid in self._labels.lines}
+        connection.executemany("DELETE FROM label_events WHERE uuid = ?", [(uuid,) for uuid in changed])
         known, added = events.uuids(connection), 0
         for uuid, line in self._labels.lines.items():
             is_type, asked = line.task == "type", "SELECT question_id FROM completions WHERE id = ? AND key = ?"
@@ -200,11 +305,18 @@ class Rescue:
             if uuid not in known:
                 event = journal.event_of(line, subject=subject, annotator=person, merged=line.merged)
                 events.append(connection, event)
+                connection.execute(
+                    "UPDATE label_events SET id = coalesce(?, id) WHERE uuid = ?", (changed.get(uuid), uuid)
+                )
                 added += 1
-        self._rows["label_events"] += added
+        self._rows["label_events"] += added - len(changed)
         if self._labels.lines and not self._labels.unreadable:
             self._hurt.discard("label_events")
         return added
+
+    def _changed_events(self, connection: Connection) -> list[tuple[int, str]]:
+        asked = "SELECT id, uuid FROM label_events WHERE id = ?"
+        return [connection.execute(asked, (one.id,)).fetchone() for one in list(events.changed_events(connection))]
 
     def _find_or_insert(
         self, connection: Connection, table: str, wanted: int, key: Mapping[str, Value], **other: Value
@@ -265,6 +377,8 @@ class Rescue:
             self._dropped[table] += dropped
 
     def _correct_hashes(self, connection: Connection) -> tuple[list[int], list[int], list[int]]:
+        for column in ("seen", "tags"):
+            connection.execute(f"UPDATE label_events SET {column} = NULL WHERE NOT json_valid({column})")
         changed = []
         for table, column, found in (
             ("questions", "hash", list(hashes.changed_questions(connection))),
@@ -275,9 +389,11 @@ class Rescue:
                 f"UPDATE {table} SET {column} = ? WHERE id = ?", [(one.hash, one.id) for one in found if one.hash]
             )
             changed.append([one.id for one in found])
+        # SQLite's own length ends at a NUL.
+        connection.create_function("characters_of", 1, len)
         connection.execute(
-            "UPDATE completions SET characters = length(t.text) FROM completion_text AS t "
-            "WHERE t.id = completions.id AND characters IS NOT length(t.text)"
+            "UPDATE completions SET characters = characters_of(t.text) FROM completion_text AS t "
+            "WHERE t.id = completions.id AND characters IS NOT characters_of(t.text)"
         )
         return changed[0], changed[1], changed[2]
 
@@ -295,7 +411,7 @@ class Rescue:
                     missing=missing,
                     stand_ins=self._stand_ins[table],
                     dropped=self._dropped[table],
-                    is_derived=table in DERIVED,
+                    is_derived=table in _DERIVED,
                 )
             )
         return found
@@ -310,13 +426,14 @@ _ABOUT_NOTHING: Final = """CASE task WHEN 'type' THEN subject NOT IN (SELECT id 
     ELSE subject NOT IN (SELECT id FROM completions) END"""
 
 
-def _without_indexes(connection: Connection) -> list[str]:
+def _without_indexes_and_triggers(connection: Connection) -> list[str]:
+    """Drop all but the unique indexes, and all triggers; return the statements that recreate them."""
     found = connection.execute(
-        "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql LIKE 'CREATE INDEX%'"
+        "SELECT type, name, sql FROM sqlite_master WHERE type = 'trigger' OR sql LIKE 'CREATE INDEX%'"
     ).fetchall()
-    for name, _ in found:
-        connection.execute(f'DROP INDEX "{name}"')
-    return [statement for _, statement in found]
+    for kind, name, _ in found:
+        connection.execute(f'DROP {kind} "{name}"')
+    return [statement for _, _, statement in found]
 
 
 def _foreign_keys(connection: Connection, table: str) -> list[tuple[str, list[tuple[str, str]]]]:
@@ -345,14 +462,26 @@ def is_database(path: Path) -> bool:
         return False
 
 
-def prepare_backup(copy: Path, source: Path) -> int:
+class Prepared(NamedTuple):
+    """A copy of a backup that can take a database's place.
+
+    Attributes:
+        version: The version of the backup's tables before the migration.
+        lacking: Number of its label events that the journal of the database lacks.
+        beyond: Number of label events of the journal that it lacks.
+    """
+
+    version: int
+    lacking: int
+    beyond: int
+
+
+def prepare_backup(copy: Path, source: Path, target: Path) -> Prepared:
     """Check a copy of a backup, apply its own log, and migrate it; no other process has it open.
 
     Args:
         source: The file that was copied, for messages.
-
-    Returns:
-        The version of the backup's tables before the migration.
+        target: The database whose place it takes.
 
     Raises:
         SchemaError: The tables, views or triggers differ from this program's.
@@ -369,7 +498,7 @@ def prepare_backup(copy: Path, source: Path) -> int:
             if dangling is not None:
                 raise StoreError(f"{copy}: a row of {dangling[0]} refers to a row that is missing.")
             migrations.bring_up_to_date(copy, keep_copy=False)
-            generation.rename_copy(copy)
+            migrations.detach_copy(copy)
             check(copy)
         except StoreError as error:
             raise StoreError(
@@ -377,4 +506,5 @@ def prepare_backup(copy: Path, source: Path) -> int:
                 "Use an older backup, or recover what can be read",
                 command=Command(f"rescue {shlex.quote(str(source))} OUT"),
             ) from error
-    return version
+    with closing(sqlite3.connect(copy)) as connection:
+        return Prepared(version, *journal.differences(connection, target))

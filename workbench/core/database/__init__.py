@@ -2,7 +2,7 @@
 
 connection: opening, and transactions that begin immediately. failures: SQLite errors as messages. schema: schema.sql,
 the tables, and foreign and changed objects. migrations: creation and upgrades. place,
-generation, looking: file identity, copy identity, read-only access. backup: verified copies, and replacing a database
+looking, changes: the file, read-only access, the record of changes. backup: verified copies, and replacing a database
 by one. events, states, people: annotators and their labels. sets:
 frozen sets. selection: conditions as SQL. foreign: reading an untrusted database. values, hashes: timestamps, JSON and
 integers in columns; integrity of texts and labels. journal: label events as lines of a file.

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from workbench.core.database import generation
+from workbench.core.database import journal
 from workbench.core.database.connection import Database, interruptibly
 from workbench.core.database.journal import flush_names
-from workbench.core.database.migrations import APPLICATION_ID, give_name
-from workbench.core.database.place import ENDS, LOGS, ensured_unused, holding_off_openers, require_unused, sidecar_path
+from workbench.core.database.migrations import APPLICATION_ID, detach_copy, give_name
+from workbench.core.database.place import ENDS, LOGS, held_alone, sidecar_path
 from workbench.core.errors import Command, StoreError, opt
 from workbench.core.files import part_folder
 from workbench.core.progress import BYTES, step
@@ -98,6 +98,7 @@ def _contents(path: Path) -> _CopyContents | None:
 
 KEPT = ".before-"
 """Inserted after a database's name in the names of its kept copies."""
+_PAGES = 1024
 _INDEX = "-shm"
 """The suffix of SQLite's shared-memory index. It is not copied: SQLite recreates it, and reading it would release this
 process's lock on it."""
@@ -125,9 +126,7 @@ def put_in_place(temporary: Path, target: Path, *, keep: bool = True, before: st
         temporary.unlink(missing_ok=True)
         flush_names(target.parent)
         return ()
-    require_unused(target)
-    _write_back(target)
-    with ensured_unused(target), holding_off_openers(temporary, target):
+    with held_alone(target):
         _drop_second_names(target)
         kept = _keep_files(target, free_name(target, before)) if keep else ()
         flush_names(target.parent)
@@ -139,19 +138,11 @@ def put_in_place(temporary: Path, target: Path, *, keep: bool = True, before: st
     return kept
 
 
-def _write_back(target: Path) -> None:
-    address = f"{target.absolute().as_uri()}?mode=rw"
-    with suppress(sqlite3.Error), closing(sqlite3.connect(address, uri=True)) as connection:
-        # A read makes SQLite roll back a first import that was killed.
-        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-
 def _keep_files(target: Path, place: Path) -> tuple[Path, ...]:
     kept = []
     for end in ENDS:
         file, second = sidecar_path(target, end), sidecar_path(place, end)
-        if end == _INDEX or not file.exists():
+        if end == _INDEX or not file.exists() or (end and not file.stat().st_size):
             continue
         kept.append(second)
         if not end:
@@ -171,7 +162,7 @@ def _give_name(file: Path, name: Path) -> None:
 def free_name(target: Path, before: str) -> Path:
     """Return a free name for a database's copy from before an operation."""
     number = 1
-    while any(os.path.lexists(sidecar_path(target, f"{KEPT}{before}-{number}{end}")) for end in ENDS):
+    while any(os.path.lexists(sidecar_path(target, f"{KEPT}{before}-{number}{end}")) for end in (*ENDS, journal.END)):
         number += 1
     return sidecar_path(target, f"{KEPT}{before}-{number}")
 
@@ -205,7 +196,7 @@ def backup(database: Database, target: Path, *, force: bool = False, discard: bo
             copy = part / target.name
             _copy_database(database, copy)
             database.require_place()
-            generation.rename_copy(copy)
+            detach_copy(copy)
             check(copy)
             if target.exists() and not discard:
                 require_no_less(copy, target)
@@ -230,6 +221,15 @@ def _copy_database(database: Database, target: Path) -> None:
         interruptibly(
             lambda: connection.execute("VACUUM INTO ?", (str(target.absolute()),)), connection.interrupt, look
         )
+
+
+def copy_pages(database: Database, target: Path) -> None:
+    """Copy a database page by page, without looking at what is in it."""
+    with closing(database.open()) as source, closing(sqlite3.connect(target)) as copy:
+        (page_size,) = source.execute("PRAGMA page_size").fetchone()
+        with step("copying", database.path.stat().st_size, BYTES) as advance:
+            source.backup(copy, pages=_PAGES, progress=lambda *_: advance(_PAGES * page_size))
+    database.require_place()
 
 
 def check(path: Path) -> None:

@@ -18,11 +18,10 @@ from workbench.core.database import events, journal, migrations
 from workbench.core.database.failures import explained, roll_back
 from workbench.core.database.place import (
     ENDS,
-    Place,
+    held_alone,
     require_bytes,
     require_local,
     require_plain_logs,
-    require_unused,
     sidecar_path,
 )
 from workbench.core.errors import Command, StoreError
@@ -54,7 +53,8 @@ class Database:
             or written by a newer version; or this SQLite is too old.
     """
 
-    _place: Place | None = None
+    _file: os.stat_result | None = None
+    """The file when it was opened."""
     _turn: _WriteTurn | None = None
     _schema: int | None = None
     """SQLite's schema counter when the schema was last checked; None if it is never checked."""
@@ -68,7 +68,7 @@ class Database:
                 # A process killed just after renaming its new database has left behind the folder in which it was made.
                 remove_leftovers(Path(os.path.realpath(self.path)).parent)
             self._schema = migrations.bring_up_to_date(self.path)
-        self._place = Place(self.path)
+        self._file = self.path.stat()
 
     def require_place(self) -> None:
         """Make sure that the file is still at the path where it was opened.
@@ -76,8 +76,16 @@ class Database:
         Raises:
             StoreError: It was moved, deleted or replaced.
         """
-        if self._place is not None:
-            self._place.require()
+        with suppress(OSError):
+            if self._file is None or os.path.samestat(self.path.stat(), self._file):
+                return
+        # The log is next to the file itself, not next to a link to the file.
+        raise StoreError(
+            f"{self.path} was moved, deleted or replaced while it was open: put back the file that was opened.",
+            f"Nothing is written until then. Leave {self.path.name}-wal where it is: it may hold what is not in the "
+            "file yet.",
+            "moved",
+        )
 
     def require_writable(self) -> None:
         """Check that the database was not opened read-only; every write checks this as well.
@@ -266,9 +274,9 @@ class Database:
             if any(self.reader().execute(f'SELECT 1 FROM "{name}" LIMIT 1').fetchone() for name in _CONTENT):
                 return
             self.close()
-            require_unused(self.path)
-            for end in ENDS:
-                sidecar_path(self.path, end).unlink(missing_ok=True)
+            with held_alone(self.path):
+                for end in ENDS:
+                    sidecar_path(self.path, end).unlink(missing_ok=True)
 
     def _connection(self, kind: str) -> sqlite3.Connection:
         held: dict[str, sqlite3.Connection] | None = getattr(self._threads, "connections", None)

@@ -148,6 +148,8 @@ class LabelJournal(NamedTuple):
     unreadable: int
 
 
+END: Final = ".labels.jsonl"
+"""Suffix of a journal's name, after the name of its database."""
 _FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 _CHUNK: Final = 2_000
 _DECODER: Final = msgspec.json.Decoder(JournalLine)
@@ -155,7 +157,7 @@ _DECODER: Final = msgspec.json.Decoder(JournalLine)
 
 def path_of(database: Path) -> Path:
     """Return the path of a database's journal, which is next to the file itself, not next to a link to the file."""
-    return Path(f"{os.path.realpath(database)}.labels.jsonl")
+    return Path(f"{os.path.realpath(database)}{END}")
 
 
 def read(database: Path) -> LabelJournal:
@@ -168,6 +170,17 @@ def read(database: Path) -> LabelJournal:
             except (msgspec.MsgspecError, UnicodeDecodeError):
                 unreadable += bool(raw.strip())
     return LabelJournal(lines, unreadable)
+
+
+def differences(connection: sqlite3.Connection, database: Path) -> tuple[int, int]:
+    """Return how many label events the journal lacks, and how many events it has that the database lacks."""
+    stored, known = events.uuids(connection), read(database).lines.keys()
+    return len(stored - known), len(known - stored)
+
+
+def set_aside(database: Path, name: Path) -> Path:
+    """Rename the journal; the next label begins a new one with all events of the database."""
+    return path_of(database).rename(f"{name}{END}")
 
 
 @contextmanager

@@ -1,54 +1,45 @@
-"""Read-only access to a database that writes neither to its file, nor to its log, nor to its folder."""
+"""Read-only access to a database that changes neither its file nor its log."""
 
 from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import sqlite3
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NoReturn
 
 from workbench.core.database import migrations
 from workbench.core.database.connection import Database, opening, require_usable
 from workbench.core.database.failures import explained
-from workbench.core.database.place import LOGS, Place, processes_using
+from workbench.core.database.place import ENDS, LOGS, sidecar_path
 from workbench.core.errors import Command, StoreError
-from workbench.core.files import temporary_folder
 
 _CACHE_KIB = 64 * 1024
 _FileState = list[tuple[int, int, int] | None]
-_Source = tuple[str, _FileState | None]
-"""The address that SQLite opens, and the state of the file and its logs at that time; None if SQLite's locks keep
-writers out."""
 
 
 class ReadOnlyDatabase(Database):
     """A database opened read-only; it may have any version and be damaged. Writing raises an error.
 
     Args:
-        folder: Where to make a copy if one is needed; None for the system's folder for temporary files.
         why: Why it can't be written; the words follow "can be read here, but not written: ".
-
-    Raises (on creation):
-        StoreError: There is no room for the copy that is needed to read the database's log without writing.
     """
 
-    def __init__(self, path: Path, folder: Path | None = None, why: str = "it is only looked at") -> None:
+    def __init__(self, path: Path, why: str = "it is only looked at") -> None:
         self._prepare(path)
         self._why = why
-        self._held = ExitStack()
-        try:
-            self._address, self._stood = _open_source(Path(os.path.realpath(path)), folder, self._held)
-        except BaseException:
-            self._held.close()
-            raise
-        self._place = Place(path)
+        self._file = path.stat()
+        real = Path(os.path.realpath(path))
+        sizes = {end: sidecar_path(real, end).stat().st_size for end in ENDS if sidecar_path(real, end).exists()}
+        # SQLite rolls back an unfinished transaction, and reads the log of one that others may be writing.
+        mode = "rw" if sizes.get("-journal") else "ro" if sizes.get("-wal") or "-shm" in sizes else "ro&immutable=1"
+        self._address = f"{real.as_uri()}?mode={mode}"
+        self._stood = _file_state(real) if "immutable" in mode else None
 
     def require_place(self) -> None:
-        """Check that nothing has been written since the database was opened, unless a lock prevents writes.
+        """Check that nothing has been written since the database was opened, unless SQLite's locks keep writers apart.
 
         Raises:
             StoreError: The database was written.
@@ -81,10 +72,6 @@ class ReadOnlyDatabase(Database):
         connection = sqlite3.connect(self._address, uri=True, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA trusted_schema = OFF")
         return connection
-
-    def close(self) -> None:
-        super().close()
-        self._held.close()
 
     def _open(self, kind: str) -> sqlite3.Connection:
         """Open a connection that never executes code in the database's schema."""
@@ -119,61 +106,16 @@ def open_read_only(path: Path, why: str) -> ReadOnlyDatabase:
 
 
 def _file_state(path: Path) -> _FileState:
-    found: _FileState = []
-    for end in ("", *LOGS):
-        place = path.with_name(path.name + end)
-        if place.exists():
-            about = place.stat()
-            found.append((about.st_ino, about.st_size, about.st_mtime_ns))
-        else:
-            found.append(None)
-    return found
+    places = [sidecar_path(path, end) for end in ("", *LOGS)]
+    found = [place.stat() if place.exists() else None for place in places]
+    return [about and (about.st_ino, about.st_size, about.st_mtime_ns) for about in found]
 
 
 @contextmanager
-def opened_read_only(path: Path, folder: Path | None = None) -> Iterator[ReadOnlyDatabase]:
-    """Open the database read-only, including the content of its log.
-
-    Args:
-        folder: See `ReadOnlyDatabase`.
-
-    Raises:
-        StoreError: See `ReadOnlyDatabase`.
-    """
-    with explained(path), closing(ReadOnlyDatabase(path, folder)) as database:
+def opened_read_only(path: Path) -> Iterator[ReadOnlyDatabase]:
+    """Open the database read-only, including the content of its log."""
+    with explained(path), closing(ReadOnlyDatabase(path)) as database:
         yield database
-
-
-def _open_source(path: Path, folder: Path | None, held: ExitStack) -> _Source:
-    stood = _file_state(path)
-    log, journal = (path.with_name(path.name + end) for end in LOGS)
-    index = path.with_name(f"{path.name}-shm")
-    if index.exists() and log.exists() and not journal.exists():
-        locked = f"{path.as_uri()}?mode=ro"
-        try:
-            with closing(sqlite3.connect(locked, uri=True)) as connection:
-                connection.execute("SELECT count(*) FROM sqlite_master")
-            return locked, None
-        except sqlite3.OperationalError:
-            if os.getpid() in processes_using(path):
-                # Copying would open and close the file, which would release this process's locks on it.
-                raise
-        except sqlite3.DatabaseError:
-            return locked, None
-    if not any(file.exists() and file.stat().st_size for file in (log, journal)):
-        return f"{path.as_uri()}?mode=ro&immutable=1", stood
-    try:
-        place = held.enter_context(temporary_folder("look")) if folder is None else folder
-        for end in ("", *LOGS):
-            if path.with_name(path.name + end).exists():
-                shutil.copyfile(path.with_name(path.name + end), place / f"copy{end}")
-    except OSError as error:
-        raise StoreError(
-            f"{path}: its log can only be read from a copy in {folder or 'the folder for temporary files'}: "
-            f"{error.strerror}.",
-            "Make room there, or name another folder in TMPDIR.",
-        ) from error
-    return f"{(place / 'copy').as_uri()}?mode=rw", stood
 
 
 # -- Whether a database can be written in its folder, where SQLite writes a log and an index next to the file.

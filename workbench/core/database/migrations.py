@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from workbench.core.database import generation, journal, schema
+from workbench.core.database import journal, schema
 from workbench.core.database.place import LOGS, require_bytes
 from workbench.core.database.schema import SchemaPart, quoted
 from workbench.core.errors import Command, SchemaError, StoreError
@@ -24,8 +24,15 @@ from workbench.core.files import part_folder, remove_leftovers
 Connection = sqlite3.Connection
 OLDEST: Final = 16
 """The oldest version that is read; those before it were never released."""
-FILLS: Final[tuple[tuple[Callable[[Connection], object], ...], ...]] = ()
+FILLS: Final[tuple[tuple[Callable[[Connection], object], ...], ...]] = ((),)
 """For each later version the functions that fill its new columns and tables; they run without triggers and views."""
+DROPPED: Final[dict[str, tuple[str, ...]]] = {
+    "event_seals": (),
+    "generation": (),
+    "bundles": ("sealed",),
+    "bundle_pass": ("items", "seal", "key"),
+}
+"""Columns of older versions, by table; a table without any is of older versions itself."""
 APPLICATION_ID: Final = 0x57424E43
 """Marks a file as a workbench database (``PRAGMA application_id``)."""
 _MAX_SHOWN: Final = 3
@@ -63,7 +70,6 @@ def make(path: Path) -> None:
 def _draw(connection: Connection) -> None:
     connection.execute("INSERT INTO secrets (id, secret) VALUES (1, randomblob(32))")
     connection.execute(f"INSERT INTO changes (run_id, first_id, last_id) VALUES (NULL, 0, {2**63 - 1})")
-    generation.rename_database(connection)
 
 
 def template() -> SchemaTemplate:
@@ -156,6 +162,13 @@ def give_name(temporary: Path, path: Path) -> bool:
     return True
 
 
+def detach_copy(path: Path) -> None:
+    """Leave a closed copy as one file without a log, and drop its runner, which works on the original."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as copy:
+        copy.execute("PRAGMA journal_mode = DELETE")
+        copy.execute("DELETE FROM runner")
+
+
 def changes_to_schema(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA main.schema_version").fetchone()[0])
 
@@ -244,7 +257,7 @@ def _keep_copy(connection: sqlite3.Connection, path: Path) -> None:
         return
     with part_folder(copy) as part:
         connection.execute("VACUUM INTO ?", (str(part / copy.name),))
-        generation.rename_copy(part / copy.name)
+        detach_copy(part / copy.name)
         give_name(part / copy.name, copy)
 
 
@@ -281,6 +294,9 @@ def _recreate_schema(connection: Connection, older: int) -> None:
     for part in parts:
         if part.kind in ("trigger", "view"):
             connection.execute(f"DROP {part.kind} IF EXISTS {part.name}")
+    for table, columns in DROPPED.items():
+        if not columns:
+            connection.execute(f"DROP TABLE IF EXISTS {table}")
     stored = dict(connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall())
     for part in parts:
         if part.name in stored and stored[part.name].split() != part.sql.split():
@@ -305,9 +321,11 @@ def _recreate_table(connection: Connection, part: SchemaPart) -> None:
         connection.execute(f"DROP INDEX {quoted(name)}")
     connection.execute(f"ALTER TABLE {table} RENAME TO {old}")
     connection.execute(part.sql)
-    columns = ", ".join(row[1] for row in connection.execute(f"PRAGMA table_info({old})"))
+    there = [row[1] for row in connection.execute(f"PRAGMA table_info({old})")]
+    columns = ", ".join(name for name in there if name not in DROPPED.get(table, ()))
     # The order of rows is preserved, because it is the order in which events arrived.
-    connection.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM {old} ORDER BY rowid")
+    order = "" if part.sql.endswith("WITHOUT ROWID") else " ORDER BY rowid"
+    connection.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM {old}{order}")
     connection.execute(f"DROP TABLE {old}")
     for _, sql in indexes:
         connection.execute(sql)

@@ -1,49 +1,25 @@
-"""A database file's location: whether it is still there, whether SQLite works there, and which processes use it."""
+"""A database file's location: whether SQLite works there, and whether the file may be replaced."""
 
 from __future__ import annotations
 
-import fcntl
 import os
+import sqlite3
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from workbench.core.database.failures import go_back
 from workbench.core.errors import StoreError
 from workbench.core.files import require_plain
 
-Inode = tuple[int, int]
+ENDS = ("", "-wal", "-shm", "-journal")
+"""Suffixes of a database's files."""
 LOGS = ("-wal", "-journal")
 """Suffixes of the logs next to a database."""
 
 
-class Place:
-    """A database's path and the file that was opened there. The check runs before every write and takes microseconds.
-
-    Raises (on creation):
-        OSError: There is no such file.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._file = _inode_at(path)
-
-    def require(self) -> None:
-        """Check that the path still leads to the file that was opened.
-
-        Raises:
-            StoreError: The file was moved, deleted or replaced.
-        """
-        with suppress(OSError):
-            if _inode_at(self._path) == self._file:
-                return
-        # The log is next to the file itself, not next to a link to the file.
-        raise StoreError(
-            f"{self._path} was moved, deleted or replaced while it was open: put back the file that was opened.",
-            f"Nothing is written until then. Leave {self._path.name}-wal where it is: it may hold what is not in the "
-            "file yet.",
-            "moved",
-        )
+def sidecar_path(path: Path, end: str) -> Path:
+    return path.with_name(path.name + end)
 
 
 def require_bytes(path: Path) -> None:
@@ -133,104 +109,28 @@ def _mounts() -> list[tuple[str, str]]:
     return [(part.mountpoint, part.fstype) for part in psutil.disk_partitions(all=True)]
 
 
-# -- Processes that have a database open, so that its file is not replaced under them.
-
-
-ENDS = ("", "-wal", "-shm", "-journal")
-"""Suffixes of a database's files."""
-_PROCESSES = Path("/proc")
-_LOCKED = {"": (0x40000000, 512), "-shm": (120, 9)}
-"""Offset and length of SQLite's locks by file suffix; a process that has read from a database holds one of them."""
-
-
-def sidecar_path(path: Path, end: str) -> Path:
-    return path.with_name(path.name + end)
-
-
-def processes_using(path: Path) -> list[int]:
-    """Return the ids of visible processes (also of this one) that have one of a database's files open."""
-    files = {_inode_at(file) for end in ENDS if (file := sidecar_path(path, end)).exists()}
-    folders = {int(process.name): process / "fd" for process in _processes()} | {os.getpid(): Path("/dev/fd")}
-    return sorted(number for number, folder in folders.items() if any(map(files.__contains__, _open_files(folder))))
-
-
-def require_unused(path: Path) -> None:
-    """Check that no process has a database open.
-
-    Raises:
-        StoreError: A process has it open; it is named if visible.
-    """
-    if found := processes_using(path):
-        numbers = ", ".join(map(str, found[:5])) + (" and more" if len(found) > 5 else "")
-        raise StoreError(f"{path} is open in process {numbers}.", "Close the app, the runner or the server first.")
+# -- A database that is open elsewhere is not replaced.
 
 
 @contextmanager
-def ensured_unused(path: Path) -> Iterator[None]:
-    """Check that no process has the database open; processes that open it in the meantime wait until the block ends.
+def held_alone(path: Path) -> Iterator[None]:
+    """Write a database's log back, and hold SQLite's exclusive lock on its file: others wait until the block ends.
 
     Raises:
-        StoreError: A process has it open.
+        StoreError: It is open elsewhere, in this process or another.
     """
-    require_unused(path)
+    address = f"{path.absolute().as_uri()}?mode=rw"
     with ExitStack() as held:
-        for end in _LOCKED:
-            with suppress(FileNotFoundError):
-                held.enter_context(_locked(sidecar_path(path, end), path, end))
-        yield
-
-
-@contextmanager
-def holding_off_openers(file: Path, path: Path) -> Iterator[None]:
-    """Make processes that open a database's file wait until the block ends, even after it is renamed.
-
-    Args:
-        path: The database's path, for messages.
-
-    Raises:
-        StoreError: A process has it open.
-    """
-    with _locked(file, path, ""):
-        yield
-
-
-@contextmanager
-def _locked(file: Path, path: Path, end: str) -> Iterator[None]:
-    try:
-        descriptor = os.open(file, os.O_RDWR | os.O_CLOEXEC)
-    except PermissionError:
-        # No process can write to a read-only file.
-        yield
-        return
-    try:
-        begin, size = _LOCKED[end]
+        # A damaged or lost file, or one that can't be written, has no log that could be written back.
         try:
-            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, size, begin)
-            there = _inode_at(file)
-        except OSError as error:
-            raise StoreError(f"{path} is in use.", "Close the app, the runner or the server first.") from error
-        status = os.fstat(descriptor)
-        if (status.st_dev, status.st_ino) != there:
-            raise StoreError(f"{path} has just been replaced.", "Check it, then try again.")
+            connection = held.enter_context(
+                closing(sqlite3.connect(address, uri=True, isolation_level=None, timeout=0))
+            )
+            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+            connection.execute("BEGIN EXCLUSIVE")
+            connection.execute("ROLLBACK")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                raise StoreError(f"{path} is in use.", "Close the app, the runner or the server first.") from error
         yield
-    finally:
-        os.close(descriptor)
-
-
-def _inode_at(file: Path) -> Inode:
-    status = file.stat()
-    return status.st_dev, status.st_ino
-
-
-def _processes() -> list[Path]:
-    with suppress(OSError):
-        return [place for place in _PROCESSES.iterdir() if place.name.isdecimal()]
-    return []
-
-
-def _open_files(folder: Path) -> Iterator[Inode]:
-    with suppress(OSError):
-        for number in os.listdir(folder):
-            # A process may close a file, or end, during the check.
-            with suppress(OSError):
-                yield _inode_at(folder / number)

@@ -319,8 +319,7 @@ CREATE TABLE bundles (
     id TEXT PRIMARY KEY,
     annotator_id INTEGER NOT NULL REFERENCES annotators (id),
     made_at TEXT NOT NULL,
-    expires_at REAL,
-    sealed INTEGER NOT NULL DEFAULT 1 CHECK (sealed IN (0, 1))
+    expires_at REAL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE bundle_items (
@@ -330,19 +329,11 @@ CREATE TABLE bundle_items (
     PRIMARY KEY (bundle_id, task, subject)
 ) STRICT, WITHOUT ROWID;
 
--- In a bundle, one row: its id and whose it is. Seals are those of earlier versions; nothing reads them.
+-- In a bundle, one row: its id and whose it is.
 CREATE TABLE bundle_pass (
     bundle_id TEXT PRIMARY KEY,
     annotator TEXT NOT NULL,
-    made_at TEXT NOT NULL,
-    items TEXT NOT NULL,
-    seal BLOB NOT NULL,
-    key BLOB NOT NULL
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE event_seals (
-    uuid TEXT PRIMARY KEY,
-    seal BLOB NOT NULL
+    made_at TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 
@@ -876,7 +867,7 @@ CREATE TRIGGER set_runs_no_delete BEFORE DELETE ON set_runs
     BEGIN SELECT raise(ABORT, 'a set is frozen'); END;
 
 
--- == The file itself: its secret, what has changed in it, and which copy of it this is.
+-- == The file itself: its secret, and what has changed in it.
 
 -- From it follow the delimiters around untrusted text; it never leaves the file.
 CREATE TABLE secrets (
@@ -898,15 +889,6 @@ CREATE TABLE changes (
 CREATE TRIGGER changes_forgotten AFTER INSERT ON changes WHEN NEW.version % 10000 = 0
     BEGIN DELETE FROM changes WHERE version <= NEW.version - 20000; END;
 
--- Which copy of a database a file is (`generation.py`); all but the name is of earlier versions.
-CREATE TABLE generation (
-    id INTEGER PRIMARY KEY CHECK (id = 1),
-    name TEXT NOT NULL,
-    writes INTEGER NOT NULL
-    , state BLOB
-    , before BLOB
-    , header BLOB
-) STRICT;
 CREATE TRIGGER item_states_noted AFTER INSERT ON item_states
     BEGIN INSERT INTO changes (first_id, last_id) VALUES (NEW.completion_id, NEW.completion_id); END;
 CREATE TRIGGER item_states_changed AFTER UPDATE ON item_states

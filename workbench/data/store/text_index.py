@@ -18,8 +18,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-from workbench.core.database import generation
-from workbench.core.database.generation import ChangeMark
+from workbench.core.database import changes
+from workbench.core.database.changes import ChangeMark
 from workbench.core.database.selection import VISIBLE, VISIBLE_QUESTION
 from workbench.core.errors import StoreError
 from workbench.core.files import PRIVATE, cache_folder, require_own, require_own_folder
@@ -38,8 +38,8 @@ _ALWAYS: Final = "content='', columnsize=0, detail='none', tokenize='trigram'"
 _SCHEMA: Final = {
     "questions": f"CREATE VIRTUAL TABLE questions USING fts5(key, text, reference, {_ALWAYS})",
     "completions": f"CREATE VIRTUAL TABLE completions USING fts5(key, text, {_ALWAYS})",
-    "progress": """CREATE TABLE progress (id INTEGER PRIMARY KEY CHECK (id = 1), database TEXT NOT NULL,
-        version INTEGER NOT NULL, token BLOB NOT NULL, questions INTEGER NOT NULL, completions INTEGER NOT NULL)""",
+    "progress": """CREATE TABLE progress (id INTEGER PRIMARY KEY CHECK (id = 1), version INTEGER NOT NULL,
+        token BLOB NOT NULL, questions INTEGER NOT NULL, completions INTEGER NOT NULL)""",
 }
 _TEXTS: Final = {
     "questions": "SELECT q.id, q.key, t.text, t.reference FROM questions AS q JOIN question_text AS t ON t.id = q.id "
@@ -210,9 +210,7 @@ def _extend_file(place: Path, reader: sqlite3.Connection) -> tuple[int, int] | N
 
 def _add_rows(connection: sqlite3.Connection, reader: sqlite3.Connection) -> tuple[int, int] | None:
     through = dict(zip(_TEXTS, _covered_rows(connection, reader) or _create_tables(connection), strict=True))
-    connection.execute(
-        "UPDATE progress SET database = ?, version = ?, token = ?", (generation.name(reader), *generation.mark(reader))
-    )
+    connection.execute("UPDATE progress SET version = ?, token = ?", changes.mark(reader))
     for table, last in through.items():
         if rows := _limited_rows(reader.execute(_TEXTS[table], (last,))):
             connection.executemany(_INSERTS[table], rows)
@@ -237,12 +235,12 @@ def _covered_rows(connection: sqlite3.Connection, reader: sqlite3.Connection) ->
         made = dict(connection.execute("SELECT name, sql FROM sqlite_master WHERE name IN (?, ?, ?)", [*_SCHEMA]))
         if made != _SCHEMA:
             return None
-        row = connection.execute("SELECT database, version, token, questions, completions FROM progress").fetchone()
+        row = connection.execute("SELECT version, token, questions, completions FROM progress").fetchone()
     except sqlite3.Error:
         return None
-    if row is None or row[0] != generation.name(reader) or not generation.has_mark(reader, ChangeMark(row[1], row[2])):
+    if row is None or not changes.has_mark(reader, ChangeMark(row[0], row[1])):
         return None
-    return row[3], row[4]
+    return row[2], row[3]
 
 
 def _create_tables(connection: sqlite3.Connection) -> tuple[int, int]:
@@ -251,5 +249,5 @@ def _create_tables(connection: sqlite3.Connection) -> tuple[int, int]:
             connection.execute(f"DROP TABLE {name}")
     for sql in _SCHEMA.values():
         connection.execute(sql)
-    connection.execute("INSERT INTO progress VALUES (1, '', 0, x'', 0, 0)")
+    connection.execute("INSERT INTO progress VALUES (1, 0, x'', 0, 0)")
     return 0, 0

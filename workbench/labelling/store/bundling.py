@@ -34,8 +34,7 @@ def bundle_name(key: bytes, task: Task, row: int) -> str:
 
 
 def store_identity(connection: sqlite3.Connection, bundle: str, annotator: str, made_at: str) -> None:
-    # The last three columns are those of seals, which bundles of earlier versions have.
-    connection.execute("INSERT INTO bundle_pass VALUES (?, ?, ?, '[]', x'', x'')", (bundle, annotator, made_at))
+    connection.execute("INSERT INTO bundle_pass VALUES (?, ?, ?)", (bundle, annotator, made_at))
 
 
 class Recorded(NamedTuple):
@@ -52,7 +51,7 @@ def record(
     expires_at: float,
     subjects: Sequence[tuple[Task, int]],
 ) -> None:
-    home.execute("INSERT INTO bundles VALUES (?, ?, ?, ?, 1)", (bundle, person, made_at, expires_at))
+    home.execute("INSERT INTO bundles VALUES (?, ?, ?, ?)", (bundle, person, made_at, expires_at))
     home.executemany("INSERT INTO bundle_items VALUES (?, ?, ?)", [(bundle, *subject) for subject in subjects])
 
 

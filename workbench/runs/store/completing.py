@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from workbench.core.database import generation
+from workbench.core.database import changes
 from workbench.core.database.selection import dataset_names, shown_question
 from workbench.core.errors import StoreError, UsageError
 from workbench.core.item import ItemRecord
@@ -124,7 +124,7 @@ def add(connection: sqlite3.Connection, completions: Sequence[WrittenCompletion]
         new += contradiction is None
     rows.flush()
     if new:
-        generation.note_items(connection, rows.first_completion_id, rows.last_completion_id)
+        changes.note_items(connection, rows.first_completion_id, rows.last_completion_id)
     return new
 
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 from workbench.config.verifiers import OWN_PROMPTS, PROMPTS, SEARCHED, SUBTASKS, TEMPLATE_VERSION
 from workbench.core import processes
 from workbench.core.code import Provenance
-from workbench.core.database import generation
+from workbench.core.database import changes
 from workbench.core.database.connection import Database
 from workbench.core.database.values import as_record, decode_stored, now
 from workbench.core.errors import StoreError
@@ -432,7 +432,7 @@ def remove(connection: sqlite3.Connection, run: int) -> None:
         "AND NOT EXISTS (SELECT 1 FROM probe_runs WHERE verifier_id = ?1)",
         (verifier,),
     )
-    generation.note_verdicts(connection, run, items)
+    changes.note_verdicts(connection, run, items)
 
 
 # -- What the outcomes of a run depend on besides the texts.

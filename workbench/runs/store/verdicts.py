@@ -12,9 +12,17 @@ import msgspec
 from msgspec import Struct
 
 from workbench.core.code import Execution, Failure, Level
-from workbench.core.database import generation
+from workbench.core.database import changes
 from workbench.core.database.connection import Database
-from workbench.core.database.selection import FROM_ITEMS, IS_CHECK, STATE, VISIBLE, compile_selection, items_sql
+from workbench.core.database.selection import (
+    FROM_ITEMS,
+    IS_CHECK,
+    STATE,
+    VISIBLE,
+    compile_selection,
+    items_sql,
+    selected_sql,
+)
 from workbench.core.database.values import decode_stored
 from workbench.core.run import VerdictEvidence, VerdictLine
 from workbench.core.selection import Selection
@@ -70,7 +78,7 @@ def put_samples(connection: sqlite3.Connection, run: int, results: Sequence[tupl
             for item, sample, found in results
         ],
     )
-    generation.note_verdicts(connection, run, [item for item, _, _ in results])
+    changes.note_verdicts(connection, run, [item for item, _, _ in results])
     connection.executemany(
         "INSERT INTO verdict_evidence (run_id, completion_id, sample, rule, reference_final, candidate_final, "
         "reference_start, reference_end, span_start, span_end, detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -119,12 +127,10 @@ def delete_selected(connection: sqlite3.Connection, run: int, selection: Selecti
     Returns:
         Number of deleted verdicts.
     """
-    where, parameters = compile_selection(selection)
-    limit = -1 if selection.limit is None else selection.limit
+    chosen, parameters = selected_sql(selection)
     rows = connection.execute(
-        "SELECT completion_id FROM verdicts WHERE run_id = ? AND sample = 0 AND completion_id IN "
-        f"(SELECT c.id FROM {_item_tables(selection, FROM_ITEMS)} WHERE {where} ORDER BY c.id LIMIT ?)",
-        (run, *parameters, limit),
+        f"SELECT completion_id FROM verdicts WHERE run_id = ? AND sample = 0 AND completion_id IN ({chosen})",
+        (run, *parameters),
     )
     return _delete_verdicts(connection, run, [item for (item,) in rows])
 
@@ -165,7 +171,7 @@ def _delete_verdicts(connection: sqlite3.Connection, run: int, items: list[int])
         connection.executemany(
             f"DELETE FROM {table} WHERE run_id = ? AND completion_id = ?", [(run, item) for item in items]
         )
-    generation.note_verdicts(connection, run, items)
+    changes.note_verdicts(connection, run, items)
     return len(items)
 
 
@@ -237,14 +243,11 @@ def of_selection(connection: sqlite3.Connection, run: int, selection: Selection)
     Raises:
         UsageError: A value is not valid for its field.
     """
-    where, parameters = compile_selection(selection)
-    limit = -1 if selection.limit is None else selection.limit
+    chosen, parameters = selected_sql(selection)
     row = connection.execute(
-        f"SELECT count(*), {_SUMS} FROM "
-        f"(SELECT c.id AS item FROM {_item_tables(selection, FROM_ITEMS)} WHERE {where} "
-        "ORDER BY c.id LIMIT ?) AS chosen "
-        "LEFT JOIN verdicts AS v ON v.run_id = ? AND v.completion_id = chosen.item AND v.sample = 0",
-        (*parameters, limit, run),
+        f"SELECT count(*), {_SUMS} FROM ({chosen}) AS chosen "
+        "LEFT JOIN verdicts AS v ON v.run_id = ? AND v.completion_id = chosen.id AND v.sample = 0",
+        (*parameters, run),
     ).fetchone()
     return VerdictCounts(items=row[0], verdicts=_counts_by_outcome(row[1:]))
 

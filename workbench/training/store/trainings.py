@@ -10,7 +10,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from workbench.core.database import generation
+from workbench.core.database import changes
 from workbench.core.errors import UsageError
 from workbench.core.item import ItemRecord
 from workbench.core.options import record_from
@@ -112,7 +112,7 @@ def put_taken(connection: sqlite3.Connection, training: int, dataset: int, taken
         assert not contradiction, contradiction
     rows.flush()
     if rows.last_completion_id >= rows.first_completion_id:
-        generation.note_items(connection, rows.first_completion_id, rows.last_completion_id)
+        changes.note_items(connection, rows.first_completion_id, rows.last_completion_id)
     connection.executemany(
         "INSERT OR IGNORE INTO audited (completion_id, training_id, step, outcome, score, reason, chance, because) "
         "SELECT id, ?, ?, ?, ?, ?, ?, ? FROM completions WHERE question_id = ? AND key = ?",

@@ -175,11 +175,8 @@ def models(path: Path) -> int:
 
 
 @places
-@pytest.mark.parametrize("index", [True, False], ids=["with -shm", "without"])
-def test_what_stands_in_the_log_is_read_too(given: Given, tmp_path: Path, place: Place, index: bool) -> None:
+def test_what_stands_in_the_log_is_read_too(given: Given, tmp_path: Path, place: Place) -> None:
     content = logged(tmp_path / "content", given)
-    if not index:
-        (content / "p.db-shm").unlink()
     with place(content) as (folder, user):
         before = {name: text for name, text in files(folder).items() if not name.endswith("-shm")}
         with user():

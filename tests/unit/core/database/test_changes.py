@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.commands import run
 from tests.helpers import make_project, numbered
-from workbench.core.database import generation
+from workbench.core.database import changes
 from workbench.core.project import Project, open_project
 from workbench.core.verdict import Outcome, Verdict
 from workbench.labelling import coordinating
@@ -24,18 +24,18 @@ def test_verdicts_and_decisions_are_noted_with_their_rows(tmp_path: Path) -> Non
     project = make_project(tmp_path, numbered(6))
     run = _run(project)
     reader = project.database.reader()
-    before = generation.mark(reader)
-    assert generation.changes_since(reader, before) == []
+    before = changes.mark(reader)
+    assert changes.changes_since(reader, before) == []
     with project.database.write() as connection:
         verdicts.put(connection, run, [(5, Verdict(outcome=Outcome.ERROR)), (2, Verdict(outcome=Outcome.CORRECT))])
     coordinating.exclude(project, [3], reason="truncated")
     with project.database.write() as connection:
         verdicts.delete_errors(connection, run)
-    found = generation.changes_since(reader, before)
+    found = changes.changes_since(reader, before)
     assert found is not None
     assert [change for change in found if change.run is not None] == [(run, 2, 5), (run, 5, 5)]
     assert {change for change in found if change.run is None} == {(None, 3, 3)}
-    assert generation.changes_since(reader, generation.mark(reader)) == []
+    assert changes.changes_since(reader, changes.mark(reader)) == []
 
 
 def test_a_mark_of_another_history_tells_nothing(tmp_path: Path) -> None:
@@ -43,21 +43,21 @@ def test_a_mark_of_another_history_tells_nothing(tmp_path: Path) -> None:
     project.database.reader().execute("PRAGMA wal_checkpoint(TRUNCATE)")
     copy = Path(shutil.copy(project.path, tmp_path / "copy.db"))
     coordinating.exclude(project, [1], reason="truncated")
-    mark = generation.mark(project.database.reader())
+    mark = changes.mark(project.database.reader())
     other = open_project(copy)
     coordinating.exclude(other, [2], reason="truncated")
-    assert generation.mark(other.database.reader()).version == mark.version
-    assert generation.changes_since(other.database.reader(), mark) is None
+    assert changes.mark(other.database.reader()).version == mark.version
+    assert changes.changes_since(other.database.reader(), mark) is None
 
 
 def test_old_changes_are_forgotten_and_their_marks_tell_nothing(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(2))
     reader = project.database.reader()
-    first = generation.mark(reader)
+    first = changes.mark(reader)
     with project.database.write() as connection:
         for _ in range(30_000):
-            generation.note_verdicts(connection, 1, [1])
-    assert generation.changes_since(reader, first) is None
+            changes.note_verdicts(connection, 1, [1])
+    assert changes.changes_since(reader, first) is None
     (kept,) = reader.execute("SELECT count(*) FROM changes").fetchone()
     assert kept < 30_000
 
@@ -65,24 +65,24 @@ def test_old_changes_are_forgotten_and_their_marks_tell_nothing(tmp_path: Path) 
 def test_items_far_apart_are_noted_apart(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(2))
     reader = project.database.reader()
-    before = generation.mark(reader)
+    before = changes.mark(reader)
     with project.database.write() as connection:
-        generation.note_verdicts(connection, 1, [1_000_000, 7, 3, 1_000_400, 2_000_000])
-        generation.note_verdicts(connection, 1, [])
-    found = generation.changes_since(reader, before)
+        changes.note_verdicts(connection, 1, [1_000_000, 7, 3, 1_000_400, 2_000_000])
+        changes.note_verdicts(connection, 1, [])
+    found = changes.changes_since(reader, before)
     assert found is not None
     assert [change.span for change in found] == [(3, 7), (1_000_000, 1_000_400), (2_000_000, 2_000_000)]
 
 
 def test_ranges_that_touch_or_overlap_become_one() -> None:
-    assert generation.ranges([(10, 20), (15, 17), (0, 3), (5_000, 5_001), (20, 30)]) == [(0, 30), (5_000, 5_001)]
-    assert generation.ranges([(10, 2_000), (11, 12), (2_100, 2_200)]) == [(10, 2_200)]
-    assert generation.ranges([]) == []
+    assert changes.ranges([(10, 20), (15, 17), (0, 3), (5_000, 5_001), (20, 30)]) == [(0, 30), (5_000, 5_001)]
+    assert changes.ranges([(10, 2_000), (11, 12), (2_100, 2_200)]) == [(10, 2_200)]
+    assert changes.ranges([]) == []
 
 
 def test_an_emptied_history_ends_no_command_and_knows_nothing_unchanged(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(4, gold=True))
-    before = generation.mark(project.database.reader())
+    before = changes.mark(project.database.reader())
     with project.database.write() as connection:
         connection.execute("DELETE FROM changes")
     project.close()
@@ -92,8 +92,8 @@ def test_an_emptied_history_ends_no_command_and_knows_nothing_unchanged(tmp_path
         assert done.returncode == 0 or words != ["status"]
     project = open_project(project.path)
     reader = project.database.reader()
-    for mark in (before, generation.mark(reader)):
-        assert generation.changes_since(reader, mark) is None
+    for mark in (before, changes.mark(reader)):
+        assert changes.changes_since(reader, mark) is None
     coordinating.exclude(project, [1], reason="truncated")
-    assert generation.changes_since(reader, generation.mark(reader)) == []
+    assert changes.changes_since(reader, changes.mark(reader)) == []
     project.close()

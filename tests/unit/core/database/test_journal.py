@@ -9,10 +9,11 @@ import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from tests.full_disk import SmallFiles
 from tests.helpers import make_project, numbered
@@ -296,3 +297,19 @@ def test_a_kill_between_journal_and_commit_does_no_harm(project: Project, tmp_pa
     for name in ("one.db", "two.db"):
         rescue(project.path, tmp_path / name)
         assert len(stored(tmp_path / name)) == 2
+
+
+@pytest.mark.parametrize("journalled", [True, False])
+def test_a_label_that_was_damaged_is_read_from_the_journal(project: Project, tmp_path: Path, journalled: bool) -> None:
+    given = give(project, "label", "flag", "answer")
+    project.close()
+    with closing(sqlite3.connect(project.path)) as raw, raw:
+        raw.execute("DROP TRIGGER label_events_no_update")
+        raw.execute("UPDATE label_events SET tags = '[\"gue', note = 'another' WHERE id = 1")
+    if not journalled:
+        journal.path_of(project.path).unlink()
+    found = rescue(project.path, tmp_path / "new.db")
+    back = stored(tmp_path / "new.db")
+    assert back[1:] == given[1:]
+    assert back[0] == (given[0] if journalled else structs.replace(given[0], tags=(), note="another"))
+    assert found.changed_labels == ([] if journalled else [1])

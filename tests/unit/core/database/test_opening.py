@@ -252,7 +252,7 @@ def test_a_reference_that_led_nowhere_before_is_not_blamed_on_the_migration(
         Database(path)
     assert "workbench doctor" in caught.value.hint
     with closing(sqlite3.connect(path)) as raw:
-        assert raw.execute("PRAGMA user_version").fetchone() == (migrations.OLDEST,)
+        assert raw.execute("PRAGMA user_version").fetchone() == (migrations.latest_version() - 1,)
 
 
 @pytest.mark.parametrize(
@@ -280,10 +280,33 @@ def test_what_has_a_name_that_a_migration_needs_is_named_and_nothing_changes(
         assert list(raw.iterdump()) == before
 
 
+OF_VERSION_16 = (
+    "ALTER TABLE bundles ADD COLUMN sealed INTEGER NOT NULL DEFAULT 1 CHECK (sealed IN (0, 1))",
+    *(f"ALTER TABLE bundle_pass ADD COLUMN {name} BLOB NOT NULL DEFAULT x''" for name in ("items", "seal", "key")),
+    "CREATE TABLE event_seals (uuid TEXT PRIMARY KEY, seal BLOB NOT NULL) STRICT, WITHOUT ROWID",
+    "CREATE TABLE generation (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT",
+    "INSERT INTO bundles VALUES ('b', 1, 'then', NULL, 1)",
+    "INSERT INTO bundle_pass VALUES ('b', 'ann', 'then', x'', x'', x'')",
+    "PRAGMA user_version = 16",
+)
+
+
+def test_a_database_of_version_16_keeps_its_rows(tmp_path: Path) -> None:
+    path = with_an_event(tmp_path)
+    with closing(sqlite3.connect(path)) as raw, raw:
+        for statement in OF_VERSION_16:
+            raw.execute(statement)
+    with closing(Database(path)) as database:
+        reader = database.reader()
+        assert reader.execute("SELECT * FROM bundles").fetchall() == [("b", 1, "then", None)]
+        assert reader.execute("SELECT * FROM bundle_pass").fetchall() == [("b", "ann", "then")]
+        assert schema.differences(reader) == []
+
+
 def test_an_older_database_that_cannot_be_written_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = with_an_event(tmp_path)
     newer_events(monkeypatch)
-    with pytest.raises(StoreError, match="schema version 16 and can't be migrated, because it is read-only") as caught:
+    with pytest.raises(StoreError, match="schema version 17 and can't be migrated, because it is read-only") as caught:
         open_read_only(path, why="")
     assert "workbench backup" in caught.value.hint
 
@@ -356,8 +379,10 @@ def test_every_transaction_begins_immediately() -> None:
         for line in path.read_text(encoding="utf-8").splitlines()
         if re.search(r"""["']\s*BEGIN\b(?! IMMEDIATE|\s+SELECT)""", line)
     ]
-    # Only what doesn't write, to see one state throughout.
+    # Only what doesn't write, to see one state throughout, or keeps others out.
     assert sorted(begins) == [
-        *(f'{name}.py: connection.execute("BEGIN DEFERRED")' for name in ("connection", "migrations", "text_index")),
+        *(f'{name}.py: connection.execute("BEGIN DEFERRED")' for name in ("connection", "migrations")),
+        'place.py: connection.execute("BEGIN EXCLUSIVE")',
+        'text_index.py: connection.execute("BEGIN DEFERRED")',
         'text_index.py: reader.execute("BEGIN DEFERRED")',
     ]

@@ -211,7 +211,7 @@ def test_a_backup_that_was_changed_is_not_brought_back(path: Path, raw: sqlite3.
     raw.execute("CREATE TRIGGER stranger BEFORE INSERT ON models BEGIN SELECT raise(IGNORE); END")
     raw.close()
     with pytest.raises(SchemaError, match=r"backup\.db: it was changed by another program: trigger stranger"):
-        prepare_backup(path, tmp_path / "backup.db")
+        prepare_backup(path, tmp_path / "backup.db", path)
 
 
 def test_doctor_shows_and_repairs_what_keeps_a_database_from_opening(path: Path, raw: sqlite3.Connection) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.older import newer
-from workbench.core.database import generation, migrations
+from workbench.core.database import migrations
 from workbench.core.database.connection import Database
 from workbench.core.database.schema import quoted
 
@@ -51,7 +51,6 @@ def test_the_schema_is_made_once_for_all_new_databases(tmp_path: Path, monkeypat
 def test_a_template_holds_the_schema_alone() -> None:
     with closing(migrations.template().in_memory()) as connection:
         assert rows(connection) == {}
-        assert generation.name(connection) == ""
 
 
 def test_two_new_databases_share_no_random_value(tmp_path: Path) -> None:
@@ -65,7 +64,5 @@ def test_two_new_databases_share_no_random_value(tmp_path: Path) -> None:
     common = bytes(a == b != c for a, b, c in zip(one, two, elsewhere, strict=True))
     assert bytes([1]) * _TOO_LONG_FOR_CHANCE not in common
     own = bytes(a != c for a, c in zip(one, elsewhere, strict=True))
-    # Its secret, its name and the token of its first change.
-    assert sum(own) > 0.8 * (32 + 32 + 8)
-    for content in (one, two, elsewhere):
-        assert content.count(b"workbench-generation ") == 1, "names of others are left over in it"
+    # Its secret and the token of its first change.
+    assert sum(own) > 0.8 * (32 + 8)

@@ -1,44 +1,10 @@
-"""The identity of a database file, and the record of its changes since its columns were cached.
-
-Every database file gets a random name when it is created, copied or restored, so that cached columns and the runner of
-another copy are not mistaken for its own.
-"""
+"""The record of a database's changes, by which caches next to it read only what has changed since."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable
-from contextlib import closing
-from pathlib import Path
 from typing import NamedTuple
-
-_NAME_DIGITS = 32
-
-
-def rename_database(connection: sqlite3.Connection) -> None:
-    """Give the database a new random name, and drop its runner, which belongs to another copy."""
-    connection.execute("DELETE FROM generation")
-    connection.execute(
-        "INSERT INTO generation (id, name, writes) VALUES (1, 'workbench-generation ' || hex(randomblob(16)), 0)"
-    )
-    connection.execute("DELETE FROM runner")
-
-
-def rename_copy(path: Path) -> None:
-    """Give a closed copy a new random name, and leave it as one file without a log."""
-    with closing(sqlite3.connect(path, isolation_level=None)) as copy:
-        copy.execute("PRAGMA journal_mode = DELETE")
-        copy.execute("BEGIN IMMEDIATE")
-        rename_database(copy)
-        copy.execute("COMMIT")
-
-
-def name(connection: sqlite3.Connection) -> str:
-    row = connection.execute("SELECT name FROM generation").fetchone()
-    return "" if row is None else row[0][-_NAME_DIGITS:]
-
-
-# -- Changes since the columns were cached: versions, and the ranges of changed rows.
 
 
 class ChangeMark(NamedTuple):
@@ -99,8 +65,7 @@ def mark(connection: sqlite3.Connection) -> ChangeMark:
 
 def changes_since(connection: sqlite3.Connection, known: ChangeMark) -> list[Change] | None:
     """Return the changes after a mark, in order; None if the mark is from another database or older than the record."""
-    row = connection.execute("SELECT token FROM changes WHERE version = ?", (known.version,)).fetchone()
-    if row is None or row[0] != known.token:
+    if not has_mark(connection, known):
         return None
     rows = connection.execute(
         "SELECT run_id, first_id, last_id FROM changes WHERE version > ? ORDER BY version", (known.version,)
@@ -109,8 +74,6 @@ def changes_since(connection: sqlite3.Connection, known: ChangeMark) -> list[Cha
 
 
 def has_mark(connection: sqlite3.Connection, known: ChangeMark) -> bool:
-    """Return whether a mark is from this database; also True if it is older than the recorded changes."""
+    """Return whether a mark is from this database, and not older than the record."""
     row = connection.execute("SELECT token FROM changes WHERE version = ?", (known.version,)).fetchone()
-    if row is not None:
-        return bool(row[0] == known.token)
-    return known.version < int(connection.execute("SELECT coalesce(min(version), 0) FROM changes").fetchone()[0])
+    return row is not None and row[0] == known.token

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from workbench.app.tui.kit.accuracy_sheet import AccuracySheet, SheetOrder, group_detail
+from workbench.app.tui.kit.accuracy_sheet import AccuracySheet, group_detail, verifier_detail
 from workbench.app.tui.kit.accuracy_view import FIGURES, caption, cell_sentence, legend, notes
 from workbench.core.text.figures import NONE
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
@@ -72,7 +72,7 @@ ACCURACY = FIGURES["accuracy"]
 
 
 def texts(sheet: AccuracySheet, figure: str = "accuracy") -> dict[tuple[str, str | None], str]:
-    rows = sheet.rows(sheet.verifiers, FIGURES[figure], ())
+    rows = sheet.rows(FIGURES[figure], ())
     return {(row.key, group): cell.text for row in rows for group, cell in zip(sheet.groups, row.cells, strict=True)}
 
 
@@ -110,27 +110,23 @@ def test_a_run_is_never_called_finished_before_it_is() -> None:
 
 def test_every_figure_has_its_n() -> None:
     sheet = AccuracySheet(SMALL)
-    assert [column.below for column in sheet.columns(None, wide=False)] == ["n 100", "n 100"]
+    assert [column.below for column in sheet.columns(ACCURACY, wide=False)] == ["n 100", "n 100"]
     assert texts(sheet)["rule", "A"] == "95.0 (7)"
     assert texts(sheet)["slow", "A"] == NONE
     assert texts(sheet, "n")["rule", "A"] == "7"
 
 
-@pytest.mark.parametrize(
-    ("order", "expected"),
-    [
-        (None, ["judge", "rule", "slow", "always-incorrect"]),
-        (SheetOrder(group="A", descending=True), ["rule", "always-incorrect", "judge", "slow"]),
-        (SheetOrder(group="A"), ["judge", "always-incorrect", "rule", "slow"]),
-        (SheetOrder(by_name=True), ["always-incorrect", "judge", "rule", "slow"]),
-        (SheetOrder(group="gone"), ["judge", "rule", "slow", "always-incorrect"]),
-    ],
-)
-def test_order_keeps_what_has_no_figure_last(order: SheetOrder | None, expected: list[str]) -> None:
-    sheet = AccuracySheet(SMALL)
-    assert sheet.ordered(order, ACCURACY, {}) == expected
-    pinned = {"slow": None, "not there": None, "judge": None}
-    assert sheet.ordered(order, ACCURACY, pinned) == ["slow", "judge", *(n for n in expected if n not in pinned)]
+def test_pinned_verifiers_come_first_and_stay_there() -> None:
+    rows = AccuracySheet(SMALL).rows(ACCURACY, {"slow": None, "not there": None, "judge": None})
+    assert [(row.key, row.block) for row in rows] == [("slow", 0), ("judge", 1), ("rule", 2), ("always-incorrect", 2)]
+
+
+@pytest.mark.parametrize(("descending", "expected"), [(False, [0, 1, 2, 3]), (True, [0, 2, 1, 3])])
+def test_order_keeps_what_has_no_figure_last(descending: bool, expected: list[int]) -> None:
+    groups = {"A": 0.5, "B": 0.9, "C": None}
+    sheet = AccuracySheet(report(row("v", None, 0.7), *(row("v", name, share) for name, share in groups.items())))
+    found = verifier_detail(sheet, "v", ACCURACY, descending=descending, wide=True)
+    assert [line.id for line in found.rows] == expected
 
 
 def test_a_tint_follows_what_is_good_and_a_glyph_the_height() -> None:

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from textual.pilot import Pilot
-from textual.widgets import DataTable
 
 from tests.helpers import make_project, numbered
 from tests.tui.stage import HOSTILE, SIZES, notices, opened, press, settle, text_of, until
@@ -18,6 +17,7 @@ from workbench.app.tui.kit import agreement_view as view
 from workbench.app.tui.kit import columns as layout
 from workbench.app.tui.kit.arranging import ArrangedSource
 from workbench.app.tui.kit.columns import Sort
+from workbench.app.tui.kit.matrix_table import Matrix
 from workbench.app.tui.kit.sources import FixedSource, MemorySource
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens import agreement as module
@@ -63,12 +63,11 @@ async def drawn(app: WorkbenchApp, pilot: Pilot[None]) -> AgreementScreen:
 
 def cells(app: WorkbenchApp) -> dict[tuple[str, str], str]:
     """The matrix as shown: (row, column) -> text."""
-    table: DataTable[Any] = app.screen.query_one(DataTable)
-    titles = [str(column.label).strip() for column in table.ordered_columns]
+    matrix = app.screen.query_one(Matrix)
     return {
-        (str(row[0]).strip(), title): str(text).strip()
-        for row in (table.get_row_at(place) for place in range(table.row_count))
-        for title, text in zip(titles[1:], row[1:], strict=True)
+        (row.name, column.title): cell.text
+        for row in matrix.rows
+        for column, cell in zip(matrix.columns, row.cells, strict=True)
     }
 
 
@@ -85,7 +84,7 @@ def listed(app: WorkbenchApp) -> FixedSource[LabelledRow]:
 
 def rows_of(app: WorkbenchApp) -> list[list[str]]:
     """The lower table's rows."""
-    source = screen_of(app).query_one(VirtualTable).source
+    source = screen_of(app).query_one("#agreement-table", VirtualTable).source
     assert source is not None
     return [[cell.text for cell in row.cells] for row in source.first_page(99)]
 
@@ -250,7 +249,7 @@ async def test_the_lower_table_goes_through_people_groups_time_and_pairs(tmp_pat
 async def test_columns_in_which_nobody_has_anything_are_left_out(tmp_path: Path) -> None:
     async with opened(labelled(tmp_path)) as (app, pilot):
         await press(pilot, *":g", "enter")
-        source = screen_of(app).query_one(VirtualTable).source
+        source = screen_of(app).query_one("#agreement-table", VirtualTable).source
         assert source is not None
         titles = [column.title for column in source.columns]
         assert "repeats" in titles
@@ -308,7 +307,7 @@ async def test_without_labels_it_says_what_to_do_and_shows_no_heads_of_columns(
         said = " ".join(text_of(app, "#agreement-conclusion").split())
         assert said.startswith("There are no labels yet. The command Assign")
         assert screen.query_one("#agreement-conclusion").region.height <= 5
-        tables = [*screen.query(DataTable), *screen.query(VirtualTable)]
+        tables = [*screen.query(VirtualTable)]
         assert not any(table.display for table in tables)
         await press(pilot, "enter", "w", "o", "b")
         assert isinstance(app.screen, AgreementScreen)
@@ -319,7 +318,7 @@ async def test_without_labels_it_says_what_to_do_and_shows_no_heads_of_columns(
         record.table(("ann", "bob"), ("c i", "c c"))
         await press(pilot, "escape", *":g", "enter")
         await drawn(app, pilot)
-        assert all(table.display for table in (*app.screen.query(DataTable), *app.screen.query(VirtualTable)))
+        assert all(table.display for table in app.screen.query(VirtualTable))
 
 
 async def test_the_report_is_written_beside_the_database(tmp_path: Path) -> None:
@@ -409,7 +408,7 @@ async def test_balanced_labels_that_differ_are_not_excused(tmp_path: Path) -> No
 async def test_columns_that_are_not_there_are_not_spoken_of(tmp_path: Path) -> None:
     async with opened(skewed(tmp_path)) as (app, pilot):
         await press(pilot, *":g", "enter")
-        source = screen_of(app).query_one(VirtualTable).source
+        source = screen_of(app).query_one("#agreement-table", VirtualTable).source
         assert source is not None
         has = "sens" in {column.title for column in source.columns}
         assert ("sens and spec" in text_of(app, "#agreement-view")) == has

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from tests.helpers import make_project
 from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, text_of
 from workbench.app.tui.app import WorkbenchApp
-from workbench.app.tui.kit.matrix import Matrix
+from workbench.app.tui.kit.matrix_table import Matrix
 from workbench.app.tui.screens.compare import CompareScreen, Pair
 from workbench.app.tui.screens.family import FamilyQuery, FamilyScreen, FamilySheet, turned
 from workbench.core.options import TableForm

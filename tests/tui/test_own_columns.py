@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.tui.stage import notices, opened, press, screen_of, text_of, until
-from workbench.app.tui.kit.matrix import Matrix
+from workbench.app.tui.kit.matrix_table import Matrix
 from workbench.app.tui.screens.accuracy import AccuracyScreen
 from workbench.app.tui.screens.compare import CompareScreen
 from workbench.app.tui.screens.home import HomeScreen

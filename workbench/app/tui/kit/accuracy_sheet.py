@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from functools import partial
 from operator import attrgetter
 from typing import NamedTuple
 
-from msgspec import Struct, structs
 from textual.content import Content
 
 from workbench.app.tui.kit.accuracy_view import (
@@ -23,7 +22,8 @@ from workbench.app.tui.kit.accuracy_view import (
     star_of,
 )
 from workbench.app.tui.kit.columns import TableColumn, TableRow, rows_of, table_columns
-from workbench.app.tui.kit.matrix import MatrixCell, MatrixColumn, MatrixRow, fit, printable
+from workbench.app.tui.kit.matrix import fit, printable
+from workbench.app.tui.kit.matrix_table import MatrixCell, MatrixColumn, MatrixRow
 from workbench.core.text.figures import GLYPHS, NONE, compact_count, interval_bar, percent, percent_interval
 from workbench.measuring.conclusions import is_baseline
 from workbench.statistics.records.report import METRICS, AccuracyReport, AccuracyRow, AverageRow
@@ -54,22 +54,6 @@ class Detail(NamedTuple):
 
 
 _TITLE_WIDTHS = {True: 20, False: 12}
-
-
-class SheetOrder(Struct, frozen=True, kw_only=True):
-    """The order of verifiers; the groups in the lower table are sorted by the same metric.
-
-    Attributes:
-        by_name: Sort by the verifiers' names; otherwise by the shown metric in `group`.
-        group: The group whose metric is compared; None for all items.
-    """
-
-    by_name: bool = False
-    group: str | None = None
-    descending: bool = False
-
-    def turned(self) -> SheetOrder:
-        return structs.replace(self, descending=not self.descending)
 
 
 class AccuracySheet:
@@ -109,46 +93,29 @@ class AccuracySheet:
         kind = BASELINE_MARK if is_baseline(row) else SELECTION_JUDGE if row.selection_judge else " "
         return (PIN if verifier in pinned else " ") + kind
 
-    # -- order -------------------------------------------------------------------------------------
-
-    def ordered(self, order: SheetOrder | None, figure: Figure, pinned: Mapping[str, None]) -> list[str]:
-        """Return the verifiers' names: pinned ones first, in the order of pinning; those with an
-        undefined metric last.
-        """
-        rest = [name for name in self.verifiers if name not in pinned]
-        if order is not None and order.by_name:
-            rest.sort(key=str.casefold, reverse=order.descending)
-        elif order is not None and order.group in self.groups:
-            rest.sort(key=lambda name: place_of(self.row(name, order.group), order, figure))
-        return [name for name in pinned if name in self.verifiers] + rest
-
     # -- the matrix --------------------------------------------------------------------------------
 
-    def columns(self, order: SheetOrder | None, *, wide: bool) -> list[MatrixColumn]:
+    def columns(self, figure: Figure, *, wide: bool) -> list[MatrixColumn]:
         """Return one column per group; below its title the item count that most verifiers share in this group."""
         return [
             MatrixColumn(
                 group,
-                self._column_title(group, order, wide),
+                fit(group_title(group, self.report.by, wide), _TITLE_WIDTHS[wide]).rstrip(),
                 "" if (n := self._usual_item_count(group)) is None else f"n {compact_count(n)}",
+                "low" if figure.rising else "high",
             )
             for group in self.groups
         ]
-
-    def corner(self, order: SheetOrder | None) -> str:
-        return "verifier" + (_sort_arrow(order) if order is not None and order.by_name else "")
-
-    def _column_title(self, group: str | None, order: SheetOrder | None, wide: bool) -> str:
-        title = fit(group_title(group, self.report.by, wide), _TITLE_WIDTHS[wide]).rstrip()
-        sorted_by = order is not None and not order.by_name and order.group == group
-        return title + (_sort_arrow(order) if sorted_by else "")
 
     def _usual_item_count(self, group: str | None) -> int | None:
         counts = Counter(row.n for name in self.verifiers if (row := self.row(name, group)) is not None)
         return counts.most_common(1)[0][0] if counts else None
 
-    def rows(self, names: Collection[str], figure: Figure, pinned: Collection[str]) -> list[MatrixRow]:
+    def rows(self, figure: Figure, pinned: Collection[str]) -> list[MatrixRow]:
+        """Return one row per verifier: pinned ones first, in the order of pinning."""
         usual = [(group, self._usual_item_count(group), self._is_starred(group, figure)) for group in self.groups]
+        on_top = [name for name in pinned if name in self.verifiers]
+        names = dict.fromkeys((*on_top, *self.verifiers))
         return [
             MatrixRow(
                 name,
@@ -156,8 +123,9 @@ class AccuracySheet:
                 name,
                 self.judged(name),
                 tuple(self._cell(self.row(name, group), figure, n, starred=starred) for group, n, starred in usual),
+                min(place, len(on_top)),
             )
-            for name in names
+            for place, name in enumerate(names)
         ]
 
     def _is_starred(self, group: str | None, figure: Figure) -> bool:
@@ -176,26 +144,18 @@ class AccuracySheet:
         return MatrixCell(text + star + other, glyph, figure.tint(row), Cell(text, value=value))
 
 
-def place_of(row: AccuracyRow | None, order: SheetOrder, figure: Figure) -> tuple[bool, float]:
-    """Return a row's sort key; undefined metrics come last."""
-    value = None if row is None else figure.of(row)
-    return value is None, (-1 if order.descending else 1) * (value or 0.0)
-
-
-def _sort_arrow(order: SheetOrder | None) -> str:
-    return "" if order is None else "▼" if order.descending else "▲"
-
-
 # -- one verifier ------------------------------------------------------------------------------
 
 
-def verifier_detail(
-    sheet: AccuracySheet, verifier: str, figure: Figure, order: SheetOrder | None, *, wide: bool
-) -> Detail:
-    """Return all metrics of one verifier, one row per group, worst first; the row of all items stays on top."""
+def verifier_detail(sheet: AccuracySheet, verifier: str, figure: Figure, *, descending: bool, wide: bool) -> Detail:
+    """Return all metrics of one verifier, one row per group, by the shown metric; the row of all items stays on top."""
     found = [(place, row) for place, group in enumerate(sheet.groups) if (row := sheet.row(verifier, group))]
-    by = SheetOrder(descending=figure.rising is False) if order is None or order.by_name else order
-    found.sort(key=lambda one: (one[1].group is not None, *place_of(one[1], by, figure)))
+
+    def place_of(row: AccuracyRow) -> tuple[bool, bool, float]:
+        value = figure.of(row)
+        return row.group is not None, value is None, (-1 if descending else 1) * (value or 0.0)
+
+    found.sort(key=lambda one: place_of(one[1]))
     columns = _verifier_columns(sheet.report.by, wide=wide, scored=any(row.auroc is not None for _, row in found))
     return Detail(
         _verifier_title(sheet, verifier),

@@ -53,7 +53,6 @@ _ACTIONS: Final = (
     Action("table.narrower", "less_than_sign", "resize(-1)", "Narrower", "Make the column narrower.", False),
     Action("table.wider", "greater_than_sign", "resize(1)", "Wider", "Make the column wider.", False),
 )
-_HINT: Final = 'gold=correct n>20 a-word "some words"'
 _WIDTH_STEP: Final = 4
 """Cells by which a column is widened."""
 _MIN_WIDTH: Final = 3
@@ -145,9 +144,6 @@ class ArrangedView(PagedView, ActingWidget):
         self._source = ArrangedSource(given, sort, self.conditions) if sort or self.conditions else given
         self._ready = False
         self._known_count = None
-        if self._painter is not None and self._painter.columns != tuple(given.columns):
-            self._set_cache(None)
-            self._painter = None
         self._load(natural=True)
         self._measure()
 
@@ -184,9 +180,9 @@ class ArrangedView(PagedView, ActingWidget):
         self._place_column(max(0, min(self.column + steps, len(self._painter.shown) - 1)))
 
     def _place_column(self, column: int) -> None:
-        assert self._painter is not None
         self.column = column
-        self.scroll_to(x=self._painter.scrolled_to(column, self.scroll_offset.x), animate=False, force=True)
+        if self._painter is not None and column < len(self._painter.shown):
+            self.scroll_to(x=self._painter.scrolled_to(column, self.scroll_offset.x), animate=False, force=True)
         self.refresh()
         self.post_message(messages.ColumnHighlighted(self))
 
@@ -267,7 +263,12 @@ class ArrangedView(PagedView, ActingWidget):
         at_hand = given.rows if isinstance(given, MemorySource) else self._rows_in_memory
         text = " ".join(map(condition_text, self.conditions))
         suggester = ColumnSuggester(given.columns, at_hand)
-        self.app.push_screen(FilterLine(text, self._filter_by_text, _HINT, suggester))
+        self.app.push_screen(FilterLine(text, self._filter_by_text, self.filter_hint, suggester))
+
+    @property
+    def filter_hint(self) -> str:
+        """Return the placeholder of an empty line of conditions."""
+        return 'gold=correct n>20 a-word "some words"'
 
     def _filter_by_text(self, text: str) -> None:
         assert self._given is not None

@@ -14,7 +14,7 @@ from textual.strip import Strip
 
 from workbench.app.tui.kit.matrix import MAX_CELL, Align, fit, fit_cell, printable
 from workbench.core.text.ids import abbreviate_ids
-from workbench.tables.document import Cell, RowKind, Table, Tone
+from workbench.tables.document import Cell, Table, Tone
 from workbench.tables.table import Column, Columns, Worst
 
 Record = TypeVar("Record")
@@ -58,6 +58,7 @@ class TableColumn(NamedTuple):
         min_width: Minimum width, as long as other columns can still be made narrower.
         ideal_width: Width beyond which the column grows only if space is left over.
         worst: Whether low or high values are bad; the first sort puts the bad ones on top.
+        below: A second line of the heading; empty in all columns of most tables.
     """
 
     key: str
@@ -66,6 +67,7 @@ class TableColumn(NamedTuple):
     ideal_width: int = 24
     align: Align = "left"
     worst: Worst = "low"
+    below: str = ""
 
 
 class Sort(NamedTuple):
@@ -149,22 +151,20 @@ _UNCUT_CELLS: Final = 24
 
 def rows_of_table(found: Table) -> tuple[tuple[TableColumn, ...], list[TableRow]]:
     """Return a table of a document as columns and rows, which keep their order; a row's id is its position."""
-    rows = [
-        TableRow(place, tuple(_in_one_text(cell, row.kind) for cell in row.cells))
-        for place, row in enumerate(found.rows)
-    ]
+    cells = (map(_bold, row.cells) if row.kind == "total" else row.cells for row in found.rows)
+    rows = [TableRow(place, tuple(line)) for place, line in enumerate(cells)]
     columns = (_sheet_column(found, place, printable(title), rows) for place, title in enumerate(found.titles))
     return tuple(columns), rows
 
 
-def _in_one_text(cell: Cell, kind: RowKind) -> Cell:
-    if not cell.small and kind != "total":
-        return cell
-    return structs.replace(cell, text=f"{cell.text} {cell.small}".strip(), tone=cell.tone or "bold" * (kind == "total"))
+def _bold(cell: Cell) -> Cell:
+    return structs.replace(cell, tone=cell.tone or "bold")
 
 
 def _sheet_column(found: Table, place: int, title: str, rows: Sequence[TableRow]) -> TableColumn:
-    width = max(cell_len(text) for text in (title, *(printable(row.cells[place].text) for row in rows)))
+    width = max(
+        cell_len(title), *natural_widths([TableColumn(title, "")], [TableRow(0, (row.cells[place],)) for row in rows])
+    )
     key = f"{place} {title}"
     if place < found.left:
         return TableColumn(key, title, min(width, _UNCUT_CELLS), width)
@@ -173,10 +173,11 @@ def _sheet_column(found: Table, place: int, title: str, rows: Sequence[TableRow]
 
 def natural_widths(columns: Sequence[TableColumn], rows: Iterable[TableRow]) -> list[int]:
     """Return each column's width in cells that shows its title (with a sort mark) and all its values in full."""
-    widths = [cell_len(column.title) + 2 for column in columns]
+    widths = [max(cell_len(column.title) + 2, cell_len(column.below)) for column in columns]
     for row in rows:
         for index, cell in enumerate(row.cells):
-            widths[index] = max(widths[index], cell_len(printable(cell.text[:MAX_CELL])))
+            small = cell_len(cell.small) + 1 if cell.small else 0
+            widths[index] = max(widths[index], cell_len(printable(cell.text[:MAX_CELL])) + small)
     return widths
 
 
@@ -242,13 +243,18 @@ class RowPainter:
         columns: All columns.
         style_of: Returns the Rich style of a part ("row", "cursor", "header", "gone" or a cell style).
         layout: Which columns are drawn, and their widths.
+        cells: Whether the cursor marks only a cell, and the name of its row; otherwise it marks the whole row.
 
     Attributes:
         shown: Indexes of the drawn columns. The methods' column numbers are indexes into this list.
     """
 
-    def __init__(self, columns: Sequence[TableColumn], style_of: Callable[[str], Style], layout: Layout) -> None:
+    def __init__(
+        self, columns: Sequence[TableColumn], style_of: Callable[[str], Style], layout: Layout, *, cells: bool = False
+    ) -> None:
         self.columns = tuple(columns)
+        self.has_below = any(column.below for column in columns)
+        self._cells = cells
         self._style_of = style_of
         self._layout = layout
         self._natural = natural_widths(columns, ())
@@ -272,7 +278,8 @@ class RowPainter:
         gaps = _MARGIN + _GAP * len(columns)
         found = fit_widths(columns, [self._natural[place] for place in self.shown], available - gaps)
         self._widths = [asked.get(column.key, width) for column, width in zip(columns, found, strict=True)]
-        self._widths[0] = max(1, min(self._widths[0], available // 2))
+        most = min(available // 2, self._natural[0]) if self._cells else available // 2
+        self._widths[0] = max(1, min(self._widths[0], most))
         self._frozen = _MARGIN + self._widths[0] + _GAP
         self.total_width = gaps + sum(self._widths)
 
@@ -311,6 +318,9 @@ class RowPainter:
             cells.append(Cell(title))
         return self._line(cells, "header", " ", scroll_x, here)
 
+    def below(self, scroll_x: int) -> Strip:
+        return self._line([Cell(self.columns[place].below) for place in self.shown], "header", " ", scroll_x, None)
+
     def row(self, row: TableRow, *, cursor: bool, scroll_x: int, here: int | None = None) -> Strip:
         """Return the line of a row; a row without cells no longer exists.
 
@@ -320,7 +330,8 @@ class RowPainter:
         if not row.cells:
             return self.note(f"#{row.id} is gone", cursor=cursor)
         cells = [row.cells[place] for place in self.shown]
-        return self._line(cells, "cursor" if cursor else "row", _CURSOR if cursor else " ", scroll_x, here)
+        part = "cursor" if cursor and not self._cells else "row"
+        return self._line(cells, part, _CURSOR if cursor else " ", scroll_x, here)
 
     def note(self, text: str, *, cursor: bool = False) -> Strip:
         style = self._style_of("cursor" if cursor else "dim")
@@ -331,10 +342,23 @@ class RowPainter:
         base, edge = self._style_of(part), "│" if scroll_x else " "
         segments: list[Segment] = []
         plain = mark  # text in the base style that waits for its segment: few segments draw fast
+        begin = _MARGIN
         for number, (cell, place, width) in enumerate(zip(cells, self.shown, self._widths, strict=True)):
-            text = fit_cell(cell.text, width, self.columns[place].align)
+            align = self.columns[place].align
+            text = _fit_whole(cell, width, align)
+            if number and align == "right":
+                # A number that is cut is another number.
+                if begin + width > self._available + scroll_x:
+                    text = "…".ljust(width)
+                elif begin < self._frozen + scroll_x:
+                    text = "…".rjust(width)
+            begin += width + _GAP
             if number == here:
-                segments += (Segment(plain, base), Segment(text, base + (_HERE if part == "header" else _CELL)))
+                own = self._style_of("cursor") if self._cells and part == "row" else base
+                segments += (Segment(plain, base), Segment(text, own + (_HERE if part == "header" else _CELL)))
+                plain = ""
+            elif not number and self._cells and here is not None and part == "row":
+                segments += (Segment(plain, base), Segment(text, base + self._style_of("current")))
                 plain = ""
             elif part == "row" and cell.tone:
                 segments += (Segment(plain, base), Segment(text, base + self._style_of(cell.tone)))
@@ -349,3 +373,10 @@ class RowPainter:
             parts = (strip.crop(0, self._frozen), strip.crop(self._frozen + scroll_x, self._frozen + scroll_x + room))
             strip = Strip.join(parts)
         return strip.adjust_cell_length(self._available, base)
+
+
+def _fit_whole(cell: Cell, width: int, align: Align) -> str:
+    """Fit a cell to a width; its small print is not cut."""
+    if not cell.small:
+        return fit_cell(cell.text, width, align)
+    return fit(f"{fit_cell(cell.text, max(1, width - cell_len(cell.small) - 1), align)} {cell.small}", width)

@@ -54,7 +54,7 @@ def _parse_condition(word: str, columns: Sequence[TableColumn]) -> Condition:
 
 
 def condition_value(cell: Cell) -> str:
-    return cell.value if isinstance(cell.value, str) else cell.text.strip()
+    return cell.value if isinstance(cell.value, str) else cell.full.strip()
 
 
 def row_filter(conditions: Iterable[Condition], columns: Sequence[TableColumn]) -> Callable[[TableRow], bool]:
@@ -83,7 +83,7 @@ def _cell_meets(cell: Cell, condition: Condition) -> bool:
 
 
 def _cell_number(cell: Cell) -> float | None:
-    shown = _parse_number(cell.text)
+    shown = _parse_number(cell.full)
     return cell.value if shown is None and isinstance(cell.value, int | float) else shown
 
 

@@ -10,26 +10,33 @@ from workbench.app.tui.kit.matrix import fit
 from workbench.core.run import RunInfo, RunState
 from workbench.core.status import DatasetInfo, PersonProgress, Status
 from workbench.core.text.figures import bar, compact_count, percent
+from workbench.tables.document import Tone
 
-STATE_MARKS: dict[str, tuple[str, str]] = {
-    "unlabelled": ("·", "$foreground-muted"),
-    "labelled": ("◐", "$text-accent"),
-    "accepted": ("◇", "$text-accent"),
-    "conflict": ("≠", "$text-warning"),
-    "final": ("✓", "$text-success"),
-    "excluded": ("⊘", "$foreground-muted"),
+STATE_MARKS: dict[str, tuple[str, Tone]] = {
+    "unlabelled": ("·", "dim"),
+    "labelled": ("◐", "accent"),
+    "accepted": ("◇", "accent"),
+    "conflict": ("≠", "warning"),
+    "final": ("✓", "success"),
+    "excluded": ("⊘", "dim"),
 }
-"""Symbol and colour of each item state."""
+"""Symbol and tone of each item state."""
 
-RUN_MARKS: dict[RunState, tuple[str, str]] = {
-    "queued": ("…", "$foreground-muted"),
-    "running": ("▶", "$text-accent"),
-    "paused": ("‖", "$text-warning"),
-    "cancelled": ("⊘", "$foreground-muted"),
-    "complete": ("✓", "$text-success"),
-    "failed": ("!", "$text-error"),
+RUN_MARKS: dict[RunState, tuple[str, Tone]] = {
+    "queued": ("…", "dim"),
+    "running": ("▶", "accent"),
+    "paused": ("‖", "warning"),
+    "cancelled": ("⊘", "dim"),
+    "complete": ("✓", "success"),
+    "failed": ("!", "error"),
 }
-"""Symbol and colour of each run state."""
+"""Symbol and tone of each run state."""
+
+
+def style_of(tone: Tone) -> str:
+    """Return the style of a text with this tone."""
+    return "$foreground-muted" if tone == "dim" else f"$text-{tone}"
+
 
 NARROW = 53
 """Width of a panel in cells, on a terminal of 80 columns."""
@@ -44,7 +51,8 @@ def states_panel(status: Status, width: int = NARROW) -> Content:
     room = max(8, width - 36)
     lines = []
     for state, count in status.shown_states.items():
-        mark, style = STATE_MARKS[state]
+        mark, tone = STATE_MARKS[state]
+        style = style_of(tone)
         part = share(count, status.items)
         lines.append(
             Content.assemble(
@@ -112,15 +120,15 @@ def _error_lines(run: RunInfo, width: int) -> list[Content]:
 
 
 def run_line(run: RunInfo, width: int = NARROW) -> Content:
-    mark, style = RUN_MARKS[run.state]
+    mark, tone = RUN_MARKS[run.state]
     part = share(run.done, run.items)
     names = 12 if width <= NARROW else 20
     pace = f" {compact_count(round(run.rate))}/s" if run.rate else ""
     done = f"{percent(part, 0):>3} % {compact_count(run.done)}/{compact_count(run.items)}{pace}"
     return Content.assemble(
         (fit(run.verifier, names), "bold"),
-        (f" {mark} {run.state:<9} ", style),
-        (bar(part, max(4, width - names - 40)), style),
+        (f" {mark} {run.state:<9} ", style_of(tone)),
+        (bar(part, max(4, width - names - 40)), style_of(tone)),
         f" {calls_words(run) if run.writes else done}",
     )
 

@@ -8,9 +8,16 @@ from typing import ClassVar, Final, NamedTuple
 
 from rich.cells import cell_len
 from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import BindingType
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from workbench.app.tui.kit.matrix import Align, CellGrid, fit
+from workbench.app.tui.kit.matrix import Align, fit
+from workbench.app.tui.kit.matrix_table import MOVES
 from workbench.core.code import OUTCOMES
 from workbench.core.text.figures import GLYPHS, NONE, shade
 from workbench.tables.document import Cell
@@ -65,17 +72,40 @@ class GridRow(NamedTuple):
     letters: str
 
 
-class PassGrid(CellGrid):
-    """A grid of solutions and tests; above the tests are their numbers, written vertically, and their pass rates."""
+_PARTS: Final = ("header", "current", "cursor", "current-test", "success", "error", "warning", "accent", "dim", "bold")
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        f"grid--{part}" for part in ("current-test", "success", "error", "warning", "accent", "dim", "bold", *OUTCOMES)
-    }
+
+class PassGrid(ScrollView, can_focus=True, inherit_bindings=False):
+    """A grid of solutions and tests; above the tests are their numbers, written vertically, and their pass rates.
+
+    The row heads at the left stay visible, and the cursor can be on them; it stays on its solution and test.
+
+    Attributes:
+        row: The cursor's row, from 0.
+        column: The cursor's column; -1 on the row head.
+    """
+
+    class Moved(Message):
+        """The cursor was moved to another cell, or its cell has changed."""
+
+    class Opened(Message):
+        """The cell under the cursor was clicked."""
+
+    ALLOW_SELECT = False
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"grid--{part}" for part in (*_PARTS, *OUTCOMES)}
     DEFAULT_CSS = """
     PassGrid {
-        & > .grid--current-test {
+        background: $surface;
+        color: $foreground;
+        overflow-x: hidden;
+        overflow-y: auto;
+        scrollbar-size: 1 1;
+        & > .grid--header { background: $panel; color: $foreground; text-style: bold; }
+        & > .grid--current { background: $panel; color: $foreground; text-style: bold; }
+        & > .grid--cursor, & > .grid--current-test {
             background: $block-cursor-blurred-background; color: $block-cursor-blurred-foreground; text-style: bold;
         }
+        &:focus > .grid--cursor { background: $block-cursor-background; color: $block-cursor-foreground; }
         & > .grid--cursor, &:focus > .grid--cursor { text-style: bold underline; }
         & > .grid--success { color: $text-success; }
         & > .grid--error { color: $text-error; text-style: bold; }
@@ -93,9 +123,13 @@ class PassGrid(CellGrid):
         & > .grid--b { color: $text-muted; }
     }
     """
+    BINDINGS: ClassVar[list[BindingType]] = MOVES
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
+        self.row = self.column = 0
+        self._first = 0  # column in sight
+        self._styles_of: dict[str, Style] = {}
         self.rows: Sequence[GridRow] = ()
         self.tests: Sequence[PassTest] = ()
         self._heads: Sequence[PassHead] = ()
@@ -110,11 +144,33 @@ class PassGrid(CellGrid):
             max(cell_len(head.title), *(cell_len(one.lead[place].text) for one in rows), 1)
             for place, head in enumerate(heads)
         ]
-        self.restore_cursor(row, column, on_names=on_names)
+        size = Size(1, self.header_height + len(rows))
+        if size != self.virtual_size:
+            self.virtual_size = size
+            self.refresh(layout=True)
+        self.move_to(row, column)
+        if on_names:
+            self._place(self.row, -1)
+        self.refresh()
 
     @property
     def column_keys(self) -> list[int]:
         return [test.position for test in self.tests]
+
+    @property
+    def row_keys(self) -> list[int]:
+        return [row.key for row in self.rows]
+
+    @property
+    def row_key(self) -> int | None:
+        """Return the key of the row under the cursor; None without rows."""
+        return self.rows[self.row].key if self.row < len(self.rows) else None
+
+    @property
+    def column_key(self) -> int | None:
+        """Return the position of the test under the cursor; of the first one if the cursor is on a row head."""
+        keys, place = self.column_keys, max(self.column, 0)
+        return keys[place] if place < len(keys) else None
 
     # -- measures ----------------------------------------------------------------------------------
 
@@ -219,6 +275,89 @@ class PassGrid(CellGrid):
             else:
                 segments.append(Segment(row.letters[cursor].ljust(pitch), self.style_of("cursor")))
         return segments
+
+    # -- the cursor --------------------------------------------------------------------------------
+
+    def move_to(self, row: object, column: object) -> None:
+        """Put the cursor on a cell by keys; for a missing key, keep the position if possible."""
+        rows, columns = self.row_keys, self.column_keys
+        self._place(
+            rows.index(row) if row in rows else self.row,
+            columns.index(column) if column in columns else min(max(self.column, 0), len(columns) - 1),
+        )
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._styles_of.clear()
+
+    def style_of(self, part: str) -> Style:
+        """Return the style of a part of the grid, such as "header"; "" is the widget's own style."""
+        if part not in self._styles_of:
+            self._styles_of[part] = self.get_component_rich_style(f"grid--{part}") if part else self.rich_style
+        return self._styles_of[part]
+
+    def _place(self, row: int, column: int) -> None:
+        self.row = min(max(row, 0), max(len(self.row_keys) - 1, 0))
+        self.column = min(max(column, -1), len(self.column_keys) - 1)
+        self._bring_into_sight()
+        self.refresh()
+        self.post_message(self.Moved())
+
+    @property
+    def _page_height(self) -> int:
+        return max(1, self.scrollable_size.height - self.header_height)
+
+    def _bring_into_sight(self) -> None:
+        top, height = self.scroll_offset.y, self._page_height
+        if not top <= self.row < top + height:
+            self.scroll_to(y=self.row if self.row < top else self.row - height + 1, animate=False, force=True)
+        if self.column < self._first:
+            self._first = max(self.column, 0)
+        while self._first < self.column and self.column not in self.columns_in_sight():
+            self._first += 1
+        self._fill_width()
+
+    def _fill_width(self) -> None:
+        last = len(self.column_keys) - 1
+        while self._first and last in self.columns_in_sight():
+            self._first -= 1
+            if last not in self.columns_in_sight():
+                self._first += 1
+                return
+
+    def action_move(self, rows: int, columns: int) -> None:
+        self._place(self.row + rows, self.column + columns)
+
+    def action_move_page(self, pages: int) -> None:
+        self._place(self.row + pages * self._page_height, self.column)
+
+    def on_resize(self) -> None:
+        self._bring_into_sight()
+        self.refresh()
+
+    def on_click(self, event: events.Click) -> None:
+        place = event.get_content_offset(self)
+        if place is None:
+            return
+        column = self.column_at(place.x)
+        row = place.y - self.header_height + self.scroll_offset.y
+        if column is None or row >= len(self.row_keys):
+            return
+        if place.y < self.header_height:
+            self._place(self.row, column)
+        elif (row, column) == (self.row, self.column):
+            self.post_message(self.Opened())
+        else:
+            self._place(row, column)
+
+    def on_mouse_scroll_right(self) -> None:
+        if self._first + len(self.columns_in_sight()) < len(self.column_keys):
+            self._first += 1
+            self.refresh()
+
+    def on_mouse_scroll_left(self) -> None:
+        self._first = max(0, self._first - 1)
+        self.refresh()
 
 
 def _extra_lines(tests: Sequence[PassTest]) -> list[str]:

@@ -123,14 +123,6 @@ def _errors_and_warnings(usage: RunUsage) -> Content:
 
 
 _BAR = 14
-_STYLES: dict[str, Tone] = {
-    "queued": "dim",
-    "running": "accent",
-    "paused": "warning",
-    "cancelled": "dim",
-    "complete": "success",
-    "failed": "error",
-}
 
 
 def columns(*, wide: bool) -> Columns[RunInfo]:
@@ -183,7 +175,8 @@ def state_words(run: RunInfo) -> tuple[str, Tone]:
         return "… waiting", "warning"
     if run.new:
         return f"… {compact_count(run.new)} wait", "warning"
-    return f"{RUN_MARKS[run.state][0]} {run.state}", _STYLES[run.state]
+    mark, tone = RUN_MARKS[run.state]
+    return f"{mark} {run.state}", tone
 
 
 def duration(seconds: float) -> str:

@@ -6,15 +6,11 @@ from array import array
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from workbench.app.tui.kit.columns import RowSource, TableColumn, TableRow, rows_of, table_columns
 from workbench.data.paging import QueryTable
 from workbench.tables.table import Columns
-
-if TYPE_CHECKING:
-    pass
-
 
 Row = TypeVar("Row")
 

@@ -42,6 +42,8 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
     Failed = messages.Failed
 
     ALLOW_SELECT = False
+    CELL_CURSOR: ClassVar[bool] = False
+    """Whether the cursor marks only a cell instead of the whole row."""
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         f"virtual-table--{part}"
         for part in ("header", "cursor", "success", "error", "warning", "accent", "dim", "bold", "hit")
@@ -171,10 +173,12 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
             self._line = self.cursor - self.scroll_offset.y
         index = self._cursor_index_in(event)
         self._set_cache(cache)
-        if self._painter is None:
-            self._painter = RowPainter(cache.source.columns, self._style_of, self.layout_of_columns)
+        if self._painter is None or self._painter.columns != tuple(cache.source.columns):
+            self._painter = RowPainter(
+                cache.source.columns, self._style_of, self.layout_of_columns, cells=self.CELL_CURSOR
+            )
             self._painter.resize(self.scrollable_size.width)
-            self.column = min(self.column, len(self._painter.shown) - 1)
+            self._place_column(min(self.column, len(self._painter.shown) - 1))
         self._painter.sample([row for page in cache.pages for row in page])
         self._measure()
         if index is not None:
@@ -213,7 +217,7 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
 
     @property
     def _header_height(self) -> int:
-        return 2 if self.chips else 1
+        return 1 + bool(self.chips) + (self._painter is not None and self._painter.has_below)
 
     @property
     def _page_height(self) -> int:
@@ -284,18 +288,18 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
         place = event.get_content_offset(self)
         if place is None or self._painter is None:
             return
-        if place.y < self._header_height - 1:
+        column = self._painter.column_at(place.x, self.scroll_offset.x)
+        if place.y < bool(self.chips):
             if (chip := chip_at(self.chips, place.x)) is not None:
                 self.remove_condition(chip)
         elif place.y < self._header_height:
-            column = self._painter.column_at(place.x, self.scroll_offset.x)
             if column is not None:
                 self._place_column(column)
                 self.action_sort()
         else:
-            self._click_row(place.y - self._header_height + self.scroll_offset.y)
+            self._click_row(place.y - self._header_height + self.scroll_offset.y, column)
 
-    def _click_row(self, index: int) -> None:
+    def _click_row(self, index: int, column: int | None) -> None:
         if index == self.cursor:
             self.action_open()
         elif index < self.row_count:
@@ -366,11 +370,13 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
     def render_line(self, y: int) -> Strip:
         cache, painter, offset = self._cache, self._painter, self.scroll_offset
         blank = Strip.blank(self.scrollable_size.width, self._style_of("row"))
-        if y < self._header_height - 1:
+        if y < bool(self.chips):
             return self._chips_line()
         if cache is None or painter is None:
             return blank
         if y < self._header_height:
+            if y > bool(self.chips):
+                return painter.below(offset.x)
             return painter.header(self.sort, not self._ready, offset.x, self.column if self.has_focus else None)
         index = y - self._header_height + offset.y
         if index >= cache.count:

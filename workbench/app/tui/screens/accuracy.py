@@ -17,12 +17,12 @@ from workbench.app.tui.figure_screen import FigureQuery, FigureScreen, counting
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import accuracy_sheet as detail
 from workbench.app.tui.kit import accuracy_view as view
-from workbench.app.tui.kit.accuracy_sheet import AccuracySheet, SheetOrder
+from workbench.app.tui.kit.accuracy_sheet import AccuracySheet
 from workbench.app.tui.kit.accuracy_view import FIGURES, Figure, group_name
 from workbench.app.tui.kit.arranged_view import SORTING
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
-from workbench.app.tui.kit.filtered_matrix import FilteredMatrix
-from workbench.app.tui.kit.matrix import Matrix, printable
+from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.matrix_table import NAME, Matrix
 from workbench.app.tui.kit.table_messages import RowHighlighted, RowSelected
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.live import LiveScreen
@@ -115,7 +115,6 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         asked: The current request.
         sheet: The newest report; None before it has been computed.
         figure: The metric in the cells, a key of `FIGURES`.
-        order: The order of verifiers; None for the report's order.
         pinned: Names of the verifiers that stay on top, as keys.
         lower: What is shown below the matrix.
     """
@@ -157,7 +156,6 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         self.asked = SheetQuery(of=conditions, by=by)
         self.sheet: AccuracySheet | None = None
         self.figure = "accuracy"
-        self.order: SheetOrder | None = None
         self.pinned: dict[str, None] = {}
         self.lower: Lower = "verifier"
         self._displayed: SheetQuery | None = None
@@ -168,7 +166,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
     def content(self) -> ComposeResult:
         yield Static("", id="accuracy-conclusion", markup=False)
         yield Static("", id="accuracy-caption", markup=False)
-        yield FilteredMatrix(id="accuracy-matrix")
+        yield Matrix(id="accuracy-matrix")
         yield Static("", id="accuracy-legend", markup=False)
         yield Static("", id="accuracy-about", markup=False)
         yield VirtualTable(id="accuracy-detail")
@@ -226,12 +224,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         self.query_one("#accuracy-legend", Static).update(
             view.legend(sheet.report, figure, pinned=any(name in self.pinned for name in sheet.verifiers)), layout=False
         )
-        names = sheet.ordered(self.order, figure, self.pinned)
-        matrix.put(
-            sheet.corner(self.order),
-            sheet.columns(self.order, wide=self._is_wide),
-            sheet.rows(names, figure, self.pinned),
-        )
+        matrix.put("verifier", sheet.columns(figure, wide=self._is_wide), sheet.rows(figure, self.pinned))
         self._compute_permutation_tests(sheet)
         if self._arriving and self._displayed == self.asked:
             matrix.move_to(matrix.row_key, self._arrive_at if self._arrive_at in sheet.groups else None)
@@ -282,13 +275,15 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         self._fill_lower(self.sheet, verifier, group)
 
     def _fill_lower(self, sheet: AccuracySheet, verifier: str, group: str | None) -> None:
-        table, about = self.query_one(VirtualTable), self.query_one("#accuracy-about", Static)
+        table, about = self._detail, self.query_one("#accuracy-about", Static)
         if self.lower == "notes":
             about.update("Notes", layout=False)
             self.query_one("#accuracy-notes Static", Static).update(view.notes(sheet.report))
             return
         if self.lower == "verifier":
-            found = detail.verifier_detail(sheet, verifier, self._metric, self.order, wide=self._is_wide)
+            sort = self.query_one(Matrix).sort
+            descending = self._metric.rising is False if sort is None or sort.column == NAME else sort.descending
+            found = detail.verifier_detail(sheet, verifier, self._metric, descending=descending, wide=self._is_wide)
             place = sheet.groups.index(group)
         else:
             found = detail.group_detail(sheet, group, self._metric, self.pinned, width=self.size.width)
@@ -431,28 +426,22 @@ class AccuracyScreen(LiveScreen, FigureScreen):
     def action_next_view(self) -> None:
         self.lower = following(self.lower, get_args(Lower))
         self.query_one("#accuracy-notes").display = self.lower == "notes"
-        self.query_one(VirtualTable).display = self.lower != "notes"
+        self._detail.display = self.lower != "notes"
         self._show_cell()
 
-    @on(Matrix.TitleClicked)
     def action_sort(self) -> None:
-        if isinstance(self.focused, VirtualTable):
-            self.focused.action_sort()
-            return
-        first = self._worst_first()
-        self.order = first.turned() if self.order == first else None if self.order == first.turned() else first
-        self.redraw()
+        self._arranged.action_sort()
 
     def action_reverse(self) -> None:
-        if isinstance(self.focused, VirtualTable):
-            self.focused.action_reverse()
-            return
-        self.order = (self.order or self._worst_first()).turned()
-        self.redraw()
+        self._arranged.action_reverse()
 
-    def _worst_first(self) -> SheetOrder:
-        by_name = self.query_one(Matrix).column < 0
-        return SheetOrder(by_name=by_name, group=self.chosen[1], descending=not by_name and not self._metric.rising)
+    @property
+    def _arranged(self) -> VirtualTable:
+        return self._detail if self.focused is self._detail else self.query_one(Matrix)
+
+    @property
+    def _detail(self) -> VirtualTable:
+        return self.query_one("#accuracy-detail", VirtualTable)
 
     def action_pin(self) -> None:
         verifier = self.chosen[0]

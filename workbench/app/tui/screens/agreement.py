@@ -6,16 +6,15 @@ from functools import partial
 from typing import ClassVar, get_args
 
 from msgspec import Struct, structs
-from rich.cells import cell_len
-from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
-from textual.widgets import DataTable, Static
+from textual.widgets import Static
 
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit import agreement_view as view
 from workbench.app.tui.kit.agreement_view import value_with_symbol
 from workbench.app.tui.kit.matrix import fit, printable
+from workbench.app.tui.kit.matrix_table import Matrix, MatrixCell, MatrixColumn, MatrixRow
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.sharing import share
@@ -34,7 +33,6 @@ MOST = 40
 _OF_LABELS = "#agreement-measure, #agreement-matrix, #agreement-cell, #agreement-view, #agreement-table"
 """Widgets that are empty while there is no label."""
 _NAME_WIDTH = 12
-_CELL_WIDTH = 12
 
 
 class AgreementQuery(Struct, frozen=True, kw_only=True):
@@ -84,19 +82,19 @@ class AgreementScreen(LiveScreen):
         self.measure: view.Measure = "kappa"
         self.view: view.View = "people"
         self.report: AgreementReport | None = None
-        self._people: list[AnnotatorQuality] = []
+        self._people: dict[str, AnnotatorQuality] = {}
 
     def content(self) -> ComposeResult:
         yield Static("", id="agreement-conclusion", markup=False)
         yield Static("", id="agreement-figures", markup=False)
         yield Static("", id="agreement-measure", markup=False)
-        yield DataTable[Text](id="agreement-matrix", fixed_columns=1, cell_padding=0)
+        yield Matrix(id="agreement-matrix")
         yield Static("", id="agreement-cell", markup=False)
         yield Static("", id="agreement-view", markup=False)
         yield VirtualTable(id="agreement-table")
 
     def on_mount(self) -> None:
-        self.query_one(DataTable).focus()
+        self.query_one(Matrix).focus()
 
     # -- reading -----------------------------------------------------------------------------------
 
@@ -123,29 +121,26 @@ class AgreementScreen(LiveScreen):
 
     def _fill_matrix(self) -> None:
         assert self.report is not None
-        table = self.query_one(DataTable)
-        row, column = self.chosen
         most = sorted(self.report.per_annotator, key=lambda person: -person.labels)[:MOST]
-        self._people = [person for person in self.report.per_annotator if person in most]
+        before, self._people = self._people, {one.name: one for one in self.report.per_annotator if one in most}
         pairs = {frozenset(pair.pair): pair for pair in self.report.cohen_kappa}
-        cells = [[self._selected_cell(a, b, pairs) for b in self._people] for a in self._people]
-        table.clear(columns=True)
-        table.add_column(Text(fit(" with", _NAME_WIDTH)), width=_NAME_WIDTH)
-        for place, person in enumerate(self._people):
-            title = fit(person.name, _NAME_WIDTH).rstrip()
-            width = max(_CELL_WIDTH, 1 + max(cell_len(text) for text in (title, *(line[place] for line in cells))))
-            table.add_column(Text(title, justify="right"), width=width)
-        for person, line in zip(self._people, cells, strict=True):
-            name = Text(fit(f" {person.name}", _NAME_WIDTH), style="bold")
-            table.add_row(name, *(Text(text, justify="right") for text in line))
+        people = self._people.values()
+        matrix = self.query_one(Matrix)
+        matrix.put(
+            "with",
+            [MatrixColumn(one.name, fit(one.name, _NAME_WIDTH).rstrip()) for one in people],
+            [
+                MatrixRow(a.name, "", a.name, "", tuple(MatrixCell(self._cell_text(a, b, pairs)) for b in people))
+                for a in people
+            ],
+        )
+        if len(people) > 1 and not before:
+            matrix.move_to(None, [*self._people][1])
         left_out = len(self.report.per_annotator) - len(self._people)
         more = f" · {left_out} with fewer labels left out" if left_out else ""
         self.query_one("#agreement-measure", Static).update(f"people × people: {view.MEASURES[self.measure]}{more}")
-        self._move_cursor_to(row, column)
 
-    def _selected_cell(
-        self, a: AnnotatorQuality, b: AnnotatorQuality, pairs: dict[frozenset[str], PairAgreement]
-    ) -> str:
+    def _cell_text(self, a: AnnotatorQuality, b: AnnotatorQuality, pairs: dict[frozenset[str], PairAgreement]) -> str:
         return view.own_text(a) if a is b else view.pair_text(pairs.get(frozenset((a.name, b.name))), self.measure)
 
     @property
@@ -153,17 +148,8 @@ class AgreementScreen(LiveScreen):
         """Return the two annotators of the cell under the cursor; the name column counts as the first person's
         column.
         """
-        place = self.query_one(DataTable).cursor_coordinate
-        if place.row >= len(self._people):
-            return None, None
-        return self._people[place.row], self._people[min(max(place.column - 1, 0), len(self._people) - 1)]
-
-    def _move_cursor_to(self, row: AnnotatorQuality | None, column: AnnotatorQuality | None) -> None:
-        names = [person.name for person in self._people]
-        y = names.index(row.name) if row and row.name in names else 0
-        x = names.index(column.name) if column and column.name in names else min(1, len(names) - 1)
-        self.query_one(DataTable).move_cursor(row=y, column=x + 1)
-        self._describe_cell()
+        matrix = self.query_one(Matrix)
+        return self._people.get(matrix.row_key or ""), self._people.get(matrix.column_key or "")
 
     @property
     def pair(self) -> PairAgreement | None:
@@ -173,7 +159,7 @@ class AgreementScreen(LiveScreen):
         names = {row.name, column.name}
         return next((pair for pair in self.report.cohen_kappa if set(pair.pair) == names), None)
 
-    @on(DataTable.CellHighlighted)
+    @on(Matrix.Moved)
     def _describe_cell(self) -> None:
         if self.report is not None:
             sentence = view.cell_sentence(*self.chosen, self.pair, self.report)
@@ -186,11 +172,11 @@ class AgreementScreen(LiveScreen):
             return
         self.query_one("#agreement-view", Static).update(view.table_title(self.report, self.view, self.asked.by))
         columns, records = view.table(self.report, self.view)
-        self.query_one(VirtualTable).show_records(columns, enumerate(records))
+        self.query_one("#agreement-table", VirtualTable).show_records(columns, enumerate(records))
 
     # -- actions -----------------------------------------------------------------------------------
 
-    @on(DataTable.CellSelected)
+    @on(Matrix.Opened)
     def _cell_chosen(self) -> None:
         self.action_open_pair()
 

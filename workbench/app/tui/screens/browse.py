@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -26,7 +26,7 @@ from workbench.data.records.browse import BrowseQuery, BrowseRow, ItemDetail
 from workbench.labelling.annotating import FinalAnswer
 from workbench.measuring import browsing
 from workbench.measuring.browsing import final_answers, origin
-from workbench.tables.document import Cell, Tone
+from workbench.tables.document import Cell
 from workbench.tables.table import Column, Columns, column, identifier, word
 
 if TYPE_CHECKING:
@@ -36,15 +36,6 @@ if TYPE_CHECKING:
 _CHARACTERS, _TAIL = 500, 400
 
 _QUESTION_LINES, _REFERENCE_LINES = 12, 8
-
-
-_STATE_STYLES: Final[dict[str, Tone]] = {
-    "unlabelled": "dim",
-    "labelled": "accent",
-    "conflict": "warning",
-    "final": "success",
-    "excluded": "dim",
-}
 
 
 def _columns(verifiers: Iterable[str], search: str = "") -> Columns[BrowseRow]:
@@ -87,7 +78,8 @@ def _columns(verifiers: Iterable[str], search: str = "") -> Columns[BrowseRow]:
 
 
 def _state_cell(state: str) -> Cell:
-    return Cell(f"{STATE_MARKS[state][0]} {state}", _STATE_STYLES[state])
+    mark, tone = STATE_MARKS[state]
+    return Cell(f"{mark} {state}", tone)
 
 
 class BrowseScreen(CatalogScreen, FilterScreen):

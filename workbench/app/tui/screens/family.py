@@ -15,8 +15,8 @@ from workbench.app.tui.figure_screen import FigureQuery, FigureScreen, counting
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.accuracy_view import PROTOCOLS
 from workbench.app.tui.kit.choices import ManyMenu, choose
-from workbench.app.tui.kit.filtered_matrix import FilteredMatrix
-from workbench.app.tui.kit.matrix import Matrix, MatrixCell, MatrixColumn, MatrixRow, fit, printable
+from workbench.app.tui.kit.matrix import fit, printable
+from workbench.app.tui.kit.matrix_table import Matrix, MatrixCell, MatrixColumn, MatrixRow
 from workbench.app.tui.sharing import share
 from workbench.app.tui.switches import following
 from workbench.core.selection import Condition
@@ -174,7 +174,7 @@ class FamilyScreen(FigureScreen):
     def content(self) -> ComposeResult:
         yield Static("", id="family-caption", markup=False)
         yield Static("", id="family-legend", markup=False)
-        yield FilteredMatrix(id="family-matrix")
+        yield Matrix(id="family-matrix")
         yield Static("", id="family-together", markup=False)
         yield Static("", id="family-cell", markup=False)
 

@@ -16,7 +16,8 @@ from textual.widgets import Static
 
 from workbench.app.tui.keymap import NO_KEY, Action, bindings, shown_keys
 from workbench.app.tui.kit.footer import Footer
-from workbench.app.tui.kit.matrix import CellGrid
+from workbench.app.tui.kit.matrix_table import Matrix
+from workbench.app.tui.kit.pass_grid import PassGrid
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.meanings import MEANINGS, Meaning, meaning_of
@@ -30,7 +31,12 @@ _KEYS_WIDTH = 14
 _INDENT = 3
 _BOX_WIDTH = 78
 _AROUND = 6
-_WIDGETS: dict[str, type[Widget]] = {"In a table": VirtualTable, "In a matrix": CellGrid, "In a text": Reader}
+_WIDGETS: tuple[tuple[str, type[Widget]], ...] = (
+    ("In a table", VirtualTable),
+    ("In a matrix", Matrix),
+    ("In a matrix", PassGrid),
+    ("In a text", Reader),
+)
 
 
 class HelpLine(NamedTuple):
@@ -113,8 +119,8 @@ class HelpScreen(ModalScreen[None]):
             yield "Words", [HelpLine(word, text) for word, text in self.below.WORDS.items()]
         everywhere = self.below.workbench.actions_everywhere()
         yield "Everywhere", [self._help_line(action.id, action.keys, action.help) for action in everywhere]
-        for title, widget in _WIDGETS.items():
-            if self.below.query(widget):
+        for title, widget in _WIDGETS:
+            if any(widget is not VirtualTable or not isinstance(one, Matrix) for one in self.below.query(widget)):
                 said = {action.id: action.help for action in getattr(widget, "ACTIONS", ())}
                 declared = widget_bindings(widget)
                 yield (

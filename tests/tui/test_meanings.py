@@ -58,7 +58,7 @@ def test_what_is_done_or_tried_by_one_key_of_a_meaning_is_by_the_other_too() -> 
     """A form says f4 and a list ctrl+r: who has learnt one of them presses it everywhere."""
     for pressed in every_action():
         meaning = meaning_of(pressed.id)
-        if meaning is not None and meaning.name in ("run", "try") and pressed.keys not in ("", NO_KEY):
+        if meaning is not None and meaning.keys in ("ctrl+r,f4", "ctrl+t,f3") and pressed.keys not in ("", NO_KEY):
             assert {*key_names(pressed.keys)} == {*key_names(meaning.keys)}, pressed
 
 
@@ -72,8 +72,7 @@ def test_no_key_has_two_meanings_and_no_meaning_stands_twice() -> None:
     keys = Counter((key, meaning.at_desks) for meaning in MEANINGS for key in key_names(meaning.keys))
     assert [key for key, times in keys.items() if times > 1] == []
     assert [meaning.text for meaning in MEANINGS if len(meaning.text) > 57] == [], "a line of help"
-    for what in ("name", "text"):
-        assert [said for said, times in Counter(getattr(one, what) for one in MEANINGS).items() if times > 1] == []
+    assert [said for said, times in Counter(one.text for one in MEANINGS).items() if times > 1] == []
 
 
 def test_no_verb_has_two_meanings() -> None:

@@ -23,6 +23,7 @@ from textual.strip import Strip
 from textual.worker import Worker, WorkerFailed
 
 from tests.background import PATIENCE_S
+from workbench.app.tui.kit import table_messages as messages
 from workbench.app.tui.kit.arranging import ArrangedSource
 from workbench.app.tui.kit.columns import Sort, TableColumn, TableRow, fit_widths, rows_of, table_columns
 from workbench.app.tui.kit.matrix import fit, printable
@@ -166,8 +167,8 @@ async def test_keys_move_the_cursor(size: tuple[int, int]) -> None:
         await pilot.press("pageup", "home")
         assert app.table.position == "1 of 1,450,000"
         assert app.table.scroll_offset.y == 0
-        highlighted = app.last(VirtualTable.RowHighlighted)
-        assert isinstance(highlighted, VirtualTable.RowHighlighted)
+        highlighted = app.last(messages.RowHighlighted)
+        assert isinstance(highlighted, messages.RowHighlighted)
         assert (highlighted.row_id, highlighted.index) == (1, 0)
 
 
@@ -262,7 +263,7 @@ async def test_selection_survives_sort_and_new_rows() -> None:
         app.table.reload()
         await settle(pilot)
         assert (app.table.selected_id, app.table.position) == (1_234, "3,767 of 5,000")
-        assert app.last(VirtualTable.SelectionHidden) is None
+        assert app.last(messages.SelectionHidden) is None
 
 
 async def test_reload_keeps_the_row_being_read() -> None:
@@ -283,8 +284,8 @@ async def test_filter_that_hides_the_selection_says_so() -> None:
         app.table.jump_to_id(501)
         app.table.set_source(Numbers(1_000, keep=lambda number: number % 2 == 0))
         await settle(pilot)
-        hidden = app.last(VirtualTable.SelectionHidden)
-        assert isinstance(hidden, VirtualTable.SelectionHidden)
+        hidden = app.last(messages.SelectionHidden)
+        assert isinstance(hidden, messages.SelectionHidden)
         assert hidden.row_id == 501
         assert (app.table.selected_id, app.table.position) == (501, "– of 500")
         app.table.set_source(Numbers(1_000))
@@ -301,11 +302,11 @@ async def test_enter_takes_the_top_row_in_sight_for_a_hidden_selection_and_opens
         await settle(pilot)
         top = app.table.visible_ids[0]
         await pilot.press("enter")
-        assert app.last(VirtualTable.RowSelected) is None
+        assert app.last(messages.RowSelected) is None
         assert app.table.selected_id == top
         await pilot.press("enter")
-        opened = app.last(VirtualTable.RowSelected)
-        assert isinstance(opened, VirtualTable.RowSelected)
+        opened = app.last(messages.RowSelected)
+        assert isinstance(opened, messages.RowSelected)
         assert opened.row_id == top
 
 
@@ -328,7 +329,7 @@ async def test_natural_order_until_the_ids_are_known() -> None:
         assert not app.table.ready
         assert app.table.visible_ids[:3] == [1, 2, 3]
         assert "id …" in app.lines()[0]
-        assert app.last(VirtualTable.RowHighlighted) is None
+        assert app.last(messages.RowHighlighted) is None
         source.gate.set()
         await settle(pilot)
         assert app.table.visible_ids[:3] == [1_000, 999, 998]
@@ -355,16 +356,16 @@ async def test_mouse() -> None:
         await settle(pilot)
         await pilot.click(VirtualTable, offset=(20, 5))
         assert app.table.selected_id == 5
-        assert app.last(VirtualTable.RowSelected) is None
+        assert app.last(messages.RowSelected) is None
         await pilot.click(VirtualTable, offset=(20, 5))
-        selected = app.last(VirtualTable.RowSelected)
-        assert isinstance(selected, VirtualTable.RowSelected)
+        selected = app.last(messages.RowSelected)
+        assert isinstance(selected, messages.RowSelected)
         assert selected.row_id == 5
         header = app.lines()[0]
         for title, asked in (("Note", Sort("note", descending=True)), ("Gold", Sort("gold"))):
             await pilot.click(VirtualTable, offset=(header.index(title), 0))
-            request = app.last(VirtualTable.SortRequested)
-            assert isinstance(request, VirtualTable.SortRequested)
+            request = app.last(messages.SortRequested)
+            assert isinstance(request, messages.SortRequested)
             assert request.sort == asked
         assert app.table.selected_id == 5
 
@@ -392,8 +393,8 @@ async def test_failed_page_is_told_and_read_again_on_demand() -> None:
         source.fails = True
         app.table.jump_to_row(5_000)
         await settle(pilot)
-        failed = app.last(VirtualTable.Failed)
-        assert isinstance(failed, VirtualTable.Failed)
+        failed = app.last(messages.Failed)
+        assert isinstance(failed, messages.Failed)
         assert "disk gone" in str(failed.error)
         assert "can't be read" in "".join(app.lines())
         await pilot.press("up")
@@ -648,7 +649,7 @@ async def test_a_click_on_a_title_sorts_rows_in_memory() -> None:
         assert list(app.table.order) == [2, 0, 1]
         assert app.table.selected_id == 1
         assert "Question ▲" in app.lines()[0]
-        assert app.last(VirtualTable.SortRequested) is None
+        assert app.last(messages.SortRequested) is None
         app.table.show_rows(COLUMNS, in_memory("b", "0", "a"))
         await settle(pilot)
         assert app.table.visible_ids == [1, 2, 0]

@@ -24,7 +24,14 @@ from workbench.app.tui.kit.conditions import condition_text
 from workbench.app.tui.kit.filter_line import FilterLine
 from workbench.app.tui.kit.matrix import fit, printable
 from workbench.app.tui.kit.sources import FixedSource, PagedSource
-from workbench.app.tui.kit.table_messages import Failed, NarrowRequested, RowHighlighted, RowSelected, SortRequested
+from workbench.app.tui.kit.table_messages import (
+    Failed,
+    NarrowRequested,
+    RowHighlighted,
+    RowSelected,
+    SelectionHidden,
+    SortRequested,
+)
 from workbench.app.tui.kit.title_bar import RemarkPiece
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screen import PromptScreen, WorkbenchScreen
@@ -367,7 +374,7 @@ class CatalogScreen(TableScreen, PromptScreen):
             parts.append("selection filtered out")
         self.say(printable("  ·  ".join(parts)))
 
-    @on(VirtualTable.SelectionHidden)
+    @on(SelectionHidden)
     def _selection_hidden(self) -> None:
         self._hidden = True
         self.tell()

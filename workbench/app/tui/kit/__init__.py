@@ -6,7 +6,7 @@ Tables
     means of arranging and conditions. filter_line: a line to type conditions into.
     copies: widgets with their own actions, and copying. table_messages: messages of a table to its screen.
     segments: parts of a drawn line in another style.
-    matrix, filtered_matrix: metrics with a cursor on one cell. pass_grid, pass_view, pass_texts: a pass matrix.
+    matrix_table: metrics with a cursor on one cell. pass_grid, pass_view, pass_texts: a pass matrix.
 
 Texts
     reader: a long text. wrapping: line breaks at a width. card, card_texts: the final-answer card.

@@ -79,10 +79,6 @@ class ArrangedView(PagedView, ActingWidget):
         column: The index of the column under the cursor, among those that are shown.
     """
 
-    SortRequested = messages.SortRequested
-    NarrowRequested = messages.NarrowRequested
-    CountsRequested = messages.CountsRequested
-    ExportRequested = messages.ExportRequested
     ACTIONS: ClassVar[tuple[Action, ...]] = _ACTIONS
 
     def __init__(self, source: RowSource | None, sort: Sort | None, *, id: str | None, classes: str | None) -> None:
@@ -220,7 +216,7 @@ class ArrangedView(PagedView, ActingWidget):
 
     def _apply_sort(self, sort: Sort | None) -> None:
         if self._given is not None and self._given.queried:
-            self.post_message(self.SortRequested(self, sort))
+            self.post_message(messages.SortRequested(self, sort))
         else:
             self.sort = sort
             self._show_arranged()
@@ -244,7 +240,7 @@ class ArrangedView(PagedView, ActingWidget):
         if condition in self.chips:
             return
         if self.takes(condition):
-            self.post_message(self.NarrowRequested(self, (*self.asked, condition)))
+            self.post_message(messages.NarrowRequested(self, (*self.asked, condition)))
         else:
             self.narrow((*self.conditions, condition))
 
@@ -252,7 +248,7 @@ class ArrangedView(PagedView, ActingWidget):
         own = place - len(self.asked)
         if own < 0:
             left = (*self.asked[:place], *self.asked[place + 1 :])
-            self.post_message(self.NarrowRequested(self, left))
+            self.post_message(messages.NarrowRequested(self, left))
         else:
             self.narrow((*self.conditions[:own], *self.conditions[own + 1 :]))
 
@@ -289,11 +285,11 @@ class ArrangedView(PagedView, ActingWidget):
 
     def action_counts(self) -> None:
         if self._source is not None and self.column_here is not None:
-            self.post_message(self.CountsRequested(self, self._source, self.column_index))
+            self.post_message(messages.CountsRequested(self, self._source, self.column_index))
 
     def action_export(self) -> None:
         if self._source is not None and self._painter is not None:
-            self.post_message(self.ExportRequested(self, self._source, tuple(self._painter.shown)))
+            self.post_message(messages.ExportRequested(self, self._source, tuple(self._painter.shown)))
 
     # -- columns -----------------------------------------------------------------------------------
 

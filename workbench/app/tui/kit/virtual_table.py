@@ -36,11 +36,6 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
         narrowed: Whether the screen leaves out rows that escape brings back.
     """
 
-    RowHighlighted = messages.RowHighlighted
-    RowSelected = messages.RowSelected
-    SelectionHidden = messages.SelectionHidden
-    Failed = messages.Failed
-
     ALLOW_SELECT = False
     CELL_CURSOR: ClassVar[bool] = False
     """Whether the cursor marks only a cell instead of the whole row."""
@@ -159,7 +154,7 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
         self.selected_id, self._chosen = row_id, True
         self._place_cursor(None)
         if self._ready:
-            self.post_message(self.SelectionHidden(self, row_id))
+            self.post_message(messages.SelectionHidden(self, row_id))
         return not self._ready
 
     # -- new rows ----------------------------------------------------------------------------------
@@ -185,7 +180,7 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
             self.scroll_to(y=index - self._line, animate=False, force=True)
         self._place_cursor(index)
         if index is None and self._ready and self._chosen and self.selected_id is not None:
-            self.post_message(self.SelectionHidden(self, self.selected_id))
+            self.post_message(messages.SelectionHidden(self, self.selected_id))
 
     def _cursor_index_in(self, event: messages.ViewReady) -> int | None:
         cache = event.cache
@@ -211,7 +206,7 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
         self._announce_row()
 
     def _failed(self, error: BaseException) -> None:
-        self.post_message(self.Failed(self, error))
+        self.post_message(messages.Failed(self, error))
 
     # -- the cursor --------------------------------------------------------------------------------
 
@@ -253,7 +248,7 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
                 self.selected_id = row_id
                 if row_id is not None and row_id != self._announced:
                     self._announced = row_id
-                    self.post_message(self.RowHighlighted(self, row_id, self.cursor))
+                    self.post_message(messages.RowHighlighted(self, row_id, self.cursor))
         self._update_position()
 
     def _update_position(self) -> None:
@@ -282,7 +277,7 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
             return
         row_id = None if self._cache is None else self._cache.id_at(self.cursor)
         if row_id is not None:
-            self.post_message(self.RowSelected(self, row_id))
+            self.post_message(messages.RowSelected(self, row_id))
 
     def on_click(self, event: events.Click) -> None:
         place = event.get_content_offset(self)

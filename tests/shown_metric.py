@@ -26,7 +26,7 @@ def shown_of(path: str, metric: str) -> dict[str, object]:
     _printed("report", path, "--output", str(page))
     with closing(open_project(path)) as project:
         sheet = AccuracySheet(accuracy(project))
-    detail = verifier_detail(sheet, sheet.verifiers[0], FIGURES[metric], None, wide=True)
+    detail = verifier_detail(sheet, sheet.verifiers[0], FIGURES[metric], descending=False, wide=True)
     texts = [cell.text for cell in detail.rows[0].cells]
     screen = dict(zip([column.title for column in detail.columns], texts, strict=True))
     forms = {form: _printed("accuracy", path, "--long", "--format", form) for form in ("text", "csv", "latex")}

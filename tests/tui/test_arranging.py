@@ -13,7 +13,7 @@ from tests.helpers import make_project, numbered
 from tests.tui.stage import HOSTILE, add_run, notices, opened, press, screen_of, settle, text_of, until
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.columns import TableColumn, TableRow
-from workbench.app.tui.kit.conditions import ColumnSuggester, condition_text, read_line, row_filter
+from workbench.app.tui.kit.conditions import ConditionSuggester, condition_text, read_line, row_filter, values_of
 from workbench.app.tui.kit.filter_line import FilterLine
 from workbench.app.tui.kit.queue_view import QueueRequest
 from workbench.app.tui.kit.virtual_table import VirtualTable
@@ -75,7 +75,7 @@ def test_what_is_no_condition_is_told(line: str, problem: str) -> None:
     [("na", "name="), ("acc>3 n", "acc>3 name="), ("name=b", "name=beta"), ("name=A", 'name="Alpha one"'), ("x", None)],
 )
 async def test_columns_and_their_values_are_completed(begun: str, whole: str | None) -> None:
-    assert await ColumnSuggester(COLUMNS, ROWS).get_suggestion(begun) == whole
+    assert await ConditionSuggester(values_of(COLUMNS, ROWS)).get_suggestion(begun) == whole
 
 
 # -- on the screens ------------------------------------------------------------------------------------

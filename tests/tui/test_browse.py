@@ -21,7 +21,7 @@ from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens.browse import BrowseScreen
 from workbench.app.tui.screens.item import ItemScreen
-from workbench.app.tui.table_screen import ConditionSuggester
+from workbench.app.tui.table_screen import item_suggester
 from workbench.core.project import Project, open_project
 from workbench.core.selection import Condition
 from workbench.core.verdict import OutcomeCode
@@ -281,7 +281,7 @@ async def test_a_thousand_items_of_many_kinds(tmp_path: Path) -> None:
 )
 async def test_the_line_suggests_fields_and_values(typed: str, suggested: str | None) -> None:
     names = {"verdict:": ["rules"], "model": ["m/one"], "source": ["", "a b"], "set": ["balanced"]}
-    suggester = ConditionSuggester(names)
+    suggester = item_suggester(names)
     assert await suggester.get_suggestion(typed) == suggested
 
 

@@ -19,11 +19,14 @@ from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.destinations import ANNOTATOR_DESTINATIONS, DESTINATIONS, Destination
 from workbench.app.tui.keymap import NO_KEY, key_names
 from workbench.app.tui.kit.title_bar import TitleBar, path_text
-from workbench.app.tui.meanings import DESKS, MEANINGS, meaning_of
+from workbench.app.tui.meanings import MEANINGS, meaning_of
 from workbench.app.tui.screens.go_to import GoToScreen
 from workbench.app.tui.screens.item import ItemScreen
 from workbench.config import Settings
 from workbench.labelling.people import add_annotators
+
+DESKS = ("annotate", "adjudicate", "conflict-class")
+"""Prefixes of the screens where people label and adjudicate."""
 
 
 class Pressed(NamedTuple):

@@ -23,9 +23,6 @@ class Meaning(NamedTuple):
     at_desks: bool = False
 
 
-DESKS: Final = ("annotate", "adjudicate", "conflict-class")
-"""Prefixes of the screens where people label and adjudicate."""
-
 MEANINGS: Final = (
     # -- to go about
     Meaning(

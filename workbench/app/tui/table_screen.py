@@ -13,14 +13,13 @@ from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
-from textual.suggester import Suggester
 from textual.timer import Timer
 from textual.visual import VisualType
 from textual.widget import Widget
 from textual.widgets import Static
 
 from workbench.app.tui.kit.columns import Sort
-from workbench.app.tui.kit.conditions import condition_text
+from workbench.app.tui.kit.conditions import ConditionSuggester, condition_text
 from workbench.app.tui.kit.filter_line import FilterLine
 from workbench.app.tui.kit.matrix import fit, printable
 from workbench.app.tui.kit.sources import FixedSource, PagedSource
@@ -52,31 +51,17 @@ _FIXED: dict[str, tuple[str, ...]] = {
 _VERDICTS = ("correct", "incorrect", "abstain", "error", "none")
 
 
-class ConditionSuggester(Suggester):
-    """Suggests a completion of a line's last word.
+def item_suggester(names: Mapping[str, Sequence[str]]) -> ConditionSuggester:
+    """Complete conditions on items.
 
     Args:
         names: Field -> its values; ``verdict:`` has the names of verifiers, ``column:NAME`` the values of a kept
             column.
     """
-
-    def __init__(self, names: Mapping[str, Sequence[str]]) -> None:
-        super().__init__(use_cache=False, case_sensitive=True)
-        self._values: dict[str, Sequence[str]] = {**names, **_FIXED}
-        verifiers = [f"verdict:{name}" for name in names.get("verdict:", ())]
-        self._values.update(dict.fromkeys([*verifiers, "verdict"], _VERDICTS))
-        self._fields = [*verifiers, *FIELDS, *(name for name in names if name.startswith(COLUMN))]
-
-    async def get_suggestion(self, value: str) -> str | None:
-        start = value.rfind(" ") + 1
-        word = value[start:]
-        field, sign, typed = word.partition("=")
-        if sign:
-            name = field.removesuffix("!")
-            found = _first_match(typed, (_quoted(known) for known in self._values.get(name, ()) if known))
-            return None if found is None else f"{value[:start]}{field}={found}"
-        found = _first_match(word, self._fields) if word else None
-        return None if found is None else f"{value[:start]}{found}="
+    verifiers = [f"verdict:{name}" for name in names.get("verdict:", ())]
+    values = {**names, **_FIXED, **dict.fromkeys([*verifiers, "verdict"], _VERDICTS)}
+    fields = (*verifiers, *FIELDS, *(name for name in names if name.startswith(COLUMN)))
+    return ConditionSuggester({field: values.get(field, ()) for field in fields})
 
 
 Row = TypeVar("Row")
@@ -273,7 +258,7 @@ class FilterScreen(TableScreen, PromptScreen):
     def _ask_filter(self, names: dict[str, list[str]]) -> None:
         self._verifiers = tuple(names["verdict:"])
         self.app.push_screen(
-            FilterLine(self.filter_text, self._apply_filter_text, self.FILTER_HINT, ConditionSuggester(names))
+            FilterLine(self.filter_text, self._apply_filter_text, self.FILTER_HINT, item_suggester(names))
         )
 
     def _apply_filter_text(self, text: str) -> None:
@@ -429,11 +414,3 @@ class CatalogScreen(TableScreen, PromptScreen):
     def _sort_requested(self, event: SortRequested) -> None:
         sort = event.sort
         self.change(sort=sort and sort.column, descending=sort is not None and sort.descending)
-
-
-def _first_match(typed: str, known: Iterable[str]) -> str | None:
-    return next((name for name in known if name.startswith(typed)), None)
-
-
-def _quoted(value: str) -> str:
-    return f'"{value}"' if " " in value else value

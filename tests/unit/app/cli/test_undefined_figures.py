@@ -120,7 +120,7 @@ def test_the_app_has_a_dash() -> None:
     gold = {"adjudicated": 0, "agreed": 100, "imported": 0, "none": 0}
     report = AccuracyReport(protocol="forced", gold=gold, gold_choice="final", by=None, rows=rows, averages=[])
     sheet = AccuracySheet(report)
-    detail = verifier_detail(sheet, "v", FIGURES["mcc"], None, wide=True)
+    detail = verifier_detail(sheet, "v", FIGURES["mcc"], descending=False, wide=True)
     at = [column.key for column in detail.columns].index("MCC")
     assert detail.rows[0].cells[at].text == "–"
     by_mcc = group_detail(sheet, None, FIGURES["mcc"], (), width=120)

@@ -29,7 +29,7 @@ from workbench.app.tui.kit.columns import (
     table_columns,
     worst_first,
 )
-from workbench.app.tui.kit.conditions import ColumnSuggester, condition_text, condition_value, read_line
+from workbench.app.tui.kit.conditions import ConditionSuggester, condition_text, condition_value, read_line, values_of
 from workbench.app.tui.kit.copies import ActingWidget, Copyable, row_copyables
 from workbench.app.tui.kit.filter_line import FilterLine
 from workbench.app.tui.kit.paged_view import PagedView
@@ -258,7 +258,7 @@ class ArrangedView(PagedView, ActingWidget):
             return
         at_hand = given.rows if isinstance(given, MemorySource) else self._rows_in_memory
         text = " ".join(map(condition_text, self.conditions))
-        suggester = ColumnSuggester(given.columns, at_hand)
+        suggester = ConditionSuggester(values_of(given.columns, at_hand))
         self.app.push_screen(FilterLine(text, self._filter_by_text, self.filter_hint, suggester))
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from rich.cells import cell_len
@@ -94,30 +94,36 @@ def _parse_number(text: str) -> float | None:
         return None
 
 
-class ColumnSuggester(Suggester):
-    """Completes the last word of a line of conditions on columns.
+class ConditionSuggester(Suggester):
+    """Completes the last word of a line of conditions.
 
     Args:
-        rows: Rows in memory, for suggested values.
+        values: Field -> its known values.
     """
 
-    def __init__(self, columns: Sequence[TableColumn], rows: Iterable[TableRow]) -> None:
+    def __init__(self, values: Mapping[str, Iterable[str]]) -> None:
         super().__init__(use_cache=False, case_sensitive=True)
-        self._titles = [column.title.strip() for column in columns]
-        self._values: dict[str, dict[str, None]] = {title: {} for title in self._titles}
-        for row in rows:
-            for title, cell in zip(self._titles, row.cells, strict=False):
-                self._values[title][condition_value(cell)] = None
+        self._values = values
 
     async def get_suggestion(self, value: str) -> str | None:
         start = value.rfind(" ") + 1
         field, sign, begun = value[start:].partition("=")
-        known = self._values.get(field.removesuffix("!"), ()) if sign else [title for title in self._titles if field]
-        found = next((one for one in known if one and one.startswith(begun if sign else field)), None)
+        known = self._values.get(field.removesuffix("!"), ()) if sign else list(self._values) if field else ()
+        words = (f'"{one}"' if " " in one else one for one in known if one)
+        typed = (begun if sign else field).removeprefix('"')
+        found = next((word for word in words if word.removeprefix('"').startswith(typed)), None)
         if found is None:
             return None
-        word = f'"{found}"' if " " in found else found
-        return value[:start] + (f"{field}={word}" if sign else f"{word}=")
+        return value[:start] + (f"{field}={found}" if sign else f"{found}=")
+
+
+def values_of(columns: Sequence[TableColumn], rows: Iterable[TableRow]) -> dict[str, dict[str, None]]:
+    """Return the values of some rows by column title."""
+    found: dict[str, dict[str, None]] = {column.title.strip(): {} for column in columns}
+    for row in rows:
+        for title, cell in zip([*found], row.cells, strict=False):
+            found[title][condition_value(cell)] = None
+    return found
 
 
 class Chip(NamedTuple):

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, Final, NamedTuple, cast
 
+from rich.cells import cell_len
 from rich.style import Style
 from textual import on
 from textual.binding import Binding, BindingType
@@ -226,5 +227,5 @@ def _cell(cell: MatrixCell) -> Cell:
 
 
 def _column(one: MatrixColumn, place: int, rows: Sequence[TableRow]) -> TableColumn:
-    width = max(len(text) for text in (one.title, one.below, *(row.cells[place].text for row in rows)))
+    width = max(cell_len(printable(text)) for text in (one.title, one.below, *(row.cells[place].text for row in rows)))
     return TableColumn(one.key or one.title, one.title, width, width, "right", one.worst, one.below)

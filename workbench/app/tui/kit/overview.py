@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from textual.content import Content
 
@@ -10,7 +11,9 @@ from workbench.app.tui.kit.matrix import fit
 from workbench.core.run import RunInfo, RunState
 from workbench.core.status import DatasetInfo, PersonProgress, Status
 from workbench.core.text.figures import bar, compact_count, percent
-from workbench.tables.document import Tone
+
+if TYPE_CHECKING:
+    from workbench.tables.document import Tone
 
 STATE_MARKS: dict[str, tuple[str, Tone]] = {
     "unlabelled": ("·", "dim"),

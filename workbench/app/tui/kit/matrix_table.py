@@ -42,7 +42,8 @@ MOVES: Final[list[BindingType]] = [
 """Keys of grids with a cursor on one cell."""
 NAME: Final = "name"
 """The key of the row names, for sorting."""
-_NAMES: Final = (14, 40)  # minimum and maximum cells of the row names, so that the values stay near them
+_NAMES: Final = (14, 0.3)  # minimum cells of the row names, and the share of the width they may always take
+_MAX_NAME: Final = 40  # maximum cells of the row names, so that the values stay near them
 _STRENGTH: Final = 0.5  # share of the good or bad colour in the deepest tint
 _TINT: Final = "tint "
 
@@ -131,7 +132,8 @@ class Matrix(VirtualTable, inherit_bindings=False):
         self.selected_id = self.selected_id if self.selected_id in self._every else None
         self.column = 0 if on_names else self._place_of(key)
         listed = [TableRow(row_id, _cells(row), row.block) for row_id, row in self._every.items()]
-        names = TableColumn(NAME, corner, *_NAMES)
+        least = min(max(_NAMES[0], int(_NAMES[1] * self.scrollable_size.width)), _MAX_NAME)
+        names = TableColumn(NAME, corner, least, _MAX_NAME)
         self.show_rows([names, *(_column(one, place, listed) for place, one in enumerate(columns, 1))], listed)
         self.post_message(self.Moved())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any, Literal, Protocol
 
 import msgspec
@@ -193,7 +194,10 @@ class _NotANumber:
 
 def _field_of_constant(text: str) -> str | None:
     """Return the field that holds the first NaN or Infinity, as in ``candidates[2].score``."""
-    left: list[tuple[str, object]] = [("", json.loads(text, parse_constant=_NotANumber, parse_int=float))]
+    left: list[tuple[str, object]] = []
+    # The text after the constant may be broken.
+    with suppress(ValueError, RecursionError):
+        left.append(("", json.loads(text, parse_constant=_NotANumber, parse_int=float)))
     while left:
         path, value = left.pop()
         if isinstance(value, _NotANumber):

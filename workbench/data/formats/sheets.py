@@ -155,8 +155,7 @@ def label_sheet(path: Path) -> LabelSheet | None:
     Raises:
         FormatError: The file can't be read as a table.
     """
-    kind = table_of(path)
-    return None if kind is None else LabelSheet(path, kind)
+    return LabelSheet(path, kind) if (kind := table_of(path)) else None
 
 
 def _parse_label(text: str) -> Line:
@@ -224,8 +223,7 @@ def verdict_sheet(path: Path) -> VerdictSheet | None:
     Raises:
         FormatError: The file can't be read as a table.
     """
-    kind = table_of(path)
-    return None if kind is None else VerdictSheet(path, kind)
+    return VerdictSheet(path, kind) if (kind := table_of(path)) else None
 
 
 def _long_verdict(cells: dict[str, str]) -> Line:

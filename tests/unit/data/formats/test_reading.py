@@ -48,6 +48,7 @@ def _row(**changes: object) -> bytes:
         (b'{"question": "a', "bad_json", None),
         (b'{"question": NaN, "answer": "", "completion": ""}', "missing_field", "question"),
         (b'{"question": Infinity, "answer": "", "completion": ""}', "bad_json", "question"),
+        (b'{"question": Infinity, "answer": "", "comple', "bad_json", None),
         (b"[" * 100_000, "bad_json", None),
         (b'{"question": ' + b'{"a":' * 3_000 + b"}", "bad_json", None),
         (b"[1, 2]", "wrong_type", None),

@@ -22,7 +22,6 @@ from typing import (
     Final,
     Literal,
     NamedTuple,
-    TypedDict,
     TypeVar,
     Union,
     get_args,
@@ -211,14 +210,6 @@ DatabaseOrFile = Annotated[str | None, argument("[DB]", names_file=True)]
 Database = Annotated[str, argument("DB", names_file=True)]
 
 
-class BasisArguments(TypedDict):
-    """The fields of a `Basis` as keyword arguments."""
-
-    protocol: Protocol3 | None
-    gold: GoldChoice
-    selection: Selection
-
-
 class Basis(Options, frozen=True, kw_only=True):
     """The basis of metrics: which items count, what is their gold, and how abstentions are counted (the protocol)."""
 
@@ -227,8 +218,8 @@ class Basis(Options, frozen=True, kw_only=True):
     where: Where = ()
 
     @property
-    def arguments(self) -> BasisArguments:
-        return {"protocol": self.protocol, "gold": self.gold, "selection": selection_of(self.where)}
+    def selection(self) -> Selection:
+        return selection_of(self.where)
 
 
 TableFormat = Literal["text", "csv", "markdown", "latex"]
@@ -384,7 +375,7 @@ def _split_annotation(hint: Any) -> tuple[Any, list[Meta]]:
             hint, *more = get_args(hint)
             metas = [*(one for one in more if isinstance(one, Meta)), *metas]
         elif get_origin(hint) in (Union, UnionType) and NoneType in get_args(hint):
-            (hint,) = (one for one in get_args(hint) if one is not NoneType)
+            hint = Union[tuple(one for one in get_args(hint) if one is not NoneType)]  # noqa: UP007
         else:
             return hint, metas
 

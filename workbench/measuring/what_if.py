@@ -269,7 +269,7 @@ def _scope(project: Project, options: WhatIfOptions, beside: Sequence[int]) -> _
     import numpy as np
 
     run, everything = _original_run(project, options), columns(project)
-    selection = options.basis.arguments["selection"]
+    selection = options.basis.selection
     kept = everything.chosen(selection.judged_by((options.verifier,)))
     before = everything.outcome(run.id)
     judged = before >= 0 if kept is None else kept & (before >= 0)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from workbench.app.cli.common import draw, show
-from workbench.app.cli.verb import Output, verb
+from workbench.app.cli.verb import Output, run_job, verb
 from workbench.core.errors import UsageError
 from workbench.core.options import (
     Basis,
@@ -22,7 +22,6 @@ from workbench.core.options import (
     plot_folder,
 )
 from workbench.core.project import Project
-from workbench.core.selection import selection_of
 from workbench.core.text.emphasis import explain_marks, with_mark
 from workbench.core.text.figures import counted
 from workbench.measuring.records.stack import StackOptions
@@ -54,7 +53,7 @@ def cost_command(project: Project, options: CostOptions) -> Output:
     """
     from workbench.measuring.costs import cost_plot, cost_plots, cost_text, costs, plot_text
 
-    report = costs(project, options.verifiers, against=options.against, **options.basis.arguments)
+    report = run_job(costs, options, project)
     draw(cost_plots(report), options.figures, force=options.force)
     if options.form.format == "text":
         plot = cost_plot(report)
@@ -91,7 +90,7 @@ def best_of_command(project: Project, options: BestOfOptions) -> Output:
     """
     from workbench.measuring.selecting import best_of, best_of_text
 
-    report = best_of(project, options.verifiers, sizes=options.sizes, **options.basis.arguments)
+    report = run_job(best_of, options, project)
     return Output(report, best_of_text)
 
 
@@ -114,7 +113,7 @@ def validity_command(project: Project, options: ValidityOptions) -> Output:
     """
     from workbench.measuring.validity import validity, validity_text
 
-    report = validity(project, options.verifiers, gold=options.gold, selection=selection_of(options.where))
+    report = run_job(validity, options, project)
     return Output(report, validity_text)
 
 
@@ -151,7 +150,7 @@ def estimate_command(project: Project, options: EstimateOptions) -> Output:
     """
     from workbench.measuring.estimating import estimate, estimate_text
 
-    report = estimate(project, options.verifier, options.predictors, by=options.by, **options.basis.arguments)
+    report = run_job(estimate, options, project)
     return Output(report, estimate_text)
 
 
@@ -174,9 +173,7 @@ def correlate_command(project: Project, options: CorrelateOptions) -> Output:
     """
     from workbench.measuring.scores import correlate
 
-    report = correlate(
-        project, options.verifier, gold=options.gold, selection=selection_of(options.where), run=options.run
-    )
+    report = run_job(correlate, options, project)
     return Output(report, _show_correlation)
 
 
@@ -219,7 +216,7 @@ def pairs_command(project: Project, options: PairsOptions) -> Output:
     """
     from workbench.measuring.scores import pairs, pairs_text
 
-    report = pairs(project, options.verifier, by=options.by, gold=options.gold, selection=selection_of(options.where))
+    report = run_job(pairs, options, project)
     return Output(report, pairs_text)
 
 
@@ -248,9 +245,7 @@ def calibrate_command(project: Project, options: CalibrateOptions) -> Output:
     """
     from workbench.measuring.calibrating import calibrate, calibration_plots, calibration_text
 
-    report = calibrate(
-        project, options.verifier, folds=options.folds, gold=options.gold, selection=selection_of(options.where)
-    )
+    report = run_job(calibrate, options, project)
     draw(calibration_plots(report), options.figures, force=options.force)
     return Output(report, calibration_text)
 
@@ -289,13 +284,7 @@ def downstream_command(project: Project, options: DownstreamOptions) -> Output:
     from workbench.measuring.downstream import downstream, downstream_text
     from workbench.measuring.training_steps import step_curves
 
-    report = downstream(
-        project,
-        options.file,
-        by=options.by,
-        scored_by=options.scored_by,
-        **options.basis.arguments,
-    )
+    report = run_job(downstream, options, project, options.file)
     draw(step_curves(report.steps), options.figures, force=options.force)
     return Output(report, downstream_text).refusing(options.file, report.refusals)
 
@@ -318,7 +307,7 @@ def stack_command(project: Project, options: StackOptions) -> Output:
 
     if options.stages is not None:
         _reject_search_options(options)
-        simulated = simulate(project, options.stages, **options.basis.arguments)
+        simulated = run_job(simulate, options, project, options.stages)
         return Output(simulated, lambda found: simulated_text(found, options.form))
     report = best_stacks(project, options)
     draw(front_plots(report), options.figures, force=options.force)

@@ -26,7 +26,7 @@ from workbench.app.cli.common import (
     some,
 )
 from workbench.app.cli.sets import built
-from workbench.app.cli.verb import Output, verb
+from workbench.app.cli.verb import Output, run_job, verb
 from workbench.app.verbs import WITHIN
 from workbench.benchmarks.options import DrawOptions
 from workbench.core.errors import UsageError
@@ -196,18 +196,11 @@ def exclude_command(project: Project, options: CurateExcludeOptions) -> Output:
     if options.candidates and not options.accept:
         return Output(list(pool.candidate_questions(project, scope, options.reason)), _candidate_lines)
     if options.undo:
-        done = pool.restore(project, scope, ids=options.ids, reason=options.reason, note=options.note, by=options.by)
+        done = run_job(pool.restore, options, project)
     elif options.accept:
-        done = pool.exclude_candidates(project, scope, reason=options.reason, note=options.note, by=options.by)
+        done = run_job(pool.exclude_candidates, options, project)
     else:
-        done = pool.exclude(
-            project,
-            options.ids,
-            reason=str(options.reason),
-            note=options.note,
-            by=options.by,
-            dataset=options.scope.dataset,
-        )
+        done = run_job(pool.exclude, options, project)
     return Output(
         done,
         lambda found: [

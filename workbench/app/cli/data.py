@@ -23,7 +23,7 @@ from workbench.app.cli.common import (
     show,
     showing_progress,
 )
-from workbench.app.cli.verb import Output, ToStdout, verb
+from workbench.app.cli.verb import Output, ToStdout, run_job, verb
 from workbench.app.cli.writing import shown
 from workbench.core.errors import UsageError, some_of
 from workbench.core.item import QuarantinedRow, gold_source
@@ -121,17 +121,8 @@ def import_command(options: ImportOptions) -> Output:
     Importing a file twice changes nothing. Rejected rows are in quarantine, with the reason; the exit code is then 3.
     If all questions have types, these are accepted. To have annotators give the types: --map type= --map subtype=
     """
-    columns = parse_map(options.maps)
-    plans = plan_import(
-        options.files,
-        format=options.format,
-        columns=columns,
-        graders=parse_verdicts(options.verdicts),
-        source=options.source,
-        licence=options.licence,
-        max_line=options.max_line,
-        keep_equal=options.keep_equal,
-    )
+    columns, graders = parse_map(options.maps), parse_verdicts(options.verdicts)
+    plans = run_job(plan_import, options, columns=columns, graders=graders)
     size = sum(plan.path.stat().st_size for plan in plans)
     if options.dry_run and not Path(options.database).exists():
         with showing_progress(), step("reading", size, BYTES) as progress:
@@ -342,9 +333,9 @@ def exclude_command(project: Project, options: ExcludeOptions) -> Output:
         return Output(found, _candidate_lines)
     selection = required_selection(options.where, options.limit)
     if options.reason is None:
-        lifted = coordinating.lift(project, selection, note=options.note, by=options.by)
+        lifted = run_job(coordinating.lift, options, project, selection)
         return Output(lifted, lambda done: [f"{done.lifted} lifted, {done.skipped} skipped"])
-    done = coordinating.exclude(project, selection, reason=options.reason, note=options.note, by=options.by)
+    done = run_job(coordinating.exclude, options, project, selection)
     return Output(done, lambda done: [f"{done.excluded} excluded, {done.skipped} skipped"])
 
 

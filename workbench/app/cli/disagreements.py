@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
 import click
 
 from workbench.app.cli.common import say, show, some
-from workbench.app.cli.verb import Output, verb
+from workbench.app.cli.verb import Output, run_job, verb
 from workbench.app.cli.writing import shown, standard_output
 from workbench.core.errors import UsageError
 from workbench.core.options import BY, By, Force, Gold, Options, Where, Whole, argument, option
 from workbench.core.project import Project
-from workbench.core.selection import selection_of
 from workbench.core.text.figures import aligned, counted
 from workbench.core.text.inert import inert
 from workbench.measuring.records.review import CurrentReview, Disagreement, ErrorCategory, ErrorCount, Queue, Review
@@ -71,15 +70,7 @@ def disagreements_command(project: Project, options: DisagreementsOptions) -> Ou
     """
     from workbench.measuring.reviewing.queues import queue
 
-    found = queue(
-        project,
-        options.name,
-        verifiers=options.verifiers,
-        k=options.k,
-        gold=options.gold,
-        selection=selection_of(options.where),
-        hide_reviewed=options.unreviewed,
-    )
+    found = run_job(queue, options, project, hide_reviewed=options.unreviewed)
     rows = found.rows(found.ids[: options.limit])
     return Output(rows, lambda rows: _show_queue(found, rows, final=options.gold == "final"))
 

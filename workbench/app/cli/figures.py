@@ -10,7 +10,7 @@ import click
 from msgspec import structs
 
 from workbench.app.cli.common import key_and_value, say
-from workbench.app.cli.verb import Output, ToStdout, verb
+from workbench.app.cli.verb import Output, ToStdout, run_job, verb
 from workbench.app.cli.writing import shown
 from workbench.core.errors import UsageError
 from workbench.core.options import (
@@ -110,20 +110,7 @@ def accuracy_command(project: Project, options: AccuracyOptions, as_json: bool) 
 
     form = structs.replace(options.form, format="csv") if options.as_csv else options.form
     in_full = as_json or options.long or options.by or options.label_noise or form.format == "csv"
-    selection = selection_of(options.where)
-    report = accuracy(
-        project,
-        verifiers=options.verifiers,
-        by=options.by if in_full else "type",
-        protocol=options.protocol,
-        gold=options.gold,
-        selection=selection,
-        run=options.run,
-        prevalence=options.prevalence,
-        accept_rate=options.accept_rate,
-        seed=options.seed,
-        label_noise=options.label_noise,
-    )
+    report = run_job(accuracy, options, project, by=options.by if in_full else "type")
     if options.sort is not None:
         report = sorted_by(report, options.sort)
     return Output(report, lambda found: (accuracy_as if in_full else overview_as)(found, form))
@@ -183,17 +170,10 @@ def tables_command(project: Project, options: TablesOptions) -> Output:
     from workbench.measuring.paper import PaperFigures, paper_tables, tables_text
     from workbench.measuring.records.paper import PAPER_NUMBERS
 
-    pairs = [key_and_value(text, "--pair") for text in options.given]
-    figures = PaperFigures(
-        project,
-        datasets=options.datasets,
-        sets=options.sets,
-        only=selection_of(options.where),
-        verifiers=options.verifiers,
-        given=pairs,
-        protocol=options.protocol,
-        gold=options.gold,
-        elsewhere=() if options.elsewhere is None else scores_elsewhere(options.elsewhere),
+    given = [key_and_value(text, "--pair") for text in options.given]
+    elsewhere = () if options.elsewhere is None else scores_elsewhere(options.elsewhere)
+    figures = run_job(
+        PaperFigures, options, project, only=selection_of(options.where), given=given, elsewhere=elsewhere
     )
     found = paper_tables(figures, cast("tuple[PaperNumber, ...]", options.numbers) or PAPER_NUMBERS)
     return Output(found, lambda found: tables_text(found, options.form))
@@ -238,17 +218,14 @@ def report_command(project: Project, options: ReportOptions) -> Output:
         raise UsageError(
             "No file is named.", "Write: workbench report DB -o report.html, or --figures FOLDER, or both."
         )
-    done = write_report(
+    done = run_job(
+        write_report,
+        options,
         project,
         file,
-        figures=options.figures,
         format=options.format or ("markdown" if file is not None and file.suffix == ".md" else "html"),
-        verifiers=options.verifiers,
-        examples=options.examples,
         generated_at=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        more=() if file is None else code_sections(project, options.basis.arguments["selection"]),
-        force=options.force,
-        **options.basis.arguments,
+        more=() if file is None else code_sections(project, options.basis.selection),
     )
     drawn = [click.format_filename(path) for path in done.figures]
     value: dict[str, object] = {} if file is None else {"written": click.format_filename(file), "bytes": done.size}
@@ -308,15 +285,14 @@ def compare_command(project: Project, options: CompareOptions) -> Output:
     kind = _comparison_kind(options)
     if kind != "pair" and (options.by or options.examples):
         raise click.UsageError("--by and --examples require exactly two verifiers.")
-    how = options.basis.arguments
     report: Report
     if kind == "pair":
         a, b = options.verifiers
-        report = comparing.compare(project, a, b, **how, by=options.by, examples=options.examples)
+        report = run_job(comparing.compare, options, project, a, b)
     elif kind == "errors":
-        report = comparing.joint_errors(project, options.verifiers, **how)
+        report = run_job(comparing.joint_errors, options, project)
     else:
-        report = family.family(project, options.verifiers, against=options.against, **how)
+        report = run_job(family.family, options, project)
     return Output(report, lambda found: comparison_as(found, options.form))
 
 

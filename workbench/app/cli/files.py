@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from workbench.app.cli.common import REFUSED_SOME, cluster_at, say_nodes
-from workbench.app.cli.verb import Output, verb
+from workbench.app.cli.verb import Output, run_job, verb
 from workbench.core.options import NONE_GIVEN, Force, OnCluster, Options, VerifierSettings, Workers, argument, option
 from workbench.core.text.figures import counted, listed
 from workbench.core.text.run_words import LEVELS
@@ -61,17 +61,15 @@ def judge_file_command(options: JudgeFileOptions) -> Output:
     from workbench.interchange.judging_files import judge_files
 
     cluster = cluster_at(options.on)
-    done = judge_files(
+    done = run_job(
+        judge_files,
+        options,
         options.source,
         options.target,
         options.verifier,
         options.settings,
         columns=parse_map(options.maps),
-        prefix=options.prefix,
-        partition=options.partition,
-        workers=options.workers,
         on=cluster,
-        force=options.force,
     )
     say_nodes(cluster)
     return Output(done, _report_lines, code=REFUSED_SOME if done.refused or done.unread else 0)

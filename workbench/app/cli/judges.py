@@ -26,7 +26,7 @@ from workbench.app.cli.common import (
     trusting,
     unended,
 )
-from workbench.app.cli.verb import Output, verb
+from workbench.app.cli.verb import Output, run_job, verb
 from workbench.core.item import Refusal
 from workbench.core.options import (
     NONE_GIVEN,
@@ -197,13 +197,7 @@ def threshold_command(project: Project, options: ThresholdOptions) -> Output:
     from workbench.measuring.scores import fit, threshold_text
     from workbench.measuring.scores import save as start
 
-    report = fit(
-        project,
-        options.verifier,
-        on=selection_of(options.on).conditions,
-        method=options.method,
-        **options.basis.arguments,
-    )
+    report = run_job(fit, options, project, on=selection_of(options.on).conditions)
     if (name := options.save) is not None:
         run = trusting(lambda yes: start(project, report, name, trust=yes), options.trust)
         report = structs.replace(report, saved_as=run.verifier)
@@ -262,9 +256,7 @@ def sweep_command(project: Project, options: SweepOptions) -> Output:
         for info in started:
             follow(project, info, options.database)
     runs = [info.run for info in started]
-    report = sweep_report(
-        project, options.judge, points, runs, protocol=options.protocol, gold=options.gold, selection=selection
-    )
+    report = run_job(sweep_report, options, project, options.judge, points, runs, selection=selection)
     draw(scaling_plots(report), options.figures, force=options.force)
     if options.detach or all(point.state == "complete" for point in report.points):
         return Output(report, sweep_text)
@@ -359,18 +351,8 @@ def probe_command(project: Project, options: ProbeOptions, as_json: bool) -> Out
         _list_accepted(project, options.verifier, options.families, as_json)
         return None
     planned = trusting(
-        lambda yes: plan(
-            project,
-            options.verifier,
-            options.settings,
-            options.name,
-            families=options.families,
-            selection=selection_of(options.where),
-            limit=options.limit,
-            seed=options.seed,
-            workers=options.workers,
-            trust=yes,
-            here=options.at is None,
+        lambda yes: run_job(
+            plan, options, project, options.verifier, options.settings, trust=yes, here=options.at is None
         ),
         options.trust,
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import click
 
 from workbench.app.cli.common import REFUSED_SOME, SHOWN, project_at, refusal_lines, say, say_some, show, some
-from workbench.app.cli.verb import Output, ToStdout, verb
+from workbench.app.cli.verb import Output, ToStdout, run_job, verb
 from workbench.app.cli.writing import STDOUT, shown, standard_input
 from workbench.core.errors import UsageError
 from workbench.core.options import DatabaseOrFile, Force, Options, Where, Whole, argument, option
@@ -330,15 +330,7 @@ def bundle_command(project: Project, options: BundleOptions) -> Output:
         freed = free_bundled_items(project, options.annotator)
         said = f"{counted(freed, 'item')} released. Labels by {options.annotator} can still be merged."
         return Output({"recalled": freed}, lambda _: [said])
-    done = bundle(
-        project,
-        options.file,
-        annotator=options.annotator,
-        selection=selection_of(options.where),
-        limit=options.limit,
-        days=options.days,
-        force=options.force,
-    )
+    done = run_job(bundle, options, project, options.file)
     return Output(
         done,
         lambda done: [

@@ -10,7 +10,7 @@ import click
 from msgspec import Meta
 
 from workbench.app.cli.common import confirmed, print_line, required_selection, say, show, some
-from workbench.app.cli.verb import Output, verb
+from workbench.app.cli.verb import Output, run_job, verb
 from workbench.core.errors import UsageError
 from workbench.core.options import (
     BY,
@@ -93,6 +93,22 @@ def _annotator_line(person: AnnotatorInfo) -> str:
 # -- ``workbench assign DB --annotators a,b,c --per-item 2``
 
 
+def _parse_caps(text: str) -> dict[str, int] | int:
+    if _is_number(text):
+        return int(text)
+    caps: dict[str, int] = {}
+    for part in text.split(","):
+        name, equals, number = part.rpartition("=")
+        if not equals or not name.strip() or not _is_number(number):
+            raise UsageError("Write a number, or NAME=NUMBER,NAME=NUMBER.")
+        caps[name.strip()] = int(number)
+    return caps
+
+
+def _is_number(text: str) -> bool:
+    return text.strip().isdecimal() and len(text.strip()) <= 18
+
+
 class AssignOptions(Options, frozen=True, kw_only=True):
     annotators: Annotated[
         tuple[str, ...],
@@ -106,11 +122,13 @@ class AssignOptions(Options, frozen=True, kw_only=True):
     adjudicator: Annotated[
         str | None, option("People who resolve conflicts on these items.  [default: any third person]", metavar="D")
     ] = None
-    cap: Annotated[
-        str | None,
+    caps: Annotated[
+        dict[str, int] | int | None,
         option(
             "Maximum number of items per person in this batch; a number alone applies to everybody.",
+            "--cap",
             metavar="A=50,B=20",
+            read=_parse_caps,
         ),
     ] = None
     where: Where = ()
@@ -169,18 +187,9 @@ def assign_command(project: Project, options: AssignOptions) -> Output:
         for name in filter(None, [*options.annotators, options.adjudicator]):
             if not people.is_known(project, name) and not confirmed(f"Nobody is called {name} here yet. Add them?"):
                 people.require_annotator(project, name)
-    done = people.assign(
-        project,
-        options.annotators,
-        per_item=options.per_item,
-        adjudicator=options.adjudicator,
-        selection=selection_of(options.where, options.limit if by_chance else None),
-        caps=None if options.cap is None else _parse_caps(options.cap),
-        ordering=ordering_by(project, wanted),
-        seed=options.seed,
-        final_too=options.final_too,
-        dry_run=options.dry_run,
-    )
+    selection = selection_of(options.where, options.limit if by_chance else None)
+    ordering = ordering_by(project, wanted)
+    done = run_job(people.assign, options, project, options.annotators, selection=selection, ordering=ordering)
     if done.beyond_caps:
         say(f"{done.beyond_caps} slots are assigned to nobody, because the caps allow too few labels.")
     return Output(done, _assigned_lines, after=["Nothing was written (--dry-run)."] if options.dry_run else ())
@@ -207,22 +216,6 @@ def _type_slots_text(done: Assigned) -> str:
     for_asked = f", {asked:,} for the answer types of their questions" if asked else ""
     for_given = f", {given:,} for answer types, which came with the data and are not asked for" if given else ""
     return for_asked + for_given
-
-
-def _parse_caps(text: str) -> dict[str, int] | int:
-    if _is_number(text):
-        return int(text)
-    caps: dict[str, int] = {}
-    for part in text.split(","):
-        name, equals, number = part.rpartition("=")
-        if not equals or not name.strip() or not _is_number(number):
-            raise click.BadParameter("Write a number, or NAME=NUMBER,NAME=NUMBER.", param_hint="--cap")
-        caps[name.strip()] = int(number)
-    return caps
-
-
-def _is_number(text: str) -> bool:
-    return text.strip().isdecimal() and len(text.strip()) <= 18
 
 
 # -- ``workbench checks DB add``, ``import FILE``, ``list``, ``remove`` and ``report``
@@ -341,16 +334,7 @@ def plan_command(project: Project, options: PlanOptions) -> Output:
     """
     from workbench.measuring.planning import plan, plan_text
 
-    found = plan(
-        project,
-        within=options.within,
-        by=options.by,
-        verifier=options.verifier,
-        per_item=options.per_item,
-        gold=options.gold,
-        selection=selection_of(options.where),
-    )
-    return Output(found, plan_text)
+    return Output(run_job(plan, options, project), plan_text)
 
 
 # -- ``workbench reopen DB --where … --reason TEXT``
@@ -380,13 +364,7 @@ def reopen_command(project: Project, options: ReopenOptions) -> Output:
     """
     from workbench.labelling import coordinating
 
-    done = coordinating.reopen(
-        project,
-        required_selection(options.where, options.limit),
-        reason=options.reason,
-        by=options.by,
-        task=options.task,
-    )
+    done = run_job(coordinating.reopen, options, project, required_selection(options.where, options.limit))
     return Output(
         done,
         lambda found: [f"{found.reopened} reopened, {found.skipped} skipped (nobody has labelled them in this round)"],

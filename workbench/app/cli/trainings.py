@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from workbench.app.cli.verb import Output, verb
+from workbench.app.cli.verb import Output, run_job, verb
 from workbench.core.options import Gold, Options, TableForm, option
 from workbench.core.project import Project
 from workbench.measuring.watching import PARTS
@@ -38,5 +38,5 @@ def training_command(project: Project, options: TrainingOptions) -> Output:
     """
     from workbench.measuring.watching import training_text, watched
 
-    found = watched(project, options.training, scored_by=options.scored_by, gold=options.gold, parts=options.parts)
+    found = run_job(watched, options, project)
     return Output(found, lambda found: training_text(found, options.form))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
@@ -21,7 +22,7 @@ from workbench.app.cli.common import (
     unended,
     usage_words,
 )
-from workbench.app.cli.verb import Output, verb
+from workbench.app.cli.verb import Output, run_job, verb
 from workbench.core.errors import UsageError
 from workbench.core.options import (
     NONE_GIVEN,
@@ -129,22 +130,9 @@ def verify_command(project: Project, options: VerifyOptions) -> Output:
     expected = estimate(project, options.verifier, chosen, options.name, selection, in_batches=options.batch)
     if expected is not None and expected.items:
         say(estimate_words(expected))
+    begin = partial(run_job, start, options, project, options.verifier, chosen)
     info = trusting(
-        lambda yes: start(
-            project,
-            options.verifier,
-            chosen,
-            options.name,
-            selection,
-            options.workers,
-            yes,
-            options.allow_unsafe,
-            retry_timeouts=options.retry_timeouts,
-            ask_again=options.ask_again,
-            in_batches=options.batch,
-            on=options.cluster,
-        ),
-        options.trust,
+        lambda yes: begin(selection=selection, in_batches=options.batch, on=options.cluster, trust=yes), options.trust
     )
     if not info.selected:
         say("No items match.")
@@ -253,18 +241,7 @@ def _change_run(project: Project, run: int, options: RunsOptions) -> None:
     from workbench.runs import verifying
 
     if options.verb == "resume":
-        trusting(
-            lambda yes: verifying.resume(
-                project,
-                run,
-                trust=yes,
-                retry_errors=options.retry_errors,
-                retry_timeouts=options.retry_timeouts,
-                retry_unread=options.retry_unread,
-                allow_unsafe=options.allow_unsafe,
-            ),
-            options.trust,
-        )
+        trusting(lambda yes: run_job(verifying.resume, options, project, run, trust=yes), options.trust)
     elif options.verb in ("pause", "cancel"):
         (verifying.pause if options.verb == "pause" else verifying.cancel)(project, run)
         verifying.wait_for_request(project, run)

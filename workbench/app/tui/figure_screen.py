@@ -11,7 +11,6 @@ from msgspec import Struct, structs
 
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.switches import following
-from workbench.core.options import BasisArguments
 from workbench.core.selection import GROUPS, TOLD, Selection
 from workbench.core.verdict import GoldChoice, Protocol3
 from workbench.measuring.browsing import breakdowns
@@ -26,7 +25,7 @@ class FigureQuery(Struct, frozen=True, kw_only=True):
     gold: GoldChoice = "final"
 
 
-def counting(asked: Any) -> BasisArguments:
+def counting(asked: Any) -> dict[str, Any]:
     """Return a `FigureQuery` that has ``conditions`` as keyword arguments of the metric functions."""
     return {"protocol": asked.protocol, "gold": asked.gold, "selection": Selection(asked.conditions)}
 

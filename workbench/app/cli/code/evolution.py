@@ -28,7 +28,7 @@ from workbench.app.cli.common import (
     show,
     trusting,
 )
-from workbench.app.cli.verb import Output, ToStdout, verb
+from workbench.app.cli.verb import Output, ToStdout, run_job, verb
 from workbench.app.cli.writing import shown
 from workbench.coding.options import OwnPromptFiles, ProblemSet, ProgramOptions, RefinementOptions
 from workbench.coding.records.figures import RefineReport
@@ -150,22 +150,17 @@ def _run_evolution(project: Project, model: str, options: CodeEvolveOptions) -> 
     from workbench.coding.records.evolution import EvolutionSettings
     from workbench.runs.generation import models_from
 
-    wanted = EvolutionSettings(
-        **{name: getattr(options, name) for name in EvolutionSettings.__struct_fields__ if hasattr(options, name)}
-    )
+    wanted = run_job(EvolutionSettings, options)
     cluster = cluster_at(options.programs.cluster)
     work = partial(
+        run_job,
         run,
+        options,
         project,
         options.name,
         models_from(project, [model], options.settings, USUAL),
         wanted,
-        templates=options.templates,
         only=None if options.only is None else read_remaining(options.only),
-        dataset=options.dataset,
-        problems=options.problems,
-        shard=options.shard,
-        programs=options.programs,
         cluster=cluster,
     )
     report = asked(work, options.trust, "problems")
@@ -296,18 +291,8 @@ def refine_command(project: Project, options: CodeRefineOptions) -> Output:
             drawing() as watch,
             generating(project, name, models, reply_settings(wish, own), trust=accepted, watch=watch) as writer,
         ):
-            return refine(
-                project,
-                found,
-                wish,
-                writer,
-                sandbox,
-                options.file,
-                own=own,
-                functions=options.functions,
-                limit=options.problems,
-                force=options.force,
-            ), writer.run
+            places = (project, found, wish, writer, sandbox, options.file)
+            return run_job(refine, options, *places, own=own, limit=options.problems), writer.run
 
     report, number = trusting(run, options.trust)
     say_calls(project, number)

@@ -31,7 +31,7 @@ from workbench.app.cli.common import (
     say_some,
     trusting,
 )
-from workbench.app.cli.verb import Output, ToStdout, verb
+from workbench.app.cli.verb import Output, ToStdout, run_job, verb
 from workbench.app.cli.writing import shown
 from workbench.coding.options import Programs
 from workbench.core.item import Refusal
@@ -103,7 +103,7 @@ def select_command(options: CodeSelectOptions) -> None:
     from workbench.coding.ranking.selecting import RankingSelectionRules
 
     require_one(options, "truth", "suites", "where")
-    how = RankingSelectionRules(k=options.k, rules=options.rules, filter=options.filter_, exact=options.exact)
+    how = run_job(RankingSelectionRules, options, filter=options.filter_)
     if options.source is not None:
         refused = _select_from_file(options.source, how, options)
         say_some(refusal_lines(options.source, refused))
@@ -153,16 +153,7 @@ def _references(
 
     cluster = cluster_at(options.cluster)
     references = trusting(
-        lambda yes: outcomes_of_references(
-            project,
-            meant,
-            selection_of(options.where),
-            workers=options.workers,
-            allow_unsafe=options.allow_unsafe,
-            cluster=cluster,
-            trust=yes,
-        ),
-        options.trust,
+        lambda yes: run_job(outcomes_of_references, options, project, meant, cluster=cluster, trust=yes), options.trust
     )
     say_nodes(cluster)
     return references
@@ -247,7 +238,7 @@ def metrics_command(options: CodeMetricsOptions) -> Output:
     if options.source is not None:
         from workbench.coding.ranking.measuring import ranking_of_file
 
-        found = ranking_of_file(options.source, samples=options.samples, seed=options.seed)
+        found = run_job(ranking_of_file, options, options.source)
         return _ranking_output(found.report, options, found.refused)
     from workbench.coding.ranking.measuring import PAPER_K, compare_verifiers
     from workbench.coding.ranking.scored import tested_by
@@ -258,17 +249,15 @@ def metrics_command(options: CodeMetricsOptions) -> Output:
         k = options.k or (PAPER_K if options.paper and meant.runs else None)
         tested = {} if k is None else tested_by(project, meant, options.verifiers)
         reference_scores = {name: _references(project, one, options) for name, one in tested.items()}
-        report = compare_verifiers(
+        report = run_job(
+            compare_verifiers,
+            options,
             project,
             meant,
-            options.verifiers,
-            selection=selection_of(options.where),
             k=k,
             references=_references(project, meant, options) if tested else {},
             reference_scores=reference_scores,
             missing=options.missing or "zero",
-            samples=options.samples,
-            seed=options.seed,
         ).report
     return _ranking_output(report, options)
 
@@ -323,7 +312,7 @@ def histograms_command(options: CodeHistogramsOptions) -> Output:
     from workbench.coding.records.figures import HistogramsReport
 
     require_one(options, "verifiers", "truth", "suites", "where")
-    how = RankingSelectionRules(k=options.k, rules=options.rules)
+    how = run_job(RankingSelectionRules, options)
     if options.source is not None:
         found = select_from(options.source, how)
         report = HistogramsReport(histograms=histograms(found.sets), shares=[], refused=len(found.refused))
@@ -378,10 +367,7 @@ def saturation_command(project: Project, options: CodeSaturationOptions) -> Outp
     from workbench.coding.ranking.truth import truth_of
 
     meant = truth_of(project, options.truth, options.suites)
-    chosen = selection_of(options.where)
-    report = saturation(
-        project, meant, selection=chosen, sizes=options.sizes, resamples=options.resamples, seed=options.seed
-    )
+    report = run_job(saturation, options, project, meant)
     return Output(report, lambda found: saturation_as(found, options.form))
 
 

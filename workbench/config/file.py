@@ -8,13 +8,20 @@ import re
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import msgspec
+from msgspec import Struct
 from platformdirs import user_config_path
 
 from workbench.core.errors import UsageError
 from workbench.core.files import NotOwnFileError, TooLargeError, read_own, require_own, whole_file
 from workbench.core.inputs import require_input
+
+Record = TypeVar("Record", bound=Struct)
+_FIELD = re.compile(r"Object (?:contains |)(unknown|missing)(?: required|) field `([^`]*)")
+_TYPE = re.compile(r"`(\w+)(?: \| null)?`")
+_TYPES = {"str": "text", "int": "a whole number", "float": "a number", "object": "a table", "bool": "true or false"}
 
 # -- TOML from an untrusted source.
 
@@ -86,6 +93,26 @@ def require_table(place: str, value: object, example: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise UsageError(f"{place} must be a table.", f"Example: {example}")
     return value
+
+
+def decode(place: str, value: object, record: type[Record], example: str) -> Record:
+    """Decode a table of a settings file.
+
+    Args:
+        place: Its location, for messages: ``FILE:TABLE``, or ``FILE:`` for the whole file.
+
+    Raises:
+        UsageError: A field is missing, unknown, of another type or out of range; the message names it.
+    """
+    table = require_table(place, value, example)
+    try:
+        return msgspec.convert(table, record)
+    except msgspec.ValidationError as error:
+        wrong, _, path = str(error).removesuffix("`").partition(" - at `$")
+        if named := _FIELD.match(wrong):
+            raise UsageError(f"{place}{path}.{named[2]} is {named[1]}.", f"Example: {example}") from None
+        wrong = _TYPE.sub(lambda found: _TYPES.get(found[1], found[1]), wrong)
+        raise UsageError(f"{place}{path}: {wrong}.".replace(":.", ":"), f"Example: {example}") from None
 
 
 def read_toml(path: Path) -> dict[str, Any]:

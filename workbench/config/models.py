@@ -7,13 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-import msgspec
+from msgspec import Meta, Struct, structs
 
-from workbench.config.file import require_table, table_in, user_folder
+from workbench.config.file import decode, require_table, table_in, user_folder
 from workbench.config.verifiers import options_in
-from workbench.core.errors import UsageError
 from workbench.llm.prices import FILE_NAME, listed_price
 from workbench.llm.server import ModelServer, Price
 
@@ -37,9 +36,16 @@ def named_model(database: Path, name: str) -> dict[str, str] | None:
 
 
 _PRICE_EXAMPLE = '[prices."a-model"] input = 0.15, output = 0.6, cached_input = 0.075, date = "2026-11-01"'
-_MAX_PRICE = 1e6
-_NUMBERS = ("input", "output", "cached_input", "cache_write", "thought")
-_FIELDS = {*_NUMBERS, "date"}
+_Dollars = Annotated[float, Meta(ge=0, le=1e6)]
+
+
+class _PriceEntry(Struct, frozen=True, forbid_unknown_fields=True):
+    input: _Dollars
+    output: _Dollars
+    date: date
+    cached_input: _Dollars | None = None
+    cache_write: _Dollars | None = None
+    thought: _Dollars | None = None
 
 
 def prices_of(database: Path, servers: Iterable[ModelServer]) -> dict[str, Price]:
@@ -68,29 +74,5 @@ def parse_price(place: str, entry: Any) -> Price:
     Raises:
         UsageError: The entry is invalid; the message names the field.
     """
-    entry = require_table(place, entry, _PRICE_EXAMPLE)
-    if unknown := sorted(entry.keys() - _FIELDS):
-        raise UsageError(f"{place}.{unknown[0]} is unknown.", f"Fields: {', '.join(sorted(_FIELDS))}.")
-    if missing := sorted({"input", "output", "date"} - entry.keys()):
-        raise UsageError(
-            f"{place}.{missing[0]} is missing.", f"US dollars per million tokens. Example: {_PRICE_EXAMPLE}"
-        )
-    numbers = {name: _price_number(f"{place}.{name}", entry[name]) for name in _NUMBERS if name in entry}
-    return msgspec.convert({**numbers, "date": _price_date(f"{place}.date", entry["date"])}, Price)
-
-
-def _price_number(place: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _MAX_PRICE:
-        raise UsageError(f"{place} must be a number from 0 to {_MAX_PRICE:,.0f}.", "US dollars per million tokens.")
-    return float(value)
-
-
-def _price_date(place: str, value: object) -> str:
-    if isinstance(value, str):
-        try:
-            value = date.fromisoformat(value)
-        except ValueError:
-            value = None
-    if type(value) is not date:
-        raise UsageError(f"{place} must be the date of the price.", 'Example: date = "2026-11-01"')
-    return value.isoformat()
+    found = decode(place, entry, _PriceEntry, _PRICE_EXAMPLE)
+    return Price(**(structs.asdict(found) | {"date": found.date.isoformat()}))

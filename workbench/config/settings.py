@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from math import inf
 from pathlib import Path
-from typing import Annotated, Any, Final, cast, get_args
+from typing import Annotated, Final
 
 import msgspec
 from msgspec import Meta, Struct
 
-from workbench.config.file import file_of, read, read_settings, user_folder, write_whole
-from workbench.core.errors import UsageError, WorkbenchError
-from workbench.core.options import Options, fields_of
+from workbench.config.file import decode, file_of, read, read_settings, user_folder, write_whole
+from workbench.core.errors import WorkbenchError
 from workbench.core.verdict import PROTOCOL, Protocol3
 
 __all__ = ["RecentProject", "recent_projects", "remember_project"]
@@ -20,10 +18,11 @@ __all__ = ["RecentProject", "recent_projects", "remember_project"]
 # -- The annotation policy: checks and repeats. ``[annotation]`` in workbench.toml.
 
 
+_EXAMPLE: Final = 'theme = "nord", protocol = "strict" (or "forced", "decided"), keymap."annotate.correct" = "1,y"'
 _Share = Annotated[float, Meta(ge=0, le=1)]
 
 
-class AnnotationPolicy(Options, frozen=True, kw_only=True):
+class AnnotationPolicy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Rates and limits of annotation.
 
     Attributes:
@@ -41,7 +40,11 @@ class AnnotationPolicy(Options, frozen=True, kw_only=True):
     repeat_after_hours: Annotated[float, Meta(ge=0)] = 24.0
 
 
-class Settings(Struct, frozen=True, kw_only=True):
+class _Counting(Struct, frozen=True, kw_only=True):
+    protocol: Protocol3 = PROTOCOL
+
+
+class Settings(_Counting, frozen=True, kw_only=True):
     """The app settings in a project's settings file.
 
     Attributes:
@@ -56,7 +59,6 @@ class Settings(Struct, frozen=True, kw_only=True):
     theme: str | None = None
     keymap: dict[str, str] = {}
     suggest_types: str | None = None
-    protocol: Protocol3 = PROTOCOL
     annotation: AnnotationPolicy = AnnotationPolicy()
 
 
@@ -66,17 +68,7 @@ def load(database: Path) -> Settings:
     Raises:
         UsageError: The file is not TOML, or a field has the wrong type (the message names file and field).
     """
-    path, content = file_of(database), read(database)
-    names = {field: content.get(field) for field in ("theme", "suggest_types")}
-    for field, name in names.items():
-        if name is not None and not isinstance(name, str):
-            raise UsageError(f"{path}:{field} must be a name in quotes.")
-    keymap = content.get("keymap", {})
-    if not isinstance(keymap, dict) or not all(isinstance(keys, str) for keys in keymap.values()):
-        raise UsageError(f'{path}:keymap must be a table of action = "keys".', 'Example: "annotate.correct" = "1,y"')
-    return Settings(
-        keymap=keymap, annotation=_policy(path, content.get("annotation", {})), protocol=protocol_at(database), **names
-    )
+    return decode(f"{file_of(database)}:", read(database), Settings, _EXAMPLE)
 
 
 def protocol_at(database: Path) -> Protocol3:
@@ -85,30 +77,7 @@ def protocol_at(database: Path) -> Protocol3:
     Raises:
         UsageError: The file can't be read, or its protocol is invalid.
     """
-    said = read(database).get("protocol", PROTOCOL)
-    if said not in get_args(Protocol3):
-        raise UsageError(f"{file_of(database)}:protocol must be one of {', '.join(get_args(Protocol3))}.")
-    return cast("Protocol3", said)
-
-
-def _policy(path: Path, table: object) -> AnnotationPolicy:
-    if isinstance(table, dict):
-        _require_bounds(f"{path}:annotation", table)
-    try:
-        return msgspec.convert(table, AnnotationPolicy)
-    except msgspec.ValidationError as error:
-        raise UsageError(f"{path}:annotation: {error}.") from error
-
-
-def _require_bounds(place: str, table: dict[str, Any]) -> None:
-    known = {field.name: field for field in fields_of(AnnotationPolicy)}
-    for name, value in sorted(table.items()):
-        if name not in known:
-            raise UsageError(f"{place}.{name} is not a setting.", f"Settings: {', '.join(known)}.")
-        most = known[name].bounds.get("le", inf)
-        if isinstance(value, int | float) and not 0 <= value <= most:
-            bounds = "must not be negative" if most == inf else "must be between 0 and 1"
-            raise UsageError(f"{place}.{name} {bounds}.")
+    return decode(f"{file_of(database)}:", read(database), _Counting, _EXAMPLE).protocol
 
 
 # -- Databases recently opened in the app, and as whom; stored in the user's configuration folder.
@@ -148,6 +117,3 @@ def remember_project(database: Path, annotator: str | None) -> None:
 
 def _recent_file() -> Path:
     return user_folder() / _FILE
-
-
-# -- Recent databases, for the front ends.

@@ -27,7 +27,7 @@ def test_theme_and_keymap_are_read(tmp_path: Path) -> None:
 
 def test_who_suggests_types_is_read(tmp_path: Path) -> None:
     assert load(written(tmp_path, 'suggest_types = "typist"')) == Settings(suggest_types="typist")
-    with pytest.raises(UsageError, match=r"workbench\.toml:suggest_types must be a name"):
+    with pytest.raises(UsageError, match=r"workbench\.toml:suggest_types: Expected text"):
         load(written(tmp_path, "suggest_types = true"))
 
 
@@ -54,7 +54,7 @@ def test_other_tables_are_left_alone(tmp_path: Path) -> None:
         ("[annotation]\ncheck_rate = nan", "annotation.check_rate"),
         ("[annotation]\nrepeat_share = 1.5", "annotation.repeat_share"),
         ("[annotation]\ncheck_minimum = -5", "annotation.check_minimum"),
-        ("[annotation]\nbreak_after_minutes = 50", "annotation.break_after_minutes is not a setting"),
+        ("[annotation]\nbreak_after_minutes = 50", "annotation.break_after_minutes is unknown"),
         ("[annotation]\nchekc_rate = 0.1", "annotation.chekc_rate"),
         (b"theme = '\xff'", "UTF-8"),
     ],

@@ -153,13 +153,13 @@ async def test_a_form_that_is_left_is_there_again_with_its_columns_until_the_fil
     async with opened(project) as (app, pilot):
         screen = await look_at(app, pilot, odd(tmp_path))
         await until(pilot, lambda: bool(screen.query("#option-completion")))
-        await choose(screen, completion="What the model said", **{"data-set": "mine"})
+        await choose(screen, completion="What the model said", dataset="mine")
         await press(pilot, "escape")
         app.open_verb("import")
         again = screen_of(app, ImportScreen)
         await until(pilot, lambda: again.report is not None)
         values = again.values()
-        assert (values["file"], values["data-set"]) == (str(odd(tmp_path)), "mine")
+        assert (values["file"], values["dataset"]) == (str(odd(tmp_path)), "mine")
         assert values["completion"] == "What the model said"
         assert app.focused is again._field("file").line
         await press(pilot, *"mine")
@@ -168,7 +168,7 @@ async def test_a_form_that_is_left_is_there_again_with_its_columns_until_the_fil
         again._field("file").line.focus()
         await press(pilot, "enter")
         await until(pilot, lambda: "Choose the column of the completion" in preview(app))
-        assert (again.values()["completion"], again.values()["data-set"]) == ("", "")
+        assert (again.values()["completion"], again.values()["dataset"]) == ("", "")
         await choose(again, completion="What the model said")
         await press(pilot, "ctrl+r")
         await until(pilot, lambda: not isinstance(app.screen, ImportScreen))
@@ -277,13 +277,13 @@ async def test_own_columns_are_guessed_and_what_is_a_field_is_no_verifier(
     async with opened(make_project(tmp_path), size=size) as (app, pilot):
         screen = await look_at(app, pilot, path)
         await until(pilot, lambda: screen.report is not None)
-        request = screen.request()
-        assert request.columns == {"reference": "Expected", "gold": "human_ok"}
-        assert request.graders == {"grader_v1": "grader_v1"}
+        options = screen.options()
+        assert set(options.maps) == {"reference=Expected", "gold=human_ok"}
+        assert options.verdicts == ("grader_v1=grader_v1",)
         verdicts = screen.query_one("#option-verdicts", OptionField).line
         assert isinstance(verdicts, PickMany)
         assert str(verdicts.render()) == "1 selected of 2  grader_v1  (human_ok is gold)"
-        named = screen.query_one("#option-data-set", OptionField).line
+        named = screen.query_one("#option-dataset", OptionField).line
         assert isinstance(named, Input)
         assert named.placeholder == "not set: its name will be own"
         await choose(screen, gold="", subtype="topic")
@@ -532,11 +532,11 @@ async def test_a_right_or_wrong_column_is_a_verifiers_or_gold_and_never_both(tmp
     async with opened(project) as (app, pilot):
         screen = await look_at(app, pilot, path)
         await until(pilot, lambda: screen.report is not None)
-        assert (screen.values()["gold"], screen.request().graders) == ("", {"is_correct": "is_correct"})
+        assert (screen.values()["gold"], screen.options().verdicts) == ("", ("is_correct=is_correct",))
         assert "Gold: none" in preview(app)
         await choose(screen, gold="is_correct")
         await until(pilot, lambda: "Gold: the column 'is_correct'." in preview(app))
-        assert screen.request().graders == {}
+        assert screen.options().verdicts == ()
         await choose(screen, gold="")
         await until(pilot, lambda: "Gold: none" in preview(app))
         await press(pilot, "f4")

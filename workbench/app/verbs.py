@@ -191,10 +191,12 @@ class Declared(NamedTuple):
     Attributes:
         record: The record of the verb's options.
         takes_database: Whether the database is the verb's first argument.
+        command: The command of the command line.
     """
 
     record: type[Options]
     takes_database: bool
+    command: Any
 
 
 class Verb(NamedTuple):
@@ -224,7 +226,7 @@ class Verb(NamedTuple):
         module = COMMANDS[self.words[0]][0] if len(self.words) == 1 else WITHIN[self.words[0]][self.words[1]][0]
         package = _PACKAGES.get(self.words[0], "workbench.app.cli") if len(self.words) > 1 else "workbench.app.cli"
         command: Any = getattr(import_module(f"{package}.{module}"), f"{self.words[-1].replace('-', '_')}_command")
-        return Declared(command.record, command.takes_database)
+        return Declared(command.record, command.takes_database, command)
 
     def line(self, database: str, declared: Declared, words: list[str]) -> list[str]:
         """Return the words of a command line that begins with ``workbench``.

@@ -12,6 +12,7 @@ contain another record, such as a selection of problems: front ends show the inn
 
 from __future__ import annotations
 
+import inspect
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -297,6 +298,7 @@ class TableForm(Options, frozen=True, kw_only=True):
 
 
 Asked = TypeVar("Asked", bound=Options)
+T = TypeVar("T")
 
 
 class RecordField(NamedTuple):
@@ -340,6 +342,28 @@ def build_record(record: type[Asked], said: Mapping[str, Any]) -> Asked:
     hints = get_type_hints(record)
     given = {name: build_record(hint, said) for name, hint in hints.items() if _is_record(hint)}
     return record(**given, **{name: said[name] for name in record.__struct_fields__ if name in said})
+
+
+def run_job(job: Callable[..., T], options: Options, /, *args: Any, **more: Any) -> T:
+    """Call a job with the fields of the options that it takes, by name; its ``selection`` is that of ``where``.
+
+    Args:
+        args: Its first arguments.
+        more: Arguments that are not fields, or replace one.
+    """
+    given = dict(_fields_with_values(options))
+    if "where" in given:
+        given["selection"] = selection_of(given["where"])
+    taken = [*inspect.signature(job).parameters][len(args) :]
+    return job(*args, **{name: given[name] for name in taken if name in given} | more)
+
+
+def _fields_with_values(options: Options) -> Iterator[tuple[str, Any]]:
+    for name in options.__struct_fields__:
+        value = getattr(options, name)
+        yield name, value
+        if isinstance(value, Options):
+            yield from _fields_with_values(value)
 
 
 def _is_record(hint: Any) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
@@ -18,16 +18,18 @@ from workbench.core.code_tests.broken import BrokenTest, broken_in, with_candida
 from workbench.core.database.connection import Database
 from workbench.core.errors import Command, UsageError, opt
 from workbench.core.item import ItemRecord, QuarantinedRow, QuestionRecord, Refusal, RefusedRow, TypeColumn
+from workbench.core.options import Database as DatabaseName
+from workbench.core.options import MaxLine, Options, argument, option, run_job
 from workbench.core.project import Project
 from workbench.core.run import RefusedLine, VerdictColumn, VerdictRow, VerdictsImported
 from workbench.core.text.figures import counted
 from workbench.data.formats import kinds, peers
-from workbench.data.formats.fields import TypeCounts, sum_column_counts
+from workbench.data.formats.fields import TypeCounts, parse_map, sum_column_counts
 from workbench.data.formats.lines import DEFAULT_MAX_LINE
 from workbench.data.formats.logs.logged import Grade
-from workbench.data.formats.reading import AUTO, FilePlan, first_task_ids, plan_file, read_grades, read_records
+from workbench.data.formats.reading import AUTO, FORMATS, FilePlan, first_task_ids, plan_file, read_grades, read_records
 from workbench.data.formats.source import Progress, file_hash, path_text
-from workbench.data.formats.verdict_words import GraderColumns
+from workbench.data.formats.verdict_words import GraderColumns, parse_verdicts
 from workbench.data.store import datasets, import_rows
 from workbench.data.store import importing as store
 from workbench.data.store.importing import SHOWN, ImportCounts
@@ -87,6 +89,73 @@ def plan_import(
         for path in files
     )
     return [replace(plan, keep_equal=keep_equal) for plan in planned]
+
+
+class ImportOptions(Options, frozen=True, kw_only=True):
+    database: DatabaseName
+    files: Annotated[tuple[Path, ...], argument("FILE…", exists=True)]
+    format: Annotated[str, option("Format of the files.", choices=["auto", *FORMATS])] = "auto"
+    dataset: Annotated[
+        str | None, option("Name of the data set.  [default: the name in the file, else the file's name]")
+    ] = None
+    maps: Annotated[
+        tuple[str, ...],
+        option(
+            "Read FIELD from COLUMN, such as question=prompt or completion=choices.0.message.content; FIELD= "
+            "leaves the field out (repeatable).",
+            "--map",
+            metavar="FIELD=COLUMN",
+        ),
+    ] = ()
+    verdicts: Annotated[
+        tuple[str, ...],
+        option(
+            "Import COLUMN as verdicts of verifier NAME: true, false, yes, no, 1, 0, correct, incorrect, "
+            "abstain, or scores (repeatable).",
+            "--verdict",
+            metavar="NAME=COLUMN",
+        ),
+    ] = ()
+    source: Annotated[
+        str | None, option("Source of the questions, for rows that don't name one.", metavar="DOMAIN/NAME")
+    ] = None
+    licence: Annotated[str | None, option("Licence of the source, for rows that don't name one.", metavar="NAME")] = (
+        None
+    )
+    keep_equal: Annotated[
+        bool,
+        option(
+            "Import equal rows without ids as separate items, such as repeated samples.",
+            meanings={"no": "one item", "yes": "separate samples"},
+        ),
+    ] = False
+    max_line: MaxLine = DEFAULT_MAX_LINE
+    run_version: Annotated[
+        str,
+        option(
+            "Version of the graders in an evaluation log; verdicts of each version are a separate run.", metavar="TEXT"
+        ),
+    ] = "1"
+    dry_run: Annotated[bool, option("Show accepted and rejected rows without importing them.")] = False
+
+
+def plans_of(options: ImportOptions) -> list[FilePlan]:
+    """Return how each file is read; for the errors see `plan_import`."""
+    graders = parse_verdicts(options.verdicts)
+    return run_job(plan_import, options, columns=parse_map(options.maps), graders=graders)
+
+
+def run_import(
+    project: Project | None, plans: Sequence[FilePlan], options: ImportOptions, progress: Progress
+) -> ImportReport:
+    """Import files, or with ``dry_run`` return the report without writing anything.
+
+    Args:
+        project: The project; it may be None for a dry run.
+    """
+    if project is None or options.dry_run:
+        return preview_import(project, plans, dataset=options.dataset, progress=progress)
+    return import_files(project, plans, dataset=options.dataset, version=options.run_version, progress=progress)
 
 
 def import_files(

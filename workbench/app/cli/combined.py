@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from workbench.app.cli.common import draw, show
-from workbench.app.cli.verb import Output, run_job, verb
+from workbench.app.cli.verb import Output, verb
 from workbench.core.errors import UsageError
 from workbench.core.options import (
     Basis,
@@ -20,6 +20,7 @@ from workbench.core.options import (
     argument,
     option,
     plot_folder,
+    run_job,
 )
 from workbench.core.project import Project
 from workbench.core.text.emphasis import explain_marks, with_mark

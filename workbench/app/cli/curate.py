@@ -26,11 +26,11 @@ from workbench.app.cli.common import (
     some,
 )
 from workbench.app.cli.sets import built
-from workbench.app.cli.verb import Output, run_job, verb
+from workbench.app.cli.verb import Output, verb
 from workbench.app.verbs import WITHIN
 from workbench.benchmarks.options import DrawOptions
 from workbench.core.errors import UsageError
-from workbench.core.options import BY, NONE_GIVEN, By, Options, Trust, argument, option
+from workbench.core.options import BY, NONE_GIVEN, By, Options, Trust, argument, option, run_job
 from workbench.core.project import Project
 from workbench.core.taxonomy import TYPES
 from workbench.core.text.figures import NONE, aligned, percent

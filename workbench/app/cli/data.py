@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
@@ -23,26 +22,23 @@ from workbench.app.cli.common import (
     show,
     showing_progress,
 )
-from workbench.app.cli.verb import Output, ToStdout, run_job, verb
+from workbench.app.cli.verb import Output, ToStdout, verb
 from workbench.app.cli.writing import shown
 from workbench.core.errors import UsageError, some_of
 from workbench.core.item import QuarantinedRow, gold_source
 from workbench.core.label import ExcludedItem
-from workbench.core.options import BY, By, Database, Limit, MaxLine, Options, Where, argument, option
+from workbench.core.options import BY, By, Limit, Options, Where, argument, option, run_job
 from workbench.core.progress import BYTES, step
 from workbench.core.project import Project
 from workbench.core.run import RefusedLine
 from workbench.core.selection import selection_of
 from workbench.core.text.figures import counted
 from workbench.core.verdict import GoldChoice
-from workbench.data.formats.fields import parse_map
 from workbench.data.formats.first_look import first_look
-from workbench.data.formats.lines import DEFAULT_MAX_LINE
-from workbench.data.formats.reading import FORMATS, FilePlan
+from workbench.data.formats.reading import FilePlan
 from workbench.data.formats.source import QUESTIONS
-from workbench.data.formats.verdict_words import parse_verdicts
 from workbench.interchange.exporting import ExportOptions, export
-from workbench.interchange.importing import FileReport, ImportReport, import_files, plan_import, preview_import
+from workbench.interchange.importing import FileReport, ImportOptions, ImportReport, plans_of, run_import
 from workbench.interchange.records import ExportReport, PairsReport, SftReport
 
 if TYPE_CHECKING:
@@ -54,50 +50,6 @@ if TYPE_CHECKING:
 _ANEW = " Stored rows stay as they are: use a new database or --dataset to import them again."
 _MAX_PREVIEW = 60
 """Characters of a text in a preview."""
-
-
-class ImportOptions(Options, frozen=True, kw_only=True):
-    database: Database
-    files: Annotated[tuple[Path, ...], argument("FILE…", exists=True)]
-    format: Annotated[str, option("Format of the files.", choices=["auto", *FORMATS])] = "auto"
-    dataset: Annotated[
-        str | None, option("Name of the data set.  [default: the name in the file, else the file's name]")
-    ] = None
-    maps: Annotated[
-        tuple[str, ...],
-        option(
-            "Read FIELD from COLUMN, such as question=prompt or completion=choices.0.message.content; FIELD= "
-            "leaves the field out (repeatable).",
-            "--map",
-            metavar="FIELD=COLUMN",
-        ),
-    ] = ()
-    verdicts: Annotated[
-        tuple[str, ...],
-        option(
-            "Import COLUMN as verdicts of verifier NAME: true, false, yes, no, 1, 0, correct, incorrect, "
-            "abstain, or scores (repeatable).",
-            "--verdict",
-            metavar="NAME=COLUMN",
-        ),
-    ] = ()
-    source: Annotated[
-        str | None, option("Source of the questions, for rows that don't name one.", metavar="DOMAIN/NAME")
-    ] = None
-    licence: Annotated[str | None, option("Licence of the source, for rows that don't name one.", metavar="NAME")] = (
-        None
-    )
-    keep_equal: Annotated[
-        bool, option("Import equal rows without ids as separate items, such as repeated samples.")
-    ] = False
-    max_line: MaxLine = DEFAULT_MAX_LINE
-    run_version: Annotated[
-        str,
-        option(
-            "Version of the graders in an evaluation log; verdicts of each version are a separate run.", metavar="TEXT"
-        ),
-    ] = "1"
-    dry_run: Annotated[bool, option("Show accepted and rejected rows without importing them.")] = False
 
 
 @verb
@@ -121,19 +73,17 @@ def import_command(options: ImportOptions) -> Output:
     Importing a file twice changes nothing. Rejected rows are in quarantine, with the reason; the exit code is then 3.
     If all questions have types, these are accepted. To have annotators give the types: --map type= --map subtype=
     """
-    columns, graders = parse_map(options.maps), parse_verdicts(options.verdicts)
-    plans = run_job(plan_import, options, columns=columns, graders=graders)
+    plans = plans_of(options)
     size = sum(plan.path.stat().st_size for plan in plans)
     if options.dry_run and not Path(options.database).exists():
         with showing_progress(), step("reading", size, BYTES) as progress:
-            report = preview_import(None, plans, dataset=options.dataset, progress=progress)
+            report = run_import(None, plans, options, progress)
     else:
         with (
             project_at(options.database, create=not options.dry_run) as project,
             step("reading", size, BYTES) as progress,
         ):
-            action = preview_import if options.dry_run else partial(import_files, version=options.run_version)
-            report = action(project, plans, dataset=options.dataset, progress=progress)
+            report = run_import(project, plans, options, progress)
     refused = report.quarantined or report.verdicts_refused
     return Output(
         report, lambda found: _print_import(found, plans, options.dry_run), code=REFUSED_SOME if refused else 0

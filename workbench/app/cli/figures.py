@@ -10,7 +10,7 @@ import click
 from msgspec import structs
 
 from workbench.app.cli.common import key_and_value, say
-from workbench.app.cli.verb import Output, ToStdout, run_job, verb
+from workbench.app.cli.verb import Output, ToStdout, verb
 from workbench.app.cli.writing import shown
 from workbench.core.errors import UsageError
 from workbench.core.options import (
@@ -26,6 +26,7 @@ from workbench.core.options import (
     argument,
     option,
     plot_folder,
+    run_job,
 )
 from workbench.core.project import Project
 from workbench.core.selection import GROUPS, selection_of

@@ -7,8 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from workbench.app.cli.common import REFUSED_SOME, cluster_at, say_nodes
-from workbench.app.cli.verb import Output, run_job, verb
-from workbench.core.options import NONE_GIVEN, Force, OnCluster, Options, VerifierSettings, Workers, argument, option
+from workbench.app.cli.verb import Output, verb
+from workbench.core.options import (
+    NONE_GIVEN,
+    Force,
+    OnCluster,
+    Options,
+    VerifierSettings,
+    Workers,
+    argument,
+    option,
+    run_job,
+)
 from workbench.core.text.figures import counted, listed
 from workbench.core.text.run_words import LEVELS
 

@@ -26,7 +26,7 @@ from workbench.app.cli.common import (
     trusting,
     unended,
 )
-from workbench.app.cli.verb import Output, run_job, verb
+from workbench.app.cli.verb import Output, verb
 from workbench.core.item import Refusal
 from workbench.core.options import (
     NONE_GIVEN,
@@ -46,6 +46,7 @@ from workbench.core.options import (
     argument,
     option,
     plot_folder,
+    run_job,
 )
 from workbench.core.project import Project
 from workbench.core.selection import selection_of

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import click
 
 from workbench.app.cli.common import REFUSED_SOME, SHOWN, project_at, refusal_lines, say, say_some, show, some
-from workbench.app.cli.verb import Output, ToStdout, run_job, verb
+from workbench.app.cli.verb import Output, ToStdout, verb
 from workbench.app.cli.writing import STDOUT, shown, standard_input
 from workbench.core.errors import UsageError
-from workbench.core.options import DatabaseOrFile, Force, Options, Where, Whole, argument, option
+from workbench.core.options import DatabaseOrFile, Force, Options, Where, Whole, argument, option, run_job
 from workbench.core.project import Project
 from workbench.core.selection import selection_of
 from workbench.core.text.figures import counted, time_to_minute

@@ -10,7 +10,7 @@ import click
 from msgspec import Meta
 
 from workbench.app.cli.common import confirmed, print_line, required_selection, say, show, some
-from workbench.app.cli.verb import Output, run_job, verb
+from workbench.app.cli.verb import Output, verb
 from workbench.core.errors import UsageError
 from workbench.core.options import (
     BY,
@@ -25,6 +25,7 @@ from workbench.core.options import (
     Whole,
     argument,
     option,
+    run_job,
     split_people,
     split_people_words,
 )

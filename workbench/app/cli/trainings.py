@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from workbench.app.cli.verb import Output, run_job, verb
-from workbench.core.options import Gold, Options, TableForm, option
+from workbench.app.cli.verb import Output, verb
+from workbench.core.options import Gold, Options, TableForm, option, run_job
 from workbench.core.project import Project
 from workbench.measuring.watching import PARTS
 

@@ -33,7 +33,6 @@ from workbench.app.cli.common import (
 from workbench.app.cli.writing import STDOUT, InputPath, OutputPath, standard_output
 from workbench.core.errors import UsageError
 from workbench.core.options import Options, RecordField, build_record, fields_of
-from workbench.core.selection import selection_of
 
 T = TypeVar("T")
 Texts = str | Iterable[str] | None
@@ -198,28 +197,6 @@ def _options_record(function: Function) -> type[Options]:
     said = function.__annotations__["options"]
     found: type[Options] = function.__globals__[said] if isinstance(said, str) else said
     return found
-
-
-def run_job(job: Callable[..., T], options: Options, /, *args: Any, **more: Any) -> T:
-    """Call a job with the fields of the options that it takes, by name; its ``selection`` is that of ``where``.
-
-    Args:
-        args: Its first arguments.
-        more: Arguments that are not fields, or replace one.
-    """
-    given = dict(_fields_with_values(options))
-    if "where" in given:
-        given["selection"] = selection_of(given["where"])
-    taken = [*inspect.signature(job).parameters][len(args) :]
-    return job(*args, **{name: given[name] for name in taken if name in given} | more)
-
-
-def _fields_with_values(options: Options) -> Iterator[tuple[str, Any]]:
-    for name in options.__struct_fields__:
-        value = getattr(options, name)
-        yield name, value
-        if isinstance(value, Options):
-            yield from _fields_with_values(value)
 
 
 def params_of(record: type[Options]) -> Iterator[click.Parameter]:

@@ -22,7 +22,7 @@ from workbench.app.cli.common import (
     unended,
     usage_words,
 )
-from workbench.app.cli.verb import Output, run_job, verb
+from workbench.app.cli.verb import Output, verb
 from workbench.core.errors import UsageError
 from workbench.core.options import (
     NONE_GIVEN,
@@ -39,6 +39,7 @@ from workbench.core.options import (
     Workers,
     argument,
     option,
+    run_job,
 )
 from workbench.core.project import Project
 from workbench.core.run import ACTIVE, RunCosts, RunInfo, RunUsage, VerifierInfo

@@ -12,6 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Final, Literal, NamedTuple, get_args, get_origin
 
+import click
 import msgspec
 from msgspec import NODEFAULT
 
@@ -19,7 +20,7 @@ from workbench.app.tui.form import FormField
 from workbench.app.tui.keymap import key_of
 from workbench.app.verbs import FORM_VARIABLE, Declared, Refused, Verb
 from workbench.core.errors import Option, OptionError, UsageError
-from workbench.core.options import PEOPLE, RecordField, fields_of
+from workbench.core.options import PEOPLE, Options, RecordField, build_record, fields_of
 from workbench.core.progress import raise_if_cancelled
 from workbench.core.selection import parse_condition
 
@@ -90,26 +91,47 @@ class VerbForm:
         Raises:
             OptionError: A required field is empty, or its words can't be split.
         """
+        return self.verb.line(str(self._database), self._declared, self._words(typed, dry_run=dry_run))
+
+    def record(self, typed: Mapping[str, str], *, dry_run: bool = False) -> Options:
+        """Return the record of the values of the fields, as the command line reads them.
+
+        Raises:
+            OptionError: As with `line`, or a value is invalid.
+        """
+        first = [str(self._database)] if self._declared.takes_database else []
+        words = [*first, *self._words(typed, dry_run=dry_run)]
+        try:
+            given = self._declared.command.make_context(self.verb.name, words).params
+        except click.UsageError as error:
+            name = getattr(getattr(error, "param", None), "name", None)
+            shown = next((shown for shown, field in self._options.items() if field.name == name), name)
+            raise OptionError(shown, error.message) from None
+        return build_record(self._declared.record, given)
+
+    def _words(self, typed: Mapping[str, str], *, dry_run: bool) -> list[str]:
         places: list[str] = []
         flags: list[str] = []
         for name, field in self._options.items():
-            found = [_YES] if dry_run and field.name == _DRY_RUN else _words(name, field, typed.get(name, ""))
+            found = [_YES] if dry_run and field.name == _DRY_RUN else _typed_words(name, field, typed.get(name, ""))
             if field.written.is_argument:
                 places += found
             else:
                 flags += _flagged(field, found)
         if any(word.startswith("-") and word != "-" for word in places):
             flags, places = [], [*flags, "--", *places]
-        return self.verb.line(str(self._database), self._declared, [*places, *flags])
+        return [*places, *flags]
 
     def command(self, typed: Mapping[str, str]) -> str:
         return shlex.join(["workbench", *self.line(typed)])
 
     def wrong(self, name: str, text: str) -> str:
         """Return the error in one field's value, checked without the other fields; "" if there is none."""
-        field = self._options[name]
+        field = self._options.get(name)
+        if field is None:
+            return ""
         try:
-            for word in _words(name, field, text) if text else ():
+            for word in _typed_words(name, field, text) if text else ():
                 _require(field, word)
         except UsageError as error:
             return str(error)
@@ -171,7 +193,7 @@ def _value(field: RecordField) -> str:
 
 def _choices(field: RecordField) -> dict[str, str]:
     if field.type is bool:
-        return {_YES: ""} if field.is_required else {_NO: "", _YES: ""}
+        return {_YES: ""} if field.is_required else {word: field.written.meanings.get(word, "") for word in (_NO, _YES)}
     words = field.written.choices or (get_args(field.type) if get_origin(field.type) is Literal else ())
     if field.is_several:
         return {}
@@ -187,7 +209,7 @@ def _is_path(field: RecordField) -> bool:
     return field.type is Path or field.written.names_file
 
 
-def _words(name: str, field: RecordField, text: str) -> list[str]:
+def _typed_words(name: str, field: RecordField, text: str) -> list[str]:
     if not text and field.is_required:
         raise OptionError(name, "A value is required.")
     if not text or (text == _value(field) and not field.written.is_argument and not field.is_required):

@@ -28,12 +28,12 @@ from workbench.app.cli.common import (
     show,
     trusting,
 )
-from workbench.app.cli.verb import Output, ToStdout, run_job, verb
+from workbench.app.cli.verb import Output, ToStdout, verb
 from workbench.app.cli.writing import shown
 from workbench.coding.options import OwnPromptFiles, ProblemSet, ProgramOptions, RefinementOptions
 from workbench.coding.records.figures import RefineReport
 from workbench.core.errors import UsageError
-from workbench.core.options import NONE_GIVEN, DatabaseOrFile, Force, InShard, Options, Trust, Whole, option
+from workbench.core.options import NONE_GIVEN, DatabaseOrFile, Force, InShard, Options, Trust, Whole, option, run_job
 from workbench.core.project import Project
 from workbench.core.text.figures import counted
 from workbench.data.records.duplicates import DuplicateReport

@@ -31,7 +31,7 @@ from workbench.app.cli.common import (
     say_some,
     trusting,
 )
-from workbench.app.cli.verb import Output, ToStdout, run_job, verb
+from workbench.app.cli.verb import Output, ToStdout, verb
 from workbench.app.cli.writing import shown
 from workbench.coding.options import Programs
 from workbench.core.item import Refusal
@@ -48,6 +48,7 @@ from workbench.core.options import (
     Verifiers,
     Where,
     option,
+    run_job,
 )
 from workbench.core.project import Project
 from workbench.core.selection import selection_of

@@ -4,86 +4,46 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import ClassVar, Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple, cast
 
-from msgspec import Struct
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.timer import Timer
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
-from workbench.app.tui.form import FormField, FormScreen, option_field
+from workbench.app.tui.form import FormField, option_field
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.choices import Choice, choose
 from workbench.app.tui.kit.file_picker import FilePicker
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.path_suggester import ambiguous_name_message, possible_names
+from workbench.app.tui.screens.verb import VerbScreen
 from workbench.app.tui.verb_forms import VerbForm
 from workbench.app.verbs import verb_named
 from workbench.core.errors import OptionError, WorkbenchError
 from workbench.core.item import QuarantinedRow, gold_source
 from workbench.core.progress import raise_if_cancelled
-from workbench.core.project import Project
 from workbench.core.run import RefusedLine
 from workbench.core.text.figures import counted
 from workbench.data.formats.fields import ITEM_FIELDS, REQUIRED
 from workbench.data.formats.first_look import FirstLook, first_look, verifier_name
-from workbench.data.formats.reading import FilePlan
-from workbench.interchange.importing import ImportReport, PreviewRow, import_files, plan_import, preview_import
+from workbench.interchange.importing import ImportOptions, ImportReport, PreviewRow, plans_of, run_import
 
 _FILE: Final = "file"
-_DATASET: Final = "data-set"
+_DATASET: Final = "dataset"
 _VERDICTS: Final = "verdicts"
-_EQUAL: Final = "keep-equal"
-_KEPT: Final = "yes"
+_CHOSEN_HERE: Final = ("files", "map", "verdict", *ITEM_FIELDS)
+"""Options of the command that the file, and the columns chosen for it, determine."""
 _SETTLE_S: Final = 0.3
 _FIRST: Final = ("question", "reference", "completion", "gold", "type", "subtype", "domain", "model", "source")
 _TYPES: Final = {"type", "subtype"}
 _OF_VERDICTS: Final = "columns with verdicts or scores; each selected one becomes a verifier"
-_OF_EQUAL: Final = "equal rows without ids: one item, or samples that count separately"
-
-
-class ImportRequest(Struct, frozen=True, kw_only=True):
-    """The file to import, and how.
-
-    Attributes:
-        columns: Item field -> the file's column; "" for a field that is not read.
-        graders: Verifier -> the column of its verdicts.
-        keep_equal: Whether equal rows without ids become separate items.
-    """
-
-    path: Path
-    columns: dict[str, str]
-    graders: dict[str, str]
-    dataset: str | None = None
-    keep_equal: bool = False
-
-    def _plans(self) -> list[FilePlan]:
-        return plan_import([self.path], columns=self.columns, graders=self.graders, keep_equal=self.keep_equal)
-
-    def preview(self, project: Project) -> ImportReport:
-        """Return which of the file's rows would be accepted, without importing them; runs in a thread."""
-        return preview_import(project, self._plans(), dataset=self.dataset, progress=lambda _: raise_if_cancelled())
-
-    def store(self, project: Project, read: Callable[[int], None]) -> ImportReport:
-        return import_files(project, self._plans(), dataset=self.dataset, progress=read)
-
-    @property
-    def typed(self) -> dict[str, str]:
-        """Return the request as field values of the form made from the verb's options."""
-        return {
-            "files": shlex.quote(str(self.path)),
-            "map": shlex.join(f"{field}={column}" for field, column in self.columns.items()),
-            "verdict": shlex.join(f"{name}={column}" for name, column in self.graders.items()),
-            "dataset": self.dataset or "",
-            _EQUAL: _KEPT if self.keep_equal else "",
-        }
 
 
 class _MovedColumn(NamedTuple):
@@ -91,7 +51,7 @@ class _MovedColumn(NamedTuple):
     to: str
 
 
-class ImportScreen(FormScreen):
+class ImportScreen(VerbScreen):
     """The fields and, below them, the accepted and rejected rows; nothing is written until the user starts the import.
 
     Attributes:
@@ -103,11 +63,9 @@ class ImportScreen(FormScreen):
     TITLE_TEXT, REMARK, FORM = "Import", "rows of CSV, TSV, XLSX, JSON, Parquet or logs", "import-fields"
     STOPPED = "Stopped. Stored rows stay; importing the file again continues."
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("import.store", "f4,ctrl+r", "store", "Import", "Import the file as previewed.", priority=True),
+        Action("import.store", "f4,ctrl+r", "run", "Import", "Import the file as previewed.", priority=True),
         Action("import.pick", "f2", "pick", "Pick file", "Pick the file from a tree of folders.", priority=True),
-        Action(
-            "import.preview", "f3,ctrl+t", "preview", "Preview", "Read the file again.", priority=True, footer=False
-        ),
+        Action("import.preview", "f3,ctrl+t", "try", "Preview", "Read the file again.", priority=True, footer=False),
         Action(
             "import.command", "ctrl+y", "command", "As command", "Show and copy the equivalent command.", priority=True
         ),
@@ -118,13 +76,17 @@ class ImportScreen(FormScreen):
     )
 
     def __init__(self) -> None:
-        super().__init__("import")
+        super().__init__(verb_named("import"))
         self.look: FirstLook | None = None
         self.report: ImportReport | None = None
         self._path: Path | None = None
         self._gave: dict[str, _MovedColumn] = {}
         self._later: Timer | None = None
         self._bytes = 0
+        self._goes_on = True
+
+    def heading(self) -> tuple[str, str]:
+        return self.TITLE_TEXT, self.REMARK
 
     def fields(self) -> ComposeResult:
         yield option_field(FormField(name=_FILE, about="", is_path=True))
@@ -141,6 +103,10 @@ class ImportScreen(FormScreen):
             self._field(_FILE).select()
             self._look_at(Path(left).expanduser(), goes_on=False)
 
+    async def begin_with(self, form: VerbForm) -> None:
+        if self.look is not None:
+            await self._ask_columns(self.look)
+
     # -- the file ----------------------------------------------------------------------------------
 
     def _field(self, name: str) -> OptionField:
@@ -156,8 +122,7 @@ class ImportScreen(FormScreen):
             self._field(_FILE).value = str(path)
         self._look_at(path.expanduser())
 
-    @on(Input.Submitted)
-    def _entered(self, event: Input.Submitted) -> None:
+    def entered(self, field: OptionField) -> None:
         name = self._field(_FILE).value
         if not name:
             self.show_error(OptionError(_FILE, "Name a file."))
@@ -177,7 +142,7 @@ class ImportScreen(FormScreen):
             self._set_side(Path(found[0] if found else typed))
 
     def _look_at(self, path: Path, *, goes_on: bool = True) -> None:
-        self._path, self.look, self.report = path, None, None
+        self._path, self.look, self.report, self._goes_on = path, None, None, goes_on
         self.complain("")
         # Choices for the columns of another file don't apply to this one.
         self._fresh = {_FILE: ""}
@@ -187,41 +152,42 @@ class ImportScreen(FormScreen):
         self.keep()
         self._show("looking …")
         self.query_one("#import-columns").remove_children()
-        self.in_background(partial(first_look, path), partial(self._looked, goes_on), group="import-look")
+        self.in_background(partial(first_look, path), self._looked, group="import-look")
 
-    def _looked(self, goes_on: bool, look: FirstLook) -> None:
+    def _looked(self, look: FirstLook) -> None:
         if len(look.columns) == 1:
             self._show("")
             said = f"The one column of the file is {look.columns[0]!r}: questions and answers need one each."
             self.show_error(OptionError(_FILE, said))
             return
         self.look = look
-        self.run_worker(self._ask_columns(look, goes_on), group="import-columns", exclusive=True)
+        if self.form is not None:
+            self.run_worker(self._ask_columns(look), group="import-columns", exclusive=True)
 
-    async def _ask_columns(self, look: FirstLook, goes_on: bool) -> None:
+    async def _ask_columns(self, look: FirstLook) -> None:
         box = self.query_one("#import-columns")
         async with self.batch():
             await box.remove_children()
             await box.mount_all(fields := self._fields(look))
         self.take_up(fields)
-        if look.columns and goes_on:
+        if look.columns and self._goes_on:
             missing = [name for name in REQUIRED if name not in look.fields | look.like]
             self._field(missing[0] if missing else REQUIRED[0]).line.focus()
         self._withhold()
         self._preview_later()
 
     def _fields(self, look: FirstLook) -> list[OptionField]:
-        fields = [option_field(FormField(name=_DATASET, about=""))]
+        assert self.form is not None
+        dataset, *others = [option_field(one) for one in self.form.fields if one.name not in _CHOSEN_HERE]
         if not look.columns:
-            return fields
+            return [dataset, *others]
         asked = (*_FIRST, *(name for name in ITEM_FIELDS if name not in _FIRST))
         columns = [Choice("", "–"), *(Choice(column, _with_values(look, column)) for column in look.columns)]
         found = {**look.like, **look.fields}
-        fields += [OptionField(name, "", columns, found.get(name, "")) for name in asked]
+        fields = [OptionField(name, "", columns, found.get(name, "")) for name in asked]
         names = [Choice(column, _with_values(look, column)) for column in look.judging]
-        fields.append(OptionField(_VERDICTS, _OF_VERDICTS, names, shlex.join(look.verdicts), several=True))
-        kept = [Choice("", "one item"), Choice(_KEPT, "separate samples")]
-        return [*fields, OptionField(_EQUAL, _OF_EQUAL, kept, "")]
+        verdicts = OptionField(_VERDICTS, _OF_VERDICTS, names, shlex.join(look.verdicts), several=True)
+        return [dataset, *fields, verdicts, *others]
 
     # -- what would become of it -------------------------------------------------------------------
 
@@ -253,15 +219,20 @@ class ImportScreen(FormScreen):
         self.report = None
         if self._later is not None:
             self._later.stop()
-        self._later = self.set_timer(_SETTLE_S, self.action_preview)
+        self._later = self.set_timer(_SETTLE_S, self.action_try)
 
-    def request(self) -> ImportRequest:
-        """Return the request.
+    def options(self, *, dry_run: bool = False) -> ImportOptions:
+        """Return the record of the import.
 
         Raises:
-            OptionError: There is no file, or a required field has no column.
+            OptionError: There is no file, a required field has no column, or a value is invalid.
         """
-        if self._path is None or self.look is None:
+        typed = self.typed()
+        assert self.form is not None
+        return cast("ImportOptions", self.form.record(typed, dry_run=dry_run))
+
+    def typed(self) -> dict[str, str]:
+        if self._path is None or self.look is None or self.form is None:
             raise OptionError(_FILE, "Name a file.")
         values = self.values()
         columns = {name: values[name] for name in ITEM_FIELDS if name in values}
@@ -276,31 +247,31 @@ class ImportScreen(FormScreen):
         if changed & _TYPES:
             # Of one that is named the other isn't guessed.
             changed |= _TYPES & columns.keys()
-        return ImportRequest(
-            path=self._path,
-            columns={name: column for name, column in columns.items() if name in changed},
-            graders={verifier_name(column): column for column in chosen},
-            dataset=values.get(_DATASET) or None,
-            keep_equal=values.get(_EQUAL) == _KEPT,
-        )
+        return {name: value for name, value in values.items() if name not in columns} | {
+            "files": shlex.quote(str(self._path)),
+            "map": shlex.join(f"{name}={column}" for name, column in columns.items() if name in changed),
+            "verdict": shlex.join(f"{verifier_name(column)}={column}" for column in chosen),
+        }
 
     def _has_completions(self, columns: dict[str, str]) -> bool:
         assert self.look is not None
         pool = {"question", "reference"} <= self.look.fields.keys() and "completion" not in self.look.fields
         return bool(columns) and not (pool and not any(columns[name] for name in ("completion", "gold", "model")))
 
-    def action_preview(self) -> None:
+    def action_try(self) -> None:
         if self._path is None or self.look is None:
             return
         self.complain("")
         try:
-            request = self.request()
+            options = self.options(dry_run=True)
         except OptionError as error:
             self._show(error.message)
             return
         self._show("reading …")
-        work = partial(request.preview, self.project)
-        self.in_background(work, self._previewed, group="import-preview", stops=True)
+        self.in_background(partial(self._import, options), self._previewed, group="import-preview", stops=True)
+
+    def _import(self, options: ImportOptions) -> ImportReport:
+        return run_import(self.project, plans_of(options), options, self._count_bytes)
 
     def _previewed(self, report: ImportReport) -> None:
         self.report = report
@@ -322,18 +293,17 @@ class ImportScreen(FormScreen):
 
     # -- the import --------------------------------------------------------------------------------
 
-    def action_store(self) -> None:
-        if self.is_at_work:
+    def action_run(self) -> None:
+        if self.is_at_work or self._path is None:
             return
         self.complain("")
-        request = self.attempt(self.request)
-        if request is None:
+        options = self.attempt(self.options)
+        if options is None:
             return
         self._bytes = 0
-        work = partial(request.store, self.project, self._read_cases)
-        self.begin(work, self._finish_store, partial(self._tell_progress, request.path), 0.5)
+        self.begin(partial(self._import, options), self._finish_import, partial(self._tell_progress, self._path), 0.5)
 
-    def _read_cases(self, many: int) -> None:
+    def _count_bytes(self, many: int) -> None:
         self._bytes += many
         raise_if_cancelled()
 
@@ -341,32 +311,16 @@ class ImportScreen(FormScreen):
         size = max(path.stat().st_size, 1) if path.exists() else 1
         self.say(f"importing: {min(self._bytes / size, 1):.0%} · {key_of('import.back')} stops it; stored rows stay")
 
-    def _finish_store(self, report: ImportReport) -> None:
+    def _finish_import(self, report: ImportReport) -> None:
         self.rest()
         self.forget()
         title = f"Imported into {printable(report.dataset)}"
         self.notify(import_sentence(report), title=title, markup=False, timeout=8)
         self.workbench.action_go_back()
 
-    def action_command(self) -> None:
-        from workbench.app.tui.screens.verb import show_command
-
-        try:
-            request = self.request()
-        except OptionError as error:
-            self.complain(error.message)
-            return
-        work = partial(_command, request, self.project.path)
-        self.in_background(work, partial(show_command, self), group="import-command")
-
 
 def _with_values(look: FirstLook, column: str) -> str:
     return ": ".join(filter(None, (column, " · ".join(look.values.get(column, ())))))
-
-
-def _command(request: ImportRequest, database: Path) -> str:
-    verb = verb_named("import")
-    return VerbForm(verb, verb.declared(), database).command(request.typed)
 
 
 # -- What would be, and was, imported, in words.

@@ -153,14 +153,22 @@ class VerbScreen(FormScreen):
     def on_mount(self) -> None:
         self.in_background(self._read_form, self._show_fields, group="verb-form")
 
+    def typed(self) -> dict[str, str]:
+        """Return the values of the fields of `form`.
+
+        Raises:
+            OptionError: A field is missing or wrong.
+        """
+        return self.values()
+
     def _read_form(self) -> VerbForm:
         return VerbForm(self.verb, self.verb.declared(), self.project.path, partial(_verifiers, self.project))
 
     def _show_fields(self, form: VerbForm) -> None:
         self.form = form
-        self.call_later(self._begin_with, form)
+        self.call_later(self.begin_with, form)
 
-    async def _begin_with(self, form: VerbForm) -> None:
+    async def begin_with(self, form: VerbForm) -> None:
         box = self.query_one("#verb-form")
         if not form.fields:
             await box.mount(Static("It takes no options.", markup=False))
@@ -221,8 +229,11 @@ class VerbScreen(FormScreen):
 
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:
-        field = next((one for one in self.query(OptionField) if one.line is event.input), None)
-        if self.form is not None and field is not None and field.value and field.option in self.form.read:
+        if (field := next((one for one in self.query(OptionField) if one.line is event.input), None)) is not None:
+            self.entered(field)
+
+    def entered(self, field: OptionField) -> None:
+        if self.form is not None and field.value and field.option in self.form.read:
             self.complete(field, self.action_run)
         else:
             self.action_run()
@@ -269,8 +280,11 @@ class VerbScreen(FormScreen):
                 field.select()
 
     def action_command(self) -> None:
-        if self.form is not None and (command := self.attempt(partial(self.form.command, self.values()))):
+        if self.form is not None and (command := self.attempt(partial(self._command, self.form))):
             show_command(self, command)
+
+    def _command(self, form: VerbForm) -> str:
+        return form.command(self.typed())
 
 
 def _verifiers(project: Project) -> list[str]:

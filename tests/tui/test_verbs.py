@@ -302,8 +302,8 @@ async def test_what_was_cleared_is_not_there_again(project: Project) -> None:
 @pytest.mark.parametrize(
     ("option", "typed", "told"),
     [
-        ("per-item", "two", "'two' is not a whole number."),
-        ("per-subtype", "0", "It must be at least 1."),
+        ("per-item", "two", "'two' is not a valid integer."),
+        ("per-subtype", "0", "0 is not in the range x>=1."),
         ("where", "id=c3", "Unknown field 'id'."),
         ("annotators", "o'brien ben", "quote"),
     ],

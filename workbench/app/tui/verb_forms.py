@@ -128,11 +128,18 @@ class VerbForm:
     def wrong(self, name: str, text: str) -> str:
         """Return the error in one field's value, checked without the other fields; "" if there is none."""
         field = self._options.get(name)
-        if field is None:
+        if field is None or field.type is bool:
             return ""
+        command = self._declared.command
+        param = next(param for param in command.params if param.name == field.name)
         try:
-            for word in _typed_words(name, field, text) if text else ():
-                _require(field, word)
+            words = _typed_words(name, field, text) if text else []
+            for word in words if field.name in _CONDITIONS else ():
+                parse_condition(word)
+            if words and "-" not in words:
+                param.process_value(click.Context(command), words if field.is_several else words[0])
+        except click.UsageError as error:
+            return error.message
         except UsageError as error:
             return str(error)
         return ""
@@ -223,36 +230,6 @@ def _typed_words(name: str, field: RecordField, text: str) -> list[str]:
     except ValueError:
         raise OptionError(name, "A quotation mark is not closed.") from None
     return [os.path.expanduser(word) for word in words] if _is_path(field) else words
-
-
-def _require(field: RecordField, word: str) -> None:
-    """Check one word of a field.
-
-    Raises:
-        UsageError: It is invalid.
-    """
-    if field.written.read is not None:
-        field.written.read(word)
-    elif field.name in _CONDITIONS:
-        parse_condition(word)
-    elif field.type in (int, float):
-        _require_number(field, word)
-    elif _is_path(field) and field.written.exists and word != "-" and not os.path.exists(word):
-        raise UsageError("There is no such file.")
-
-
-def _require_number(field: RecordField, word: str) -> None:
-    try:
-        number = field.type(word)
-    except ValueError:
-        raise UsageError(f"{word!r} is not a {'whole number' if field.type is int else 'number'}.") from None
-    least, above, most = (field.bounds.get(side) for side in ("ge", "gt", "le"))
-    if least is not None and not number >= least:
-        raise UsageError(f"It must be at least {least}.")
-    if above is not None and not number > above:
-        raise UsageError(f"It must be more than {above}.")
-    if most is not None and not number <= most:
-        raise UsageError(f"It must be at most {most}.")
 
 
 def _flagged(field: RecordField, words: Sequence[str]) -> Iterator[str]:

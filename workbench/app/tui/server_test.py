@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import urlsplit
 
 from textual import on
@@ -17,6 +18,7 @@ from workbench.app.tui.kit.option_field import OptionField, OptionSection
 from workbench.app.tui.trusting import trusting
 from workbench.core.errors import OptionError
 from workbench.core.text.figures import counted
+from workbench.runs.configuring import FormSection
 from workbench.runs.previewing import CheckedServer, check_servers
 
 if TYPE_CHECKING:
@@ -30,6 +32,9 @@ class ServerTestScreen(FormScreen):
     """Has sections of options, whose values are the form's, and one `Static` of the class ``form-tested``.
 
     What the latter shows is valid until a field changes.
+
+    Attributes:
+        SECTIONS: The id of the box of sections.
     """
 
     DEFAULT_CSS = """
@@ -41,6 +46,7 @@ class ServerTestScreen(FormScreen):
         background: $panel;
     }
     """
+    SECTIONS: ClassVar[str]
     _free_port = ""
 
     def below(self) -> ComposeResult:
@@ -52,6 +58,32 @@ class ServerTestScreen(FormScreen):
 
     def values(self) -> dict[str, str]:
         return {name: value for section in self.sections for name, value in section.values().items()}
+
+    @property
+    @abstractmethod
+    def kind(self) -> str | None:
+        """Return the kind or name of the verifier; None until it is known."""
+
+    def show_sections(self, sections: Iterable[FormSection], typed: Mapping[str, str]) -> None:
+        """Replace the sections of options.
+
+        Args:
+            typed: Initial values by option.
+        """
+        self.run_worker(self._build(sections, typed), group="form-sections", exclusive=True)
+
+    async def _build(self, sections: Iterable[FormSection], typed: Mapping[str, str]) -> None:
+        box = self.query_one(f"#{self.SECTIONS}")
+        async with self.batch():
+            await box.remove_children()
+            await box.mount_all(OptionSection(section, typed) for section in sections)
+        self.hide_unused()
+
+    def filled_in(self) -> dict[str, str]:
+        """Return the values of the options that have an effect with each other."""
+        values = self.values()
+        used = {one.name for section in self.sections for one in section.section.options if one.is_used(values)}
+        return {name: value for name, value in values.items() if name in used}
 
     def typed(self, name: str) -> str:
         field = self.field(name)
@@ -78,9 +110,11 @@ class ServerTestScreen(FormScreen):
 
     # -- testing the server ------------------------------------------------------------------------
 
-    def ask_server(self, kind: str, options: Mapping[str, str]) -> None:
+    def action_test(self) -> None:
+        if (kind := self.kind) is None:
+            return
         self._tell_tested(Content("testing the server …"))
-        chosen = dict(options)
+        chosen = self.filled_in()
         trusting(self, lambda yes: check_servers(self.project, kind, chosen, trust=yes), self._tested, group="test")
 
     def _tested(self, found: Sequence[CheckedServer]) -> None:

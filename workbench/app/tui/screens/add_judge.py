@@ -16,7 +16,7 @@ from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.choices import Choice
 from workbench.app.tui.kit.evidence import REQUEST, planned_text
 from workbench.app.tui.kit.matrix import printable
-from workbench.app.tui.kit.option_field import OptionField, OptionSection
+from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.screens.confirm import confirm
@@ -130,6 +130,7 @@ class AddJudgeScreen(ServerTestScreen):
 
     CSS_PATH = "add_judge.tcss"
     TITLE_TEXT = "Add a judge"
+    SECTIONS = "judge-sections"
     REMARK, FORM = "the key itself is never asked for, only the variable that holds it", "judge-form"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("judge.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: back)."),
@@ -163,27 +164,10 @@ class AddJudgeScreen(ServerTestScreen):
             return
         kinds = [Choice(form.kind, f"{form.kind}: {form.description}") for form in forms]
         self.query_one("#judge-kind").mount(OptionField(_KIND, _KIND_ABOUT, kinds))
-        self._show_sections(forms[0])
-
-    def _show_sections(self, form: VerifierForm) -> None:
-        self.run_worker(self._build(form, self.values()), group="judge-form", exclusive=True)
-
-    async def _build(self, form: VerifierForm, typed: dict[str, str]) -> None:
-        box = self.query_one("#judge-sections")
-        await box.remove_children()
-        for section in form.sections:
-            shown = OptionSection(section, typed)
-            async with self.batch():
-                await box.mount(shown)
-                shown.show_used({**typed, **self.values()})
-
-    def _filled_in(self) -> dict[str, str]:
-        values = self.values()
-        options = {option.name: option for section in self.sections for option in section.section.options}
-        return {name: value for name, value in values.items() if options[name].is_used(values)}
+        self.show_sections(forms[0].sections, self.values())
 
     @property
-    def chosen_kind(self) -> str | None:
+    def kind(self) -> str | None:
         """Return the kind of verifier; None until the kinds are known."""
         return self.typed(_KIND) or None
 
@@ -194,24 +178,20 @@ class AddJudgeScreen(ServerTestScreen):
     @on(OptionField.Changed)
     def _changed(self, event: OptionField.Changed) -> None:
         if event.field.option == _KIND:
-            self._show_sections(self._forms[event.field.value])
+            self.show_sections(self._forms[event.field.value].sections, self.values())
         elif event.field.option == _STRATEGY:
             self.hide_unused()
 
     # -- actions -----------------------------------------------------------------------------------
 
     def action_preview(self) -> None:
-        if (kind := self.chosen_kind) is not None:
-            given = self._filled_in()
+        if (kind := self.kind) is not None:
+            given = self.filled_in()
             show_preview(self, kind, given, partial(configuring.preview, self.project, kind, given))
 
-    def action_test(self) -> None:
-        if (kind := self.chosen_kind) is not None:
-            self.ask_server(kind, self._filled_in())
-
     def action_save(self) -> None:
-        if (kind := self.chosen_kind) is not None:
-            work = partial(configuring.save, self.project, self.typed_name, kind, self._filled_in())
+        if (kind := self.kind) is not None:
+            work = partial(configuring.save, self.project, self.typed_name, kind, self.filled_in())
             self.in_background(work, self._saved, group="judge")
 
     def _saved(self, path: Path) -> None:

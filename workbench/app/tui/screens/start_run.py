@@ -22,7 +22,7 @@ from workbench.app.tui.keymap import Action, bindings, key_of
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import fit, printable
-from workbench.app.tui.kit.option_field import OptionField, OptionSection
+from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.title_bar import Line
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.server_test import ServerTestScreen
@@ -202,7 +202,7 @@ class SetUpRunScreen(ServerTestScreen):
     """
 
     CSS_PATH = "set_up_run.tcss"
-    TITLE_TEXT, FORM = "Start a verifier", "set-up-run"
+    TITLE_TEXT, FORM, SECTIONS = "Start a verifier", "set-up-run", "set-up-sections"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("set-up-run.start", "f4,ctrl+r", "start", "Start", "Judge all these items.", priority=True),
         Action(
@@ -262,16 +262,14 @@ class SetUpRunScreen(ServerTestScreen):
     def on_mount(self) -> None:
         if not self.chosen.is_configured:
             work = partial(configuring.form_of, self.chosen.kind.name)
-            self.in_background(work, self._show_sections, group="set-up-form")
+            self.in_background(work, self._show_options, group="set-up-form")
 
-    def _show_sections(self, sections: tuple[FormSection, ...]) -> None:
-        self.run_worker(self._build(sections), group="set-up-sections", exclusive=True)
+    def _show_options(self, sections: tuple[FormSection, ...]) -> None:
+        self.show_sections(sections, self._filled)
 
-    async def _build(self, sections: tuple[FormSection, ...]) -> None:
-        made = [OptionSection(section, self._filled) for section in sections]
-        async with self.batch():
-            await self.query_one("#set-up-sections").mount_all(made)
-        self.hide_unused()
+    @property
+    def kind(self) -> str:
+        return self.chosen.name
 
     @on(OptionField.Changed)
     def _changed(self) -> None:
@@ -331,9 +329,6 @@ class SetUpRunScreen(ServerTestScreen):
         self.say(self._about)
         if self.is_current:
             self.app.push_screen(TrialScreen(self.chosen.name, trial, self.action_start))
-
-    def action_test(self) -> None:
-        self.ask_server(self.chosen.name, self.values())
 
     def action_save(self) -> None:
         name, kind, options = self.typed(_NAME), self.chosen.kind.name, self.values()

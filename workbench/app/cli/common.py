@@ -24,7 +24,7 @@ from workbench.core.label import EXCLUSION_REASONS
 from workbench.core.options import LARGEST, option, split_pair
 from workbench.core.progress import BYTES, Listener, Step, listening_with
 from workbench.core.project import Project, opened_project
-from workbench.core.run import Amount, ClusterUse, Estimate, RunInfo, RunUsage, VerdictColumn
+from workbench.core.run import Amount, ClusterUse, Estimate, RunInfo, RunUsage
 from workbench.core.selection import Selection, selection_of
 from workbench.core.text.figures import compact_count, counted, dollars
 from workbench.core.text.inert import inert
@@ -322,11 +322,6 @@ class RejectedLine(Protocol):
 def refusal_lines(place: object, refused: Iterable[RejectedLine]) -> list[str]:
     """Return one message per rejected line, with its place and reason."""
     return [f"{place}:{one.line}:{one.field or 'line'}: {one.message}" for one in refused]
-
-
-def column_lines(columns: Iterable[VerdictColumn]) -> Iterator[str]:
-    for column in columns:
-        yield f"Verdicts of {column.verifier} in {column.column}: {column.counted}"
 
 
 @contextmanager

@@ -7,13 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import click
-from msgspec import UNSET
 
 from workbench.app.cli.common import (
     REFUSED_SOME,
     ExclusionNote,
     ExclusionReason,
-    column_lines,
     print_line,
     project_at,
     required_selection,
@@ -24,8 +22,8 @@ from workbench.app.cli.common import (
 )
 from workbench.app.cli.verb import Output, ToStdout, verb
 from workbench.app.cli.writing import shown
-from workbench.core.errors import UsageError, some_of
-from workbench.core.item import QuarantinedRow, gold_source
+from workbench.core.errors import UsageError
+from workbench.core.item import QuarantinedRow
 from workbench.core.label import ExcludedItem
 from workbench.core.options import BY, By, Limit, Options, Where, argument, option, run_job
 from workbench.core.progress import BYTES, step
@@ -36,8 +34,8 @@ from workbench.core.text.figures import counted
 from workbench.core.verdict import GoldChoice
 from workbench.data.formats.first_look import first_look
 from workbench.data.formats.reading import FilePlan
-from workbench.data.formats.source import QUESTIONS
 from workbench.interchange.exporting import ExportOptions, export
+from workbench.interchange.import_text import import_lines
 from workbench.interchange.importing import FileReport, ImportOptions, ImportReport, plans_of, run_import
 from workbench.interchange.records import ExportReport, PairsReport, SftReport
 
@@ -48,8 +46,6 @@ if TYPE_CHECKING:
 
 
 _ANEW = " Stored rows stay as they are: use a new database or --dataset to import them again."
-_MAX_PREVIEW = 60
-"""Characters of a text in a preview."""
 
 
 @verb
@@ -91,74 +87,18 @@ def import_command(options: ImportOptions) -> Output:
 
 
 def _print_import(report: ImportReport, plans: list[FilePlan], dry_run: bool) -> None:
-    done = "would be imported" if dry_run else "imported"
-    show(
-        f"{report.dataset}: {counted(report.read, 'row')} read, {report.imported} {done}, "
-        f"{report.unchanged} unchanged, {report.quarantined} quarantined ({report.format})"
-    )
-    if report.repeated:
-        equal = "equals" if report.repeated == 1 else "equal"
-        show(f"{counted(report.repeated, 'row')} without ids {equal} another row of the file: equal rows are one item.")
-        show("To count samples one by one: --keep-equal, or --map completion_id=COLUMN where they have ids.")
-    if report.mended:
-        show(f"{report.mended} previously rejected rows are now accepted, and have left quarantine.")
-    columns = ", ".join(f"{field}={column}" for field, column in report.mapping.items() if field != column)
-    if columns:
-        show(f"Columns: {columns}")
-    if gold := gold_source(report.mapping):
-        show(gold)
-    for row in report.first or []:
-        texts = {"question": row.question, "reference": row.reference, "completion": row.completion}
-        said = [f"{field} {_shorten(text)}" for field, text in texts.items() if text is not None]
-        gold = "" if row.gold is None else f" │ {'correct' if row.gold else 'incorrect'}"
-        show(f"  {row.line}: {' │ '.join(said)}{gold}")
-    if any(plan.format == QUESTIONS for plan in plans):
-        show("Questions without completions: a pool to curate and draw from.")
-    if report.missing:
-        show("Without a value: " + some_of(f"{column} {many:,}" for column, many in report.missing.items()))
-    for column in report.type_columns or []:
-        show(column.description)
-    if report.kept:
-        show(f"Other columns, kept with the items: {some_of(report.kept)}")
+    for line in import_lines(report, "would be imported" if dry_run else "imported"):
+        show(line)
     for plan in plans:
         _say_guesses(plan, "" if dry_run else _ANEW)
-    for line in column_lines(report.verdict_columns or []):
-        show(line)
-    if report.swapped_types:
-        show("The two type fields were swapped, as in the released file, and have been corrected.")
-    for code, number in report.reasons.items():
-        show(f"  {code}: {number}")
-    if report.code:
-        show(f"  {report.code.words}")
-    if report.broken:
-        many = counted(report.broken, "broken test")
-        show(f"  {many} excluded: they distinguish no solutions, and never count")
     if not report.read:
         say("Nothing was imported: no row was found in " + ", ".join(str(plan.path) for plan in plans) + ".")
     for file in report.files or []:
         if report.read and not file.read:
             say(f"{file.file}: no row was found.")
-        counts = f"{file.imported} {done}, {file.unchanged} unchanged, {file.quarantined} quarantined"
-        show(f"  {file.file}: {counts}")
         _say_left_out_of(file.file, file)
     if not report.files:
         _say_left_out_of(str(plans[0].path), report)
-    if report.verifiers is not UNSET:
-        _print_verdicts(report)
-
-
-def _shorten(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _MAX_PREVIEW else f"{line[:_MAX_PREVIEW]}…"
-
-
-def _print_verdicts(report: ImportReport) -> None:
-    show(
-        f"Verdicts: {report.verdicts} imported, {report.verdicts_unchanged} unchanged, "
-        f"{report.verdicts_refused} rejected"
-    )
-    for name, run in (report.verifiers or {}).items():
-        show(f"  {name}: run {run}")
 
 
 def _say_guesses(plan: FilePlan, anew: str) -> None:

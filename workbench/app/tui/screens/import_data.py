@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, Final, NamedTuple, cast
@@ -27,13 +27,13 @@ from workbench.app.tui.screens.verb import VerbScreen
 from workbench.app.tui.verb_forms import VerbForm
 from workbench.app.verbs import verb_named
 from workbench.core.errors import OptionError, WorkbenchError
-from workbench.core.item import QuarantinedRow, gold_source
+from workbench.core.item import QuarantinedRow
 from workbench.core.progress import raise_if_cancelled
 from workbench.core.run import RefusedLine
-from workbench.core.text.figures import counted
 from workbench.data.formats.fields import ITEM_FIELDS, REQUIRED
 from workbench.data.formats.first_look import FirstLook, first_look, verifier_name
-from workbench.interchange.importing import ImportOptions, ImportReport, PreviewRow, plans_of, run_import
+from workbench.interchange.import_text import counts_line, import_lines
+from workbench.interchange.importing import ImportOptions, ImportReport, plans_of, run_import
 
 _FILE: Final = "file"
 _DATASET: Final = "dataset"
@@ -178,16 +178,17 @@ class ImportScreen(VerbScreen):
 
     def _fields(self, look: FirstLook) -> list[OptionField]:
         assert self.form is not None
-        dataset, *others = [option_field(one) for one in self.form.fields if one.name not in _CHOSEN_HERE]
+        others = {one.name: option_field(one) for one in self.form.fields if one.name not in _CHOSEN_HERE}
+        dataset = others.pop(_DATASET)
         if not look.columns:
-            return [dataset, *others]
+            return [dataset, *others.values()]
         asked = (*_FIRST, *(name for name in ITEM_FIELDS if name not in _FIRST))
         columns = [Choice("", "–"), *(Choice(column, _with_values(look, column)) for column in look.columns)]
         found = {**look.like, **look.fields}
         fields = [OptionField(name, "", columns, found.get(name, "")) for name in asked]
         names = [Choice(column, _with_values(look, column)) for column in look.judging]
         verdicts = OptionField(_VERDICTS, _OF_VERDICTS, names, shlex.join(look.verdicts), several=True)
-        return [dataset, *fields, verdicts, *others]
+        return [dataset, *fields, verdicts, *others.values()]
 
     # -- what would become of it -------------------------------------------------------------------
 
@@ -315,7 +316,7 @@ class ImportScreen(VerbScreen):
         self.rest()
         self.forget()
         title = f"Imported into {printable(report.dataset)}"
-        self.notify(import_sentence(report), title=title, markup=False, timeout=8)
+        self.notify(printable(counts_line(report, "imported")), title=title, markup=False, timeout=8)
         self.workbench.action_go_back()
 
 
@@ -326,83 +327,21 @@ def _with_values(look: FirstLook, column: str) -> str:
 # -- What would be, and was, imported, in words.
 
 
-_MAX_TEXT = 70
-_MAX_CODE = 40
 _OF_LINES = ("csv", "tsv", "jsonl", "verifybench")
 """Formats whose rows are identified by line."""
 _MAX_REJECTED = 5
-_SWAPPED = "! the two type columns are swapped in the file; they are corrected"
 
 
 def preview_text(found: ImportReport) -> Content:
-    lines = [Content.styled(_row_counts(found, "would be imported"), "bold")]
-    lines += [Content(f"{found.code.words}.")] if found.code else []
-    lines += [Content.styled(_SWAPPED, "$text-warning")] if found.swapped_types else []
-    lines += [Content(printable(gold))] if (gold := gold_source(found.mapping)) else []
-    lines += [Content(line) for line in _preview_lines(found.first or ())]
-    return Content("\n").join([*lines, *_remark_lines(found)])
+    first, *rest = import_lines(found, "would be imported")
+    lines = [Content.styled(printable(first), "bold"), *(Content(printable(line)) for line in rest)]
+    return Content("\n").join([*lines, *_rejected_lines(found)])
 
 
-def import_sentence(found: ImportReport) -> str:
-    runs = f"; verdicts of {', '.join(found.verifiers)}" if found.verifiers else ""
-    types = "".join(f"; {column.description}" for column in found.type_columns or [])
-    code = f"; {found.code.words}" if found.code else ""
-    broken = f"; {counted(found.broken, 'test')} can say nothing about any solution" if found.broken else ""
-    return printable(f"{_row_counts(found, 'taken')}{code}{broken}{runs}{types}")
-
-
-def _row_counts(found: ImportReport, done: str) -> str:
-    parts = [f"{found.imported:,} {done}"]
-    if found.unchanged:
-        parts.append(f"{found.unchanged:,} already imported or twice in the file")
-    if found.quarantined:
-        parts.append(f"{found.quarantined:,} rejected (kept in quarantine)")
-    return f"{found.format} · {counted(found.read, 'row')}: {', '.join(parts)}"
-
-
-def _preview_lines(rows: Sequence[PreviewRow]) -> Iterator[str]:
-    for row in rows:
-        if row.tests:
-            yield printable(f"  {row.line}: {_problem_text(row)}")
-            continue
-        gold = "" if row.gold is None else f" │ {'correct' if row.gold else 'incorrect'}"
-        texts = [text for text in (row.question, row.reference, row.completion) if text is not None]
-        yield printable(f"  {row.line}: {' │ '.join(map(_beginning, texts))}{gold}")
-
-
-def _problem_text(row: PreviewRow) -> str:
-    parts = {
-        "prompt": row.question,
-        "reference": row.reference,
-        "entry point": row.entry_point or "",
-        "tests": ", ".join(f"{name} {number:,}" for name, number in (row.tests or {}).items()),
-    }
-    return " │ ".join(f"{name}: {_beginning(said)[:_MAX_CODE] or 'none'}" for name, said in parts.items())
-
-
-def _beginning(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _MAX_TEXT else f"{line[:_MAX_TEXT]}…"
-
-
-def _remark_lines(found: ImportReport) -> Iterator[Content]:
+def _rejected_lines(found: ImportReport) -> Iterator[Content]:
     refused: list[QuarantinedRow | RefusedLine] = [*found.quarantine, *(found.refused_verdicts or [])]
     where = "line" if found.format in _OF_LINES else "row"
-    for row in refused[:_MAX_REJECTED]:
-        at = f"{where} {row.line}, {row.field or 'whole'}"
-        yield Content.styled(printable(f"! {at}: {row.message}"), "$text-warning")
-    if len(refused) > _MAX_REJECTED:
-        yield Content.styled(f"! and {len(refused) - _MAX_REJECTED:,} more", "$text-warning")
-    for column in found.verdict_columns or []:
-        yield Content(printable(f"verdicts of {column.verifier}: {column.counted}"))
-    if found.broken:
-        first = (found.broken_tests or [])[0]
-        said = f"! {counted(found.broken, 'test')} can say nothing about any solution; {first.words}"
-        yield Content.styled(printable(said), "$text-warning")
-    if found.missing:
-        said = ", ".join(f"{column} {many:,}" for column, many in found.missing.items())
-        yield Content(printable(f"rows without a value: {said}"))
-    for types in found.type_columns or []:
-        yield Content.styled(printable(f"! {types.description}"), "$text-warning")
-    if found.kept:
-        yield Content(printable(f"kept with the items: {', '.join(found.kept)}"))
+    told = [f"{where} {row.line}, {row.field or 'whole'}: {row.message}" for row in refused[:_MAX_REJECTED]]
+    told += [f"and {len(refused) - _MAX_REJECTED:,} more"] if len(refused) > _MAX_REJECTED else []
+    told += [one.words for one in (found.broken_tests or [])[:1]]
+    yield from (Content.styled(printable(f"! {line}"), "$text-warning") for line in told)

@@ -21,7 +21,14 @@ from workbench.core.inputs import require_input
 Record = TypeVar("Record", bound=Struct)
 _FIELD = re.compile(r"Object (?:contains |)(unknown|missing)(?: required|) field `([^`]*)")
 _TYPE = re.compile(r"`(\w+)(?: \| null)?`")
-_TYPES = {"str": "text", "int": "a whole number", "float": "a number", "object": "a table", "bool": "true or false"}
+_TYPES = {
+    "str": "text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "a table",
+}
 
 # -- TOML from an untrusted source.
 
@@ -111,7 +118,7 @@ def decode(place: str, value: object, record: type[Record], example: str) -> Rec
         wrong, _, path = str(error).removesuffix("`").partition(" - at `$")
         if named := _FIELD.match(wrong):
             raise UsageError(f"{place}{path}.{named[2]} is {named[1]}.", f"Example: {example}") from None
-        wrong = _TYPE.sub(lambda found: _TYPES.get(found[1], found[1]), wrong)
+        wrong = _TYPE.sub(lambda found: _TYPES.get(found[1], found[1]), wrong.replace("Invalid enum", "Unknown"))
         raise UsageError(f"{place}{path}: {wrong}.".replace(":.", ":"), f"Example: {example}") from None
 
 

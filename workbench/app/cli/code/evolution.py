@@ -150,7 +150,10 @@ def _run_evolution(project: Project, model: str, options: CodeEvolveOptions) -> 
     from workbench.coding.records.evolution import EvolutionSettings
     from workbench.runs.generation import models_from
 
-    wanted = run_job(EvolutionSettings, options)
+    # Not by `run_job`: the sandbox, not the options of programs, decides on a scratch folder.
+    wanted = EvolutionSettings(
+        **{name: getattr(options, name) for name in EvolutionSettings.__struct_fields__ if hasattr(options, name)}
+    )
     cluster = cluster_at(options.programs.cluster)
     work = partial(
         run_job,

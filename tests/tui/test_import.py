@@ -456,7 +456,7 @@ async def test_types_that_stand_swapped_are_shown_as_they_are_taken_and_it_is_sa
         assert [fields[name].value for name in fields] == ["answer_subtype", "answer_type"]
         assert "The two type fields were swapped" in preview(app)
         await choose(screen, type="", subtype="answer_type")
-        await until(pilot, lambda: "would be imported" in preview(app) and "swapped" not in preview(app))
+        await until(pilot, lambda: "would be imported" in preview(app) and "were swapped" not in preview(app))
         await choose(screen, completion_id="id")
         await until(pilot, lambda: "kept with the items: answer_subtype" in preview(app))
         await press(pilot, "ctrl+r")

@@ -8,7 +8,19 @@ import pytest
 from msgspec import NODEFAULT
 
 from workbench.core.errors import UsageError
-from workbench.core.options import NONE_GIVEN, Options, Whole, argument, build_record, fields_of, option, split_pair
+from workbench.core.options import (
+    NONE_GIVEN,
+    Basis,
+    Options,
+    Whole,
+    argument,
+    build_record,
+    fields_of,
+    option,
+    run_job,
+    split_pair,
+)
+from workbench.core.selection import Selection, selection_of
 
 
 class Asked(Options, frozen=True, kw_only=True):
@@ -71,3 +83,31 @@ def test_a_record_that_is_held_is_asked_for_in_its_place_and_made_of_what_was_sa
     assert [field.name for field in fields_of(Baked)] == ["name", "eggs", "sugar", "last"]
     assert build_record(Baked, {"name": "a", "sugar": 2, "other": 1}) == Baked(name="a", cake=Cake(sugar=2))
     assert build_record(Baked, {"name": "a"}) == Baked(name="a")
+
+
+class Measured(Options, frozen=True, kw_only=True):
+    """What a command on metrics has."""
+
+    verifiers: tuple[str, ...] = ("rules",)
+    basis: Basis = Basis(gold="people", where=("type=A",))
+    force: bool = True
+
+
+def measure(at: str, verifiers: tuple[str, ...], *, gold: str, selection: Selection, seed: int = 0) -> list[object]:
+    return [at, verifiers, gold, selection, seed]
+
+
+def test_a_job_gets_the_options_that_it_takes() -> None:
+    chosen = selection_of(("type=A",))
+    assert run_job(measure, Measured(), "p") == ["p", ("rules",), "people", chosen, 0]
+    assert run_job(measure, Measured(), "p", ("other",), gold="final", seed=2) == ["p", ("other",), "final", chosen, 2]
+    with pytest.raises(TypeError):
+        run_job(measure, Measured(), "p", unknown=1)
+
+
+def test_a_value_of_several_types_keeps_them() -> None:
+    class Capped(Options, frozen=True, kw_only=True):
+        caps: dict[str, int] | int | None = None
+
+    (field,) = fields_of(Capped)
+    assert (field.type, field.is_several, field.default) == (dict[str, int] | int, False, None)

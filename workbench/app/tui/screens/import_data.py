@@ -23,7 +23,7 @@ from workbench.app.tui.kit.file_picker import FilePicker
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.path_suggester import ambiguous_name_message, possible_names
-from workbench.app.tui.screens.verb import VerbScreen
+from workbench.app.tui.screens.verb import VerbFormScreen
 from workbench.app.tui.verb_forms import VerbForm
 from workbench.app.verbs import verb_named
 from workbench.core.errors import OptionError, WorkbenchError
@@ -51,7 +51,7 @@ class _MovedColumn(NamedTuple):
     to: str
 
 
-class ImportScreen(VerbScreen):
+class ImportScreen(VerbFormScreen):
     """The fields and, below them, the accepted and rejected rows; nothing is written until the user starts the import.
 
     Attributes:

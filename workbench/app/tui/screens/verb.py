@@ -114,29 +114,13 @@ class VerbOutputScreen(FindingScreen):
 _ENDINGS: Final = {3: "done, but some were rejected", 130: "stopped", -2: "stopped"}
 
 
-class VerbScreen(FormScreen):
-    """One field per option; errors are shown at their field.
+class VerbFormScreen(FormScreen):
+    """The form of a command: one field per option; errors are shown at their field.
 
     Args:
         verb: The verb.
         begin: Initial values of fields, by option.
     """
-
-    CSS_PATH = "verb.tcss"
-    TITLE_TEXT, FORM = "Command", "verb-form"
-    STOPPED = "It was stopped; stored data stays."
-    ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("verb.run", "f4,ctrl+r", "run", "Run", "Run the command.", priority=True),
-        Action(
-            "verb.try", "f3,ctrl+t", "try", "Try", "Show what the command would do; nothing is written.", priority=True
-        ),
-        Action("verb.more", "f9", "more", "More", "Show or hide rarely used fields.", priority=True),
-        Action(
-            "verb.command", "ctrl+y", "command", "As command", "Show and copy the equivalent command.", priority=True
-        ),
-        Action("verb.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: back)."),
-        Action("verb.back", "escape,q", "back", "Back", "Stop the run, or go back."),
-    )
 
     def __init__(self, verb: Verb, begin: dict[str, str] | None = None) -> None:
         begin = begin or {}
@@ -285,6 +269,24 @@ class VerbScreen(FormScreen):
 
     def _command(self, form: VerbForm) -> str:
         return form.command(self.typed())
+
+
+class VerbScreen(VerbFormScreen):
+    CSS_PATH = "verb.tcss"
+    TITLE_TEXT, FORM = "Command", "verb-form"
+    STOPPED = "It was stopped; stored data stays."
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("verb.run", "f4,ctrl+r", "run", "Run", "Run the command.", priority=True),
+        Action(
+            "verb.try", "f3,ctrl+t", "try", "Try", "Show what the command would do; nothing is written.", priority=True
+        ),
+        Action("verb.more", "f9", "more", "More", "Show or hide rarely used fields.", priority=True),
+        Action(
+            "verb.command", "ctrl+y", "command", "As command", "Show and copy the equivalent command.", priority=True
+        ),
+        Action("verb.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: back)."),
+        Action("verb.back", "escape,q", "back", "Back", "Stop the run, or go back."),
+    )
 
 
 def _verifiers(project: Project) -> list[str]:

@@ -1,6 +1,6 @@
 """Import and export of a whole project.
 
-importing: any format of `data.formats`. import_text: its report. exporting: items, labels, verdicts, in every form,
+importing: any format of `data.formats`. import_report: its report. exporting: items, labels, verdicts, in every form,
 and archives. training_files: files for training.
 
 judging_files, row_files, solution_rows, partitions: files judged without a database.

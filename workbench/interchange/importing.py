@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET
 from msgspec.structs import replace
 
-from workbench.core.code import Problem, ProblemRecord, Record
+from workbench.core.code import ProblemRecord, Record
 from workbench.core.code_tests.broken import BrokenTest, broken_in, with_candidate
 from workbench.core.database.connection import Database
 from workbench.core.errors import Command, UsageError, opt
-from workbench.core.item import ItemRecord, QuarantinedRow, QuestionRecord, Refusal, RefusedRow, TypeColumn
+from workbench.core.item import ItemRecord, QuarantinedRow, QuestionRecord, Refusal, RefusedRow
 from workbench.core.options import Database as DatabaseName
 from workbench.core.options import MaxLine, Options, argument, option, run_job
 from workbench.core.project import Project
-from workbench.core.run import RefusedLine, VerdictColumn, VerdictRow, VerdictsImported
-from workbench.core.text.figures import counted
+from workbench.core.run import VerdictRow, VerdictsImported
 from workbench.data.formats import kinds, peers
-from workbench.data.formats.fields import TypeCounts, parse_map, sum_column_counts
+from workbench.data.formats.fields import TypeCounts, parse_map
 from workbench.data.formats.lines import DEFAULT_MAX_LINE
 from workbench.data.formats.logs.logged import Grade
 from workbench.data.formats.reading import AUTO, FORMATS, FilePlan, first_task_ids, plan_file, read_grades, read_records
@@ -32,8 +31,17 @@ from workbench.data.formats.source import Progress, file_hash, path_text
 from workbench.data.formats.verdict_words import GraderColumns, parse_verdicts
 from workbench.data.store import datasets, import_rows
 from workbench.data.store import importing as store
-from workbench.data.store.importing import SHOWN, ImportCounts
 from workbench.data.store.problems import UNKNOWN_PROBLEM, datasets_holding
+from workbench.interchange.import_report import (
+    CodeCounts,
+    FileReport,
+    ImportReport,
+    PreviewRow,
+    combine_reports,
+    file_report,
+    with_columns,
+    with_verdicts,
+)
 from workbench.runs.verdict_files import require_names, store_verdicts
 
 _MAX_NAME = 200
@@ -226,7 +234,7 @@ def preview_import(
             store.count(counts, matched, len(refused))
             return [*refused, *matched.refused]
 
-        reports.append(_with_columns(_read_file(plan, store.CHUNK, counts, add, None, progress), _count_grades(plan)))
+        reports.append(with_columns(_read_file(plan, store.CHUNK, counts, add, None, progress), _count_grades(plan)))
     return replace(combine_reports(name, reports), first=first)
 
 
@@ -336,7 +344,7 @@ def _store_all_grades(
         refused = import_rows.lines(project.database.reader(), import_id)
         columns = plan.grader_columns()
         done.append(store_grades(project, plan, dataset, refused, version=version, columns=columns))
-        reports.append(_with_columns(with_verdicts(report, done[-1:]), columns))
+        reports.append(with_columns(with_verdicts(report, done[-1:]), columns))
     whole = combine_reports(dataset, reports)
     return with_verdicts(whole, done) if done else whole
 
@@ -450,205 +458,4 @@ def _grade_row(item: ItemRecord, dataset: str, grade: Grade) -> VerdictRow:
         reason=grade.reason,
         candidate_final=grade.answer,
         detail=grade.detail,
-    )
-
-
-# -- The report of an import: the fate of every row, by file and in total.
-
-
-class CodeCounts(Struct, frozen=True, kw_only=True):
-    """Counts of what files of code problems contain.
-
-    Attributes:
-        problems: Number of problems.
-        tests: Number of tests in all suites of the problems.
-        references: Number of problems with a reference solution.
-        entry_points: Number of problems that name the tested function.
-        candidates: Number of problems whose tests call ``candidate``, which is undefined and means the entry point.
-    """
-
-    problems: int = 0
-    tests: int = 0
-    references: int = 0
-    entry_points: int = 0
-    candidates: int = 0
-
-    def with_problem(self, problem: Problem) -> CodeCounts:
-        return CodeCounts(
-            problems=self.problems + 1,
-            tests=self.tests + sum(map(len, problem.suites.values())),
-            references=self.references + bool(problem.canonical.strip()),
-            entry_points=self.entry_points + bool(problem.entry_point),
-            candidates=self.candidates + (with_candidate(problem) != problem),
-        )
-
-    def __add__(self, other: CodeCounts) -> CodeCounts:
-        return CodeCounts(**{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__})
-
-    @property
-    def words(self) -> str:
-        parts = [
-            f"{counted(self.problems, 'problem')} with {counted(self.tests, 'test')}",
-            f"{self.references:,} with a reference solution",
-            f"{self.entry_points:,} with an entry point",
-        ]
-        if self.candidates:
-            parts.append(f"the tests of {self.candidates:,} call candidate: that is the entry point")
-        return ", ".join(parts)
-
-
-class _RowCounts(Struct, frozen=True, kw_only=True):
-    """Counts of imported, unchanged and rejected rows: read = imported + unchanged + quarantined.
-
-    Attributes:
-        swapped_types: Whether the two type columns were swapped in the file; this has been corrected.
-        mapping: Field of an item -> the file's column.
-        repeated: Number of unchanged rows without ids that equal another row of their file; equal rows are one item.
-        mended: Number of rows rejected by earlier imports (quarantine) that are accepted now.
-        reasons: Reason code -> number of rejected rows.
-        quarantine: The first 20 rejected rows, by line.
-        code: Counts of code problems and their tests; only if a file has some.
-        broken: Number of excluded tests, which can't distinguish any solutions; only if a file has some.
-        broken_tests: The first 20 excluded tests.
-        verifiers: Names of a log's graders, each with the run that holds its verdicts; like the following fields only
-            if a file may hold verdicts of graders.
-        verdicts: Number of verdicts stored now.
-        refused_verdicts: The first 20 verdicts that could not be stored, by line.
-        verdict_columns: Counts of values in the columns read as verdicts; only if there are such columns.
-        kept: Columns that are not fields of items; their values are kept with the items.
-        missing: Column of a field -> number of rows without a value there.
-        type_columns: Columns of types that hold values that are not answer types; only if some do.
-    """
-
-    format: str
-    read: int
-    imported: int
-    unchanged: int
-    quarantined: int
-    swapped_types: bool
-    mapping: dict[str, str]
-    reasons: dict[str, int]
-    quarantine: list[QuarantinedRow]
-    repeated: int | UnsetType = UNSET
-    mended: int | UnsetType = UNSET
-    code: CodeCounts | UnsetType = UNSET
-    broken: int | UnsetType = UNSET
-    broken_tests: list[BrokenTest] | UnsetType = UNSET
-    verifiers: dict[str, int] | UnsetType = UNSET
-    verdicts: int | UnsetType = UNSET
-    verdicts_unchanged: int | UnsetType = UNSET
-    verdicts_refused: int | UnsetType = UNSET
-    refused_verdicts: list[RefusedLine] | UnsetType = UNSET
-    verdict_columns: list[VerdictColumn] | UnsetType = UNSET
-    kept: list[str] | UnsetType = UNSET
-    missing: dict[str, int] | UnsetType = UNSET
-    type_columns: list[TypeColumn] | UnsetType = UNSET
-
-
-class FileReport(_RowCounts, frozen=True, kw_only=True):
-    file: str
-
-
-class PreviewRow(Struct, frozen=True, kw_only=True):
-    """A row as it would be imported; its texts are abbreviated.
-
-    Attributes:
-        entry_point: The function a code problem's tests call; "" if its file doesn't name it.
-        tests: Number of tests of a code problem, by suite.
-    """
-
-    line: int
-    question: str
-    reference: str
-    completion: str | None
-    gold: bool | None
-    entry_point: str | UnsetType = UNSET
-    tests: dict[str, int] | UnsetType = UNSET
-
-
-class ImportReport(_RowCounts, frozen=True, kw_only=True):
-    """All files of one command.
-
-    Attributes:
-        first: The first rows as they would be imported; only for a preview.
-        files: One report for each file, if there are several.
-    """
-
-    dataset: str
-    first: list[PreviewRow] | UnsetType = UNSET
-    files: list[FileReport] | UnsetType = UNSET
-
-
-R = TypeVar("R", FileReport, ImportReport)
-
-
-def file_report(
-    plan: FilePlan,
-    counts: ImportCounts,
-    reasons: dict[str, int],
-    quarantine: list[QuarantinedRow],
-    broken: Sequence[BrokenTest] = (),
-    missing: Mapping[str, int] = {},
-    code: CodeCounts | None = None,
-) -> FileReport:
-    return FileReport(
-        file=path_text(plan.path),
-        format=plan.format,
-        **_row_counts([counts]),
-        swapped_types=plan.swapped_types,
-        mapping=plan.columns,
-        reasons=reasons,
-        quarantine=quarantine,
-        code=code if code is not None and code.problems else UNSET,
-        broken=len(broken) or UNSET,
-        broken_tests=list(broken[:SHOWN]) or UNSET,
-        kept=list(plan.kept) or UNSET,
-        missing=dict(missing) or UNSET,
-    )
-
-
-def _row_counts(parts: Sequence[ImportCounts | FileReport]) -> dict[str, Any]:
-    sums = {name: sum(getattr(part, name) or 0 for part in parts) for name in ImportCounts.__struct_fields__}
-    return sums | {name: sums[name] or UNSET for name in ("repeated", "mended")}
-
-
-def _sum_counts(parts: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    return dict(sum(map(Counter, parts), Counter[str]()))
-
-
-def _with_columns(report: FileReport, columns: GraderColumns | None) -> FileReport:
-    return report if columns is None else replace(report, verdict_columns=list(columns.counts.values()))
-
-
-def combine_reports(dataset: str, reports: list[FileReport]) -> ImportReport:
-    broken = [test for report in reports for test in report.broken_tests or []]
-    codes = [report.code for report in reports if report.code]
-    columns = [column for report in reports for column in report.verdict_columns or []]
-    return ImportReport(
-        dataset=dataset,
-        format=reports[0].format,
-        **_row_counts(reports),
-        swapped_types=any(report.swapped_types for report in reports),
-        mapping=reports[0].mapping,
-        reasons=dict(sorted(_sum_counts(report.reasons for report in reports).items())),
-        quarantine=[row for report in reports for row in report.quarantine][:SHOWN],
-        code=sum(codes, CodeCounts()) if codes else UNSET,
-        broken=sum(report.broken or 0 for report in reports) or UNSET,
-        broken_tests=broken[:SHOWN] or UNSET,
-        verdict_columns=sum_column_counts(columns) or UNSET,
-        kept=list(dict.fromkeys(column for report in reports for column in report.kept or [])) or UNSET,
-        missing=_sum_counts(report.missing or {} for report in reports) or UNSET,
-        type_columns=sum_column_counts(one for report in reports for one in report.type_columns or []) or UNSET,
-        files=reports if len(reports) > 1 else UNSET,
-    )
-
-
-def with_verdicts(report: R, done: Sequence[VerdictsImported]) -> R:
-    return replace(
-        report,
-        verifiers={name: run for one in done for name, run in one.verifiers.items()},
-        verdicts=sum(one.imported for one in done),
-        verdicts_unchanged=sum(one.unchanged for one in done),
-        verdicts_refused=sum(one.refused for one in done),
-        refused_verdicts=[row for one in done for row in one.refusals][:SHOWN],
     )

@@ -26,7 +26,8 @@ from workbench.data.formats.reading import read_records
 from workbench.data.store.importing import ImportKey, discard_dead_imports, import_session
 from workbench.data.store.tests import problems_of
 from workbench.interchange.exporting import ExportOptions, export
-from workbench.interchange.importing import ImportReport, import_files, plan_import, preview_import
+from workbench.interchange.import_report import ImportReport
+from workbench.interchange.importing import import_files, plan_import, preview_import
 from workbench.measuring.counting import status
 
 SAMPLE = Path(__file__).resolve().parents[3] / "sample_data"

@@ -23,7 +23,8 @@ from tests.released import released_row, released_rows
 from workbench.core.errors import FormatError, UsageError
 from workbench.core.project import Project, open_project
 from workbench.interchange.exporting import ExportFormat, ExportOptions, export
-from workbench.interchange.importing import ImportReport, import_files, plan_import, preview_import
+from workbench.interchange.import_report import ImportReport
+from workbench.interchange.importing import import_files, plan_import, preview_import
 
 CONTENT = ("questions", "question_text", "completions", "completion_text", "sources", "models")
 

@@ -16,7 +16,8 @@ from tests.unit.data.formats.logs.evaluation_logs import MODEL_A, changed, docum
 from tests.unit.interchange.labelling_logs import GOLD, labelled
 from workbench.core.project import Project, open_project
 from workbench.interchange import importing
-from workbench.interchange.importing import ImportReport, import_files, plan_import, preview_import
+from workbench.interchange.import_report import ImportReport
+from workbench.interchange.importing import import_files, plan_import, preview_import
 from workbench.runs.store import verdicts as stored
 from workbench.runs.verifying import verdict_lines
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from workbench.core.project import Project, open_project
-from workbench.interchange.importing import ImportReport, import_files, plan_import
+from workbench.interchange.import_report import ImportReport
+from workbench.interchange.importing import import_files, plan_import
 from workbench.measuring.counting import status
 
 ROWS: list[dict[str, Any]] = [

@@ -24,7 +24,8 @@ from workbench.core.selection import GROUPS, TOLD, selection_of
 from workbench.data.formats.fields import parse_map
 from workbench.data.formats.verdict_words import parse_verdicts
 from workbench.data.store.reading import sampling_frame
-from workbench.interchange.importing import ImportReport, import_files, plan_import, preview_import
+from workbench.interchange.import_report import ImportReport
+from workbench.interchange.importing import import_files, plan_import, preview_import
 from workbench.labelling.labels import import_labels
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.browsing import breakdowns

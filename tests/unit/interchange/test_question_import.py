@@ -16,7 +16,8 @@ from workbench.core.project import Project, open_project
 from workbench.data.formats.reading import plan_file, read_records
 from workbench.data.store.importing import ImportKey, import_session
 from workbench.interchange.exporting import ExportOptions, export
-from workbench.interchange.importing import ImportReport, import_files, plan_import, preview_import
+from workbench.interchange.import_report import ImportReport
+from workbench.interchange.importing import import_files, plan_import, preview_import
 from workbench.measuring.counting import status
 
 ROWS: list[dict[str, Any]] = [

@@ -35,8 +35,8 @@ from workbench.core.verdict import GoldChoice
 from workbench.data.formats.first_look import first_look
 from workbench.data.formats.reading import FilePlan
 from workbench.interchange.exporting import ExportOptions, export
-from workbench.interchange.import_text import import_lines
-from workbench.interchange.importing import FileReport, ImportOptions, ImportReport, plans_of, run_import
+from workbench.interchange.import_report import FileReport, ImportReport, import_lines
+from workbench.interchange.importing import ImportOptions, plans_of, run_import
 from workbench.interchange.records import ExportReport, PairsReport, SftReport
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from workbench.core.reasons import explain_verdict
 from workbench.core.run import CallShown, Transcript, VerdictEvidence, VerdictsImported
 from workbench.core.text.excerpt import excerpt, short_answer, shortened
 from workbench.core.text.figures import counted, dollars
-from workbench.interchange.import_text import column_lines
+from workbench.interchange.import_report import column_lines
 
 _INDENT = " " * 13
 

@@ -32,8 +32,8 @@ from workbench.core.progress import raise_if_cancelled
 from workbench.core.run import RefusedLine
 from workbench.data.formats.fields import ITEM_FIELDS, REQUIRED
 from workbench.data.formats.first_look import FirstLook, first_look, verifier_name
-from workbench.interchange.import_text import counts_line, import_lines
-from workbench.interchange.importing import ImportOptions, ImportReport, plans_of, run_import
+from workbench.interchange.import_report import ImportReport, counts_line, import_lines
+from workbench.interchange.importing import ImportOptions, plans_of, run_import
 
 _FILE: Final = "file"
 _DATASET: Final = "dataset"

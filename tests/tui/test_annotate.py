@@ -15,9 +15,9 @@ from tests.background import PATIENCE_S
 from tests.helpers import make_project
 from tests.tui.labelling import ITEMS, MARK, Desktop, desk, labels, make, rows
 from tests.tui.stage import SIZES, notices, until
-from workbench.app.tui.item_flow import ItemFeed
 from workbench.app.tui.kit.card import WholeText
 from workbench.app.tui.kit.type_picker import TypePicker
+from workbench.app.tui.screens.annotate import ItemFeed
 from workbench.core.database import people as people_store
 from workbench.core.project import Project
 from workbench.labelling import people

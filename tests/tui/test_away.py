@@ -63,7 +63,7 @@ async def test_a_note_that_could_not_be_stored_is_there_when_its_item_comes_agai
                 await it.press("l")
         assert it.completion == first
         assert "because" in it.line()
-        assert it.screen._desk is not None
-        it.screen._desk.session.heartbeat()
+        assert it.screen._feed is not None
+        it.screen._feed.session.heartbeat()
         with project.database.reading() as reader:
             assert reader.execute("SELECT completion_id, note FROM drafts").fetchall() == [(first, "because")]

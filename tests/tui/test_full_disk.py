@@ -11,7 +11,7 @@ import pytest
 from tests.full_disk import SmallDisk, small_disk
 from tests.tui.labelling import Desktop, desk, make
 from tests.tui.stage import notices, opened, press, settle, text_of, until
-from workbench.app.tui import item_flow
+from workbench.app.tui import judging
 from workbench.core.project import Project, open_project
 
 
@@ -127,7 +127,7 @@ async def test_a_file_beside_the_database_is_whole_or_not_there(project: Project
 async def test_who_opens_it_then_is_told_why_there_is_no_item_and_gets_one_when_there_is_room(
     project: Project, disk: SmallDisk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(item_flow, "LOOK_AGAIN_S", 1.0)
+    monkeypatch.setattr(judging, "LOOK_AGAIN_S", 1.0)
     disk.fill()
     with closing(sqlite3.connect(project.path, isolation_level=None)) as other:
         # A log that is written back begins anew, and would never be full.

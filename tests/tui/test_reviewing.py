@@ -125,6 +125,15 @@ async def test_one_key_confirms_gold_and_brings_the_next_item(project: Project, 
         ).fetchall() == [(ME, "coordinator")]
 
 
+async def test_why_the_item_is_here_stays_when_its_texts_are_shown_otherwise(project: Project) -> None:
+    async with reviewing(project, 2) as (screen, pilot):
+        said = review(screen)
+        assert "alpha and beta say correct" in said
+        for key in ("o", "h", "v"):
+            await press(pilot, key)
+            assert review(screen) == said
+
+
 async def test_a_single_wrong_verdict_is_chosen_and_two_keys_mark_it(project: Project) -> None:
     async with reviewing(project, 1) as (screen, pilot):
         assert screen.chosen is not None

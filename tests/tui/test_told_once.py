@@ -9,9 +9,9 @@ from textual.widgets import OptionList
 
 from tests.tui.labelling import desk, make
 from tests.tui.stage import opened, press, until
-from workbench.app.tui.item_flow import ItemFeed
 from workbench.app.tui.kit.choices import PeopleMenu
 from workbench.app.tui.kit.run_view import usage_sentence
+from workbench.app.tui.screens.annotate import ItemFeed
 from workbench.app.tui.screens.home import matter_text
 from workbench.core.errors import StoreError
 from workbench.core.run import RunUsage

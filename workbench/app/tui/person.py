@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual.screen import Screen
-from textual.worker import Worker, WorkerState
 
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.choices import Choice, PeopleMenu
@@ -31,7 +30,6 @@ _SIGHTED: Final[dict[Role, str]] = {
     "adjudicator": "Gold and verdicts are a key away here: what is decided under these names is marked unblinded. "
     f"So that it is blind, {_BLIND}",
 }
-_OFFERS: Final = "people-offered"
 _THIRD: Final = (
     "These conflicts need a third person, who has not labelled the items. Type that person's name; it may be your own."
 )
@@ -92,14 +90,15 @@ class PersonScreen(WorkbenchScreen):
 
     def _load_candidates(self, *, asked: bool) -> None:
         self.workbench.key_order.wait(self)
-        self.in_background(self._read_candidates, partial(self._ask_name, asked), group=_OFFERS)
+        self.in_background(
+            self._read_candidates,
+            partial(self._ask_name, asked),
+            failed=lambda _: self._resume_keys(self, dropped=True),
+            group="people-offered",
+        )
 
     def _resume_keys(self, before: Screen[Any], *, dropped: bool = False) -> None:
         before.call_after_refresh(self.workbench.key_order.go_on, self, dropped=dropped)
-
-    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        if event.worker.group == _OFFERS and event.state is WorkerState.ERROR:
-            self._resume_keys(self, dropped=True)
 
     def on_unmount(self) -> None:
         self.app.call_later(self.workbench.key_order.go_on, self, dropped=True)

@@ -1,28 +1,28 @@
-"""A reviewer's work: the current queue, the decisions, and the next item."""
+"""The coordinator's decisions on the shown item: gold is right, a verifier errs, label it again, exclude it."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from array import array
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
 from typing import NamedTuple
 
 from msgspec import convert
-from textual.worker import Worker, WorkerState
+from textual.widgets import Static
 
-from workbench.app.tui.item_decisions import Coordinating, Result
+from workbench.app.tui.desk import WHY_ANEW, WHY_UNSUITABLE, Desk, Result, reason_menu
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
-from workbench.app.tui.kit.item_panes import DECIDED, against_gold
+from workbench.app.tui.kit.item_panes import DECIDED, ReadyItem, against_gold, verdict_of
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.prompt_bar import NoteInput
-from workbench.app.tui.kit.queue_view import decision_words
-from workbench.app.tui.live import InSight
+from workbench.app.tui.kit.queue_view import decision_words, review_lines
+from workbench.core.label import coordinator_name
 from workbench.core.project import Project
 from workbench.data.records.browse import ItemDetail, ItemVerdict
+from workbench.labelling import coordinating
 from workbench.measuring.records.review import ERROR_CATEGORIES, ErrorCategory, Queue, Review
 from workbench.measuring.reviewing import deciding
 from workbench.measuring.reviewing.queues import ReviewQueue
@@ -51,7 +51,7 @@ class ReviewDesk:
 
     def __init__(self, project: Project, by: str) -> None:
         self._project, self._by = project, by
-        self._decisions: list[ReviewDecision] = []
+        self._decided: list[int] = []
         self.queue: ReviewQueue | None = None
         self.order: Sequence[int] = array("q")
         self.reviewed: set[int] = set()
@@ -62,56 +62,46 @@ class ReviewDesk:
     # -- deciding ----------------------------------------------------------------------------------
 
     def confirm(self, completion: int, note: str) -> ReviewDecision:
-        return self._add_decision(
-            deciding.confirm(self._project, completion, by=self._by, queue=self._queue_name, note=note)
-        )
+        return self._add(deciding.confirm(self._project, completion, by=self._by, queue=self._queue_name, note=note))
 
     def send_back(self, completion: int, reason: str) -> ReviewDecision:
-        return self._add_decision(
+        return self._add(
             deciding.send_back(self._project, completion, reason=reason, by=self._by, queue=self._queue_name)
         )
 
     def mark_errors(self, completion: int, runs: Sequence[int], category: ErrorCategory, note: str) -> ReviewDecision:
         """Record that the verdicts of these runs on an item are wrong, all with the same error category."""
-        mark, by, queue = deciding.mark_error, self._by, self._queue_name
-        return self._add_decision(
-            *(mark(self._project, completion, run, category, by=by, queue=queue, note=note) for run in runs)
-        )
-
-    def take_back(self, completion: int) -> ReviewDecision | None:
-        """Retract the newest decision on an item or, if this person has made none on it, their last one.
-
-        Returns:
-            The retracted decision; None if there was none.
-        """
-        decision = self._newest_decision(completion)
-        if decision is None:
-            return None
-        for review in reversed(decision.reviews):
-            deciding.take_back(self._project, review.uuid, by=self._by)
-        if not deciding.reviews_of(self._project, decision.completion):
-            self.reviewed.discard(decision.completion)
-        return decision
+        verdicts = [(completion, run) for run in runs]
+        by, queue = self._by, self._queue_name
+        return self._add(*deciding.mark_errors(self._project, verdicts, category, by=by, queue=queue, note=note))
 
     @property
     def _queue_name(self) -> Queue | None:
         return None if self.queue is None else self.queue.name
 
-    def _add_decision(self, *reviews: Review) -> ReviewDecision:
-        decision = ReviewDecision(reviews[0].completion, reviews)
-        self._decisions.append(decision)
-        self.reviewed.add(decision.completion)
-        return decision
+    def _add(self, *reviews: Review) -> ReviewDecision:
+        completion = reviews[0].completion
+        self._decided.append(completion)
+        self.reviewed.add(completion)
+        return ReviewDecision(completion, reviews)
 
-    def _newest_decision(self, completion: int) -> ReviewDecision | None:
-        own = [review for review in deciding.reviews_of(self._project, completion) if review.reviewer == self._by]
-        if own:
-            together = (decision for decision in self._decisions if own[-1] in decision.reviews)
-            return next(together, ReviewDecision(completion, (own[-1],)))
-        while self._decisions:
-            last = self._decisions.pop()
-            if set(last.reviews) <= set(deciding.reviews_of(self._project, last.completion)):
-                return last
+    def take_back(self, completion: int) -> ReviewDecision | None:
+        """Retract the newest decision on an item or, if this person has made none on it, their last one.
+
+        Returns:
+            The retracted decision, with all errors that were marked together; None if there was none.
+        """
+        for item in (completion, *reversed(self._decided)):
+            found = deciding.reviews_of(self._project, item)
+            own = [review for review in found if review.reviewer == self._by]
+            if own:
+                together = tuple(review for review in own if review.created_at == own[-1].created_at)
+                deciding.take_back_each(self._project, together, by=self._by)
+                if item in self._decided:
+                    self._decided.remove(item)
+                if not deciding.reviews_of(self._project, item):
+                    self.reviewed.discard(item)
+                return ReviewDecision(item, together)
         return None
 
     # -- going on ----------------------------------------------------------------------------------
@@ -133,71 +123,46 @@ def retraction_text(decision: ReviewDecision | None) -> str:
     return f"Retracted: {decision.words}" + (". It will still be labelled again." if goes_on else "")
 
 
-# -- What a reviewer decides of the item on the screen: gold is right, label it anew, or a verifier errs.
-
-
-_STORE = "reviewing"
 _ALL = "all"
+_INCLUDE = "include"
+
+REVIEWING_ACTIONS: tuple[Action, ...] = (
+    Action("item.confirm", "y", "confirm", "Gold ok", "Confirm that gold is right."),
+    Action("item.send-back", "l", "send_back", "Relabel", "Have the item labelled again; asks why."),
+    Action("item.error", "m", "mark_error", "Error", "Mark a verifier's error; asks for the kind."),
+    Action("item.undo", "z", "take_back", "Undo", "Retract the decision on this item, or your last one."),
+    Action("item.note", "c", "note", "Note", "Write a note for the next decision.", False),
+)
+COORDINATING_ACTIONS: tuple[Action, ...] = (
+    Action("item.reopen", "a", "reopen", "Reopen", "Have the item labelled again; asks why.", False),
+    Action("item.exclude", "x", "exclude", "Exclude", "Exclude the item from tables, or include it; asks why.", False),
+)
 
 
-def reviewing_actions(screen: str) -> tuple[Action, ...]:
-    return (
-        Action(f"{screen}.confirm", "y", "confirm", "Gold ok", "Confirm that gold is right."),
-        Action(f"{screen}.send-back", "l", "send_back", "Relabel", "Have the item labelled again; asks why."),
-        Action(f"{screen}.error", "m", "mark_error", "Error", "Mark a verifier's error; asks for the kind."),
-        Action(f"{screen}.undo", "z", "take_back", "Undo", "Retract the decision on this item, or your last one."),
-        Action(f"{screen}.note", "c", "note", "Note", "Write a note for the next decision.", False),
-    )
-
-
-class Reviewing(InSight, Coordinating):
+class Reviewing(Desk):
     """A screen that shows the coordinator one item at a time and stores decisions on it.
 
-    A decision applies to the item that was visible when its key was pressed. While it is being stored, decision keys do
-    nothing; it is shown once it is stored.
+    A decision applies to the item that was visible when its key was pressed.
 
     Attributes:
-        review_note: The note to store with the next decision; "" for none.
-        review_said: The message about the last stored or retracted decision.
+        completion: Row id of the item to show.
+        ready: The item on the screen with its panes; None until it is loaded.
+        note: The note to store with the next decision; "" for none.
+        said: The message about the last stored or retracted decision.
     """
 
-    review_note = review_said = ""
-    _storing = False
+    completion: int
+    ready: ReadyItem | None = None
+    note = said = ""
 
-    @property
-    @abstractmethod
+    @cached_property
     def desk(self) -> ReviewDesk:
-        """Return the object that stores decisions."""
+        return ReviewDesk(self.project, coordinator_name())
 
     @property
-    @abstractmethod
     def item_shown(self) -> ItemDetail | None:
-        """Return the item on the screen; None if there is none."""
-
-    @property
-    @abstractmethod
-    def chosen(self) -> ItemVerdict | None:
-        """Return the verdict chosen on the screen; None if none is chosen."""
-
-    def erring(self, item: ItemDetail) -> list[ItemVerdict]:
-        """Return the verdicts that contradict gold, decided ones before abstentions and errors."""
-        return against_gold(item)
-
-    @abstractmethod
-    def after_review(self, decision: ReviewDecision) -> None:
-        """Continue after a decision was stored."""
-
-    @abstractmethod
-    def after_retraction(self, decision: ReviewDecision) -> None:
-        """Show the item's new state after a decision on it was retracted."""
-
-    @abstractmethod
-    def show_review(self) -> None:
-        """Show the decisions in force, the pending note, and the last message."""
-
-    def item_changed(self) -> None:
-        self.review_note = ""
-        self.mark_shown()
+        """Return the item on the screen; None while the next one is loading."""
+        return None if self.ready is None or self.ready.item.id != self.completion else self.ready.item
 
     @property
     def visible_item(self) -> ItemDetail | None:
@@ -206,22 +171,49 @@ class Reviewing(InSight, Coordinating):
 
     @property
     def _decidable_item(self) -> ItemDetail | None:
-        return None if self._storing else self.visible_item
+        return None if self._busy else self.visible_item
 
-    # -- deciding ----------------------------------------------------------------------------------
+    @property
+    def chosen(self) -> ItemVerdict | None:
+        """Return the verdict chosen on the screen; None if none is chosen."""
+        return None if self.ready is None else verdict_of(self.ready.item, self.ready.view.verifier)
+
+    def erring(self, item: ItemDetail) -> list[ItemVerdict]:
+        """Return the verdicts that contradict gold, decided ones before abstentions and errors."""
+        return against_gold(item)
+
+    def after_decision(self, completion: int) -> None:
+        """Show the item's new state."""
+
+    def after_review(self, decision: ReviewDecision) -> None:
+        """Continue after a review was stored."""
+        self.after_decision(decision.completion)
+
+    def show_item(self, completion: int) -> None:
+        """Show another item."""
+
+    def show_review(self) -> None:
+        """Show the decisions in force, the pending note, and the last message."""
+        if self.ready is not None:
+            text = review_lines(self.ready.why, self.ready.reviews, self.note, self.said)
+            line = self.query_one("#item-review", Static)
+            line.display = bool(text)
+            line.update(text)
+
+    # -- gold is right, or not ---------------------------------------------------------------------
 
     def action_confirm(self) -> None:
         if (item := self._decidable_item) is not None and self.is_decision():
-            self._store(partial(self.desk.confirm, item.id, self.review_note))
+            self._review(partial(self.desk.confirm, item.id, self.note))
 
     def action_send_back(self) -> None:
         if (item := self._decidable_item) is not None:
-            choose(self, NoteInput(self.review_note, "Why label it again?"), partial(self._send_back, item.id))
+            choose(self, NoteInput(self.note, WHY_ANEW), partial(self._send_back, item.id))
 
     def _send_back(self, completion: int, reason: str) -> None:
         if reason:
-            self.review_note = reason  # there again, should it not be stored
-            self._store(partial(self.desk.send_back, completion, reason))
+            self.note = reason  # there again, should it not be stored
+            self._review(partial(self.desk.send_back, completion, reason))
 
     def action_mark_error(self) -> None:
         if (item := self._decidable_item) is None:
@@ -249,65 +241,93 @@ class Reviewing(InSight, Coordinating):
             choose(self, ChoiceMenu("Which verifier errs?", choices), chose)
 
     def _ask_category(self, completion: int, erred: Sequence[ItemVerdict]) -> None:
+        runs = [verdict.run for verdict in erred]
+
+        def chose(category: str) -> None:
+            if category == "other" and not self.note:
+                choose(self, NoteInput("", "What is the error?"), noted)
+            else:
+                mark(category)
+
+        def noted(note: str) -> None:
+            if note:
+                self.note = note  # there again, should it not be stored
+                mark("other")
+
+        def mark(category: str) -> None:
+            kind = convert(category, ErrorCategory)
+            self._review(partial(self.desk.mark_errors, completion, runs, kind, self.note))
+
         names = printable(", ".join(verdict.verifier for verdict in erred))
         choices = [Choice(code, f"{code}: {sentence}") for code, sentence in ERROR_CATEGORIES.items()]
-        menu = ChoiceMenu(f"Where is the error of {names}?", choices, wide=True)
-        choose(self, menu, partial(self._category_chosen, completion, [verdict.run for verdict in erred]))
+        choose(self, ChoiceMenu(f"Where is the error of {names}?", choices, wide=True), chose)
 
-    def _category_chosen(self, completion: int, runs: Sequence[int], category: str) -> None:
-        if category == "other" and not self.review_note:
-            choose(self, NoteInput("", "What is the error?"), partial(self._store_other_error, completion, runs))
-        else:
-            self._store_error(completion, runs, category, self.review_note)
+    def _review(self, work: Callable[[], ReviewDecision]) -> None:
+        self.store(work, self._finish_review)
 
-    def _store_other_error(self, completion: int, runs: Sequence[int], note: str) -> None:
-        if note:
-            self.review_note = note  # there again, should it not be stored
-            self._store_error(completion, runs, "other", note)
-
-    def _store_error(self, completion: int, runs: Sequence[int], category: str, note: str) -> None:
-        self._store(partial(self.desk.mark_errors, completion, runs, convert(category, ErrorCategory), note))
-
-    def _store(self, work: Callable[[], ReviewDecision]) -> None:
-        self._run_store(work, self._finish_store)
-
-    def _finish_store(self, decision: ReviewDecision) -> None:
-        self._storing, self.review_note = False, ""
-        self.review_said = f"saved: {decision.words} · {key_of('item.undo')} retracts it"
+    def _finish_review(self, decision: ReviewDecision) -> None:
+        self.note = ""
+        self.said = f"saved: {decision.words} · {key_of('item.undo')} retracts it"
         self.after_review(decision)
-
-    # -- taking back -------------------------------------------------------------------------------
 
     def action_take_back(self) -> None:
         if (item := self._decidable_item) is not None:
-            self._run_store(partial(self.desk.take_back, item.id), self._show_retraction)
+            self.store(partial(self.desk.take_back, item.id), self._show_retraction)
 
     def _show_retraction(self, decision: ReviewDecision | None) -> None:
-        self._storing = False
-        self.review_said = retraction_text(decision)
+        self.said = retraction_text(decision)
         self.show_review()
         if decision is not None:
-            self.after_retraction(decision)
-
-    # -- a note ------------------------------------------------------------------------------------
+            self.show_item(decision.completion)
 
     def action_note(self) -> None:
         if self._decidable_item is not None:
-            choose(self, NoteInput(self.review_note, "Note for your decision"), self._set_note)
+            choose(self, NoteInput(self.note, "Note for your decision"), self._set_note)
 
     def _set_note(self, note: str) -> None:
-        self.review_note = note
+        self.note = note
         self.show_review()
 
-    # -- storing -----------------------------------------------------------------------------------
+    # -- a new round of labels, exclusion, inclusion -----------------------------------------------
 
-    def _run_store(self, work: Callable[[], Result], then: Callable[[Result], None]) -> None:
-        self._storing = True
-        self.in_background(work, then, group=_STORE, exclusive=False)
+    def action_reopen(self) -> None:
+        if (item := self.visible_item) is not None:
+            self.ask_line(WHY_ANEW, item.id, partial(self._reopen, item.id))
 
-    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        if event.worker.group == _STORE and event.state is WorkerState.ERROR:
-            self._storing = False
+    def _reopen(self, completion: int, reason: str) -> None:
+        by = coordinator_name()
+        work = partial(coordinating.reopen, self.project, [completion], reason=reason, by=by, task="both")
+        self._decide(completion, work, lambda done: "Reopened." if done.reopened else "It has no label yet.")
+
+    def action_exclude(self) -> None:
+        if (item := self.visible_item) is not None:
+            include = [Choice(_INCLUDE, "nothing: include it again")] if item.state == "excluded" else []
+            choose(self, reason_menu(*include), partial(self._exclude, item.id))
+
+    def _exclude(self, completion: int, reason: str) -> None:
+        by = coordinator_name()
+
+        def exclude(note: str) -> None:
+            work = partial(coordinating.exclude, self.project, [completion], reason=reason, note=note, by=by)
+            self._decide(completion, work, lambda _: "Excluded.")
+
+        if reason == _INCLUDE:
+            work = partial(coordinating.lift, self.project, [completion], by=by)
+            said = "Annotators have excluded it: reopen it instead."
+            self._decide(completion, work, lambda done: "It is included again." if done.lifted else said)
+        elif reason == "other":
+            self.ask_line(WHY_UNSUITABLE, completion, exclude, empty=True)
+        else:
+            exclude("")
+
+    def _decide(self, completion: int, work: Callable[[], Result], say: Callable[[Result], str]) -> None:
+        def decided(done: Result) -> None:
+            self.line_stored(WHY_ANEW, completion)
+            self.line_stored(WHY_UNSUITABLE, completion)
+            self.notify(say(done), markup=False)
+            self.after_decision(completion)
+
+        self.store(work, decided)
 
 
 def _verdict_choice(verdict: ItemVerdict) -> str:

@@ -123,12 +123,14 @@ class WorkbenchScreen(Screen[None]):
         then: Callable[[Result], None],
         *,
         group: str,
+        failed: Callable[[Exception], None] | None = None,
         exclusive: bool = True,
         stops: bool = False,
     ) -> None:
         """Run ``work`` in a thread and pass its result to ``then``; a newer call replaces an older one of its group.
 
         Args:
+            failed: Receives the error if the work fails, before the error is shown.
             stops: Whether the work only reads: then it stops at its next step when it is replaced or the screen is
                 closed. Other work runs to its end.
         """
@@ -136,7 +138,12 @@ class WorkbenchScreen(Screen[None]):
         def task() -> None:
             worker = get_current_worker()
             with listening_with(Listener(lambda: stops and worker.is_cancelled)), suppress(Stopped):
-                result = work()
+                try:
+                    result = work()
+                except Exception as error:
+                    if failed is not None and not isinstance(error, Stopped):
+                        self.post_message(Done(failed, error))
+                    raise
                 if not worker.is_cancelled:
                     self.post_message(Done(then, result))
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Literal, NamedTuple
 
+from msgspec import structs
 from textual.content import Content
 
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
@@ -18,7 +19,7 @@ from workbench.core.text.inert import inert
 from workbench.core.text.markdown import render, render_raw
 from workbench.core.text.math import render_math
 from workbench.labelling.annotating import QUESTION_TAIL, AnnotationItem, Card, FinalAnswer, Stretch, card_of
-from workbench.labelling.answers import contradictions, without_contradictions
+from workbench.labelling.answers import Answer, contradictions, without_contradictions
 from workbench.labelling.conflict_classes import ConflictClass
 
 Part = Literal["question", "reference", "completion"]
@@ -200,28 +201,21 @@ _VERDICT, _MARKS, _BOTH = "verdict", "marks", "both"
 _OPPOSITE: dict[LabelVerdict, LabelVerdict] = {"correct": "incorrect", "incorrect": "correct"}
 
 
-class ResolvedLabel(NamedTuple):
-    verdict: LabelVerdict
-    tags: tuple[str, ...]
-    partial: float | None
-
-
-def contradiction_menu(
-    found: Sequence[str], verdict: LabelVerdict | None, tags: tuple[str, ...], partial: float | None
-) -> ChoiceMenu:
+def contradiction_menu(found: Sequence[str], answer: Answer) -> ChoiceMenu:
     """Return a menu for a label whose verdict contradicts its marks: ways to fix it, or to store it as it is."""
-    choices = [Choice(_VERDICT, f"{verdict}, without the contradicting mark")]
-    if verdict is not None and (other := _OPPOSITE.get(verdict)) and not contradictions(other, tags, partial):
+    choices = [Choice(_VERDICT, f"{answer.verdict}, without the contradicting mark")]
+    other = None if answer.verdict is None else _OPPOSITE.get(answer.verdict)
+    if other is not None and not contradictions(other, answer.tags, answer.partial):
         choices.append(Choice(_MARKS, f"{other}, with the mark"))
     choices.append(Choice(_BOTH, "both: store it as it is"))
     return ChoiceMenu("Which one do you mean?", choices, about=" ".join(found))
 
 
-def resolve_contradiction(
-    meant: str, verdict: LabelVerdict, tags: tuple[str, ...], partial: float | None
-) -> ResolvedLabel:
-    if meant == _VERDICT:
-        kept, share = without_contradictions(verdict, tags, partial)
-        # Two marks that exclude each other: neither is left.
-        return ResolvedLabel(verdict, () if contradictions(None, kept, None) else kept, share)
-    return ResolvedLabel(_OPPOSITE[verdict] if meant == _MARKS else verdict, tags, partial)
+def resolve_contradiction(meant: str, answer: Answer) -> Answer:
+    if meant == _BOTH or answer.verdict is None:
+        return answer
+    if meant == _MARKS:
+        return structs.replace(answer, verdict=_OPPOSITE[answer.verdict])
+    kept, share = without_contradictions(answer.verdict, answer.tags, answer.partial)
+    # Two marks that exclude each other: neither is left.
+    return structs.replace(answer, tags=() if contradictions(None, kept, None) else kept, partial=share)

@@ -54,17 +54,17 @@ class ReadyItem(NamedTuple):
     """An item and the panes of its texts by name.
 
     Attributes:
+        solution: Test outcomes; None if it is not code.
         reviews: Reviewers' decisions, the newest last.
         why: Why the item is in the queue from which it was opened; empty if it was opened from elsewhere.
-        solution: Test outcomes; None if it is not code.
     """
 
     item: ItemDetail
     view: View
     panes: dict[str, Pane]
-    reviews: tuple[Review, ...] = ()
-    why: str = ""
-    solution: SolutionSummary | None = None
+    solution: SolutionSummary | None
+    reviews: tuple[Review, ...]
+    why: str
 
 
 class AnswerReading(NamedTuple):
@@ -82,16 +82,16 @@ def verdict_of(item: ItemDetail, verifier: str | None) -> ItemVerdict | None:
 def answer_card(item: ItemDetail, width: int) -> Content:
     """Return one line: both final answers, gold, and every verifier's verdict; the baseline comes last."""
     answers = [fit(render_answer(one.text) if one.found else NONE, width // 4).rstrip() for one in final_answers(item)]
-    said = [Content.assemble("gold ", _verdict_mark(item.gold))]
+    said = [Content.assemble("gold ", verdict_mark(item.gold))]
     verdicts = sorted(item.verdicts, key=lambda one: one.verifier == BASELINE)
-    said += [Content.assemble(printable(one.verifier), " ", _verdict_mark(one.verdict)) for one in verdicts]
+    said += [Content.assemble(printable(one.verifier), " ", verdict_mark(one.verdict)) for one in verdicts]
     return Content.assemble((answers[0], "bold"), " │ ", (answers[1], "bold"), "   ", Content(" · ").join(said))
 
 
 def solution_card(item: ItemDetail, solution: SolutionSummary) -> Content:
     """Return the summary of a solution: the called function, passed tests, then gold and verdicts."""
-    said = [Content.assemble("gold ", _verdict_mark(item.gold))]
-    said += [Content.assemble(printable(one.verifier), " ", _verdict_mark(one.verdict)) for one in item.verdicts]
+    said = [Content.assemble("gold ", verdict_mark(item.gold))]
+    said += [Content.assemble(printable(one.verifier), " ", verdict_mark(one.verdict)) for one in item.verdicts]
     ran = f"{passed_words(solution.outcomes)}{f' of suite {solution.suite}' if solution.suite else ''}"
     card = Content.assemble((printable(solution.entry_point or "a program"), "bold"), f"  {printable(ran)}   ")
     card += Content(" · ").join(said)
@@ -103,7 +103,7 @@ def solution_card(item: ItemDetail, solution: SolutionSummary) -> Content:
     return card + Content.styled(f"\n{printable(first)}", "$text-error")
 
 
-def _verdict_mark(word: str) -> Content:
+def verdict_mark(word: str) -> Content:
     sign, tone = OUTCOME_MARKS[word]
     return Content.styled(sign, f"bold $text-{tone}" if tone not in ("dim", "") else "$text-muted")
 
@@ -166,22 +166,17 @@ def _verifier_reading(
     return _extracted_reading(own, f" ({verdict.verifier} gives no position)")
 
 
-def prepare_item(
-    item: ItemDetail, view: View, widths: Mapping[str, int], solution: SolutionSummary | None = None
-) -> ReadyItem:
+def prepare_panes(item: ItemDetail, view: View, widths: Mapping[str, int], *, is_code: bool) -> dict[str, Pane]:
     """Render the texts of an item and wrap them; slow for long ones.
 
     Args:
-        item: The item.
-        view: The form in which the texts are shown.
         widths: Width in cells by pane name; a pane without a width is wrapped later, by its `Reader`.
-        solution: Test outcomes, if it is code.
     """
     panes = {}
-    for name, title, text in _pane_texts(item, view, is_code=solution is not None):
+    for name, title, text in _pane_texts(item, view, is_code=is_code):
         width = widths.get(name, 0)
         panes[name] = Pane(title, prepare(text, width) if width > 0 else text)
-    return ReadyItem(item, view, panes, solution=solution)
+    return panes
 
 
 def _pane_texts(item: ItemDetail, view: View, *, is_code: bool) -> Iterator[tuple[str, str, RenderedText]]:

@@ -8,6 +8,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from workbench.app.tui.keymap import key_of
+from workbench.app.tui.kit.card import WIDE
 from workbench.app.tui.kit.card_texts import value_words
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.title_bar import stored_words
@@ -46,10 +47,7 @@ class OpinionPanel(VerticalScroll, can_focus=True):
     OpinionPanel.full { height: 1fr; max-height: 100%; }
     """
 
-    def __init__(self, wide_from: int, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._wide_from = wide_from
-        self._conflict: Conflict | None = None
+    _conflict: Conflict | None = None
 
     def compose(self) -> ComposeResult:
         yield Static(id="opinions-earlier", markup=False)
@@ -57,7 +55,7 @@ class OpinionPanel(VerticalScroll, can_focus=True):
             pass
 
     def on_resize(self) -> None:
-        wide = self.app.size.width >= self._wide_from
+        wide = self.app.size.width >= WIDE
         if wide != self.has_class("wide"):
             self.set_class(wide, "wide")
             self._draw()

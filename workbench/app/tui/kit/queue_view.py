@@ -58,6 +58,15 @@ def decision_words(reviews: Sequence[Review]) -> str:
     return f"{REVIEW_MARKS['error'][0]} error of {names}: {_cause_name(reviews[0])}"
 
 
+def decided_words(reviews: Sequence[Review]) -> str:
+    """Return the decisions on an item, each with the reviewer."""
+    return " · ".join(f"{review_words(review)} ({review.reviewer})" for review in reviews)
+
+
+def _decided_line(reviews: Sequence[Review]) -> Content:
+    return Content.assemble(("Decided  ", "bold"), printable(decided_words(reviews)))
+
+
 def _cause_name(review: Review) -> str:
     return cause_of(review.category or "other", review.note).name
 
@@ -75,8 +84,7 @@ def review_cell(reviews: Sequence[Review]) -> Cell:
 def review_lines(why: str, reviews: Sequence[Review], note: str, said: str) -> Content:
     parts = [Content.assemble(("Why  ", "bold"), printable(why))] if why else []
     if reviews:
-        decided = " · ".join(f"{review_words(review)} ({review.reviewer})" for review in reviews)
-        parts.append(Content.assemble(("Decided  ", "bold"), printable(decided)))
+        parts.append(_decided_line(reviews))
     if note:
         parts.append(Content(f"✎ {printable(note)}"))
     if said:
@@ -217,11 +225,10 @@ def detail(item: Disagreement, verifiers: Sequence[str], *, reasons: bool, width
         for number, name in enumerate(verifiers, 1)
         if name in said
     ]
-    decided = " · ".join(f"{review_words(review)} ({review.reviewer})" for review in item.reviews)
     lines = [
         *_join_within(words, width),
-        Content.assemble(("Decided  ", "bold"), printable(decided))
-        if decided
+        _decided_line(item.reviews)
+        if item.reviews
         else Content.styled(f"not reviewed yet · {key_of('disagreements.reasons')} shows its score", "$text-muted"),
     ]
     if reasons:

@@ -17,9 +17,9 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from workbench.app.tui.keymap import key_of
-from workbench.app.tui.kit.columns import OUTCOME_MARKS
+from workbench.app.tui.kit.item_panes import verdict_mark
 from workbench.app.tui.kit.matrix import fit, printable
-from workbench.app.tui.kit.queue_view import review_words
+from workbench.app.tui.kit.queue_view import decided_words
 from workbench.app.tui.kit.wrapping import wrap_line
 from workbench.core.reasons import title
 from workbench.core.text.figures import counted
@@ -219,16 +219,11 @@ def _similar_cases_lines(case: TriageCase, state: CardState, width: int) -> Iter
 
 def _verdict_strip(case: TriageCase) -> Content:
     erring = {vote.verifier for vote in case.erring}
-    parts = [Content.assemble(("gold ", "bold"), _verdict_mark(case.gold)), Content("│")]
+    parts = [Content.assemble(("gold ", "bold"), verdict_mark(case.gold)), Content("│")]
     for vote in sorted(case.votes, key=lambda vote: vote.verifier not in erring):
-        said = Content.assemble(printable(vote.verifier), " ", _verdict_mark(vote.verdict))
+        said = Content.assemble(printable(vote.verifier), " ", verdict_mark(vote.verdict))
         parts.append(Content.assemble("‹", said, "›") if vote.verifier in erring else said)
     return Content(" ").join(parts)
-
-
-def _verdict_mark(word: str) -> Content:
-    sign, tone = OUTCOME_MARKS[word]
-    return Content.styled(sign, f"bold $text-{tone}" if tone not in ("dim", "") else "$text-muted")
 
 
 def _verifier_reading_lines(case: TriageCase, width: int) -> Iterator[Content]:
@@ -256,8 +251,7 @@ def _answer_context_lines(case: TriageCase, width: int, most: int) -> Iterator[C
 
 def _review_lines(case: TriageCase, width: int) -> Iterator[Content]:
     if case.reviews:
-        decided = " · ".join(f"{review_words(review)} ({review.reviewer})" for review in case.reviews)
-        yield _field_line("decided", Content(fit(decided, width - _NAME_CELLS)))
+        yield _field_line("decided", Content(fit(decided_words(case.reviews), width - _NAME_CELLS)))
 
 
 # -- The causes, each with its digit and how often it was given.

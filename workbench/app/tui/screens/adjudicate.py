@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from msgspec.structs import replace
 from textual.app import ComposeResult
@@ -14,27 +15,24 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from workbench.app.tui.judging import JudgingScreen, card_actions
+from workbench.app.tui.judging import Case, JudgingScreen, Marks, card_actions, step_actions
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.card import FinalAnswerCard
-from workbench.app.tui.kit.card_texts import CardTexts, card_texts, contradiction_menu, resolve_contradiction
-from workbench.app.tui.kit.choices import choose
+from workbench.app.tui.kit.card_texts import card_texts
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.opinions import OpinionPanel
-from workbench.app.tui.kit.prompt_bar import NoteInput
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar, stored_words, tag_words, verdict_words
 from workbench.app.tui.kit.type_picker import TypePicker
-from workbench.app.tui.person import person_action
 from workbench.app.tui.screens.confirm import ConfirmScreen
 from workbench.core.errors import AnnotationError, Command, StoreError
-from workbench.core.label import LabelVerdict, Task
+from workbench.core.label import Task
+from workbench.core.project import Project
 from workbench.core.text.figures import counted
 from workbench.labelling import guidelines
 from workbench.labelling.adjudicating import AdjudicationSession, Conflict, adopt_opinion
 from workbench.labelling.annotating import GUIDELINES
-from workbench.labelling.answers import Answer, contradictions
+from workbench.labelling.answers import Answer
 from workbench.labelling.guidelines import Guideline
-from workbench.labelling.people import GuidelineReadings
 from workbench.labelling.rulings import Role
 
 
@@ -76,8 +74,8 @@ class VerdictsAfter(ModalScreen[str]):
 
 
 ADJUDICATE_ACTIONS: tuple[Action, ...] = (
-    Action("adjudicate.correct", "1", "decide('correct')", "Correct", "Decide that the completion is correct."),
-    Action("adjudicate.incorrect", "0", "decide('incorrect')", "Incorrect", "Decide that the completion is incorrect."),
+    Action("adjudicate.correct", "1", "label('correct')", "Correct", "Decide that the completion is correct."),
+    Action("adjudicate.incorrect", "0", "label('incorrect')", "Incorrect", "Decide that the completion is incorrect."),
     Action(
         "adjudicate.unsuitable",
         "x",
@@ -97,23 +95,7 @@ ADJUDICATE_ACTIONS: tuple[Action, ...] = (
     Action(
         "adjudicate.kinds", "w", "app.open_screen('conflicts')", "By kind", "Resolve many conflicts at once.", False
     ),
-    Action(
-        "adjudicate.older",
-        "left_square_bracket",
-        "older",
-        "Older",
-        "Go back to the item you decided before this one.",
-        False,
-    ),
-    Action(
-        "adjudicate.newer",
-        "right_square_bracket",
-        "newer",
-        "Newer",
-        "Go to the item you decided after this one, or the queue.",
-        False,
-    ),
-    person_action("adjudicate"),
+    *step_actions("adjudicate", "decided"),
     *card_actions("adjudicate"),
 )
 
@@ -135,19 +117,15 @@ resolve them, or the adjudicator that the batch names. A coordinator adds people
 
 HIDDEN: dict[Task, frozenset[str]] = {
     "correctness": frozenset({"type"}),
-    "type": frozenset({"decide", "unsuitable", "tag"}),
+    "type": frozenset({"label", "unsuitable", "tag"}),
 }
 """Task of a conflict -> actions that don't apply to it."""
 
 
-LOOK_AGAIN_S = 10.0
-WIDE = 100
-"""Terminal columns from which the labels are side by side."""
-
 _CASE = "The decision in one sentence, for the guidelines"
 
 
-class OpenedConflict(NamedTuple):
+class ConflictCase(Case, frozen=True):
     """A conflict, ready to be shown.
 
     Attributes:
@@ -155,32 +133,76 @@ class OpenedConflict(NamedTuple):
     """
 
     conflict: Conflict
-    texts: CardTexts
     left: int
 
 
-class AdjudicateScreen(JudgingScreen):
+class ConflictFeed:
+    """Prepares conflicts for display; every method may be called in a thread.
+
+    Attributes:
+        decided: Number of the person's decisions, counted after each of them.
+    """
+
+    paused = ""
+
+    def __init__(self, project: Project, name: str, *, sighted: bool) -> None:
+        self.session = AdjudicationSession(project, name, sighted=sighted)
+        self.guidelines = self.session.guidelines
+        self.decided = 0
+
+    def _prepare(self, conflict: Conflict | None) -> ConflictCase | None:
+        if conflict is None:
+            return None
+        return ConflictCase(card_texts(conflict.item), conflict, self.session.count_open())
+
+    def first(self, wanted: tuple[Task, int] | None) -> ConflictCase | None:
+        """Return a conflict, or the person's own decision; the next conflict if they may not resolve it."""
+        if wanted is not None and self.session.may_open(*wanted):
+            return self._prepare(self.session.open(*wanted))
+        return self.next()
+
+    def next(self, beside: tuple[int, ...] = ()) -> ConflictCase | None:
+        return self._prepare(self.session.next())
+
+    def submit(self, case: ConflictCase, answer: Answer) -> list[tuple[str, str]]:
+        """Store a decision; return the verifiers' verdicts, which may be shown after it."""
+        self.session.decide(case.conflict, answer)
+        said = []
+        with suppress(StoreError):  # the decision is stored
+            self.decided = self.session.count_decided()
+            said = self.session.verdicts_after(case.conflict) if case.conflict.task == "correctness" else []
+        return said
+
+    def undo(self) -> ConflictCase | None:
+        return self._prepare(self.session.undo())
+
+    def step(self, case: ConflictCase | None, older: bool) -> ConflictCase | None:
+        return self._prepare(self.session.step(None if case is None else case.conflict, older=older))
+
+    def skip(self, case: ConflictCase) -> None:
+        self.session.skip(case.conflict)
+
+    def keep_note(self, case: ConflictCase, note: str) -> None:
+        self.session.keep_note(case.conflict, note)
+
+    def leave(self) -> None:
+        """Do nothing: conflicts are not reserved."""
+
+
+class AdjudicateScreen(JudgingScreen[ConflictCase]):
     """One conflict at a time; verdicts of verifiers appear only after the decision."""
 
     CSS_PATH = "adjudicate.tcss"
-    TITLE_TEXT = "Adjudicate"
+    TITLE_TEXT, PREFIX = "Adjudicate", "adjudicate"
     ACTIONS: ClassVar[tuple[Action, ...]] = ADJUDICATE_ACTIONS
     ROLE: ClassVar[Role] = "adjudicator"
-    OF_ITEM: ClassVar[frozenset[str]] = JudgingScreen.OF_ITEM | {
-        *("decide", "unsuitable", "type", "accept", "skip", "note", "tag", "labels", "case")
-    }
-
-    def __init__(self, first: tuple[Task, int] | None = None) -> None:
-        super().__init__()
-        self._first = first
-        self._session: AdjudicationSession | None = None
-        self._current: OpenedConflict | None = None
-        self._tags: tuple[str, ...] = ()
-        self._saved: Answer | None = None
-        self._end = ""
+    OF_ITEM: ClassVar = JudgingScreen.OF_ITEM | {"accept", "labels", "case"}
+    NO_UNDO, NO_OLDER = "You have no decision to retract.", "You decided no conflict before this one."
+    _feed: ConflictFeed | None
+    _last_one = ""
 
     def content(self) -> ComposeResult:
-        yield OpinionPanel(WIDE, id="opinions")
+        yield OpinionPanel(id="opinions")
         yield FinalAnswerCard(GUIDELINES, desk="adjudicate")
         yield Static(id="adjudicate-empty", markup=False)
 
@@ -188,66 +210,32 @@ class AdjudicateScreen(JudgingScreen):
     def panel(self) -> OpinionPanel:
         return self.query_one(OpinionPanel)
 
-    # -- coming ------------------------------------------------------------------------------------
+    def make_feed(self, sighted: bool) -> ConflictFeed:
+        return ConflictFeed(self.project, self._person, sighted=sighted)
 
-    def begin(self, name: str) -> None:
-        self._person = name
-        self.store(self._next_conflict, self._show, "opening …")
-        self.set_interval(LOOK_AGAIN_S, self._retry_if_empty)
-        self.follow_guidelines()
-
-    @property
-    def acquainted(self) -> GuidelineReadings | None:
-        return None if self._session is None else self._session.guidelines
+    # -- which conflict ----------------------------------------------------------------------------
 
     def show_no_work(self) -> None:
-        self._show_placeholder(NOBODY.format(add=Command("annotators DB add NAME"), person=key_of("adjudicate.person")))
+        text = NOBODY.format(add=Command("annotators DB add NAME"), person=key_of("adjudicate.person"))
+        self.show_placeholder(text)
 
-    def _retry_if_empty(self) -> None:
-        if self._current is None and not self._busy:
-            self.store(self._next_conflict, self._show_retried, self._said)
+    def empty_text(self) -> str:
+        left = NOTHING_LEFT.format(name=printable(self._person), undo=key_of("adjudicate.undo"))
+        return f"{self._last_one}{left}"
 
-    def _show_retried(self, opened: OpenedConflict | None) -> None:
-        self._show(opened)
-        if self._end:
-            self._set_saved_message()
-
-    def _next_conflict(self) -> OpenedConflict | None:
-        if self._session is None:
-            sighted = self.workbench.annotator is None
-            self._session = AdjudicationSession(self.project, self._person, sighted=sighted)
-            if self._first is not None and self._session.may_open(*self._first):
-                return self._prepare_conflict(self._session.open(*self._first))
-        return self._prepare_conflict(self._session.next())
-
-    def _prepare_conflict(self, conflict: Conflict | None) -> OpenedConflict | None:
-        if conflict is None or self._session is None:
-            return None
-        return OpenedConflict(conflict, card_texts(conflict.item), self._session.count_open())
-
-    def _show(self, opened: OpenedConflict | None) -> None:
-        self._current, self._note, self._tags = opened, "", ()
-        if opened is not None and opened.conflict.own is not None:
-            self._tags, self._note = opened.conflict.own.tags, opened.conflict.own.note
+    def show_case(self, case: ConflictCase, *, revisiting: bool = False) -> None:
+        own = case.conflict.own
+        self._marks = Marks() if own is None else Marks(tags=own.tags)
+        self._note = case.conflict.note or ("" if own is None else own.note)
+        self._last_one = ""
         self._show_full_labels(False)
+        self.panel.show(case.conflict)
+        super().show_case(case)
         self.refresh_bindings()
-        if not self._shown_version:
-            self._look_at_guidelines()
-        if opened is None:
-            text = NOTHING_LEFT.format(name=printable(self._person), undo=key_of("adjudicate.undo"))
-            self._show_placeholder(self._end + text)
-            return
-        self._end = ""
-        self.set_empty(False)
-        self._note = opened.conflict.note or self._note
-        self.panel.show(opened.conflict)
-        self.card.show(opened.texts)
-        self._stopwatch.start()
-        self.mark_shown(self.card)
 
-    def _show_placeholder(self, text: str) -> None:
-        self.query_one("#adjudicate-empty", Static).update(Content(text))
-        self.set_empty(True)
+    def show_placeholder(self, text: str) -> None:
+        self._show_full_labels(False)
+        super().show_placeholder(text)
 
     # -- deciding ----------------------------------------------------------------------------------
 
@@ -258,182 +246,54 @@ class AdjudicateScreen(JudgingScreen):
             return True
         return super().check_action(action, parameters)
 
-    @property
-    def has_item(self) -> bool:
-        return self._current is not None
-
-    def action_decide(self, verdict: LabelVerdict) -> None:
-        if self.has_item and self.is_ready and self.is_decision():
-            self._confirm_ruling(Answer(verdict=verdict, tags=self._tags))
-
-    def action_unsuitable(self) -> None:
-        if self.accepts_key():
-            self.ask_reason(self._exclude)
-
-    def _exclude(self, reason: str) -> None:
-        self._confirm_ruling(Answer(verdict="unsuitable", reason=reason, tags=self._tags))
-
     def action_accept(self, letter: str) -> None:
         if self._current is not None and self.is_ready and self.is_decision():
             conflict = self._current.conflict
             for opinion in conflict.opinions:
                 if opinion.letter == letter:
-                    self._confirm_ruling(adopt_opinion(conflict.task, opinion, self._note))
+                    self.check_answer(adopt_opinion(conflict.task, opinion, self._note))
 
     def action_type(self) -> None:
         if self.accepts_key() and self._current is not None:
             said = ", ".join(f"{one.letter}: {one.value}" for one in self._current.conflict.opinions)
             picker = TypePicker(prompt=f"Which answer type? {printable(said)}")
-            self.ask_about(picker, lambda subtype: self._confirm_ruling(Answer(subtype=subtype)))
+            self.ask_about(picker, lambda subtype: self.check_answer(Answer(subtype=subtype)))
 
-    def _confirm_ruling(self, ruling: Answer) -> None:
-        own = None if self._current is None else self._current.conflict.own
-        if own is None or _ruling_value(own) == _ruling_value(ruling):
-            self._check_ruling(ruling)
+    def check_answer(self, answer: Answer, *, stay: bool = False) -> None:
+        own, check = None if self._current is None else self._current.conflict.own, super().check_answer
+        if own is None or _ruling_value(own) == _ruling_value(answer):
+            check(answer)
             return
-        text = f"Your decision {_ruling_value(own)} is in force; {_ruling_value(ruling)} replaces it."
-        self.ask_about(
-            ConfirmScreen("Replace your decision?", text), lambda yes: self._check_ruling(ruling) if yes else None
-        )
+        text = f"Your decision {_ruling_value(own)} is in force; {_ruling_value(answer)} replaces it."
+        self.ask_about(ConfirmScreen("Replace your decision?", text), lambda yes: check(answer) if yes else None)
 
-    def _check_ruling(self, ruling: Answer) -> None:
-        if found := contradictions(ruling.verdict, ruling.tags, ruling.partial):
-            menu = contradiction_menu(found, ruling.verdict, ruling.tags, ruling.partial)
-            self.ask_about(menu, partial(self._resolve_contradiction, ruling))
+    def submit(self, answer: Answer, *, stay: bool = False) -> None:
+        super().submit(replace(answer, note=answer.note or self._note))
+
+    def finish_submit(self, case: ConflictCase, answer: Answer, stay: bool, stored: list[tuple[str, str]]) -> None:
+        self._said = f"saved ✓ {_ruling_value(answer)}"
+        if stored:
+            self.app.push_screen(VerdictsAfter(stored_words(answer), stored), self._decided)
         else:
-            self._store_ruling(ruling)
+            self._decided("on")
 
-    def _resolve_contradiction(self, ruling: Answer, meant: str) -> None:
-        if ruling.verdict is not None:
-            said = resolve_contradiction(meant, ruling.verdict, ruling.tags, ruling.partial)
-            self._store_ruling(replace(ruling, **said._asdict()))
-
-    def _store_ruling(self, ruling: Answer) -> None:
-        if self._session is None or self._current is None:
-            return
-        elapsed = self._stopwatch.elapsed()._asdict()
-        full = replace(ruling, note=ruling.note or self._note, view=self.card.view, **elapsed)
-        session, conflict = self._session, self._current.conflict
-        self.store(lambda: session.decide(conflict, full), lambda _: self._decided(session, conflict, full))
-
-    def _decided(self, session: AdjudicationSession, conflict: Conflict, ruling: Answer) -> None:
-        if conflict.task == "correctness":
-            then = partial(self._show_verdicts, conflict, ruling)
-            self.store(lambda: session.verdicts_after(conflict), then, f"saved ✓ {_ruling_value(ruling)}")
-        else:
-            self._open_next(ruling, "on")
-
-    def _show_verdicts(self, conflict: Conflict, ruling: Answer, said: list[tuple[str, str]]) -> None:
-        if not said:
-            self._open_next(ruling, "on")
-            return
-        self.app.push_screen(VerdictsAfter(stored_words(ruling), said), partial(self._open_next, ruling))
-
-    def _open_next(self, ruling: Answer, answer: str | None) -> None:
-        self._current = None
-        if answer == "undo":
+    def _decided(self, chosen: str | None) -> None:
+        if chosen == "undo":
+            self._current = None
             self.action_undo()
             return
-        self._saved = ruling
-        self.store(
-            lambda: (self._next_conflict(), self._count_resolved()), self._show_next, f"saved ✓ {_ruling_value(ruling)}"
-        )
-        if answer == "case":
+        if self._feed is not None:
+            self._last_one = f"Saved ✓ That was the last one: {self._feed.decided:,} resolved by you in total.\n\n"
+        self.advance()
+        if chosen == "case":
             self.ask_line(_CASE, None, self._add_case)
 
-    def _count_resolved(self) -> int:
-        return 0 if self._session is None else self._session.count_decided()
+    def answer_rejected(self, case: ConflictCase, error: AnnotationError) -> None:
+        if self._feed is not None:
+            reopen = partial(self._feed.first, (case.conflict.task, case.conflict.subject))
+            self.store(reopen, partial(self._show_step, False), "reading again …")
 
-    def _show_next(self, found: tuple[OpenedConflict | None, int]) -> None:
-        opened, settled_so_far = found
-        if opened is None:
-            self._end = f"Saved ✓ That was the last one: {settled_so_far:,} resolved by you in total.\n\n"
-        self._show(opened)
-        self._set_saved_message()
-
-    def _set_saved_message(self) -> None:
-        if self._saved is not None:
-            self._said = f"saved ✓ {_ruling_value(self._saved)}"
-
-    def store_failed(self, error: BaseException | None) -> None:
-        if isinstance(error, StoreError) and self._current is None:
-            self._show_placeholder(self.no_item_text(error))
-        elif isinstance(error, AnnotationError) and self._session is not None:
-            self.store(partial(self._reopen_conflict, self._current), self._show, "reading again …")
-
-    def _reopen_conflict(self, opened: OpenedConflict | None) -> OpenedConflict | None:
-        case = None if opened is None else opened.conflict
-        if self._session is not None and case is not None and self._session.may_open(case.task, case.subject):
-            return self._prepare_conflict(self._session.open(case.task, case.subject))
-        return self._next_conflict()
-
-    def action_skip(self) -> None:
-        if self._current is not None and self._session is not None and self.is_ready:
-            self._session.skip(self._current.conflict)
-            self.store(self._next_conflict, self._show, "skipped")
-
-    def action_undo(self) -> None:
-        if self._session is not None and self.is_ready:
-            self.store(self._undo, self._show_undone, "undoing …")
-
-    def _undo(self) -> OpenedConflict | None:
-        return self._prepare_conflict(self._session.undo()) if self._session is not None else None
-
-    def _show_undone(self, opened: OpenedConflict | None) -> None:
-        if opened is None:
-            self.notify("You have no decision to retract.", markup=False)
-        else:
-            self._show(opened)
-
-    # -- going back and on -------------------------------------------------------------------------
-
-    def action_older(self) -> None:
-        self._step(older=True)
-
-    def action_newer(self) -> None:
-        self._step(older=False)
-
-    def _step(self, *, older: bool) -> None:
-        if self._session is not None and self.is_ready:
-            at = self._current.conflict if self._current is not None else None
-            self.store(partial(self._open_step, at, older), partial(self._show_step, older), "…")
-
-    def _open_step(self, at: Conflict | None, older: bool) -> OpenedConflict | None:
-        return self._prepare_conflict(self._session.step(at, older=older)) if self._session is not None else None
-
-    def _show_step(self, older: bool, opened: OpenedConflict | None) -> None:
-        if opened is not None:
-            self._show(opened)
-        elif older:
-            self.notify("You decided no conflict before this one.", markup=False)
-        else:
-            self.store(self._next_conflict, self._show, "…")
-
-    # -- marks -------------------------------------------------------------------------------------
-
-    def action_note(self) -> None:
-        if self.accepts_key() and self._current is not None:
-            opened = self._current
-            keep = partial(self._keep_note, opened)
-            choose(self, NoteInput(self._note, keep=keep), partial(self._set_note, opened))
-
-    def _set_note(self, opened: OpenedConflict, note: str) -> None:
-        if self._current is opened:
-            self._note = note
-            self._keep_note(opened, note)
-            self.draw_line()
-
-    def _keep_note(self, opened: OpenedConflict, note: str) -> None:
-        if self._session is not None:
-            keep = partial(self._session.keep_note, opened.conflict, note)
-            self.in_background(keep, lambda _: None, group="adjudicate-note", exclusive=False)
-
-    def action_tag(self) -> None:
-        self.ask_tag(self._tags, self._toggle_tag)
-
-    def _toggle_tag(self, tags: tuple[str, ...]) -> None:
-        self._tags = tags
-        self.draw_line()
+    # -- the guidelines ----------------------------------------------------------------------------
 
     def action_case(self) -> None:
         if self.accepts_key() and self._current is not None:
@@ -477,7 +337,7 @@ class AdjudicateScreen(JudgingScreen):
             if self._current.conflict.own is not None:
                 parts.append(RemarkPiece("your decision"))
             parts.append(RemarkPiece(f"{counted(self._current.left, 'conflict')} left", 1))
-        parts += [RemarkPiece(f"◆ {tag_words(tag)}", 2) for tag in self._tags]
+        parts += [RemarkPiece(f"◆ {tag_words(tag)}", 2) for tag in self._marks.tags]
         if self._note:
             parts.append(RemarkPiece(f"✎ {printable(self._note)}"))
         parts.append(RemarkPiece(self._said))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from msgspec import structs
 from textual import on
@@ -14,25 +16,139 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from workbench.app.tui.item_flow import ItemFlow, Marks
-from workbench.app.tui.judging import card_actions
+from workbench.app.tui.judging import FOLLOW_S, Case, JudgingScreen, Marks, card_actions, step_actions
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.card import FinalAnswerCard
-from workbench.app.tui.kit.card_texts import CardTexts, contradiction_menu, resolve_contradiction
+from workbench.app.tui.kit.card_texts import card_texts
 from workbench.app.tui.kit.choices import BoxScreen, Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.matrix import printable
-from workbench.app.tui.kit.prompt_bar import NoteInput
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar, flag_words, label_line
 from workbench.app.tui.kit.type_picker import TypePicker
-from workbench.app.tui.pace import pace_parts
-from workbench.app.tui.person import person_action
+from workbench.app.tui.pace import Pace, pace_parts
 from workbench.app.tui.screen import LOG
-from workbench.core.errors import WorkbenchError
+from workbench.core.errors import AnnotationError, AnsweredElsewhereError, StoreError, WorkbenchError
 from workbench.core.label import FAST_MS, LabelVerdict
 from workbench.core.project import Project
 from workbench.core.text.figures import time_to_minute
 from workbench.labelling.annotating import GUIDELINES, AnnotationItem, AnnotationSession, Answer, OwnAnswer, Progress
-from workbench.labelling.answers import contradictions
+from workbench.labelling.rulings import Role
+
+HISTORY = 500
+"""Number of a person's newest labels that the actions ``older`` and ``newer`` step through."""
+HEARTBEAT_S = 60.0
+_SOON_S = 0.05
+_ASK = "What should the coordinator know? Enter alone only flags the item"
+
+
+_NOTHING_LEFT = """\
+Nothing is left for {name} to label.
+
+New items appear here by themselves{assign}.
+
+{leave}
+
+{older} goes back to your own labels, {undo} retracts the last one.
+"""
+_BUNDLE = "If you work on a bundle, send the file back: the coordinator merges its labels."
+_ASSIGN = " once you open label slots with the command Assign ({palette})"
+_OPENED = " as soon as the coordinator opens some"
+_PAUSED = """\
+{sentence}
+
+Your labels are kept. Items appear here by themselves as soon as you can continue.
+"""
+_NOBODY = """\
+There is nothing to label. The command Assign ({palette}) opens label slots for annotators.
+"""
+
+
+class ItemFeed:
+    """Prepares items for display; every method may be called in a thread.
+
+    Attributes:
+        paused: Message that the annotator's work is paused, from the last request; "" if it isn't.
+
+    Raises (on creation):
+        UsageError: There is no such annotator.
+    """
+
+    def __init__(self, project: Project, name: str, *, sighted: bool) -> None:
+        self.session = AnnotationSession(project, name, sighted=sighted)
+        self.guidelines = self.session.guidelines
+        self.paused = ""
+        self._claimed: set[int] = set()
+        self._left = False
+        self._lock = threading.Lock()
+
+    def next(self, beside: tuple[int, ...] = ()) -> Case | None:
+        """Return the next item to label, other than those in ``beside`` (row ids); None when nothing is left."""
+        with self._lock:
+            if self._left:
+                return None
+            item = self.session.next(beside)
+            self.paused = self.session.paused()
+            if item is None or self.paused:
+                return None
+            self._claimed.add(item.completion)
+        return Case(card_texts(item))
+
+    def first(self, wanted: int | None) -> Case | None:
+        return self.next() if wanted is None else self.open(wanted)
+
+    def open(self, completion: int) -> Case:
+        return Case(card_texts(self.session.open(completion)))
+
+    def submit(self, case: Case, answer: Answer) -> list[str]:
+        with self._update_pause_on_error():
+            stored = self.session.submit(case.item, answer)
+        if answer.verdict is not None:
+            self._claimed.discard(case.item.completion)
+        return stored
+
+    @contextmanager
+    def _update_pause_on_error(self) -> Iterator[None]:
+        try:
+            yield
+        except AnnotationError:
+            self.paused = self.session.paused()
+            raise
+
+    def undo(self) -> Case | None:
+        """Retract the person's newest label and return its item; None if there is no label."""
+        with self._update_pause_on_error():
+            item = self.session.undo()
+        if item is None:
+            return None
+        if item.verdict is None:
+            self._claimed.add(item.completion)
+        return Case(card_texts(item))
+
+    def step(self, case: Case | None, older: bool) -> Case | None:
+        """Return the item labelled before or after another one; None beyond either end.
+
+        Before an item without a label comes the one with the newest label.
+        """
+        trail = [entry.completion for entry in self.session.history(HISTORY)]
+        labelled = case is not None and case.item.verdict and case.item.completion in trail
+        at = (trail.index(case.item.completion) if case is not None and labelled else -1) + (1 if older else -1)
+        return self.open(trail[at]) if 0 <= at < len(trail) else None
+
+    def skip(self, case: Case) -> None:
+        self.session.skip(case.item)
+
+    def keep_note(self, case: Case, note: str) -> None:
+        self.session.keep_draft(case.item, note)
+
+    def leave(self) -> None:
+        """Release reserved items without a label, and close the session."""
+        with self._lock:
+            self._left = True
+            try:
+                self.session.release(*self._claimed)
+            except StoreError as error:
+                LOG.warning("reserved items were not released; their leases will expire: %s", error)
+            self._claimed.clear()
+            self.session.close()
 
 
 class AnswersBox(BoxScreen[int | None]):
@@ -75,24 +191,8 @@ ANNOTATE_ACTIONS: tuple[Action, ...] = (
         "annotate.flag", "exclamation_mark", "flag", "Flag", "Flag the item for the coordinator, or unflag it.", False
     ),
     Action("annotate.answers", "d", "answers", "Answers", "Read the coordinator's answers to your flags.", False),
-    Action(
-        "annotate.older",
-        "left_square_bracket",
-        "older",
-        "Older",
-        "Go back to the item you labelled before this one.",
-        False,
-    ),
-    Action(
-        "annotate.newer",
-        "right_square_bracket",
-        "newer",
-        "Newer",
-        "Go to the item you labelled after this one, or the queue.",
-        False,
-    ),
+    *step_actions("annotate", "labelled"),
     Action("annotate.auto", "ampersand", "auto", "Auto-advance", "Turn auto-advance after a label on or off.", False),
-    person_action("annotate"),
     *card_actions("annotate"),
 )
 
@@ -107,9 +207,6 @@ PARTIAL_SCORES: dict[float, str] = {
 """Partial score -> its text."""
 
 
-_ASK = "What should the coordinator know? Enter alone only flags the item"
-
-
 class Queued(NamedTuple):
     """An answer that waits until the previous one is stored, and the time of its key press."""
 
@@ -117,15 +214,17 @@ class Queued(NamedTuple):
     pressed_at: float | None
 
 
-class AnnotateScreen(ItemFlow):
+class AnnotateScreen(JudgingScreen[Case]):
     """The labelling screen; it shows only question, reference and completion, no gold, labels or verdicts."""
 
     CSS_PATH = "annotate.tcss"
-    TITLE_TEXT = "Annotate"
+    TITLE_TEXT, PREFIX = "Annotate", "annotate"
     ACTIONS: ClassVar[tuple[Action, ...]] = ANNOTATE_ACTIONS
-    OF_ITEM: ClassVar[frozenset[str]] = ItemFlow.OF_ITEM | {
-        *("label", "unsuitable", "type", "unsure", "tag", "partial", "skip", "note", "flag")
-    }
+    ROLE: ClassVar[Role] = "annotator"
+    OF_ITEM: ClassVar = JudgingScreen.OF_ITEM | {"unsure", "partial", "flag"}
+    AHEAD = True
+    NO_UNDO, NO_OLDER = "You have no label to retract.", "You labelled no item before this one."
+    _feed: ItemFeed | None
 
     def __init__(self, completion: int | None = None) -> None:
         super().__init__(completion)
@@ -134,45 +233,153 @@ class AnnotateScreen(ItemFlow):
         self._puts_off = False
         self._typed: int | None = None
         self._auto = True
+        self._answers: list[OwnAnswer] = []
+        self._progress: Progress | None = None
+        self._types: dict[int, str | None] = {}
 
     def content(self) -> ComposeResult:
         yield FinalAnswerCard(GUIDELINES)
         yield Static(id="annotate-empty", markup=False)
         yield Static(id="annotate-own", markup=False)
 
+    def make_feed(self, sighted: bool) -> ItemFeed:
+        return ItemFeed(self.project, self._person, sighted=sighted)
+
+    @property
+    def pace(self) -> Pace:
+        return self.workbench.paces[self._person]
+
+    # -- which item --------------------------------------------------------------------------------
+
+    def _show_first(self, case: Case | None) -> None:
+        super()._show_first(case)
+        self._read_progress()
+        self._read_answers()
+        self.set_interval(HEARTBEAT_S, self._heartbeat)
+        self.set_interval(FOLLOW_S, self._read_answers)
+
+    def show_no_work(self) -> None:
+        self.show_placeholder(_NOBODY.format(palette=key_of("app.palette")))
+
+    def empty_text(self) -> str:
+        if self._feed is not None and self._feed.paused:
+            return _PAUSED.format(sentence=self._feed.paused)
+        keys = {verb: key_of(f"annotate.{verb}") for verb in ("older", "undo")}
+        assign = _ASSIGN.format(palette=key_of("app.palette")) if self.workbench.annotator is None else _OPENED
+        return _NOTHING_LEFT.format(name=printable(self._person), assign=assign, leave=_BUNDLE, **keys)
+
+    def show_case(self, case: Case, *, revisiting: bool = False) -> None:
+        item = case.item
+        self._marks, self._note = Marks(item.unsure, item.tags, item.partial), item.note
+        super().show_case(case, revisiting=revisiting)
+
+    def show_next(self, case: Case) -> None:
+        self.show_case(case)
+        if case.item.verdict is not None:
+            self.ask_type()
+
+    def open_item(self, completion: int) -> None:
+        if self._feed is None or self._busy:
+            self.set_timer(_SOON_S, partial(self.open_item, completion))
+        else:
+            self.store(partial(self._feed.open, completion), self.revisit, "opening …")
+
+    def revisit(self, case: Case) -> None:
+        self._put_back_current()
+        super().revisit(case)
+
+    @property
+    def _is_unfinished(self) -> bool:
+        return self._current is not None and not self._revisiting and not _is_complete(self._current.item)
+
+    def _put_back_current(self) -> None:
+        if self._current is not None and self._is_unfinished:
+            self._waiting.insert(0, self._current.changed(note=self._note, **structs.asdict(self._marks)))
+
+    def receive(self, case: Case | None) -> None:
+        had_none = self._current is None
+        super().receive(None if case is None else self._with_known_type(case))
+        if had_none and self._current is not None:
+            self._read_progress()
+
+    def _set_known_type(self, question: int, subtype: str | None) -> None:
+        """Apply an answer type that was just chosen or retracted to the items prepared before."""
+        self._types[question] = subtype
+        self._waiting = list(map(self._with_known_type, self._waiting))
+
+    def _with_known_type(self, case: Case) -> Case:
+        question = case.item.question
+        return case.changed(subtype=self._types[question]) if question in self._types else case
+
+    def show_undone(self, case: Case | None) -> None:
+        if case is None:
+            super().show_undone(case)
+            return
+        item = case.item
+        self._set_known_type(item.question, item.subtype)
+        if item.verdict is None:
+            self.pace.take_back(item.completion)
+        if self._current is not None and self._current.item.completion != item.completion:
+            self._put_back_current()
+        self._waiting = [one for one in self._waiting if one.item.completion != item.completion]
+        self.show_case(case, revisiting=_is_complete(item))
+        self._said = "retracted ✓"
+        self._read_progress()
+
+    def action_skip(self) -> None:
+        if self._revisiting and self.is_ready:
+            self.mark_left()
+            self.advance()
+        else:
+            super().action_skip()
+
+    def action_newer(self) -> None:
+        if self._is_unfinished:
+            self.notify(f"Label it first, or skip it with {key_of('annotate.skip')}.", markup=False)
+        else:
+            super().action_newer()
+
     # -- labelling ---------------------------------------------------------------------------------
 
-    def _submit(self, answer: Answer, *, stay: bool = False, pressed_at: float | None = None) -> None:
-        if self._desk is None or self._current is None:
-            return
-        self.leave(pressed_at)
-        elapsed = self._stopwatch.elapsed()
-        answer = structs.replace(answer, wait_ms=self._wait_ms, view=self.card.view, **elapsed._asdict())
+    def action_label(self, verdict: LabelVerdict) -> None:
+        if not self._busy:
+            super().action_label(verdict)
+        # While its type is being stored, the item stays on the screen: a verdict is for it.
+        elif self._storing.subtype is not None and self._current is not None and self._current.item.verdict is None:
+            self._queue_answer(self.make_answer(verdict))
+
+    def _queue_answer(self, answer: Answer) -> None:
+        self._queued = Queued(answer, self.workbench.at_work.acted_at)
+
+    def submit(self, answer: Answer, *, stay: bool = False) -> None:
         self._storing = answer
-        work = partial(self._desk.submit, self._current.item, answer)
-        self.store(work, partial(self._finish_submit, self._current, answer, stay))
+        super().submit(structs.replace(answer, wait_ms=self._wait_ms), stay=stay)
+        item = None if self._current is None else self._current.item
+        # The type is asked for after each verdict, so that the sequence of keys is the same for every item. A known
+        # type can be kept; one chosen for this item just before is not asked for again.
+        asks = item is not None and item.types_labelled and item.asks_type and item.completion != self._typed
+        if asks and not stay and answer.verdict not in (None, "unsuitable"):
+            self.ask_type()
 
-    def _finish_submit(self, texts: CardTexts, answer: Answer, stay: bool, stored: list[str]) -> None:
-        self._storing = Answer()
+    def finish_submit(self, case: Case, answer: Answer, stay: bool, stored: list[str]) -> None:
+        item, self._storing = case.item, Answer()
         if answer.subtype is not None:
-            self.set_known_type(texts.item.question, answer.subtype)
-        self._record_label(texts.item, answer)
-        self._current = texts._replace(item=_resolve_selected(texts.item, answer))
-        said = _saved_words(answer, self._decision_ms(texts.item, answer) if stored and not stay else None)
-        self._said = said + _replacement_text(texts.item, answer)
-        if self._queued is not None:
-            queued, self._queued = self._queued, None
-            self._check_answer(queued.answer, pressed_at=queued.pressed_at)
-        elif self._auto and not stay and not self._is_asking_type and self._complete(self._current):
-            self._advance()
-        elif self._puts_off:
-            self._postpone_type()
-
-    def _record_label(self, item: AnnotationItem, answer: Answer) -> None:
+            self._set_known_type(item.question, answer.subtype)
         if answer.verdict is not None and item.verdict is None and self._progress is not None:
             self._progress = Progress(self._progress.done + 1, max(self._progress.left - 1, 0), self._progress.away)
         if not self._revisiting and answer.focused_ms is not None:
             self.pace.label(item.completion, answer.focused_ms)
+        self._current = case.changed(**_answered_fields(answer))
+        took_ms = self._decision_ms(item, answer) if stored and not stay else None
+        self._said = _saved_words(answer, took_ms) + _replacement_text(item, answer)
+        if self._queued is not None:
+            queued, self._queued = self._queued, None
+            self.check_answer(queued.answer)
+            self._left_at = queued.pressed_at
+        elif self._auto and not stay and not self._is_asking_type and _is_complete(self._current.item):
+            self.advance()
+        elif self._puts_off:
+            self._postpone_type()
 
     def _decision_ms(self, item: AnnotationItem, answer: Answer) -> int | None:
         corrects = item.subtype if answer.verdict is None else item.verdict
@@ -180,46 +387,20 @@ class AnnotateScreen(ItemFlow):
             return None
         return max(answer.open_ms, self.pace.longest(item.completion))
 
-    def _queue_answer(self, answer: Answer) -> None:
-        self._queued = Queued(answer, self.workbench.at_work.acted_at)
+    def store_failed(self, error: Exception) -> None:
+        self._storing, self._queued, self._puts_off = Answer(), None, False
+        if self._is_asking_type:
+            self.app.screen.dismiss(None)
+        super().store_failed(error)
 
-    def _make_answer(self, verdict: LabelVerdict, reason: str | None = None) -> Answer:
-        return Answer(verdict=verdict, reason=reason, note=self._note, **structs.asdict(self._marks))
+    def answer_rejected(self, case: Case, error: AnnotationError) -> None:
+        if isinstance(error, AnsweredElsewhereError):
+            self._current = None
+            self.open_item(case.item.completion)
+        else:
+            self.advance()
 
-    def action_label(self, verdict: LabelVerdict) -> None:
-        if self._current is None:
-            return
-        if self._busy:
-            # While its type is being stored, the item stays on the screen: a verdict is for it.
-            if self._storing.subtype is not None and self._current.item.verdict is None:
-                self._queue_answer(self._make_answer(verdict))
-        elif self.is_ready and self.is_decision():
-            self._check_answer(self._make_answer(verdict))
-
-    def _check_answer(self, answer: Answer, *, stay: bool = False, pressed_at: float | None = None) -> None:
-        if self._current is None:
-            return
-        if found := contradictions(answer.verdict, answer.tags, answer.partial):
-            menu = contradiction_menu(found, answer.verdict, answer.tags, answer.partial)
-            self.ask_about(menu, partial(self._resolve_contradiction, answer, stay))
-            return
-        self._submit(answer, stay=stay, pressed_at=pressed_at)
-        if not stay and answer.verdict not in (None, "unsuitable"):
-            self._offer_type()
-
-    def _resolve_contradiction(self, answer: Answer, stay: bool, meant: str) -> None:
-        if answer.verdict is None:
-            return
-        said = resolve_contradiction(meant, answer.verdict, answer.tags, answer.partial)
-        self._marks = structs.replace(self._marks, tags=said.tags, partial=said.partial)
-        answer = structs.replace(answer, **said._asdict())
-        self._submit(answer, stay=stay)
-        if not stay and answer.verdict != "unsuitable":
-            self._offer_type()
-
-    def action_unsuitable(self) -> None:
-        if self.accepts_key():
-            self.ask_reason(lambda reason: self._check_answer(self._make_answer("unsuitable", reason)))
+    # -- the answer type ---------------------------------------------------------------------------
 
     def action_type(self) -> None:
         if not self.accepts_key() or self._current is None:
@@ -229,15 +410,6 @@ class AnnotateScreen(ItemFlow):
             self.notify("Others decide the type of this question, or have decided it.", markup=False)
             return
         self.ask_type()
-
-    def _offer_type(self) -> None:
-        """Ask for the answer type after each verdict, so that the sequence of keys is the same for every item.
-
-        A known type can be kept; a type chosen for this item just before is not asked for again.
-        """
-        item = None if self._current is None else self._current.item
-        if item is not None and item.types_labelled and item.asks_type and item.completion != self._typed:
-            self.ask_type()
 
     @property
     def _is_asking_type(self) -> bool:
@@ -262,7 +434,7 @@ class AnnotateScreen(ItemFlow):
         elif self._busy:
             self._queue_answer(Answer(subtype=subtype))
         else:
-            self._submit(Answer(subtype=subtype))
+            self.submit(Answer(subtype=subtype))
 
     def _postpone_type(self) -> None:
         """Continue without a new type, since the next key is meant for the next item.
@@ -272,66 +444,46 @@ class AnnotateScreen(ItemFlow):
         self._puts_off = self._busy
         if self._busy or not self._auto or self._current is None or self._current.item.verdict is None:
             return
-        if self._complete(self._current):
-            self._advance()
-        elif self._desk is not None and not self._revisiting:
-            self.store(partial(self._desk.session.skip, self._current.item), lambda _: self._advance())
+        if _is_complete(self._current.item):
+            self.advance()
+        elif self._feed is not None and not self._revisiting:
+            self.store(partial(self._feed.skip, self._current), lambda _: self.advance())
 
-    def stop_asking(self) -> None:
-        self._storing, self._queued, self._puts_off = Answer(), None, False
-        if self._is_asking_type:
-            self.app.screen.dismiss(None)
+    # -- marks, notes and flags --------------------------------------------------------------------
 
     def action_unsure(self) -> None:
         if self.accepts_key():
-            self._set_marks(structs.replace(self._marks, unsure=not self._marks.unsure))
-
-    def action_tag(self) -> None:
-        self.ask_tag(self._marks.tags, lambda tags: self._set_marks(structs.replace(self._marks, tags=tags)))
+            self.set_marks(unsure=not self._marks.unsure)
 
     def action_partial(self) -> None:
         if self.accepts_key():
             given = () if self._marks.partial is None else (str(self._marks.partial),)
             scores = [Choice(str(score), words) for score, words in PARTIAL_SCORES.items()]
-            self.ask_about(
-                ChoiceMenu("How much of the answer is right?", scores, first=0, chosen=given), self._set_partial
-            )
+            menu = ChoiceMenu("How much of the answer is right?", scores, first=0, chosen=given)
+            self.ask_about(menu, self._set_partial)
 
     def _set_partial(self, score: str) -> None:
         chosen = float(score)
-        self._set_marks(structs.replace(self._marks, partial=None if chosen == self._marks.partial else chosen))
+        self.set_marks(partial=None if chosen == self._marks.partial else chosen)
 
-    def _set_marks(self, marks: Marks) -> None:
-        self._marks = marks
+    def set_marks(self, **changes: Any) -> None:
+        super().set_marks(**changes)
         self._store_again()
 
-    def action_note(self) -> None:
-        if not self.accepts_key() or self._current is None:
-            return
-        keep = partial(self._keep_draft, self._current) if self._current.item.verdict is None else None
-        choose(self, NoteInput(self._note, keep=keep), partial(self._set_note, self._current))
+    def keep_note(self, case: Case, note: str) -> None:
+        if case.item.verdict is None:
+            super().keep_note(case, note)
 
-    def _keep_draft(self, texts: CardTexts, note: str) -> None:
-        if self._desk is not None:
-            if self._current is texts:
-                self._note = note
-                self.draw_line()
-            work = partial(self._desk.session.keep_draft, texts.item, note)
-            self.in_background(work, lambda _: None, group="annotate-draft", exclusive=False)
-
-    def _set_note(self, texts: CardTexts, note: str) -> None:
-        if self._current is not texts:
-            return
-        if texts.item.verdict is None:
-            self._keep_draft(texts, note)
-        elif self.accepts_key():
+    def set_note(self, case: Case, note: str) -> None:
+        super().set_note(case, note)
+        if self._current is case and case.item.verdict is not None and self.accepts_key():
             self._note = note
             self._store_again()
 
     def _store_again(self) -> None:
         item = self._current.item if self._current is not None else None
         if item is not None and item.verdict is not None:
-            self._check_answer(self._make_answer(item.verdict, item.reason), stay=True)
+            self.check_answer(self.make_answer(item.verdict, item.reason), stay=True)
         self.draw_line()
 
     def action_flag(self) -> None:
@@ -343,30 +495,63 @@ class AnnotateScreen(ItemFlow):
             send = partial(self._send_flag, self._current)
             self.ask_line(_ASK, self._current.item.completion, send, empty=True)
 
-    def _send_flag(self, texts: CardTexts, asked: str) -> None:
-        if self.accepts_key() and self._current is texts:
-            self._store_flag(texts, on=True, asked=asked)
+    def _send_flag(self, case: Case, asked: str) -> None:
+        if self.accepts_key() and self._current is case:
+            self._store_flag(case, on=True, asked=asked)
 
-    def _store_flag(self, texts: CardTexts, *, on: bool, asked: str = "") -> None:
-        if self._desk is not None:
-            flagged = texts._replace(item=structs.replace(texts.item, flagged=on, asked=asked, answer=None))
-            self.store(partial(self._desk.session.flag, texts.item, on, asked), lambda _: self._finish_flag(flagged))
+    def _store_flag(self, case: Case, *, on: bool, asked: str = "") -> None:
+        if self._feed is not None:
+            flagged = case.changed(flagged=on, asked=asked, answer=None)
+            self.store(partial(self._feed.session.flag, case.item, on, asked), lambda _: self._finish_flag(flagged))
 
-    def _finish_flag(self, texts: CardTexts) -> None:
-        self.line_stored(_ASK, texts.item.completion)
-        self._current = texts
+    def _finish_flag(self, case: Case) -> None:
+        self.line_stored(_ASK, case.item.completion)
+        self._current = case
+
+    def _read_answers(self) -> None:
+        if self._feed is not None:
+            self.in_background(self._feed.session.answers, self._show_answers, group="annotate-answers")
+
+    def _show_answers(self, answers: list[OwnAnswer]) -> None:
+        told = {answer.uuid for answer in self._answers}
+        new = [answer for answer in answers if answer.uuid not in told and not answer.heard]
+        self._answers = answers
+        newest = {answer.completion: answer for answer in answers if answer.stands}
+        if self._current is not None and self._current.item.flagged:
+            item = self._current.item
+            self._current = self._current.changed(answer=newest.get(item.completion, item.answer))
+        if new:
+            words = f"The coordinator answered your flag: {key_of('annotate.answers')} shows it."
+            self.notify(words, title="An answer", timeout=8, markup=False)
+        self.draw_line()
 
     def action_answers(self) -> None:
-        if not self._answers or self._desk is None:
+        if not self._answers or self._feed is None:
             self.mark_key_unused()
             self.notify("The coordinator hasn't answered any of your flags yet.", markup=False)
             return
         choose(self, AnswersBox(self._answers), self.open_item)
-        work = partial(_mark_read, self._desk.session, self._answers)
-        self.in_background(work, self._resolve_selected, group="annotate-heard", exclusive=False)
+        work = partial(_mark_read, self._feed.session, self._answers)
+        self.in_background(work, self._show_answers, group="annotate-heard", exclusive=False)
+
+    # -- the lines ---------------------------------------------------------------------------------
 
     def action_auto(self) -> None:
         self._auto = not self._auto
+        self.draw_line()
+
+    def _heartbeat(self) -> None:
+        if self._feed is not None:
+            self.in_background(
+                self._feed.session.heartbeat, lambda _: self._read_progress(), group="annotate-heartbeat"
+            )
+
+    def _read_progress(self) -> None:
+        if self._feed is not None:
+            self.in_background(self._feed.session.progress, self._show_progress, group="annotate-progress")
+
+    def _show_progress(self, progress: Progress) -> None:
+        self._progress = progress
         self.draw_line()
 
     def draw_line(self) -> None:
@@ -395,13 +580,14 @@ class AnnotateScreen(ItemFlow):
             yield self.news
 
 
-def _resolve_selected(item: AnnotationItem, answer: Answer) -> AnnotationItem:
-    if answer.subtype is not None:
-        item = structs.replace(item, subtype=answer.subtype)
-    if answer.verdict is None:
-        return item
-    said = ("verdict", "reason", "unsure", "note", "tags", "partial")
-    return structs.replace(item, **{name: getattr(answer, name) for name in said})
+def _is_complete(item: AnnotationItem) -> bool:
+    return item.verdict is not None and (item.verdict == "unsuitable" or not item.wants_type)
+
+
+def _answered_fields(answer: Answer) -> dict[str, Any]:
+    said = ("verdict", "reason", "unsure", "note", "tags", "partial") if answer.verdict is not None else ()
+    typed = () if answer.subtype is None else ("subtype",)
+    return {name: getattr(answer, name) for name in (*said, *typed)}
 
 
 def _mark_read(session: AnnotationSession, answers: list[OwnAnswer]) -> list[OwnAnswer]:

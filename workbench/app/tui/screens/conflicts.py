@@ -14,16 +14,17 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, Static
 
+from workbench.app.tui.desk import reason_menu
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.card_texts import conflict_subject, kind_words, retraction_message, side_words
-from workbench.app.tui.kit.choices import BoxScreen, Choice, ChoiceMenu, choose
+from workbench.app.tui.kit.choices import BoxScreen, choose
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.title_bar import Line, verdict_words
 from workbench.app.tui.kit.type_picker import TypePicker
 from workbench.app.tui.person import PersonScreen, person_action
 from workbench.app.tui.table_screen import TableScreen
 from workbench.core.errors import UsageError
-from workbench.core.label import EXCLUSION_REASONS, LabelVerdict
+from workbench.core.label import LabelVerdict
 from workbench.core.taxonomy import type_display
 from workbench.core.text.figures import counted
 from workbench.core.text.math import render_math
@@ -121,12 +122,12 @@ class SettleMany(BoxScreen[str | None]):
 
     def __init__(self, count: int, how: Content, *, needs_note: bool = False) -> None:
         super().__init__()
-        self._read_progress = count
+        self._count = count
         self._how = how
         self._needs_note = needs_note
 
     def compose(self) -> ComposeResult:
-        many = f"{self._read_progress:,} {'conflict' if self._read_progress == 1 else 'conflicts'}"
+        many = f"{self._count:,} {'conflict' if self._count == 1 else 'conflicts'}"
         with Vertical(classes="box") as box:
             box.border_title = Content(f"Resolve {many}")
             box.border_subtitle = Content("enter: resolve · escape: cancel")
@@ -146,12 +147,12 @@ class LeftOutList(BoxScreen[None]):
 
     def __init__(self, settled: int, left_out: Sequence[NotSettled]) -> None:
         super().__init__()
-        self._resolve_contradiction = settled
+        self._settled = settled
         self._left_out = left_out
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(classes="box") as box:
-            box.border_title = Content(f"{self._resolve_contradiction:,} resolved ✓ · {len(self._left_out):,} left out")
+            box.border_title = Content(f"{self._settled:,} resolved ✓ · {len(self._left_out):,} left out")
             box.border_subtitle = Content("enter: continue")
             lines = (f"{printable(one.completion_id)}  {one.why}" for one in self._left_out)
             yield Static(Content("\n".join(lines)), markup=False)
@@ -201,7 +202,7 @@ class ConflictClassScreen(TableScreen):
         self._kind = name
         self._session = session
         self._opened: OpenClass | None = None
-        self._focus_evidence: set[int] = set()
+        self._selected: set[int] = set()
         self._busy = False
 
     def heading(self) -> tuple[str, str]:
@@ -211,9 +212,9 @@ class ConflictClassScreen(TableScreen):
         self.action_reload()
 
     def action_reload(self) -> None:
-        self.in_background(self._read_cases, self._show, group="conflict-class")
+        self.in_background(self._read_class, self._show, group="conflict-class")
 
-    def _read_cases(self) -> OpenClass | None:
+    def _read_class(self) -> OpenClass | None:
         try:
             return self._session.open(self._kind)
         except UsageError:  # the last conflict of this kind has been resolved
@@ -224,10 +225,10 @@ class ConflictClassScreen(TableScreen):
         self.set_class(opened is None, "empty")
         self.refresh_bindings()
         if opened is None:
-            self._focus_evidence.clear()
+            self._selected.clear()
             self._show_caption()
             return
-        self._focus_evidence &= opened.cases.keys()
+        self._selected &= opened.cases.keys()
         read = partial(self._session.rows, opened)
         self.list_items(self._columns(opened), array("q", opened.cases), read, lambda row: row.subject)
         self.table.focus()
@@ -238,7 +239,7 @@ class ConflictClassScreen(TableScreen):
             return word(side_words(value).plain, lambda row: _annotators_of(row.sides, value), room=(10, 24))
 
         return (
-            column("", lambda row: row.subject in self._focus_evidence, _selection_cell, words=True, room=1),
+            column("", lambda row: row.subject in self._selected, _selection_cell, words=True, room=1),
             column("reference", lambda row: row.reference, _answer_cell, words=True, room=(9, 20)),
             column("completion", lambda row: row.answer, _answer_cell, words=True, room=(10, 20)),
             *map(side, opened.kind.values),
@@ -248,7 +249,7 @@ class ConflictClassScreen(TableScreen):
     def _show_caption(self) -> None:
         kind = self._opened.kind if self._opened is not None else None
         words = kind_words(kind) if kind is not None else self._kind
-        chosen = f"{len(self._focus_evidence):,} of {kind.count:,} selected" if kind is not None else "none left"
+        chosen = f"{len(self._selected):,} of {kind.count:,} selected" if kind is not None else "none left"
         self.say(f"{chosen} · {printable(words)} · {printable(self._session.person.name)}")
 
     # -- looking -----------------------------------------------------------------------------------
@@ -271,7 +272,7 @@ class ConflictClassScreen(TableScreen):
     def action_select(self) -> None:
         table = self.table
         if self._opened is not None and not self._busy and table.selected_id is not None:
-            self._focus_evidence ^= {table.selected_id}
+            self._selected ^= {table.selected_id}
             table.refresh_rows()
             table.action_move(1)
             self._show_caption()
@@ -279,9 +280,7 @@ class ConflictClassScreen(TableScreen):
     def action_select_all(self) -> None:
         if self._opened is not None and not self._busy:
             listed = set(self.table.order)
-            self._focus_evidence = (
-                self._focus_evidence - listed if listed <= self._focus_evidence else self._focus_evidence | listed
-            )
+            self._selected = self._selected - listed if listed <= self._selected else self._selected | listed
             self.table.refresh_rows()
             self._show_caption()
 
@@ -292,47 +291,44 @@ class ConflictClassScreen(TableScreen):
             return (action == "type") == (self._opened.kind.task == "type")
         return super().check_action(action, parameters)
 
-    def _verifier_choices(self) -> bool:
-        if self._opened is not None and not self._busy and not self._focus_evidence:
+    def _has_selection(self) -> bool:
+        if self._opened is not None and not self._busy and not self._selected:
             select, every = key_of("conflict-class.select"), key_of("conflict-class.all")
             self.notify(f"Nothing is selected: {select} selects one, {every} all of them.", markup=False)
-        return self._opened is not None and not self._busy and bool(self._focus_evidence)
+        return self._opened is not None and not self._busy and bool(self._selected)
 
     def action_settle(self, verdict: LabelVerdict) -> None:
-        if self._verifier_choices():
-            self._ask_name(Answer(verdict=verdict), verdict_words(verdict))
+        if self._has_selection():
+            self._ask_note(Answer(verdict=verdict), verdict_words(verdict))
 
     def action_unsuitable(self) -> None:
-        if self._verifier_choices():
-            reasons = [Choice(code, text) for code, text in EXCLUSION_REASONS.items()]
-            choose(self, ChoiceMenu("Why are they unsuitable?", reasons), self._reason_chosen)
+        if self._has_selection():
+            choose(self, reason_menu(question="Why are they unsuitable?"), self._reason_chosen)
 
     def _reason_chosen(self, reason: str) -> None:
-        self._ask_name(Answer(verdict="unsuitable", reason=reason), verdict_words("unsuitable", reason))
+        self._ask_note(Answer(verdict="unsuitable", reason=reason), verdict_words("unsuitable", reason))
 
     def action_type(self) -> None:
-        if self._verifier_choices():
+        if self._has_selection():
             picker = TypePicker(prompt="Which answer type do they have?")
-            choose(self, picker, lambda code: self._ask_name(Answer(subtype=code), Content(type_display(code))))
+            choose(self, picker, lambda code: self._ask_note(Answer(subtype=code), Content(type_display(code))))
 
-    def _ask_name(self, ruling: Answer, words: Content) -> None:
-        question = SettleMany(len(self._focus_evidence), words, needs_note=ruling.reason == "other")
-        choose(self, question, partial(self._resolve_selected, ruling))
+    def _ask_note(self, ruling: Answer, words: Content) -> None:
+        question = SettleMany(len(self._selected), words, needs_note=ruling.reason == "other")
+        choose(self, question, partial(self._settle_selected, ruling))
 
-    def _resolve_selected(self, ruling: Answer, note: str) -> None:
+    def _settle_selected(self, ruling: Answer, note: str) -> None:
         if self._opened is None:
             return
         self._busy = True
         opened = self._opened
-        chosen = [subject for subject in opened.cases if subject in self._focus_evidence]
+        chosen = [subject for subject in opened.cases if subject in self._selected]
         full = Answer(verdict=ruling.verdict, reason=ruling.reason, subtype=ruling.subtype, note=note)
         self.say(f"resolving {len(chosen):,} …")
-        self.in_background(
-            partial(self._session.settle, opened, chosen, full), self._resolve_contradiction, group="settling"
-        )
+        self.in_background(partial(self._session.settle, opened, chosen, full), self._show_settled, group="settling")
 
-    def _resolve_contradiction(self, done: Settled) -> None:
-        self._focus_evidence.clear()
+    def _show_settled(self, done: Settled) -> None:
+        self._selected.clear()
         if done.left_out:
             self.app.push_screen(LeftOutList(done.settled, done.left_out))
         else:

@@ -353,7 +353,7 @@ class ReviewItemScreen(ItemScreen):
 
     def __init__(self, completion: int, desk: ReviewDesk, queue: ReviewQueue) -> None:
         super().__init__(completion, desk.order)
-        self._desk = desk
+        self.desk = desk
         self._queue_answer = queue
 
     def why(self, completion: int) -> str:
@@ -385,7 +385,7 @@ class ReviewItemScreen(ItemScreen):
             self.after_decision(decision.completion)
         else:
             self._index = place
-            self._open_calls(self._neighbours[place])
+            self._open_item(self._neighbours[place])
 
 
 # -- The errors reviewers have marked: how many of each kind every verifier makes, overall and on each answer type.

@@ -187,9 +187,9 @@ class FamilyScreen(FigureScreen):
     def count(self, asked: FamilyQuery) -> None:
         self.asked = asked
         self.say("reading …")
-        self.count_in_thread(partial(self._read_cases, asked), self._show, group="family")
+        self.count_in_thread(partial(self._read_sheet, asked), self._show, group="family")
 
-    def _read_cases(self, asked: FamilyQuery) -> FamilySheet:
+    def _read_sheet(self, asked: FamilyQuery) -> FamilySheet:
         found = family(self.project, asked.verifiers or self.verifiers, against=asked.against, **counting(asked))
         return FamilySheet(found, joint_errors(self.project, asked.verifiers or self.verifiers, **counting(asked)))
 
@@ -243,9 +243,9 @@ class FamilyScreen(FigureScreen):
 
     def action_choose(self) -> None:
         menu = ManyMenu("Compare", self.verifiers, self.asked.verifiers or self.verifiers)
-        choose(self, menu, self._work_under)
+        choose(self, menu, self._verifiers_chosen)
 
-    def _work_under(self, names: tuple[str, ...]) -> None:
+    def _verifiers_chosen(self, names: tuple[str, ...]) -> None:
         if len(names) < 2:
             self.notify("Choose two or more verifiers.", markup=False)
             return

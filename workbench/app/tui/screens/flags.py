@@ -65,12 +65,12 @@ class FlagsScreen(TableScreen, LiveScreen):
         self.read_again()
 
     @property
-    def _work_under(self) -> Flag | None:
+    def _selected_flag(self) -> Flag | None:
         chosen = self.table.selected_id
         return self._flags[chosen] if chosen is not None and chosen < len(self._flags) else None
 
     def highlighted(self, row: int) -> None:
-        self.put_detail(Content() if self._work_under is None else _detail_text(self._work_under))
+        self.put_detail(Content() if self._selected_flag is None else _detail_text(self._selected_flag))
 
     # -- answering ---------------------------------------------------------------------------------
 
@@ -78,20 +78,20 @@ class FlagsScreen(TableScreen, LiveScreen):
         self.action_answer()
 
     def action_answer(self) -> None:
-        if (flag := self._work_under) is not None:
-            self.ask_line(_answer_title(flag), flag.completion, partial(self._resolve_selected, flag))
+        if (flag := self._selected_flag) is not None:
+            self.ask_line(_answer_title(flag), flag.completion, partial(self._store_answer, flag))
 
-    def _resolve_selected(self, flag: Flag, said: str) -> None:
+    def _store_answer(self, flag: Flag, said: str) -> None:
         work = partial(coordinating.answer, self.project, flag.completion, said, by=coordinator_name())
-        self.in_background(work, partial(self._finish_store, flag), group="flags-answer", exclusive=False)
+        self.in_background(work, partial(self._show_answered, flag), group="flags-answer", exclusive=False)
 
-    def _finish_store(self, flag: Flag, done: Answered) -> None:
+    def _show_answered(self, flag: Flag, done: Answered) -> None:
         self.line_stored(_answer_title(flag), flag.completion)
         self.notify(f"Your answer was sent to {printable(', '.join(done.to))}.", markup=False)
         self.read_again()
 
     def action_open(self) -> None:
-        if (flag := self._work_under) is not None:
+        if (flag := self._selected_flag) is not None:
             from workbench.app.tui.screens.item import ItemScreen
 
             self.app.push_screen(ItemScreen(flag.completion, [self._flags[row].completion for row in self.table.order]))

@@ -64,9 +64,9 @@ class HistoryScreen(PersonScreen):
             self.action_reload()
 
     def action_reload(self) -> None:
-        self.in_background(partial(self._read_cases, self._person), self._show, group="history")
+        self.in_background(partial(self._read_entries, self._person), self._show, group="history")
 
-    def _read_cases(self, name: str) -> list[Entry]:
+    def _read_entries(self, name: str) -> list[Entry]:
         with closing(AnnotationSession(self.project, name)) as session:
             labels = session.history(SHOWN)
         found: list[Entry] = [*labels, *AdjudicationSession(self.project, name).history(SHOWN)]
@@ -87,15 +87,15 @@ class HistoryScreen(PersonScreen):
         self.say(f"{name}{shown} labels and decisions, newest first")
 
     @on(OptionList.OptionSelected)
-    def _focus_evidence(self, event: OptionList.OptionSelected) -> None:
-        self._open_calls(event.option_index)
+    def _entry_selected(self, event: OptionList.OptionSelected) -> None:
+        self._open_entry(event.option_index)
 
     def action_open(self) -> None:
         highlighted = self.query_one(OptionList).highlighted
         if highlighted is not None:
-            self._open_calls(highlighted)
+            self._open_entry(highlighted)
 
-    def _open_calls(self, number: int) -> None:
+    def _open_entry(self, number: int) -> None:
         entry = self._entries[number]
         if isinstance(entry, OwnDecision):
             self._set_role_name("adjudicator")

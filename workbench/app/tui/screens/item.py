@@ -13,7 +13,6 @@ from textual.containers import Container
 from textual.content import Content
 from textual.widgets import Static
 
-from workbench.app.tui.item_decisions import coordinating_actions
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
@@ -24,29 +23,26 @@ from workbench.app.tui.kit.item_panes import (
     ReadyItem,
     View,
     answer_card,
-    prepare_item,
+    prepare_panes,
     put_verifiers_first,
     solution_card,
-    verdict_of,
 )
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.prompt_bar import PromptBar
-from workbench.app.tui.kit.queue_view import review_lines
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
-from workbench.app.tui.review_desk import ReviewDecision, ReviewDesk, Reviewing, reviewing_actions
-from workbench.app.tui.screen import BREAKPOINTS, WorkbenchScreen
+from workbench.app.tui.review_desk import COORDINATING_ACTIONS, REVIEWING_ACTIONS, Reviewing
+from workbench.app.tui.screen import BREAKPOINTS, PromptScreen, WorkbenchScreen
 from workbench.app.tui.switches import index_of
 from workbench.coding.problems import problem_of
-from workbench.core.label import coordinator_name
 from workbench.core.taxonomy import UNTYPED, type_display
 from workbench.core.text.excerpt import snippet
-from workbench.data.records.browse import ItemDetail, ItemVerdict
+from workbench.data.records.browse import ItemDetail
 from workbench.measuring import browsing
 from workbench.measuring.reviewing.deciding import reviews_of
 
 ITEM_ACTIONS: Final[tuple[Action, ...]] = (
-    *reviewing_actions("item"),
+    *REVIEWING_ACTIONS,
     Action("item.next", "right_square_bracket", "go(1)", "Next", "Open the next item of the list."),
     Action("item.previous", "left_square_bracket", "go(-1)", "Previous", "Open the previous item.", False),
     Action("item.pane", "tab", "app.focus_next", "Pane", "Go to the next pane."),
@@ -78,13 +74,13 @@ ITEM_ACTIONS: Final[tuple[Action, ...]] = (
     Action("item.think", "h", "think", "Think", "Open or fold <think> blocks.", False),
     Action("item.code", "i", "code", "Tests", "Open the code problem: solutions against tests.", False),
     Action("item.write", "e", "write", "Write", "Write the item to a JSON file next to the database.", False),
-    *coordinating_actions("item"),
+    *COORDINATING_ACTIONS,
     Action("item.adjudicate", "L", "adjudicate", "Adjudicate", "Resolve a conflict between annotators."),
     Action("item.back", "escape,q", "back", "Back", "Go back to the previous screen."),
 )
 
 
-class ItemScreen(Reviewing):
+class ItemScreen(Reviewing, PromptScreen):
     """Question, reference, completion and evidence in four panes.
 
     On a narrow terminal they are stacked and the focused one is tall.
@@ -101,7 +97,7 @@ class ItemScreen(Reviewing):
     """
 
     CSS_PATH = "item.tcss"
-    TITLE_TEXT, PROMPT = "Item", True
+    TITLE_TEXT = "Item"
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     ACTIONS: ClassVar[tuple[Action, ...]] = ITEM_ACTIONS
 
@@ -116,9 +112,7 @@ class ItemScreen(Reviewing):
         self._index: int | None = None
         self._first = first
         self._view = View(verifier=first[0] if first else None)
-        self._shown_findings: ReadyItem | None = None
         self._ahead: ReadyItem | None = None
-        self._desk: ReviewDesk | None = None
 
     def content(self) -> ComposeResult:
         yield Static(markup=False, id="item-facts")
@@ -138,14 +132,6 @@ class ItemScreen(Reviewing):
     @property
     def item_here(self) -> int:
         return self.completion
-
-    @property
-    def chosen(self) -> ItemVerdict | None:
-        return (
-            None
-            if self._shown_findings is None
-            else verdict_of(self._shown_findings.item, self._shown_findings.view.verifier)
-        )
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         if not isinstance(event.widget, Reader) or event.widget.has_class("tall"):
@@ -169,7 +155,7 @@ class ItemScreen(Reviewing):
         self._index, item = found
         self._show(item)
 
-    def _open_calls(self, completion: int) -> None:
+    def _open_item(self, completion: int) -> None:
         ahead, self.completion = self._ahead, completion
         if ahead is not None and ahead.item.id == completion and ahead.view == self.viewed(ahead.item, self._view):
             reveal = partial(browsing.reveal, self.project, completion, self.workbench.names_worked_under)
@@ -178,20 +164,25 @@ class ItemScreen(Reviewing):
             return
         self.in_background(self._item_reader(completion, revealing=True), self._show, group="item-open")
 
-    def _item_reader(self, completion: int, *, revealing: bool) -> partial[ReadyItem]:
-        widths = {name: self._pane(name).wrap_width for name in TEXTS}
-        return partial(self._read_cases, completion, self._view, widths, revealing)
+    @property
+    def _widths(self) -> dict[str, int]:
+        return {name: self._pane(name).wrap_width for name in TEXTS}
 
-    def _read_cases(self, completion: int, view: View, widths: dict[str, int], revealing: bool) -> ReadyItem:
+    def _item_reader(self, completion: int, *, revealing: bool) -> partial[ReadyItem]:
+        return partial(self._read_item, completion, self._view, self._widths, revealing)
+
+    def _read_item(self, completion: int, view: View, widths: dict[str, int], revealing: bool) -> ReadyItem:
         if revealing:
             item = browsing.detail(self.project, completion, self.workbench.names_worked_under)
         else:
             item = browsing.read(self.project, completion)
         from workbench.coding.matrix import summarize_solution
 
+        item, view = put_verifiers_first(item, self.first_of(item)), self.viewed(item, view)
         solution = summarize_solution(self.project, completion)
-        made = prepare_item(put_verifiers_first(item, self.first_of(item)), self.viewed(item, view), widths, solution)
-        return made._replace(reviews=tuple(reviews_of(self.project, completion)), why=self.why(completion))
+        panes = prepare_panes(item, view, widths, is_code=solution is not None)
+        reviews = tuple(reviews_of(self.project, completion))
+        return ReadyItem(item, view, panes, solution, reviews, self.why(completion))
 
     def first_of(self, item: ItemDetail) -> Sequence[str]:
         """Return the verifiers whose verdicts come first; called in a thread."""
@@ -206,9 +197,10 @@ class ItemScreen(Reviewing):
     def _show(self, found: ReadyItem) -> None:
         if found.item.id != self.completion:
             return
-        if self._shown_findings is None or self._shown_findings.item.id != found.item.id:
-            self.item_changed()
-        self._shown_findings = found
+        if self.ready is None or self.ready.item.id != found.item.id:
+            self.note = ""
+            self.mark_shown()
+        self.ready = found
         self.refresh_bindings()
         self._update_title(found.item)
         self.show_review()
@@ -235,21 +227,21 @@ class ItemScreen(Reviewing):
             self._change_view(found.view._replace(raw=True))
 
     def redraw(self) -> None:
-        if self._shown_findings is None:
+        if self.ready is None:
             return
-        reader, view, chosen = self._pane("evidence"), self._shown_findings.view, self.chosen
+        reader, view, chosen = self._pane("evidence"), self.ready.view, self.chosen
         text = evidence(
-            self._shown_findings.item,
+            self.ready.item,
             reader.wrap_width,
             beside=self.has_class("-wide"),
             raw=view.raw,
             chosen=None if chosen is None else chosen.verifier,
-            reviews=self._shown_findings.reviews,
+            reviews=self.ready.reviews,
         )
         reader.set_title("Labels and verdicts")
         reader.border_subtitle = ""
         reader.show(text)
-        if not reader.jump(CHOSEN) and self._shown_findings.why and self.has_class("-narrow"):
+        if not reader.jump(CHOSEN) and self.ready.why and self.has_class("-narrow"):
             reader.jump(FIRST)
 
     def _read_ahead(self, step: int) -> None:
@@ -268,8 +260,8 @@ class ItemScreen(Reviewing):
         if beside is None:
             self.notify("This is the last item." if step > 0 else "This is the first item.", markup=False)
             return
-        self._index, self.review_said = (self._index or 0) + step, ""
-        self._open_calls(beside)
+        self._index, self.said = (self._index or 0) + step, ""
+        self._open_item(beside)
 
     def title_parts(self, item: ItemDetail) -> list[RemarkPiece]:
         place = "" if self._index is None else f"{self._index + 1:,} of {len(self._neighbours):,}"
@@ -282,75 +274,44 @@ class ItemScreen(Reviewing):
         gold = f"gold {OUTCOME_MARKS[item.gold][0]} {item.gold}" + (f" ({item.gold_from})" if item.gold_from else "")
         kind = item.subtype if item.subtype == UNTYPED else type_display(item.subtype)
         facts = [kind, item.state, gold, item.model, item.source]
-        solution = None if self._shown_findings is None else self._shown_findings.solution
+        solution = None if self.ready is None else self.ready.solution
         card = answer_card(item, self.size.width - 2) if solution is None else solution_card(item, solution)
         self.query_one("#item-card", Static).update(card)
         self.query_one("#item-facts", Static).update(Content(printable(" · ".join(filter(None, facts)))))
 
     # -- deciding ----------------------------------------------------------------------------------
 
-    @property
-    def desk(self) -> ReviewDesk:
-        if self._desk is None:
-            self._desk = ReviewDesk(self.project, coordinator_name())
-        return self._desk
-
-    @property
-    def item_shown(self) -> ItemDetail | None:
-        """Return the item on the screen; None while the next one is loading."""
-        return (
-            None
-            if self._shown_findings is None or self._shown_findings.item.id != self.completion
-            else self._shown_findings.item
-        )
-
-    def decided_on(self) -> tuple[int, bool] | None:
-        item = self.visible_item
-        return None if item is None else (item.id, item.state == "excluded")
-
     def after_decision(self, completion: int) -> None:
         if completion == self.completion:
             self.in_background(self._item_reader(completion, revealing=False), self._show, group="item-open")
 
-    def after_review(self, decision: ReviewDecision) -> None:
-        self.after_decision(decision.completion)
-
-    def after_retraction(self, decision: ReviewDecision) -> None:
-        if decision.completion == self.completion:
-            self.after_decision(decision.completion)
+    def show_item(self, completion: int) -> None:
+        if completion == self.completion:
+            self.after_decision(completion)
         else:
-            self._index = index_of(self._neighbours, decision.completion)
-            self._open_calls(decision.completion)
-
-    def show_review(self) -> None:
-        if self._shown_findings is not None:
-            text = review_lines(
-                self._shown_findings.why, self._shown_findings.reviews, self.review_note, self.review_said
-            )
-            line = self.query_one("#item-review", Static)
-            line.display = bool(text)
-            line.update(text)
+            self._index = index_of(self._neighbours, completion)
+            self._open_item(completion)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "adjudicate":
-            return self._shown_findings is not None and self._shown_findings.item.state == "conflict"
+            return self.ready is not None and self.ready.item.state == "conflict"
         return super().check_action(action, parameters)
 
     def action_adjudicate(self) -> None:
         self.workbench.open_screen("adjudicate", ("correctness", self.completion))
 
     def on_screen_resume(self) -> None:
-        if self._shown_findings is not None and self._shown_findings.item.state == "conflict":
+        if self.ready is not None and self.ready.item.state == "conflict":
             self.after_decision(self.completion)
 
     # -- how it is shown ---------------------------------------------------------------------------
 
     def _change_view(self, view: View) -> None:
         self._view = view
-        if self._shown_findings is not None:
-            widths = {name: self._pane(name).wrap_width for name in TEXTS}
+        if (ready := self.ready) is not None:
+            work = partial(prepare_panes, ready.item, view, self._widths, is_code=ready.solution is not None)
             self.in_background(
-                partial(prepare_item, self._shown_findings.item, view, widths), self._show, group="item-open"
+                work, lambda panes: self._show(ready._replace(view=view, panes=panes)), group="item-open"
             )
 
     def action_raw(self) -> None:
@@ -360,19 +321,19 @@ class ItemScreen(Reviewing):
         self._change_view(self._view._replace(fold=not self._view.fold))
 
     def action_choose(self, step: int) -> None:
-        if self._shown_findings is None:
+        if self.ready is None:
             return
-        names = [None, *(verdict.verifier for verdict in self._shown_findings.item.verdicts)]
+        names = [None, *(verdict.verifier for verdict in self.ready.item.verdicts)]
         if len(names) < 2:
             self.notify("No verifier has judged this item yet.", markup=False)
             return
-        present = names.index(self._shown_findings.view.verifier) if self._shown_findings.view.verifier in names else 0
+        present = names.index(self.ready.view.verifier) if self.ready.view.verifier in names else 0
         self._change_view(self._view._replace(verifier=names[(present + step) % len(names)]))
 
     def action_transcript(self) -> None:
         from workbench.app.tui.screens.transcript import TranscriptScreen
 
-        verdicts = () if self._shown_findings is None else self._shown_findings.item.verdicts
+        verdicts = () if self.ready is None else self.ready.item.verdicts
         asked = [verdict for verdict in verdicts if verdict.calls and self.chosen in (None, verdict)]
         if len(asked) == 1:
             self.app.push_screen(TranscriptScreen(asked[0].run, self.completion))
@@ -382,7 +343,7 @@ class ItemScreen(Reviewing):
             self.notify("This verdict needed no model server.", markup=False)
 
     def action_what_if(self) -> None:
-        verdicts = () if self._shown_findings is None else self._shown_findings.item.verdicts
+        verdicts = () if self.ready is None else self.ready.item.verdicts
         if self.chosen is not None or len(verdicts) == 1:
             self._open_what_if((self.chosen or verdicts[0]).verifier)
         elif verdicts:
@@ -420,19 +381,23 @@ class ItemScreen(Reviewing):
 
     def action_find(self) -> None:
         pane = self._focused_pane().id or "item-completion"
-        self.query_one(PromptBar).ask(pane, f"/ {pane.removeprefix('item-')}", hint="text to find")
+        self.ask(pane, f"/ {pane.removeprefix('item-')}", hint="text to find")
 
     @on(PromptBar.Typed)
     def _typed(self, event: PromptBar.Typed) -> None:
         self.query_one(f"#{event.asked}", Reader).find(event.text)
 
-    @on(PromptBar.Submitted)
-    def _finish_find(self, event: PromptBar.Submitted) -> None:
-        pane = self.query_one(f"#{event.asked}", Reader)
-        if pane.hits or not event.text:
-            self._close_prompt(pane)
-        else:
-            self.query_one(PromptBar).complain("Not found.")
+    def answered(self, asked: str, text: str) -> bool:
+        found = not text or self.query_one(f"#{asked}", Reader).hits > 0
+        if not found:
+            self.complain("Not found.")
+        return found
+
+    def close_prompt(self) -> None:
+        prompt = self.query_one(PromptBar)
+        pane = self.query_one(f"#{prompt.asking}", Reader)
+        prompt.close()
+        pane.focus()
 
     @on(Reader.SearchChanged)
     def _show_hit_number(self, event: Reader.SearchChanged) -> None:
@@ -441,13 +406,9 @@ class ItemScreen(Reviewing):
     def action_find_next(self, step: int) -> None:
         self._focused_pane().find_next(step)
 
-    def _close_prompt(self, pane: Reader) -> None:
-        self.query_one(PromptBar).close()
-        pane.focus()
-
     def action_write(self) -> None:
-        if self._shown_findings is not None:
-            item = self._shown_findings.item
+        if self.ready is not None:
+            item = self.ready.item
             self.in_background(
                 lambda: browsing.write_item(self.project, item), self._report_written, group="item-write"
             )
@@ -455,22 +416,15 @@ class ItemScreen(Reviewing):
     def _report_written(self, path: Path) -> None:
         self.notify(str(path), title="Written", markup=False)
 
-    def action_back(self) -> None:
-        prompt = self.query_one(PromptBar)
-        if prompt.asking:
-            self._close_prompt(self.query_one(f"#{prompt.asking}", Reader))
-        else:
-            self.workbench.action_go_back()
-
 
 def open_problem(screen: WorkbenchScreen, completion: int) -> None:
     """Open the pass matrix at a solution; for an item that is not code, show a notice."""
     screen.in_background(
-        partial(problem_of, screen.project, completion), partial(_open_calls, screen, completion), group="code"
+        partial(problem_of, screen.project, completion), partial(_open_found_problem, screen, completion), group="code"
     )
 
 
-def _open_calls(screen: WorkbenchScreen, completion: int, question: int | None) -> None:
+def _open_found_problem(screen: WorkbenchScreen, completion: int, question: int | None) -> None:
     from workbench.app.tui.screens.code_problem import CodeProblemScreen
 
     if question is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
@@ -10,15 +10,15 @@ from typing import ClassVar, NamedTuple
 
 from textual.app import ComposeResult
 from textual.widgets import Static
-from textual.worker import Worker, WorkerState
 
+from workbench.app.tui.desk import Desk
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
 from workbench.app.tui.kit.triage_view import CardState, card, other_cause, summary
-from workbench.app.tui.live import InSight
 from workbench.app.tui.sharing import share
+from workbench.core.errors import StoreError
 from workbench.core.label import coordinator_name
 from workbench.core.project import Project
 from workbench.core.text.figures import counted, percent
@@ -33,7 +33,7 @@ _READ_AHEAD = 12
 """Number of cases that are read ahead at a time."""
 _MAX_COMPARED = 400
 """Maximum number of open cases that are searched for similar ones."""
-_STORE, _LOOKS = "triage-store", "triage-looks"
+_LOOKS = "triage-looks"
 _OF_A_CASE = frozenset(("give", "other", "send_back", "pick", "open_item", "what_if"))
 """Actions that need a case on the screen."""
 _NEW = "new"
@@ -41,12 +41,6 @@ _MAX_CUSTOM = 8
 """Maximum number of custom causes that are offered again."""
 _WHY_ANEW = "Why label it again?"
 _NAME_IT = "Name of the cause"
-
-
-class _LoadedScope(NamedTuple):
-    scope: TriageScope
-    tally: TriageTally
-    cases: dict[int, TriageCase | None]
 
 
 class _Finished(NamedTuple):
@@ -62,12 +56,10 @@ class _Finished(NamedTuple):
     show: int | None = None
 
 
-class _Job(NamedTuple):
-    items: tuple[int, ...]
-    work: Callable[[Project, TriageScope], _Finished]
+_Work = Callable[[Project, TriageScope], _Finished]
 
 
-class TriageScreen(InSight):
+class TriageScreen(Desk):
     """Cards of wrong verdicts; a digit stores the cause and shows the next card, which is already loaded.
 
     A card counts as decided only when its cause is stored: until then the tally excludes it. If the cause can't be
@@ -129,11 +121,7 @@ class TriageScreen(InSight):
         self._cases: dict[int, TriageCase | None] = {}  # None: no verifier errs on it any more
         self._looked_at: set[int] = set()  # and it is not known yet that this is recorded
         self._pending: set[int] = set()  # their causes are on their way
-        self._jobs: deque[_Job] = deque()
-        self._job: _Job | None = None  # the one at work
-        self._finished: list[_Finished] = []
         self._given: list[tuple[Review, ...]] = []
-        self._storing = False
 
     def content(self) -> ComposeResult:
         yield Static("", id="triage-card", markup=False)
@@ -143,16 +131,16 @@ class TriageScreen(InSight):
 
     # -- reading -----------------------------------------------------------------------------------
 
-    def _start_with(self) -> _LoadedScope:
+    def _start_with(self) -> tuple[TriageScope, TriageTally, dict[int, TriageCase | None]]:
         scope = self._scope_of(self.project)
         tally = triage.tally(self.project, scope)
         first = next((item for item in scope.items if item not in tally.done | tally.sent_back), None)
-        return _LoadedScope(scope, tally, {} if first is None else self._cases_of(scope, (first,)))
+        return scope, tally, {} if first is None else self._cases_of(scope, (first,))
 
     def _cases_of(self, scope: TriageScope, items: Sequence[int]) -> dict[int, TriageCase | None]:
         return {item: triage.case(self.project, scope, item) for item in items}
 
-    def _show_scope(self, found: _LoadedScope) -> None:
+    def _show_scope(self, found: tuple[TriageScope, TriageTally, dict[int, TriageCase | None]]) -> None:
         self.scope, self.tally, self._cases = found
         self._show_next()
 
@@ -286,10 +274,10 @@ class TriageScreen(InSight):
         if cases:
             self._pending.update(one.id for one in cases)
             self.said = f"storing: {cause.name} …"
-            self._add_job(_Job(tuple(one.id for one in cases), partial(self._store, tuple(cases), cause)))
+            self._add_job(tuple(one.id for one in cases), partial(self._give, tuple(cases), cause))
             self._show_next()
 
-    def _store(self, cases: Sequence[TriageCase], cause: Cause, project: Project, scope: TriageScope) -> _Finished:
+    def _give(self, cases: Sequence[TriageCase], cause: Cause, project: Project, scope: TriageScope) -> _Finished:
         self._given.append(triage.give_cause(project, cases, cause, scope, by=coordinator_name()))
         what = f"{len(cases):,} cases alike" if len(cases) > 1 else _case_number(scope, cases[0])
         saved = f"saved: {cause.name} · {what} · {key_of('triage.undo')} undoes it"
@@ -321,7 +309,7 @@ class TriageScreen(InSight):
 
     def _send_back(self, case: TriageCase, reason: str) -> None:
         self._pending.add(case.id)
-        self._add_job(_Job((case.id,), partial(self._reopen, case, reason)))
+        self._add_job((case.id,), partial(self._reopen, case, reason))
         self._show_next()
 
     def _reopen(self, case: TriageCase, reason: str, project: Project, scope: TriageScope) -> _Finished:
@@ -330,72 +318,45 @@ class TriageScreen(InSight):
         saved = f"saved: sent back · {_case_number(scope, case)} · {key_of('triage.undo')} undoes it"
         return _Finished(saved, (case.id,))
 
-    # -- storing: one thing after the other, to the end even where the screen is left --------------
+    # -- storing -----------------------------------------------------------------------------------
 
-    def _add_job(self, job: _Job) -> None:
-        self._jobs.append(job)
-        self._start_jobs()
+    def _add_job(self, items: tuple[int, ...], work: _Work) -> None:
+        if (scope := self.scope) is not None:
+            # The project is passed on: a screen that was left has none.
+            stored = partial(_store_and_count, work, self.project, scope)
+            self.store(stored, self._finish_job, failed=partial(self._fail_job, items))
 
-    def _start_jobs(self) -> None:
-        if not self._storing:
-            self._storing = True
-            assert self.scope is not None
-            work = partial(self._run_jobs, self.project, self.scope)
-            self.in_background(work, self._finish_jobs, group=_STORE, exclusive=False)
+    def _finish_job(self, done: tuple[_Finished, TriageTally | None]) -> None:
+        finished, tally = done
+        self.said = finished.said
+        if tally is not None:
+            self.tally = tally
+            self._pending.difference_update(finished.items)
+        for item in finished.items:
+            self._cases.pop(item, None)
+        if self.closing:
+            self._read_elsewhere()
+        if finished.show is not None:
+            self._show(self._items.index(finished.show))
+        elif self.case is not None and self.case.id not in self._cases:
+            self._cases[self.case.id] = self.case
+        self.redraw()
 
-    def _run_jobs(self, project: Project, scope: TriageScope) -> TriageTally:
-        while (job := self._next_job()) is not None:
-            self._job = job
-            self._finished.append(self._job.work(project, scope))
-        self._job = None
-        return triage.tally(project, scope)
-
-    def _next_job(self) -> _Job | None:
-        try:
-            return self._jobs.popleft()
-        except IndexError:
-            return None
+    def _fail_job(self, items: tuple[int, ...], _: Exception) -> None:
+        self.said = "That could not be saved."
+        self._pending.difference_update(items)
+        if items:
+            self._show(self._items.index(items[0]))
 
     def on_unmount(self) -> None:
         if self._looked_at:
             looks = partial(self._reveal, self.project, tuple(self._looked_at), self.workbench.names_worked_under)
             self.workbench.run_worker(looks, thread=True, exit_on_error=False)
-        if self._jobs and self.scope is not None:
-            work = partial(self._run_jobs, self.project, self.scope)
-            self.workbench.run_worker(work, thread=True, exit_on_error=False)
-
-    def _finish_jobs(self, tally: TriageTally) -> None:
-        self._storing, self.tally = False, tally
-        finished, self._finished = self._finished, []
-        for one in finished:
-            self._pending.difference_update(one.items)
-            self.said = one.said
-            for item in one.items:
-                self._cases.pop(item, None)
-        if self._jobs:
-            self._start_jobs()
-        elif self.closing:
-            self._read_elsewhere()
-        if finished and finished[-1].show is not None:
-            self._show(self._items.index(finished[-1].show))
-        elif self.case is not None and self.case.id not in self._cases:
-            self._cases[self.case.id] = self.case
-        self.redraw()
-
-    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        if event.worker.group == _STORE and event.state is WorkerState.ERROR:
-            job, self._job, self._storing = self._job, None, False
-            self.said = "That could not be saved."
-            if job is not None and job.items:
-                self._pending.difference_update(job.items)
-                self._show(self._items.index(job.items[0]))
-                self._start_jobs()
 
     # -- taking back -------------------------------------------------------------------------------
 
     def action_take_back(self) -> None:
-        if self.scope is not None:
-            self._add_job(_Job((), self._undo))
+        self._add_job((), self._undo)
 
     def _undo(self, project: Project, scope: TriageScope) -> _Finished:
         by = coordinator_name()
@@ -426,7 +387,6 @@ class TriageScreen(InSight):
         if self.case is not None:
             self._cases.pop(self.case.id, None)
             self._read_cases((self.case.id,), group="triage-case")
-            self._start_jobs()
 
     def action_summary(self, *, closing: bool | None = None) -> None:
         self.closing = not self.closing if closing is None else closing
@@ -493,6 +453,14 @@ class TriageScreen(InSight):
             RemarkPiece(f"{names} × {printable(scope.words)}", 1),
         ]
         self.query_one(TitleBar).say_parts(parts)
+
+
+def _store_and_count(work: _Work, project: Project, scope: TriageScope) -> tuple[_Finished, TriageTally | None]:
+    finished = work(project, scope)
+    try:
+        return finished, triage.tally(project, scope)
+    except StoreError:  # it is stored, only the tally is not read
+        return finished, None
 
 
 def _case_number(scope: TriageScope, case: TriageCase) -> str:

@@ -103,9 +103,9 @@ class TypeProposalsScreen(TableScreen):
             self.notify("No type is selected.", markup=False)
             return
         work = partial(resolve_types, self.project, settled, by=coordinator_name())
-        self.in_background(work, self._resolve_contradiction, group="types-accept")
+        self.in_background(work, self._show_accepted, group="types-accept")
 
-    def _resolve_contradiction(self, done: LabelsImported) -> None:
+    def _show_accepted(self, done: LabelsImported) -> None:
         left = len(self.offered) - sum(one.taken for one in self.offered)
         stay = f" {counted(left, 'question')} {'stays' if left == 1 else 'stay'} without a type." if left else ""
         self.notify(f"{counted(done.imported, 'type')} accepted; metrics by type use them now.{stay}", markup=False)

@@ -10,6 +10,7 @@ Tables
 
 Texts
     reader: a long text. wrapping: line breaks at a width. card, card_texts: the final-answer card.
+    answers_box: the coordinator's answers to flags.
     item_panes, solution_view, evidence, opinions: details of an item.
 
 Reports and runs as text

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 from msgspec import structs
-from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.content import Content
-from textual.widgets import OptionList, Static
-from textual.widgets.option_list import Option
+from textual.widgets import Static
 
 from workbench.app.tui.judging import FOLLOW_S, Case, JudgingScreen, Marks, card_actions, step_actions
 from workbench.app.tui.keymap import Action, key_of
+from workbench.app.tui.kit.answers_box import AnswersBox
 from workbench.app.tui.kit.card import FinalAnswerCard
 from workbench.app.tui.kit.card_texts import card_texts
-from workbench.app.tui.kit.choices import BoxScreen, Choice, ChoiceMenu, choose
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar, flag_words, label_line
 from workbench.app.tui.kit.type_picker import TypePicker
@@ -29,7 +26,6 @@ from workbench.app.tui.screen import LOG
 from workbench.core.errors import AnnotationError, AnsweredElsewhereError, StoreError, WorkbenchError
 from workbench.core.label import FAST_MS, LabelVerdict
 from workbench.core.project import Project
-from workbench.core.text.figures import time_to_minute
 from workbench.labelling.annotating import GUIDELINES, AnnotationItem, AnnotationSession, Answer, OwnAnswer, Progress
 from workbench.labelling.rulings import Role
 
@@ -149,27 +145,6 @@ class ItemFeed:
                 LOG.warning("reserved items were not released; their leases will expire: %s", error)
             self._claimed.clear()
             self.session.close()
-
-
-class AnswersBox(BoxScreen[int | None]):
-    """The coordinator's answers to the person's flags, newest first; returns the row id of the chosen item."""
-
-    DEFAULT_CSS = "AnswersBox OptionList { width: 100; }"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,d", "dismiss", "Close")]
-
-    def __init__(self, answers: Sequence[OwnAnswer]) -> None:
-        super().__init__()
-        self._answers = list(reversed(answers))
-
-    def compose(self) -> ComposeResult:
-        listing = OptionList(*(Option(_answer_lines(answer)) for answer in self._answers), markup=False)
-        listing.border_title = Content("The coordinator's answers")
-        listing.border_subtitle = Content("enter: open the item · escape: close")
-        yield listing
-
-    @on(OptionList.OptionSelected)
-    def _selected(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(self._answers[event.option_index].completion)
 
 
 ANNOTATE_ACTIONS: tuple[Action, ...] = (
@@ -615,10 +590,3 @@ def _suggest_type(project: Project, verifier: str, question: int, person: str) -
         LOG.warning("no suggestions of answer types", exc_info=True)
         return None
     return None if found is None else found.suggested
-
-
-def _answer_lines(answer: OwnAnswer) -> Content:
-    when = time_to_minute(answer.answered_at)
-    mark = ("  ", "") if answer.heard else ("● ", "bold $text-success")
-    asked = printable(answer.asked) or "flagged, without a question"
-    return Content.assemble(mark, (f"{when}  {asked}", "$text-muted"), "\n", f"  {printable(answer.answer)}", "\n")

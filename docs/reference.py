@@ -132,7 +132,7 @@ def views_page() -> str:
 def notebook_page() -> str:
     """Show the notebook's cells, each with its output."""
     parts: list[str] = []
-    for one in nbformat.read(NOTEBOOK, as_version=4).cells:
+    for one in nbformat.read(NOTEBOOK, as_version=4).cells:  # type: ignore[no-untyped-call]
         parts.append(one.source if one.cell_type == "markdown" else f"```python\n{one.source}\n```")
         for output in one.get("outputs", ()):
             parts.append(output.data.get("text/html") or f"```text\n{output.data['text/plain']}\n```")

@@ -240,7 +240,28 @@ def ceilings(project: Project, selection: Selection | None = None) -> list[Ceili
     """
     if not store.has_labels(project.database.reader(), "correctness"):
         return []
-    return agreement(project, selection=selection).ceiling
+    found = first_pass_labels(project, "correctness", selection=selection)
+    return _ceilings(project, found, _rated_labels(found))
+
+
+def _ceilings(project: Project, found: FirstPassLabels, rated: Rated) -> list[Ceiling]:
+    from workbench.statistics.agreement.ceiling import ceilings
+
+    return ceilings(rated, overall_share(found.checks), gold_made(project, found))
+
+
+def _rated_labels(found: FirstPassLabels) -> Rated:
+    import numpy as np
+
+    from workbench.statistics.agreement.figures import Rated
+
+    return Rated(
+        ratings=found.ratings,
+        names=found.categories,
+        values=np.arange(len(found.categories), dtype=float),
+        level="nominal",
+        cluster=np.array([known.question for known in found.known], dtype=np.int64),
+    )
 
 
 @at_one_moment
@@ -269,21 +290,14 @@ def agreement(
     """
     import numpy as np
 
-    from workbench.statistics.agreement.ceiling import ceilings
-    from workbench.statistics.agreement.figures import Rated, figures
+    from workbench.statistics.agreement.figures import figures
 
     if by is not None and by not in GROUPS:
         raise UsageError(f"Agreement can't be broken down by {by!r}.", f"Use one of: {', '.join(GROUPS)}.")
     if coarse and task != "type":
         raise UsageError("Only answer types can be compared coarsely.", f"Use {opt.task:type}.")
     found = first_pass_labels(project, task, by=by, coarse=coarse, selection=selection, latest=latest)
-    rated = Rated(
-        ratings=found.ratings,
-        names=found.categories,
-        values=np.arange(len(found.categories), dtype=float),
-        level="nominal",
-        cluster=np.array([known.question for known in found.known], dtype=np.int64),
-    )
+    rated = _rated_labels(found)
     closed = figures(rated)
     shared_by, shared = shared_groups(found)
     pairs = pair_rows(found.ratings, rated.cluster, found.people, shared)
@@ -304,9 +318,7 @@ def agreement(
         by=by,
         groups=_figures_by_group(rated, found) if by else [],
         over_time=_figures_over_time(rated, found),
-        ceiling=ceilings(closed, overall_share(found.checks), gold_made(project, found))
-        if task == "correctness"
-        else [],
+        ceiling=_ceilings(project, found, rated) if task == "correctness" else [],
         repeats=overall_share(found.repeats),
         interval_by="question" if task == "correctness" else "item",
     )
@@ -390,7 +402,7 @@ def agreement_of_file(
         annotators=len(columns.annotators),
         cohen_kappa=pair_rows(rated.ratings, rated.cluster, columns.annotators, {}),
         per_annotator=annotator_rows(rated, columns.annotators, columns.values, None),
-        ceiling=ceilings(closed, nothing) if len(columns.values) == 2 and level == "nominal" else [],
+        ceiling=ceilings(rated, nothing) if len(columns.values) == 2 and level == "nominal" else [],
         repeats=nothing,
         interval_by="item",
         refused=len(columns.refused),

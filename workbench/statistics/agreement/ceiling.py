@@ -6,7 +6,11 @@ from collections.abc import Mapping
 from math import prod, sqrt
 from typing import NamedTuple
 
-from workbench.statistics.records.agreement import Ceiling, Ends, Figures, GoldLabels, Share, Source
+from workbench.statistics.agreement.coefficients import percent, percent_interval, prevalence
+from workbench.statistics.agreement.figures import Rated
+from workbench.statistics.agreement.ratings import units
+from workbench.statistics.confusion import defined
+from workbench.statistics.records.agreement import Ceiling, Ends, GoldLabels, Share, Source
 
 SHARED = 0.3
 """Intra-class correlation of annotators' errors on an item if hard items are hard for everyone."""
@@ -144,14 +148,15 @@ def _error_on_class(source: Source, accuracy: float, weight: float, shared: floa
     return (1 - sqrt(1 - 2 * differ)) / 2 if differ <= 0.5 else None
 
 
-def ceilings(closed: Figures, checks: Share, made: GoldMade | None = None) -> list[Ceiling]:
+def ceilings(rated: Rated, checks: Share, made: GoldMade | None = None) -> list[Ceiling]:
     """Return one ceiling for each available estimate of annotators' accuracy: from their agreement, if it is at least
     one half, and from checks."""
-    common = max(closed.prevalence.values()) if closed.prevalence else None
-    found = []
-    if closed.percent_agreement is not None and closed.percent_ci is not None and closed.percent_agreement >= 0.5:
-        low, high = (accuracy_behind(end) for end in closed.percent_ci)
-        accuracy = accuracy_behind(closed.percent_agreement)
+    found, labels = [], units(rated.ratings)
+    common = float(prevalence(labels).max()) if labels.sizes.size else None
+    agreed, ci = defined(percent(labels, labels.often)[0]), percent_interval(labels, rated.cluster)
+    if agreed is not None and ci is not None and agreed >= 0.5:
+        low, high = map(accuracy_behind, ci)
+        accuracy = accuracy_behind(agreed)
         found.append(ceiling("agreement", accuracy, (low, high), made=made, common=common))
     if checks.share is not None and checks.ci is not None:
         found.append(ceiling("checks", checks.share, checks.ci, made=made, common=common))

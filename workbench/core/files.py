@@ -122,6 +122,21 @@ def cache_folder(database: Path) -> Path:
     return Path(f"{database.resolve()}.columns")
 
 
+def read_cached(path: Path, most: int) -> bytes:
+    """Read a file of a cache folder; see `read_own`."""
+    require_own_folder(path.parent)
+    return read_own(path, most)
+
+
+@contextmanager
+def cached_file(path: Path) -> Iterator[IO[bytes]]:
+    """Write a file of a cache folder, which is created if it is missing; see `whole_file`."""
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    require_own_folder(path.parent)
+    with whole_file(path, durable=False) as file:
+        yield file
+
+
 def require_plain(path: Path) -> None:
     """Check that a path is a regular file without a second hard link; the owner doesn't matter, and a missing file is
     accepted.

@@ -20,7 +20,7 @@ from msgspec import Struct
 from workbench.core.database import changes, migrations
 from workbench.core.database.changes import ChangeMark
 from workbench.core.database.connection import Database
-from workbench.core.files import cache_folder, read_own, require_own_folder, whole_file
+from workbench.core.files import cache_folder, cached_file, read_cached
 from workbench.core.health import Finding
 from workbench.core.progress import raise_if_cancelled, step
 from workbench.core.project import Project
@@ -245,8 +245,7 @@ class ColumnMemory:
         import numpy as np
 
         try:
-            require_own_folder(self._folder)
-            content = BytesIO(read_own(self._folder / _file_name(run), _MAX_FILE_BYTES))
+            content = BytesIO(read_cached(self._folder / _file_name(run), _MAX_FILE_BYTES))
             with np.load(content, allow_pickle=False) as archive:
                 columns = dict(archive)
             about = msgspec.json.decode(columns.pop("about").tobytes(), type=PartSource)
@@ -262,26 +261,21 @@ class ColumnMemory:
 
         about = PartSource(run=run, aligned=part.aligned, mark=part.mark, names=dict(part.table.names))
         archive: dict[str, Any] = {**part.table.columns, "about": np.frombuffer(msgspec.json.encode(about), np.uint8)}
-        with suppress(OSError):
-            self._folder.mkdir(mode=0o700, exist_ok=True)
-            require_own_folder(self._folder)
-            with whole_file(self._folder / _file_name(run), durable=False) as file:
-                np.savez(file, **archive)
+        with suppress(OSError), cached_file(self._folder / _file_name(run)) as file:
+            np.savez(file, **archive)
 
     def tests(self, pieces: Pieces, seed: int) -> dict[int, CellTest]:
-        """Return the permutation tests of groups, which are kept in a file if the columns are."""
+        """Return the permutation tests of groups, which are kept in a file if some were drawn."""
         from workbench.statistics.permutations import CellTest, cell_tests, tests_key
 
         path, key = self._folder / "tests.json", tests_key(pieces, seed)
         known: dict[str, dict[int, CellTest]] = {}
         with suppress(OSError, msgspec.MsgspecError):
-            require_own_folder(self._folder)
-            known = msgspec.json.decode(read_own(path, _MAX_FILE_BYTES), type=dict[str, dict[int, CellTest]])
+            known = msgspec.json.decode(read_cached(path, _MAX_FILE_BYTES), type=dict[str, dict[int, CellTest]])
         if key not in known:
             known[key] = cell_tests(pieces, seed)
-            with suppress(OSError):
-                require_own_folder(self._folder)
-                with whole_file(path, durable=False) as file:
+            if any(test.how == "drawn" for test in known[key].values()):
+                with suppress(OSError), cached_file(path) as file:
                     file.write(msgspec.json.encode(dict(list(known.items())[-_MAX_TESTS:])))
         return known[key]
 

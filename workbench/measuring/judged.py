@@ -13,8 +13,6 @@ from workbench.core.run import IMPORTED, ConfiguredVerifier
 from workbench.core.selection import Selection
 from workbench.core.text.figures import counted
 from workbench.core.verdict import GoldChoice, OutcomeCode, Protocol3
-from workbench.data.formats.fields import fold
-from workbench.data.formats.first_look import verifier_name
 from workbench.data.store import browsing
 from workbench.data.store.columns import ORIGINS
 from workbench.measuring.columns import Columns, columns
@@ -150,9 +148,15 @@ def judged(
 
 def own_gold(project: Project, everything: Columns, choice: GoldChoice) -> dict[str, BoolArray]:
     found: dict[str, BoolArray] = {}
-    reader, gold = project.database.reader(), everything.gold(choice) >= 0
+    columns = figures.gold_columns(project.database.reader(), IMPORTED) if choice != "people" else []
+    if not columns:
+        return found
+    from workbench.data.formats.fields import fold
+    from workbench.data.formats.first_look import verifier_name
+
+    gold = everything.gold(choice) >= 0
     imported = gold & (everything.origin == ORIGINS.index("imported")) if choice == "final" else gold
-    for name, column, first, many in figures.gold_columns(reader, IMPORTED) if choice != "people" else ():
+    for name, column, first, many in columns:
         if fold(verifier_name(column)) == fold(name):
             its = imported & (everything.item >= first) & (everything.item < first + many)
             found[name] = its | found.get(name, False)

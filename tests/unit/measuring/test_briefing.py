@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,6 +17,7 @@ from tests.unit.labelling.conflicting import disputed, label_all, project_of, pu
 from tests.unit.measuring.scored_runs import add_complete_run
 from workbench.config.settings import AnnotationPolicy
 from workbench.core.database.values import timestamp_of
+from workbench.core.files import cache_folder
 from workbench.core.project import Project
 from workbench.core.run import RunState
 from workbench.core.selection import Selection, parse_condition
@@ -25,6 +27,7 @@ from workbench.interchange.importing import import_files, plan_import
 from workbench.labelling import people
 from workbench.labelling.annotating import AnnotationSession, Answer
 from workbench.labelling.checks import add_checks
+from workbench.measuring import briefing
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.briefing import KINDS, briefed, sort_matters
 from workbench.measuring.conclusions import conclusion
@@ -442,3 +445,44 @@ def test_a_cell_that_may_be_chance_is_not_called_the_weakest_while_another_verif
     assert said.startswith("poor is the least accurate: right on 50.0 %")
     assert "good, the most accurate, is significantly below average on no subtype" in said
     assert "is weakest" not in said
+
+
+def age(project: Project) -> None:
+    """Make the database's files older than what may still be changing."""
+    for end in ("", "-wal"):
+        path = project.path.with_name(project.path.name + end)
+        if path.exists():
+            os.utime(path, (path.stat().st_atime, path.stat().st_mtime - 60))
+
+
+def test_what_needs_metrics_is_computed_again_only_after_a_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = make_project(tmp_path, numbered(6))
+    judge(project, "strict", rightly(project, {1: Outcome.INCORRECT}))
+    age(project)
+    before, computed = said(project), list[bool]()
+    find = briefing.matters
+
+    def counting(facts: briefing.ProjectFacts, *, late: bool) -> list[Matter]:
+        computed.append(late)
+        return find(facts, late=late)
+
+    monkeypatch.setattr(briefing, "matters", counting)
+    assert said(project) == before
+    assert computed == [False]
+    judge(project, "loose", rightly(project, {1: Outcome.ERROR}))
+    assert "loose failed on 1" in said(project)["failures"]
+    age(project)
+    assert "failures" in said(project)
+    assert computed == [False, *[False, True] * 2]
+
+
+def test_a_damaged_file_of_matters_is_passed_over(tmp_path: Path) -> None:
+    project = disputed(tmp_path, 6)
+    age(project)
+    before = said(project)
+    (path,) = cache_folder(project.path).glob("briefing.json")
+    path.write_bytes(b"{")
+    assert said(project) == before
+    assert path.stat().st_size > 1

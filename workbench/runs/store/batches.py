@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from msgspec import Struct
 
 from workbench.core.run import CallBatch
-from workbench.llm.gate import CallEstimate
 from workbench.llm.records import JournaledCall
+
+if TYPE_CHECKING:
+    from workbench.llm.gate import CallEstimate
 
 BatchState = Literal["gathered", "sent", "open", "ended"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from msgspec import structs
@@ -36,8 +36,7 @@ from workbench.statistics.records.agreement import Ceiling
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow, AverageRow, BestAt, NoisyRow, TransferRow
 
 if TYPE_CHECKING:
-    from workbench.statistics.accuracy import ClusterCounts
-    from workbench.statistics.permutations import CellTest, Pieces
+    from workbench.statistics.permutations import CellTest
     from workbench.statistics.rates import Rates
 
 
@@ -85,8 +84,8 @@ def transfer(
 def _class_rates(entries: Entries, entry: Entry) -> Rates | None:
     from workbench.statistics.rates import rates
 
-    measured = entries.measured(entry)
-    counted, right = measured.graded(entries.asked.protocol)
+    measured = Measured(entries, entry, entries.asked.by)
+    counted, right = measured.graded()
     return rates(right[counted], measured.columns.gold[counted], measured.columns.question[counted])
 
 
@@ -172,12 +171,12 @@ def _accuracy_report(entries: Entries, gold: dict[str, int], seed: int | None) -
     asked = entries.asked
     rows, averages, tests = [], [], {}
     for entry in entries.everyone:
-        counted = _CountedEntry(entries, entry)
-        own, average = entries.remembered("accuracy", (entry,), partial(_rows_and_average, counted))
+        measured = Measured(entries, entry, asked.by)
+        own, average = entries.remembered("accuracy", (entry,), partial(_rows_and_average, measured))
         rows += own
         # A baseline's verdict doesn't depend on the completion, so its rows differ only by gold.
         if asked.by is not None and entry.name not in BASELINES and own[0].accuracy is not None:
-            tests[entry.name] = entries.remembered(f"tests {seed}", (entry,), partial(_test_groups, counted, seed))
+            tests[entry.name] = entries.remembered(f"tests {seed}", (entry,), partial(_test_groups, measured, seed))
         averages.append(average)
     rows, made = with_tests(rows, tests, seed)
     return AccuracyReport(
@@ -192,40 +191,22 @@ def _accuracy_report(entries: Entries, gold: dict[str, int], seed: int | None) -
     )
 
 
-class _CountedEntry:
-    def __init__(self, entries: Entries, entry: Entry) -> None:
-        self.asked, self.entry, self.entries = entries.asked, entry, entries
-
-    @cached_property
-    def measured(self) -> Measured:
-        return self.entries.measured(self.entry)
-
-    @cached_property
-    def counts(self) -> ClusterCounts:
-        from workbench.statistics.accuracy import count_clusters
-
-        return count_clusters(self.measured.columns)
-
-    def pieces(self) -> Pieces:
-        return self.measured.pieces(self.counts, self.asked.protocol)
-
-
-def _rows_and_average(of: _CountedEntry) -> tuple[list[AccuracyRow], AverageRow]:
+def _rows_and_average(of: Measured) -> tuple[list[AccuracyRow], AverageRow]:
     from workbench.statistics.accuracy import accuracy_rows
 
-    asked, columns = of.asked, of.measured.columns
-    rows = accuracy_rows(of.entry.name, columns, asked.protocol, of.counts)
+    asked = of.entries.asked
+    rows = accuracy_rows(of.entry.name, of.columns, asked.protocol, of.counts)
     if asked.by is not None:
-        rows = with_deltas(rows, columns, of.pieces())
+        rows = with_deltas(rows, of.columns, of.pieces())
     if of.entry.kind == "baseline":
         rows = [structs.replace(row, balanced_accuracy_ci=None, mcc_ci=None) for row in rows]
-    return [structs.replace(row, kind=of.entry.kind) for row in rows], _average(rows, of.measured, asked)
+    return [structs.replace(row, kind=of.entry.kind) for row in rows], _average(rows, of, asked)
 
 
-def _test_groups(of: _CountedEntry, seed: int | None) -> dict[Parts, CellTest]:
+def _test_groups(of: Measured, seed: int | None) -> dict[Parts, CellTest]:
     from workbench.statistics.permutations import cell_tests
 
-    pieces, parts = of.pieces(), of.measured.columns.parts
+    pieces, parts = of.pieces(), of.columns.parts
     found = cell_tests(pieces) if seed is None else of.entries.everything.memory.tests(pieces, seed)
     return {parts[place]: test for place, test in found.items()}
 
@@ -241,7 +222,7 @@ def _average(rows: list[AccuracyRow], measured: Measured, asked: AccuracyQuery) 
         return average(everything.verifier, None, (), asked.by or "type")
     if asked.by is not None and "reason" not in split_grouping(asked.by):
         return average(everything.verifier, everything.accuracy, [row.accuracy for row in groups], asked.by)
-    counted, right = measured.graded(asked.protocol)
+    counted, right = measured.graded()
     return average(everything.verifier, everything.accuracy, shares(right[counted], measured.kind[counted]), "type")
 
 

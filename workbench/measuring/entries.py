@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from itertools import chain
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct, structs
@@ -22,6 +21,7 @@ from workbench.statistics.records.report import AccuracyReport, AccuracyRow, Cel
 if TYPE_CHECKING:
     from workbench.statistics.accuracy import AccuracyColumns, ClusterCounts
     from workbench.statistics.confusion import BoolArray, Graded, IntArray
+    from workbench.statistics.intervals import Clusters
     from workbench.statistics.permutations import CellTest, Pieces
 
 
@@ -163,38 +163,71 @@ class Entry(Struct, frozen=True, kw_only=True, eq=False):
     expected: int | None = None
 
 
-class Measured(Struct, frozen=True, kw_only=True, eq=False):
-    """The items on which one entry is measured.
+class Measured:
+    """An entry on the items on which it is measured; everything is computed on first use.
 
-    Attributes:
-        columns: The entry's verdicts with gold.
-        kind: Each item's answer type, a position in the names of `Entries.kinds`.
-        scope: The type of each cluster if the groups are subtypes: a subtype is compared with its type, not with all
-            items.
+    Args:
+        by: The property that forms groups; None for all items only.
     """
 
-    columns: AccuracyColumns
-    kind: IntArray
-    scope: IntArray | None
+    def __init__(self, entries: Entries, entry: Entry, by: str | None) -> None:
+        self.entries, self.entry, self._by = entries, entry, by
+        self._fields = split_grouping(by) if by else ()
+        self._rows: BoolArray | slice = entries.rows
+        if "reason" in self._fields:
+            judged = entry.outcome >= 0
+            self._rows = judged if isinstance(self._rows, slice) else self._rows & judged
 
-    def graded(self, protocol: Protocol3) -> Graded:
+    @cached_property
+    def columns(self) -> AccuracyColumns:
+        from workbench.statistics.accuracy import AccuracyColumns
+
+        known, run, rows = self.entries.everything, self.entry.run, self._rows
+        groups, clusters, score = known.groups(self._by, run) if self._by else None, self.clusters, known.score(run)
+        return AccuracyColumns(
+            outcome=self.entry.outcome[rows],
+            gold=self.entries.gold[rows],
+            question=known.question[rows],
+            group=None if groups is None else groups.code[rows],
+            names=() if groups is None else groups.names,
+            parts=() if groups is None else groups.parts,
+            score=None if score is None else score[rows],
+            clusters=clusters if isinstance(rows, slice) else clusters.of(rows),
+        )
+
+    @property
+    def clusters(self) -> Clusters:
+        return self.entries.everything.clusters(self._by, self.entry.run)
+
+    @cached_property
+    def counts(self) -> ClusterCounts:
+        from workbench.statistics.accuracy import count_clusters
+
+        return count_clusters(self.columns)
+
+    @property
+    def kind(self) -> IntArray:
+        """Each item's answer type, a position in the names of `Entries.kinds`."""
+        return self.entries.kinds.code[self._rows]
+
+    def graded(self) -> Graded:
         from workbench.statistics.confusion import grade
 
-        return grade(self.columns.outcome, self.columns.gold, protocol)
+        return grade(self.columns.outcome, self.columns.gold, self.entries.asked.protocol)
 
-    def pieces(self, counted: ClusterCounts, protocol: Protocol3) -> Pieces:
-        """Return the counted items by question and group.
-
-        Args:
-            counted: Counts of the entry's verdicts against gold, by question and group.
-        """
+    def pieces(self) -> Pieces:
+        """Return the counted items by question and group."""
         import numpy as np
 
         from workbench.statistics.permutations import Pieces
 
-        size, right = counted.graded(protocol)
-        scope = np.zeros(len(size), dtype=np.int64) if self.scope is None else self.scope
-        return Pieces(size, right, counted.clusters.group, scope, counted.clusters.question).of(size > 0)
+        size, right = self.counts.graded(self.entries.asked.protocol)
+        scope: IntArray = np.zeros(len(size), dtype=np.int64)
+        if "subtype" in self._fields:
+            # A subtype is compared with its type, not with all items.
+            scope = self.entries.everything.of_clusters("type", self._by, self.entry.run)
+        clusters = self.counts.clusters
+        return Pieces(size, right, clusters.group, scope, clusters.question).of(size > 0)
 
 
 class Entries:
@@ -205,7 +238,10 @@ class Entries:
 
     Attributes:
         everything: Columns of all visible items.
+        rows: The selected ones among them.
+        gold: The gold of all visible items.
         everyone: Verifiers in the order of creation, then the baselines whose names no verifier has.
+        named: The same by name.
         kinds: The items grouped by answer type.
         tied: Types with as many correct as incorrect items by gold.
         items: Number of selected items with gold.
@@ -217,12 +253,12 @@ class Entries:
         self.asked = asked
         self.everything = known or columns(project)
         self.kinds = self.everything.groups("type")
-        self._crossing = split_grouping(asked.by) if asked.by else ()
         self._kept = self.everything.chosen(asked.selection)
-        self._gold = self.everything.gold(asked.gold)
-        self.items = int((self._gold[self._selected_rows()] >= 0).sum())
+        self.rows: BoolArray | slice = slice(None) if self._kept is None else self._kept
+        self.gold = self.everything.gold(asked.gold)
+        self.items = int((self.gold[self.rows] >= 0).sum())
         own = own_gold(project, self.everything, asked.gold)
-        self.own = {name: int(found[self._selected_rows()].sum()) for name, found in own.items()}
+        self.own = {name: int(found[self.rows].sum()) for name, found in own.items()}
         self.everyone = [
             Entry(
                 name=judge.name,
@@ -233,13 +269,11 @@ class Entries:
             )
             for judge in _verifier_runs(project, asked)
         ]
-        there = {entry.name for entry in self.everyone}
+        self.named = {entry.name: entry for entry in self.everyone}
         outcomes, self.tied = self._baseline_outcomes()
-        self.everyone += [
-            Entry(name=name, kind="baseline", run=None, outcome=outcome)
-            for name, outcome in outcomes.items()
-            if name not in there
-        ]
+        for name, outcome in outcomes.items():
+            self.named.setdefault(name, Entry(name=name, kind="baseline", run=None, outcome=outcome))
+        self.everyone = list(self.named.values())
 
     @property
     def verifiers(self) -> list[Entry]:
@@ -258,63 +292,30 @@ class Entries:
         if self._kept is not None:
             return make()
         asked, everything = self.asked, self.everything
-        arrays = [(entry.outcome, everything.score(entry.run)) for entry in of]
-        clusters = [everything.clusters(asked.by, entry.run) for entry in of]
-        return everything.counted(
-            (name, *((entry.name, entry.run) for entry in of), asked.by, asked.protocol, asked.gold),
-            (self._gold, self.kinds, *chain(*arrays), *clusters),
-            make,
-        )
+        key: list[object] = [name, asked.by, asked.protocol, asked.gold]
+        sources: list[object] = [self.gold, self.kinds]
+        for entry in of:
+            key += [entry.name, entry.run]
+            sources += [entry.outcome, everything.score(entry.run), everything.clusters(asked.by, entry.run)]
+        return everything.counted(tuple(key), tuple(sources), make)
 
     def gold_counts(self) -> dict[str, int]:
         return self.everything.gold_counts(self.asked.gold, self._kept)
 
     def datasets(self) -> set[str]:
-        return self.everything.datasets(self._selected_rows())
-
-    def measured(self, entry: Entry) -> Measured:
-        rows = self._selected_rows()
-        if "reason" in self._crossing:
-            rows = entry.outcome >= 0 if self._kept is None else self._kept & (entry.outcome >= 0)
-        return self._measure(entry, rows, self.asked.by)
-
-    def _measure(self, entry: Entry, rows: BoolArray | slice, by: str | None) -> Measured:
-        from workbench.statistics.accuracy import AccuracyColumns
-
-        groups = self.everything.groups(by, entry.run) if by else None
-        clusters = self.everything.clusters(by, entry.run)
-        score, kind = self.everything.score(entry.run), self.kinds.code[rows]
-        found = AccuracyColumns(
-            outcome=entry.outcome[rows],
-            gold=self._gold[rows],
-            question=self.everything.question[rows],
-            group=None if groups is None else groups.code[rows],
-            names=() if groups is None else groups.names,
-            parts=() if groups is None else groups.parts,
-            score=None if score is None else score[rows],
-            clusters=clusters if isinstance(rows, slice) else clusters.of(rows),
-        )
-        within = by is not None and "subtype" in self._crossing
-        scope = self.everything.of_clusters("type", by, entry.run) if within else None
-        return Measured(columns=found, kind=kind, scope=scope)
+        return self.everything.datasets(self.rows)
 
     def counted_among(self, entry: Entry, items: Sequence[int]) -> int:
         import numpy as np
 
-        there = np.isin(self.everything.item, items) & (entry.outcome >= 0) & (self._gold >= 0)
-        return int(there[self._selected_rows()].sum())
+        there = np.isin(self.everything.item, items) & (entry.outcome >= 0) & (self.gold >= 0)
+        return int(there[self.rows].sum())
 
     def lacking(self, field: TypeField) -> list[int]:
-        groups, rows = self.everything.groups(field), self._selected_rows()
+        groups, rows = self.everything.groups(field), self.rows
         bare = groups.code == groups.names.index(UNTYPED) if UNTYPED in groups.names else groups.code < 0
-        items: list[int] = self.everything.item[rows][(bare & (self._gold >= 0))[rows]].tolist()
+        items: list[int] = self.everything.item[rows][(bare & (self.gold >= 0))[rows]].tolist()
         return items
-
-    def overall(self, entry: Entry) -> Measured:
-        return self._measure(entry, self._selected_rows(), None)
-
-    def _selected_rows(self) -> BoolArray | slice:
-        return slice(None) if self._kept is None else self._kept
 
     def _baseline_outcomes(self) -> tuple[dict[str, IntArray], tuple[str, ...]]:
         import numpy as np
@@ -322,7 +323,7 @@ class Entries:
         from workbench.statistics.accuracy import always, majority
 
         everything = self.everything
-        gold = self._gold if self._kept is None else np.where(self._kept, self._gold, np.int8(-1))
+        gold = self.gold if self._kept is None else np.where(self._kept, self.gold, np.int8(-1))
         most = everything.counted(
             (MAJORITY, self.asked.gold),
             (gold, self.kinds),

@@ -18,7 +18,7 @@ from workbench.core.text.figures import counted, percent
 from workbench.data.store.reading import dataset_id
 from workbench.labelling.agreement.text import ceiling_in_words
 from workbench.measuring.columns import Columns
-from workbench.measuring.entries import CONSTANTS, MAJORITY, Entries, Entry, TypeField
+from workbench.measuring.entries import CONSTANTS, MAJORITY, Entries, Entry, Measured, TypeField
 from workbench.measuring.judged import model_of, nothing_measured, plain_name
 from workbench.measuring.store import figures
 from workbench.runs.store import runs
@@ -130,13 +130,13 @@ def _constant_notes(
 
 
 def _baseline_differences(constant: str, rivals: Sequence[str], entries: Entries) -> dict[str, PairedFigures]:
-    by_name = {entry.name: entry for entry in entries.everyone}
-    pairs = {name: (by_name[name], by_name[constant]) for name in rivals}
-    found = {
-        name: entries.remembered("constant", (a, b), partial(_compare_entries, a, b, entries))
-        for name, (a, b) in pairs.items()
-    }
-    return {name: one for name, one in found.items() if one is not None}
+    found, b = {}, entries.named[constant]
+    for name in rivals:
+        a = entries.named[name]
+        one = entries.remembered("constant", (a, b), partial(_compare_entries, a, b, entries))
+        if one is not None:
+            found[name] = one
+    return found
 
 
 def _significantly_better(found: Mapping[str, PairedFigures]) -> list[str]:
@@ -157,8 +157,7 @@ def _detectable_notes(verifiers: Sequence[AccuracyRow], entries: Entries) -> Ite
         return
     a, b = (row.verifier for row in ranked[:2])
     tied = any(row.accuracy == ranked[1].accuracy for row in ranked[2:])
-    by_name = {entry.name: entry for entry in entries.verifiers}
-    one, other = by_name[a], by_name[b]
+    one, other = entries.named[a], entries.named[b]
     found = entries.remembered("power", (one, other), lambda: _paired_power(one, other, entries))
     if found is None or not found.discordance:
         return
@@ -178,18 +177,17 @@ def could_be_seen(difference: float | None) -> str:
 def _paired_power(a: Entry, b: Entry, entries: Entries) -> ComparisonPower | None:
     from workbench.statistics.compare import power
 
-    one, other = (entries.overall(entry).graded(entries.asked.protocol) for entry in (a, b))
-    return power(one, other, entries.overall(a).columns.question)
+    one, other = (Measured(entries, entry, None) for entry in (a, b))
+    return power(one.graded(), other.graded(), one.columns.question)
 
 
 def _compare_entries(a: Entry, b: Entry, entries: Entries) -> PairedFigures | None:
-    from workbench.statistics.accuracy import count_clusters
     from workbench.statistics.compare import compare_counted, compare_graded
 
-    one, protocol = entries.overall(a), entries.asked.protocol
+    one = Measured(entries, a, None)
     if b.kind == "baseline":
-        return compare_counted(count_clusters(one.columns).paired_counts(CONSTANTS[b.name], protocol))
-    return compare_graded(one.graded(protocol), entries.overall(b).graded(protocol), one.columns.question)
+        return compare_counted(one.counts.paired_counts(CONSTANTS[b.name], entries.asked.protocol))
+    return compare_graded(one.graded(), Measured(entries, b, None).graded(), one.columns.question)
 
 
 def cells_in_words(report: AccuracyReport) -> Iterator[str]:
@@ -238,9 +236,8 @@ def _coverage_notes(verifiers: Sequence[AccuracyRow], report: AccuracyReport, en
 def _example_notes(
     verifiers: Sequence[AccuracyRow], entries: Entries, shown: Mapping[str, Sequence[int]]
 ) -> Iterator[str]:
-    by_name = {entry.name: entry for entry in entries.verifiers}
     for name in (row.verifier for row in verifiers if row.verifier in shown):
-        among = entries.counted_among(by_name[name], shown[name])
+        among = entries.counted_among(entries.named[name], shown[name])
         if among:
             them = "each was judged without those of its own question"
             there = f"{counted(among, 'item')} of these {_is_or_are(among)}"

@@ -162,6 +162,7 @@ class Project(Closing):
             protocol=protocol,
             gold=gold,
             selection=self._selection_with_items(where),
+            notes=False,
         )
         rows = [structs.asdict(structs.replace(row, group=row.group or OVERALL)) for row in report.rows]
         found = _frame_of_rows(rows).drop(columns="groups")

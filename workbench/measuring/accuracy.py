@@ -122,6 +122,7 @@ def accuracy(
     known: Columns | None = None,
     seed: int | None = SEED,
     label_noise: bool = False,
+    notes: bool = True,
 ) -> AccuracyReport:
     """Return accuracy rows of each verifier's newest complete run (or of one run) and of the baselines.
 
@@ -136,6 +137,7 @@ def accuracy(
         known: Columns with gold that differs from the current gold; None to read the current columns.
         label_noise: Also report expected accuracy against labels without errors.
         seed: Seed of the permutations behind p-values; None for a normal approximation, which is fast.
+        notes: Whether to compute the notes on the report, which takes longer than its rows.
 
     Raises:
         UsageError: An unknown verifier, run or group, a share outside 0 to 1, or gold whose noise is unknown.
@@ -159,12 +161,14 @@ def accuracy(
     report = structs.replace(
         report, rows=_mark_selection_judges(project, report.rows, entries), transfer=rows, best_at=best_at
     )
-    ceilings, untyped = _ceilings(project, report, entries), partial(curation.untyped, reader)
+    ceilings = _ceilings(project, report, entries) if notes or label_noise else []
     if label_noise:
         report = structs.replace(report, label_noise=_without_noise(report, ceilings))
+    if not notes:
+        return report
     shares = runs.shards_by_verifier(reader, [entry.run for entry in entries.verifiers if entry.run is not None])
-    notes = notes_for(report, entries, ceilings, untyped, shown_items(reader), shares)
-    return structs.replace(report, notes=notes)
+    untyped = partial(curation.untyped, reader)
+    return structs.replace(report, notes=notes_for(report, entries, ceilings, untyped, shown_items(reader), shares))
 
 
 def _accuracy_report(entries: Entries, gold: dict[str, int], seed: int | None) -> AccuracyReport:

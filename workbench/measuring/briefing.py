@@ -70,9 +70,9 @@ class ProjectFacts:
     def report(self) -> AccuracyReport:
         from workbench.measuring.accuracy import accuracy
 
-        report = accuracy(self.project, by="subtype", seed=None)
+        report = accuracy(self.project, by="subtype", seed=None, notes=False)
         groups = {row.group for row in report.rows if row.n and row.group is not None}
-        return report if len(groups) > 1 else accuracy(self.project, by="type", seed=None)
+        return report if len(groups) > 1 else accuracy(self.project, by="type", seed=None, notes=False)
 
     @cached_property
     def accuracy_ranking(self) -> AccuracyRanking:

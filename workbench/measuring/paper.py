@@ -461,6 +461,7 @@ class PaperFigures:
                 gold=self.gold,
                 selection=chosen,
                 seed=None,
+                notes=False,
             )
             for chosen in self.parts.values()
         ]

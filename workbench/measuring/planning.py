@@ -122,7 +122,7 @@ def plan(
     selection = selection or Selection()
     named = () if verifier is None else (verifier,)
     with step("measuring accuracy"):
-        said = accuracy(project, verifiers=named, by=by, gold=gold, selection=selection, seed=None).rows
+        said = accuracy(project, verifiers=named, by=by, gold=gold, selection=selection, seed=None, notes=False).rows
     reader = project.database.reader()
     differed, spoken = figures.disputed(reader)
     rate = differed / spoken if spoken and per_item > 1 else None

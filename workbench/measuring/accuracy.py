@@ -156,7 +156,7 @@ def accuracy(
         live=live,
     )
     entries = Entries(project, asked, known)
-    report = _accuracy_report(entries, entries.gold_counts(), seed)
+    report = _accuracy_report(entries, entries.everything.gold_counts(gold, entries.kept), seed)
     rows, best_at = transfer(entries, prevalence, accept_rate)
     report = structs.replace(
         report, rows=_mark_selection_judges(project, report.rows, entries), transfer=rows, best_at=best_at
@@ -203,8 +203,8 @@ def _rows_and_average(of: Measured) -> tuple[list[AccuracyRow], AverageRow]:
     if asked.by is not None:
         rows = with_deltas(rows, of.columns, of.pieces())
     if of.entry.kind == "baseline":
-        rows = [structs.replace(row, balanced_accuracy_ci=None, mcc_ci=None) for row in rows]
-    return [structs.replace(row, kind=of.entry.kind) for row in rows], _average(rows, of, asked)
+        rows = [structs.replace(row, kind="baseline", balanced_accuracy_ci=None, mcc_ci=None) for row in rows]
+    return rows, _average(rows, of, asked)
 
 
 def _test_groups(of: Measured, seed: int | None) -> dict[Parts, CellTest]:
@@ -231,7 +231,7 @@ def _average(rows: list[AccuracyRow], measured: Measured, asked: AccuracyQuery) 
 
 
 def _mark_selection_judges(project: Project, rows: list[AccuracyRow], entries: Entries) -> list[AccuracyRow]:
-    chose = selected_by.choosers(project, entries.asked.selection, entries.datasets())
+    chose = selected_by.choosers(project, entries.asked.selection, entries.everything.datasets(entries.rows))
     return [structs.replace(row, selection_judge=row.verifier in chose) for row in rows]
 
 

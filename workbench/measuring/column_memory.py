@@ -15,7 +15,7 @@ from operator import is_
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from workbench.core.database import changes, migrations
 from workbench.core.database.changes import ChangeMark
@@ -67,10 +67,7 @@ class Remembered:
         self._most, self._most_bytes = most, most_bytes
         self._lock = threading.Lock()
         self._held: OrderedDict[Hashable, tuple[tuple[object, ...], object, int]] = OrderedDict()
-
-    @property
-    def bytes(self) -> int:
-        return sum(taken for *_, taken in self._held.values())
+        self.bytes = 0
 
     def get(self, name: Hashable, sources: tuple[object, ...], make: Callable[[], Made]) -> Made:
         """Return the cached result of these sources, or compute it.
@@ -88,12 +85,16 @@ class Remembered:
         made = make()
         with self._lock:
             held = self._held.pop(name, None)
-            if held is not None and all(map(is_, held[0], sources)):
-                # Another thread has made it meanwhile.
-                made = cast("Made", held[1])
-            self._held[name] = sources, made, bytes_of(made)
+            if held is not None:
+                self.bytes -= held[2]
+                if all(map(is_, held[0], sources)):
+                    # Another thread has made it meanwhile.
+                    made = cast("Made", held[1])
+            taken = bytes_of(made)
+            self._held[name] = sources, made, taken
+            self.bytes += taken
             while len(self._held) > 1 and (len(self._held) > self._most or self.bytes > self._most_bytes):
-                self._held.popitem(last=False)
+                self.bytes -= self._held.popitem(last=False)[1][2]
         return made
 
 
@@ -103,10 +104,10 @@ def bytes_of(value: object) -> int:
         return size
     if isinstance(value, Mapping):
         return sum(map(bytes_of, value.values()))
-    if isinstance(value, tuple | list):
+    if isinstance(value, tuple):
         return sum(map(bytes_of, value))
     if isinstance(value, Struct):
-        return sum(bytes_of(getattr(value, name)) for name in value.__struct_fields__)
+        return bytes_of(structs.astuple(value))
     return 0
 
 
@@ -185,8 +186,7 @@ class ColumnMemory:
             part = part._replace(unsaved=0)
         self._kept[run] = part
         runs = [run for run in self._kept if run is not None]
-        taken = {run: bytes_of(self._kept[run].table) for run in runs}
-        while len(runs) > 1 and sum(taken[run] for run in runs) > VERDICTS_BYTES:
+        while len(runs) > 1 and sum(bytes_of(self._kept[run].table) for run in runs) > VERDICTS_BYTES:
             del self._kept[runs.pop(0)]
         return part
 
@@ -217,14 +217,16 @@ class ColumnMemory:
                 numbers = self._read_shares(connection, stored.item_numbers)
                 return stored.read_items(connection, *EVERY_ROW, tuple(map(np.concatenate, zip(*numbers, strict=True))))
             whole, *others = self._read_shares(connection, _reader(run, item))
-            return put_in(whole, [(slice(whole.rows, whole.rows), table) for table in others])
+            return put_in(whole, [(slice(whole.rows, whole.rows), table) for table in others]) if others else whole
 
     def _read_shares(self, connection: Connection, read: Callable[[Connection, int, int], Made]) -> list[Made]:
         """Read all rows in shares, each in a thread of its own. SQLite reads outside the GIL, but all threads must read
         the same state: if the database has changed meanwhile, this thread reads everything.
         """
         now, (first, last) = changes.mark(connection), stored.item_ends(connection)
-        number = max(min(os.cpu_count() or 1, _MAX_THREADS, (last - first + 1) // _MIN_SHARE_ITEMS), 1)
+        number = min(os.cpu_count() or 1, _MAX_THREADS, (last - first + 1) // _MIN_SHARE_ITEMS)
+        if number < 2:
+            return [read(connection, *EVERY_ROW)]
         starts = [first + (last - first + 1) * share // number for share in range(1, number)]
         spans = list(zip([EVERY_ROW[0], *starts], [*(start - 1 for start in starts), EVERY_ROW[1]], strict=True))
 

@@ -80,10 +80,13 @@ class Columns:
         question: Row ids of their questions, the clusters of every interval (int64).
         characters: Lengths of the completions in characters, -1 where unknown (int32).
         memory: The cache from which further columns and tests are taken.
+        counted: Returns a cached result, or computes it if one of its source arrays, all from these columns, has
+            changed; see `Remembered.get`.
     """
 
     def __init__(self, database: Database, memory: ColumnMemory, items: ColumnTable) -> None:
         self._database, self.memory, self._items = database, memory, items
+        self.counted = memory.figures.get
         self._verdicts = Remembered(_MAX_RUNS, VERDICTS_BYTES)
         self.item: IntArray = items.columns["item"]
         self.question: IntArray = items.columns["question"]
@@ -136,9 +139,7 @@ class Columns:
             origin = np.where(self.gold(choice) >= 0, there, none)
         counts = np.bincount(origin if rows is None else origin[rows], minlength=len(ORIGINS)).tolist()
         found = dict(reversed(list(zip(ORIGINS, counts, strict=True))))
-        waits = self.chosen(Selection((Condition("state", "=", "conflict"),)))
-        assert waits is not None
-        waits = waits & (origin == none)
+        waits = self._mask_of_items(states(self._database.reader()).get("conflict", [])) & (origin == none)
         if open_ := int(np.count_nonzero(waits if rows is None else waits[rows])):
             found |= {"conflict": open_, "none": found["none"] - open_}
         return found
@@ -155,12 +156,14 @@ class Columns:
             UsageError: A part is not in `GROUPS`, or occurs twice.
         """
         parts = split_grouping(by)
-        key = ("groups", parts, run if REASON in parts else None)
-        return self.memory.derived.get(
-            key,
-            tuple(self._source_array(part, run) for part in parts),
-            lambda: _cross_groups([self._groups_by_field(part, run) for part in parts]),
+        return self._derived(
+            "groups", parts, run, lambda: _cross_groups([self._groups_by_field(part, run) for part in parts])
         )
+
+    def _derived(self, name: Hashable, fields: tuple[str, ...], run: int | None, make: Callable[[], Made]) -> Made:
+        sources = [self._source_array(field, run) for field in fields]
+        key = (name, fields, run if REASON in fields else None)
+        return self.memory.derived.get(key, (self.question, *sources), make)
 
     def clusters(self, by: str | None = None, run: int | None = None) -> Clusters:
         """Return the items clustered by group and question, for an accuracy table; see `groups`.
@@ -173,11 +176,8 @@ class Columns:
         if by is None:
             return self.memory.derived.get("clusters", (self.question,), lambda: clusters(self.question))
         found = self.groups(by, run)
-        parts = split_grouping(by)
-        return self.memory.derived.get(
-            ("clusters", parts, run if REASON in parts else None),
-            (self.question, *(self._source_array(part, run) for part in parts)),
-            lambda: clusters(self.question, found.code, len(found.names)),
+        return self._derived(
+            "clusters", split_grouping(by), run, lambda: clusters(self.question, found.code, len(found.names))
         )
 
     def of_clusters(self, field: str, by: str | None = None, run: int | None = None) -> IntArray:
@@ -192,9 +192,8 @@ class Columns:
             found[clusters.of_item] = other.code
             return found
 
-        asked = {*split_grouping(field), *(split_grouping(by) if by else ())}
-        key = ("of clusters", field, by, run if REASON in asked else None)
-        return self.memory.derived.get(key, (clusters, other), find)
+        fields = (*split_grouping(field), *(split_grouping(by) if by else ()))
+        return self._derived(("of clusters", by), fields, run, find)
 
     def outcome(self, run: int | None) -> IntArray:
         """Return a run's `OutcomeCode` by item, -1 without a verdict (int8). Without a run, it is "incorrect" for
@@ -245,15 +244,6 @@ class Columns:
             kept[np.flatnonzero(kept)[selection.limit :]] = False
         return kept
 
-    def counted(self, name: Hashable, sources: tuple[object, ...], make: Callable[[], Made]) -> Made:
-        """Return a cached result, or compute it if one of its source arrays has changed.
-
-        Args:
-            name: A unique name of the result.
-            sources: The source arrays, all returned by these columns or by this method.
-        """
-        return self.memory.figures.get(name, sources, make)
-
     def _mask_of_condition(self, condition: Condition) -> BoolArray:
         import numpy as np
 
@@ -264,13 +254,15 @@ class Columns:
         if condition.field == "state":
             kept = np.full(len(self.item), compared("unlabelled", wanted))
             for state, items in states(self._database.reader()).items():
-                places = np.searchsorted(self.item, items)
-                shown = places < len(self.item)
-                shown[shown] = self.item[places[shown]] == items[shown]
-                kept[places[shown]] = compared(state, wanted)
+                kept[self._mask_of_items(items)] = compared(state, wanted)
             return kept
         groups = self.groups(condition.field)
         return np.array([compared(name, wanted) for name in groups.names], dtype=np.bool_)[groups.code]
+
+    def _mask_of_items(self, items: Sequence[int] | IntArray) -> BoolArray:
+        import numpy as np
+
+        return np.isin(self.item, items)
 
     def _verdict_table(self, run: int) -> ColumnTable:
         return self._verdicts.get(run, (), lambda: self.memory.verdicts(run, self.item))

@@ -21,7 +21,6 @@ from workbench.statistics.records.report import AccuracyReport, AccuracyRow, Cel
 if TYPE_CHECKING:
     from workbench.statistics.accuracy import AccuracyColumns, ClusterCounts
     from workbench.statistics.confusion import BoolArray, Graded, IntArray
-    from workbench.statistics.intervals import Clusters
     from workbench.statistics.permutations import CellTest, Pieces
 
 
@@ -183,7 +182,8 @@ class Measured:
         from workbench.statistics.accuracy import AccuracyColumns
 
         known, run, rows = self.entries.everything, self.entry.run, self._rows
-        groups, clusters, score = known.groups(self._by, run) if self._by else None, self.clusters, known.score(run)
+        groups = known.groups(self._by, run) if self._by else None
+        clusters, score = known.clusters(self._by, run), known.score(run)
         return AccuracyColumns(
             outcome=self.entry.outcome[rows],
             gold=self.entries.gold[rows],
@@ -194,10 +194,6 @@ class Measured:
             score=None if score is None else score[rows],
             clusters=clusters if isinstance(rows, slice) else clusters.of(rows),
         )
-
-    @property
-    def clusters(self) -> Clusters:
-        return self.entries.everything.clusters(self._by, self.entry.run)
 
     @cached_property
     def counts(self) -> ClusterCounts:
@@ -239,6 +235,7 @@ class Entries:
     Attributes:
         everything: Columns of all visible items.
         rows: The selected ones among them.
+        kept: A mask of the selected items; None if all are selected.
         gold: The gold of all visible items.
         everyone: Verifiers in the order of creation, then the baselines whose names no verifier has.
         named: The same by name.
@@ -253,12 +250,12 @@ class Entries:
         self.asked = asked
         self.everything = known or columns(project)
         self.kinds = self.everything.groups("type")
-        self._kept = self.everything.chosen(asked.selection)
-        self.rows: BoolArray | slice = slice(None) if self._kept is None else self._kept
+        self.kept = self.everything.chosen(asked.selection)
+        self.rows: BoolArray | slice = slice(None) if self.kept is None else self.kept
         self.gold = self.everything.gold(asked.gold)
         self.items = int((self.gold[self.rows] >= 0).sum())
         own = own_gold(project, self.everything, asked.gold)
-        self.own = {name: int(found[self.rows].sum()) for name, found in own.items()}
+        self.own = {name: int(found[self.rows].sum()) for name, found in own.items()} if own else {}
         self.everyone = [
             Entry(
                 name=judge.name,
@@ -289,7 +286,7 @@ class Entries:
         }
 
     def remembered(self, name: str, of: tuple[Entry, ...], make: Callable[[], Made]) -> Made:
-        if self._kept is not None:
+        if self.kept is not None:
             return make()
         asked, everything = self.asked, self.everything
         key: list[object] = [name, asked.by, asked.protocol, asked.gold]
@@ -298,12 +295,6 @@ class Entries:
             key += [entry.name, entry.run]
             sources += [entry.outcome, everything.score(entry.run), everything.clusters(asked.by, entry.run)]
         return everything.counted(tuple(key), tuple(sources), make)
-
-    def gold_counts(self) -> dict[str, int]:
-        return self.everything.gold_counts(self.asked.gold, self._kept)
-
-    def datasets(self) -> set[str]:
-        return self.everything.datasets(self.rows)
 
     def counted_among(self, entry: Entry, items: Sequence[int]) -> int:
         import numpy as np
@@ -323,7 +314,7 @@ class Entries:
         from workbench.statistics.accuracy import always, majority
 
         everything = self.everything
-        gold = self.gold if self._kept is None else np.where(self._kept, self.gold, np.int8(-1))
+        gold = self.gold if self.kept is None else np.where(self.kept, self.gold, np.int8(-1))
         most = everything.counted(
             (MAJORITY, self.asked.gold),
             (gold, self.kinds),

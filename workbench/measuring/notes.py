@@ -333,12 +333,12 @@ def judges(project: Project) -> dict[str, list[str]]:
 def chosen_with(project: Project) -> dict[str, list[str]]:
     """Map verifiers to the data sets that they helped to choose, themselves or through their model; other verifiers
     are left out."""
-    known = {dataset: set(map(plain_name, names)) for dataset, names in judges(project).items()}
-    found = {}
+    known, found = judges(project), {}
     for verifier in runs.verifiers(project.database.reader()) if known else ():
         own = _names_behind(verifier)
-        found[verifier.name] = [dataset for dataset, names in known.items() if own & names]
-    return {name: datasets for name, datasets in found.items() if datasets}
+        if datasets := [dataset for dataset, names in known.items() if not own.isdisjoint(map(plain_name, names))]:
+            found[verifier.name] = datasets
+    return found
 
 
 def among(project: Project, verifiers: Iterable[str], selection: Selection | None, known: Columns) -> list[str]:
@@ -370,9 +370,10 @@ def of_sets(project: Project, selection: Selection) -> set[str]:
     Raises:
         UsageError: A benchmark does not exist.
     """
-    reader = project.database.reader()
-    named = [SetName.parse(one.value) for one in selection.conditions if one.field == "set" and one.operator == "="]
-    numbers = {run for name in named for run in sets.require(reader, name).runs}
+    reader, numbers = project.database.reader(), set[int]()
+    for one in selection.conditions:
+        if one.field == "set" and one.operator == "=":
+            numbers |= set(sets.require(reader, SetName.parse(one.value)).runs)
     if not numbers:
         return set()
     chose = {name for run in runs.every(reader) if run.id in numbers for name in _names_behind(run.verifier)}

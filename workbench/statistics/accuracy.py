@@ -194,45 +194,35 @@ def _rows(
     areas: list[float | None],
     confused: Callable[[IntArray, Protocol3], Confusion],
 ) -> list[AccuracyRow]:
-    return [
-        _row(verifier, confused(counts, protocol), name, counts, areas[place], certainty, place)
-        for place, (name, counts) in enumerate(zip(names, cells, strict=True))
-    ]
+    rows, known = [], certainty.known
+    for place, (name, outcomes) in enumerate(zip(names, cells, strict=True)):
+        counts = confused(outcomes, protocol)
+        values: dict[str, Any] = {key: metric.of(counts) for key, metric in METRICS.items() if metric.of is not None}
+        both = values["balanced_accuracy"] is not None
+        rows.append(
+            AccuracyRow(
+                verifier=verifier,
+                group=name,
+                n=counts.n,
+                questions=int(known.clusters[place]),
+                effective_questions=float(known.effective[place]),
+                ci=certainty.accuracy[place] if counts.n else None,
+                **values,
+                coverage=coverage(outcomes),
+                **structs.asdict(counts),
+                abstain=int(outcomes[:, OutcomeCode.ABSTAIN].sum()),
+                error=int(outcomes[:, OutcomeCode.ERROR].sum()),
+                deff=float(known.deff[place]),
+                auroc=areas[place],
+                balanced_accuracy_ci=certainty.balanced_accuracy[place] if both else None,
+                mcc_ci=certainty.mcc[place] if both else None,
+            )
+        )
+    return rows
 
 
 def _empty_confusion(cells: IntArray, protocol: Protocol3) -> Confusion:
     return NOTHING
-
-
-def _row(
-    verifier: str,
-    counts: Confusion,
-    group: str | None,
-    cells: IntArray,
-    area: float | None,
-    certainty: _RowIntervals,
-    place: int,
-) -> AccuracyRow:
-    known = certainty.known
-    values: dict[str, Any] = {name: metric.of(counts) for name, metric in METRICS.items() if metric.of is not None}
-    both = values["balanced_accuracy"] is not None
-    return AccuracyRow(
-        verifier=verifier,
-        group=group,
-        n=counts.n,
-        questions=int(known.clusters[place]),
-        effective_questions=float(known.effective[place]),
-        ci=certainty.accuracy[place] if counts.n else None,
-        **values,
-        coverage=coverage(cells),
-        **structs.asdict(counts),
-        abstain=int(cells[:, OutcomeCode.ABSTAIN].sum()),
-        error=int(cells[:, OutcomeCode.ERROR].sum()),
-        deff=float(known.deff[place]),
-        auroc=area,
-        balanced_accuracy_ci=certainty.balanced_accuracy[place] if both else None,
-        mcc_ci=certainty.mcc[place] if both else None,
-    )
 
 
 # -- A verifier's accuracy as one number, by both conventions.

@@ -100,7 +100,7 @@ def costs(
         UsageError: A verifier is unknown or has no complete run.
     """
     protocol = protocol or protocol_of(project)
-    report = accuracy(project, verifiers=verifiers, protocol=protocol, gold=gold, selection=selection)
+    report = accuracy(project, verifiers=verifiers, protocol=protocol, gold=gold, selection=selection, notes=False)
     over_all = {row.verifier: row for row in report.rows if row.group is None and row.kind == "verifier"}
     known = columns(project)
     kept = None if selection is None else known.chosen(selection)

@@ -20,9 +20,9 @@ from workbench.core.text.figures import NONE, aligned, bar, counted, interval, n
 from workbench.core.verdict import GoldChoice, Protocol3
 from workbench.data.formats.lines import DEFAULT_MAX_LINE
 from workbench.data.store import browsing
-from workbench.measuring.columns import columns, gold_counts
+from workbench.measuring.accuracy import accuracy
 from workbench.measuring.downstream_lines import FORM, DownstreamScores, Measure, read_downstream, unmeasured
-from workbench.measuring.judged import BASELINE, counting, judged
+from workbench.measuring.judged import BASELINE, counting
 from workbench.measuring.records.paper import BenchmarkScore
 from workbench.measuring.trained import MeasuredModels, averages_table, require_models
 from workbench.measuring.training_steps import curves_text, is_curved, steps_of
@@ -91,7 +91,10 @@ def downstream(
     named = dict.fromkeys(line.verifier for line in read.lines)
     here = _verifiers_with_run(project, path, named)
     wanted = check_names(reader, selection or Selection())
-    accuracies = _accuracy_rows(project, here, by, protocol, gold, wanted)
+    report = accuracy(
+        project, verifiers=here, by=by, protocol=protocol, gold=gold, selection=wanted, seed=None, notes=False
+    )
+    accuracies = _by_group(report.rows, here)
     scores = _scores_by_benchmark([line for line in read.lines if line.verifier in here])
     return DownstreamReport(
         lines=len(read.lines),
@@ -107,7 +110,7 @@ def downstream(
         rows=[_association_row(found, group, rows) for found in scores for group, rows in accuracies.items()],
         by=by,
         protocol=protocol,
-        gold=gold_counts(project, wanted, gold),
+        gold=report.gold,
         gold_choice=gold,
     )
 
@@ -159,33 +162,12 @@ def _name_some(names: Iterable[str]) -> str:
     return ", ".join(list(names)[:20])
 
 
-def _accuracy_rows(
-    project: Project,
-    verifiers: tuple[str, ...],
-    by: str | None,
-    protocol: Protocol3,
-    gold: GoldChoice,
-    wanted: Selection,
-) -> dict[str | None, dict[str, AccuracyRow]]:
-    from workbench.statistics.accuracy import AccuracyColumns, accuracy_rows
-
-    everything = columns(project)
-    found = judged(project, verifiers, gold=gold, selection=wanted, known=everything)
-    kept = everything.chosen(wanted)
-    rows: dict[str | None, dict[str, AccuracyRow]] = {None: {}}
-    for judge, outcome in zip(found.judges, found.outcomes, strict=True):
-        groups = None if by is None else everything.groups(by, judge.run)
-        seen = AccuracyColumns(
-            outcome=outcome,
-            gold=found.gold,
-            question=found.question,
-            group=None if groups is None else groups.code if kept is None else groups.code[kept],
-            names=() if groups is None else groups.names,
-            parts=() if groups is None else groups.parts,
-        )
-        for row in accuracy_rows(judge.name, seen, protocol):
-            rows.setdefault(row.group, {})[judge.name] = row
-    return rows
+def _by_group(rows: Sequence[AccuracyRow], verifiers: tuple[str, ...]) -> dict[str | None, dict[str, AccuracyRow]]:
+    found: dict[str | None, dict[str, AccuracyRow]] = {}
+    for row in rows:
+        if row.verifier in verifiers:
+            found.setdefault(row.group, {})[row.verifier] = row
+    return found
 
 
 def _scores_by_benchmark(lines: Sequence[DownstreamLine]) -> list[_BenchmarkScores]:

@@ -148,7 +148,7 @@ def sweep_report(
         info = run_info(project, run)
         row: AccuracyRow | None = None
         if info.completed_at is not None:
-            report = accuracy(project, protocol=protocol, gold=gold, selection=selection, run=run)
+            report = accuracy(project, protocol=protocol, gold=gold, selection=selection, run=run, notes=False)
             row = next(one for one in report.rows if one.verifier == info.verifier and one.group is None)
         sums = calls.by_step(project.database.reader(), run)
         found.append(

@@ -331,7 +331,7 @@ def gather(
     asked = _ReportQuery(project, wanted, protocol, gold)
     everything = columns(project)
     judges = judges_of(project, tuple(verifiers))
-    everyone = asked.accuracy(tuple(judge.name for judge in judges) or (BASELINE,))
+    everyone = asked.accuracy(tuple(judge.name for judge in judges) or (BASELINE,), notes=False)
     names = deciding(judges, everyone)
     found = judged(project, names, gold=gold, selection=wanted) if names else None
     configured = {known.name: known for known in runs.verifiers(project.database.reader())}
@@ -374,7 +374,7 @@ class _ReportQuery:
         self._protocol, self._gold = protocol, gold
 
     def accuracy(
-        self, names: tuple[str, ...], by: str | None = None, protocol: Protocol3 | None = None
+        self, names: tuple[str, ...], by: str | None = None, protocol: Protocol3 | None = None, notes: bool = True
     ) -> AccuracyReport:
         return accuracy(
             self._project,
@@ -383,13 +383,14 @@ class _ReportQuery:
             protocol=protocol or self._protocol,
             gold=self._gold,
             selection=self._selection,
+            notes=notes,
         )
 
     def confusions(self, names: tuple[str, ...]) -> list[ConfusionCounts]:
         if not names:
             return []
-        decided = {row.verifier: row for row in self.accuracy(names, protocol="decided").rows}
-        forced = {row.verifier: row for row in self.accuracy(names, protocol="forced").rows}
+        decided = {row.verifier: row for row in self.accuracy(names, protocol="decided", notes=False).rows}
+        forced = {row.verifier: row for row in self.accuracy(names, protocol="forced", notes=False).rows}
         found = []
         for name in names:
             row, whole = decided[name], forced[name]

@@ -13,14 +13,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cached_property
+from pathlib import Path
 from typing import Final, NamedTuple
 
 import msgspec
 from msgspec import Struct, structs
 
-from workbench import __version__
 from workbench.config import protocol_of
-from workbench.core.database.migrations import latest_version
 from workbench.core.database.place import sidecar_path
 from workbench.core.errors import Command
 from workbench.core.files import cache_folder, cached_file, read_cached
@@ -596,7 +595,7 @@ def _state(project: Project) -> str:
     if time.time() - max(one.st_mtime for one in about) < _UNSURE_SECONDS:
         return ""
     stamps = [(one.st_mtime_ns, one.st_size) for one in about]
-    return f"{latest_version()} {__version__} {protocol_of(project)} {stamps}"
+    return f"{Path(__file__).stat().st_mtime_ns} {protocol_of(project)} {stamps}"
 
 
 def _late_matters(facts: ProjectFacts, state: str) -> list[Matter]:

@@ -317,13 +317,3 @@ def columns(project: Project) -> Columns:
         memory = _MEMORIES.setdefault(project, ColumnMemory(project.database))
     items = memory.items()
     return memory.derived.get("columns", (items,), lambda: Columns(project.database, memory, items))
-
-
-def gold_counts(project: Project, selection: Selection, choice: GoldChoice) -> dict[str, int]:
-    """Count the chosen items with gold by its source; see `Columns.gold_counts`.
-
-    Raises:
-        UsageError: The selection names something unknown.
-    """
-    found = columns(project)
-    return found.gold_counts(choice, found.chosen(selection))

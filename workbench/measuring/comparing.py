@@ -20,7 +20,7 @@ from workbench.data.records.browse import BrowseQuery, BrowseRow
 from workbench.data.store import browsing
 from workbench.measuring import notes
 from workbench.measuring.browsing import ItemTable
-from workbench.measuring.columns import Columns, columns, gold_counts
+from workbench.measuring.columns import Columns
 from workbench.measuring.judged import BASELINE, JudgedSelection, judged, nothing_measured
 from workbench.statistics.records.comparison import CompareReport, Example, GroupComparison, JointErrorReport, Quadrant
 from workbench.statistics.records.probe import JUDGES_NOTHING
@@ -132,8 +132,7 @@ def compared(
     """
     protocol = protocol or protocol_of(project)
     _check_verifiers(a, b, by)
-    everything = columns(project)
-    found = judged(project, (a, b), gold=gold, selection=selection, known=everything)
+    found = judged(project, (a, b), gold=gold, selection=selection)
     items, counts = _pair_items(found, _positions(found, a, b), protocol)
     if not len(items.gold):
         if found.failed:
@@ -152,12 +151,12 @@ def compared(
         run_a=runs[a],
         run_b=runs[b],
         protocol=protocol,
-        gold=gold_counts(project, selection or Selection(), gold),
+        gold=found.gold_counts,
         gold_choice=gold,
         examples={"both_right": [], "only_a": [], "only_b": [], "both_wrong": []},
         by=by,
-        groups=[] if by is None else _compare_by_group(everything, by, ids, cells, items.question),
-        selection_judges=notes.among(project, (a, b), selection, everything),
+        groups=[] if by is None else _compare_by_group(found.columns, by, ids, cells, items.question),
+        selection_judges=notes.among(project, (a, b), selection, found.columns),
     )
     return PairedComparison(project, report, found, _ids_by_quadrant(ids, cells))
 
@@ -273,8 +272,7 @@ def joint_errors(
     protocol = protocol or protocol_of(project)
     from workbench.statistics.joint_errors import Verdicts, judge_pair, verdict_codes
 
-    everything = columns(project)
-    found = judged(project, verifiers, gold=gold, selection=selection, known=everything)
+    found = judged(project, verifiers, gold=gold, selection=selection)
     if len(found.judges) < 2:
         raise UsageError(*TOO_FEW)
     order = sorted(range(len(found.judges)), key=lambda place: _display_rank(found.judges[place].name, verifiers))
@@ -286,9 +284,9 @@ def joint_errors(
         ],
         verifiers={found.judges[place].name: found.judges[place].run for place in order},
         protocol=protocol,
-        gold=gold_counts(project, selection or Selection(), gold),
+        gold=found.gold_counts,
         gold_choice=gold,
-        selection_judges=notes.among(project, words, selection, everything),
+        selection_judges=notes.among(project, words, selection, found.columns),
         failed=found.failed,
     )
 

@@ -24,7 +24,7 @@ from workbench.core.text.inert import inert
 from workbench.core.verdict import GoldChoice, OutcomeCode, Protocol3
 from workbench.labelling.store import check_items
 from workbench.measuring import notes
-from workbench.measuring.columns import Columns, Groups, columns, gold_counts
+from workbench.measuring.columns import Columns, Groups
 from workbench.measuring.judged import BASELINE, JudgedSelection, counting, judged, judges_of, nothing_measured
 from workbench.measuring.planning import sample_sentences, uneven_samples
 from workbench.statistics.records.combined import EstimateReport, EstimateRow, MixRow, Quantity, SampleCheck
@@ -99,8 +99,8 @@ def estimate(
     asked = check_names(reader, selection or Selection())
     wanted = Selection((*asked.conditions, Condition("state", "!=", "excluded")), asked.limit)
     names = _predictors(project, verifier, predictors)
-    everything = columns(project)
-    found = judged(project, (verifier, *names), gold=gold, selection=wanted, known=everything)
+    found = judged(project, (verifier, *names), gold=gold, selection=wanted)
+    everything = found.columns
     if verifier in found.failed:
         raise UsageError(" ".join(nothing_measured({verifier: found.failed[verifier]})))
     outcomes = {judge.name: outcome for judge, outcome in zip(found.judges, found.outcomes, strict=True)}
@@ -130,7 +130,7 @@ def estimate(
         mix=_mix_rows(_regroup(shares[-1], _selected_groups(everything, wanted, mix_by))),
         in_conflict=_count_conflicts(everything, found, kept),
         protocol=protocol,
-        gold=gold_counts(project, asked, gold),
+        gold=everything.gold_counts(gold, everything.chosen(asked)),
         gold_choice=gold,
         selection_judges=notes.among(project, (verifier, *names), asked, everything),
         samples=uneven_samples(project, everything, found.item[kept & (found.gold >= 0)]),

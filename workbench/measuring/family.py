@@ -19,7 +19,6 @@ from workbench.core.text.figures import NONE, counted, number, one_decimal, p_va
 from workbench.core.text.inert import inert
 from workbench.core.verdict import GoldChoice, Protocol3
 from workbench.measuring import notes
-from workbench.measuring.columns import columns, gold_counts
 from workbench.measuring.comparing import TOO_FEW, comparable
 from workbench.measuring.judged import VerifierRun, counting, judged, nothing_measured
 from workbench.statistics.records.comparison import (
@@ -63,8 +62,7 @@ def family(
     names = tuple(dict.fromkeys((*(verifiers or comparable(project)), *((against,) if against else ()))))
     if len(names) < 2:
         raise UsageError(*TOO_FEW)
-    everything = columns(project)
-    found = judged(project, names, gold=gold, selection=selection, known=everything)
+    found = judged(project, names, gold=gold, selection=selection)
     standings = [
         _VerifierFigures.of(judge, outcome, found.gold, found.question, protocol)
         for judge, outcome in zip(found.judges, found.outcomes, strict=True)
@@ -85,9 +83,9 @@ def family(
         level=LEVEL,
         common=_count_common_items(standings),
         protocol=protocol,
-        gold=gold_counts(project, selection or Selection(), gold),
+        gold=found.gold_counts,
         gold_choice=gold,
-        selection_judges=notes.among(project, names, selection, everything),
+        selection_judges=notes.among(project, names, selection, found.columns),
         failed=found.failed,
     )
 

@@ -51,6 +51,9 @@ class JudgedSelection(Struct, frozen=True, kw_only=True, eq=False):
         outcomes: For each verifier the `OutcomeCode` of each item (int8): -1 without a verdict, and for failures of a
             verifier that failed on all items.
         failed: Verifiers that failed on every item -> number of items; they are not measured.
+        columns: The columns of all visible items, from which these are selected.
+        kept: A mask of the selected ones among them; None if all are selected.
+        gold_choice: The choice of gold.
     """
 
     item: IntArray
@@ -59,6 +62,14 @@ class JudgedSelection(Struct, frozen=True, kw_only=True, eq=False):
     judges: tuple[VerifierRun, ...]
     outcomes: tuple[IntArray, ...]
     failed: dict[str, int]
+    columns: Columns
+    kept: BoolArray | None
+    gold_choice: GoldChoice
+
+    @property
+    def gold_counts(self) -> dict[str, int]:
+        """Return the selected items with gold by its source; see `Columns.gold_counts`."""
+        return self.columns.gold_counts(self.gold_choice, self.kept)
 
 
 def judges_of(
@@ -106,13 +117,11 @@ def judged(
     *,
     gold: GoldChoice = "final",
     selection: Selection | None = None,
-    known: Columns | None = None,
 ) -> JudgedSelection:
     """Return gold and the outcomes of the verifiers' newest complete runs on the selected items.
 
     Args:
         verifiers: As for `judges_of`.
-        known: The columns, if already read.
 
     Raises:
         UsageError: See `judges_of`; or the selection names something unknown.
@@ -121,7 +130,7 @@ def judged(
 
     from workbench.statistics.confusion import failed_throughout
 
-    everything = known or columns(project)
+    everything = columns(project)
     judges = judges_of(project, verifiers)
     kept = everything.chosen(selection or Selection())
     rows = slice(None) if kept is None else kept
@@ -143,6 +152,9 @@ def judged(
             for judge, outcome in zip(judges, outcomes, strict=True)
         ),
         failed=failed,
+        columns=everything,
+        kept=kept,
+        gold_choice=gold,
     )
 
 

@@ -14,7 +14,6 @@ from workbench.core.text.emphasis import explain_marks, with_mark
 from workbench.core.text.figures import NONE, counted, percent, signed_interval, signed_number
 from workbench.core.verdict import GoldChoice, Protocol3
 from workbench.measuring import notes
-from workbench.measuring.columns import Columns, columns, gold_counts
 from workbench.measuring.judged import JudgedSelection, VerifierRun, counting, judged
 from workbench.statistics.records.combined import BestOfReport, BestOfRow, PicksBy
 from workbench.tables.document import Table
@@ -58,8 +57,7 @@ def best_of(
 
     reader = project.database.reader()
     wanted = check_names(reader, selection or Selection())
-    known = columns(project)
-    found = judged(project, verifiers, gold=gold, selection=wanted, known=known)
+    found = judged(project, verifiers, gold=gold, selection=wanted)
     if not found.judges:
         raise UsageError("No verifier has a complete run.", "Start one", Command("verify DB NAME"))
     _, several = np.unique(found.question[found.gold >= 0], return_counts=True)
@@ -71,15 +69,15 @@ def best_of(
         rows=list(
             _best_of_rows(
                 found,
-                _selected_scores(known, found, wanted),
+                _selected_scores(found),
                 tuple(dict.fromkeys(sizes)) or _default_sizes(most),
                 protocol,
             )
         ),
         protocol=protocol,
-        gold=gold_counts(project, wanted, gold),
+        gold=found.gold_counts,
         gold_choice=gold,
-        selection_judges=notes.among(project, [judge.name for judge in found.judges], wanted, known),
+        selection_judges=notes.among(project, [judge.name for judge in found.judges], wanted, found.columns),
     )
 
 
@@ -99,10 +97,9 @@ def _default_sizes(most: int) -> tuple[int, ...]:
     return tuple(2**power for power in range(_MAX_EXPONENT + 1) if 2**power <= max(most, 1))
 
 
-def _selected_scores(known: Columns, found: JudgedSelection, wanted: Selection) -> list[FloatArray | None]:
-    kept = known.chosen(wanted)
-    scores = [known.score(judge.run) for judge in found.judges]
-    return [score if score is None or kept is None else score[kept] for score in scores]
+def _selected_scores(found: JudgedSelection) -> list[FloatArray | None]:
+    scores = [found.columns.score(judge.run) for judge in found.judges]
+    return [score if score is None or found.kept is None else score[found.kept] for score in scores]
 
 
 def _best_of_rows(

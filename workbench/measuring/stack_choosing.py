@@ -11,7 +11,6 @@ from workbench.core.project import Project, at_one_moment
 from workbench.core.selection import selection_of
 from workbench.core.taxonomy import TYPES, UNTYPED
 from workbench.core.verdict import Protocol3
-from workbench.measuring.columns import columns
 from workbench.measuring.judged import BASELINE, judged, nothing_measured
 from workbench.measuring.records.stack import Price, StackAlone, StackChoice, StackOptions, StackReport, Took
 from workbench.measuring.stacking import PARTS, StackItems, figures_of, stack_items, stage_rows
@@ -46,14 +45,13 @@ def best_stacks(project: Project, options: StackOptions) -> StackReport:
     from workbench.statistics.stack_search import best_alone, cheapest_not_worse, cross_fitted, front, most_accurate
 
     wanted = check_names(project.database.reader(), selection_of(options.basis.where))
-    everything = columns(project)
-    asked = judged(project, verifiers, gold=gold, selection=wanted, known=everything)
+    asked = judged(project, verifiers, gold=gold, selection=wanted)
     if verifiers and asked.failed:
         raise UsageError(" ".join(nothing_measured(asked.failed)))
     there = (judge.name for judge in asked.judges if judge.name not in asked.failed)
     names = tuple(name for name in there if verifiers or name != BASELINE)
     _require_verifiers(names, reference)
-    whole = stack_items(project, names, gold, wanted, known=everything)
+    whole = stack_items(project, names, gold, wanted)
     kept = np.all([one >= 0 for one in whole.outcomes], axis=0)
     items = whole.of(kept)
     questions = len(compact(items.question)[1])
@@ -89,7 +87,7 @@ def best_stacks(project: Project, options: StackOptions) -> StackReport:
         front=[desk.choice("front", None if np.isinf(cap) else cap, most_accurate(cap)) for cap in front(search, MOST)],
         stages=stage_rows(best, items, items.through(best)),
         protocol=protocol,
-        gold=everything.gold_counts(gold, everything.chosen(wanted)),
+        gold=asked.gold_counts,
         gold_choice=gold,
         failed=asked.failed,
     )

@@ -23,7 +23,6 @@ from workbench.statistics.records.report import AccuracyRow
 from workbench.verifiers.stacks.settling import STAGES, Stage, format_stages, stages
 
 if TYPE_CHECKING:
-    from workbench.measuring.columns import Columns
     from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
     from workbench.statistics.stacks import Stacked, StageVerdicts
 
@@ -105,13 +104,11 @@ def stack_items(
     gold: GoldChoice,
     selection: Selection,
     *,
-    known: Columns | None = None,
     only_gold: bool = True,
 ) -> StackItems:
     """Return the verdicts of the verifiers' newest complete runs on the selected items.
 
     Args:
-        known: The columns, if already read.
         only_gold: Whether to return only items with gold.
 
     Raises:
@@ -119,14 +116,13 @@ def stack_items(
     """
     import numpy as np
 
-    everything = known or columns(project)
-    found = judged(project, names, gold=gold, selection=selection, known=everything)
+    found = judged(project, names, gold=gold, selection=selection)
+    everything = found.columns
     if found.failed and names:
         raise UsageError(" ".join(nothing_measured(found.failed)))
     judges = [place for place, judge in enumerate(found.judges) if judge.name not in found.failed]
     order = [found.judges[place] for place in judges]
-    chosen = everything.chosen(selection)
-    rows = np.ones(len(everything.item), dtype=np.bool_) if chosen is None else chosen
+    rows = np.ones(len(everything.item), dtype=np.bool_) if found.kept is None else found.kept
     scores = [everything.score(judge.run) for judge in order]
     kinds, subtypes = everything.groups("type"), everything.groups("subtype")
     whole = StackItems(
@@ -185,7 +181,7 @@ def simulate(
     wanted = check_names(project.database.reader(), selection or Selection())
     everything = columns(project)
     names = tuple(dict.fromkeys(stage.name for stage in found))
-    items = stack_items(project, names, gold, wanted, known=everything)
+    items = stack_items(project, names, gold, wanted)
     whole = items.through(found)
     judged_ = whole.outcome >= 0
     kept, said = items.of(judged_), items.of(judged_).through(found)

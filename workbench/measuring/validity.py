@@ -22,7 +22,7 @@ from workbench.core.verdict import GoldChoice, OutcomeCode, VerifierInput
 from workbench.labelling.agreement.measuring import ceilings
 from workbench.labelling.agreement.text import ceiling_in_words
 from workbench.measuring import notes
-from workbench.measuring.columns import Columns, columns, gold_counts
+from workbench.measuring.columns import Columns, columns
 from workbench.measuring.judged import VerifierRun, judges_of, model_of, plain_name
 from workbench.measuring.store import reviews
 from workbench.runs.store import runs
@@ -338,7 +338,7 @@ def validity(
     ]
     compared = sum(finding.check in COMPARING and finding.ci is not None for finding in findings)
     return ValidityReport(
-        gold=gold_counts(project, wanted, gold),
+        gold=everything.gold_counts(gold, rows.kept),
         gold_choice=gold,
         texts=len(forms_seen.place),
         compared=compared,

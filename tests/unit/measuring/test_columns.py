@@ -18,7 +18,7 @@ from workbench.core.project import Project, open_project
 from workbench.core.selection import FIELDS, GROUPS, LENGTH_BOUNDS, LENGTHS, UNKNOWN, Condition, Operator, Selection
 from workbench.core.verdict import OutcomeCode, Verdict
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.columns import columns, gold_counts
+from workbench.measuring.columns import columns
 
 SUBTYPES = ("A1", "A10", "B5", None)
 VALUES = {
@@ -178,9 +178,10 @@ def test_gold_is_counted_by_where_it_comes_from(project: Project) -> None:
         found = {"adjudicated": 0, "agreed": agreed, "imported": imported, "none": len(items) - imported - agreed}
         return found | {"conflict": 1, "none": found["none"] - 1} if 9 in items else found
 
-    assert gold_counts(project, Selection(), "final") == counts(range(1, 31))
-    assert gold_counts(project, Selection((Condition("dataset", "=", "two"),)), "final") == counts(range(21, 31))
-    assert gold_counts(project, Selection(limit=10), "final") == counts(range(1, 11))
+    found, of_two = columns(project), Selection((Condition("dataset", "=", "two"),))
+    assert found.gold_counts("final") == counts(range(1, 31))
+    assert found.gold_counts("final", found.chosen(of_two)) == counts(range(21, 31))
+    assert found.gold_counts("final", found.chosen(Selection(limit=10))) == counts(range(1, 11))
 
 
 def test_nobody_can_change_what_was_handed_out(project: Project) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from string import ascii_letters
-from typing import Final, Literal
+from typing import Final
 
 from msgspec import Struct
 
@@ -19,6 +19,7 @@ from workbench.core.verdict import GoldChoice, Protocol3
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.columns import columns
 from workbench.measuring.judged import judges_of
+from workbench.measuring.records.stack import Price
 from workbench.measuring.studies import consumption
 from workbench.runs.store import calls
 from workbench.statistics.records.probe import Consumption, Part
@@ -27,8 +28,6 @@ from workbench.tables.document import Dot, Scatter, Table
 from workbench.tables.files import format_tables
 from workbench.tables.table import Columns, column, count, ends, metric_column, table, text, word
 
-Price = Literal["dollars", "tokens", "seconds", "calls"]
-"""The unit of cost."""
 THOUSAND: Final = 1_000
 
 

@@ -13,6 +13,7 @@ from workbench.core.text.figures import NONE, counted
 from workbench.core.text.inert import inert
 from workbench.measuring.accuracy_tables import metric_columns
 from workbench.measuring.comparing_tables import describe_difference
+from workbench.measuring.costs import THOUSAND
 from workbench.measuring.judged import counting
 from workbench.measuring.records.stack import Price, SimulatedStack, StackChoice, StackReport, StageRow, Took
 from workbench.statistics.records.report import AccuracyRow
@@ -23,7 +24,6 @@ from workbench.tables.table import Columns, column, count, ends, metric_column, 
 if TYPE_CHECKING:
     from workbench.tables.pictures import Curves
 
-THOUSAND: Final = 1_000
 STACK: Final = "the stack"
 _WIDTH: Final = 79
 

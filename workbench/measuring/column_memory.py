@@ -104,7 +104,7 @@ def bytes_of(value: object) -> int:
         return size
     if isinstance(value, Mapping):
         return sum(map(bytes_of, value.values()))
-    if isinstance(value, tuple):
+    if isinstance(value, tuple):  # A list holds rows of a table, which are small.
         return sum(map(bytes_of, value))
     if isinstance(value, Struct):
         return bytes_of(structs.astuple(value))
@@ -267,7 +267,7 @@ class ColumnMemory:
             np.savez(file, **archive)
 
     def tests(self, pieces: Pieces, seed: int) -> dict[int, CellTest]:
-        """Return the permutation tests of groups, which are kept in a file if some were drawn."""
+        """Return the permutation tests of groups, which are kept in a file if the folder of such files exists."""
         from workbench.statistics.permutations import CellTest, cell_tests, tests_key
 
         path, key = self._folder / "tests.json", tests_key(pieces, seed)
@@ -276,7 +276,7 @@ class ColumnMemory:
             known = msgspec.json.decode(read_cached(path, _MAX_FILE_BYTES), type=dict[str, dict[int, CellTest]])
         if key not in known:
             known[key] = cell_tests(pieces, seed)
-            if any(test.how == "drawn" for test in known[key].values()):
+            if self._folder.is_dir():
                 with suppress(OSError), cached_file(path) as file:
                     file.write(msgspec.json.encode(dict(list(known.items())[-_MAX_TESTS:])))
         return known[key]

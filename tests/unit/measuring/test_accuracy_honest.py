@@ -18,8 +18,8 @@ from workbench.core.selection import Selection, parse_condition
 from workbench.core.verdict import Outcome, OutcomeCode, Verdict
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.accuracy_tables import accuracy_as, overview
+from workbench.measuring.columns import Columns
 from workbench.measuring.conclusions import conclusion, weakest
-from workbench.measuring.entries import Entries
 from workbench.measuring.notes import add_selection_judges
 from workbench.runs.store import runs
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
@@ -525,7 +525,7 @@ def test_label_noise_stands_beside_the_plain_figures(tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(measuring, "ceilings", lambda _: [ceiling("checks", 0.9, (0.85, 0.95))])
         patched.setattr("workbench.measuring.accuracy._ceilings", lambda *_: measuring.ceilings(project))
-        patched.setattr(Entries, "gold_counts", lambda _: {"agreed": 120, "adjudicated": 0, "imported": 0, "none": 0})
+        patched.setattr(Columns, "gold_counts", lambda *_: {"agreed": 120, "adjudicated": 0, "imported": 0, "none": 0})
         found = accuracy(project, label_noise=True)
     (row,) = found.label_noise
     plain = of(report, "v")

@@ -40,7 +40,7 @@ def array(size: int) -> np.ndarray[tuple[int], np.dtype[np.int8]]:
 def test_arrays_are_found_wherever_they_are() -> None:
     groups = Groups(code=array(100), names=("a",), parts=(("a",),))
     assert bytes_of(groups) == 100
-    assert bytes_of({"a": (array(3), [array(4)]), "b": groups, "c": "text"}) == 107
+    assert bytes_of({"a": (array(3), (array(4),)), "b": groups, "c": "text"}) == 107
 
 
 def test_the_oldest_go_when_the_bytes_are_used_up_and_come_again_when_asked_for() -> None:

@@ -8,21 +8,14 @@ background, then possible next steps. Within a kind, the matter with the most it
 from __future__ import annotations
 
 import shlex
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cached_property
-from pathlib import Path
 from typing import Final, NamedTuple
 
-import msgspec
 from msgspec import Struct, structs
 
-from workbench.config import protocol_of
-from workbench.core.database.place import sidecar_path
 from workbench.core.errors import Command
-from workbench.core.files import cache_folder, cached_file, read_cached
 from workbench.core.project import Project, at_one_moment
 from workbench.core.run import ACTIVE, RunInfo
 from workbench.core.status import Matter, PersonProgress, Status
@@ -31,6 +24,7 @@ from workbench.core.text.figures import counted, listed, percent, percent_interv
 from workbench.core.verdict import Protocol3
 from workbench.labelling.forecasting import Forecast, forecast
 from workbench.measuring.counting import status
+from workbench.measuring.keeping import kept_matters, state_of
 from workbench.runs.run_status import runs
 from workbench.statistics.records.agreement import AgreementReport
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
@@ -565,50 +559,19 @@ def sort_matters(found: Iterable[Matter]) -> list[Matter]:
 
 def briefed(project: Project) -> Status:
     # The state is read before anything else: a later write makes it differ from the state that is found next time.
-    return _briefed(project, _state(project))
+    return _briefed(project, state_of(project))
 
 
 @at_one_moment
 def _briefed(project: Project, state: str) -> Status:
     counts = status(project)
     facts = ProjectFacts(project, counts, runs(project))
-    return structs.replace(counts, briefing=sort_matters(matters(facts, late=False) + _late_matters(facts, state)))
-
-
-# -- The matters that need metrics, kept in a file until the database changes: they take longer than all others.
-
-
-_MAX_BYTES: Final = 2**20
-_UNSURE_SECONDS: Final = 2
-"""Age below which a file's time doesn't tell a change from the next one."""
-
-
-class _KnownMatters(Struct, frozen=True):
-    state: str
-    matters: list[Matter]
-
-
-def _state(project: Project) -> str:
-    """Identify what matters are found from: code, settings and the database; "" while it is being written."""
-    files = (project.path, sidecar_path(project.path, "-wal"))
-    about = [path.stat() for path in files if path.exists()]
-    if time.time() - max(one.st_mtime for one in about) < _UNSURE_SECONDS:
-        return ""
-    stamps = [(one.st_mtime_ns, one.st_size) for one in about]
-    return f"{Path(__file__).stat().st_mtime_ns} {protocol_of(project)} {stamps}"
-
-
-def _late_matters(facts: ProjectFacts, state: str) -> list[Matter]:
-    path = cache_folder(facts.project.path) / "briefing.json"
-    with suppress(OSError, msgspec.MsgspecError):
-        known = msgspec.json.decode(read_cached(path, _MAX_BYTES), type=_KnownMatters)
-        if known.state == state:
-            return known.matters
-    found = matters(facts, late=True)
-    if state:
-        with suppress(OSError), cached_file(path) as file:
-            file.write(msgspec.json.encode(_KnownMatters(state, found)))
-    return found
+    return structs.replace(
+        counts,
+        briefing=sort_matters(
+            matters(facts, late=False) + kept_matters(project, state, lambda: matters(facts, late=True))
+        ),
+    )
 
 
 # -- Wording.

@@ -1,0 +1,50 @@
+"""Keeps the matters that need metrics in a file until the database changes: they take longer than all others."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from workbench.config import protocol_of
+from workbench.core.database.place import sidecar_path
+from workbench.core.files import cache_folder, cached_file, read_cached
+from workbench.core.project import Project
+from workbench.core.status import Matter
+
+_MAX_BYTES: Final = 2**20
+_UNSURE_SECONDS: Final = 2
+"""Age below which a file's time doesn't tell a change from the next one."""
+
+
+class _KnownMatters(Struct, frozen=True):
+    state: str
+    matters: list[Matter]
+
+
+def state_of(project: Project) -> str:
+    """Identify what matters are found from: code, settings and the database; "" while it is being written."""
+    files = (project.path, sidecar_path(project.path, "-wal"))
+    about = [path.stat() for path in files if path.exists()]
+    if time.time() - max(one.st_mtime for one in about) < _UNSURE_SECONDS:
+        return ""
+    stamps = [(one.st_mtime_ns, one.st_size) for one in about]
+    return f"{Path(__file__).stat().st_mtime_ns} {protocol_of(project)} {stamps}"
+
+
+def kept_matters(project: Project, state: str, find: Callable[[], list[Matter]]) -> list[Matter]:
+    path = cache_folder(project.path) / "briefing.json"
+    with suppress(OSError, msgspec.MsgspecError):
+        known = msgspec.json.decode(read_cached(path, _MAX_BYTES), type=_KnownMatters)
+        if known.state == state:
+            return known.matters
+    found = find()
+    if state:
+        with suppress(OSError), cached_file(path) as file:
+            file.write(msgspec.json.encode(_KnownMatters(state, found)))
+    return found

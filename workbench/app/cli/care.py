@@ -60,8 +60,7 @@ def restore_command(options: RestoreOptions) -> Output:
     """Replace a database by a backup, or by an archive (export --format workbench).
 
     The backup replaces the file at DB, which is kept next to it under another name, with its log. DB must not be open
-    anywhere. The backup is checked first and never changed. To continue with a file that was copied over the database
-    by hand, name DB twice.
+    anywhere. The backup is checked first and never changed.
 
     Data of an older version is migrated. Verifiers of an archive may name servers and templates: they are used only
     after you accept them here.

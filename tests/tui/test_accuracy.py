@@ -353,7 +353,7 @@ async def test_no_colour_leaves_number_and_glyph(project: Project, monkeypatch: 
         assert app.no_color
         await press(pilot, *":y", "enter")
         picture = app.export_screenshot()
-        assert all(f">{text}<" in picture for text in ("▅50.0", "█100.0"))
+        assert all(f"{text}<" in picture for text in ("▅50.0", "█100.0"))
 
 
 async def test_the_headline_stays_that_of_all_verifiers_and_the_foot_speaks_of_the_cell(project: Project) -> None:

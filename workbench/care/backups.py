@@ -20,7 +20,7 @@ from workbench.core.database.backup import backup, copy_pages, free_name, put_in
 from workbench.core.database.connection import Database
 from workbench.core.database.failures import explained
 from workbench.core.database.looking import opened_read_only
-from workbench.core.database.place import held_alone, require_local
+from workbench.core.database.place import LOGS, held_alone, require_local, sidecar_path
 from workbench.core.errors import FormatError, StoreError, VerifierError, opt
 from workbench.core.files import part_folder
 from workbench.core.health import Finding
@@ -54,9 +54,17 @@ def backup_of(path: Path, target: Path, *, force: bool = False, discard: bool = 
     except StoreError as error:
         if error.cause not in ("space", "disk", "access"):
             raise
-    # SQLite can open a database only if there is room for files next to it.
-    with opened_read_only(path) as database:
-        return backup(database, target, force=force, discard=discard)
+    # SQLite reads a log only with room for an index next to it.
+    with part_folder(target.with_name(f"{target.name}-read")) as part:
+        copy = part / path.name
+        try:
+            for end in ("", *LOGS):
+                if sidecar_path(path, end).exists():
+                    shutil.copyfile(sidecar_path(path, end), sidecar_path(copy, end))
+        except OSError as error:
+            raise StoreError(f"{path}: it can't be copied: {error.strerror}.", "Make room for its files.") from error
+        with opened_read_only(copy) as database:
+            return backup(database, target, force=force, discard=discard)
 
 
 def diagnosis(path: Path) -> list[Finding]:

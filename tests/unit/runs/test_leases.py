@@ -373,9 +373,15 @@ class HeldPool:
     def __init__(self, *_: object, settings: object) -> None:
         self.seconds = 0.0
         self.hangs = True
+        self._keys: dict[int, int] = {}
 
-    def turn(self, jobs: Iterator[tuple[int, Program]], keys: dict[int, int]) -> list[tuple[int, Execution]]:
+    @property
+    def is_busy(self) -> bool:
+        return bool(self._keys)
+
+    def turn(self, jobs: Iterator[tuple[int, Program]]) -> list[tuple[int, Execution]]:
         self.seconds += 1.0
+        keys = self._keys
         ended = [slot for slot, number in keys.items() if not self.hangs or number % 10]
         found = [(keys.pop(slot), PASSED) for slot in ended]
         for slot in {0, 1} - keys.keys():

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from workbench.core.code import Problem
 from workbench.core.code_tests.broken import BrokenTest, with_candidate
-from workbench.core.errors import some_of
+from workbench.core.errors import opt, some_of
 from workbench.core.item import QuarantinedRow, TypeColumn, gold_source
 from workbench.core.run import RefusedLine, VerdictColumn, VerdictsImported
 from workbench.core.text.figures import counted
@@ -241,7 +241,7 @@ def import_lines(report: ImportReport, done: str) -> Iterator[str]:
     if report.repeated:
         equal = "equals" if report.repeated == 1 else "equal"
         yield f"{counted(report.repeated, 'row')} without ids {equal} another row of the file: equal rows are one item."
-        yield "To count samples one by one: --keep-equal, or --map completion_id=COLUMN where they have ids."
+        yield f"To count samples one by one: {opt.keep_equal}, or {opt.map:completion_id=COLUMN} where they have ids."
     if report.mended:
         yield f"{report.mended} previously rejected rows are now accepted, and have left quarantine."
     columns = ", ".join(f"{field}={column}" for field, column in report.mapping.items() if field != column)

@@ -107,7 +107,7 @@ WRITE_NOTHING = {
     "QuarantineScreen", "ReplayScreen",
     "PoolScreen", "PreviewScreen", "RunDetailScreen", "SearchTreeScreen", "SetDiffScreen", "SetsScreen",
     "ImportScreen", "CallsScreen", "TrainingsScreen", "TranscriptScreen", "TrialScreen",
-    "TypeProposalsScreen", "VerbOutputScreen", "VerbScreen", "WhatIfScreen", "WrittenScreen",
+    "TypeProposalsScreen", "VerbFormScreen", "VerbOutputScreen", "VerbScreen", "WhatIfScreen", "WrittenScreen",
 }  # fmt: skip
 """Screens from which nothing is stored, or only as from one that is tried, or as a command does that is tried."""
 

@@ -139,7 +139,10 @@ def test_a_prompt_is_text_with_one_placeholder(project: Project, tmp_path: Path)
         (f'{MODEL}server = "skynet"', r"models\[1\].server: it is "),
         (f"{MODEL}price = 1", r"models\[1\].price must be a table"),
         (f"{MODEL}price = {{ input = 1, output = 1 }}", r"models\[1\].price.date is missing"),
-        (f'{MODEL}price = {{ input = "x", output = 1, date = "2026-11-01" }}', r"models\[1\].price.input must be"),
+        (
+            f'{MODEL}price = {{ input = "x", output = 1, date = "2026-11-01" }}',
+            r"models\[1\].price.input: Expected a number, got text",
+        ),
         (f"{MODEL}timeout = [1]", r"models\[1\].timeout must be text"),
     ],
 )

@@ -110,8 +110,8 @@ class ConditionSuggester(Suggester):
         field, sign, begun = value[start:].partition("=")
         known = self._values.get(field.removesuffix("!"), ()) if sign else list(self._values) if field else ()
         words = (f'"{one}"' if " " in one else one for one in known if one)
-        typed = (begun if sign else field).removeprefix('"')
-        found = next((word for word in words if word.removeprefix('"').startswith(typed)), None)
+        typed = begun if sign else field
+        found = next((word for word in words if word.startswith((typed, f'"{typed}'))), None)
         if found is None:
             return None
         return value[:start] + (f"{field}={found}" if sign else f"{found}=")

@@ -189,7 +189,7 @@ class Matrix(VirtualTable, inherit_bindings=False):
 
     @on(messages.SelectionHidden)
     def _leave_hidden_row(self) -> None:
-        self.action_first()
+        self._move_to(self._line + self.scroll_offset.y)
 
     def _click_row(self, index: int, column: int | None) -> None:
         if column is not None and (index, column) != (self.cursor, self.column):

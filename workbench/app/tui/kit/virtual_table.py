@@ -337,7 +337,8 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
 
     def _measure(self) -> None:
         width = 0 if self._painter is None else self._painter.total_width
-        self.virtual_size = Size(width, self.row_count + self._header_height)
+        # Without rows there is a line that says so.
+        self.virtual_size = Size(width, max(self.row_count, 1) + self._header_height)
         self._repaint()
 
     def _chips_line(self) -> Strip:

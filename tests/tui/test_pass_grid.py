@@ -20,7 +20,7 @@ class Stage(App[None]):
     def compose(self) -> ComposeResult:
         yield PassGrid()
 
-    @on(PassGrid.Opened)
+    @on(PassGrid.CellOpened)
     def _opened(self) -> None:
         self.opened += 1
 

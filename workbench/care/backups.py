@@ -56,14 +56,9 @@ def backup_of(path: Path, target: Path, *, force: bool = False, discard: bool = 
             raise
     # SQLite reads a log only with room for an index next to it.
     with part_folder(target.with_name(f"{target.name}-read")) as part:
-        copy = part / path.name
-        try:
-            for end in ("", *LOGS):
-                if sidecar_path(path, end).exists():
-                    shutil.copyfile(sidecar_path(path, end), sidecar_path(copy, end))
-        except OSError as error:
-            raise StoreError(f"{path}: it can't be copied: {error.strerror}.", "Make room for its files.") from error
-        with opened_read_only(copy) as database:
+        for file in (one for end in ("", *LOGS) if (one := sidecar_path(path, end)).exists()):
+            shutil.copyfile(file, part / file.name)
+        with opened_read_only(part / path.name) as database:
             return backup(database, target, force=force, discard=discard)
 
 

@@ -78,7 +78,7 @@ class Marks(Struct, frozen=True):
     partial: float | None = None
 
 
-class Case(Struct, frozen=True):
+class ShownCase(Struct, frozen=True):
     """An item, ready to be shown."""
 
     texts: CardTexts
@@ -92,10 +92,10 @@ class Case(Struct, frozen=True):
         return structs.replace(self, texts=self.texts._replace(item=structs.replace(self.item, **changes)))
 
 
-CaseT = TypeVar("CaseT", bound=Case)
+CaseT = TypeVar("CaseT", bound=ShownCase)
 
 
-class Feed(Protocol[CaseT]):
+class CaseFeed(Protocol[CaseT]):
     """A person's items; every method may be called in a thread.
 
     Attributes:
@@ -154,7 +154,7 @@ class JudgingScreen(Desk, PersonScreen, Generic[CaseT]):
         super().__init__()
         self._wanted = wanted
         self._person = ""
-        self._feed: Feed[CaseT] | None = None
+        self._feed: CaseFeed[CaseT] | None = None
         self._is_seated = self._left = False
         self._current: CaseT | None = None
         self._waiting: list[CaseT] = []
@@ -166,7 +166,7 @@ class JudgingScreen(Desk, PersonScreen, Generic[CaseT]):
         self._stopwatch: Stopwatch
 
     @abstractmethod
-    def make_feed(self, sighted: bool) -> Feed[CaseT]:
+    def make_feed(self, sighted: bool) -> CaseFeed[CaseT]:
         """Open the person's session; called in a thread."""
 
     @abstractmethod

@@ -45,13 +45,10 @@ def fit(text: str, width: int, align: Align = "left") -> str:
     return padding + shown if align == "right" else shown + padding
 
 
-def _is_plain_name(text: str) -> bool:
-    return " " not in text and text.isascii() and text.isprintable()
-
-
 def fit_cell(text: str, width: int, align: Align = "left") -> str:
     """Fit a cell as `fit` does, but cut a path in its middle, since paths begin alike and differ at their ends."""
-    if len(text) > width > 2 and align == "left" and "/" in text and _is_plain_name(text):
+    is_path = "/" in text and " " not in text and text.isascii() and text.isprintable()
+    if len(text) > width > 2 and align == "left" and is_path:
         last = width // 2
         return f"{text[: width - 1 - last]}…{text[-last:]}"
     return fit(text, width, align)

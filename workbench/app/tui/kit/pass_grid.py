@@ -85,10 +85,10 @@ class PassGrid(ScrollView, can_focus=True, inherit_bindings=False):
         column: The cursor's column; -1 on the row head.
     """
 
-    class Moved(Message):
+    class CellMoved(Message):
         """The cursor was moved to another cell, or its cell has changed."""
 
-    class Opened(Message):
+    class CellOpened(Message):
         """The cell under the cursor was clicked."""
 
     ALLOW_SELECT = False
@@ -301,7 +301,7 @@ class PassGrid(ScrollView, can_focus=True, inherit_bindings=False):
         self.column = min(max(column, -1), len(self.column_keys) - 1)
         self._bring_into_sight()
         self.refresh()
-        self.post_message(self.Moved())
+        self.post_message(self.CellMoved())
 
     @property
     def _page_height(self) -> int:
@@ -346,7 +346,7 @@ class PassGrid(ScrollView, can_focus=True, inherit_bindings=False):
         if place.y < self.header_height:
             self._place(self.row, column)
         elif (row, column) == (self.row, self.column):
-            self.post_message(self.Opened())
+            self.post_message(self.CellOpened())
         else:
             self._place(row, column)
 

@@ -15,7 +15,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from workbench.app.tui.judging import Case, JudgingScreen, Marks, card_actions, step_actions
+from workbench.app.tui.judging import JudgingScreen, Marks, ShownCase, card_actions, step_actions
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.card import FinalAnswerCard
 from workbench.app.tui.kit.card_texts import card_texts
@@ -125,7 +125,7 @@ HIDDEN: dict[Task, frozenset[str]] = {
 _CASE = "The decision in one sentence, for the guidelines"
 
 
-class ConflictCase(Case, frozen=True):
+class ConflictCase(ShownCase, frozen=True):
     """A conflict, ready to be shown.
 
     Attributes:

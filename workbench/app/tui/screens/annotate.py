@@ -12,7 +12,7 @@ from msgspec import structs
 from textual.app import ComposeResult
 from textual.widgets import Static
 
-from workbench.app.tui.judging import FOLLOW_S, Case, JudgingScreen, Marks, card_actions, step_actions
+from workbench.app.tui.judging import FOLLOW_S, JudgingScreen, Marks, ShownCase, card_actions, step_actions
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.answers_box import AnswersBox
 from workbench.app.tui.kit.card import FinalAnswerCard
@@ -76,7 +76,7 @@ class ItemFeed:
         self._left = False
         self._lock = threading.Lock()
 
-    def next(self, beside: tuple[int, ...] = ()) -> Case | None:
+    def next(self, beside: tuple[int, ...] = ()) -> ShownCase | None:
         """Return the next item to label, other than those in ``beside`` (row ids); None when nothing is left."""
         with self._lock:
             if self._left:
@@ -86,15 +86,15 @@ class ItemFeed:
             if item is None or self.paused:
                 return None
             self._claimed.add(item.completion)
-        return Case(card_texts(item))
+        return ShownCase(card_texts(item))
 
-    def first(self, wanted: int | None) -> Case | None:
+    def first(self, wanted: int | None) -> ShownCase | None:
         return self.next() if wanted is None else self.open(wanted)
 
-    def open(self, completion: int) -> Case:
-        return Case(card_texts(self.session.open(completion)))
+    def open(self, completion: int) -> ShownCase:
+        return ShownCase(card_texts(self.session.open(completion)))
 
-    def submit(self, case: Case, answer: Answer) -> list[str]:
+    def submit(self, case: ShownCase, answer: Answer) -> list[str]:
         with self._update_pause_on_error():
             stored = self.session.submit(case.item, answer)
         if answer.verdict is not None:
@@ -109,7 +109,7 @@ class ItemFeed:
             self.paused = self.session.paused()
             raise
 
-    def undo(self) -> Case | None:
+    def undo(self) -> ShownCase | None:
         """Retract the person's newest label and return its item; None if there is no label."""
         with self._update_pause_on_error():
             item = self.session.undo()
@@ -117,9 +117,9 @@ class ItemFeed:
             return None
         if item.verdict is None:
             self._claimed.add(item.completion)
-        return Case(card_texts(item))
+        return ShownCase(card_texts(item))
 
-    def step(self, case: Case | None, older: bool) -> Case | None:
+    def step(self, case: ShownCase | None, older: bool) -> ShownCase | None:
         """Return the item labelled before or after another one; None beyond either end.
 
         Before an item without a label comes the one with the newest label.
@@ -129,10 +129,10 @@ class ItemFeed:
         at = (trail.index(case.item.completion) if case is not None and labelled else -1) + (1 if older else -1)
         return self.open(trail[at]) if 0 <= at < len(trail) else None
 
-    def skip(self, case: Case) -> None:
+    def skip(self, case: ShownCase) -> None:
         self.session.skip(case.item)
 
-    def keep_note(self, case: Case, note: str) -> None:
+    def keep_note(self, case: ShownCase, note: str) -> None:
         self.session.keep_draft(case.item, note)
 
     def leave(self) -> None:
@@ -189,7 +189,7 @@ class Queued(NamedTuple):
     pressed_at: float | None
 
 
-class AnnotateScreen(JudgingScreen[Case]):
+class AnnotateScreen(JudgingScreen[ShownCase]):
     """The labelling screen; it shows only question, reference and completion, no gold, labels or verdicts."""
 
     CSS_PATH = "annotate.tcss"
@@ -226,7 +226,7 @@ class AnnotateScreen(JudgingScreen[Case]):
 
     # -- which item --------------------------------------------------------------------------------
 
-    def _show_first(self, case: Case | None) -> None:
+    def _show_first(self, case: ShownCase | None) -> None:
         super()._show_first(case)
         self._read_progress()
         self._read_answers()
@@ -243,12 +243,12 @@ class AnnotateScreen(JudgingScreen[Case]):
         assign = _ASSIGN.format(palette=key_of("app.palette")) if self.workbench.annotator is None else _OPENED
         return _NOTHING_LEFT.format(name=printable(self._person), assign=assign, leave=_BUNDLE, **keys)
 
-    def show_case(self, case: Case, *, revisiting: bool = False) -> None:
+    def show_case(self, case: ShownCase, *, revisiting: bool = False) -> None:
         item = case.item
         self._marks, self._note = Marks(item.unsure, item.tags, item.partial), item.note
         super().show_case(case, revisiting=revisiting)
 
-    def show_next(self, case: Case) -> None:
+    def show_next(self, case: ShownCase) -> None:
         self.show_case(case)
         if case.item.verdict is not None:
             self.ask_type()
@@ -259,7 +259,7 @@ class AnnotateScreen(JudgingScreen[Case]):
         else:
             self.store(partial(self._feed.open, completion), self.revisit, "opening …")
 
-    def revisit(self, case: Case) -> None:
+    def revisit(self, case: ShownCase) -> None:
         self._put_back_current()
         super().revisit(case)
 
@@ -271,7 +271,7 @@ class AnnotateScreen(JudgingScreen[Case]):
         if self._current is not None and self._is_unfinished:
             self._waiting.insert(0, self._current.changed(note=self._note, **structs.asdict(self._marks)))
 
-    def receive(self, case: Case | None) -> None:
+    def receive(self, case: ShownCase | None) -> None:
         had_none = self._current is None
         super().receive(None if case is None else self._with_known_type(case))
         if had_none and self._current is not None:
@@ -282,11 +282,11 @@ class AnnotateScreen(JudgingScreen[Case]):
         self._types[question] = subtype
         self._waiting = list(map(self._with_known_type, self._waiting))
 
-    def _with_known_type(self, case: Case) -> Case:
+    def _with_known_type(self, case: ShownCase) -> ShownCase:
         question = case.item.question
         return case.changed(subtype=self._types[question]) if question in self._types else case
 
-    def show_undone(self, case: Case | None) -> None:
+    def show_undone(self, case: ShownCase | None) -> None:
         if case is None:
             super().show_undone(case)
             return
@@ -336,7 +336,7 @@ class AnnotateScreen(JudgingScreen[Case]):
         if asks and not stay and answer.verdict not in (None, "unsuitable"):
             self.ask_type()
 
-    def finish_submit(self, case: Case, answer: Answer, stay: bool, stored: list[str]) -> None:
+    def finish_submit(self, case: ShownCase, answer: Answer, stay: bool, stored: list[str]) -> None:
         item, self._storing = case.item, Answer()
         if answer.subtype is not None:
             self._set_known_type(item.question, answer.subtype)
@@ -368,7 +368,7 @@ class AnnotateScreen(JudgingScreen[Case]):
             self.app.screen.dismiss(None)
         super().store_failed(error)
 
-    def answer_rejected(self, case: Case, error: AnnotationError) -> None:
+    def answer_rejected(self, case: ShownCase, error: AnnotationError) -> None:
         if isinstance(error, AnsweredElsewhereError):
             self._current = None
             self.open_item(case.item.completion)
@@ -445,11 +445,11 @@ class AnnotateScreen(JudgingScreen[Case]):
         super().set_marks(**changes)
         self._store_again()
 
-    def keep_note(self, case: Case, note: str) -> None:
+    def keep_note(self, case: ShownCase, note: str) -> None:
         if case.item.verdict is None:
             super().keep_note(case, note)
 
-    def set_note(self, case: Case, note: str) -> None:
+    def set_note(self, case: ShownCase, note: str) -> None:
         super().set_note(case, note)
         if self._current is case and case.item.verdict is not None and self.accepts_key():
             self._note = note
@@ -470,16 +470,16 @@ class AnnotateScreen(JudgingScreen[Case]):
             send = partial(self._send_flag, self._current)
             self.ask_line(_ASK, self._current.item.completion, send, empty=True)
 
-    def _send_flag(self, case: Case, asked: str) -> None:
+    def _send_flag(self, case: ShownCase, asked: str) -> None:
         if self.accepts_key() and self._current is case:
             self._store_flag(case, on=True, asked=asked)
 
-    def _store_flag(self, case: Case, *, on: bool, asked: str = "") -> None:
+    def _store_flag(self, case: ShownCase, *, on: bool, asked: str = "") -> None:
         if self._feed is not None:
             flagged = case.changed(flagged=on, asked=asked, answer=None)
             self.store(partial(self._feed.session.flag, case.item, on, asked), lambda _: self._finish_flag(flagged))
 
-    def _finish_flag(self, case: Case) -> None:
+    def _finish_flag(self, case: ShownCase) -> None:
         self.line_stored(_ASK, case.item.completion)
         self._current = case
 

@@ -197,7 +197,7 @@ class CodeProblemScreen(LiveScreen):
         solutions = () if self.matrix is None else self.matrix.solutions
         return next((one for one in solutions if one.id == key), None)
 
-    @on(PassGrid.Moved)
+    @on(PassGrid.CellMoved)
     def _show_cell(self) -> None:
         matrix, solution = self.matrix, self.chosen
         position = self.query_one(PassGrid).column_key
@@ -337,7 +337,7 @@ class CodeProblemScreen(LiveScreen):
     def order(self) -> list[int]:
         return [row.key for row in self.query_one(PassGrid).rows]
 
-    @on(PassGrid.Opened)
+    @on(PassGrid.CellOpened)
     def action_open_solution(self) -> None:
         from workbench.app.tui.screens.code_solution import CodeSolutionScreen
 

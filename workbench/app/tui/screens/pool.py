@@ -103,16 +103,12 @@ def _columns(total: SourceStatus, *, wide: bool) -> Columns[SourceStatus]:
         column(
             "licence",
             lambda one: "" if one is total else one.licence,
-            _licence_cell,
+            lambda licence: _UNKNOWN if licence is None else Cell(licence),
             words=True,
             room=(7, 24),
             there=wide,
         ),
     )
-
-
-def _licence_cell(licence: str | None) -> Cell:
-    return _UNKNOWN if licence is None else Cell(licence)
 
 
 def _source_text(one: SourceStatus, *, whole: bool, stale: int) -> Content:

@@ -477,7 +477,7 @@ def _write_for_tool(request: Request, element: _Element) -> ExportReport:
 Writer = Callable[[Request], ExportReport]
 
 
-class _Format(Struct, frozen=True):
+class _ExportWriter(Struct, frozen=True):
     """The writers of a format.
 
     Attributes:
@@ -492,18 +492,18 @@ class _Format(Struct, frozen=True):
 
 
 _TABLES: Final[dict[Table, Writer]] = {"labels": labels, "verdicts": verdicts, "outcomes": outcomes, "tests": tests}
-_WRITERS: Final[dict[ExportFormat, _Format]] = {
-    "verifybench": _Format(partial(_write_items, line=released_line)),
-    "verifybench-fixed": _Format(partial(_write_items, line=partial(released_line, fixed=True))),
-    "jsonl": _Format(lines, _TABLES),
-    "csv": _Format(cells, _TABLES),
-    "parquet": _Format(cells, _TABLES),
-    "sft": _Format(sft, options=("system", "per_question", "seed")),
-    "pairs": _Format(pairs, options=("per_question", "seed")),
-    "labels": _Format(peer_labels),
-    "label-studio": _Format(label_studio, options=("sighted",)),
-    "argilla": _Format(argilla, options=("sighted",)),
-    "workbench": _Format(archive, options=("checks", "without_calls")),
+_WRITERS: Final[dict[ExportFormat, _ExportWriter]] = {
+    "verifybench": _ExportWriter(partial(_write_items, line=released_line)),
+    "verifybench-fixed": _ExportWriter(partial(_write_items, line=partial(released_line, fixed=True))),
+    "jsonl": _ExportWriter(lines, _TABLES),
+    "csv": _ExportWriter(cells, _TABLES),
+    "parquet": _ExportWriter(cells, _TABLES),
+    "sft": _ExportWriter(sft, options=("system", "per_question", "seed")),
+    "pairs": _ExportWriter(pairs, options=("per_question", "seed")),
+    "labels": _ExportWriter(peer_labels),
+    "label-studio": _ExportWriter(label_studio, options=("sighted",)),
+    "argilla": _ExportWriter(argilla, options=("sighted",)),
+    "workbench": _ExportWriter(archive, options=("checks", "without_calls")),
 }
 _ENDINGS: Final[dict[str, tuple[ExportFormat, ...]]] = {
     ".csv": ("csv",),

@@ -238,7 +238,7 @@ def judge_solutions(
     with ExitStack() as stack:
         pools = _open_pools(stack, verifier, level, workers, sink, cluster)
         sink.note_provenance(structs.replace(pools[0].provenance(), extractor=verifier.extractor))
-        results = _Results(sink)
+        results = _ResultGroup(sink)
 
         def has_room_once_stored() -> bool:
             if not (room := has_room()):
@@ -272,7 +272,7 @@ def _open_pools(
     return [stack.enter_context(ClusterPool(ray, level, one, cluster, sink)) for one in settings]
 
 
-class _Results:
+class _ResultGroup:
     def __init__(self, sink: ResultSink) -> None:
         self._sink = sink
         self._judged: list[tuple[int, Judged]] = []

@@ -191,15 +191,15 @@ def test_pausing_closes_the_sandbox_and_resuming_repeats_nothing(
     info = start(project, "execution")
     with project.database.write() as connection:
         runs.take_next(connection)
-    raise_if_cancelled = executing._Results.store_if_due
+    raise_if_cancelled = executing._ResultGroup.store_if_due
 
-    def heed_and_ask(desk: executing._Results) -> None:
+    def heed_and_ask(desk: executing._ResultGroup) -> None:
         if len(stored(project, info.run)) == 2:
             pause(project, info.run)
         raise_if_cancelled(desk)
 
     with monkeypatch.context() as patched:
-        patched.setattr(executing._Results, "store_if_due", heed_and_ask)
+        patched.setattr(executing._ResultGroup, "store_if_due", heed_and_ask)
         work(project, lease)
     assert opened[0].closed
     assert run_info(project, info.run).state == "paused"

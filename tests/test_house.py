@@ -147,4 +147,7 @@ def test_lines_are_counted_without_what_only_explains() -> None:
 
 
 if __name__ == "__main__":
-    RECORDED.write_text(json.dumps(measured(), indent=1) + "\n", encoding="utf-8")
+    recorded = json.loads(RECORDED.read_text(encoding="utf-8"))
+    # A figure that rose is not recorded: the test names it.
+    lowered = {name: min(number, recorded[name]) for name, number in measured().items()}
+    RECORDED.write_text(json.dumps(lowered, indent=1) + "\n", encoding="utf-8")

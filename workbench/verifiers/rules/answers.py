@@ -207,7 +207,7 @@ def _candidate_final(question: str, completion: str) -> FinalAnswer:
     Text after the end of the model's turn, lines that only state a verdict, and lines copied from the question
     or addressed to a judge don't count.
     """
-    if _THOUGHT.match(completion) and "</think>" not in completion:
+    if _THOUGHT.match(completion, reply_start(completion)):
         return FinalAnswer("", len(completion), len(completion), "none")
     end = _completion_end(completion)
     own = completion if end == len(completion) else completion[:end]

@@ -17,7 +17,6 @@ _SENTENCE_END = re.compile(
     r"\s+(?![a-z])(?!(?:Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b)"
     r"|(?<=[。！？])\s*|\n+"
 )
-"""After "i.e." comes a less exact restatement of the text before."""
 _CUT = re.compile(r"\s*[,;(（，；]|\s+")
 _OPEN_END = re.compile(r"[-+−*/·×^=<>≤≥]\Z")
 _MOST_CUTS, _MOST_VERBS = 12, 3

@@ -165,7 +165,7 @@ def _check_same_thing(
         only = first if second.is_number else second
         if only.unit is not None and (question.required.percent or not question.may_be_in(only.unit)):
             return Equality(False, "quantity.differs")
-        if only.word == "bce" and "BC" not in question.text:
+        if only.word == "bce" and not question.before_christ:
             return Equality(False, "quantity.differs")
         if only.name.startswith("per ") and "per" not in words(question.text):
             raise Doubt("alike")

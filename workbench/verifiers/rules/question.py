@@ -106,6 +106,8 @@ class TypedQuestion:
     """Whether it asks for an interval, which may be given by its middle."""
     monotone = _PatternProperty()
     """Whether the question asks where a function rises or falls, so that the ends of an interval don't matter."""
+    before_christ = _PatternProperty()
+    """Whether it asks for a year or century before Christ, so that 44 is 44 BC."""
     of_time = _PatternProperty()
     """Whether it asks for a time, so that ``8 m`` may be minutes."""
     chemistry = _PatternProperty()

@@ -164,6 +164,7 @@ def contains(sentence: str, answer: str) -> bool:
     if (
         enumerates(sentence)
         or at < 0
+        or _count_negations(sentence) != _count_negations(answer)
         or _DATA.blocking.search(said.replace(wanted, " "))
         or said.count(",") > wanted.count(",") + 1
     ):

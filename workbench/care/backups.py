@@ -19,7 +19,7 @@ from workbench.core.database import journal
 from workbench.core.database.backup import backup, copy_pages, free_name, put_in_place
 from workbench.core.database.connection import Database
 from workbench.core.database.failures import explained
-from workbench.core.database.looking import opened_read_only
+from workbench.core.database.looking import ReadOnlyDatabase, file_state, opened_read_only
 from workbench.core.database.place import LOGS, held_alone, require_local, sidecar_path
 from workbench.core.errors import FormatError, StoreError, VerifierError, opt
 from workbench.core.files import part_folder
@@ -55,10 +55,15 @@ def backup_of(path: Path, target: Path, *, force: bool = False, discard: bool = 
         if error.cause not in ("space", "disk", "access"):
             raise
     # SQLite reads a log only with room for an index next to it.
+    real = Path(os.path.realpath(path))
+    ReadOnlyDatabase(real).require_other(target)
     with part_folder(target.with_name(f"{target.name}-read")) as part:
-        for file in (one for end in ("", *LOGS) if (one := sidecar_path(path, end)).exists()):
+        before = file_state(real)
+        for file in (one for end in ("", *LOGS) if (one := sidecar_path(real, end)).exists()):
             shutil.copyfile(file, part / file.name)
-        with opened_read_only(part / path.name) as database:
+        if file_state(real) != before:
+            raise StoreError(f"{path}: it has changed in the meantime.", "Try again.")
+        with opened_read_only(part / real.name) as database:
             return backup(database, target, force=force, discard=discard)
 
 
@@ -178,7 +183,7 @@ def restore_backup(path: Path, target: Path) -> Restored:
         database=path_text(target),
         rows=rows,
         schema=made.version,
-        beyond=0 if made.lacking else made.beyond,
+        beyond=made.beyond,
         kept=tuple(map(path_text, kept)),
     )
 

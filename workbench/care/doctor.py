@@ -132,7 +132,9 @@ def repair(path: Path) -> Repaired:
         shutil.rmtree(cache_folder(path), ignore_errors=True)
     if "journal" in names:
         kept = [*kept, journal.set_aside(path, free_name(path, "repair"))]
-        done.append("The next label begins a new journal of labels, with every earlier one.")
+        done.append(
+            "The next label begins a new journal, with all labels of the database; the old one can be imported."
+        )
     if names & _BESIDE:
         done.append("The column files were removed; they are rewritten when needed.")
     return Repaired(done=done, kept=[path_text(place) for place in kept])

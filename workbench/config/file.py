@@ -116,10 +116,12 @@ def decode(place: str, value: object, record: type[Record], example: str) -> Rec
         return msgspec.convert(table, record)
     except msgspec.ValidationError as error:
         wrong, _, path = str(error).removesuffix("`").partition(" - at `$")
+        where = place + (path.removeprefix(".") if place.endswith(":") else path)
         if named := _FIELD.match(wrong):
-            raise UsageError(f"{place}{path}.{named[2]} is {named[1]}.", f"Example: {example}") from None
+            dot = "" if where.endswith(":") else "."
+            raise UsageError(f"{where}{dot}{named[2]} is {named[1]}.", f"Example: {example}") from None
         wrong = _TYPE.sub(lambda found: _TYPES.get(found[1], found[1]), wrong.replace("Invalid enum", "Unknown"))
-        raise UsageError(f"{place}{path}: {wrong}.".replace(":.", ":"), f"Example: {example}") from None
+        raise UsageError(f"{where}: {wrong}.", f"Example: {example}") from None
 
 
 def read_toml(path: Path) -> dict[str, Any]:

@@ -35,7 +35,7 @@ def named_model(database: Path, name: str) -> dict[str, str] | None:
 # -- ``[prices."MODEL"]``: prices of models, for budgets and estimates.
 
 
-_PRICE_EXAMPLE = '[prices."a-model"] input = 0.15, output = 0.6, cached_input = 0.075, date = "2026-11-01"'
+_PRICE_EXAMPLE = '[prices."a-model"] input = 0.15, output = 0.6, date = "2026-11-01" (US dollars per million tokens)'
 _Dollars = Annotated[float, Meta(ge=0, le=1e6)]
 
 

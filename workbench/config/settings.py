@@ -18,7 +18,7 @@ __all__ = ["RecentProject", "recent_projects", "remember_project"]
 # -- The annotation policy: checks and repeats. ``[annotation]`` in workbench.toml.
 
 
-_EXAMPLE: Final = 'theme = "nord", protocol = "strict" (or "forced", "decided"), keymap."annotate.correct" = "1,y"'
+_EXAMPLE: Final = 'theme = "nord", protocol = "strict", annotation.check_rate = 0.05, keymap."annotate.correct" = "1,y"'
 _Share = Annotated[float, Meta(ge=0, le=1)]
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
 import msgspec
 from msgspec import Struct
 
-from workbench.config import protocol_of
+from workbench import __version__
+from workbench.config.file import file_of
 from workbench.core.database.place import sidecar_path
 from workbench.core.files import cache_folder, cached_file, read_cached
 from workbench.core.project import Project
@@ -28,13 +31,15 @@ class _KnownMatters(Struct, frozen=True):
 
 
 def state_of(project: Project) -> str:
-    """Identify what matters are found from: code, settings and the database; "" while it is being written."""
-    files = (project.path, sidecar_path(project.path, "-wal"))
-    about = [path.stat() for path in files if path.exists()]
-    if time.time() - max(one.st_mtime for one in about) < _UNSURE_SECONDS:
+    """Identify what matters are found from: code, settings and the database; "" while one of them is being written."""
+    place, about = project.path.resolve(), list[os.stat_result]()
+    for path in (place, sidecar_path(place, "-wal"), file_of(project.path), *Path(__file__).parents[1].rglob("*.py")):
+        with suppress(FileNotFoundError):
+            about.append(path.stat())
+    if time.time() - max((one.st_mtime for one in about), default=0.0) < _UNSURE_SECONDS:
         return ""
     stamps = [(one.st_mtime_ns, one.st_size) for one in about]
-    return f"{Path(__file__).stat().st_mtime_ns} {protocol_of(project)} {stamps}"
+    return f"{__version__} {blake2b(repr(stamps).encode()).hexdigest()}"
 
 
 def kept_matters(project: Project, state: str, find: Callable[[], list[Matter]]) -> list[Matter]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from msgspec import structs
 
@@ -20,9 +20,6 @@ from workbench.runs.store import runs as stored_runs
 from workbench.runs.store.runs import RunRow
 from workbench.verifiers.execution.settings import PoolSettings
 from workbench.verifiers.execution.verifier import HARNESS_VERSION
-
-if TYPE_CHECKING:
-    pass
 
 PROGRAMS_PER_WORKER: Final = 100
 """Maximum number of programs in a lease, for each worker of the node."""

@@ -55,7 +55,7 @@ def test_other_tables_are_left_alone(tmp_path: Path) -> None:
         ("[annotation]\nrepeat_share = 1.5", "annotation.repeat_share"),
         ("[annotation]\ncheck_minimum = -5", "annotation.check_minimum"),
         ("[annotation]\nbreak_after_minutes = 50", "annotation.break_after_minutes is unknown"),
-        ("[annotation]\nchekc_rate = 0.1", "annotation.chekc_rate"),
+        ("[annotation]\nchekc_rate = 0.1", "workbench.toml:annotation.chekc_rate is unknown"),
         (b"theme = '\xff'", "UTF-8"),
     ],
 )

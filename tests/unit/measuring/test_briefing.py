@@ -18,7 +18,7 @@ from tests.unit.measuring.scored_runs import add_complete_run
 from workbench.config.settings import AnnotationPolicy
 from workbench.core.database.values import timestamp_of
 from workbench.core.files import cache_folder
-from workbench.core.project import Project
+from workbench.core.project import Project, open_project
 from workbench.core.run import RunState
 from workbench.core.selection import Selection, parse_condition
 from workbench.core.status import Matter
@@ -27,7 +27,7 @@ from workbench.interchange.importing import import_files, plan_import
 from workbench.labelling import people
 from workbench.labelling.annotating import AnnotationSession, Answer
 from workbench.labelling.checks import add_checks
-from workbench.measuring import briefing
+from workbench.measuring import briefing, keeping
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.briefing import KINDS, briefed, sort_matters
 from workbench.measuring.conclusions import conclusion
@@ -476,6 +476,26 @@ def test_what_needs_metrics_is_computed_again_only_after_a_change(
     age(project)
     assert "failures" in said(project)
     assert computed == [False, *[False, True] * 2]
+
+
+def test_a_write_to_the_log_behind_a_link_or_to_the_settings_is_a_change(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(2))
+    link = tmp_path / "elsewhere" / "link.db"
+    link.parent.mkdir()
+    link.symlink_to(project.path)
+    linked, states = open_project(link), list[str]()
+    states.append(aged_state(linked, project))
+    judge(project, "strict", rightly(project, {1: Outcome.INCORRECT}))
+    states.append(aged_state(linked, project))
+    (link.parent / "workbench.toml").write_text('protocol = "wrong"\n')
+    os.utime(link.parent / "workbench.toml", (1, 1))
+    states.append(aged_state(linked, project))
+    assert len({*states} - {""}) == 3
+
+
+def aged_state(linked: Project, project: Project) -> str:
+    age(project)
+    return keeping.state_of(linked)
 
 
 def test_a_damaged_file_of_matters_is_passed_over(tmp_path: Path) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 
 from textual.binding import Binding
@@ -12,7 +12,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
-from workbench.app.tui.screen import WorkbenchScreen
+from workbench.app.tui.screen import LOG, WorkbenchScreen
 from workbench.core.label import EXCLUSION_REASONS
 
 Result = TypeVar("Result")
@@ -55,6 +55,7 @@ class Desk(WorkbenchScreen):
         super().__init__()
         self._jobs: deque[_Job] = deque()
         self._job: _Job
+        self._one_at_a_time = threading.Lock()
 
     # -- which item a key is meant for -------------------------------------------------------------
 
@@ -123,8 +124,9 @@ class Desk(WorkbenchScreen):
             self.in_background(self._run_job, done, failed=failed, group=_STORE, exclusive=False)
 
     def _run_job(self) -> object:
-        self._job = self._jobs.popleft()
-        return self._job.work()
+        with self._one_at_a_time:
+            self._job = self._jobs.popleft()
+            return self._job.work()
 
     def _finish_store(self, result: object) -> None:
         self.workbench.reported_away = ""
@@ -146,9 +148,14 @@ class Desk(WorkbenchScreen):
             self.workbench.run_worker(self._run_jobs_left, thread=True, exit_on_error=False)
 
     def _run_jobs_left(self) -> None:
-        with suppress(IndexError):  # the thread that was started last may take one, too
-            while True:
-                self._run_job()
+        while True:
+            with self._one_at_a_time:  # after the decision that is being stored
+                if not self._jobs:
+                    return
+                try:
+                    self._jobs.popleft().work()
+                except Exception:
+                    LOG.exception("a decision was not stored after its screen was left")
 
     def store_failed(self, error: Exception) -> None:
         """Continue after a store has failed; the keys work again."""

@@ -98,7 +98,7 @@ class ReviewDesk:
                 together = tuple(review for review in own if review.created_at == own[-1].created_at)
                 deciding.take_back_each(self._project, together, by=self._by)
                 if item in self._decided:
-                    self._decided.remove(item)
+                    del self._decided[-1 - self._decided[::-1].index(item)]
                 if not deciding.reviews_of(self._project, item):
                     self.reviewed.discard(item)
                 return ReviewDecision(item, together)

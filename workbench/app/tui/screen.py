@@ -141,7 +141,7 @@ class WorkbenchScreen(Screen[None]):
                 try:
                     result = work()
                 except Exception as error:
-                    if failed is not None and not isinstance(error, Stopped):
+                    if failed is not None and not worker.is_cancelled and not isinstance(error, Stopped):
                         self.post_message(Done(failed, error))
                     raise
                 if not worker.is_cancelled:

@@ -213,6 +213,8 @@ def appended(connection: sqlite3.Connection, database: Path, last: int) -> Itera
             except BaseException:
                 if connection.in_transaction:
                     os.ftruncate(descriptor, begin)
+                    if not begin:
+                        journal.unlink()
                 elif events.by_uuid(connection, *own) is None:
                     # A failed commit has rolled back: without the lock, others may have appended their events.
                     os.pwrite(descriptor, b"\n" * (end - begin), begin)

@@ -1,4 +1,4 @@
-"""Read-only access to a database that changes neither its file nor its log."""
+"""Read-only access to a database. Only SQLite may change the file: it undoes a first import that was killed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ReadOnlyDatabase(Database):
         # SQLite rolls back an unfinished transaction, and reads the log of one that others may be writing.
         mode = "rw" if sizes.get("-journal") else "ro" if sizes.get("-wal") or "-shm" in sizes else "ro&immutable=1"
         self._address = f"{real.as_uri()}?mode={mode}"
-        self._stood = _file_state(real) if "immutable" in mode else None
+        self._stood = file_state(real) if "immutable" in mode else None
 
     def require_place(self) -> None:
         """Check that nothing has been written since the database was opened, unless SQLite's locks keep writers apart.
@@ -46,7 +46,7 @@ class ReadOnlyDatabase(Database):
         """
         if self._stood is None:
             super().require_place()
-        elif _file_state(Path(os.path.realpath(self.path))) != self._stood:
+        elif file_state(Path(os.path.realpath(self.path))) != self._stood:
             raise StoreError(f"{self.path}: it has changed in the meantime.", "Try again.")
 
     @contextmanager
@@ -105,7 +105,7 @@ def open_read_only(path: Path, why: str) -> ReadOnlyDatabase:
     return database
 
 
-def _file_state(path: Path) -> _FileState:
+def file_state(path: Path) -> _FileState:
     places = [sidecar_path(path, end) for end in ("", *LOGS)]
     found = [place.stat() if place.exists() else None for place in places]
     return [about and (about.st_ino, about.st_size, about.st_mtime_ns) for about in found]

@@ -324,7 +324,7 @@ def _records(plan: FilePlan, stream: Stream) -> Iterator[tuple[Row | CodeRecord,
 
 @contextmanager
 def read_items(plan: FilePlan) -> Iterator[tuple[Iterator[ItemRecord | Refusal], Callable[[], bytes]]]:
-    """Yield the items of a file, as `read_records` reads them.
+    """Yield the items and rejections of a file of items, as `read_records` reads them.
 
     Raises:
         FormatError: The file can't be read in its format.

@@ -229,6 +229,7 @@ _MIN_BLOCK_ITEMS, _MAX_BLOCKS = 25, 8
 """Minimum number of items in a period, and maximum number of periods."""
 
 
+@at_one_moment
 def ceilings(project: Project, selection: Selection | None = None) -> list[Ceiling]:
     """Return the ceilings on measured accuracy caused by noise in correctness labels; empty without labels.
 

@@ -235,7 +235,7 @@ class SandboxPool(Closing):
             while self._keys:
                 ended = self.turn(source)
                 yield from ended
-                if raise_if_cancelled and not ended:
+                if raise_if_cancelled:
                     raise_if_cancelled()
                 if not self._keys:
                     # There may be more jobs after the results that have arrived.

@@ -54,7 +54,7 @@ def test_a_command_does_all_or_says_that_it_did_not(given: Given, disk: SmallDis
     assert found.total() - found["done"] >= 1
 
 
-@pytest.mark.parametrize("state", ["closed", "crashed", "open"])
+@pytest.mark.parametrize("state", ["closed", "crashed", "linked", "open"])
 def test_a_backup_goes_to_another_disk(given: Given, disk: SmallDisk, tmp_path: Path, state: str) -> None:
     disk.empty()
     place = disk.path / "p.db"
@@ -72,6 +72,12 @@ def test_a_backup_goes_to_another_disk(given: Given, disk: SmallDisk, tmp_path: 
             process.wait()
             (place.with_name("p.db-shm")).unlink()
         disk.fill()
+        if state == "linked":
+            links = tmp_path.with_name("links")
+            links.mkdir()
+            (links / "link.db").symlink_to(place)
+            assert run("backup", links / "link.db", place, "--force").returncode == 1
+            place = links / "link.db"
         done = run("backup", place, tmp_path / "copy.db")
         assert done.returncode == 0, done.stderr
         process.kill()

@@ -224,6 +224,18 @@ def test_a_transaction_that_fails_leaves_no_line(project: Project) -> None:
     assert journal.path_of(project.path).read_bytes() == before
 
 
+def test_a_new_journal_that_finds_no_room_is_none(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "no room")
+
+    give(project, "label")
+    journal.path_of(project.path).unlink()
+    monkeypatch.setattr(journal, "_append", full)
+    with pytest.raises(StoreError):
+        give(project, "flag")
+    assert not journal.path_of(project.path).exists()
+
+
 WRITER = """
 import os, sys
 from pathlib import Path

@@ -101,6 +101,3 @@ def tabs(report: CompareReport, shown: Shown) -> Content:
         text = words.format(by=report.by) + (f" {compact_count(sizes[tab])}" if tab in sizes else "")
         parts.append((f"[{text}]", "bold $text-accent") if tab == shown else f" {text} ")
     return Content.assemble(*parts)
-
-
-# -- wins and losses -------------------------------------------------------------------------------

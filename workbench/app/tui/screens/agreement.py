@@ -189,14 +189,14 @@ class AgreementScreen(LiveScreen):
 
     def action_next_task(self) -> None:
         present = structs.replace(self.asked, by=AgreementQuery().by, latest=False)
-        self._ask_name(structs.replace(following(present, ASKED), by=self.asked.by, latest=self.asked.latest))
+        self._change(structs.replace(following(present, ASKED), by=self.asked.by, latest=self.asked.latest))
 
     def action_other_round(self) -> None:
-        self._ask_name(structs.replace(self.asked, latest=not self.asked.latest))
+        self._change(structs.replace(self.asked, latest=not self.asked.latest))
 
     def action_next_group(self) -> None:
         self.view = "groups"
-        self._ask_name(structs.replace(self.asked, by=following(self.asked.by, GROUPS)))
+        self._change(structs.replace(self.asked, by=following(self.asked.by, GROUPS)))
 
     def action_next_measure(self) -> None:
         self.measure = following(self.measure, get_args(view.Measure))
@@ -213,7 +213,7 @@ class AgreementScreen(LiveScreen):
         if (report := self.report) is not None:
             share(self, f"agreement-{report.task}", partial(agreement_as, report), lambda: report)
 
-    def _ask_name(self, asked: AgreementQuery) -> None:
+    def _change(self, asked: AgreementQuery) -> None:
         self.asked = asked
         self.say("reading …")
         self.read_again()

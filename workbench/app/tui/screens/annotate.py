@@ -492,9 +492,10 @@ class AnnotateScreen(JudgingScreen[ShownCase]):
         new = [answer for answer in answers if answer.uuid not in told and not answer.heard]
         self._answers = answers
         newest = {answer.completion: answer for answer in answers if answer.stands}
-        if self._current is not None and self._current.item.flagged:
-            item = self._current.item
-            self._current = self._current.changed(answer=newest.get(item.completion, item.answer))
+        if (case := self._current) is not None and case.item.flagged:
+            answer = newest.get(case.item.completion, case.item.answer)
+            if answer != case.item.answer:
+                self._current = case.changed(answer=answer)
         if new:
             words = f"The coordinator answered your flag: {key_of('annotate.answers')} shows it."
             self.notify(words, title="An answer", timeout=8, markup=False)

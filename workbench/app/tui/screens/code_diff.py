@@ -106,12 +106,12 @@ class CodeDiffScreen(WorkbenchScreen):
 
     def on_mount(self) -> None:
         self.query_one(Reader).focus()
-        self._open_calls()
+        self._read_lines()
 
     def _solution(self, completion: int) -> MatrixSolution:
         return next(one for one in self.matrix.solutions if one.id == completion)
 
-    def _open_calls(self) -> None:
+    def _read_lines(self) -> None:
         self.rows = None
         self._update_title()
         self._list()
@@ -182,7 +182,7 @@ class CodeDiffScreen(WorkbenchScreen):
 
     def action_swap(self) -> None:
         self.left, self.right = self.right, self.left
-        self._open_calls()
+        self._read_lines()
 
     def action_beside(self) -> None:
         self._beside = not self.beside

@@ -110,7 +110,7 @@ class CodeRankingsScreen(WorkbenchScreen):
             partial(_compute_metrics, self.project, self.k), self._show_metrics, group="code-figures", stops=True
         )
 
-    def _open_calls(self) -> None:
+    def _read_problem(self) -> None:
         if self._compared is not None:
             found = (one for one in self._compared.problems if one.question == self.question)
             ranked = RankedProblem(self._compared.verifiers, next(found, None))
@@ -124,10 +124,11 @@ class CodeRankingsScreen(WorkbenchScreen):
         self._compared, self.report = found, found.report
         self.say(printable(self.project.path.name))
         table = ranking_table(found.report)
-        notes = (table.caption, *exclusion_notes(found.report))
+        scaled = ["* scaled to 0 … 1 in each problem"] if any(row.normalised for row in found.report.rows) else []
+        notes = (table.caption, *scaled, *exclusion_notes(found.report))
         self.query_one("#code-rankings-notes", Static).update("\n".join(map(printable, notes)))
         self.query_one("#code-rankings-figures", VirtualTable).show_table(table)
-        self._open_calls()
+        self._read_problem()
 
     def _show_problem(self, ranked: RankedProblem) -> None:
         self.ranked = ranked
@@ -174,7 +175,7 @@ class CodeRankingsScreen(WorkbenchScreen):
         beside = self.neighbour(self._neighbours, self.question, step, "problem")
         if beside is not None:
             self.question = beside
-            self._open_calls()
+            self._read_problem()
 
     def action_open_solution(self) -> None:
         self.query_one("#code-rankings-solutions", VirtualTable).action_open()

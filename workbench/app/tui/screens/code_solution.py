@@ -103,7 +103,7 @@ class CodeSolutionScreen(WorkbenchScreen):
 
     def on_mount(self) -> None:
         self.query_one(VirtualTable).focus()
-        self._open_calls()
+        self._read_code()
 
     @property
     def solution(self) -> MatrixSolution:
@@ -120,7 +120,7 @@ class CodeSolutionScreen(WorkbenchScreen):
 
     # -- showing -----------------------------------------------------------------------------------
 
-    def _open_calls(self) -> None:
+    def _read_code(self) -> None:
         self._code = self._line = None
         self._update_title()
         self._list()
@@ -212,7 +212,7 @@ class CodeSolutionScreen(WorkbenchScreen):
         beside = self.neighbour(self._order, self.completion, step, "solution")
         if beside is not None:
             self.completion = beside
-            self._open_calls()
+            self._read_code()
 
     def action_item(self) -> None:
         from workbench.app.tui.screens.item import ItemScreen

@@ -354,29 +354,29 @@ class ReviewItemScreen(ItemScreen):
     def __init__(self, completion: int, desk: ReviewDesk, queue: ReviewQueue) -> None:
         super().__init__(completion, desk.order)
         self.desk = desk
-        self._queue_answer = queue
+        self._queue = queue
 
     def why(self, completion: int) -> str:
-        return next((row.why for row in self._queue_answer.rows([completion])), "")
+        return next((row.why for row in self._queue.rows([completion])), "")
 
     def erring(self, item: ItemDetail) -> list[ItemVerdict]:
-        asked = (*self._queue_answer.verifiers, self.chosen.verifier if self.chosen is not None else "")
+        asked = (*self._queue.verifiers, self.chosen.verifier if self.chosen is not None else "")
         return [verdict for verdict in against_gold(item) if verdict.verifier in asked]
 
     def first_of(self, item: ItemDetail) -> Sequence[str]:
         """Return the verifiers whose verdicts contradict gold, those of the queue first; the other verdicts follow."""
         against = [verdict.verifier for verdict in against_gold(item)]
-        return sorted(against, key=lambda name: name not in self._queue_answer.verifiers)
+        return sorted(against, key=lambda name: name not in self._queue.verifiers)
 
     def viewed(self, item: ItemDetail, view: View) -> View:
         """Choose the verdict that contradicts gold if it is the only one: it is why the item is in the queue."""
         against = [verdict.verifier for verdict in against_gold(item) if verdict.verdict in DECIDED]
-        against = [name for name in against if name in self._queue_answer.verifiers]
+        against = [name for name in against if name in self._queue.verifiers]
         return view._replace(verifier=against[0]) if view.verifier is None and len(against) == 1 else view
 
     def title_parts(self, item: ItemDetail) -> list[RemarkPiece]:
-        done = progress(len(self.desk.reviewed), len(self._queue_answer))
-        return [RemarkPiece(done), RemarkPiece(self._queue_answer.name, 3), *super().title_parts(item)]
+        done = progress(len(self.desk.reviewed), len(self._queue))
+        return [RemarkPiece(done), RemarkPiece(self._queue.name, 3), *super().title_parts(item)]
 
     def after_review(self, decision: ReviewDecision) -> None:
         place = self.desk.next_open(-1 if self._index is None else self._index)
@@ -435,8 +435,9 @@ class ErrorCountsScreen(TableScreen):
         row = self.table.selected_id
         if row is None or row >= len(self.lines):
             return None
-        place = self.table.column_index - _COLUMNS_BEFORE_KINDS
-        return self.lines[row], None if place < 0 else categories_of(self.lines)[place]
+        # The table may still have the columns of the lines before.
+        place, kinds = self.table.column_index - _COLUMNS_BEFORE_KINDS, categories_of(self.lines)
+        return self.lines[row], kinds[place] if 0 <= place < len(kinds) else None
 
     @on(ColumnHighlighted)
     def _describe(self) -> None:
@@ -451,9 +452,9 @@ class ErrorCountsScreen(TableScreen):
             line, category = self.chosen
             part = None if line.group is None else self.part
             read = partial(marked_items, self.project, line.verifier, category, part, line.group)
-            self.in_background(read, partial(self._open_calls, line.verifier), group="errors-items")
+            self.in_background(read, partial(self._open_items, line.verifier), group="errors-items")
 
-    def _open_calls(self, verifier: str, found: array[int]) -> None:
+    def _open_items(self, verifier: str, found: array[int]) -> None:
         if found:
             self.app.push_screen(ItemScreen(found[0], found, (verifier,)))
         else:

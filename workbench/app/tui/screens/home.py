@@ -345,9 +345,9 @@ class HomeScreen(LiveScreen):
 
     def action_open_matter(self, number: int) -> None:
         if number <= len(self.matters):
-            self._open_calls(self.matters[number - 1])
+            self._open_matter(self.matters[number - 1])
 
-    def _open_calls(self, matter: Matter) -> None:
+    def _open_matter(self, matter: Matter) -> None:
         about = matter.about
         if matter.kind == "unknown-types":
             self._open_breakdown(str(about["by"]))

@@ -272,7 +272,8 @@ class ImportScreen(VerbFormScreen):
         self.in_background(partial(self._import, options), self._previewed, group="import-preview", stops=True)
 
     def _import(self, options: ImportOptions) -> ImportReport:
-        return run_import(self.project, plans_of(options), options, self._count_bytes)
+        read = (lambda _: raise_if_cancelled()) if options.dry_run else self._count_bytes
+        return run_import(self.project, plans_of(options), options, read)
 
     def _previewed(self, report: ImportReport) -> None:
         self.report = report
@@ -295,11 +296,11 @@ class ImportScreen(VerbFormScreen):
     # -- the import --------------------------------------------------------------------------------
 
     def action_run(self) -> None:
-        if self.is_at_work or self._path is None:
+        if self.is_at_work:
             return
         self.complain("")
         options = self.attempt(self.options)
-        if options is None:
+        if options is None or self._path is None:
             return
         self._bytes = 0
         self.begin(partial(self._import, options), self._finish_import, partial(self._tell_progress, self._path), 0.5)

@@ -11,7 +11,7 @@ from typing import ClassVar, NamedTuple
 from textual.app import ComposeResult
 from textual.widgets import Static
 
-from workbench.app.tui.desk import Desk
+from workbench.app.tui.desk import WHY_ANEW, Desk
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.matrix import printable
@@ -39,7 +39,6 @@ _OF_A_CASE = frozenset(("give", "other", "send_back", "pick", "open_item", "what
 _NEW = "new"
 _MAX_CUSTOM = 8
 """Maximum number of custom causes that are offered again."""
-_WHY_ANEW = "Why label it again?"
 _NAME_IT = "Name of the cause"
 
 
@@ -305,7 +304,7 @@ class TriageScreen(Desk):
 
     def action_send_back(self) -> None:
         if cases := self._target_cases[:1]:
-            self.ask_line(_WHY_ANEW, cases[0].id, partial(self._send_back, cases[0]))
+            self.ask_line(WHY_ANEW, cases[0].id, partial(self._send_back, cases[0]))
 
     def _send_back(self, case: TriageCase, reason: str) -> None:
         self._pending.add(case.id)

@@ -13,7 +13,6 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from workbench import __version__
 from workbench.config.file import file_of
 from workbench.core.database.place import sidecar_path
 from workbench.core.files import cache_folder, cached_file, read_cached
@@ -38,8 +37,7 @@ def state_of(project: Project) -> str:
             about.append(path.stat())
     if time.time() - max((one.st_mtime for one in about), default=0.0) < _UNSURE_SECONDS:
         return ""
-    stamps = [(one.st_mtime_ns, one.st_size) for one in about]
-    return f"{__version__} {blake2b(repr(stamps).encode()).hexdigest()}"
+    return blake2b(repr([(one.st_mtime_ns, one.st_size) for one in about]).encode()).hexdigest()
 
 
 def kept_matters(project: Project, state: str, find: Callable[[], list[Matter]]) -> list[Matter]:

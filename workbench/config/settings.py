@@ -77,7 +77,8 @@ def protocol_at(database: Path) -> Protocol3:
     Raises:
         UsageError: The file can't be read, or its protocol is invalid.
     """
-    return decode(f"{file_of(database)}:", read(database), _Counting, _EXAMPLE).protocol
+    example = 'protocol = "strict" (or "forced", "decided")'
+    return decode(f"{file_of(database)}:", read(database), _Counting, example).protocol
 
 
 # -- Databases recently opened in the app, and as whom; stored in the user's configuration folder.

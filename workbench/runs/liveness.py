@@ -183,7 +183,7 @@ def _notice(text: bytes) -> Notice:
 
 def is_alive(row: LeaseRow | None, database: Path) -> bool:
     """Return whether the process that claims to be the runner is alive, even if blocked."""
-    return row is not None and look(database)[1] and processes.life_of(row.process) != "gone"
+    return row is not None and look(database)[1]
 
 
 def living_runner(connection: sqlite3.Connection, database: Path) -> bool:

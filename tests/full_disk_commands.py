@@ -116,9 +116,9 @@ SERVED: dict[str, str] = {
     "code refine functions": "code refine CODE --dataset own --functions --model refine --output FILE.jsonl "
     "-o base_url=URL",
     "code scale": "verify CODE execution ; code scale CODE --name new --n 2,3 --dataset own --model tests "
-    "--page FILE.html -o base_url=URL",
+    "-o base_url=URL",
     "code evolve": "code evolve CODE --name grown --dataset own --rounds 1 --model grow -o base_url=URL "
-    "--page FILE.html --export FILE.jsonl",
+    "--export FILE.jsonl",
     "code duplicates": "code duplicates CODE --model embed -o base_url=URL --output FILE.jsonl",
     "code select": "verify CODE execution ; code select CODE --k 2 --write FILE.jsonl",
     "code exclude": "code exclude CODE own/10 1 --dataset own --reason odd",
@@ -147,7 +147,7 @@ READS: dict[str, str] = {
     "checks list": "checks DB list",
     "checks report": "checks DB report",
     "code duplicates from": "code duplicates --from IN/vectors.jsonl",
-    "code histograms": "code histograms --from IN/candidates.jsonl",
+    "code histograms": "code histograms DB",
     "code metrics": "code metrics DB --verifier often",
     "code passk": "code passk DB --verifier often",
     "code passk by model": "code passk DB --verifier often --by-model",

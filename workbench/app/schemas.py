@@ -24,7 +24,6 @@ from workbench.benchmarks.records import (
 from workbench.coding.records.evolution import EvolutionReport, EvolvedLine, Representatives, VectorCase
 from workbench.coding.records.figures import (
     HistogramsReport,
-    PassCount,
     PassReport,
     PoolReport,
     RefinedProblem,
@@ -181,7 +180,6 @@ DOCUMENTS: dict[str, tuple[type, str]] = {
     "code-metrics": (RankingReport, "`workbench code metrics --json`."),
     "code-scale": (ScaleReport, "`workbench code scale --json`."),
     "code-saturation": (SaturationReport, "`workbench code saturation --json`."),
-    "pass-line": (PassCount, "One line of a file for `workbench code passk --from`."),
     "code-passk": (PassReport, "`workbench code passk --json`."),
     "code-histograms": (HistogramsReport, "`workbench code histograms --json`."),
     "vectors-line": (VectorCase, "One line of a file for `workbench code representatives`."),

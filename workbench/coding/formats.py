@@ -1,4 +1,4 @@
-"""Read and write files of candidates, pass counts, scored solutions and pass vectors, in external formats.
+"""Read and write files of candidates, scored solutions and pass vectors, in external formats.
 
 A line of candidates has ``task_id`` and ``candidates`` (see `CandidateRow`), or ``all_solutions``, whose ids are
 optional. A file may also be one JSON list of such lines, or one object with such lines by name, in which the
@@ -15,8 +15,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from workbench.coding.records.evolution import VectorCase
-from workbench.coding.records.figures import PassCount
-from workbench.core.code import NOT_RUN, OUTCOMES
+from workbench.core.code import OUTCOMES
 from workbench.core.errors import FormatError
 from workbench.core.item import Refusal
 from workbench.core.selection import is_usable_number
@@ -152,50 +151,6 @@ def _check_values(task_id: str, at: str, one: CandidateRow) -> None:
     if one.outcomes is not None and set(one.outcomes) - set(OUTCOMES):
         message = f"{task_id}: outcomes are the letters {''.join(OUTCOMES)}, one a test."
         raise RefusedError("wrong_type", f"{at}.outcomes", message)
-
-
-# -- Files of passes for pass@k: a problem's counts on each line, or one solution on one line or several.
-
-
-_MAX_COUNT: Final = 10**12
-"""Maximum of solutions or tests, so that their sums fit in 64-bit integers."""
-_DECODER = msgspec.json.Decoder(PassCount)
-
-
-def read_pass_counts(path: Path) -> Iterator[PassCount | Refusal]:
-    """Yield the lines of a file, each with ``n`` and ``c`` or with ``passed`` and ``total``; true is 1 of 1 passed.
-
-    Raises:
-        FormatError: The file can't be read.
-    """
-    for _, found in read_checked(path, _DECODER, _pass_count_fault):
-        if isinstance(found, PassCount) and isinstance(found.passed, bool):
-            yield msgspec.structs.replace(found, passed=int(found.passed), total=1)
-        else:
-            yield found
-
-
-def _pass_count_fault(one: PassCount) -> tuple[str, str] | None:
-    if (one.n is None) != (one.c is None):
-        return ("n" if one.n is None else "c"), "n and c go together."
-    large = next((name for name in ("n", "total") if (getattr(one, name) or 0) > _MAX_COUNT), None)
-    if large is not None:
-        return large, f"{large} is more than {_MAX_COUNT:,}."
-    if one.n is not None and one.c is not None:
-        return None if 0 <= one.c <= one.n else ("c", f"c is {one.c}, and not from 0 to n, which is {one.n}.")
-    if one.outcomes and set(one.outcomes) == {NOT_RUN}:
-        return "outcomes", "No test was run: the solution neither passes nor fails."
-    if one.passed is None:
-        return "passed", "Neither n and c nor passed is there."
-    if isinstance(one.passed, bool):
-        return None
-    if one.total is None:
-        return "total", "passed is a number: say of how many tests, in total."
-    if not 0 <= one.passed <= one.total:
-        return "passed", f"passed is {one.passed}, and not from 0 to total, which is {one.total}."
-    if one.total == 0 and one.solution_id is None:
-        return "total", "total is 0: without tests nothing passes or fails."
-    return None
 
 
 # -- Files of scored solutions, one a line, as Scoring Verifiers' ``evaluate.py`` reads them.

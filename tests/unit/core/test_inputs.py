@@ -34,8 +34,6 @@ COMMANDS = {
     "template check": "template check FILE",
     "code select": "code select --from FILE",
     "code metrics": "code metrics --from FILE",
-    "code passk": "code passk --from FILE",
-    "code histograms": "code histograms --from FILE",
     "code duplicates": "code duplicates --from FILE",
     "code evolve": "code evolve DB --name grown --dataset own --rounds 1 --model m -o base_url=http://localhost:9 "
     "--only FILE",

@@ -14,8 +14,6 @@ from tests.unit.data.formats.logs.documented_logs import FILES
 from tests.unit.interchange.labelling_logs import GOLD, labelled
 
 FAMILIES: dict[str, str] = {
-    "openai_evals/includes.jsonl": "openai-evals/sample-includes/match",
-    "openai_evals/closedqa.jsonl": "openai-evals/sample-closedqa/score",
     "rewardbench/sample-equations-rm_outputs.jsonl": "rewardbench/sample-equations-rm",
     "fields/xverify.json": "xverify/xVerify-0.5B-I",
     "fields/verifierbench.jsonl": "compassverifier",

@@ -63,7 +63,7 @@ def import_command(options: ImportOptions) -> Output:
     alone is added to the data set that holds their problems.
 
     Logs of evaluations and trainings are recognised by their content: lm-evaluation-harness's samples and Inspect's
-    logs (docs/import.md), OpenAI evals and batches, RewardBench, xVerify, CompassVerifier, TRL's and verl's
+    logs (docs/import.md), OpenAI batches, RewardBench, xVerify, CompassVerifier, TRL's and verl's
     completions (docs/formats.md). Results of their own graders are imported as verdicts.
 
     Importing a file twice changes nothing. Rejected rows are in quarantine, with the reason; the exit code is then 3.

@@ -11,7 +11,6 @@ from msgspec import structs
 
 from workbench.coding.evolution import evolved, evolving
 from workbench.coding.evolution.replies import PROMPTS
-from workbench.coding.evolution.tables import evolution_document
 from workbench.coding.options import ProgramOptions
 from workbench.coding.problems import execution_verifier, programs_sandbox
 from workbench.coding.records.evolution import MODES, EvolutionReport, EvolutionSettings
@@ -21,10 +20,9 @@ from workbench.core.errors import UsageError, opt
 from workbench.core.project import Project
 from workbench.core.run import ClusterUse
 from workbench.core.selection import Shard
-from workbench.data.formats.writing import new_file, write_lines
+from workbench.data.formats.writing import write_lines
 from workbench.runs.generation import Models, Watch, generating
 from workbench.runs.store import runs
-from workbench.tables.html import html
 
 DEFAULTS: Final = ProgramOptions()
 """The default options of executions."""
@@ -91,22 +89,6 @@ def run(
             runs.note(connection, writer.run, sandbox.provenance())
         evolving.evolve(project, row, writer, sandbox, own=own, problems=problems, only=only, shard=shard, watch=watch)
     return evolved.report(project, row)
-
-
-def write_page(project: Project, row: EvolutionRow, path: Path, *, made: str, force: bool = False) -> None:
-    """Write an evolution's tables and plots as one self-contained page.
-
-    Args:
-        made: The current date as text: the only difference between two pages of the same evolution.
-        force: Whether to replace an existing file.
-
-    Raises:
-        FormatError: The file exists, or can't be written.
-        StoreError: The file is part of the database.
-    """
-    project.database.require_other(path)
-    with new_file(path, force=force) as file:
-        file.write(html(evolution_document(evolved.report(project, row), made)).encode())
 
 
 def export(project: Project, row: EvolutionRow, path: Path, *, force: bool = False) -> int:

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from msgspec import structs
-
 from workbench.coding.evolution.evolving import SKIPPED
 from workbench.coding.records.evolution import MODES, REJECTIONS, EvolutionReport, ModelRow, RoundRow, StepRow
-from workbench.core.code import Provenance
 from workbench.core.text.figures import NONE, number
 from workbench.data.records.duplicates import DuplicateReport, SourceCount
 from workbench.tables.document import (
-    Document,
-    Facts,
     Group,
     Lines,
     Paragraph,
-    Section,
     Series,
     Table,
     heads,
@@ -39,45 +33,10 @@ def evolution_text(report: EvolutionReport) -> str:
 
 
 def evolution_group(report: EvolutionReport) -> Group:
-    rounds, _, _, steps, _, models = evolution_tables(report)
-    passing = evolution_plots(report)[0]
-    blocks = (Paragraph(_lead_text(report)), rounds, passing, steps, models)
-    return Group(title=f"Evolution {report.name}", blocks=blocks)
-
-
-def evolution_document(report: EvolutionReport, made: str) -> Document:
-    """Return the report as a page.
-
-    Args:
-        made: The current date as text.
-    """
     rounds, sources, distribution, steps, rejected, models = evolution_tables(report)
     passing, generated, by_model, scores = evolution_plots(report)
-    settings = Facts(tuple((name, _value_text(value)) for name, value in structs.asdict(report.settings).items()))
-    return Document(
-        title=f"Evolution {report.name}",
-        lead=_lead_text(report),
-        generated_at=made,
-        sections=(
-            Section("rounds", "Rounds", (rounds, passing, distribution, scores)),
-            Section("sources", "Sources", (sources,)),
-            Section("steps", "New tests", (steps, generated, rejected)),
-            Section("models", "Models", (models, by_model)),
-            Section("settings", "Settings", (settings, *map(_provenance_facts, report.provenance))),
-        ),
-    )
-
-
-def _provenance_facts(found: Provenance) -> Facts:
-    return Facts(
-        (
-            ("interpreter", f"{found.interpreter} {' '.join(found.flags)}".strip()),
-            ("isolation", found.level),
-            ("PYTHONHASHSEED", str(found.hash_seed)),
-            ("packages", found.packages or NONE),
-            *((name, f"{value:g}") for name, value in found.limits.items()),
-        )
-    )
+    about = (rounds, passing, distribution, scores, sources, steps, generated, rejected, models, by_model)
+    return Group(title=f"Evolution {report.name}", blocks=(Paragraph(_lead_text(report)), *about))
 
 
 def _lead_text(report: EvolutionReport) -> str:
@@ -249,10 +208,6 @@ def _generated_series(report: EvolutionReport) -> Iterable[Series]:
 
 def _mean_text(value: float | None) -> str:
     return NONE if value is None else f"{value:.2f}"
-
-
-def _value_text(value: object) -> str:
-    return NONE if value is None else str(value)
 
 
 # -- Near-duplicate problems.

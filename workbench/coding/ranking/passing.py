@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from msgspec import Struct, structs
+from msgspec import structs
 
-from workbench.coding import formats
 from workbench.coding.ranking.scored import Rater, named_raters, raters
 from workbench.coding.ranking.selecting import SelectedSet
 from workbench.coding.ranking.truth import DEFAULT_SUITES, ProblemOutcomes, Truth, outcomes_by_problem, runs_in_words
@@ -26,8 +24,7 @@ from workbench.coding.records.figures import (
     SharesOfTests,
 )
 from workbench.core.code import BROKEN, PASS
-from workbench.core.errors import FormatError, UsageError
-from workbench.core.item import Refusal
+from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.core.verdict import OutcomeCode
@@ -40,39 +37,8 @@ if TYPE_CHECKING:
     from workbench.statistics.confusion import FloatArray
 
 
-K = TypeVar("K")
 Counts = dict[tuple[str, Id], tuple[int, int]]
 """Data set and problem -> the numbers of solutions and of passing solutions."""
-
-
-class FilePasses(Struct, frozen=True, kw_only=True):
-    report: PassReport
-    refused: list[Refusal]
-
-
-def pass_of_file(path: Path, sizes: Sequence[int]) -> FilePasses:
-    """Compute pass@k of a file's counts; lines of the same solution are combined, then solutions of the same problem.
-
-    Raises:
-        FormatError: The file can't be read, or has no valid line.
-    """
-    counts: Counts = {}
-    refused: list[Refusal] = []
-    tests: dict[tuple[str, Id, Id | tuple[int]], tuple[int, int]] = {}
-    for number, found in enumerate(formats.read_pass_counts(path)):
-        if isinstance(found, Refusal):
-            refused.append(found)
-        elif found.n is not None:
-            _add_counts(counts, (found.dataset, found.task_id), found.n, found.c or 0)
-        else:
-            own = (number,) if found.solution_id is None else found.solution_id
-            _add_counts(tests, (found.dataset, found.task_id, own), found.total or 0, found.passed or 0)
-    for (dataset, task_id, _), (total, passed) in tests.items():
-        _add_counts(counts, (dataset, task_id), int(total > 0), int(0 < total == passed))
-    if not counts and not refused:
-        raise FormatError(f"{path}: the file has no lines.", 'A line has "task_id", "n" and "c", or "passed".')
-    report = PassReport(rows=_pass_rows(counts, sizes), judge=str(path), refused=len(refused))
-    return FilePasses(report=report, refused=refused)
 
 
 class ItemPass(NamedTuple):
@@ -192,13 +158,10 @@ def with_difference(row: ModelPasses, other: float | None) -> ModelPasses:
 def _pass_counts(found: Iterable[ItemPass]) -> Counts:
     counts: Counts = {}
     for one in found:
-        _add_counts(counts, (one.dataset, one.task_id), int(one.passes is not None), int(one.passes or False))
+        key = one.dataset, one.task_id
+        n, c = counts.get(key, (0, 0))
+        counts[key] = n + (one.passes is not None), c + bool(one.passes)
     return counts
-
-
-def _add_counts(counts: dict[K, tuple[int, int]], key: K, n: int, c: int) -> None:
-    before = counts.get(key, (0, 0))
-    counts[key] = before[0] + n, before[1] + c
 
 
 def _pass_rows(counts: Counts, sizes: Sequence[int]) -> list[PassRow]:

@@ -244,8 +244,6 @@ def _passes_notes(report: PassReport) -> Iterator[str]:
     if report.unknown:
         solutions = counted(report.unknown, "solution")
         yield f"Left out: {solutions} that neither pass nor fail: not run, or judged with an error."
-    if report.refused:
-        yield f"{counted(report.refused, 'line')} of the file were rejected."
 
 
 # -- How many tests are enough.

@@ -7,7 +7,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from workbench.core.code import Writer
-from workbench.statistics.records.ranking import Ends, Id, RankingRow
+from workbench.statistics.records.ranking import Ends, RankingRow
 
 
 class SaturationRow(Struct, frozen=True, kw_only=True):
@@ -98,7 +98,7 @@ class PassReport(Struct, frozen=True, kw_only=True):
     """``workbench code passk --json``.
 
     Attributes:
-        judge: What decides whether a solution passes: the tests of some suites, a verifier, or a file.
+        judge: What decides whether a solution passes: the tests of some suites, or a verifier.
         models: Rows by model, if requested.
         against: The model that the others are compared with.
         unnamed: Number of solutions of unknown models, which are in no model's row.
@@ -107,33 +107,10 @@ class PassReport(Struct, frozen=True, kw_only=True):
 
     rows: list[PassRow]
     judge: str
-    refused: int = 0
     unknown: int = 0
     models: list[ModelPasses] = []
     against: str | None = None
     unnamed: int = 0
-
-
-class PassCount(Struct, frozen=True, kw_only=True):
-    """One line of a file for ``workbench code passk --from``: a problem's counts, or the results of one solution.
-
-    Attributes:
-        n: Number of solutions of the problem.
-        c: Number of solutions that pass.
-        solution_id: Lines with the same id belong to the same solution, such as one for each suite; it passes if it
-            passes all tests of all lines. Without an id, each line is a separate solution.
-        passed: Whether the solution passes; with ``total``, the number of passed tests.
-        outcomes: One letter for each test, of `workbench.core.code.OUTCOMES`.
-    """
-
-    task_id: Id
-    dataset: str = ""
-    n: int | None = None
-    c: int | None = None
-    solution_id: Id | None = None
-    passed: bool | int | None = None
-    total: int | None = None
-    outcomes: str | None = None
 
 
 class Bins(Struct, frozen=True, kw_only=True):
@@ -199,10 +176,9 @@ class HistogramReport(Struct, frozen=True, kw_only=True):
     """The selection from one data set: the figures 3 and 4 and appendix C of the paper as data.
 
     Attributes:
-        dataset: The data set; "" from a file.
         problems: Number of problems with a selection.
         mean_score: Mean score of the selected solutions.
-        mean_tests: Mean number of tests that a true score is based on; None from a file.
+        mean_tests: Mean number of tests that a true score is based on; None for imported scores.
         scores: Histogram of the scores of the selected solutions.
         gaps: Histogram of the best minus the worst selected score of each problem.
         sizes: Number of problems, by number of selected solutions.
@@ -225,7 +201,6 @@ class HistogramsReport(Struct, frozen=True, kw_only=True):
 
     histograms: list[HistogramReport]
     shares: list[OutcomeShares]
-    refused: int = 0
 
 
 # -- Results of having models write tests and solutions.

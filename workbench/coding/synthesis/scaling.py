@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from itertools import product
-from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -24,11 +23,9 @@ from workbench.core.options import TableForm, record_from
 from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.core.text.figures import percent, percent_interval
-from workbench.data.formats.writing import new_file
 from workbench.statistics.records.ranking import Missing, RankingRow
-from workbench.tables.document import Cell, Document, Lines, Section, Series, Table
+from workbench.tables.document import Cell, Lines, Series, Table
 from workbench.tables.files import flatten_columns, format_tables, lines_csv
-from workbench.tables.html import html
 from workbench.tables.table import Columns, column, count, metric_column, table, text, word
 from workbench.tables.table_text import text_plot
 
@@ -122,31 +119,6 @@ def scale_as(report: ScaleReport, form: TableForm) -> str:
         return lines_csv(lines, {"truth": report.truth})
     curves = [f"\n{plot.caption}\n\n{text_plot(plot)}\n" for plot in _curves(report)] if form.format == "text" else []
     return format_tables([_scale_table(report)], form) + "".join(curves)
-
-
-def write_page(project: Project, report: ScaleReport, path: Path, *, made: str, force: bool = False) -> None:
-    """Write table and curves as one self-contained page.
-
-    Args:
-        made: The current date as text.
-        force: Whether to replace an existing file.
-
-    Raises:
-        FormatError: The file exists, or can't be written.
-        StoreError: The file is part of the database.
-    """
-    project.database.require_other(path)
-    with new_file(path, force=force) as file:
-        file.write(html(_document(report, made)).encode())
-
-
-def _document(report: ScaleReport, made: str) -> Document:
-    return Document(
-        title=f"Tests scaled: {report.name}",
-        lead="How well the same models' tests rank solutions, by the number of requested tests.",
-        generated_at=made,
-        sections=(Section("scale", "Number of tests", (_scale_table(report), *_curves(report))),),
-    )
 
 
 def _scale_table(report: ScaleReport) -> Table:

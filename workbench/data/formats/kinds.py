@@ -97,7 +97,6 @@ KINDS: Final[dict[str, Format]] = {
         ),
         lm_eval.KIND,
         inspect_ai.KIND,
-        openai.OPENAI_EVALS_KIND,
         openai.KIND,
         judges.REWARDBENCH_KIND,
         judges.XVERIFY_KIND,

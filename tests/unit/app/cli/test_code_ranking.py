@@ -88,7 +88,7 @@ def test_select_refuses_bad_lines_with_line_and_field(call: Call, tmp_path: Path
     assert "Traceback" not in err
 
 
-@pytest.mark.parametrize("command", ["select", "metrics", "passk", "histograms"])
+@pytest.mark.parametrize("command", ["select", "metrics"])
 def test_an_empty_file_is_an_error(call: Call, tmp_path: Path, command: str) -> None:
     code, out, err = call(command, "--from", written(tmp_path))
     assert (code, out) == (1, "")
@@ -187,21 +187,14 @@ def test_the_golden_file_through_the_command(call: Call, shared_data: Path) -> N
                 assert row[ours] == (None if value is None else pytest.approx(value, abs=1e-12))
 
 
-def test_passk_of_files_and_databases(call: Call, database: Path, tmp_path: Path) -> None:
-    path = written(tmp_path, {"task_id": 1, "n": 64, "c": 20}, {"task_id": 2, "passed": True}, {"task_id": 3})
-    code, out, err = call("passk", "--from", path, "--json", "--k", "4,8")
-    rows = json.loads(out)["rows"]
-    assert code == 3
-    assert [(row["k"], row["fewer"]) for row in rows] == [(4, 1), (8, 1)]
-    assert [row["value"] for row in rows] == pytest.approx([0.786345, 0.959958], abs=1e-6)
-    assert "rows.jsonl:3:passed:" in err
+def test_passk_by_tests_and_by_a_verifier(call: Call, database: Path) -> None:
     (row,) = json.loads(call("passk", database, "--k", "1", "--json")[1])["rows"]
     assert row["value"] == pytest.approx(1 / 6)
     assert "judge (run 2)" in call("passk", database, "--verifier", "judge")[1]
     assert call("passk", database, "--verifier", "nobody")[0] == 2
 
 
-def test_saturation_and_histograms_print_one_document(call: Call, database: Path, tmp_path: Path) -> None:
+def test_saturation_and_histograms_print_one_document(call: Call, database: Path) -> None:
     document = json.loads(call("saturation", database, "--json", "--k", "2,1")[1])
     assert (document["rows"], document["few_tests"], document["definition"]) == ([], 2, "workbench-1")
     assert "No metrics: no problem is left." in call("saturation", database)[1]
@@ -210,9 +203,6 @@ def test_saturation_and_histograms_print_one_document(call: Call, database: Path
     _, out, err = call("histograms", database)
     assert "Outcomes of tests" in out
     assert "2 problems; the fastest perfect solution replaces it in 1, left out: 1." in err
-    code, out, err = call("histograms", "--from", written(tmp_path, candidates((1, 1, 1)), "bad"), "--json")
-    assert (code, json.loads(out)["refused"]) == (3, 1)
-    assert "rows.jsonl:2:" in err
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ from tests.scored_code import outcomes_of, put_scores, real_solutions, scored_pr
 from workbench.coding.ranking.passing import (
     histograms,
     outcome_shares,
-    pass_of_file,
     pass_report,
     passes_by_tests,
     passes_by_verdict,
@@ -79,45 +77,6 @@ def test_pass_at_k_by_a_verifier_counts_its_verdicts(tmp_path: Path) -> None:
     put_scores(project, "judge", {"t/a": 0.0, "t/b": 1.0})
     (row,) = pass_report(passes_by_verdict(project, "judge"), (1,)).rows
     assert (row.value, row.solutions) == (0.5, 2)
-
-
-def test_lines_of_one_solution_are_one_solution(tmp_path: Path) -> None:
-    """As ``code results`` prints them: a line a suite, and lines of solutions that a suite has no tests for."""
-    path = tmp_path / "results.jsonl"
-    rows = [("a", 2, 2), ("a", 1, 1), ("b", 2, 2), ("b", 0, 1), ("c", 0, 0), ("c", 3, 3), ("d", 0, 0)]
-    lines = [
-        json.dumps({"task_id": "t", "solution_id": name, "passed": passed, "total": total})
-        for name, passed, total in rows
-    ]
-    path.write_text("\n".join(lines), encoding="utf-8")
-    (row,) = pass_of_file(path, (1,)).report.rows
-    assert row.solutions == 3
-    assert row.value == pytest.approx(2 / 3)
-
-
-@pytest.mark.parametrize("line", ['{"task_id": "u", "n": %s, "c": 1}', '{"task_id": "u", "passed": 1, "total": %s}'])
-def test_counts_that_nobody_has_are_refused(tmp_path: Path, line: str) -> None:
-    path = tmp_path / "passes.jsonl"
-    path.write_text('{"task_id": "t", "n": 2, "c": 1}\n' + line % "1000000000000000000000", encoding="utf-8")
-    found = pass_of_file(path, (1,))
-    assert [refused.line for refused in found.refused] == [2]
-    assert [row.value for row in found.report.rows] == [0.5]
-
-
-def test_lines_of_solutions_that_were_not_run_are_refused(tmp_path: Path) -> None:
-    """Files of before held such lines: passed 0, as if every test had failed."""
-    path = tmp_path / "passes.jsonl"
-    rows = [("a", 2, "pp"), ("b", 0, "nn"), ("c", 0, "fn")]
-    path.write_text(
-        "\n".join(
-            f'{{"task_id": "t", "solution_id": "{name}", "outcomes": "{said}", "passed": {passed}, "total": 2}}'
-            for name, passed, said in rows
-        ),
-        encoding="utf-8",
-    )
-    found = pass_of_file(path, (1,))
-    assert [(one.line, one.field) for one in found.refused] == [(2, "outcomes")]
-    assert [(row.solutions, row.value) for row in found.report.rows] == [(2, 0.5)]
 
 
 def test_histograms_count_every_selected_solution_once(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from contextlib import nullcontext
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast
@@ -96,9 +95,6 @@ class CodeEvolveOptions(Options, frozen=True, kw_only=True):
     programs: ProgramOptions = ProgramOptions()
     trust: Trust = False
     show: Annotated[bool, option("Show the state of the evolution without continuing it.")] = False
-    page: Annotated[
-        Path | None, option("Write tables and plots to this file, as an HTML page.", metavar="FILE", output="stream")
-    ] = None
     lines: Annotated[
         Path | None,
         option(
@@ -111,7 +107,7 @@ class CodeEvolveOptions(Options, frozen=True, kw_only=True):
     force: Force = False
 
 
-@verb(to_stdout=ToStdout("page", "lines"))
+@verb(to_stdout=ToStdout("lines"))
 def evolve_command(project: Project, options: CodeEvolveOptions) -> Output:
     """Make test suites harder, round by round, against the solutions that pass them (EvolveCoder).
 
@@ -121,24 +117,22 @@ def evolve_command(project: Project, options: CodeEvolveOptions) -> Output:
 
     workbench code evolve DB --name hard --model gpt-4.1-mini -o base_url=https://api.openai.com/v1
 
-    workbench code evolve DB --name hard --show --page hard.html --export hard.jsonl
+    workbench code evolve DB --name hard --show --export hard.jsonl
+
+    To have its tables and plots as a page: workbench report DB -o report.html
     """
     if options.model is None and not options.show:
         raise UsageError("Name the model that writes the tests: --model NAME", "To show an evolution: --show")
     from workbench.coding.evolution import evolved
-    from workbench.coding.evolution.running import export, write_page
+    from workbench.coding.evolution.running import export
     from workbench.coding.evolution.tables import evolution_text
 
     if options.show or options.model is None:
         report = evolved.report(project, evolved.evolution(project, options.name, options.dataset))
     else:
         report = _run_evolution(project, options.model, options)
-    row = evolved.evolution(project, options.name, report.dataset)
-    if options.page is not None:
-        write_page(
-            project, row, options.page, made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), force=options.force
-        )
     if options.lines is not None:
+        row = evolved.evolution(project, options.name, report.dataset)
         say(f"{export(project, row, options.lines, force=options.force):,} problems written to {shown(options.lines)}")
     return Output(report, evolution_text)
 

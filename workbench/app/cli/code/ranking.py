@@ -59,7 +59,6 @@ if TYPE_CHECKING:
     from workbench.coding.ranking.selecting import RankingSelectionRules, SelectedSet
     from workbench.coding.ranking.truth import ReferenceOutcomes
     from workbench.coding.ranking.truth import Truth as TrueScores
-    from workbench.coding.records.figures import PassReport
     from workbench.statistics.records.ranking import RankingReport
 
 
@@ -275,12 +274,10 @@ def _ranking_output(report: RankingReport, options: CodeMetricsOptions, refused:
     ).refusing(options.source, refused)
 
 
-# -- ``workbench code histograms DB|--from FILE``
+# -- ``workbench code histograms DB``
 
 
 class CodeHistogramsOptions(Options, frozen=True, kw_only=True):
-    database: DatabaseOrFile = None
-    source: Source = None
     verifiers: Annotated[
         tuple[str, ...],
         option(
@@ -299,31 +296,24 @@ class CodeHistogramsOptions(Options, frozen=True, kw_only=True):
 
 
 @verb
-def histograms_command(options: CodeHistogramsOptions) -> Output:
+def histograms_command(project: Project, options: CodeHistogramsOptions) -> Output:
     """Show scores, score gaps and sizes of a selection as histograms, and the test results of each run.
 
-    The selection is the one that workbench code select makes, with reference solutions run. For a database the shares
-    of tests (passed, failed by an assertion, failed otherwise) are shown, too. A verifier's scores, such as those of
-    tests that a model wrote, are shown for the same solutions. Exit code 3: some lines of FILE were rejected.
+    The selection is the one that workbench code select makes, with reference solutions run. The shares of tests
+    (passed, failed by an assertion, failed otherwise) are shown, too. A verifier's scores, such as those of tests that
+    a model wrote, are shown for the same solutions.
     """
     from workbench.coding.ranking.passing import histograms, outcome_shares, scores_of_selected, tests_of_problems
-    from workbench.coding.ranking.selecting import RankingSelectionRules, select_from
+    from workbench.coding.ranking.selecting import RankingSelectionRules
     from workbench.coding.ranking.tables import histograms_text
     from workbench.coding.ranking.truth import truth_of
     from workbench.coding.records.figures import HistogramsReport
 
-    require_one(options, "verifiers", "truth", "suites", "where")
-    how = run_job(RankingSelectionRules, options)
-    if options.source is not None:
-        found = select_from(options.source, how)
-        report = HistogramsReport(histograms=histograms(found.sets), shares=[], refused=len(found.refused))
-        return Output(report, histograms_text).refusing(options.source, found.refused)
-    with project_at(str(options.database)) as project:
-        meant, chosen = truth_of(project, options.truth, options.suites), selection_of(options.where)
-        sets = _select_sets(project, how, meant, options)
-        counts = tests_of_problems(project, meant, sets)
-        given = scores_of_selected(project, meant, sets, options.verifiers) if options.verifiers else {}
-        report = HistogramsReport(histograms=histograms(sets, counts, given), shares=outcome_shares(project, chosen))
+    meant, chosen = truth_of(project, options.truth, options.suites), selection_of(options.where)
+    sets = _select_sets(project, run_job(RankingSelectionRules, options), meant, options)
+    counts = tests_of_problems(project, meant, sets)
+    given = scores_of_selected(project, meant, sets, options.verifiers) if options.verifiers else {}
+    report = HistogramsReport(histograms=histograms(sets, counts, given), shares=outcome_shares(project, chosen))
     return Output(report, histograms_text, after=list(_missing_reference_lines(sets)))
 
 
@@ -372,12 +362,10 @@ def saturation_command(project: Project, options: CodeSaturationOptions) -> Outp
     return Output(report, lambda found: saturation_as(found, options.form))
 
 
-# -- ``workbench code passk DB|--from FILE``
+# -- ``workbench code passk DB``
 
 
 class CodePasskOptions(Options, frozen=True, kw_only=True):
-    database: DatabaseOrFile = None
-    source: Source = None
     sizes: Annotated[
         tuple[int, ...],
         option(
@@ -408,42 +396,27 @@ class CodePasskOptions(Options, frozen=True, kw_only=True):
 
 
 @verb
-def passk_command(options: CodePasskOptions) -> Output:
+def passk_command(project: Project, options: CodePasskOptions) -> Output:
     """Show pass@k: the chance that at least one of k solutions of a problem passes all tests.
 
     The estimate is unbiased: 1 - C(n - c, k) / C(n, k). It is shown by data set, with a 95 % interval over problems.
-    Reference solutions in a database are not counted in n. FILE has one line per problem with "task_id", "n" and "c",
-    or one line per solution with "task_id" and "passed" (true or false, or a number with "total"), as workbench code
-    results prints them. Exit code 3: some lines were rejected.
+    Reference solutions are not counted in n. To use results of another program, import them as a verifier's verdicts
+    (workbench verdicts DB import FILE), and name it with --verifier.
     """
-    require_one(options, "verifier", "truth", "suites", "where", "by_model")
+    from workbench.coding.ranking.passing import pass_report, passes_by_tests, passes_by_verdict, with_models
+    from workbench.coding.ranking.tables import passes_as
+    from workbench.coding.ranking.truth import truth_of
+
     if options.against is not None and not options.by_model:
         raise click.UsageError("--against requires --by-model.")
     if options.verifier is not None and (options.truth or options.suites):
         raise click.UsageError("--verifier uses verdicts: it can't be combined with --truth or --suite.")
-    if options.source is None:
-        return _pass_output(_stored_pass_report(options), options)
-    from workbench.coding.ranking.passing import pass_of_file
-
-    found = pass_of_file(options.source, options.sizes)
-    return _pass_output(found.report, options, found.refused)
-
-
-def _stored_pass_report(options: CodePasskOptions) -> PassReport:
-    from workbench.coding.ranking.passing import pass_report, passes_by_tests, passes_by_verdict, with_models
-    from workbench.coding.ranking.truth import truth_of
-
     selection = selection_of(options.where)
-    with project_at(str(options.database)) as project:
-        if options.verifier is not None:
-            passes = passes_by_verdict(project, options.verifier, selection)
-        else:
-            passes = passes_by_tests(project, truth_of(project, options.truth, options.suites), selection)
-        report = pass_report(passes, options.sizes)
-        return with_models(project, passes, report, options.sizes, options.against) if options.by_model else report
-
-
-def _pass_output(report: PassReport, options: CodePasskOptions, refused: Sequence[Refusal] = ()) -> Output:
-    from workbench.coding.ranking.tables import passes_as
-
-    return Output(report, lambda found: passes_as(found, options.form)).refusing(options.source, refused)
+    if options.verifier is not None:
+        passes = passes_by_verdict(project, options.verifier, selection)
+    else:
+        passes = passes_by_tests(project, truth_of(project, options.truth, options.suites), selection)
+    report = pass_report(passes, options.sizes)
+    if options.by_model:
+        report = with_models(project, passes, report, options.sizes, options.against)
+    return Output(report, lambda found: passes_as(found, options.form))

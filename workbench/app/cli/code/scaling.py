@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from workbench.app.cli.code.common import BootstrapSamples, Suites, Truth, sizes_up_to
 from workbench.app.cli.common import Models, ModelSettings, asked, follow, say_calls
-from workbench.app.cli.verb import Output, ToStdout, verb
+from workbench.app.cli.verb import Output, verb
 from workbench.coding.options import ProblemSet, Targets, TestOptions
 from workbench.core.options import (
     NONE_GIVEN,
     AllowUnsafe,
     BootstrapSeed,
     Database,
-    Force,
     Options,
     TableForm,
     Trust,
@@ -50,20 +47,15 @@ class CodeScaleOptions(Options, frozen=True, kw_only=True):
     suites: Suites = ()
     samples: BootstrapSamples = 2_000
     seed: BootstrapSeed = 0
-    page: Annotated[
-        Path | None,
-        option("Write the table and the curve to this file, as an HTML page.", metavar="FILE", output="stream"),
-    ] = None
     workers: Annotated[
         int | None, option("Number of solutions run in parallel.  [default: one per core]", ge=1, le=256)
     ] = None
     trust: Trust = False
     allow_unsafe: AllowUnsafe = False
     form: TableForm = TableForm()
-    force: Force = False
 
 
-@verb(to_stdout=ToStdout("page"))
+@verb
 def scale_command(project: Project, options: CodeScaleOptions) -> Output:
     """Have models write suites of 5, 10, 15, 20 and 25 tests, run them, and show how well each ranks solutions.
 
@@ -81,7 +73,6 @@ def scale_command(project: Project, options: CodeScaleOptions) -> Output:
         scale_as,
         scaling_points,
         suite_options,
-        write_page,
     )
     from workbench.coding.synthesis.tests import USUAL, write_tests
     from workbench.runs.generation import models_from
@@ -118,9 +109,6 @@ def scale_command(project: Project, options: CodeScaleOptions) -> Output:
     found = measure_scaling(
         project, options.name, truth, made, selection=chosen, samples=options.samples, seed=options.seed
     )
-    if options.page is not None:
-        when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-        write_page(project, found, options.page, made=when, force=options.force)
     failed = any(report.failed for report in made.values()) or not complete
     lacks = "  Some calls failed, or a run did not finish; the same command continues." if failed else ""
     return Output(found, lambda report: scale_as(report, options.form)).lacking(lacks)

@@ -12,10 +12,8 @@ import sys
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from io import BytesIO
 from pathlib import Path
-from typing import IO, Any, Final, TypeVar
-from zipfile import BadZipFile, ZipFile, ZipInfo
+from typing import Any, Final, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -206,10 +204,14 @@ def _part_texts(content: list[Any], resolve: Resolve) -> Iterator[str]:
 # -- Inspect's ``.eval`` files: ZIP archives with one JSON member per sample.
 
 
+# Inspect compresses members with Zstandard, which Python's own module reads from 3.14 on.
 if sys.version_info >= (3, 14):
-    from compression import zstd
+    from zipfile import BadZipFile, ZipFile
+
+    from compression.zstd import ZstdError
 else:
-    from backports import zstd
+    from backports.zstd import ZstdError
+    from backports.zstd.zipfile import BadZipFile, ZipFile
 T = TypeVar("T")
 _SAMPLE: Final = re.compile(r"samples/(?P<whole>.+)_epoch_\d+(?:\.json|/(?P<shell>sample\.json))", re.DOTALL)
 _OURS: Final = (b"_journal/", b"samples/", b"summaries.json", b"reductions.json", b"header.json")
@@ -218,17 +220,15 @@ _MAX_MEMBER_BYTES: Final = 256 << 20
 _RATIO_LIMIT: Final = (1 << 30, 300)
 """Bytes from which an archive's compression ratio is checked, and the maximum ratio; logs of agents have about fifty.
 """
-_ZSTANDARD: Final = (20, 93)
-"""The codes of Zstandard in a ZIP archive: the deprecated and the current one (APPNOTE 6.3.10, section 4.4.5)."""
 _ENCRYPTED: Final = 1
 """The bit in a member's flags that marks it as encrypted."""
 _LOCAL_HEADER: Final = 30
-"""Bytes before a member's name; the lengths of name and extra field are the last four (APPNOTE, 4.3.7)."""
+"""Bytes before a member's name (APPNOTE, 4.3.7)."""
 _AGAIN: Final = "Fetch it again, or write it again with: inspect log convert"
 _BROKEN: Final = (
     BadZipFile,
     zlib.error,
-    zstd.ZstdError,
+    ZstdError,
     EOFError,
     OSError,
     NotImplementedError,
@@ -250,8 +250,7 @@ class EvalFile:
             with the same name the last counts, as in Inspect.
     """
 
-    def __init__(self, path: Path, file: IO[bytes], archive: ZipFile) -> None:
-        self._file = file
+    def __init__(self, path: Path, archive: ZipFile) -> None:
         self._members = {entry.filename: entry for entry in archive.infolist()}
         self._archive = archive
         self.samples = [name for name in self._members if _SAMPLE.fullmatch(name)]
@@ -280,31 +279,9 @@ class EvalFile:
         if entry.file_size > _MAX_MEMBER_BYTES:
             raise RefusedError("too_long", None, f"{name} is longer than {_MAX_MEMBER_BYTES >> 20} MiB.")
         try:
-            with self._open_member(entry) as stream:
-                found: bytes = stream.read(entry.file_size + 1)
+            return self._archive.read(entry)
         except _BROKEN as error:
             raise RefusedError("truncated", None, f"{name} is damaged: {error}. {_AGAIN}") from None
-        if zlib.crc32(found) != entry.CRC:
-            raise RefusedError("truncated", None, f"{name} is damaged: it is not what the archive says. {_AGAIN}")
-        return found
-
-    @contextmanager
-    def _open_member(self, entry: ZipInfo) -> Iterator[Any]:
-        if entry.compress_type not in _ZSTANDARD:
-            with self._archive.open(entry) as stream:
-                yield stream
-            return
-        with zstd.ZstdFile(BytesIO(self._compressed_bytes(entry))) as stream:
-            yield stream
-
-    def _compressed_bytes(self, entry: ZipInfo) -> bytes:
-        self._file.seek(entry.header_offset)
-        header = self._file.read(_LOCAL_HEADER)
-        if len(header) < _LOCAL_HEADER or not header.startswith(ZIP):
-            raise BadZipFile("there is no member where the archive says")
-        name, extra = struct.unpack("<HH", header[-4:])
-        self._file.seek(name + extra, 1)
-        return self._file.read(entry.compress_size)
 
 
 @contextmanager
@@ -321,7 +298,7 @@ def open_eval_file(path: Path) -> Iterator[EvalFile]:
         except (BadZipFile, NotImplementedError, ValueError, struct.error) as error:
             raise FormatError(f"{path}: the ZIP archive is damaged: {error}.", _AGAIN) from None
         with archive:
-            yield EvalFile(path, file, archive)
+            yield EvalFile(path, archive)
 
 
 def read_sample_parts(file: EvalFile, sample: str) -> dict[str, Any]:

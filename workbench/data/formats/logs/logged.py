@@ -126,17 +126,12 @@ def constant_reader(read: Read) -> Begin:
     return lambda _path: read
 
 
-def _parse_object(row: SourceDocument) -> dict[str, Any]:
-    return plain_object(row.json)
-
-
 class Format(Struct, frozen=True, kw_only=True):
     """A format with fixed fields: one kind of log, or of files of code.
 
     Attributes:
         name: Its name in ``import --format``.
-        keys: The keys of a file's rows, or of objects in the first one (``spec.eval_name``); one of these sets is
-            there.
+        keys: The keys of a file's rows; one of these sets is there.
         without: Keys that its rows don't have.
         begin: Returns a reader for the rows of one file.
         rows: Yields the rows of a file; by default the file lists them.
@@ -152,7 +147,7 @@ class Format(Struct, frozen=True, kw_only=True):
     without: Set[str] = frozenset()
     begin: Begin
     rows: Rows | None = None
-    parse: Callable[[SourceDocument], Any] = _parse_object
+    parse: Callable[[SourceDocument], Any] = lambda row: plain_object(row.json)
     begins: Callable[[bytes], bool] = lambda _head: False
     dataset_of: Callable[[Path], str | None] = lambda _path: None
     holds: Literal["items", "questions", "problems", "solutions"] = "items"
@@ -163,12 +158,7 @@ class Format(Struct, frozen=True, kw_only=True):
         return self.holds in ("problems", "solutions")
 
     def recognises(self, row: Mapping[str, Any]) -> bool:
-        return self.without.isdisjoint(row) and any(all(_has_key(row, key) for key in keys) for keys in self.keys)
-
-
-def _has_key(row: object, key: str) -> bool:
-    first, _, rest = key.partition(".")
-    return isinstance(row, Mapping) and first in row and (not rest or _has_key(row[first], rest))
+        return self.without.isdisjoint(row) and any(keys <= row.keys() for keys in self.keys)
 
 
 # -- Values in a row of a log as text, numbers and kept keys.

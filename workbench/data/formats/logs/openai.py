@@ -1,4 +1,4 @@
-"""Reads OpenAI's batches, with the questions from the input files next to them, and OpenAI evals' recordings.
+"""Reads OpenAI's batches, with the questions from the input files next to them.
 
 Batches are described at https://platform.openai.com/docs/guides/batch. Chat completions, completions and responses can
 be read.
@@ -11,37 +11,23 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
-from msgspec import Struct
-
 from workbench.core.errors import FormatError
-from workbench.core.item import Refusal
-from workbench.data.formats.documents import Row, SourceDocument, documents
+from workbench.data.formats.documents import SourceDocument, documents
 from workbench.data.formats.fields import FIELDS
-from workbench.data.formats.lines import DEFAULT_MAX_LINE, RefusedError, Stream
+from workbench.data.formats.lines import DEFAULT_MAX_LINE, RefusedError
 from workbench.data.formats.logs.logged import (
     Format,
-    Grade,
     Logged,
     Read,
-    answer_text,
-    constant_reader,
     content_text,
-    graded,
     maybe_text,
     messages,
-    number,
     question_fields,
     reference_text,
-    unparsed_grade,
-    verifier_name,
     wrong_type_error,
 )
-from workbench.data.formats.logs.prompts import join_alternatives, plain_object
-from workbench.data.formats.source import FileFormat, open_stream
-
-# -- Questions of OpenAI's batches: input files, and files of questions, next to an output file.
-
+from workbench.data.formats.logs.prompts import plain_object
+from workbench.data.formats.source import open_stream
 
 Asked = dict[str, str]
 """The fields of a question, by field name."""
@@ -196,162 +182,4 @@ def _choice_text(choice: Mapping[str, Any]) -> str:
 
 KIND: Final = Format(
     name="openai-batch", keys=({"custom_id", "response", "error"}, _REQUEST), begin=begin, later=frozenset({_UNASKED})
-)
-
-
-# -- OpenAI evals' recordings: a line for the run, then events of its samples, which are joined here.
-
-
-_TYPES: Final = ("sampling", "match", "metrics", "error")
-"""Events that are read; others (embeddings, raw samples, extras) are not about a completion."""
-_AROUND: Final = (b'{"spec"', b'{"final_report"')
-
-
-class _SampleEvents(Struct):
-    line: int
-    raw: bytes
-    run_id: str
-    events: dict[str, list[msgspec.Raw]]
-
-
-class _Event(Struct):
-    sample_id: str | int
-    type: str
-    data: msgspec.Raw
-    run_id: str = ""
-
-
-class _Spec(Struct):
-    spec: msgspec.Raw
-
-
-_event = msgspec.json.Decoder(_Event)
-_spec = msgspec.json.Decoder(_Spec)
-
-
-def rows(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> Iterator[Row]:
-    """Yield one row for each sample of an open file, with its run and all its events, in the order of the first events.
-
-    The events of a sample can be anywhere in the file (threads write them), so the whole file is kept in memory.
-    """
-    samples: dict[str | int, _SampleEvents] = {}
-    spec = msgspec.Raw(b"{}")
-    for row in documents(stream, kind, path, max_line):
-        if isinstance(row, Refusal):
-            yield row
-            continue
-        event = _event_of(row.json)
-        if event is None:
-            if row.json.lstrip().startswith(_AROUND):
-                spec = _spec_of(row.json) or spec
-            else:
-                # As a sample it has no events, so it is rejected with the reason.
-                yield row
-        elif event.type in _TYPES:
-            sample = samples.setdefault(event.sample_id, _SampleEvents(row.line, row.raw, event.run_id, {}))
-            sample.events.setdefault(event.type, []).append(event.data)
-    for sample_id, sample in samples.items():
-        joined = {"sample_id": sample_id, "run_id": sample.run_id, "spec": spec, "events": sample.events}
-        yield SourceDocument(sample.line, msgspec.json.encode(joined), sample.raw)
-
-
-def _read_sampled(row: Mapping[str, Any]) -> Iterator[Logged]:
-    events = row.get("events")
-    if not isinstance(events, dict):
-        raise RefusedError(
-            "missing_field", "sample_id", "The line is not an event: sample_id, type or data is missing."
-        )
-    spec = row["spec"] if isinstance(row["spec"], dict) else {}
-    match = _event_data(events, "match")
-    # The first sampling event is from the evaluated model; later ones are from a model that grades its answer.
-    sampling = _event_data(events, "sampling")
-    if not sampling:
-        raise RefusedError("missing_field", "sampling", _no_sampling_message(events))
-    name = str(spec.get("base_eval") or spec.get("eval_name") or "eval")
-    models = spec.get("completion_fns")
-    yield Logged(
-        item={
-            "completion_id": f"{row['run_id']}/{row['sample_id']}",
-            **question_fields(sampling, "prompt"),
-            "reference": _expected_answer(match),
-            "completion": _completion(sampling, match),
-            "model": str(models[0]) if isinstance(models, list) and models else None,
-            "source": str(spec.get("eval_name") or name),
-        },
-        grades=(*_match_grades(name, match), *_metric_grades(name, _event_data(events, "metrics"))),
-    )
-
-
-def _completion(sampling: Mapping[str, Any], match: Mapping[str, Any]) -> str:
-    graded = match.get("sampled")
-    if isinstance(graded, str):
-        return graded
-    sampled = sampling.get("sampled")
-    if isinstance(sampled, list) and sampled and isinstance(sampled[0], str):
-        return sampled[0]
-    return answer_text(sampling, "sampled")
-
-
-def _expected_answer(match: Mapping[str, Any]) -> str:
-    expected = match.get("expected")
-    if isinstance(expected, list) and len(expected) > 1 and all(isinstance(one, str) for one in expected):
-        return join_alternatives(expected)
-    return reference_text(match, "expected") or ""
-
-
-def _match_grades(name: str, match: Mapping[str, Any]) -> Iterator[Grade]:
-    picked = match.get("picked")
-    # Some evals compare the whole answer.
-    told = isinstance(picked, str) and picked != match.get("sampled")
-    grade = graded(verifier_name("openai-evals", name, "match"), match.get("correct"), picked if told else None)
-    if grade is not None:
-        yield grade
-
-
-def _metric_grades(name: str, metrics: Mapping[str, Any]) -> Iterator[Grade]:
-    choice = maybe_text(metrics, "choice") if isinstance(metrics.get("choice"), str) else None
-    for key, value in metrics.items():
-        verifier = verifier_name("openai-evals", name, key)
-        grade = graded(verifier, value)
-        if grade is not None:
-            yield msgspec.structs.replace(grade, detail=None if choice is None else f"choice {choice}")
-        elif key == "score" and choice is not None and number(value) is None:
-            yield unparsed_grade(verifier, f"choice {choice}")
-
-
-def _event_data(events: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
-    found = events.get(kind) or [{}]
-    if not isinstance(found[0], dict):
-        raise RefusedError("wrong_type", "data", f"The data of the event {kind} is not an object.")
-    return found[0]
-
-
-def _no_sampling_message(events: Mapping[str, Any]) -> str:
-    fault = maybe_text(_event_data(events, "error"), "message") if "error" in events else None
-    return f"The sample failed: {fault}" if fault else "The sample has no sampling event: nothing was answered."
-
-
-def _event_of(line: bytes) -> _Event | None:
-    try:
-        return _event.decode(line)
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        pass
-    try:
-        return _event.decode(msgspec.json.encode(plain_object(line)))
-    except (RefusedError, msgspec.MsgspecError, ValueError, RecursionError):
-        return None
-
-
-def _spec_of(line: bytes) -> msgspec.Raw | None:
-    try:
-        return _spec.decode(line).spec
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        return None
-
-
-OPENAI_EVALS_KIND: Final = Format(
-    name="openai-evals",
-    keys=({"spec.eval_name", "spec.completion_fns"}, {"run_id", "event_id", "sample_id", "type", "data"}),
-    begin=constant_reader(_read_sampled),
-    rows=rows,
 )

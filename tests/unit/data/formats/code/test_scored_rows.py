@@ -1,4 +1,4 @@
-"""Files of scored solutions, and of what passed: what is taken, refused, and an error."""
+"""Files of scored solutions: what is taken, refused, and an error."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from workbench.coding import formats
-from workbench.coding.records.figures import PassCount
 from workbench.core.errors import FormatError
 
 ROW = {
@@ -74,41 +73,3 @@ def test_an_unknown_data_set_is_an_error_with_its_line(tmp_path: Path) -> None:
 def test_a_file_without_scores_is_an_error(tmp_path: Path, lines: list[str]) -> None:
     with pytest.raises(FormatError, match="no row has a score"):
         formats.read_scored_rows(written(tmp_path, *lines))
-
-
-@pytest.mark.parametrize(
-    ("text", "count"),
-    [
-        ('{"task_id": 1, "n": 64, "c": 20}', (64, 20, None, None)),
-        ('{"task_id": 1, "passed": true}', (None, None, 1, 1)),
-        ('{"task_id": 1, "passed": false, "dataset": "d"}', (None, None, 0, 1)),
-        ('{"task_id": 1, "passed": 2, "total": 3}', (None, None, 2, 3)),
-        ('{"task_id": 1, "solution_id": "a", "passed": 0, "total": 0}', (None, None, 0, 0)),
-    ],
-    ids=["counts", "passed", "failed", "tests", "no-tests"],
-)
-def test_counts(tmp_path: Path, text: str, count: tuple[int | None, ...]) -> None:
-    (found,) = formats.read_pass_counts(written(tmp_path, text))
-    assert isinstance(found, PassCount)
-    assert (found.n, found.c, found.passed, found.total) == count
-
-
-@pytest.mark.parametrize(
-    ("text", "field"),
-    [
-        ('{"task_id": 1}', "passed"),
-        ('{"n": 1, "c": 1}', "task_id"),
-        ('{"task_id": 1, "n": 1}', "c"),
-        ('{"task_id": 1, "c": 1}', "n"),
-        ('{"task_id": 1, "n": 1, "c": 2}', "c"),
-        ('{"task_id": 1, "n": -1, "c": -2}', "c"),
-        ('{"task_id": 1, "passed": 3}', "total"),
-        ('{"task_id": 1, "passed": 0, "total": 0}', "total"),
-        ('{"task_id": 1, "passed": 4, "total": 3}', "passed"),
-        ('{"task_id": 1, "n": NaN, "c": 1}', "n"),
-    ],
-)
-def test_bad_counts_are_refused_with_their_field(tmp_path: Path, text: str, field: str) -> None:
-    (found,) = formats.read_pass_counts(written(tmp_path, text))
-    assert not isinstance(found, PassCount)
-    assert (found.line, found.field) == (1, field)

@@ -1,4 +1,4 @@
-"""OpenAI evals' recordings and batches."""
+"""OpenAI batches."""
 
 from __future__ import annotations
 
@@ -9,102 +9,10 @@ from typing import Any
 
 import pytest
 
-from tests.unit.data.formats.logs.documented_logs import FILES, changed, item, read, read_rows, refused, said
+from tests.unit.data.formats.logs.documented_logs import FILES, changed, item, read, read_rows, refused
 from workbench.core.item import Refusal
 
-EVAL = "openai-evals"
 BATCH = "openai-batch"
-SPEC = {"spec": {"eval_name": "sums.test", "base_eval": "sums", "completion_fns": ["m"], "run_id": "r"}}
-
-
-def event(sample: Any, kind: str, data: Any) -> dict[str, Any]:
-    return changed(EVAL, sample_id=sample, type=kind, data=data)
-
-
-def asked(sample: Any, sampled: Any = "It is 7.", prompt: Any = "3 + 4?") -> dict[str, Any]:
-    return event(sample, "sampling", {"prompt": prompt, "sampled": sampled})
-
-
-def test_the_recorder_of_evals_wrote_a_match_a_sample() -> None:
-    found = read(EVAL, FILES / "openai_evals" / "includes.jsonl")
-    assert len(found) == 7
-    assert {name for grades in said(found) for name in grades} == {"openai-evals/sample-includes/match"}
-    lines = (FILES / "openai_evals" / "includes.jsonl").read_text().splitlines()
-    events = [json.loads(line) for line in lines]
-    correct = {e["sample_id"]: e["data"]["correct"] for e in events if e.get("type") == "match"}
-    for one in found:
-        assert not isinstance(one, Refusal)
-        fields, (grade,) = one
-        assert grade.verdict == ("correct" if correct[fields["completion_id"].partition("/")[2]] else "incorrect")
-        assert grade.answer is None
-        assert fields["system"] == "Be brief."
-        assert fields["model"] == "sample-7b"
-        assert fields["reference"]
-
-
-def test_of_an_eval_graded_by_a_model_the_graded_completion_is_taken() -> None:
-    found = read(EVAL, FILES / "openai_evals" / "closedqa.jsonl")
-    assert len(found) == 7
-    verdicts = [grades["openai-evals/sample-closedqa/score"][0] for grades in said(found)]
-    assert sorted(map(str, verdicts)) == ["correct"] * 2 + ["incorrect"] * 5
-    for one in found:
-        assert not isinstance(one, Refusal)
-        assert "[BEGIN DATA]" not in one[0]["question"]
-        assert one[1][0].detail in ("choice Y", "choice N")
-
-
-def test_events_of_a_sample_are_joined_wherever_they_stand(tmp_path: Path) -> None:
-    rows = [
-        SPEC,
-        event("b", "match", {"correct": True, "expected": ["7", "seven"], "picked": "7", "sampled": "7!"}),
-        asked("a", ["It is 8."]),
-        {"final_report": {"accuracy": 0.5}},
-        asked("b", ["7!"]),
-        event("a", "embedding", {"prompt": "?"}),
-        event("a", "match", {"correct": False, "expected": "7", "picked": None}),
-        event("a", "metrics", {"f1": 0.25, "note": "x", "big": 7}),
-    ]
-    found = read_rows(EVAL, tmp_path, *rows)
-    assert [one[0]["completion_id"][-2:] for one in found if not isinstance(one, Refusal)] == ["/b", "/a"]
-    assert said(found) == [
-        {"openai-evals/sums/match": ("correct", None)},
-        {
-            "openai-evals/sums/match": ("incorrect", None),
-            "openai-evals/sums/f1": (None, 0.25),
-            "openai-evals/sums/big": (None, 7.0),
-        },
-    ]
-    assert [one[0]["reference"] for one in found if not isinstance(one, Refusal)] == ["7 or seven", "7"]
-
-
-def test_a_choice_without_a_score_is_an_abstention(tmp_path: Path) -> None:
-    rows = [SPEC, asked(1), event(1, "metrics", {"choice": "__invalid__", "score": None})]
-    assert said(read_rows(EVAL, tmp_path, *rows)) == [{"openai-evals/sums/score": ("abstain", None)}]
-
-
-@pytest.mark.parametrize(
-    ("events", "code", "words"),
-    [
-        ([event("a", "match", {"correct": True})], "missing_field", "no sampling event"),
-        ([event("a", "error", {"type": "Timeout", "message": "too slow"})], "missing_field", "too slow"),
-        ([asked("a", "x", prompt=None)], "missing_field", "prompt"),
-        ([asked("a", {"x": 1})], "wrong_type", "role and content"),
-        ([event("a", "sampling", 3)], "wrong_type", "is not an object"),
-        ([{"run_id": "r", "type": "match"}], "missing_field", "is not an event"),
-    ],
-    ids=["not asked", "failed", "no prompt", "no text", "no object", "no event"],
-)
-def test_a_sample_without_an_answer_is_refused(tmp_path: Path, events: list[Any], code: str, words: str) -> None:
-    refusal = refused(read_rows(EVAL, tmp_path, SPEC, *events))
-    assert refusal.code == code
-    assert words in refusal.message
-
-
-def test_numbers_that_json_lacks_hide_no_event(tmp_path: Path) -> None:
-    file = tmp_path / "rows.jsonl"
-    rows = [SPEC, asked("a"), event("a", "metrics", {"score": float("nan"), "accuracy": True})]
-    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert said(read(EVAL, file)) == [{"openai-evals/sums/accuracy": ("correct", None)}]
 
 
 def test_each_choice_of_a_batch_is_a_completion_of_its_request() -> None:

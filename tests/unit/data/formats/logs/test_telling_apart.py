@@ -21,8 +21,6 @@ from workbench.data.formats.reading import plan_file, read_grades, read_records
 
 LOGS = {name for name, kind in kinds.KINDS.items() if not kind.is_code}
 WRITTEN: dict[str, str] = {
-    "tests/data/logs/openai_evals/includes.jsonl": "openai-evals",
-    "tests/data/logs/openai_evals/closedqa.jsonl": "openai-evals",
     "tests/data/logs/openai_batch/output.jsonl": "openai-batch",
     "tests/data/logs/rewardbench/sample-equations-rm_outputs.jsonl": "rewardbench",
     "tests/data/logs/fields/xverify.json": "xverify",

@@ -23,7 +23,7 @@ from itertools import chain, count
 from pathlib import Path
 from typing import IO, Final
 
-from workbench.core.processes import IN_NAMES, life_named, started, this_process
+from workbench.core.processes import IN_NAMES, life_named, this_process
 
 STANDARD_INPUT: Final = "standard input"
 """The displayed name of a file that is a copy of standard input."""
@@ -211,9 +211,7 @@ def _not_own_error(what: str, path: Path) -> NotOwnFileError:
     return NotOwnFileError(errno.EPERM, f"it is {what}, where the program keeps its own file: remove it", str(path))
 
 
-_PART: Final = re.compile(
-    rf"\..+\.(?:{IN_NAMES}|(?P<bare>\d{{1,10}}))\.part(?:-wal|-shm|-journal)?", re.DOTALL | re.ASCII
-)
+_PART: Final = re.compile(rf"\..+\.{IN_NAMES}\.part(?:-wal|-shm|-journal)?", re.DOTALL | re.ASCII)
 _MADE: Final = (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)
 _MAX_NAME_BYTES: Final = 180
 """Maximum bytes of a file name before its suffixes are added; longer names are hashed. File systems allow 255."""
@@ -222,7 +220,6 @@ _TEMPORARY: Final = re.compile(rf"{_FOLDER}[a-z]+-{IN_NAMES}-\w+", re.ASCII)
 _MARK: Final = "attack"
 _MARKED: Final = re.compile(rf"(?:[\w-]+-)?{_MARK}{IN_NAMES}-[0-9a-f]{{8}}(?:\.\w+)?", re.ASCII)
 _UNLINKABLE: Final = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS)
-_MAX_ATTEMPTS: Final = 100
 
 
 @contextmanager
@@ -332,7 +329,7 @@ def _match_leftover(name: str) -> re.Match[str] | None:
 
 
 def _remove_if_left(path: Path, form: re.Match[str]) -> bool:
-    if _is_at_work(form):
+    if life_named(form) == "lives":
         return False
     with suppress(OSError):
         if not _is_ours(about := os.lstat(path)):
@@ -352,16 +349,6 @@ def _remove_if_left(path: Path, form: re.Match[str]) -> bool:
     return False
 
 
-def _is_at_work(form: re.Match[str]) -> bool:
-    bare = form.groupdict().get("bare")
-    if bare is None:
-        return life_named(form) == "lives"
-    # Created by a version that wrote no start time.
-    with suppress(OSError):
-        return started(int(bare)) is not None
-    return True
-
-
 def _is_ours(about: os.stat_result) -> bool:
     return stat.S_IFMT(about.st_mode) in _MADE and about.st_uid == os.geteuid()
 
@@ -377,20 +364,15 @@ def _remove(path: Path) -> None:
 
 
 def _create_part(part: Path) -> tuple[int, int]:
-    for _ in range(_MAX_ATTEMPTS):
-        descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
-        try:
-            mode = stat.S_IMODE(os.fstat(descriptor).st_mode)
-            os.fchmod(descriptor, PRIVATE)
-            _lock(descriptor)
-            if os.fstat(descriptor).st_nlink:
-                return descriptor, mode
-            # Another process removed the file as a leftover between its creation and its locking.
-        except BaseException:
-            os.close(descriptor)
-            raise
+    descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+    try:
+        mode = stat.S_IMODE(os.fstat(descriptor).st_mode)
+        os.fchmod(descriptor, PRIVATE)
+    except BaseException:
         os.close(descriptor)
-    raise FileExistsError(errno.EAGAIN, "it is removed again and again", os.fspath(part))
+        raise
+    _lock(descriptor)
+    return descriptor, mode
 
 
 def _lock(descriptor: int) -> None:

@@ -28,8 +28,8 @@ Life = Literal["lives", "gone", "elsewhere"]
 state is unknown.
 """
 
-IN_NAMES: Final = r"(?P<pid>\d{1,10})-(?P<started>\d{1,20})(?:-(?P<place>[0-9a-f]{8}))?"
-"""Pattern of a process in a file's name, as `Process.in_name` writes it; earlier versions left out the place."""
+IN_NAMES: Final = r"(?P<pid>\d{1,10})-(?P<started>\d{1,20})-(?P<place>[0-9a-f]{8})"
+"""Pattern of a process in a file's name, as `Process.in_name` writes it."""
 
 _UNKNOWN: Final = "unknown"
 
@@ -61,7 +61,7 @@ class Process(Struct, frozen=True, array_like=True):
 
 
 def parse_process(text: str | None) -> Process | None:
-    """Parse a process stored as text; None if the text does not describe one, as in rows of earlier versions."""
+    """Parse a process stored as text; None if the text does not describe one."""
     try:
         return None if text is None else msgspec.json.decode(text, type=Process)
     except msgspec.MsgspecError:
@@ -101,13 +101,9 @@ def life_of(process: Process) -> Life:
 
 
 def life_named(name: re.Match[str]) -> Life:
-    place, began = name["place"], int(name["started"])
-    if place is None:
-        # Earlier versions did not store where a process runs; its id is taken to be valid here.
-        return _life_in_this_boot(int(name["pid"]), began)
-    if place != _place_digest(boot_id(), spaces(), machine()):
+    if name["place"] != _place_digest(boot_id(), spaces(), machine()):
         return "elsewhere"
-    return _life_in_this_boot(int(name["pid"]), began)
+    return _life_in_this_boot(int(name["pid"]), int(name["started"]))
 
 
 def file_id(path: Path) -> str:

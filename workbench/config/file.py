@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import tomllib
@@ -15,7 +14,7 @@ from msgspec import Struct
 from platformdirs import user_config_path
 
 from workbench.core.errors import UsageError
-from workbench.core.files import NotOwnFileError, TooLargeError, read_own, require_own, whole_file
+from workbench.core.files import NotOwnFileError, TooLargeError, read_at_most, read_own, require_own, whole_file
 from workbench.core.inputs import require_input
 
 Record = TypeVar("Record", bound=Struct)
@@ -167,10 +166,7 @@ def _read_limited(path: Path, most: int) -> bytes:
         raise UsageError(f"{path} is not a file.")
     require_input(path)
     with path.open("rb") as stream:
-        content = stream.read(most + 1)
-    if len(content) > most:
-        raise TooLargeError(errno.EFBIG, f"it is larger than {most:,} bytes", str(path))
-    return content
+        return read_at_most(stream, path, most)
 
 
 def _read_decoded(path: Path, most: int, read: Callable[[Path, int], bytes]) -> str:

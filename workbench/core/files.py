@@ -71,7 +71,12 @@ def read_own(path: Path, most: int) -> bytes:
         OSError: It doesn't exist, or can't be read.
     """
     with open_own(path) as file:
-        content = file.read(most + 1)
+        return read_at_most(file, path, most)
+
+
+def read_at_most(file: IO[bytes], path: Path, most: int) -> bytes:
+    """Read a whole open file; TooLargeError if it has more than ``most`` bytes."""
+    content = file.read(most + 1)
     if len(content) > most:
         raise TooLargeError(errno.EFBIG, f"it is larger than {most:,} bytes", os.fspath(path))
     return content
@@ -102,21 +107,6 @@ def free_name(path: Path) -> Path:
     return next(one for one in chain([path], numbered) if not os.path.lexists(one))
 
 
-def require_own_folder(path: Path) -> None:
-    """Check that a path is a folder of this user's; a missing one is accepted.
-
-    Raises:
-        NotOwnFileError: It is not a folder of this user's.
-    """
-    try:
-        about = os.lstat(path)
-    except FileNotFoundError:
-        return
-    if not stat.S_ISDIR(about.st_mode):
-        raise _not_own_error(_KINDS.get(stat.S_IFMT(about.st_mode), "a file"), path)
-    _require_owner(about, path)
-
-
 def cache_folder(database: Path) -> Path:
     """Return the folder for what is derived from a database; it is safe to delete at any time."""
     return Path(f"{database.resolve()}.columns")
@@ -124,7 +114,7 @@ def cache_folder(database: Path) -> Path:
 
 def read_cached(path: Path, most: int) -> bytes:
     """Read a file of a cache folder; see `read_own`."""
-    require_own_folder(path.parent)
+    require_own(path.parent, folder=True)
     return read_own(path, most)
 
 
@@ -132,36 +122,22 @@ def read_cached(path: Path, most: int) -> bytes:
 def cached_file(path: Path) -> Iterator[IO[bytes]]:
     """Write a file of a cache folder, which is created if it is missing; see `whole_file`."""
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    require_own_folder(path.parent)
+    require_own(path.parent, folder=True)
     with whole_file(path, durable=False) as file:
         yield file
 
 
-def require_plain(path: Path) -> None:
-    """Check that a path is a regular file without a second hard link; the owner doesn't matter, and a missing file is
-    accepted.
+def require_own(path: Path, *, folder: bool = False, anyones: bool = False) -> None:
+    """Check that a path is a regular file of this user's, or a folder; a missing one is accepted.
+
+    Args:
+        anyones: Accept a file of another user.
 
     Raises:
-        NotOwnFileError: The path is a link, a pipe, a device or similar.
+        NotOwnFileError: It is something else, such as a link or a file with a second name, or another user's.
     """
-    try:
-        about = os.lstat(path)
-    except FileNotFoundError:
-        return
-    _require_plain(about, path)
-
-
-def require_own(path: Path) -> None:
-    """Check that a path is a regular file of this user's; a missing one is accepted.
-
-    Raises:
-        NotOwnFileError: It is not a regular file of this user's.
-    """
-    try:
-        about = os.lstat(path)
-    except FileNotFoundError:
-        return
-    _require_own(about, path)
+    with suppress(FileNotFoundError):
+        _require_own(os.lstat(path), path, folder=folder, anyones=anyones)
 
 
 def opened_own(path: Path, flags: int) -> int:
@@ -188,22 +164,14 @@ def opened_own(path: Path, flags: int) -> int:
     return descriptor
 
 
-def _require_own(about: os.stat_result, path: Path) -> None:
-    _require_plain(about, path)
-    _require_owner(about, path)
-
-
-def _require_plain(about: os.stat_result, path: Path) -> None:
-    kind = _KINDS.get(stat.S_IFMT(about.st_mode))
-    if kind is not None:
+def _require_own(about: os.stat_result, path: Path, *, folder: bool = False, anyones: bool = False) -> None:
+    kind = _KINDS.get(stat.S_IFMT(about.st_mode), "a file")
+    if kind != ("a folder" if folder else "a file"):
         raise _not_own_error(kind, path)
-    if about.st_nlink > 1:
+    if not folder and about.st_nlink > 1:
         raise _not_own_error("a file that has a second name (a hard link)", path)
-
-
-def _require_owner(about: os.stat_result, path: Path) -> None:
     # The folder's owner can put anything there, and may share it with us.
-    if about.st_uid not in (os.geteuid(), os.stat(path.parent).st_uid):
+    if not anyones and about.st_uid not in (os.geteuid(), os.stat(path.parent).st_uid):
         raise _not_own_error("another user's", path)
 
 

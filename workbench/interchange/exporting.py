@@ -39,7 +39,6 @@ from workbench.data.formats.writing import (
     write_csv,
     write_lines,
     write_parquet,
-    write_rows,
 )
 from workbench.data.store import reading as store
 from workbench.data.store.reading import stream_items
@@ -315,11 +314,12 @@ def _write_outcomes(
 
 
 def write_table(request: Request, columns: dict[str, Kind], rows: Iterable[tuple[object, ...]]) -> int:
+    if request.format == "jsonl":
+        named = (dict(zip(columns, row, strict=True)) for row in rows)
+        return write_lines(request.options.file, named, force=request.options.force)
     with new_file(request.options.file, force=request.options.force) as file:
         if request.format == "parquet":
             return write_parquet(file, columns, rows)
-        if request.format == "jsonl":
-            return write_rows(file, list(columns), rows)
         return write_csv(file, list(columns), rows)
 
 

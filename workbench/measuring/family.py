@@ -32,7 +32,7 @@ from workbench.statistics.records.comparison import (
     PairedFigures,
 )
 from workbench.tables.document import Table
-from workbench.tables.table import Column, Columns, column, count, ends, metric_column, table, text, word
+from workbench.tables.table import Column, Columns, column, count, counts, ends, metric_column, table, text, word
 from workbench.tables.table_text import plain_table
 
 if TYPE_CHECKING:
@@ -226,8 +226,7 @@ def members_table(report: FamilyReport) -> Table:
         word("", lambda one: places[one.verifier]),
         word("verifier", lambda one: with_mark(one.verifier, report.selection_judges)),
         text("run", lambda one: NONE if one.run is None else str(one.run)),
-        count("n", lambda one: one.n),
-        count("questions", lambda one: one.questions),
+        *counts("n", "questions"),
         metric_column("accuracy", lambda one: one.accuracy),
         ends(lambda one: one.ci),
         text("letters", lambda one: one.letters, there=not report.against),

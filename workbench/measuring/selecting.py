@@ -18,7 +18,7 @@ from workbench.measuring.judged import JudgedSelection, VerifierRun, counting, j
 from workbench.statistics.records.combined import BestOfReport, BestOfRow, PicksBy
 from workbench.tables.document import Table
 from workbench.tables.table import Columns as TableColumns
-from workbench.tables.table import column, count, ends, metric_column, table, word
+from workbench.tables.table import column, counts, ends, metric_column, table, word
 from workbench.tables.table_text import plain_table
 
 if TYPE_CHECKING:
@@ -179,9 +179,7 @@ def best_of_table(report: BestOfReport) -> Table:
     columns: TableColumns[BestOfRow] = (
         word("verifier", lambda one: with_mark(one.verifier, report.selection_judges)),
         word("picks by", lambda one: one.picks_by),
-        count("n", lambda one: one.n),
-        count("questions", lambda one: one.questions),
-        count("mixed", lambda one: one.mixed),
+        *counts("n", "questions", "mixed"),
         metric_column("best of n", lambda one: one.accuracy),
         ends(lambda one: one.ci),
         metric_column("random", lambda one: one.random),

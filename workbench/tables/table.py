@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby, takewhile
+from operator import attrgetter
 from typing import Any, Generic, Literal, TypeAlias, TypedDict, TypeVar, Unpack
 
 from msgspec import Struct
@@ -107,6 +108,11 @@ def text(heading: str, value: Callable[[Record], Shown], **extras: Unpack[Extras
 
 def count(heading: str, value: Callable[[Record], int], **extras: Unpack[Extras[Record]]) -> Column[Record]:
     return Column(heading=heading, value=value, show="{:,}".format, **extras)
+
+
+def counts(*names: str) -> Columns[Any]:
+    """Declare a column of whole numbers for each of these attributes, under its name."""
+    return [count(name.replace("_", " "), attrgetter(name)) for name in names]
 
 
 def metric_column(

@@ -25,7 +25,7 @@ from workbench.core.options import Options, argument
 from workbench.core.project import Project
 from workbench.core.sets import SetReport
 from workbench.core.text.figures import NONE, counted, time_to_minute
-from workbench.tables.table import Column, Columns, aligned_rows, count, text, word
+from workbench.tables.table import Column, Columns, aligned_rows, count, counts, text, word
 
 if TYPE_CHECKING:
     from workbench.benchmarks.records import SetDetail, SetLine
@@ -85,8 +85,7 @@ def _progress_column(heading: str, place: int) -> Column[SetLine]:
 _COLUMNS: Columns[SetLine] = (
     word("set", lambda one: one.full_name),
     word("kind", lambda one: one.kind),
-    count("questions", lambda one: one.questions),
-    count("tuples", lambda one: one.tuples),
+    *counts("questions", "tuples"),
     *(_progress_column(heading, place) for place, heading in enumerate(("decided", "waiting", "conflict"))),
     count("short", lambda one: one.short),
     word("digest", lambda one: one.digest[:12]),

@@ -18,7 +18,7 @@ from workbench.tables.document import (
     percentage,
     row,
 )
-from workbench.tables.table import Column, Columns, column, count, table, word
+from workbench.tables.table import Column, Columns, column, count, counts, table, word
 from workbench.tables.table_text import plain_table, text_plot
 
 _TENTHS = tuple(f"{10 * tenth}–{10 * tenth + 10}" for tenth in range(10))
@@ -69,8 +69,7 @@ def evolution_tables(report: EvolutionReport) -> list[Table]:
 def _rounds_table(report: EvolutionReport) -> Table:
     columns: Columns[RoundRow] = (
         word("round", lambda one: str(one.round)),
-        count("problems", lambda one: one.problems),
-        count("tests", lambda one: one.tests),
+        *counts("problems", "tests"),
         column("a problem", lambda one: one.mean_tests, _mean_text),
         column("redundant", lambda one: one.alike, percentage),
         column("kept redundant", lambda one: one.kept_alike, percentage),
@@ -128,9 +127,7 @@ def _steps_table(report: EvolutionReport) -> Table:
         word("step", lambda one: one.mode),
         count("asked", lambda one: one.asked),
         count("replies", lambda one: one.replied),
-        count("proposed", lambda one: one.proposed),
-        count("taken", lambda one: one.taken),
-        count("retained", lambda one: one.retained),
+        *counts("proposed", "taken", "retained"),
         column("retained %", lambda one: one.retained_share, percentage),
         count("fewer than five", lambda one: one.few_shown),
     )
@@ -155,8 +152,7 @@ def _rejections_table(report: EvolutionReport) -> Table:
 def _models_table(report: EvolutionReport) -> Table:
     columns: Columns[ModelRow] = (
         word("model", lambda one: one.model or NONE),
-        count("problems", lambda one: one.problems),
-        count("solutions", lambda one: one.solutions),
+        *counts("problems", "solutions"),
         *_pass_at_columns(report),
     )
     caption = "Solutions that pass the final suites, by model, over the problems in the set, in percent (figure 6)."
@@ -221,8 +217,7 @@ def duplicates_text(report: DuplicateReport) -> str:
 def _remaining_table(report: DuplicateReport) -> Table:
     columns: Columns[SourceCount] = (
         word("source", lambda one: one.source),
-        count("before", lambda one: one.before),
-        count("after", lambda one: one.after),
+        *counts("before", "after"),
         column("%", lambda one: one.after / one.before, percentage),
     )
     caption = (

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from workbench.core.database.failures import go_back
 from workbench.core.errors import StoreError
-from workbench.core.files import require_plain
+from workbench.core.files import require_own
 
 ENDS = ("", "-wal", "-shm", "-journal")
 """Suffixes of a database's files."""
@@ -46,7 +46,7 @@ def require_plain_logs(path: Path) -> None:
     for end in ENDS[1:]:
         log = Path(f"{os.path.realpath(path)}{end}")
         if log.is_symlink() or not log.is_file():
-            require_plain(log)
+            require_own(log, anyones=True)
 
 
 def require_nothing(target: Path) -> None:

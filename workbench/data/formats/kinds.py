@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -79,8 +80,8 @@ KINDS: Final[dict[str, Format]] = {
             source="code/Codeforces",
         ),
         _problem("synthetic", seeds.synthetic, "prompt verification_info", source="code/SYNTHETIC"),
-        _records("apps", contests.apps, "problem_id question solutions input_output"),
-        _records("taco", contests.taco, "question solutions input_output"),
+        _records("apps", partial(contests.read_apps, source="APPS"), "problem_id question solutions input_output"),
+        _records("taco", partial(contests.read_apps, source="TACO"), "question solutions input_output"),
         _problem(
             "livecodebench",
             contests.read,

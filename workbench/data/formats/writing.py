@@ -71,15 +71,11 @@ def new_file(path: Path, *, force: bool = False) -> Iterator[IO[bytes]]:
 
 def write_lines(path: Path, lines: Iterable[object], *, force: bool = False) -> int:
     """Write JSON lines to a `new_file`; return their number; raises the errors of `new_file`."""
-    with new_file(path, force=force) as file:
-        return _write_objects(file, lines)
-
-
-def _write_objects(file: IO[bytes], objects: Iterable[object]) -> int:
     written = 0
-    for one in objects:
-        file.write(msgspec.json.encode(one) + b"\n")
-        written += 1
+    with new_file(path, force=force) as file:
+        for one in lines:
+            file.write(msgspec.json.encode(one) + b"\n")
+            written += 1
     return written
 
 
@@ -91,24 +87,16 @@ def released_line(item: StoredItem, *, fixed: bool = False) -> bytes:
             released data.
     """
     kind, subtype = (item.type_text, item.subtype_text) if fixed else (item.subtype_text, item.type_text)
-    values = {
-        "question_id": _quote(item.question_key),
-        "completion_id": _quote(item.completion_key),
-        "question": _quote(item.question),
-        "answer": _quote(item.reference),
-        "completion": _quote(item.completion),
-        "gold_correct": "null" if item.gold is None else "true" if item.gold else "false",
-        "completion_model": _quote_or_null(item.model),
-        "source": _quote_or_null(item.source),
-        "answer_type": _quote_or_null(kind),
-        "answer_subtype": _quote_or_null(subtype),
-    }
+    texts = (item.question_key, item.completion_key, item.question, item.reference, item.completion)
+    more = (item.gold, item.model, item.source, kind, subtype)
+    values = dict(zip(RELEASED_KEYS, map(_value_text, (*texts, *more)), strict=True))
     extra = {} if item.extra is None else msgspec.json.decode(item.extra, type=dict[str, msgspec.Raw])
     if item.layout is None:
         keys: Iterable[str] = dict.fromkeys((*RELEASED_KEYS, *extra))
     else:
         there = json.loads(item.layout)
-        keys = [*there, *(key for key in RELEASED_KEYS if key not in there and _is_key_written(key, values))]
+        written = {*_ALWAYS, *(key for key, value in values.items() if value != "null")}.difference(there)
+        keys = [*there, *(key for key in RELEASED_KEYS if key in written)]
     parts = [
         f"{_quote(key)}: {values[key] if key in values else bytes(extra[key]).decode()}"
         for key in keys
@@ -119,12 +107,8 @@ def released_line(item: StoredItem, *, fixed: bool = False) -> bytes:
     return f"{{{', '.join(parts)}}}\n".encode()
 
 
-def _quote_or_null(value: str | None) -> str:
-    return "null" if value is None else _quote(value)
-
-
-def _is_key_written(key: str, values: dict[str, str]) -> bool:
-    return key in _ALWAYS or values[key] != "null"
+def _value_text(value: str | bool | None) -> str:
+    return _quote(value) if isinstance(value, str) else _WORDS[value]
 
 
 item_cells: Callable[[StoredItem], tuple[object, ...]] = attrgetter(
@@ -157,18 +141,14 @@ def write_csv(file: IO[bytes], columns: Sequence[str], rows: Iterable[Sequence[o
     writer.writerow(columns)
     written = 0
     for row in rows:
-        writer.writerow([_WORDS.get(cell, cell) if isinstance(cell, bool) else cell for cell in row])
+        writer.writerow([_WORDS[cell] if isinstance(cell, bool) else cell for cell in row])
         written += 1
     text.flush()
     text.detach()
     return written
 
 
-def write_rows(file: IO[bytes], columns: Sequence[str], rows: Iterable[Sequence[object]]) -> int:
-    return _write_objects(file, (dict(zip(columns, row, strict=True)) for row in rows))
-
-
-_WORDS = {True: "true", False: "false"}
+_WORDS = {True: "true", False: "false", None: "null"}
 
 
 def write_parquet(file: IO[bytes], columns: dict[str, Kind], rows: Iterable[Sequence[object]]) -> int:

@@ -22,7 +22,7 @@ from workbench.core.database import changes
 from workbench.core.database.changes import ChangeMark
 from workbench.core.database.selection import VISIBLE, VISIBLE_QUESTION
 from workbench.core.errors import StoreError
-from workbench.core.files import PRIVATE, cache_folder, require_own, require_own_folder
+from workbench.core.files import PRIVATE, cache_folder, require_own
 
 NAME: Final = "search.db"
 Indexed = Literal["questions", "completions"]
@@ -145,7 +145,7 @@ def extend(database: Path, reader: sqlite3.Connection) -> tuple[int, int] | None
     place = path(database)
     try:
         place.parent.mkdir(mode=0o700, exist_ok=True)
-        require_own_folder(place.parent)
+        require_own(place.parent, folder=True)
         try:
             return _extend_file(place, reader)
         except sqlite3.OperationalError:

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from workbench.core.code import CodeRecord, CodeTest, Problem, ProblemRecord, SolutionRecord
-from workbench.core.code_tests.assertion import parsed
+from workbench.core.code_tests.assertion import AS_LIST, AS_LIST_DEFINITION, parsed
 from workbench.data.formats.code.literals import arguments, literal
 from workbench.data.formats.code.row import (
     CodeRow,
@@ -31,12 +31,6 @@ from workbench.data.formats.code.row import (
 )
 from workbench.data.formats.lines import RefusedError
 
-AS_LIST: Final = "as_list"
-_DEFINITION: Final = f"""\
-def {AS_LIST}(found):
-    return list(found) if isinstance(found, tuple) else found
-"""
-
 
 def prompt(question: str, starter: str | None) -> str:
     return f"{question.rstrip()}\n\n{starter}" if starter and starter.strip() else question
@@ -47,7 +41,7 @@ def candidate_setup(function: str) -> str:
 
     The expected values come from JSON, which has no tuples: a returned tuple equals an expected list.
     """
-    return f"candidate = Solution().{function} if 'Solution' in globals() else {function}\n{_DEFINITION}"
+    return f"candidate = Solution().{function} if 'Solution' in globals() else {function}\n{AS_LIST_DEFINITION}"
 
 
 def call_test(given: list[Any], wanted: Any, key: str) -> CodeTest:
@@ -87,26 +81,18 @@ def _io_text(value: Any, key: str) -> str:
 _SECONDS: Final = re.compile(r"\s*(\d{1,4}(?:\.\d{1,6})?)\s*(?:s|sec|second)")
 
 
-def apps(row: CodeRow) -> Iterable[CodeRecord]:
-    """Return the problem in a row of APPS, and the accepted solutions.
+def read_apps(row: CodeRow, source: str) -> Iterable[CodeRecord]:
+    """Return the problem in a row of APPS, or of TACO, where a hash of the question names it, and the accepted
+    solutions.
 
-    Raises:
-        RefusedError: A field is missing, of another type, or its JSON can't be read.
-    """
-    return _records(row, f"APPS/{row.identifier('problem_id')}", "code/APPS")
-
-
-def taco(row: CodeRow) -> Iterable[CodeRecord]:
-    """Return the problem in a row of TACO, named by a hash of its question, and the accepted solutions.
+    Args:
+        source: The set's name.
 
     Raises:
         RefusedError: A field is missing, of another type, or its JSON can't be read.
     """
     name = blake2b(row.text("question").encode(), digest_size=6).hexdigest()
-    return _records(row, f"TACO/{name}", "code/TACO")
-
-
-def _records(row: CodeRow, task_id: str, source: str) -> Iterable[CodeRecord]:
+    task_id = f"{source}/{row.identifier('problem_id') if source == 'APPS' else name}"
     solutions = row.document("solutions") or []
     if not isinstance(solutions, list) or not all(isinstance(text, str) for text in solutions):
         raise RefusedError("wrong_type", "solutions", "solutions is not a list of texts. Write it as a JSON list.")
@@ -120,7 +106,7 @@ def _records(row: CodeRow, task_id: str, source: str) -> Iterable[CodeRecord]:
         seconds=_time_limit(row.maybe_text("time_limit")),
         suites=nonempty_suites(base=tests),
     )
-    yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source=source, extra=row.extra())
+    yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source=f"code/{source}", extra=row.extra())
     for number, text in enumerate(solutions):
         yield SolutionRecord(line=row.line, raw=row.raw, task_id=task_id, solution_id=str(number), code=text, gold=True)
 

@@ -51,6 +51,10 @@ _TAKEN: Final = frozenset({"question", "gold_answer", "llm_response", "data_sour
 def _read(row: Mapping[str, Any]) -> Iterator[Logged]:
     gold = row.get("gold_judgment")
     source, domain = maybe_text(row, "data_source"), maybe_text(row, "domain")
+    said = row.get("answer_type")
+    code = parse_type(said) if isinstance(said, str) else None
+    if code is not None and code.code not in TYPES | SUBTYPES:
+        code = None
     yield Logged(
         item={
             "question": answer_text(row, "question"),
@@ -58,20 +62,13 @@ def _read(row: Mapping[str, Any]) -> Iterator[Logged]:
             "completion": answer_text(row, "llm_response"),
             "model": maybe_text(row, "model", "model_name"),
             "source": with_domain(domain, source) if source and domain else source,
-            **_type_field(row.get("answer_type")),
+            **({} if code is None else {"subtype" if code.is_subtype else "type": code.code}),
             # The judgment "C" (question or response is invalid) is no gold; gold_judgment is stored with the item.
             "gold": _GOLD.get(gold.strip().upper()) if isinstance(gold, str) else None,
             **remaining_fields(row, _TAKEN.union(_JUDGED), "compassverifier"),
         },
         grades=tuple(_grade(row)),
     )
-
-
-def _type_field(value: object) -> dict[str, str]:
-    code = parse_type(value) if isinstance(value, str) else None
-    if code is None or code.code not in TYPES | SUBTYPES:
-        return {}
-    return {"subtype" if code.is_subtype else "type": code.code}
 
 
 def _grade(row: Mapping[str, Any]) -> Iterator[Grade]:
@@ -175,7 +172,7 @@ XVERIFY_KIND: Final = Format(
 # -- Pairs of preferred and other answers: RewardBench, RewardBench 2, and output of the ``rewardbench`` command.
 
 
-_ENDINGS: Final = (".json", ".jsonl", ".parquet", ".csv", ".gz")
+_ENDINGS: Final = re.compile(r"(\.(jsonl?|parquet|csv|gz))+$")
 _REWARDBENCH_TAKEN: Final = frozenset(
     {"prompt", "chosen", "rejected", "text_chosen", "text_rejected", "chosen_model", "rejected_model", "subset", "id"}
     # Scores belong to one reward model: another model's file has different scores for the same answers.
@@ -184,7 +181,7 @@ _REWARDBENCH_TAKEN: Final = frozenset(
 
 
 def begin(path: Path) -> Read:
-    judge = verifier_name("rewardbench", _file_stem(path))
+    judge = verifier_name("rewardbench", _ENDINGS.sub("", path.name).removesuffix("_outputs") or path.name)
     return lambda row: _read_rewardbench(row, judge)
 
 
@@ -192,8 +189,9 @@ def _read_rewardbench(row: Mapping[str, Any], judge: str) -> Iterator[Logged]:
     chosen, rejected = _answers(row, "chosen"), _answers(row, "rejected")
     if not chosen and not rejected:
         raise RefusedError("missing_field", "chosen", "chosen and rejected hold no answer. Add one.")
+    number = maybe_text(row, "id")
     shared = {
-        "question_id": _question_id(row),
+        "question_id": "/".join(filter(None, (maybe_text(row, "subset"), number))) if number else None,
         **_question_fields(row),
         "reference": "",
         "source": maybe_text(row, "subset"),
@@ -226,11 +224,6 @@ def _question_fields(row: Mapping[str, Any]) -> dict[str, str]:
     if not isinstance(value, list) or len(list(messages(value, "chosen"))) < 2:
         raise RefusedError("missing_field", "prompt", "prompt is missing. Add it.")
     return question_fields({"chosen": value[:-1]}, "chosen")
-
-
-def _question_id(row: Mapping[str, Any]) -> str | None:
-    parts = (maybe_text(row, "subset"), maybe_text(row, "id"))
-    return "/".join(part for part in parts if part) if parts[1] else None
 
 
 def _rewardbench_grades(row: Mapping[str, Any], judge: str, chosen: int, rejected: int) -> Sequence[Grade | None]:
@@ -269,23 +262,13 @@ def _scores(row: Mapping[str, Any], chosen: int, rejected: int) -> list[float | 
     if isinstance(row.get("scores"), list):
         found = row["scores"]
     elif "scores_chosen" in row and "scores_rejected" in row:
-        found = [*_as_list(row["scores_chosen"]), *_as_list(row["scores_rejected"])]
+        sides = (row["scores_chosen"], row["scores_rejected"])
+        found = [score for side in sides for score in (side if isinstance(side, list) else [side])]
     else:
         return None
     # A score may be a list with one number, as reward models return it.
     numbers = [number(one[0] if isinstance(one, list) and len(one) == 1 else one) for one in found]
     return numbers if len(numbers) == chosen + rejected else None
-
-
-def _as_list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else [value]
-
-
-def _file_stem(path: Path) -> str:
-    name = path.name
-    while name.endswith(_ENDINGS):
-        name = name.rpartition(".")[0]
-    return name.removesuffix("_outputs") or path.name
 
 
 REWARDBENCH_KIND: Final = Format(

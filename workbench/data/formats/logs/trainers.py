@@ -34,18 +34,15 @@ from workbench.data.formats.logs.logged import (
 # -- Rewards of the completions of a training run.
 
 
-class Occurrences:
+class Occurrences(Counter[bytes]):
     """Derives ids for a file's completions. Equal completions, which a policy may sample repeatedly,
     get different ids.
     """
 
-    def __init__(self) -> None:
-        self._met: Counter[bytes] = Counter()
-
     def key_of(self, *parts: object) -> str:
         same = blake2b(msgspec.msgpack.encode([str(part) for part in parts]), digest_size=16)
-        self._met[same.digest()] += 1
-        same.update(str(self._met[same.digest()]).encode())
+        self[same.digest()] += 1
+        same.update(str(self[same.digest()]).encode())
         return same.hexdigest()
 
 
@@ -140,7 +137,10 @@ def begin_responses(_path: Path) -> Read:
 
     def read(row: Mapping[str, Any]) -> Iterator[Logged]:
         question = _question(row)
-        for completion in _responses(row):
+        responses = row.get("responses")
+        if not isinstance(responses, list) or not all(isinstance(one, str) for one in responses):
+            raise wrong_type_error("responses", "a list of texts")
+        for completion in responses:
             key = seen.key_of(question["question"], completion)
             yield Logged(item={**question, "completion_id": key, "completion": completion})
 
@@ -157,13 +157,6 @@ def _question(row: Mapping[str, Any]) -> dict[str, Any]:
         "source": maybe_text(row, "data_source"),
         **remaining_fields(row, {"data_source", "prompt", "reward_model", "responses"}, "verl"),
     }
-
-
-def _responses(row: Mapping[str, Any]) -> list[str]:
-    responses = row.get("responses")
-    if not isinstance(responses, list) or not all(isinstance(one, str) for one in responses):
-        raise wrong_type_error("responses", "a list of texts")
-    return responses
 
 
 ROLLOUTS: Final = Format(

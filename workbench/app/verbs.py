@@ -147,13 +147,6 @@ WITHIN: Final[dict[str, dict[str, tuple[str, str]]]] = {
 }
 """Command with subcommands -> its subcommands, in the same form."""
 
-REMOVED: Final[dict[str, str]] = {
-    "ensemble": "verify DB judge-panel -o members=A,B,C -o reducer=majority (a vote), or workbench stack DB",
-    "audit-figures": "doctor DB (the program's tests audit its metrics)",
-    "duel": "pairwise DB (two completions, in both orders), or workbench compare DB A B (two judges)",
-}
-"""Removed command -> its replacement, after ``workbench``."""
-
 NOT_IN_APP: Final[dict[str, str]] = {
     "open": "the app is open; lists lead to their items",
     "demo": "it creates its own database; the start screen offers it",

@@ -1,4 +1,4 @@
-"""Merges runs and evolutions of tests: imports verdicts of other machines on the same items, with their evidence.
+"""Merges runs: imports verdicts of other machines on the same items, with their evidence.
 
 A verdict is accepted if the verifier is the same here (kind, settings, templates, version), and so is the item (names,
 texts, and for code its tests). An item's rows are merged in one transaction, together with those of some hundred other
@@ -15,27 +15,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
-from msgspec import structs
 
-from workbench.coding.evolution import evolving
-from workbench.coding.records.evolution import PoolStep
-from workbench.coding.store import evolutions
-from workbench.coding.store.evolutions import EvolutionRow
 from workbench.core import project as transactions
 from workbench.core.database.changes import note_verdicts
 from workbench.core.database.foreign import opened
-from workbench.core.errors import StoreError, UsageError, WorkbenchError
+from workbench.core.errors import StoreError, WorkbenchError
 from workbench.core.project import Project
 from workbench.core.run import GENERATION, IMPORTED, RunUsage
 from workbench.core.selection import Selection
-from workbench.data.store.reading import dataset_id
-from workbench.interchange.records import MergedEvolution, MergedRun, MergedRuns
+from workbench.interchange.records import MergedRun, MergedRuns
 from workbench.interchange.store import foreign
 from workbench.interchange.store.foreign import (
     Connection,
-    ForeignEvolution,
     ForeignItem,
-    ForeignProblem,
     ForeignRun,
     ForeignVerdict,
     VerdictReader,
@@ -44,7 +36,6 @@ from workbench.labelling.store import foreign as places
 from workbench.llm.records import Usage
 from workbench.runs.configuring import settings_difference
 from workbench.runs.journal import add_item, add_outcome, add_reply
-from workbench.runs.lease import claim_runner
 from workbench.runs.store import calls, verdicts
 from workbench.runs.store import runs as stored_runs
 from workbench.runs.store.calls import AttemptOutcome, MadeCall
@@ -76,7 +67,6 @@ def _merge(project: Project, other: Path) -> MergedRuns:
     with opened(other, foreign.TABLES) as theirs:
         try:
             found = foreign.runs(theirs)
-            _merge_evolutions(project, theirs, report)
         except foreign.MalformedRow as error:
             raise StoreError(f"{other}: {error}.", "Ask for another.") from error
         for run in found:
@@ -259,94 +249,6 @@ def _add_usage(usage: RunUsage, found: ForeignVerdict) -> None:
             add_reply(usage, msgspec.convert(attempt, Usage))
 
 
-# -- Evolutions of tests: a problem's steps are accepted if its texts, its initial tests and its pool of solutions are
-# the same here, and if they continue the steps here. The order of solutions in every vector is kept.
-
-
-def _merge_evolutions(project: Project, theirs: Connection, report: MergedRuns) -> None:
-    """Merge the steps of another database's evolutions, each problem in a separate transaction.
-
-    Raises:
-        RunError: A run is active here.
-        MalformedRow: The settings of an evolution can't be read.
-    """
-    found = foreign.evolutions(theirs)
-    if not found:
-        return
-    # A process that evolves tests in this database claims to be its runner, too.
-    with claim_runner(project.database):
-        for one in found:
-            report.evolutions.append(_merge_evolution(project, theirs, one, report))
-
-
-def _merge_evolution(
-    project: Project, theirs: Connection, other: ForeignEvolution, report: MergedRuns
-) -> MergedEvolution:
-    merged = MergedEvolution(name=other.name, dataset=other.dataset)
-    try:
-        with project.database.write() as connection:
-            row = evolutions.bind(connection, dataset_id(connection, other.dataset), other.name, other.settings)
-    except UsageError as error:
-        merged.refused = str(error)
-        return merged
-    for one in foreign.evolved_problems(theirs, other.id):
-        if not isinstance(one, ForeignProblem):
-            merged.left_out += 1
-            report.add_left_out(other.name, *one)
-            continue
-        try:
-            _merge_problem(project, theirs, row, one, merged)
-        except _DifferentStepsError as error:
-            merged.conflicting += 1
-            report.add_left_out(other.name, one.name, str(error))
-        except foreign.MalformedRow as error:
-            merged.left_out += 1
-            report.add_left_out(other.name, one.name, str(error))
-    merged.begun = len(evolutions.step_counts(project.database.reader(), row.id))
-    merged.unbegun = evolving.count_not_begun(project, row)
-    return merged
-
-
-class _DifferentStepsError(Exception):
-    """The problem has different steps here."""
-
-
-def _merge_problem(
-    project: Project, theirs: Connection, row: EvolutionRow, one: ForeignProblem, merged: MergedEvolution
-) -> None:
-    with project.database.write() as connection:
-        question = places.find(connection, one.name)
-        if question is None:
-            raise foreign.MalformedRow("no such problem is here")
-        if places.texts(connection, "type", question) != places.texts(theirs, "type", one.id):
-            raise foreign.MalformedRow("the problem has other texts here")
-        pool, *rest = one.steps
-        if not isinstance(pool, PoolStep):
-            raise foreign.MalformedRow("its steps are not those of an evolution")
-        found = []
-        for their_id, name in zip(pool.solutions, foreign.solution_names(theirs, pool.solutions), strict=True):
-            item = places.find(connection, name)
-            if item is None:
-                raise foreign.MalformedRow("its pool has solutions that are not here")
-            if places.texts(connection, "correctness", item) != places.texts(theirs, "correctness", their_id):
-                raise foreign.MalformedRow("its pool has solutions with other texts here")
-            suites = [row.settings.suite]
-            if foreign.execution_inputs(connection, item, suites) != foreign.execution_inputs(theirs, their_id, suites):
-                raise foreign.MalformedRow(f"its problem has other tests here (suite {row.settings.suite})")
-            found.append(item)
-        if sorted(found) != evolutions.pool(connection, question):
-            raise foreign.MalformedRow("its pool has other solutions here")
-        steps = [structs.replace(pool, solutions=tuple(found)), *rest]
-        here = evolutions.steps_of(connection, row.id, question)
-        common = min(len(here), len(steps))
-        if here[:common] != steps[:common]:
-            raise _DifferentStepsError("it has other steps here, which stay")
-        for position, step in enumerate(steps[common:], common):
-            evolving.write_step(connection, row, question, position, step)
-    merged.unchanged += common
-    merged.taken += len(steps) - common
-
-
 def report_lines(report: MergedRuns) -> Iterator[str]:
     if report.not_read:
         yield f"{report.file}: nothing was imported: {report.not_read}"
@@ -362,17 +264,7 @@ def report_lines(report: MergedRuns) -> Iterator[str]:
             f"{run.left_out:,} left out"
         )
         yield f"  run {run.run} now has verdicts on {run.judged:,} of {run.items:,} items ({run.selection})"
-    for one in report.evolutions:
-        name = f"{report.file}: evolution {one.name} of {one.dataset}"
-        if one.refused:
-            yield f"{name}: nothing was imported: {one.refused}"
-            continue
-        yield (
-            f"{name}: {one.taken:,} steps imported, {one.unchanged:,} already here; {one.conflicting:,} problems "
-            f"conflicting, {one.left_out:,} left out"
-        )
-        yield f"  {one.begun:,} problems have been started here; {one.unbegun:,} more can be started"
-    if not (report.runs or report.evolutions):
+    if not report.runs:
         yield f"{report.file}: the file contains no runs"
     for why, number in sorted(report.reasons.items()):
         yield f"  {number:,} × {why}"

@@ -172,11 +172,11 @@ NAMED: Final = 1_000
 
 
 class MergedItem(Struct, frozen=True, kw_only=True):
-    """An item whose verdict was not merged, or a problem whose evolution was not, and why.
+    """An item whose verdict was not merged, and why.
 
     Attributes:
-        of: The name of the verifier or the evolution.
-        completion_id: The completion's own id; None for a problem.
+        of: The name of the verifier.
+        completion_id: The completion's own id.
     """
 
     of: str
@@ -217,56 +217,30 @@ class MergedRun(Struct, kw_only=True):
     selection: str | None = None
 
 
-class MergedEvolution(Struct, kw_only=True):
-    """The merged and rejected steps of one evolution of tests.
-
-    Attributes:
-        refused: Why nothing of it was merged; empty otherwise.
-        taken: Number of problems' steps that are new here.
-        unchanged: Number of steps that already existed here.
-        conflicting: Number of problems whose steps differ from those here, which are kept.
-        left_out: Number of problems that don't exist here, or that differ here.
-        begun: Number of problems whose evolution has begun here now.
-        unbegun: Number of problems that can evolve here and have not begun.
-    """
-
-    name: str
-    dataset: str
-    refused: str = ""
-    taken: int = 0
-    unchanged: int = 0
-    conflicting: int = 0
-    left_out: int = 0
-    begun: int | None = None
-    unbegun: int | None = None
-
-
 class MergedRuns(Struct, kw_only=True):
     """The result of merging runs; one element of ``workbench merge DB OTHER --runs --json``.
 
     Attributes:
         file: The other database.
         not_read: Why nothing of the file was merged; empty otherwise.
-        reasons: Number of verdicts and problems that were not merged, by reason.
-        items: The first of the items and problems that were not merged.
+        reasons: Number of verdicts that were not merged, by reason.
+        items: The first of the items that were not merged.
         skipped: Number of runs that can't be merged, by kind: runs of generated texts, and of imported verdicts.
     """
 
     file: str
     not_read: str = ""
     runs: list[MergedRun] = []
-    evolutions: list[MergedEvolution] = []
     reasons: dict[str, int] = {}
     items: list[MergedItem] = []
     skipped: dict[str, int] = {}
 
     @property
     def is_whole(self) -> bool:
-        refused = [run.refused for run in self.runs] + [evolution.refused for evolution in self.evolutions]
-        return not (self.not_read or self.reasons or any(refused))
+        return not (self.not_read or self.reasons or any(run.refused for run in self.runs))
 
     def add_left_out(self, of: str, place: Sequence[str | None], why: str) -> None:
-        """Record what was not merged; ``place`` has the names of its data set, question and completion (if any)."""
+        """Record what was not merged; ``place`` has the names of its data set, question and completion."""
         self.reasons[why] = self.reasons.get(why, 0) + 1
         if len(self.items) < NAMED:
             dataset, question, completion = place

@@ -24,7 +24,7 @@ from typing import Any, Final, NoReturn
 import click
 
 from workbench import __version__
-from workbench.app.verbs import COMMANDS, FIRST, FORM_VARIABLE, GROUPS, REMOVED, Refused, in_app
+from workbench.app.verbs import COMMANDS, FIRST, FORM_VARIABLE, GROUPS, Refused, in_app
 from workbench.core.errors import (
     Command,
     FrontEnd,
@@ -85,8 +85,6 @@ class LazyGroup(click.Group):
             return super().resolve_command(ctx, args)
         if self._default and (os.sep in name or name.endswith(_ENDINGS) or os.path.isfile(name)):
             return self._default, self.get_command(ctx, self._default), args
-        if self._default and name in REMOVED:
-            raise click.UsageError(f"The command {name!r} has been removed. Use: workbench {REMOVED[name]}", ctx)
         raise click.UsageError(f"There is no command {name!r}. {did_you_mean(name, self._commands)}".rstrip(), ctx)
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -35,7 +35,6 @@ from workbench.core.code import Execution, Problem, Program
 from workbench.core.database.hashes import secret
 from workbench.core.errors import UsageError
 from workbench.core.project import Project, batches
-from workbench.core.selection import Shard
 from workbench.data.store import problems
 from workbench.data.store import tests as suites
 from workbench.data.store.problems import Task
@@ -94,7 +93,6 @@ def evolve(
     own: OwnPrompts = OURS,
     problems: int | None = None,
     only: frozenset[str] | None = None,
-    shard: Shard | None = None,
     watch: Watch | None = None,
 ) -> None:
     """Run every problem through its remaining steps.
@@ -103,19 +101,13 @@ def evolve(
         own: Custom prompts that replace the built-in ones.
         problems: Maximum number of problems, the first that can evolve; None for all.
         only: Use only problems with these ids; None for all.
-        shard: Use only problems of this shard, for several machines; None for all.
         watch: Called with the current step, the number of finished problems, and their total.
 
     Raises:
         RunError: No call can succeed now; replies received are stored, and the same call continues from there.
     """
     run = _Evolution(project, row, writer, executor, secret(project.database.reader()), own)
-    share = None if shard is None else evolutions.questions_in_shard(project.database.reader(), row.dataset_id, shard)
-    able = (
-        one.question
-        for one in _evolvable_tasks(project, row)
-        if (only is None or one.task_id in only) and (share is None or one.question in share)
-    )
+    able = (one.question for one in _evolvable_tasks(project, row) if only is None or one.task_id in only)
     chosen = list(islice(able, problems))
     for position, (words, work) in enumerate(_steps(row.settings.rounds)):
         _execute_step(run, chosen, position, words, work, watch)

@@ -19,7 +19,6 @@ from workbench.coding.templates import digests, own_prompts
 from workbench.core.errors import UsageError, opt
 from workbench.core.project import Project
 from workbench.core.run import ClusterUse
-from workbench.core.selection import Shard
 from workbench.data.formats.writing import write_lines
 from workbench.runs.generation import Models, Watch, generating
 from workbench.runs.store import runs
@@ -38,7 +37,6 @@ def run(
     dataset: str | None = None,
     problems: int | None = None,
     only: frozenset[str] | None = None,
-    shard: Shard | None = None,
     programs: ProgramOptions = DEFAULTS,
     cluster: ClusterUse | None = None,
     trust: bool = False,
@@ -54,7 +52,6 @@ def run(
         dataset: The data set; None for the only one that contains code problems.
         problems: Maximum number of problems; the first ones are used.
         only: Use only problems with these ids.
-        shard: Use only problems of this shard, for several machines.
         programs: How solutions are executed.
         cluster: The cluster that runs solutions instead of this machine; counts of its nodes' work are recorded in it.
         trust: Whether the user approves servers that ``workbench.toml`` names.
@@ -87,7 +84,7 @@ def run(
     ):
         with project.database.write() as connection:
             runs.note(connection, writer.run, sandbox.provenance())
-        evolving.evolve(project, row, writer, sandbox, own=own, problems=problems, only=only, shard=shard, watch=watch)
+        evolving.evolve(project, row, writer, sandbox, own=own, problems=problems, only=only, watch=watch)
     return evolved.report(project, row)
 
 

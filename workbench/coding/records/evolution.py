@@ -326,7 +326,7 @@ class EvolutionReport(Struct, frozen=True, kw_only=True):
 
     Attributes:
         problems: Number of evolving problems.
-        unbegun: Number of problems that can evolve but have not begun, such as those of other shards.
+        unbegun: Number of problems that can evolve but have not begun, such as those beyond the requested number.
         finished: Number of problems that have finished all rounds; metrics are over these.
         unverified: Number of problems without a reference solution for checking new tests.
         wrong_from_start: Number of tests of round 0 that their reference solution fails.

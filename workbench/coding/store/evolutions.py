@@ -10,10 +10,9 @@ from typing import Final, NamedTuple
 import msgspec
 
 from workbench.coding.records.evolution import EvolutionSettings, Evolved, FinalStep, GrowthStep, PoolStep, Step
-from workbench.core.database.selection import STATE, VISIBLE, in_shard
+from workbench.core.database.selection import STATE, VISIBLE
 from workbench.core.database.values import decode_stored, now
 from workbench.core.errors import UsageError, opt
-from workbench.core.selection import Shard
 from workbench.data.store import tests
 
 Connection = sqlite3.Connection
@@ -91,22 +90,6 @@ def pool_sizes(connection: sqlite3.Connection, dataset: int) -> dict[int, int]:
         (dataset,),
     )
     return dict(rows.fetchall())
-
-
-def questions_in_shard(connection: sqlite3.Connection, dataset: int, shard: Shard) -> set[int]:
-    where, parameters = in_shard(shard)
-    rows = connection.execute(
-        f"SELECT q.id FROM questions AS q WHERE q.dataset_id = ? AND {where}", (dataset, *parameters)
-    )
-    return {question for (question,) in rows}
-
-
-def steps_of(connection: sqlite3.Connection, evolution: int, question: int) -> list[Step]:
-    rows = connection.execute(
-        "SELECT document FROM evolution_steps WHERE evolution_id = ? AND question_id = ? ORDER BY position",
-        (evolution, question),
-    )
-    return [decode_stored(_STEP, document, "A step") for (document,) in rows]
 
 
 def put_step(connection: sqlite3.Connection, evolution: int, question: int, position: int, step: Step) -> None:

@@ -1,4 +1,4 @@
-"""Read runs and evolutions of another database as records; the values are validated, but not trusted."""
+"""Read runs of another database as records; the values are validated, but not trusted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from typing import Any, Final, NamedTuple, TypeVar
 import msgspec
 from msgspec import Struct
 
-from workbench.coding.records.evolution import EvolutionSettings, Step
 from workbench.core.code import OUTCOMES, Failure, Provenance
 from workbench.core.run import ConfiguredVerifier
 from workbench.core.selection import Selection
@@ -25,9 +24,7 @@ TABLES: Final = (
     *("datasets", "questions", "question_text", "completions", "completion_text", "verifiers", "runs", "provenance"),
     *("verdicts", "verdict_evidence", "verdict_calls", "verdict_traces", "requests", "responses", "attempts"),
     *("code_problems", "code_solutions", "suites", "tests", "solution_tests", "test_results"),
-    *("evolutions", "evolution_steps"),
 )
-_STEP: Final = msgspec.json.Decoder(Step)
 
 
 class MalformedRow(ValueError):
@@ -293,82 +290,4 @@ def execution_inputs(connection: Connection, item: int, suites: Sequence[str]) -
                 f"WHERE t.{owner}_id = ? AND s.name = ? ORDER BY t.position",
                 (number, suite),
             )
-    return found
-
-
-# -- Evolutions of tests, problem by problem.
-
-
-class ForeignEvolution(NamedTuple):
-    id: int
-    dataset: str
-    name: str
-    settings: EvolutionSettings
-
-
-class ForeignProblem(NamedTuple):
-    """A problem's steps; their solutions are row ids of the other database."""
-
-    id: int
-    name: ForeignSubject
-    steps: list[Step]
-
-
-def evolutions(theirs: Connection) -> list[ForeignEvolution]:
-    """Return all evolutions, the oldest first.
-
-    Raises:
-        MalformedRow: An evolution has no settings.
-    """
-    found = []
-    for number, dataset, name, config in theirs.execute(
-        "SELECT e.id, d.name, e.name, e.config FROM evolutions AS e JOIN datasets AS d ON d.id = e.dataset_id "
-        "ORDER BY e.id"
-    ):
-        try:
-            settings = msgspec.json.decode(config, type=EvolutionSettings)
-            msgspec.msgpack.encode((dataset, name))
-        except _UNREADABLE as error:
-            raise MalformedRow(f"evolution {number} can't be read: {_error_text(error)}") from error
-        found.append(ForeignEvolution(number, dataset, name, settings))
-    return found
-
-
-def evolved_problems(theirs: Connection, evolution: int) -> Iterator[ForeignProblem | tuple[ForeignSubject, str]]:
-    """Yield the problems of an evolution, each with its steps in order, or why these can't be read."""
-    rows = theirs.execute(
-        "SELECT e.question_id, d.name, q.key, e.position, e.document FROM evolution_steps AS e "
-        "JOIN questions AS q ON q.id = e.question_id JOIN datasets AS d ON d.id = q.dataset_id "
-        "WHERE e.evolution_id = ? ORDER BY e.question_id, e.position",
-        (evolution,),
-    )
-    for (question, dataset, key), some in groupby(rows, key=lambda row: row[:3]):
-        name = ForeignSubject(dataset, key, None)
-        found = list(some)
-        try:
-            if [row[3] for row in found] != list(range(len(found))):
-                raise MalformedRow("a step is missing")
-            steps = [_require_encodable(_STEP.decode(row[4])) for row in found]
-        except _UNREADABLE as error:
-            yield name, f"its steps can't be read: {_error_text(error)}"
-        else:
-            yield ForeignProblem(question, name, steps)
-
-
-def solution_names(theirs: Connection, items: Sequence[int]) -> list[ForeignSubject]:
-    """Return the names of solutions, in their order.
-
-    Raises:
-        MalformedRow: A solution does not exist.
-    """
-    found = []
-    for item in items:
-        row = theirs.execute(
-            "SELECT d.name, q.key, c.key FROM completions AS c JOIN questions AS q ON q.id = c.question_id "
-            "JOIN datasets AS d ON d.id = q.dataset_id WHERE c.id = ?",
-            (item,),
-        ).fetchone()
-        if row is None:
-            raise MalformedRow(f"solution {item} of its pool is not there")
-        found.append(ForeignSubject(*row))
     return found

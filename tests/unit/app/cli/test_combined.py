@@ -54,17 +54,6 @@ def document(name: str, *arguments: str, code: int = 0) -> Any:
     return found
 
 
-@pytest.mark.parametrize(
-    ("removed", "instead"),
-    [("ensemble", "verify DB judge-panel"), ("duel", "pairwise DB"), ("audit-figures", "doctor DB")],
-)
-def test_a_command_that_was_removed_names_what_to_use(database: str, removed: str, instead: str) -> None:
-    result = CliRunner().invoke(root, [removed, database, "--weighted"])
-    assert result.exit_code == 2
-    assert f"'{removed}' has been removed" in result.stderr
-    assert f"workbench {instead}" in result.stderr
-
-
 def test_best_of(database: str) -> None:
     found = document("best-of", database, "--verifier", "rm", "--n", "2,4")
     assert [(row["n"], row["picks_by"]) for row in found["rows"]] == [(2, "score"), (4, "score")]

@@ -32,7 +32,7 @@ from workbench.app.cli.writing import shown
 from workbench.coding.options import OwnPromptFiles, ProblemSet, ProgramOptions, RefinementOptions
 from workbench.coding.records.figures import RefineReport
 from workbench.core.errors import UsageError
-from workbench.core.options import NONE_GIVEN, DatabaseOrFile, Force, InShard, Options, Trust, Whole, option, run_job
+from workbench.core.options import NONE_GIVEN, DatabaseOrFile, Force, Options, Trust, Whole, option, run_job
 from workbench.core.project import Project
 from workbench.core.text.figures import counted
 from workbench.data.records.duplicates import DuplicateReport
@@ -58,7 +58,6 @@ class CodeEvolveOptions(Options, frozen=True, kw_only=True):
         Path | None,
         option("Evolve only the problems in this file, such as the output of code duplicates.", metavar="FILE"),
     ] = None
-    shard: InShard = None
     suite: Annotated[str, option("Test suite to start from, as round 0.", metavar="NAME")] = "base"
     asked: Annotated[int, option("Number of tests requested per model call.", "--tests", ge=1, le=200)] = 20
     objective: Annotated[

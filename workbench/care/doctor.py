@@ -21,7 +21,6 @@ from workbench.core.health import Finding, Repaired
 from workbench.core.progress import Stopped, stepping
 from workbench.core.project import Project, opened_project
 from workbench.data.formats.source import path_text
-from workbench.data.searching import check_index
 from workbench.labelling.ledger import recompute, states_differ
 from workbench.measuring.column_memory import column_finding
 
@@ -73,8 +72,7 @@ def _database_findings(path: Path, database: ReadOnlyDatabase) -> list[Finding]:
         "frozen sets": lambda: sets_finding(project),
     }
     found = [_run_check(name, checks[name]) for name in stepping(checks, "checking", "parts", len(checks))]
-    search = check_index(project)
-    return [integrity, *schema, *found, *([] if search is None else [search]), *beside]
+    return [integrity, *schema, *found, *beside]
 
 
 def _run_check(name: str, check: Callable[[], Finding]) -> Finding:
@@ -93,10 +91,6 @@ def _states_finding(project: Project) -> Finding:
 
 
 # -- ``doctor --repair``: derived data is rebuilt; the previous file is kept.
-
-
-_BESIDE = {"columns", "search"}
-"""Findings about files next to the database."""
 
 
 class NotRepairedError(StoreError):
@@ -121,13 +115,13 @@ def repair(path: Path) -> Repaired:
     if "integrity" in names:
         kept = _rebuild(path)
         done.append("The file was rewritten with new indexes; no row is lost.")
-    elif names - _BESIDE - {"journal"}:
+    elif names - {"columns", "journal"}:
         kept = [_copy_before_repair(path)]
         done += anatomy.repair_schema(path)
         if "item states" in names:
             with opened_project(path) as project:
                 done.append(f"States of {recompute(project):,} tasks were derived from their events.")
-    if "integrity" in names or names & _BESIDE:
+    if names & {"integrity", "columns"}:
         # Files of another history are useless.
         shutil.rmtree(cache_folder(path), ignore_errors=True)
     if "journal" in names:
@@ -135,7 +129,7 @@ def repair(path: Path) -> Repaired:
         done.append(
             "The next label begins a new journal, with all labels of the database; the old one can be imported."
         )
-    if names & _BESIDE:
+    if "columns" in names:
         done.append("The column files were removed; they are rewritten when needed.")
     return Repaired(done=done, kept=[path_text(place) for place in kept])
 

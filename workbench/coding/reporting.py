@@ -38,11 +38,11 @@ def code_sections(project: Project, selection: Selection | None = None) -> list[
     parts: dict[tuple[str, str], list[Block]] = {}
     truth = _truth_or_none(project)
     if truth is not None:
-        parts = {
-            ("ranking", "Verifiers that rank solutions"): _ranking_blocks(project, truth, wanted),
-            ("passk", "pass@k"): _pass_at_k_blocks(project, truth, wanted),
-            ("saturation", "How many tests are enough"): _saturation_blocks(project, truth, wanted),
-        }
+        parts["ranking", "Verifiers that rank solutions"] = _ranking_blocks(project, truth, wanted)
+    if truth is not None and truth.name != RECORDED:
+        parts["passk", "pass@k"] = _pass_at_k_blocks(project, truth, wanted)
+        enough = saturation(project, truth, selection=wanted)
+        parts["saturation", "How many tests are enough"] = [saturation_table(enough)] if enough.rows else []
     parts["evolutions", "Tests that evolved"] = list(_evolution_blocks(project))
     return [Section(key, title, tuple(blocks)) for (key, title), blocks in parts.items() if blocks]
 
@@ -64,18 +64,9 @@ def _ranking_blocks(project: Project, truth: Truth, selection: Selection) -> lis
 
 
 def _pass_at_k_blocks(project: Project, truth: Truth, selection: Selection) -> list[Block]:
-    if truth.name == RECORDED:
-        return []
     passes = passes_by_tests(project, truth, selection)
     report = pass_report(passes, SIZES)
     return list(passes_tables(with_models(project, passes, report, SIZES))) if report.rows else []
-
-
-def _saturation_blocks(project: Project, truth: Truth, selection: Selection) -> list[Block]:
-    if truth.name == RECORDED:
-        return []
-    report = saturation(project, truth, selection=selection)
-    return [saturation_table(report)] if report.rows else []
 
 
 def _evolution_blocks(project: Project) -> Iterator[Block]:

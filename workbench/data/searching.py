@@ -7,7 +7,6 @@ from contextlib import closing
 from typing import TypeVar
 
 from workbench.core.database.connection import Database
-from workbench.core.health import Finding
 from workbench.core.project import Project
 from workbench.data.store import text_index
 from workbench.data.store.text_index import NO_INDEX, DamagedIndexError, TextIndex
@@ -41,19 +40,3 @@ def index_texts(project: Project) -> Iterator[float]:
             return
         while (through := text_index.extend(project.path, reader)) is not None:
             yield min(1.0, sum(through) / (questions + completions))
-
-
-def check_index(project: Project) -> Finding | None:
-    """Check on samples whether the index finds the texts in it; None if it does, or there is no index."""
-    if not text_index.path(project.path).exists():
-        return None
-    reader = project.database.reader()
-    try:
-        with text_index.reading(project.path, reader) as index:
-            missing = text_index.misses_texts(index, reader)
-    except DamagedIndexError:
-        missing = True
-    if missing:
-        what = f"the index of the texts does not hold what it says; {text_index.path(project.path)} may be deleted"
-        return Finding(name="search", ok=False, message=what, remedy="repair")
-    return Finding(name="search", ok=True, message="ok, the index finds the texts that were tried")

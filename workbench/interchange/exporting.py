@@ -241,20 +241,13 @@ def _with_dataset(project: Project, selection: Selection, dataset: str | None) -
 # -- Files to train with.
 
 
-def sft(request: Request) -> ExportReport:
-    """Write rejection-sampling data (VerifyBench, section 5.2): one conversation per completion; completions of a
-    question with the same text are written once.
+def training(request: Request, lines: type[SftLines | PairLines]) -> ExportReport:
+    """Write conversations for rejection sampling (VerifyBench, section 5.2), or pairs of a correct and an incorrect
+    completion. Completions of a question with the same text count once.
     """
-    found = SftLines(request)
+    found = lines(request)
     written = write_lines(request.options.file, found.lines(), force=request.options.force)
-    return request.report(written, sft=found.report())
-
-
-def pairs(request: Request) -> ExportReport:
-    """Write pairs of a correct and an incorrect completion, up to the limit per question."""
-    found = PairLines(request)
-    written = write_lines(request.options.file, found.lines(), force=request.options.force)
-    return request.report(written, pairs=found.report())
+    return request.report(written, **{request.format: found.report()})
 
 
 # -- Tables of labels and verdicts, as CSV, Parquet or JSON Lines.
@@ -378,20 +371,6 @@ def _write_items(request: Request, line: Callable[[StoredItem], bytes]) -> Expor
 # -- Files for other tools or for reimport: other annotation tools, labels, and archives.
 
 
-_Element = Callable[[int, StoredItem, list[LabelLine]], object]
-"""Builds a tool's item from its number (from 1), the item, and its labels."""
-
-
-def label_studio(request: Request) -> ExportReport:
-    return _write_for_tool(
-        request, lambda number, item, said: task_of(number, item, said, sighted=request.options.sighted)
-    )
-
-
-def argilla(request: Request) -> ExportReport:
-    return _write_for_tool(request, lambda _, item, said: record_of(item, said, sighted=request.options.sighted))
-
-
 def peer_labels(request: Request) -> ExportReport:
     """Write the labels in force on the selected items, as ``workbench labels DB export`` does for all."""
     lines = current_lines(request.project, selection=request.selection, names=request.options.names)
@@ -456,7 +435,8 @@ def write_archive(
     return ArchiveWritten(rows=rows, left_out={what: number for what, number in left_out.items() if number})
 
 
-def _write_for_tool(request: Request, element: _Element) -> ExportReport:
+def for_tool(request: Request) -> ExportReport:
+    """Write the items with their current labels in the format of another annotation tool."""
     lines: dict[tuple[str | None, str | None, str], list[LabelLine]] = {}
     for line in current_lines(request.project, names=request.options.names):
         lines.setdefault((line.dataset, line.question_id, line.completion_id), []).append(line)
@@ -466,7 +446,14 @@ def _write_for_tool(request: Request, element: _Element) -> ExportReport:
             said = lines.get((item.dataset, item.question_key, item.completion_key), [])
             file.write(b",\n" if written else b"[\n")
             written += 1
-            file.write(msgspec.json.encode(element(written, item, said)))
+            sighted = request.options.sighted
+            file.write(
+                msgspec.json.encode(
+                    task_of(written, item, said, sighted=sighted)
+                    if request.format == "label-studio"
+                    else record_of(item, said, sighted=sighted)
+                )
+            )
         file.write(b"\n]\n" if written else b"[]\n")
     return request.report(written)
 
@@ -498,11 +485,11 @@ _WRITERS: Final[dict[ExportFormat, _ExportWriter]] = {
     "jsonl": _ExportWriter(lines, _TABLES),
     "csv": _ExportWriter(cells, _TABLES),
     "parquet": _ExportWriter(cells, _TABLES),
-    "sft": _ExportWriter(sft, options=("system", "per_question", "seed")),
-    "pairs": _ExportWriter(pairs, options=("per_question", "seed")),
+    "sft": _ExportWriter(partial(training, lines=SftLines), options=("system", "per_question", "seed")),
+    "pairs": _ExportWriter(partial(training, lines=PairLines), options=("per_question", "seed")),
     "labels": _ExportWriter(peer_labels),
-    "label-studio": _ExportWriter(label_studio, options=("sighted",)),
-    "argilla": _ExportWriter(argilla, options=("sighted",)),
+    "label-studio": _ExportWriter(for_tool, options=("sighted",)),
+    "argilla": _ExportWriter(for_tool, options=("sighted",)),
     "workbench": _ExportWriter(archive, options=("checks", "without_calls")),
 }
 _ENDINGS: Final[dict[str, tuple[ExportFormat, ...]]] = {

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import add_items, make_project, numbered
-from workbench.care.doctor import examine, repair
 from workbench.core.database.backup import backup
 from workbench.core.errors import StoreError
 from workbench.core.project import Project, open_project
@@ -197,19 +196,6 @@ def test_a_damaged_index_is_noticed_and_made_anew(project: Project) -> None:
     assert found(project, "Theorem") == scanned(project, "Theorem") != []
     indexed(project)
     assert found(project, "Theorem") == scanned(project, "Theorem")
-
-
-def test_doctor_finds_an_index_that_lacks_texts_and_repair_removes_it(project: Project) -> None:
-    assert [one for one in examine(project.path) if one.name == "search"] == []
-    indexed(project)
-    assert [one.ok for one in examine(project.path) if one.name == "search"] == [True]
-    with closing(sqlite3.connect(text_index.path(project.path))) as index:
-        index.execute("INSERT INTO completions (completions) VALUES ('delete-all')")
-        index.commit()
-    assert [one.ok for one in examine(project.path) if one.name == "search"] == [False]
-    repair(project.path)
-    assert not text_index.path(project.path).exists()
-    assert [one for one in examine(project.path) if not one.ok] == []
 
 
 def test_where_no_index_can_be_kept_it_is_said_why_and_searches_go_on(project: Project) -> None:

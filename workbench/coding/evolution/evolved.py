@@ -210,10 +210,6 @@ _ANSWER: Final = (
 )
 
 
-def names(project: Project) -> list[str]:
-    return list(dict.fromkeys(row.name for row in evolutions.every(project.database.reader())))
-
-
 def evolution(project: Project, name: str, dataset: str | None = None) -> EvolutionRow:
     """Return the evolution with a name.
 
@@ -226,7 +222,7 @@ def evolution(project: Project, name: str, dataset: str | None = None) -> Evolut
     rows = evolutions.named(project.database.reader(), name)
     found = [row for row in rows if dataset in (None, row.dataset)]
     if not found:
-        known = ", ".join(names(project)) or "none yet"
+        known = ", ".join(dict.fromkeys(row.name for row in evolutions.every(project.database.reader()))) or "none yet"
         raise UsageError(f"There is no evolution {name!r}.", f"There are: {known}.")
     if len(found) > 1:
         every = ", ".join(row.dataset for row in found)

@@ -160,11 +160,6 @@ SAMPLES: Final = 2_000
 """Default number of bootstrap samples for the intervals."""
 
 
-class FileRanking(Struct, frozen=True, kw_only=True):
-    report: RankingReport
-    refused: list[Refusal]
-
-
 class RankedVerifiers(Struct, frozen=True, kw_only=True):
     """The metrics of verifiers, and the solutions they were computed from, with their scores.
 
@@ -195,8 +190,9 @@ class _VerifierScores(Struct, frozen=True, kw_only=True):
     normalise: bool
 
 
-def ranking_of_file(path: Path, *, samples: int = SAMPLES, seed: int = 0) -> FileRanking:
-    """Compute the metrics of a file as Scoring Verifiers' ``evaluate.py`` does; every known data set has a row.
+def ranking_of_file(path: Path, *, samples: int = SAMPLES, seed: int = 0) -> tuple[RankingReport, list[Refusal]]:
+    """Compute the metrics of a file as Scoring Verifiers' ``evaluate.py`` does; every known data set has a row. Also
+    return the rejected lines.
 
     Raises:
         FormatError: The file can't be read, has no scores, or names an unknown data set.
@@ -215,7 +211,7 @@ def ranking_of_file(path: Path, *, samples: int = SAMPLES, seed: int = 0) -> Fil
         seed=seed,
         refused=len(found.refused),
     )
-    return FileRanking(report=report, refused=found.refused)
+    return report, found.refused
 
 
 def compare_verifiers(

@@ -219,11 +219,6 @@ class SelectedSet(Struct, frozen=True, kw_only=True):
     source: CandidateLine | None = None
 
 
-class FileSelection(Struct, frozen=True, kw_only=True):
-    sets: list[SelectedSet]
-    refused: list[Refusal]
-
-
 def select_stored(
     project: Project,
     how: RankingSelectionRules,
@@ -266,21 +261,17 @@ def _with_reference(problem: ProblemOutcomes, by_suite: dict[str, Execution]) ->
     return structs.replace(problem, solutions=(solution, *problem.solutions), known={NO_ITEM: "reference"})
 
 
-def select_from(path: Path, how: RankingSelectionRules) -> FileSelection:
-    """Select from the candidates of a file.
+def select_from(path: Path, how: RankingSelectionRules) -> tuple[list[SelectedSet], list[Refusal]]:
+    """Select from the candidates of a file; also return its rejected lines.
 
     Raises:
         FormatError: The file can't be read, or has no valid line.
     """
-    found = FileSelection(sets=[], refused=[])
-    for line in read(path):
-        if isinstance(line, Refusal):
-            found.refused.append(line)
-        else:
-            found.sets.append(_select_from_line(line, how))
-    if not found.sets and not found.refused:
+    lines = list(read(path))
+    if not lines:
         raise FormatError(f"{path}: the file has no lines.", 'A line has "task_id" and "candidates".')
-    return found
+    sets = [_select_from_line(line, how) for line in lines if isinstance(line, CandidateLine)]
+    return sets, [line for line in lines if isinstance(line, Refusal)]
 
 
 def _select_from_line(line: CandidateLine, how: RankingSelectionRules) -> SelectedSet:

@@ -26,7 +26,6 @@ from workbench.core.files import PRIVATE, cache_folder, require_own
 
 NAME: Final = "search.db"
 Indexed = Literal["questions", "completions"]
-_SAMPLE_SIZE: Final = 500
 LEAST: Final = 3
 """Number of characters of a trigram; shorter search texts can't be looked up."""
 _MAX_TRIGRAMS: Final = 64
@@ -158,23 +157,6 @@ def extend(database: Path, reader: sqlite3.Connection) -> tuple[int, int] | None
         raise StoreError(
             f"No index of the texts can be kept in {place}: {error}.", "Searches read every text instead."
         ) from error
-
-
-def misses_texts(index: TextIndex, reader: sqlite3.Connection) -> bool:
-    """Return whether the index fails to find one of some sampled texts that it covers.
-
-    Raises:
-        DamagedIndexError: The index can't be read.
-    """
-    step = max(1, index.completions // _SAMPLE_SIZE)
-    rows = reader.execute(
-        "SELECT id, text FROM completion_text WHERE id <= ? AND id % ? = 0", (index.completions, step)
-    )
-    for row, text in rows:
-        for part in (text[:LEAST], text[-LEAST:]):
-            if len(part) == LEAST and next(index.candidates("completions", part, row - 1), 0) != row:
-                return True
-    return False
 
 
 def remove(database: Path) -> None:

@@ -136,7 +136,7 @@ def test_a_set_is_written_with_its_texts_and_rules_and_can_be_selected_from_agai
     text = path.read_bytes()
     imported = [one for one in read_scoring(CodeRow(SourceDocument(1, text, text))) if isinstance(one, SolutionRecord)]
     assert [one.solution_id for one in imported if one.ground_truth] == ["c"]
-    again = select_from(path, RankingSelectionRules(k=4)).sets
+    again, _ = select_from(path, RankingSelectionRules(k=4))
     assert [one.line.selected for one in again] == [["b", "c", "d", "e"]]
     assert again[0].line.ground_truth == "c"
     with pytest.raises(FormatError, match="exists"):
@@ -153,7 +153,7 @@ def test_a_set_from_a_file_keeps_what_else_the_file_says(tmp_path: Path) -> None
     ]
     source, path = tmp_path / "c.jsonl", tmp_path / "set.jsonl"
     source.write_text(json.dumps({"task_id": 1, "prompt": "say", "candidates": rows}), encoding="utf-8")
-    assert write_rows(select_from(source, RankingSelectionRules()).sets, path, force=False) == 1
+    assert write_rows(select_from(source, RankingSelectionRules())[0], path, force=False) == 1
     line = json.loads(path.read_text(encoding="utf-8"))
     assert (line["task_id"], line["prompt"], "candidates" in line) == (1, "say", False)
     assert [(one["id"], one["rank"], one["average_test_score"]) for one in line["all_solutions"]] == [
@@ -171,8 +171,8 @@ def test_a_file_filters_by_what_it_tells_of_tests(tmp_path: Path) -> None:
     ]
     source = tmp_path / "c.jsonl"
     source.write_text(json.dumps({"task_id": 1, "candidates": rows}), encoding="utf-8")
-    assert select_from(source, RankingSelectionRules()).sets[0].line.dropped == {"only_errors": [2]}
-    assert select_from(source, RankingSelectionRules(filter="stderr")).sets[0].line.dropped == {"only_errors": [2, 3]}
+    assert select_from(source, RankingSelectionRules())[0][0].line.dropped == {"only_errors": [2]}
+    assert select_from(source, RankingSelectionRules(filter="stderr"))[0][0].line.dropped == {"only_errors": [2, 3]}
 
 
 def test_real_outcomes_are_selected_from_as_released(shared_data: Path, tmp_path: Path) -> None:

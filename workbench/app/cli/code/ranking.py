@@ -100,27 +100,21 @@ def select_command(options: CodeSelectOptions) -> None:
     "average_test_score", "average_time_taken" and "rank" (1 for the ground truth). In a database the reference solution
     is run if no solution represents it, and has rank 1. Exit code 3: some lines were rejected.
     """
-    from workbench.coding.ranking.selecting import RankingSelectionRules
+    from workbench.coding.ranking.selecting import RankingSelectionRules, select_from, write_rows
 
     require_one(options, "truth", "suites", "where")
     how = run_job(RankingSelectionRules, options, filter=options.filter_)
-    if options.source is not None:
-        refused = _select_from_file(options.source, how, options)
-        say_some(refusal_lines(options.source, refused))
-        if refused:
-            sys.exit(REFUSED_SOME)
-    else:
+    if options.source is None:
         _select_from_database(str(options.database), how, options)
-
-
-def _select_from_file(source: Path, how: RankingSelectionRules, options: CodeSelectOptions) -> list[Refusal]:
-    from workbench.coding.ranking.selecting import select_from, write_rows
-
-    found, write = select_from(source, how), options.write
-    if write is not None:
-        say(f"{shown(write)}: {counted(write_rows(found.sets, write, force=options.force), 'problem')}.")
-    _print_sets(found.sets)
-    return found.refused
+        return
+    sets, refused = select_from(options.source, how)
+    if options.write is not None:
+        count = write_rows(sets, options.write, force=options.force)
+        say(f"{shown(options.write)}: {counted(count, 'problem')}.")
+    _print_sets(sets)
+    say_some(refusal_lines(options.source, refused))
+    if refused:
+        sys.exit(REFUSED_SOME)
 
 
 def _select_from_database(database: str, how: RankingSelectionRules, options: CodeSelectOptions) -> None:
@@ -238,8 +232,8 @@ def metrics_command(options: CodeMetricsOptions) -> Output:
     if options.source is not None:
         from workbench.coding.ranking.measuring import ranking_of_file
 
-        found = run_job(ranking_of_file, options, options.source)
-        return _ranking_output(found.report, options, found.refused)
+        report, refused = run_job(ranking_of_file, options, options.source)
+        return _ranking_output(report, options, refused)
     from workbench.coding.ranking.measuring import PAPER_K, compare_verifiers
     from workbench.coding.ranking.scored import tested_by
     from workbench.coding.ranking.truth import truth_of

@@ -34,7 +34,7 @@ from workbench.data.formats.logs.logged import (
     verifier_name,
 )
 from workbench.data.formats.logs.prompts import join_alternatives, parse_lenient, plain_object
-from workbench.data.formats.source import ZIP, FileFormat, first_bytes
+from workbench.data.formats.source import ZIP, FileFormat, first_bytes, require_plausible_ratio
 from workbench.data.formats.verdict_words import WORDS
 
 # -- Scores of Inspect's scorers as grades: letters, booleans, numbers, and dictionaries of them.
@@ -217,9 +217,6 @@ _SAMPLE: Final = re.compile(r"samples/(?P<whole>.+)_epoch_\d+(?:\.json|/(?P<shel
 _OURS: Final = (b"_journal/", b"samples/", b"summaries.json", b"reductions.json", b"header.json")
 _MAX_MEMBER_BYTES: Final = 256 << 20
 """Most bytes of a member."""
-_RATIO_LIMIT: Final = (1 << 30, 300)
-"""Bytes from which an archive's compression ratio is checked, and the maximum ratio; logs of agents have about fifty.
-"""
 _ENCRYPTED: Final = 1
 """The bit in a member's flags that marks it as encrypted."""
 _LOCAL_HEADER: Final = 30
@@ -254,10 +251,7 @@ class EvalFile:
         self._members = {entry.filename: entry for entry in archive.infolist()}
         self._archive = archive
         self.samples = [name for name in self._members if _SAMPLE.fullmatch(name)]
-        packed = path.stat().st_size
-        unpacked = sum(entry.file_size for entry in self._members.values())
-        if unpacked > _RATIO_LIMIT[0] and unpacked > _RATIO_LIMIT[1] * packed:
-            raise FormatError(f"{path}: it would unpack to hundreds of times its size, which no log does.", _AGAIN)
+        require_plausible_ratio(path, sum(entry.file_size for entry in self._members.values()), path.stat().st_size)
 
     def __contains__(self, name: str) -> bool:
         return name in self._members

@@ -21,6 +21,7 @@ from tests.unit.data.formats.logs.evaluation_logs import (
 )
 from workbench.core.errors import FormatError
 from workbench.core.item import Refusal
+from workbench.data.formats import source
 from workbench.data.formats.logs import inspect_ai
 from workbench.data.formats.logs.inspect_ai import dataset_of, open_eval_file
 from workbench.data.formats.logs.logged import Grade
@@ -308,7 +309,7 @@ def test_encrypted_and_overlong_members_are_refused(tmp_path: Path, monkeypatch:
 
 def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = archive(tmp_path, members(changed(metadata={"long": " " * 4_000_000})))
-    monkeypatch.setattr(inspect_ai, "_RATIO_LIMIT", (1 << 20, 300))
+    monkeypatch.setattr(source, "_RATIO_LIMIT", (1 << 20, 300))
     with pytest.raises(FormatError, match="hundreds of times its size"):
         read("inspect", path)
 

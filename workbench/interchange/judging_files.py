@@ -10,28 +10,25 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from functools import partial
 from pathlib import Path
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, cast
 
-import msgspec
 from msgspec import Struct
 
 from workbench.core.code import Execution, Level, Provenance
-from workbench.core.errors import FormatError, RunError, UsageError, opt
+from workbench.core.errors import FormatError, RunError, opt
 from workbench.core.item import ItemRecord, Refusal
 from workbench.core.progress import step
 from workbench.core.run import ClusterUse
 from workbench.core.verdict import Verdict, VerifierInput
-from workbench.data.formats.writing import new_file
-from workbench.interchange.partitions import PARTS, FilePartitions, Partition, drop_partitions, parts_of, refusals_of
+from workbench.interchange.partitions import FilePartitions, Partition, drop_partitions, parts_of, refusals_of
 from workbench.interchange.row_files import HeldRow, RowFile, RowVerdict, row_file
 from workbench.interchange.solution_rows import problem_from_tests
 from workbench.llm.records import Halt
 from workbench.runs.executing import SolutionWork, judge_solutions
 from workbench.runs.local import ResultSink, judge_locally
 from workbench.runs.store.verdicts import TestResult
-from workbench.verifiers.base import AnyVerifier, Judged, SandboxedVerifier, identity
+from workbench.verifiers.base import Judged, SandboxedVerifier, identity
 from workbench.verifiers.execution.levels import level_of
 from workbench.verifiers.registry import Registry, require_local
 
@@ -44,8 +41,6 @@ _MAX_HELD_BYTES: Final = 128 << 20
 _CHUNK: Final = 64
 _CHUNK_BYTES: Final = 4 << 20
 _ENDINGS: Final = (".jsonl", ".jsonl.gz", ".ndjson", ".parquet")
-_STATE: Final = "_judged.json"
-"""State file in a folder of judged files. Readers of such folders ignore names with ``_``."""
 
 
 class JudgedFiles(Struct, kw_only=True):
@@ -53,27 +48,21 @@ class JudgedFiles(Struct, kw_only=True):
 
     Attributes:
         verifier: The kind of the verifier.
-        files: Number of judged files.
-        skipped: Number of files that had been judged before.
-        rows: Number of rows of judged files.
+        rows: Number of rows.
         reused: Number of rows in partitions that already existed.
-        refused: Number of rejected rows, also of skipped files; they are written to separate files.
+        refused: Number of rejected rows; they are written to a separate file.
         verdicts: Verdict -> number of rows.
         errors: Reason -> number of verdicts "error"; for solutions, those that were not run.
         forgeable: Number of correct solutions with passes that could be forged; None if no solutions are run.
         isolation: The sandbox level of solutions; None if no solutions are run.
         provenance: Everything else that outcomes of solutions depend on; None if no solution had to be run this time.
         cluster: Where the rows were judged, if not on this machine.
-        output: The target file or folder.
-        refusals: Paths of the files of rejected rows.
-        unread: For each file of a folder that could not be read, why; the other files were judged.
-        left_out: Names of files in a folder that hold no rows.
+        output: The target file.
+        refusals: Path of the file of rejected rows, if there are any.
     """
 
     verifier: str
     version: str
-    files: int = 0
-    skipped: int = 0
     rows: int = 0
     reused: int = 0
     refused: int = 0
@@ -85,8 +74,6 @@ class JudgedFiles(Struct, kw_only=True):
     cluster: ClusterUse | None = None
     output: str
     refusals: list[str] = []
-    unread: list[str] = []
-    left_out: list[str] = []
 
 
 def judge_files(
@@ -102,11 +89,11 @@ def judge_files(
     on: ClusterUse | None = None,
     force: bool = False,
 ) -> JudgedFiles:
-    """Write every row of a file, or of the files of a folder, with its verdict, score and reason next to it.
+    """Write every row of a file with its verdict, score and reason next to it.
 
     Args:
-        source: JSON Lines or Parquet, or a folder of such.
-        target: A file of the same kind, or for a folder the folder to write files with the same names to.
+        source: JSON Lines or Parquet.
+        target: A file of the same kind.
         kind: A verifier that works on this machine, or ``execution``: then rows have tests instead of references.
         columns: Field of an item -> the file's column, for columns that are not recognised by their names.
         prefix: Prefix of the names of the new columns.
@@ -137,12 +124,22 @@ def judge_files(
         from workbench.runs.cluster import require_cluster
 
         require_cluster(on.address, workers)
-    work = _FileWork(verifier, report.isolation, columns, prefix, partition, anew=force)
-    works = work.of_folder(source, target, report) if source.is_dir() else work.of_file(source, target)
+    made_of = {
+        "verifier": verifier.name,
+        "version": verifier.version,
+        "options": identity(verifier),
+        "prefix": prefix,
+        "partition": partition,
+        **({} if report.isolation is None else {"isolation": report.isolation}),
+    }
+    _require_target(source, target, anew=force)
+    file = row_file(source, columns, prefix, by_tests=sandboxed is not None)
+    _require_same_kind(file, target)
+    made_of |= {"input": _file_stamp(source), "columns": file.plan.columns}
     here = workers or os.cpu_count() or 1
     spec = kind, dict(options)
-    with closing(work), step("judging", None, "rows") as advance:
-        sink = _PartitionSink(works, partition, report, advance)
+    with closing(FilePartitions(target, made_of, anew=force)) as parts, step("judging", None, "rows") as advance:
+        sink = _PartitionSink(file, parts, partition, report, advance)
         try:
             if sandboxed is not None:
                 _run_solutions(sandboxed, here, sink, report)
@@ -155,6 +152,9 @@ def judge_files(
         except Halt as halt:
             raise RunError(halt.message, "Judged rows are stored: run the same command again to continue.") from halt
         sink.finish()
+        if parts.join(file):
+            report.refusals.append(str(refusals_of(target)))
+        drop_partitions(target)
     return report
 
 
@@ -167,160 +167,28 @@ def _run_solutions(verifier: SandboxedVerifier, workers: int, sink: _PartitionSi
     judge_solutions(verifier, report.isolation, workers, works, sink, report.cluster, has_room=sink.has_room)
 
 
-class _FileInProgress(NamedTuple):
-    """A file that is being judged.
-
-    Attributes:
-        done: Called when the file is complete, before its partitions are removed.
-    """
-
-    file: RowFile
-    path: Path
-    parts: FilePartitions
-    done: Callable[[Sequence[Partition]], None]
-
-
-class _FileWork:
-    def __init__(
-        self,
-        verifier: AnyVerifier,
-        level: Level | None,
-        columns: Mapping[str, str],
-        prefix: str,
-        partition: int,
-        *,
-        anew: bool,
-    ) -> None:
-        self._made_of: dict[str, object] = {
-            "verifier": verifier.name,
-            "version": verifier.version,
-            "options": identity(verifier),
-            "prefix": prefix,
-            "partition": partition,
-            **({} if level is None else {"isolation": level}),
-        }
-        self._by_tests = level is not None
-        self._columns, self._prefix, self._anew = columns, prefix, anew
-        self._opened: list[FilePartitions] = []
-
-    def close(self) -> None:
-        for parts in self._opened:
-            parts.close()
-
-    def of_file(self, source: Path, target: Path) -> Iterator[_FileInProgress]:
-        if not target.name.endswith(_ENDINGS):
-            raise FormatError(f"{target} is not a name for a file of rows.", f"Names end in {', '.join(_ENDINGS)}.")
-        if target.is_dir():
-            raise FormatError(f"{target} is a folder.", f"Name a file in it: {target / source.name}")
-        if target.exists() and target.samefile(source):
-            raise FormatError(f"{target} is the input itself.", "Name another file.")
-        if target.exists() and not (self._anew or parts_of(target).exists()):
-            raise FormatError(f"{target} exists.", f"Use {opt.force} to judge its rows again.")
-        return iter([self._target(source, target, lambda _: None)])
-
-    def of_folder(self, source: Path, target: Path, report: JudgedFiles) -> Iterator[_FileInProgress]:
-        if target.resolve().is_relative_to(source.resolve()):
-            raise FormatError(f"{target} is inside {source}.", "Name a folder elsewhere.")
-        there = [path for path in sorted(source.rglob("*")) if _is_input(path, source)]
-        names = [str(path.relative_to(source)) for path in there if path.name.endswith(_ENDINGS)]
-        report.left_out = [str(path.relative_to(source)) for path in there if not path.name.endswith(_ENDINGS)]
-        if not names:
-            raise FormatError(
-                f"{source} contains no file of rows.", f"Files are recognised by their names: {', '.join(_ENDINGS)}."
-            )
-        try:
-            target.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise FormatError(f"{target}: {error.strerror or error}.", "Name a folder.") from error
-        state = _FolderState.read(target, self._made_of, anew=self._anew)
-        return self._of_folder(source, target, names, state, report)
-
-    def _of_folder(
-        self, source: Path, target: Path, names: Sequence[str], state: _FolderState, report: JudgedFiles
-    ) -> Iterator[_FileInProgress]:
-        for name in names:
-            known, out = state.files.get(name), target / name
-            if known is None:
-                if out.exists() and not (self._anew or parts_of(out).exists()):
-                    raise FormatError(
-                        f"{out} exists, and was not written by this command.", f"Use {opt.force} to replace it."
-                    )
-                try:
-                    found = self._target(source / name, out, partial(self._done, source, target, name, state))
-                except FormatError as error:
-                    report.unread.append(" ".join(filter(None, [error.message, error.hint])))
-                    continue
-                yield found
-            elif known.input != _file_stamp(source / name):
-                raise FormatError(
-                    f"{source / name} has changed since it was judged.", f"Judge everything again: {opt.force}"
-                )
-            else:
-                drop_partitions(out)
-                report.skipped += 1
-                if known.refused:
-                    report.refused += known.refused
-                    report.refusals.append(str(refusals_of(out)))
-
-    def _done(self, source: Path, target: Path, name: str, state: _FolderState, found: Sequence[Partition]) -> None:
-        rows, refused = sum(one.rows for one in found), sum(one.refused for one in found)
-        state.files[name] = _FileState(input=_file_stamp(source / name), rows=rows, refused=refused)
-        state.write(target)
-
-    def _target(self, source: Path, target: Path, done: Callable[[Sequence[Partition]], None]) -> _FileInProgress:
-        file = row_file(source, self._columns, self._prefix, by_tests=self._by_tests)
-        plan = file.plan
-        if (plan.container == "parquet") != (target.suffix == ".parquet"):
-            kind = "Parquet" if plan.container == "parquet" else "JSON Lines"
-            raise FormatError(
-                f"{source} is {kind}, but the name {target.name} implies another format.", "Name it accordingly."
-            )
-        made_of = {**self._made_of, "input": _file_stamp(source), "columns": plan.columns}
-        parts = FilePartitions(target, made_of, anew=self._anew)
-        self._opened = [*(one for one in self._opened if one.is_open), parts]
-        return _FileInProgress(file, target, parts, done)
+def _require_target(source: Path, target: Path, *, anew: bool) -> None:
+    if source.is_dir():
+        loop = 'for f in IN/*; do workbench judge-file "$f" "OUT/${f##*/}"; done'
+        raise FormatError(f"{source} is a folder.", f"Judge its files one by one: {loop}")
+    if not target.name.endswith(_ENDINGS):
+        raise FormatError(f"{target} is not a name for a file of rows.", f"Names end in {', '.join(_ENDINGS)}.")
+    if target.is_dir():
+        raise FormatError(f"{target} is a folder.", f"Name a file in it: {target / source.name}")
+    if target.exists() and target.samefile(source):
+        raise FormatError(f"{target} is the input itself.", "Name another file.")
+    if target.exists() and not (anew or parts_of(target).exists()):
+        raise FormatError(f"{target} exists.", f"Use {opt.force} to judge its rows again.")
 
 
-class _FileState(Struct):
-    input: list[int]
-    rows: int
-    refused: int
-
-
-class _FolderState(Struct):
-    made_of: dict[str, object]
-    files: dict[str, _FileState]
-
-    @classmethod
-    def read(cls, folder: Path, made_of: dict[str, object], *, anew: bool) -> _FolderState:
-        """Load the state of a folder.
-
-        Raises:
-            UsageError: Its files were judged with other settings.
-        """
-        path = folder / _STATE
-        if anew or not path.exists():
-            return cls(made_of, {})
-        try:
-            found = msgspec.json.decode(path.read_bytes(), type=cls)
-        except (OSError, msgspec.MsgspecError) as error:
-            raise FormatError(f"{path} can't be read: {error}.", f"Judge everything again: {opt.force}") from error
-        apart = [name for name in made_of if found.made_of.get(name) != made_of[name] and name != "partition"]
-        if apart:
-            raise UsageError(
-                f"{folder} was judged with another {', '.join(apart)}.",
-                f"Name another folder, or judge everything again: {opt.force}",
-            )
-        return found
-
-    def write(self, folder: Path) -> None:
-        with new_file(folder / _STATE, force=True) as out:
-            out.write(msgspec.json.format(msgspec.json.encode(self)) + b"\n")
-
-
-def _is_input(path: Path, folder: Path) -> bool:
-    hidden = any(part.startswith(("_", ".")) or part.endswith(PARTS) for part in path.relative_to(folder).parts)
-    return not hidden and path.is_file()
+def _require_same_kind(file: RowFile, target: Path) -> None:
+    is_table = file.plan.container == "parquet"
+    if is_table != (target.suffix == ".parquet"):
+        raise FormatError(
+            f"{file.plan.path} is {'Parquet' if is_table else 'JSON Lines'}, but the name {target.name} implies "
+            "another format.",
+            "Name it accordingly.",
+        )
 
 
 def _file_stamp(path: Path) -> list[int]:
@@ -338,18 +206,18 @@ class _OpenPartition:
     """A partition that waits for verdicts.
 
     Attributes:
-        first: The number of its first item, over all files.
+        first: The number of its first item.
     """
 
-    def __init__(self, target: _FileInProgress, first: int) -> None:
-        self.target, self.first = target, first
+    def __init__(self, first: int) -> None:
+        self.first = first
         self.rows: list[Any] = []
         self.refused: list[Refusal] = []
         self.found: dict[int, RowVerdict] = {}
         self.last = self.bytes = 0
         self._ends: list[int] = []
         self._missing = 0
-        self.closed = self.ends_file = False
+        self.closed = False
 
     @property
     def size(self) -> int:
@@ -377,11 +245,6 @@ class _OpenPartition:
     def is_judged(self) -> bool:
         return self.closed and len(self.found) == len(self.rows)
 
-    def put(self) -> None:
-        if self.size:
-            judged = [(row, self.found[self.first + place]) for place, row in enumerate(self.rows)]
-            self.target.parts.put(self.target.file, judged, self.refused, self.last)
-
 
 def _size_of(row: HeldRow | Refusal) -> int:
     if isinstance(row, Refusal):
@@ -395,14 +258,13 @@ class _PartitionSink(ResultSink):
     """Collects verdicts, and writes the partitions in order, each once all its rows have verdicts.
 
     Args:
-        works: The files.
         most: Maximum number of rows in a partition.
     """
 
     def __init__(
-        self, works: Iterator[_FileInProgress], most: int, report: JudgedFiles, advance: Callable[[int], None]
+        self, file: RowFile, parts: FilePartitions, most: int, report: JudgedFiles, advance: Callable[[int], None]
     ) -> None:
-        self._works, self._most, self._report, self._advance = works, most, report, advance
+        self._file, self._parts, self._most, self._report, self._advance = file, parts, most, report, advance
         self._open: deque[_OpenPartition] = deque()
 
     def has_room(self) -> bool:
@@ -412,25 +274,23 @@ class _PartitionSink(ResultSink):
 
     def chunks(self) -> Iterator[list[VerifierInput]]:
         number, characters, chunk = 0, 0, list[VerifierInput]()
-        for target in self._works:
-            self._count_partitions(target.parts.found, reused=True)
-            after = target.parts.found[-1].last if target.parts.found else 0
-            self._open.append(_OpenPartition(target, number))
-            for row in target.file.rows(after):
-                if (part := self._open[-1]).size >= self._most or part.bytes >= _PARTITION_BYTES:
-                    part.closed = True
-                    self._write_judged()
-                    part = _OpenPartition(target, number)
-                    self._open.append(part)
-                characters += part.add(row)
-                if isinstance(row, Refusal):
-                    continue
-                chunk.append(_input(row.item, number))
-                number += 1
-                if len(chunk) >= _CHUNK or characters >= _CHUNK_BYTES:
-                    yield chunk
-                    characters, chunk = 0, []
-            self._open[-1].closed = self._open[-1].ends_file = True
+        self._count_partitions(self._parts.found, reused=True)
+        self._open.append(_OpenPartition(number))
+        for row in self._file.rows(self._parts.found[-1].last if self._parts.found else 0):
+            if (part := self._open[-1]).size >= self._most or part.bytes >= _PARTITION_BYTES:
+                part.closed = True
+                self._write_judged()
+                part = _OpenPartition(number)
+                self._open.append(part)
+            characters += part.add(row)
+            if isinstance(row, Refusal):
+                continue
+            chunk.append(_input(row.item, number))
+            number += 1
+            if len(chunk) >= _CHUNK or characters >= _CHUNK_BYTES:
+                yield chunk
+                characters, chunk = 0, []
+        self._open[-1].closed = True
         yield chunk
 
     def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] = {}) -> None:
@@ -459,16 +319,10 @@ class _PartitionSink(ResultSink):
     def _write_judged(self) -> None:
         while self._open and self._open[0].is_judged:
             part = self._open.popleft()
-            before = len(part.target.parts.found)
-            part.put()
-            self._count_partitions(part.target.parts.found[before:])
-            if part.ends_file:
-                if part.target.parts.join(part.target.file):
-                    self._report.refusals.append(str(refusals_of(part.target.path)))
-                part.target.done(part.target.parts.found)
-                self._report.files += 1
-                drop_partitions(part.target.path)
-                part.target.parts.close()
+            if part.size:
+                judged = [(row, part.found[part.first + place]) for place, row in enumerate(part.rows)]
+                self._parts.put(self._file, judged, part.refused, part.last)
+                self._count_partitions(self._parts.found[-1:])
 
     def _count_partitions(self, found: Sequence[Partition], *, reused: bool = False) -> None:
         report = self._report

@@ -86,14 +86,8 @@ class FilePartitions:
             self.close()
             raise
 
-    @property
-    def is_open(self) -> bool:
-        return self._descriptor >= 0
-
     def close(self) -> None:
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
+        os.close(self._descriptor)
 
     def put(
         self, file: RowFile, judged: Sequence[tuple[Any, RowVerdict]], refused: Sequence[Refusal], last: int

@@ -16,11 +16,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
 
 from tests.background import install_plugin
 from tests.coding import ran
-from workbench.app.cli import root
 from workbench.core.errors import FormatError, UsageError
 from workbench.core.project import open_project
 from workbench.data.formats.writing import new_file
@@ -92,7 +90,7 @@ def test_the_verdicts_are_those_of_a_run(tmp_path: Path, ending: str, monkeypatc
     # A row's own columns stand as they stood, in their order.
     assert [{name: one[name] for name in one if name not in NEW} for one in found] == some
     assert [*found[0]] == [*some[0], *NEW]
-    assert (report.rows, report.refused, report.files, sum(report.verdicts.values())) == (30, 0, 1, 30)
+    assert (report.rows, report.refused, sum(report.verdicts.values())) == (30, 0, 30)
     assert sorted(path.name for path in tmp_path.glob("*out*")) == [f"out{ending}"]
 
 
@@ -292,50 +290,6 @@ def test_other_work_is_not_gone_on_with(tmp_path: Path, monkeypatch: pytest.Monk
     assert len(read(target)) == 22
 
 
-def test_a_folder_is_judged_file_by_file_and_gone_on_with(tmp_path: Path) -> None:
-    lines(tmp_path / "in" / "a.jsonl", rows(9))
-    lines(tmp_path / "in" / "deep" / "b.jsonl", [*rows(5, 9), "bad"])
-    lines(tmp_path / "in" / "_aside.jsonl", ["bad"])
-    pq.write_table(pa.Table.from_pylist(rows(4, 14)), tmp_path / "in" / "c.parquet")
-    report = judge(tmp_path / "in", tmp_path / "out")
-    assert (report.files, report.rows, report.refused) == (3, 19, 1)
-    names = sorted(str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*") if path.is_file())
-    assert names == ["_judged.json", "a.jsonl", "c.parquet", "deep/_b.jsonl.refused.jsonl", "deep/b.jsonl"]
-    found = [one for name in ("a.jsonl", "deep/b.jsonl", "c.parquet") for one in read(tmp_path / "out" / name)]
-    assert [one["completion_id"] for one in found] == [f"c{number}" for number in range(18)]
-    # A file that comes is judged alone.
-    lines(tmp_path / "in" / "d.jsonl", rows(3, 18))
-    again = judge(tmp_path / "in", tmp_path / "out")
-    assert (again.files, again.skipped, again.rows) == (1, 3, 3)
-    assert (again.refused, again.refusals) == (1, report.refusals), "what could not be judged before is said again"
-    with pytest.raises(UsageError, match="judged with another verifier"):
-        judge(tmp_path / "in", tmp_path / "out", kind="exact")
-    lines(tmp_path / "in" / "a.jsonl", rows(8))
-    with pytest.raises(FormatError, match="has changed since it was judged"):
-        judge(tmp_path / "in", tmp_path / "out")
-    assert judge(tmp_path / "in", tmp_path / "out", force=True).files == 4
-
-
-def test_of_a_folder_the_rest_is_judged_and_what_is_not_is_said(tmp_path: Path) -> None:
-    lines(tmp_path / "in" / "a.jsonl", rows(3))
-    (tmp_path / "in" / "b.jsonl").write_bytes(b"\xfd7zXZ")
-    lines(tmp_path / "in" / "c.jsonl", rows(2, 3))
-    for name in ("notes.txt", "rows.csv", ".hidden", "_aside"):
-        (tmp_path / "in" / name).write_text("hello")
-    for files, skipped in ((2, 0), (0, 2)):
-        done = CliRunner().invoke(root, ["judge-file", str(tmp_path / "in"), str(tmp_path / "out"), "--json"])
-        assert done.exit_code == 3, done.output
-        report = json.loads(done.stdout)
-        assert (report["files"], report["skipped"], report["left_out"]) == (files, skipped, ["notes.txt", "rows.csv"])
-        assert [why for why in report["unread"] if "b.jsonl: it is packed with xz. Unpack it, or use gzip." in why]
-    assert [len(read(tmp_path / "out" / name)) for name in ("a.jsonl", "c.jsonl")] == [3, 2]
-    said = CliRunner().invoke(root, ["judge-file", str(tmp_path / "in"), str(tmp_path / "out")]).output
-    assert "2 files left out, since their names don't look like rows: notes.txt and rows.csv" in said
-    assert "not read: " in said
-    lines(tmp_path / "in" / "b.jsonl", rows(1, 5))
-    assert judge(tmp_path / "in", tmp_path / "out").files == 1, "once it can be read it is judged"
-
-
 def test_a_new_columns_name_that_is_taken_is_told(tmp_path: Path) -> None:
     taken = lines(tmp_path / "in.jsonl", [*rows(3), {**rows(1)[0], "score": 3}])
     with pytest.raises(UsageError, match="'score'"):
@@ -355,7 +309,7 @@ def test_a_new_columns_name_that_is_taken_is_told(tmp_path: Path) -> None:
         (lambda folder: (lines(folder / "in.jsonl", rows(1)), folder / "p.db"), "is not a name for a file of rows"),
         (lambda folder: (lines(folder / "in.jsonl", rows(1)), lines(folder / "out.jsonl", [])), "exists"),
         (lambda folder: (lines(folder / "in.jsonl", rows(1)), folder / "d.jsonl"), "is a folder"),
-        (lambda folder: (lines(folder / "i" / "in.jsonl", rows(1)).parent, folder / "i" / "o"), "is inside"),
+        (lambda folder: (lines(folder / "i" / "in.jsonl", rows(1)).parent, folder / "i" / "o"), "is a folder"),
         (lambda folder: (folder / "missing.jsonl", folder / "out.jsonl"), "No such file"),
         (lambda folder: (lines(folder / "in.csv", ["question,answer,completion", "a,b,c"]), folder / "o.jsonl"), "csv"),
         (
@@ -398,7 +352,7 @@ def test_rows_that_workers_are_slow_with_keep_no_more_of_the_file_in_memory_than
     size = len(json.dumps(some[5]))
     monkeypatch.setattr(judging_files, "_CHUNK_BYTES", 4 * size)
     monkeypatch.setattr(judging_files, "_MAX_HELD_BYTES", 20 * size)
-    add, put = judging_files._OpenPartition.add, judging_files._OpenPartition.put
+    add, put = judging_files._OpenPartition.add, partitions.FilePartitions.put
     held, most = 0, list[int]()
 
     def adding(self: Any, row: Any) -> int:
@@ -407,13 +361,13 @@ def test_rows_that_workers_are_slow_with_keep_no_more_of_the_file_in_memory_than
         most.append(held)
         return add(self, row)
 
-    def putting(self: Any) -> None:
+    def putting(self: Any, file: Any, judged: Any, refused: Any, last: int) -> None:
         nonlocal held
-        put(self)
-        held -= self.size
+        put(self, file, judged, refused, last)
+        held -= len(judged) + len(refused)
 
     monkeypatch.setattr(judging_files._OpenPartition, "add", adding)
-    monkeypatch.setattr(judging_files._OpenPartition, "put", putting)
+    monkeypatch.setattr(partitions.FilePartitions, "put", putting)
     source, target = lines(tmp_path / "in.jsonl", some), tmp_path / "out.jsonl"
     report = judge_files(source, target, "staged", partition=7, workers=workers)
     assert (report.rows, report.verdicts) == (600, {"correct": 598, "abstain": 2})

@@ -275,7 +275,7 @@ def test_a_slow_row_keeps_no_more_of_the_file_in_memory_than_is_meant(
     size = len(json.dumps(some[5]))
     monkeypatch.setattr(judging_files, "_CHUNK_BYTES", 4 * size)
     monkeypatch.setattr(judging_files, "_MAX_HELD_BYTES", 20 * size)
-    add, put = judging_files._OpenPartition.add, judging_files._OpenPartition.put
+    add, put = judging_files._OpenPartition.add, partitions.FilePartitions.put
     held, most = 0, list[int]()
 
     def adding(self: Any, row: Any) -> int:
@@ -284,13 +284,13 @@ def test_a_slow_row_keeps_no_more_of_the_file_in_memory_than_is_meant(
         most.append(held)
         return add(self, row)
 
-    def putting(self: Any) -> None:
+    def putting(self: Any, file: Any, judged: Any, refused: Any, last: int) -> None:
         nonlocal held
-        put(self)
-        held -= self.size
+        put(self, file, judged, refused, last)
+        held -= len(judged) + len(refused)
 
     monkeypatch.setattr(judging_files._OpenPartition, "add", adding)
-    monkeypatch.setattr(judging_files._OpenPartition, "put", putting)
+    monkeypatch.setattr(partitions.FilePartitions, "put", putting)
     report = judge(
         lines(tmp_path / "in.jsonl", some), tmp_path / "out.jsonl", options={"timeout": "1"}, workers=workers
     )
@@ -302,14 +302,13 @@ def test_a_slow_row_keeps_no_more_of_the_file_in_memory_than_is_meant(
 
 
 def test_a_file_without_rows_is_one(tmp_path: Path) -> None:
-    (tmp_path / "in").mkdir()
-    (tmp_path / "in" / "a.jsonl").write_text("")
+    (tmp_path / "a.jsonl").write_text("")
     none = pa.table({"said": pa.array([], pa.string()), "tests": pa.array([], pa.list_(pa.string()))})
-    pq.write_table(none, tmp_path / "in" / "b.parquet")
-    report = judge(tmp_path / "in", tmp_path / "out")
-    assert (report.files, report.rows, report.unread) == (2, 0, [])
-    assert (tmp_path / "out" / "a.jsonl").read_bytes() == b""
-    assert pq.read_table(tmp_path / "out" / "b.parquet").column_names == ["said", "tests", *NEW]
+    pq.write_table(none, tmp_path / "b.parquet")
+    for name in ("a.jsonl", "b.parquet"):
+        assert judge(tmp_path / name, tmp_path / f"out-{name}").rows == 0
+    assert (tmp_path / "out-a.jsonl").read_bytes() == b""
+    assert pq.read_table(tmp_path / "out-b.parquet").column_names == ["said", "tests", *NEW]
 
 
 def test_files_without_solutions_or_tests_are_told(tmp_path: Path) -> None:

@@ -26,13 +26,9 @@ if TYPE_CHECKING:
     from workbench.interchange.judging_files import JudgedFiles
 
 
-_MAX_NAMED = 5
-"""Number of left-out files that are named."""
-
-
 class JudgeFileOptions(Options, frozen=True, kw_only=True):
     source: Annotated[Path, argument("IN", exists=True, folder=True)]
-    target: Annotated[Path, argument("OUT", output="file", folder=True)]
+    target: Annotated[Path, argument("OUT", output="file")]
     verifier: Annotated[str, option("Verifier to run: `execution`, or one that needs only texts.", metavar="NAME")] = (
         "rules"
     )
@@ -52,10 +48,10 @@ class JudgeFileOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def judge_file_command(options: JudgeFileOptions) -> Output:
-    """Judge the rows of a file, or of a folder of files, without a database.
+    """Judge the rows of a file without a database.
 
-    IN is JSON Lines or Parquet, or a folder of such files; OUT has all its rows with the additional columns verdict,
-    score and reason. The verdicts are those of `workbench verify` over the same rows. Memory is constant for any number
+    IN is JSON Lines or Parquet; OUT has all its rows with the additional columns verdict, score and reason. The
+    verdicts are those of `workbench verify` over the same rows. Memory is constant for any number
     of rows.
 
     With --verifier execution a row's completion is run in the sandbox, against the tests in its column tests,
@@ -63,9 +59,8 @@ def judge_file_command(options: JudgeFileOptions) -> Output:
     are outcomes (one letter per test), forgeable (passes that only the sandboxed process reports) and isolation (its
     level). With --on, the nodes of a Ray cluster do the work, with identical output.
 
-    After an interruption the same command continues: it judges only missing partitions, and missing files of a folder.
-    Rejected rows are in _OUT.refused.jsonl, with file, line, field and reason; the exit code is then 3. It is also 3 if
-    a file of a folder can't be read; the other files are judged.
+    After an interruption the same command continues: it judges only missing partitions. Rejected rows are in
+    _OUT.refused.jsonl, with file, line, field and reason; the exit code is then 3.
     """
     from workbench.data.formats.fields import parse_map
     from workbench.interchange.judging_files import judge_files
@@ -82,7 +77,7 @@ def judge_file_command(options: JudgeFileOptions) -> Output:
         on=cluster,
     )
     say_nodes(cluster)
-    return Output(done, _report_lines, code=REFUSED_SOME if done.refused or done.unread else 0)
+    return Output(done, _report_lines, code=REFUSED_SOME if done.refused else 0)
 
 
 def _report_lines(done: JudgedFiles) -> Iterator[str]:
@@ -97,12 +92,5 @@ def _report_lines(done: JudgedFiles) -> Iterator[str]:
         yield f"  {'not run' if done.isolation else 'errors'}: {reasons}"
     if done.reused:
         yield f"  {done.reused:,} of them had been judged before"
-    if done.skipped:
-        yield f"  {counted(done.skipped, 'file')} had been judged before"
     if done.refused:
         yield f"  {counted(done.refused, 'row')} could not be judged: {', '.join(done.refusals)}"
-    yield from (f"  not read: {why}" for why in done.unread)
-    if done.left_out:
-        more = len(done.left_out) - _MAX_NAMED
-        names = listed([*done.left_out[:_MAX_NAMED], *([f"{more:,} more"] if more > 0 else [])])
-        yield f"  {counted(len(done.left_out), 'file')} left out, since their names don't look like rows: {names}"

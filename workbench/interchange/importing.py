@@ -25,7 +25,6 @@ from workbench.core.run import VerdictRow, VerdictsImported
 from workbench.data.formats import kinds, peers
 from workbench.data.formats.fields import TypeCounts, parse_map
 from workbench.data.formats.lines import DEFAULT_MAX_LINE
-from workbench.data.formats.logs.logged import Grade
 from workbench.data.formats.reading import AUTO, FORMATS, FilePlan, first_task_ids, plan_file, read_grades, read_records
 from workbench.data.formats.source import Progress, file_hash, path_text
 from workbench.data.formats.verdict_words import GraderColumns, parse_verdicts
@@ -444,18 +443,15 @@ def _grade_rows(
                 message = f"the row is in quarantine, and with it the verdict of {grade.verifier}"
                 yield item.line, Refusal(line=item.line, code="conflict", field="verdict", message=message, raw=b"")
             else:
-                yield item.line, _grade_row(item, dataset, grade)
-
-
-def _grade_row(item: ItemRecord, dataset: str, grade: Grade) -> VerdictRow:
-    return VerdictRow(
-        completion_id=item.completion_key,
-        question_id=item.question_key,
-        dataset=dataset,
-        verifier=grade.verifier,
-        verdict=grade.verdict,
-        score=grade.score,
-        reason=grade.reason,
-        candidate_final=grade.answer,
-        detail=grade.detail,
-    )
+                row = VerdictRow(
+                    completion_id=item.completion_key,
+                    question_id=item.question_key,
+                    dataset=dataset,
+                    verifier=grade.verifier,
+                    verdict=grade.verdict,
+                    score=grade.score,
+                    reason=grade.reason,
+                    candidate_final=grade.answer,
+                    detail=grade.detail,
+                )
+                yield item.line, row

@@ -46,7 +46,7 @@ from workbench.tables.table import Column, Columns, aligned_rows, count, word
 
 if TYPE_CHECKING:
     from workbench.benchmarks.curating.duplicates import Method
-    from workbench.measuring.records.curation import DuplicatePair, DuplicatesReport, TypesProposed, TypesReport
+    from workbench.measuring.records.curation import DuplicatesReport, TypesProposed, TypesReport
     from workbench.runs.generation import Watch
 
 
@@ -327,11 +327,7 @@ def _print_duplicates(report: DuplicatesReport) -> None:
         f"another source; {report.excluded:,} excluded"
     )
     for pair in report.pairs or ():
-        show(_pair_line(pair))
-
-
-def _pair_line(pair: DuplicatePair) -> str:
-    return f"{pair.similarity:.3f}\t{pair.question_id} ({pair.source})\tis similar to {pair.of} ({pair.of_source})"
+        show(f"{pair.similarity:.3f}\t{pair.question_id} ({pair.source})\tis similar to {pair.of} ({pair.of_source})")
 
 
 # -- ``workbench curate DB types --model NAME``, ``--set QUESTION=SUBTYPE`` and ``--list``

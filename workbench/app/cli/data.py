@@ -265,7 +265,10 @@ def selected_by_command(project: Project, options: SelectedByOptions) -> Output:
     if (options.verb == "list") != (not options.names and options.dataset is None):
         raise click.UsageError("Write: workbench selected-by DB add NAME… --dataset NAME")
     if options.verb == "list":
-        return Output(notes.judges(project), _judge_lines)
+        return Output(
+            notes.judges(project),
+            lambda found: [f"{dataset}: {', '.join(names)}" for dataset, names in found.items()] or ["none"],
+        )
     if not options.names or options.dataset is None:
         raise click.UsageError(f"Write: workbench selected-by DB {options.verb} NAME… --dataset NAME")
     if options.verb == "add":
@@ -273,10 +276,6 @@ def selected_by_command(project: Project, options: SelectedByOptions) -> Output:
     else:
         changed = notes.remove_selection_judges(project, options.dataset, options.names)
     return Output({"changed": changed}, lambda _: [f"{changed} {'added' if options.verb == 'add' else 'removed'}"])
-
-
-def _judge_lines(found: dict[str, list[str]]) -> list[str]:
-    return [f"{dataset}: {', '.join(names)}" for dataset, names in found.items()] or ["none"]
 
 
 # -- ``workbench types DB --verifier NAME``

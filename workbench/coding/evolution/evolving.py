@@ -16,7 +16,6 @@ from typing import Final, NamedTuple
 from msgspec import Struct, structs
 
 from workbench.coding.evolution import growing
-from workbench.coding.evolution.replies import ReadTests
 from workbench.coding.problems import code_dataset
 from workbench.coding.records.evolution import (
     MODES,
@@ -221,7 +220,12 @@ def _growth_steps(run: _Evolution, questions: Sequence[int], round: int, mode: M
     taken = {
         question: growing.read(replies.get(question), found[question], problems[question]) for question in questions
     }
-    outcomes, lost = _run_tests(run, _with_tests(problems, taken), pools, _NEW)
+    tested = {
+        question: structs.replace(problems[question], suites={_NEW: one.tests})
+        for question, one in taken.items()
+        if one.tests
+    }
+    outcomes, lost = _run_tests(run, tested, pools, _NEW)
     return {
         question: growing.finish_step(
             plans[question],
@@ -262,14 +266,6 @@ def _ask_model(
 def _solution_texts(run: _Evolution, pools: Mapping[int, Sequence[int]]) -> dict[int, list[SolutionText]]:
     texts = suites.texts(run.project.database.reader(), [item for pool in pools.values() for item in pool])
     return {question: [texts[item] for item in pool] for question, pool in pools.items()}
-
-
-def _with_tests(problems: Mapping[int, Problem], taken: Mapping[int, ReadTests]) -> dict[int, Problem]:
-    return {
-        question: structs.replace(problems[question], suites={_NEW: one.tests})
-        for question, one in taken.items()
-        if one.tests
-    }
 
 
 def _run_tests(

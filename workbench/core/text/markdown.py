@@ -11,7 +11,7 @@ import re
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterator
-from itertools import chain, islice
+from itertools import chain
 from typing import NamedTuple
 
 from workbench.core.text.code import highlight
@@ -346,7 +346,7 @@ def _with_marks(text: str, lines: list[RenderedLine], think_ends: list[int], ans
     boxed = {bisect_right(starts, match.start()) - 1 for match in _BOXED.finditer(text)}
     marks = {
         "boxed": sorted({_first_line_with(FRAME[0], lines, max(number, 0)) for number in boxed}),
-        "answer": list(islice((number for number, line in enumerate(lines) if _has_answer(line)), 1)),
+        "answer": [n for n, line in enumerate(lines) if any(span.style == "answer" for span in line.spans)][:1],
         "think_end": think_ends,
         "code": [
             number
@@ -355,10 +355,6 @@ def _with_marks(text: str, lines: list[RenderedLine], think_ends: list[int], ans
         ],
     }
     return RenderedText(tuple(lines), marks)
-
-
-def _has_answer(line: RenderedLine) -> bool:
-    return any(span.style == "answer" for span in line.spans)
 
 
 def _is_code(line: RenderedLine) -> bool:

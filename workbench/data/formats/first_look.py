@@ -98,7 +98,8 @@ def first_look(path: Path) -> FirstLook:
     meant = _gold_as_reference(fields, cells)
     texts = {key: [one for one in cells[key] if isinstance(one, str) and one.strip()] for key in keys}
     types = _map_by_types({key: texts[key] for key in others if key not in verdicts}, fields)
-    names = [key for key in others if key not in types.values() and _are_names(texts[key])]
+    short = [key for key in others if all(len(text) <= _MAX_NAME for text in texts[key])]
+    names = [key for key in short if key not in types.values() and 0 < len({*texts[key]}) * 2 <= len(texts[key])]
     known = {*fields, "domain"} if "source" in fields else fields
     like = map_by_words([key for key in others if key not in types.values()], known, verdicts, names)
     return FirstLook(
@@ -125,10 +126,6 @@ def _map_by_types(texts: Mapping[str, Sequence[str]], fields: Collection[str]) -
             field = "subtype" if sum(len(code) > 1 for code in codes) * 2 > len(codes) else "type"
             found.setdefault(field, column)
     return {field: column for field, column in found.items() if field not in fields}
-
-
-def _are_names(texts: Sequence[str]) -> bool:
-    return 0 < len({*texts}) * 2 <= len(texts) and all(len(text) <= _MAX_NAME for text in texts)
 
 
 def _first_values(cells: Sequence[Any]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import chain, groupby
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -81,14 +81,17 @@ def _run(
     try:
         found = msgspec.json.decode(config, type=_Configuration)
         verifier = {"id": 0, "name": name, "kind": kind, "config_hash": config_hash}
-        run = {
+        cells = {
             "id": number,
             "verifier": {**verifier, "options": found.options, "config": found.config},
             "version": version,
             "selection": msgspec.json.decode(selection),
             "provenance": msgspec.json.decode(document or "[]"),
         }
-        return _require_encodable(msgspec.convert(run, ForeignRun))
+        run = msgspec.convert(cells, ForeignRun)
+        # Text that can't be encoded can't be stored.
+        msgspec.msgpack.encode(run)
+        return run
     except _UNREADABLE as error:
         raise MalformedRow(f"run {number} can't be read: {_error_text(error)}") from error
 
@@ -262,14 +265,6 @@ def _insert(connection: Connection, table: str, row: Row, verb: str = "INSERT") 
     places = ", ".join("?" * len(row))
     cursor = connection.execute(f"{verb} INTO {table} ({', '.join(row)}) VALUES ({places})", tuple(row.values()))
     return int(cursor.lastrowid or 0)
-
-
-Record = TypeVar("Record")
-
-
-def _require_encodable(record: Record) -> Record:
-    msgspec.msgpack.encode(record)
-    return record
 
 
 # -- The inputs behind outcomes of tests; works on any database.

@@ -119,13 +119,9 @@ def _loop_values(target: ast.expr, over: ast.expr, lists: dict[str, ast.Assign])
         return None
     if isinstance(over, ast.Name) and over.id in lists:
         over = lists[over.id].value
-    if isinstance(target, ast.Name) and isinstance(over, ast.List | ast.Tuple) and not _has_star(over):
-        return {target.id: over.elts}
+    if isinstance(target, ast.Name) and isinstance(over, ast.List | ast.Tuple):
+        return None if any(isinstance(one, ast.Starred) for one in over.elts) else {target.id: over.elts}
     return None
-
-
-def _has_star(node: ast.List | ast.Tuple) -> bool:
-    return any(isinstance(element, ast.Starred) for element in node.elts)
 
 
 # -- Splitting the test code of benchmarks into separate tests by its syntax tree, without running
@@ -312,11 +308,8 @@ def _is_unneeded(node: ast.stmt) -> bool:
     """Return whether a statement is a call of ``check``, a bare string, or HumanEval's unused ``METADATA``."""
     if isinstance(node, ast.Assign):
         return [target.id for target in node.targets if isinstance(target, ast.Name)] == ["METADATA"]
-    return _is_no_op(node) or (isinstance(node, ast.Expr | ast.Assert) and _calls_check(node))
-
-
-def _calls_check(node: ast.stmt) -> bool:
-    return any(isinstance(part, ast.Name) and part.id == "check" for part in ast.walk(node))
+    names = (part.id for part in ast.walk(node) if isinstance(part, ast.Name))
+    return _is_no_op(node) or (isinstance(node, ast.Expr | ast.Assert) and "check" in names)
 
 
 _MBPP: Final = "Mbpp/"

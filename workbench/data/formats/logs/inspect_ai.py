@@ -462,7 +462,8 @@ def completions(row: Mapping[str, Any]) -> Iterator[Logged]:
     said = completions_of(sample, resolve)
     error = _error_message(sample.get("error"))
     if not said or (error and not said[0]):
-        raise RefusedError("missing_field", "output", _no_completion_message(error))
+        why = f": the sample failed. {error}" if error else "."
+        raise RefusedError("missing_field", "output", f"There is no completion{why}")
     item = _item(header, sample, question, reference, error)
     for number, text in enumerate(said, 1):
         key = item["completion_id"] if number == 1 else f"{item['completion_id']}/{number}"
@@ -502,10 +503,6 @@ def _reference(target: object) -> str:
 def _error_message(error: object) -> str | None:
     message = error.get("message") if isinstance(error, Mapping) else error
     return message[:_MAX_ERROR] if isinstance(message, str) and message else None
-
-
-def _no_completion_message(error: str | None) -> str:
-    return f"There is no completion: the sample failed. {error}" if error else "There is no completion."
 
 
 KIND: Final = Format(

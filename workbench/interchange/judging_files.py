@@ -37,7 +37,7 @@ PARTITION: Final = 10_000
 _PARTITION_BYTES: Final = 64 << 20
 """Bytes of rows after which a partition is closed."""
 _MAX_HELD_BYTES: Final = 128 << 20
-"""Maximum bytes of rows held in memory behind a row that waits for its verdict."""
+"""Bytes of rows in memory from which no more are read, until the first partition has all its verdicts."""
 _CHUNK: Final = 64
 _CHUNK_BYTES: Final = 4 << 20
 _ENDINGS: Final = (".jsonl", ".jsonl.gz", ".ndjson", ".parquet")
@@ -215,8 +215,6 @@ class _OpenPartition:
         self.refused: list[Refusal] = []
         self.found: dict[int, RowVerdict] = {}
         self.last = self.bytes = 0
-        self._ends: list[int] = []
-        self._missing = 0
         self.closed = False
 
     @property
@@ -232,14 +230,7 @@ class _OpenPartition:
         else:
             self.last = row.item.line
             self.rows.append(row.own)
-            self._ends.append(self.bytes)
         return size
-
-    @property
-    def behind_first_missing(self) -> int:
-        while self._missing < len(self.rows) and self.first + self._missing in self.found:
-            self._missing += 1
-        return self.bytes - self._ends[self._missing] if self._missing < len(self.rows) else 0
 
     @property
     def is_judged(self) -> bool:
@@ -268,9 +259,7 @@ class _PartitionSink(ResultSink):
         self._open: deque[_OpenPartition] = deque()
 
     def has_room(self) -> bool:
-        waiting = iter(self._open)
-        first = next(waiting, None)
-        return first is None or first.behind_first_missing + sum(part.bytes for part in waiting) < _MAX_HELD_BYTES
+        return sum(part.bytes for part in self._open) < _MAX_HELD_BYTES
 
     def chunks(self) -> Iterator[list[VerifierInput]]:
         number, characters, chunk = 0, 0, list[VerifierInput]()

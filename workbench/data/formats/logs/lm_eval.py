@@ -1,14 +1,12 @@
 """Reads the samples that EleutherAI's lm-evaluation-harness writes with ``--log_samples``.
 
 A row holds one document (question) as seen by one filter: every response, the filter's output, and the metrics.
-Versions before 0.4.3 wrote one JSON list, without the names of filters and metrics.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from math import inf, isnan
 from pathlib import Path
@@ -150,14 +148,14 @@ class Run(Struct, frozen=True, kw_only=True):
 def run_of(path: Path) -> Run:
     stem = _SUFFIXES.sub("", path.name)
     named = _SAMPLES.fullmatch(stem)
-    for beside in _results_files(path, named["time"] if named else None):
+    if named is None:
+        return Run(task=stem)
+    task, time = named["task"], named["time"]
+    others = sorted(one for one in path.parent.glob("*.json") if one.stem.endswith(f"_{time}"))
+    for beside in (path.with_name(f"results_{time}.json"), *others):
         found = _read_json(beside)
         configs = found.get("configs")
-        if not isinstance(configs, dict):
-            continue
-        ends = (name for name in configs if stem.endswith(f"_{name}"))
-        task = named["task"] if named else max(ends, key=len, default=stem)
-        if task in configs:
+        if isinstance(configs, dict) and task in configs:
             directions = _value_at(_value_at(found, "higher_is_better"), task)
             filters = _value_at(configs[task], "filter_list")
             return Run(
@@ -168,15 +166,7 @@ def run_of(path: Path) -> Run:
                 else frozenset(),
                 voting=frozenset(_voting_filters(filters if isinstance(filters, list) else [])),
             )
-    return Run(task=named["task"] if named else stem)
-
-
-def _results_files(path: Path, time: str | None) -> Iterator[Path]:
-    if time is None:
-        yield path.with_name("results.json")
-        return
-    yield path.with_name(f"results_{time}.json")
-    yield from sorted(one for one in path.parent.glob("*.json") if one.stem.endswith(f"_{time}"))
+    return Run(task=task)
 
 
 def _read_json(path: Path) -> Mapping[str, Any]:
@@ -229,14 +219,7 @@ def dataset_of(path: Path) -> str | None:
 
 def begin(path: Path) -> Read:
     run = run_of(path)
-    met: Counter[str] = Counter()
-
-    def read(row: Mapping[str, Any]) -> Iterator[Logged]:
-        key = repr(row.get("doc_id"))
-        met[key] += 1
-        return _completions(_LmEvalSample.of(row, run, met[key]))
-
-    return read
+    return lambda row: _completions(_LmEvalSample.of(row, run))
 
 
 class _LmEvalSample(Struct, frozen=True, kw_only=True):
@@ -259,11 +242,8 @@ class _LmEvalSample(Struct, frozen=True, kw_only=True):
     own: frozenset[str]
 
     @classmethod
-    def of(cls, row: Mapping[str, Any], run: Run, occurrence: int) -> _LmEvalSample:
+    def of(cls, row: Mapping[str, Any], run: Run) -> _LmEvalSample:
         """Validate a row.
-
-        Args:
-            occurrence: How often the document has occurred in the file so far: old versions don't name their filters.
 
         Raises:
             RefusedError: The row is not a sample.
@@ -271,19 +251,17 @@ class _LmEvalSample(Struct, frozen=True, kw_only=True):
         responses = row.get("resps")
         if not isinstance(responses, list) or not responses or not all(isinstance(one, list) for one in responses):
             raise RefusedError("wrong_type", "resps", "resps is not a list of lists of responses. Write the log again.")
-        named = row.get("filter", "" if occurrence == 1 else f"filter-{occurrence}")
-        named_metrics = row.get("metrics")
-        names = (
-            [name for name in row if name in named_metrics]
-            if isinstance(named_metrics, list)
-            else [name for name, value in row.items() if name not in _KNOWN and isinstance(value, bool | int | float)]
-        )
+        named, metrics = row.get("filter"), row.get("metrics")
+        if not isinstance(named, str) or not isinstance(metrics, list):
+            message = "filter or metrics is missing, as in logs of lm-eval before 0.4.3. Write the log again."
+            raise RefusedError("missing_field", "filter" if isinstance(metrics, list) else "metrics", message)
+        names = [name for name in row if name in metrics]
         return cls(
             row=row,
             run=run,
             requests=_requests(row.get("arguments")),
             responses=responses,
-            filter="" if named == "none" else str(named),
+            filter="" if named == "none" else named,
             metrics={name: row[name] for name in names if name != _NO_METRIC and run.grades(name)},
             own=_KNOWN.union(names),
         )

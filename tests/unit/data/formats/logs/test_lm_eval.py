@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.unit.data.formats.logs.documented_logs import read, said
-from tests.unit.data.formats.logs.evaluation_logs import options, row, rows, samples, written
+from tests.unit.data.formats.logs.evaluation_logs import options, row, samples, written
 from workbench.core.item import ItemRecord, Refusal
 from workbench.data.formats.logs.lm_eval import dataset_of
 from workbench.data.formats.logs.prompts import question_in, text_of
@@ -76,26 +76,13 @@ def test_the_model_is_unknown_where_no_results_lie_beside_the_samples(tmp_path: 
     assert "model" not in items(alone)[0]
 
 
-def test_the_old_layout_is_read(tmp_path: Path) -> None:
-    """One list under a name that says JSON Lines, no names of filters and metrics, responses as they were."""
-    old = [
-        {key: value for key, value in one.items() if key not in ("filter", "metrics") and not key.endswith("_hash")}
-        | {"arguments": [list(one.values()) for one in one["arguments"].values()]}
-        for one in rows("sample_numbers")
-    ]
-    path = tmp_path / "pretrained__sample_model-a,dtype__float32_sample_numbers.jsonl"
-    path.write_text(json.dumps(old, indent=2, ensure_ascii=False))
-    results = {
-        "config": {"model": "hf", "model_args": "pretrained=sample/model-a,dtype=float32"},
-        "configs": {"numbers": {}, "sample_numbers": {}},
-    }
-    (tmp_path / "results.json").write_text(json.dumps(results))
-    plan = plan_file(path)
-    assert (plan.format, plan.container, dataset_of(path)) == ("lm-eval", "json", "sample_numbers")
-    assert items(path) == items(samples("sample_numbers"))
-    names = [list(one) for one in said(read("lm-eval", path))]
-    assert names[0] == ["lm-eval/sample_numbers/exact_match"]
-    assert names[5] == ["lm-eval/sample_numbers/exact_match-filter-2"]
+@pytest.mark.parametrize("lacks", ["filter", "metrics"])
+def test_rows_without_the_names_of_filters_and_metrics_are_refused(tmp_path: Path, lacks: str) -> None:
+    one = {key: value for key, value in row().items() if key != lacks}
+    (refusal,) = read("lm-eval", written(tmp_path, one))
+    assert isinstance(refusal, Refusal)
+    assert (refusal.code, refusal.field) == ("missing_field", lacks)
+    assert "before 0.4.3" in refusal.message
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ def exclusion_notes(report: RankingReport) -> Iterator[str]:
 
 def scores_missing(report: RankingReport) -> Iterator[str]:
     if report.selected is not None:
-        yield from _selection_notes(report.selected, report.k)
+        yield from selection_notes(report.selected, report.k)
     for one in report.partial:
         yield (
             f"Left out: {one.verifier} has judged {one.judged:,} of {one.solutions:,} solutions; "
@@ -166,7 +166,7 @@ def scores_missing(report: RankingReport) -> Iterator[str]:
         yield f"Missing scores of a verifier count as its lowest, 0 for shares ({many}; {opt.missing})"
 
 
-def _selection_notes(found: SelectedProblems, k: int | None) -> Iterator[str]:
+def selection_notes(found: SelectedProblems, k: int | None) -> Iterator[str]:
     if found.stand_ins:
         yield (
             f"Ground truth not known: {counted(found.stand_ins, 'problem')} of {found.problems:,}; the fastest perfect "

@@ -63,9 +63,6 @@ class CarriedAnswers(Struct, kw_only=True):
     created_at: str | None = None
     line: str | None = None
 
-    def has_answers(self) -> bool:
-        return any((self.verdict, self.answer_subtype, self.line))
-
 
 class CarriedItem(NamedTuple):
     dataset: str | None

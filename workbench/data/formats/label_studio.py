@@ -1,4 +1,4 @@
-"""Reads and writes Label Studio's JSON (tasks with annotations); also reads its shorter format JSON-MIN.
+"""Reads and writes Label Studio's JSON: tasks with annotations.
 
 Label Studio's description of the formats: https://labelstud.io/guide/tasks.html and
 https://labelstud.io/guide/export.html.
@@ -18,7 +18,6 @@ from workbench.core.label import LabelLine
 from workbench.core.verdict import Outcome
 from workbench.data.formats.carried import (
     LINE,
-    QUESTIONS,
     VERDICTS,
     CarriedAnswers,
     answers_of,
@@ -30,14 +29,8 @@ from workbench.data.formats.carried import (
     texts_of,
     verdict_of,
 )
-from workbench.data.formats.fields import KNOWN
+from workbench.data.formats.lines import RefusedError
 from workbench.data.formats.logs.logged import Grade, unparsed_grade, verifier_name
-
-_PLUMBING = frozenset(
-    {"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement", "dataset"}
-)
-_NOT_AN_ITEM = _PLUMBING | {*QUESTIONS, LINE}
-_ITEM_COLUMNS = (_PLUMBING | KNOWN) - {*QUESTIONS, LINE}
 
 
 class _StudioTask(Struct):
@@ -102,14 +95,11 @@ def _result(line: LabelLine, name: str, values: list[str]) -> dict[str, Any]:
 
 
 def row_of(raw: bytes) -> bytes:
-    """Return the item of a task or of a row of JSON-MIN, as one JSON object.
+    """Return the item of a task, as one JSON object.
 
     Raises:
         RefusedError: The task contains no item.
     """
-    tokens = _tokens(raw)
-    if "data" not in tokens:
-        return msgspec.json.encode({key: token for key, token in tokens.items() if key not in _NOT_AN_ITEM})
     task = _task(raw)
     hidden = (task.meta or {}).get(LINE)
     if isinstance(hidden, str):
@@ -118,10 +108,8 @@ def row_of(raw: bytes) -> bytes:
 
 
 def dataset_of(raw: bytes) -> str | None:
-    tokens = _tokens(raw)
-    data = _task(raw).data if "data" in tokens else tokens
     try:
-        return msgspec.json.decode(data["dataset"], type=str)
+        return msgspec.json.decode(_task(raw).data["dataset"], type=str)
     except (KeyError, msgspec.MsgspecError):
         return None
 
@@ -132,13 +120,6 @@ def answers_in(raw: bytes) -> Iterator[CarriedAnswers]:
     Raises:
         RefusedError: The task can't be read.
     """
-    tokens = _tokens(raw)
-    if "data" not in tokens:
-        answers = _answers_of_row(decoded(raw, dict[str, Any]))
-        # A task without annotations has a row, too.
-        if answers.has_answers() or bytes(tokens.get("annotation_id", b"null")) != b"null":
-            yield answers
-        return
     task = _task(raw)
     for number, annotation in enumerate(task.annotations, 1):
         if not annotation.get("was_cancelled"):
@@ -151,8 +132,6 @@ def grades_in(raw: bytes) -> tuple[Grade, ...]:
     Raises:
         RefusedError: The task can't be read.
     """
-    if "data" not in _tokens(raw):
-        return ()
     found: dict[str, Grade] = {}
     predictions = _task(raw).predictions
     for prediction in predictions if isinstance(predictions, list) else []:
@@ -191,13 +170,6 @@ def _control_values(annotation: Mapping[str, Any]) -> dict[str, list[str]]:
     return given
 
 
-def _answers_of_row(row: Mapping[str, Any]) -> CarriedAnswers:
-    given = {name: _texts_in(value) for name, value in row.items() if name not in _ITEM_COLUMNS}
-    return combine_answers(
-        _person_name(row.get("annotator")), f"{row.get('id')} {row.get('annotation_id')}", given, _time_text(row)
-    )
-
-
 def _texts_in(value: object) -> list[str]:
     if isinstance(value, str):
         return [value]
@@ -219,9 +191,7 @@ def _time_text(annotation: Mapping[str, Any]) -> str | None:
     return time if isinstance(time, str) else None
 
 
-def _tokens(raw: bytes) -> dict[str, msgspec.Raw]:
-    return decoded(raw, dict[str, msgspec.Raw])
-
-
 def _task(raw: bytes) -> _StudioTask:
+    if "data" not in decoded(raw, dict[str, msgspec.Raw]):
+        raise RefusedError("unsupported", "data", "JSON-MIN lacks what annotators don't see. Export the tasks as JSON.")
     return decoded(raw, _StudioTask)

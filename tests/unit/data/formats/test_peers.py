@@ -79,16 +79,23 @@ def test_unless_asked_nothing_goes_out_that_annotators_must_not_see(home: Projec
     assert set(shown) == {"dataset", "question_id", "completion_id", "question", "reference", "completion"}
 
 
-@pytest.mark.parametrize(
-    "file", ["label_studio/json_min.json", "argilla/again.json"], ids=["json-min by its sdk", "records by its sdk"]
-)
-def test_labels_that_a_tool_wrote_again_are_the_labels_that_went_out(home: Project, tmp_path: Path, file: str) -> None:
-    report = import_labels(home, FIXTURES / file)
+def test_labels_that_a_tool_wrote_again_are_the_labels_that_went_out(home: Project, tmp_path: Path) -> None:
+    file = FIXTURES / "argilla/again.json"
+    report = import_labels(home, file)
     assert (report.imported, report.unchanged, report.refused) == (0, 10, 0)
-    again = read_back(tmp_path, FIXTURES / file)
+    again = read_back(tmp_path, file)
     sent = {line.uuid: line for line in labels(home)}
     assert all(sent[line.uuid] == line for line in labels(again))
     assert len(labels(again)) == 10
+
+
+def test_json_min_is_rejected_with_what_to_export_instead(home: Project) -> None:
+    file = FIXTURES / "label_studio/json_min.json"
+    report = import_labels(home, file)
+    assert (report.imported, report.unchanged, report.refused) == (0, 0, 10)
+    rows = preview_import(home, plan_import([file])).quarantine
+    assert {(row.code, row.field) for row in rows} == {("unsupported", "data")}
+    assert "Export the tasks as JSON." in rows[0].message
 
 
 @pytest.mark.parametrize(

@@ -297,9 +297,10 @@ def histograms_command(project: Project, options: CodeHistogramsOptions) -> Outp
     (passed, failed by an assertion, failed otherwise) are shown, too. A verifier's scores, such as those of tests that
     a model wrote, are shown for the same solutions.
     """
+    from workbench.coding.ranking.measuring import selected_problems
     from workbench.coding.ranking.passing import histograms, outcome_shares, scores_of_selected, tests_of_problems
     from workbench.coding.ranking.selecting import RankingSelectionRules
-    from workbench.coding.ranking.tables import histograms_text
+    from workbench.coding.ranking.tables import histograms_text, selection_notes
     from workbench.coding.ranking.truth import truth_of
     from workbench.coding.records.figures import HistogramsReport
 
@@ -308,19 +309,7 @@ def histograms_command(project: Project, options: CodeHistogramsOptions) -> Outp
     counts = tests_of_problems(project, meant, sets)
     given = scores_of_selected(project, meant, sets, options.verifiers) if options.verifiers else {}
     report = HistogramsReport(histograms=histograms(sets, counts, given), shares=outcome_shares(project, chosen))
-    return Output(report, histograms_text, after=list(_missing_reference_lines(sets)))
-
-
-def _missing_reference_lines(sets: Sequence[SelectedSet]) -> Iterator[str]:
-    lines = [one.line for one in sets]
-    stand_ins = sum(line.ground_truth_from == "stand_in" for line in lines)
-    none = sum(line.reason == "no_ground_truth" for line in lines)
-    if stand_ins or none:
-        unknown = counted(stand_ins + none, "problem")
-        yield (
-            f"Without a known ground truth: {unknown}; the fastest perfect solution replaces it in {stand_ins:,}, "
-            f"left out: {none:,}."
-        )
+    return Output(report, histograms_text, after=list(selection_notes(selected_problems(sets), options.k)))
 
 
 # -- ``workbench code saturation DB``

@@ -105,17 +105,18 @@ class ProblemCosines(Struct, frozen=True, kw_only=True):
 
 
 def read_cosines(path: Path) -> ProblemCosines:
-    """Read the problems of a file of vectors or similarities.
+    """Read the problems of a file of vectors.
 
     Raises:
         FormatError: The file can't be read, or is invalid.
     """
-    found = embeddings.read(path)
+    import numpy as np
+
+    lines = embeddings.read(path).values()
     problems = tuple(
-        RemainingProblem(task_id=task_id, dataset="", source=source or _NO_SOURCE)
-        for task_id, source in zip(found.task_ids, found.sources, strict=True)
+        RemainingProblem(task_id=line.task_id, dataset="", source=line.source or _NO_SOURCE) for line in lines
     )
-    similarities = Similarities(found.numbers, is_matrix=found.is_matrix)
+    similarities = Similarities(np.array([line.vector for line in lines]))
     return ProblemCosines(problems=problems, similarities=similarities, similarity=path.name)
 
 

@@ -24,32 +24,29 @@ ROWS: Final = 1024
 
 
 class Similarities:
-    """Cosine similarities of texts with each other; those of embeddings are computed when they are read.
+    """Cosine similarities of texts with each other, computed from their embeddings when they are read.
 
     Args:
-        numbers: One embedding for each text, not of length 0; or the matrix of the similarities.
+        numbers: One embedding for each text, not of length 0.
 
     Raises:
         ValueError: An embedding is 0 or not finite.
     """
 
-    def __init__(self, numbers: FloatArray, *, is_matrix: bool = False) -> None:
+    def __init__(self, numbers: FloatArray) -> None:
         import numpy as np
 
-        self._numbers, self._is_matrix = numbers, is_matrix
-        if not is_matrix:
-            lengths = np.linalg.norm(numbers, axis=1, keepdims=True)
-            if not np.all(np.isfinite(lengths)) or not np.all(lengths > 0):
-                place = int(np.argmax(~(np.isfinite(lengths) & (lengths > 0)))) + 1
-                raise ValueError(f"vector {place} has no direction")
-            self._numbers = numbers / lengths
+        lengths = np.linalg.norm(numbers, axis=1, keepdims=True)
+        if not np.all(np.isfinite(lengths)) or not np.all(lengths > 0):
+            place = int(np.argmax(~(np.isfinite(lengths) & (lengths > 0)))) + 1
+            raise ValueError(f"vector {place} has no direction")
+        self._numbers = numbers / lengths
 
     def __len__(self) -> int:
         return len(self._numbers)
 
     def rows(self, places: IntArray, of: IntArray) -> FloatArray:
-        some = self._numbers[places]
-        found: FloatArray = some[:, of] if self._is_matrix else some @ self._numbers[of].T
+        found: FloatArray = self._numbers[places] @ self._numbers[of].T
         return found
 
 

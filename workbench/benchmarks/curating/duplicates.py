@@ -11,7 +11,7 @@ import re
 import unicodedata
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from hashlib import blake2b
 from math import ceil
@@ -28,6 +28,7 @@ from workbench.core.project import Project, batches
 from workbench.core.selection import NAMELESS
 from workbench.data.alike import Duplicate, Similarities, find_dropped, find_similar
 from workbench.data.formats import embeddings
+from workbench.data.records.duplicates import EmbeddingLine
 from workbench.measuring.records.curation import (
     DUPLICATE,
     DuplicatePair,
@@ -415,16 +416,14 @@ def _by_vectors(project: Project, name: str, threshold: float, embed: Callable[[
 
 
 def by_file(project: Project, path: Path, *, threshold: float = COSINE) -> Method:
-    """Return the method that compares embeddings or similarities from a file; see ``formats/embeddings``."""
+    """Return the method that compares embeddings from a file; see ``formats/embeddings``."""
 
     def find(questions: Sequence[PoolQuestion], groups: Sequence[Group]) -> Iterable[list[Duplicate]]:
+        import numpy as np
+
         stored = embeddings.read(path)
-        rows = {task_id: row for row, task_id in enumerate(stored.task_ids)}
         for group in groups:
-            chosen = [_vector_row(rows, questions[place], path) for place in group]
-            numbers = stored.numbers[chosen]
-            matrix = stored.is_matrix
-            similarities = Similarities(numbers[:, chosen] if matrix else numbers, is_matrix=matrix)
+            similarities = Similarities(np.array([_vector(stored, questions[place], path) for place in group]))
             yield _similar_questions(similarities, threshold, _wordings(project, questions, group))
 
     return Method(name=path.name, threshold=threshold, find=find)
@@ -515,10 +514,10 @@ def _similarities_by_group(vectors: FloatArray, groups: Sequence[Group]) -> Iter
         start += len(group)
 
 
-def _vector_row(rows: dict[str, int], question: PoolQuestion, path: Path) -> int:
-    if question.key not in rows:
+def _vector(stored: Mapping[str, EmbeddingLine], question: PoolQuestion, path: Path) -> list[float]:
+    if question.key not in stored:
         raise UsageError(f"{path} has no vector for question {question.key[:100]!r}.", "Each question needs a line.")
-    return rows[question.key]
+    return stored[question.key].vector
 
 
 def _exclude_duplicates(project: Project, gone: Sequence[tuple[PoolQuestion, PoolQuestion, float]], by: str) -> None:

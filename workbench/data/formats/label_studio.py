@@ -29,7 +29,6 @@ from workbench.data.formats.carried import (
     texts_of,
     verdict_of,
 )
-from workbench.data.formats.lines import RefusedError
 from workbench.data.formats.logs.logged import Grade, unparsed_grade, verifier_name
 
 
@@ -42,9 +41,7 @@ class _StudioTask(Struct):
 
 
 def is_task(element: Mapping[str, Any]) -> bool:
-    if isinstance(element.get("data"), dict):
-        return bool({"annotations", "predictions"} & element.keys())
-    return {"annotation_id", "annotator", "lead_time"} <= element.keys()
+    return isinstance(element.get("data"), dict) and bool({"annotations", "predictions"} & element.keys())
 
 
 def task_of(number: int, item: StoredItem, lines: Iterable[LabelLine], *, sighted: bool) -> dict[str, Any]:
@@ -192,6 +189,4 @@ def _time_text(annotation: Mapping[str, Any]) -> str | None:
 
 
 def _task(raw: bytes) -> _StudioTask:
-    if "data" not in decoded(raw, dict[str, msgspec.Raw]):
-        raise RefusedError("unsupported", "data", "JSON-MIN lacks what annotators don't see. Export the tasks as JSON.")
     return decoded(raw, _StudioTask)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
 
+from workbench.core.errors import FormatError
 from workbench.core.item import Refusal
 from workbench.data.formats import argilla, label_studio
 from workbench.data.formats.documents import Row, SourceDocument, documents
@@ -23,13 +24,15 @@ def tool_of(path: Path) -> FileFormat | None:
     """Return the tool that wrote a file, by its first element; None for any other file.
 
     Raises:
-        FormatError: The file can't be read.
+        FormatError: The file can't be read, or lacks parts of the labels.
     """
     element = first_element(path)
     if not isinstance(element, dict):
         return None
     if label_studio.is_task(element):
         return "label-studio"
+    if {"annotation_id", "annotator", "lead_time"} <= element.keys():
+        raise FormatError(f"{path}: Label Studio's JSON-MIN lacks parts of the labels.", "Export the tasks as JSON.")
     return "argilla" if argilla.is_record(element) else None
 
 

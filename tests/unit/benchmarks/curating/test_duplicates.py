@@ -127,10 +127,6 @@ def test_vectors_of_a_file_find_other_wordings_with_the_same_answer(wordings: Pr
     report = find_duplicates(wordings, by_file(wordings, file), Scope(), dry_run=True, with_pairs=True)
     assert (report.similarity, report.threshold, report.shingle) == ("vectors.jsonl", duplicates.COSINE, None)
     assert pairs(report) == {"two": "one"}
-    matrix = {"task_ids": ["three", "two", "one"], "similarity": [[1, 0.95, 0.1], [0.95, 1, 0.95], [0.1, 0.95, 1]]}
-    (tmp_path / "matrix.json").write_text(json.dumps(matrix, indent=1))
-    report = find_duplicates(wordings, by_file(wordings, tmp_path / "matrix.json"), Scope(), with_pairs=True)
-    assert pairs(report) == {"two": "one"}
     assert found(wordings).duplicates == 0
 
 

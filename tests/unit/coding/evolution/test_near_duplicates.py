@@ -27,8 +27,10 @@ def test_a_chain_keeps_what_is_alike_to_nobody_that_stays() -> None:
 
 
 def test_just_the_threshold_is_not_alike() -> None:
-    matrix = Similarities(np.array([[1.0, 0.9, 0.91], [0.9, 1.0, 0.2], [0.91, 0.2, 1.0]]), is_matrix=True)
-    assert list(find_similar(matrix, 0.9)) == [0, 2]
+    similarities = Similarities(np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]]))
+    (cosine,) = similarities.rows(np.array([0]), np.array([1]))[0]
+    assert list(find_similar(similarities, cosine)) == []
+    assert list(find_similar(similarities, cosine - 1e-9)) == [0, 1]
 
 
 def test_a_vector_without_direction_is_refused() -> None:

@@ -197,8 +197,8 @@ class CodeDuplicatesOptions(Options, frozen=True, kw_only=True):
 def duplicates_command(options: CodeDuplicatesOptions) -> Output:
     """Find problems with the same content by the cosine of their embeddings; one of each group is kept, drawn by seed.
 
-    FILE holds one problem per line, {"task_id": …, "vector": […], "source": …}, or one object with task_ids and a
-    matrix named similarity. The paper's model is sentence-transformers/all-mpnet-base-v2. Nothing is deleted.
+    FILE holds one problem per line, {"task_id": …, "vector": […], "source": …}. The paper's model is
+    sentence-transformers/all-mpnet-base-v2. Nothing is deleted.
     """
     from workbench.coding.duplicates import find_duplicates, read_cosines, write_remaining
 

@@ -28,7 +28,6 @@ WRITTEN: dict[str, str] = {
     "tests/data/logs/trl/completions/completions_00010.parquet": "trl-completions",
     "tests/data/logs/verl/20.jsonl": "verl-rollouts",
     "tests/data/logs/verl/responses.parquet": "verl-responses",
-    "tests/data/label_studio/json_min.json": "label-studio",
     "tests/data/label_studio/made.json": "label-studio",
     "tests/data/argilla/made.json": "argilla",
     "sample_data/tuples.jsonl": "verifybench",

@@ -1,8 +1,7 @@
 """Read and write files of candidates, scored solutions and pass vectors, in external formats.
 
 A line of candidates has ``task_id`` and ``candidates`` (see `CandidateRow`), or ``all_solutions``, whose ids are
-optional. A file may also be one JSON list of such lines, or one object with such lines by name, in which the
-candidates may be under ``input``.
+optional. A file may also be one JSON list of such lines.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ from workbench.core.code import OUTCOMES
 from workbench.core.errors import FormatError
 from workbench.core.item import Refusal
 from workbench.core.selection import is_usable_number
-from workbench.data.formats.documents import SourceDocument, documents, read_all
-from workbench.data.formats.lines import DEFAULT_MAX_LINE, RefusedError, explain_document, make_refusal
+from workbench.data.formats.documents import SourceDocument, documents
+from workbench.data.formats.lines import DEFAULT_MAX_LINE, RefusedError, make_refusal
 from workbench.data.formats.rows import decoded, read_checked
 from workbench.data.formats.source import detect_format, open_stream
 from workbench.statistics.records.ranking import CandidateRow, Id, ProblemCandidates, ScoredRow
@@ -43,10 +42,9 @@ class CandidateLine(Struct, frozen=True, kw_only=True):
     key: str
 
 
-_KEYS = ("candidates", "all_solutions", "input")
+_KEYS = ("candidates", "all_solutions")
 _NUMBERED = "all_solutions"
 _LINE = msgspec.json.Decoder(ProblemCandidates)
-_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def read(path: Path) -> Iterator[CandidateLine | Refusal]:
@@ -56,59 +54,32 @@ def read(path: Path) -> Iterator[CandidateLine | Refusal]:
         FormatError: The file can't be read.
     """
     seen: dict[Id, int] = {}
-    for row in _source_rows(path):
-        for found in [row] if isinstance(row, Refusal) else _parse_row(row):
-            if isinstance(found, CandidateLine) and found.task_id in seen:
-                message = f"{found.task_id!r} is on line {seen[found.task_id]} already. Put its candidates together."
-                yield make_refusal(found.line, row.raw, RefusedError("duplicate_key", "task_id", message))
-                continue
-            if isinstance(found, CandidateLine):
-                seen[found.task_id] = found.line
-            yield found
-
-
-def _source_rows(path: Path) -> Iterator[SourceDocument | Refusal]:
     kind = detect_format(path)
     with open_stream(path) as (stream, _):
-        if kind != "json":
-            yield from documents(stream, "jsonl", path, DEFAULT_MAX_LINE)
-            return
-        text = read_all(stream, path)
-        if text.lstrip().startswith(b"{"):
-            yield SourceDocument(1, text, text)
-            return
-    with open_stream(path) as (stream, _):
-        yield from documents(stream, "json", path, DEFAULT_MAX_LINE)
+        for row in documents(stream, "json" if kind == "json" else "jsonl", path, DEFAULT_MAX_LINE):
+            found = row if isinstance(row, Refusal) else _parse_row(row)
+            if isinstance(found, CandidateLine) and seen.setdefault(found.task_id, found.line) != found.line:
+                message = f"{found.task_id!r} is on line {seen[found.task_id]} already. Put its candidates together."
+                yield make_refusal(found.line, row.raw, RefusedError("duplicate_key", "task_id", message))
+            else:
+                yield found
 
 
-def _parse_row(row: SourceDocument) -> Iterator[CandidateLine | Refusal]:
-    by_name = _split_by_name(row.json)
-    for name, json in by_name.items() if by_name else [(None, row.json)]:
-        found = decoded(row.line, json, _LINE)
-        try:
-            yield found if isinstance(found, Refusal) else _candidate_line(row.line, name, found, json)
-        except RefusedError as error:
-            yield make_refusal(row.line, row.raw, error)
-
-
-def _split_by_name(json: bytes) -> dict[str, bytes]:
+def _parse_row(row: SourceDocument) -> CandidateLine | Refusal:
+    found = decoded(row.line, row.json, _LINE)
     try:
-        cells = {name: bytes(cell) for name, cell in _OBJECT.decode(json).items()}
-        keys = [_OBJECT.decode(cell).keys() for cell in cells.values()]
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return {}
-    return cells if all(not keys_of.isdisjoint(_KEYS) for keys_of in keys) else {}
+        return found if isinstance(found, Refusal) else _candidate_line(row.line, found, row.json)
+    except RefusedError as error:
+        return make_refusal(row.line, row.raw, error)
 
 
-def _candidate_line(number: int, name: str | None, found: ProblemCandidates, json: bytes) -> CandidateLine:
+def _candidate_line(number: int, found: ProblemCandidates, json: bytes) -> CandidateLine:
     """Parse the problem.
 
     Raises:
         RefusedError: A field is missing, duplicated or out of range.
     """
-    task_id = name if found.task_id is None else found.task_id
-    if task_id is None:
-        raise RefusedError("missing_field", "task_id", "task_id is missing. Name the problem.")
+    task_id = found.task_id
     key = next((key for key in _KEYS if getattr(found, key) is not None), None)
     if key is None:
         raise RefusedError("missing_field", _KEYS[0], f"{task_id}: candidates are missing.")
@@ -225,11 +196,10 @@ def _scored_fault(row: ScoredRow) -> tuple[str, str] | None:
     return None if wrong is None else (wrong, f"{wrong} is not a finite number, or above 1e100.")
 
 
-# -- Files of pass vectors: one case a line, or one JSON object of named cases.
+# -- Files of pass vectors: one case a line.
 
 
 _CASE = msgspec.json.Decoder(VectorCase)
-_BY_NAME = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def read_vectors(path: Path) -> Iterator[tuple[int, VectorCase | Refusal]]:
@@ -238,36 +208,12 @@ def read_vectors(path: Path) -> Iterator[tuple[int, VectorCase | Refusal]]:
     Raises:
         FormatError: The file can't be read.
     """
-    if detect_format(path) != "jsonl":
-        with open_stream(path) as (stream, _):
-            document = read_all(stream, path)
-        yield from ((1, case) for case in _vector_cases(1, document))
-        return
-    with open_stream(path) as (stream, _):
-        for row in documents(stream, "jsonl", path, DEFAULT_MAX_LINE):
-            cases = [row] if isinstance(row, Refusal) else _vector_cases(row.line, row.json)
-            yield from ((row.line, case) for case in cases)
+    return read_checked(path, _CASE, _vector_fault)
 
 
-def _vector_cases(line: int, raw: bytes) -> list[VectorCase | Refusal]:
-    try:
-        found = _BY_NAME.decode(raw)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return [make_refusal(line, raw, explain_document(raw))]
-    if "vectors" in found or not found:
-        return [_vector_case(line, raw, None)]
-    return [_vector_case(line, bytes(value), name) for name, value in found.items()]
-
-
-def _vector_case(line: int, raw: bytes, name: str | None) -> VectorCase | Refusal:
-    case = decoded(line, raw, _CASE)
-    if isinstance(case, Refusal):
-        return case if name is None else msgspec.structs.replace(case, message=f"{name}: {case.message}")
-    place = "vectors" if name is None else f"{name}.vectors"
+def _vector_fault(case: VectorCase) -> tuple[str, str] | None:
     if not case.vectors or any(set(vector) - {"0", "1"} for vector in case.vectors):
-        message = f"{place} is a list of texts of 0 and 1, one a solution."
-        return make_refusal(line, raw, RefusedError("wrong_type", "vectors", message))
+        return "vectors", "vectors is a list of texts of 0 and 1, one a solution."
     if len(set(map(len, case.vectors))) > 1:
-        message = f"{place} have different lengths. Give every solution a character for every test."
-        return make_refusal(line, raw, RefusedError("wrong_type", "vectors", message))
-    return case if name is None else msgspec.structs.replace(case, name=name)
+        return "vectors", "vectors have different lengths. Give every solution a character for every test."
+    return None

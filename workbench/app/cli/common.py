@@ -20,6 +20,7 @@ import msgspec
 
 from workbench.core.code import NotRun
 from workbench.core.errors import UsageError
+from workbench.core.item import Refusal
 from workbench.core.label import EXCLUSION_REASONS
 from workbench.core.options import LARGEST, option, split_pair
 from workbench.core.progress import BYTES, Listener, Step, listening_with
@@ -260,8 +261,22 @@ def print_json(value: Any) -> None:
     sys.stdout.buffer.flush()
 
 
-def print_line(value: Any) -> None:
-    _write_json_line(msgspec.json.encode(value))
+def print_lines(lines: Iterable[Any], place: object = "") -> None:
+    """Print records as JSON lines; say which were rejected, and end the command with `REFUSED_SOME` if some were.
+
+    Args:
+        place: Where rejected lines are from.
+    """
+    refused = False
+    for line in lines:
+        if isinstance(line, Refusal):
+            say(f"{place}:{line.line}:{line.field or 'line'}: {line.message}")
+            refused = True
+        else:
+            _write_json_line(msgspec.json.encode(line))
+    sys.stdout.flush()
+    if refused:
+        sys.exit(REFUSED_SOME)
 
 
 def _write_json_line(document: bytes) -> None:

@@ -19,7 +19,7 @@ from workbench.app.cli.common import (
     failed_calls,
     key_and_value,
     model_option,
-    print_line,
+    print_lines,
     say,
     say_calls,
     show,
@@ -394,8 +394,7 @@ def types_command(project: Project, options: CurateTypesOptions) -> Output | Non
         return Output(taken, lambda found: [f"{found.imported:,} accepted: they count from now on."]).lacking(*told)
     if not options.listing:
         return Output(types_report(project, scope), _print_types)
-    for one in proposals(project):
-        print_line(one)
+    print_lines(proposals(project))
     return None
 
 

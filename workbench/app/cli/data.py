@@ -12,7 +12,7 @@ from workbench.app.cli.common import (
     REFUSED_SOME,
     ExclusionNote,
     ExclusionReason,
-    print_line,
+    print_lines,
     project_at,
     required_selection,
     say,
@@ -295,8 +295,7 @@ def types_command(project: Project, options: TypesOptions, as_json: bool) -> Out
         raise click.UsageError("--questions prints JSON lines; leave --json out.")
     if not options.questions:
         return Output(type_report(project, options.verifier), types_text)
-    for one in suggestions(project, options.verifier):
-        print_line(one)
+    print_lines(suggestions(project, options.verifier))
     return None
 
 

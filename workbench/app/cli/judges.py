@@ -13,13 +13,12 @@ import click
 
 from workbench.app.cli.common import (
     INTERRUPTED,
-    REFUSED_SOME,
     draw,
     estimate_words,
     follow,
     key_and_value,
     one_line,
-    print_line,
+    print_lines,
     say,
     show,
     token_of,
@@ -27,7 +26,6 @@ from workbench.app.cli.common import (
     unended,
 )
 from workbench.app.cli.verb import Output, verb
-from workbench.core.item import Refusal
 from workbench.core.options import (
     NONE_GIVEN,
     Basis,
@@ -146,16 +144,7 @@ def parse_command(options: ParseOptions) -> None:
     """
     piped = str(options.file) == "-"
     place = "standard input" if piped else options.file
-    refused = False
-    for line in parse_replies(options.parser, None if piped else options.file, max_line=options.max_line):
-        if isinstance(line, Refusal):
-            say(f"{place}:{line.line}:{line.field or 'line'}: {line.message}")
-            refused = True
-        else:
-            print_line(line)
-    sys.stdout.flush()
-    if refused:
-        sys.exit(REFUSED_SOME)
+    print_lines(parse_replies(options.parser, None if piped else options.file, max_line=options.max_line), place)
 
 
 # -- ``workbench threshold DB VERIFIER``
@@ -398,12 +387,12 @@ def _announce_plan(planned: ProbingPlan) -> None:
 def _list_accepted(project: Project, verifier: str, families: tuple[str, ...], as_json: bool) -> None:
     from workbench.runs.probes import accepted
 
-    for one in accepted(project, verifier, families):
-        if as_json:
-            print_line(one)
-        else:
-            _show_accepted(one)
-    sys.stdout.flush()
+    found = accepted(project, verifier, families)
+    if as_json:
+        print_lines(found)
+        return
+    for one in found:
+        _show_accepted(one)
 
 
 def _show_accepted(one: AcceptedProbe) -> None:

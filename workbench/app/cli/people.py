@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import click
 from msgspec import Meta
 
-from workbench.app.cli.common import confirmed, print_line, required_selection, say, show, some
+from workbench.app.cli.common import confirmed, print_lines, required_selection, say, show, some
 from workbench.app.cli.verb import Output, verb
 from workbench.core.errors import UsageError
 from workbench.core.options import (
@@ -494,8 +494,7 @@ def history_command(project: Project, options: HistoryOptions, as_json: bool) ->
 
     found = history(project, item=options.item, annotator=options.annotator)
     if options.lines and not as_json:
-        for line in found:
-            print_line(line)
+        print_lines(found)
         return None
     return Output(found, lambda found: ("  ".join(_event_cells(line)) for line in found))
 

@@ -207,11 +207,10 @@ def params_of(record: type[Options]) -> Iterator[click.Parameter]:
 def _make_parameter(field: RecordField) -> click.Parameter:
     default, written = field.default, field.written
     said: dict[str, Any] = {"required": field.is_required, "metavar": written.metavar}
-    if written.read is not None and field.is_several:
-        said["callback"] = _pairs_callback(written.read, field.flags[0])
-    elif written.read is not None:
-        said |= {"callback": _parsing_callback(written.read, nothing=None if default is None else ())}
-        said |= {} if field.is_required else {"default": ",".join(map(str, default or ())) or None}
+    if written.read is not None:
+        said["callback"] = _parsing_callback(written.read, field, nothing=None if default is None else ())
+        if not field.is_required and not field.is_several:
+            said["default"] = ",".join(map(str, default or ())) or None
     elif not field.is_required:
         said["default"] = default
     if field.type is not bool and written.read is None:
@@ -255,24 +254,14 @@ def _number_type(type_: Any, bounds: Mapping[str, Any]) -> Any:
 
 
 def _parsing_callback(
-    read: Callable[[str], Any], *, nothing: object
-) -> Callable[[click.Context, click.Parameter, str | None], object]:
-    def callback(_context: click.Context, _parameter: click.Parameter, text: str | None) -> object:
+    read: Callable[[str], Any], field: RecordField, *, nothing: object
+) -> Callable[[click.Context, click.Parameter, Any], object]:
+    def callback(_context: click.Context, _parameter: click.Parameter, text: Any) -> object:
         try:
+            if field.is_several:
+                return dict(map(read, text))
             return nothing if text is None else read(text)
         except UsageError as error:
-            raise click.BadParameter(error.message) from None
-
-    return callback
-
-
-def _pairs_callback(
-    read: Callable[[str], Any], flag: str
-) -> Callable[[click.Context, click.Parameter, tuple[str, ...]], object]:
-    def callback(_context: click.Context, _parameter: click.Parameter, texts: tuple[str, ...]) -> object:
-        try:
-            return dict(map(read, texts))
-        except UsageError as error:
-            raise click.BadParameter(error.message, param_hint=flag) from None
+            raise click.BadParameter(error.message, param_hint=field.flags[0]) from None
 
     return callback

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 import click
 import msgspec
 
-from workbench.app.cli.common import print_line, project_at, show, tokens
+from workbench.app.cli.common import print_lines, project_at, show, tokens
 from workbench.app.cli.verb import Output, verb
 from workbench.core.options import Database, Options, Run, argument, option
 from workbench.core.project import Project
@@ -101,9 +101,7 @@ def _print_verdicts(verifier: str, options: VerdictsOptions) -> Output | None:
             for line_with_texts in verdict_evidence(project, verifier, options.run):
                 _show_evidence(line_with_texts)
         else:
-            for line in verdict_lines(project, verifier, options.run):
-                print_line(line)
-    sys.stdout.flush()
+            print_lines(verdict_lines(project, verifier, options.run))
     return None
 
 
@@ -212,6 +210,4 @@ def transcripts_command(project: Project, options: TranscriptsOptions) -> None:
     """
     from workbench.runs.transcripts import recorded_exchanges
 
-    for exchange in recorded_exchanges(project, options.verifier, options.run):
-        print_line(exchange)
-    sys.stdout.flush()
+    print_lines(recorded_exchanges(project, options.verifier, options.run))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -18,7 +17,7 @@ from workbench.app.cli.common import (
     cluster_at,
     drawing,
     model_option,
-    print_line,
+    print_lines,
     project_at,
     say,
     say_calls,
@@ -337,15 +336,6 @@ def representatives_command(options: CodeRepresentativesOptions) -> None:
     per test, 1 for a pass; selected holds indexes into the list, from 0.
     """
     from workbench.coding.evolution.representatives import representatives
-    from workbench.core.item import Refusal
 
-    refused = []
-    for found in representatives(options.file, options.mode, objective=options.objective, seed=options.seed):
-        if isinstance(found, Refusal):
-            refused.append(f"{options.file}:{found.line}:{found.field or ''}: {found.message}")
-        else:
-            print_line(found)
-    sys.stdout.flush()
-    say_some(refused)
-    if refused:
-        sys.exit(REFUSED_SOME)
+    found = representatives(options.file, options.mode, objective=options.objective, seed=options.seed)
+    print_lines(found, options.file)

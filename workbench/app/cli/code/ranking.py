@@ -23,7 +23,7 @@ from workbench.app.cli.code.common import (
 from workbench.app.cli.common import (
     REFUSED_SOME,
     cluster_at,
-    print_line,
+    print_lines,
     project_at,
     refusal_lines,
     say,
@@ -154,10 +154,9 @@ def _references(
 
 
 def _print_sets(sets: Sequence[SelectedSet]) -> None:
-    for one in sets:
-        print_line(one.line)
-    sys.stdout.flush()
-    for text in _selection_lines([one.line for one in sets]):
+    lines = [one.line for one in sets]
+    print_lines(lines)
+    for text in _selection_lines(lines):
         say(text)
 
 

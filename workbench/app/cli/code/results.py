@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
-from workbench.app.cli.common import print_line, say_without_outcomes
+from workbench.app.cli.common import print_lines, say_without_outcomes
 from workbench.app.cli.verb import Output, verb
 from workbench.core.errors import UsageError
 from workbench.core.options import BY, By, Options, Run, Where, argument, option
@@ -39,9 +38,7 @@ def results_command(project: Project, options: CodeResultsOptions) -> None:
 
     selection = selection_of(options.where) if options.where else None
     found = results(project, options.verifier, options.run, options.suite, selection)
-    for line in found:
-        print_line(line)
-    sys.stdout.flush()
+    print_lines(found)
     say_without_outcomes(found.left_out.without_tests, found.left_out.not_run)
 
 

@@ -103,14 +103,14 @@ def test_an_empty_file_is_an_error(call: Call, tmp_path: Path, command: str) -> 
         ("select", "--from", __file__, "--truth", "x"),
         ("select", "--from", __file__, "--k", "0"),
         ("passk", "p.db", "--k", "1,x"),
-        ("passk", "p.db", "--verifier", "a", "--truth", "b"),
+        ("passk", "DB", "--verifier", "a", "--truth", "b"),
         ("saturation", "p.db", "--k", "16"),
         ("metrics", "--from", __file__, "--verifier", "x"),
     ],
     ids=lambda arguments: " ".join(map(str, arguments)).replace(__file__, "FILE"),
 )
-def test_wrong_usage_ends_with_2(call: Call, arguments: tuple[str, ...]) -> None:
-    code, out, _ = call(*arguments)
+def test_wrong_usage_ends_with_2(call: Call, database: Path, arguments: tuple[str, ...]) -> None:
+    code, out, _ = call(*(database if argument == "DB" else argument for argument in arguments))
     assert (code, out) == (2, "")
 
 

@@ -25,7 +25,7 @@ WRITERS: dict[str, tuple[tuple[str, ...], str]] = {
 }
 """Commands that write text, with what makes them do so and how that begins."""
 
-ELSEWHERE = {"code duplicates", "code evolve", "code refine", "code scale", "code select"}
+ELSEWHERE = {"code duplicates", "code evolve", "code refine", "code select"}
 """Those that need programs or a model server; they take the same path."""
 
 NO_STREAM: dict[str, tuple[str, ...]] = {

@@ -147,7 +147,7 @@ READS: dict[str, str] = {
     "checks list": "checks DB list",
     "checks report": "checks DB report",
     "code duplicates from": "code duplicates --from IN/vectors.jsonl",
-    "code histograms": "code histograms DB",
+    "code histograms": "verify CODE execution ; code histograms CODE --k 2",
     "code metrics": "code metrics DB --verifier often",
     "code passk": "code passk DB --verifier often",
     "code passk by model": "code passk DB --verifier often --by-model",

@@ -72,7 +72,7 @@ def test_json_is_the_value_and_nothing_else() -> None:
         (("a", "--share", "0"), "not in the range"),
         (("a", "--share", "nan"), "is not a number"),
         (("a", "--sort", "x"), "'plain', 'fruit'"),
-        (("a", "--sizes", "x"), "Invalid value for '--sizes': Write numbers."),
+        (("a", "--sizes", "x"), "Invalid value for --sizes: Write numbers."),
         (("a", "-s", "x"), "Invalid value for -s: It is not KEY=VALUE."),
     ],
 )

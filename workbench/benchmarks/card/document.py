@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 
 from msgspec import structs
@@ -103,7 +103,8 @@ def _config_metadata(name: str, *, first: bool) -> dict[str, Value]:
 def card_document(card: CardContents) -> Document:
     sections = [_overview_section(card)]
     for found in card.sets:
-        sections += [_with_set_name(section, found, card) for section in _sections_of(found)]
+        made = (*(make(found) for make in SECTIONS), methods(found))
+        sections += [_with_set_name(section, found, card) for section in made if section is not None]
     named = ", ".join(found.name for found in card.sets)
     return Document(
         title=card.title,
@@ -112,13 +113,6 @@ def card_document(card: CardContents) -> Document:
         generated_at=max(found.stored.created_at for found in card.sets)[:10],
         sections=(*sections, _files_section(card)),
     )
-
-
-def _sections_of(found: SetContents) -> Iterator[Section]:
-    for make in SECTIONS:
-        if (section := make(found)) is not None:
-            yield section
-    yield methods(found)
 
 
 def _with_set_name(section: Section, found: SetContents, card: CardContents) -> Section:
@@ -180,42 +174,23 @@ def _files_section(card: CardContents) -> Section:
 
 
 def front_matter(values: Mapping[str, Value]) -> str:
-    """Return the YAML front matter, with its lines of dashes.
+    """Return the YAML front matter, with its lines of dashes: each value as JSON, which is YAML.
 
     Args:
         values: The metadata. Keys must be plain words; texts may contain anything, and invisible characters are
             replaced.
     """
-    return "\n".join(["---", *_yaml_mapping(values), "---", ""])
-
-
-def _yaml_mapping(values: Mapping[str, Value]) -> Iterator[str]:
-    for key, value in values.items():
-        if isinstance(value, str | int):
-            yield f"{key}: {_yaml_scalar(value)}"
-        elif not value:
-            yield f"{key}: {'{}' if isinstance(value, Mapping) else '[]'}"
-        else:
-            yield f"{key}:"
-            yield from _yaml_nested(value)
-
-
-def _yaml_nested(value: Sequence[Value] | Mapping[str, Value]) -> Iterator[str]:
-    if isinstance(value, Mapping):
-        yield from (f"  {line}" for line in _yaml_mapping(value))
-        return
-    for element in value:
-        if isinstance(element, str | int):
-            yield f"  - {_yaml_scalar(element)}"
-            continue
-        lines = _yaml_mapping(element) if isinstance(element, Mapping) else _yaml_nested(element)
-        for number, line in enumerate(lines):
-            yield f"  {'  ' if number else '- '}{line}"
-
-
-def _yaml_scalar(value: str | int) -> str:
-    text = json.dumps(inert(value) if isinstance(value, str) else value, ensure_ascii=False)
+    lines = (f"{key}: {json.dumps(_inert_value(value), ensure_ascii=False)}" for key, value in values.items())
+    text = "\n".join(["---", *lines, "---", ""])
     return _NO_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _inert_value(value: Value) -> Value:
+    if isinstance(value, str | int):
+        return inert(value) if isinstance(value, str) else value
+    if isinstance(value, Mapping):
+        return {key: _inert_value(one) for key, one in value.items()}
+    return [_inert_value(one) for one in value]
 
 
 # -- The file on licences: the licence of the published data, and that of each source.

@@ -51,7 +51,7 @@ def test_in_words(call: Call, database: Path, tmp_path: Path) -> None:
     assert "9 files" in out
     assert "s@1: 2 completions of 1 question, 0 labels, 0 verifiers" in err
     header = (tmp_path / "out" / "README.md").read_text().split("\n---\n")[0]
-    assert 'license: "mit"\nlanguage:\n  - "en"' in header
+    assert 'license: "mit"\nlanguage: ["en"]' in header
 
 
 @pytest.mark.parametrize(

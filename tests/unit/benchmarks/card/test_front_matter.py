@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 import yaml
@@ -31,7 +30,6 @@ TEXTS = st.text(max_size=30) | st.sampled_from(
         "\U0001f600",
     ]
 )
-LINE = re.compile(r"(?:  )*(?:- )?(?:(?P<key>[a-z_]+): ?)?(?P<scalar>\".*\"|true|false|-?[0-9]+)?")
 
 
 def card(text: str) -> dict[str, Any]:
@@ -57,13 +55,11 @@ def plain(values: Any) -> Any:
 
 
 @given(TEXTS)
-def test_every_text_is_a_json_scalar_on_its_line(text: str) -> None:
+def test_each_value_is_json_on_a_line_of_its_own(text: str) -> None:
     lines = front_matter(card(text)).split("\n")
     assert (lines[0], lines[-2:], lines.count("---")) == ("---", ["---", ""], 2)
-    found = [LINE.fullmatch(line) for line in lines[1:-2] if line != "none: []"]
-    assert all(found)
-    said = [json.loads(match["scalar"]) for match in found if match and match["scalar"]]
-    assert said == [inert(text), inert(text), "no", inert(text), True, inert(text), 7, "v"]
+    pairs = (line.partition(": ") for line in lines[1:-2])
+    assert {key: json.loads(value) for key, _, value in pairs} == plain(card(text))
 
 
 @given(TEXTS)

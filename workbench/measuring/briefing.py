@@ -110,6 +110,11 @@ class ProjectFacts:
         return max((run.run for run in self.runs if run.verifier == verifier and run.completed_at), default=0)
 
 
+def _matter(sentence: str, command: Command | None, screen: str = "", size: int = 0, **about: str | int) -> Matter:
+    shell = "" if command is None else command.shell()
+    return Matter(kind="", sentence=sentence, about=about, size=size, screen=screen, command=shell)
+
+
 # -- Blocked work.
 
 
@@ -117,14 +122,13 @@ def _stopped_runs(facts: ProjectFacts) -> Iterator[Matter]:
     for run in {run.verifier: run for run in facts.runs}.values():
         if (how := _stop_reason(run)) is not None:
             why = f": {_shorten(run.message)}" if run.message else "."
-            yield Matter(
-                kind="stopped-run",
-                sentence=f"{run.verifier} (run {run.run}) {how} after {_progress_text(run)}{why}",
-                about={"run": run.run, "verifier": run.verifier},
-                size=run.items - run.done,
-                screen="runs",
-                command=Command(f"runs DB resume {run.run}").shell(),
-            )
+            said = f"{run.verifier} (run {run.run}) {how} after {_progress_text(run)}{why}"
+            yield _run_matter(said, "resume", run)
+
+
+def _run_matter(said: str, verb: str, run: RunInfo) -> Matter:
+    command = Command(f"runs DB {verb} {run.run}")
+    return _matter(said, command, "runs", run.items - run.done, run=run.run, verifier=run.verifier)
 
 
 def _stop_reason(run: RunInfo) -> str | None:
@@ -151,14 +155,8 @@ def _flags(facts: ProjectFacts) -> Iterator[Matter]:
         return
     oldest, names = flags[0], list(dict.fromkeys(flag.annotator for flag in flags))
     asks = f"; {'it' if len(flags) == 1 else 'the first'} asks: “{_shorten(oldest.asked)}”" if oldest.asked else ""
-    yield Matter(
-        kind="flags",
-        sentence=f"{counted(len(flags), 'flag')} of {listed(names)} {verb_wait(len(flags))} for your answer, since "
-        f"{oldest.flagged_at[:10]}{asks}.",
-        size=len(flags),
-        screen="flags",
-        command=Command("flags DB").shell(),
-    )
+    said = f"{counted(len(flags), 'flag')} of {listed(names)} {verb_wait(len(flags))} for your answer"
+    yield _matter(f"{said}, since {oldest.flagged_at[:10]}{asks}.", Command("flags DB"), "flags", len(flags))
 
 
 def _pauses(facts: ProjectFacts) -> Iterator[Matter]:
@@ -167,8 +165,8 @@ def _pauses(facts: ProjectFacts) -> Iterator[Matter]:
     for person in annotators(facts.project):
         if person.paused:
             said = f"{_shorten(person.name)} is paused and gets no items{person.why and f': {_shorten(person.why)}'}."
-            command = Command(f"annotators DB resume {shlex.quote(person.name)}").shell()
-            yield Matter(kind="paused", sentence=said, about={"person": person.name}, command=command)
+            command = Command(f"annotators DB resume {shlex.quote(person.name)}")
+            yield _matter(said, command, person=person.name)
 
 
 def _conflicts(facts: ProjectFacts) -> Iterator[Matter]:
@@ -180,27 +178,19 @@ def _conflicts(facts: ProjectFacts) -> Iterator[Matter]:
         else:
             rest = listed([f"{one.conflicts:,} for {one.name}" for one in others])
             whom = f"{first.name} to adjudicate, {rest}; some may be the same"
-        yield Matter(
-            kind="conflicts",
-            sentence=f"{counted(first.conflicts, 'conflict')} {verb_wait(first.conflicts)} for {whom}.",
-            about={} if others else {"person": first.name},
-            size=first.conflicts,
-            screen="conflicts",
-            command=Command("open DB", as_=first.name).shell(),
-        )
+        said = f"{counted(first.conflicts, 'conflict')} {verb_wait(first.conflicts)} for {whom}."
+        about = {} if others else {"person": first.name}
+        yield _matter(said, Command("open DB", as_=first.name), "conflicts", first.conflicts, **about)
 
 
 def _unassignable_conflicts(facts: ProjectFacts) -> Iterator[Matter]:
     many = facts.counts.states["conflict"]
     if many and not any(_annotators_who_can_adjudicate(facts.counts.people)):
-        yield Matter(
-            kind="nobodys-conflicts",
-            sentence=f"{counted(many, 'item')} {'is' if many == 1 else 'are'} in conflict, and no one here may "
-            "adjudicate them: it takes a third person who has not labelled them.",
-            size=many,
-            screen="conflicts",
-            command=Command("annotators DB add NAME").shell(),
+        said = (
+            f"{counted(many, 'item')} {'is' if many == 1 else 'are'} in conflict, and no one here may adjudicate them"
         )
+        said += ": it takes a third person who has not labelled them."
+        yield _matter(said, Command("annotators DB add NAME"), "conflicts", many)
 
 
 def _annotators_who_can_adjudicate(people: Iterable[PersonProgress]) -> Iterator[PersonProgress]:
@@ -216,16 +206,9 @@ def _failed_items(facts: ProjectFacts) -> Iterator[Matter]:
         means = "which count as “incorrect” in its accuracy" if row.n else "so that it has no metrics"
         share = f" ({percent(row.error / row.n)} %)" if row.n else ""
         others = f"; {listed([one.verifier for one in failed[1:]])} failed, too" if failed[1:] else ""
-        run = facts.run_of(row.verifier)
-        yield Matter(
-            kind="failures",
-            sentence=f"{row.verifier} failed on {row.error:,} of {counted(row.n or row.error, 'item')}{share}, "
-            f"{means}{others}.",
-            about={"run": run, "verifier": row.verifier},
-            size=row.error,
-            screen="runs",
-            command=Command(f"runs DB show {run}").shell(),
-        )
+        run, of = facts.run_of(row.verifier), counted(row.n or row.error, "item")
+        said = f"{row.verifier} failed on {row.error:,} of {of}{share}, {means}{others}."
+        yield _matter(said, Command(f"runs DB show {run}"), "runs", row.error, run=run, verifier=row.verifier)
 
 
 def _suspect_labels(facts: ProjectFacts) -> Iterator[Matter]:
@@ -238,31 +221,16 @@ def _suspect_labels(facts: ProjectFacts) -> Iterator[Matter]:
     if many := found.above(EVEN):
         judge = "judges" if len(found.verifiers) == 1 else "judge"
         first = f": the first of {len(found):,} suspects" if many < len(found) else ""
-        yield Matter(
-            kind="suspect-labels",
-            sentence=f"{counted(many, 'label')} {'differs' if many == 1 else 'differ'} from most labels of items that "
-            f"{listed(found.verifiers)} {judge} the same way{first}: check them.",
-            about={"queue": found.name},
-            size=many,
-            screen="disagreements",
-            command=Command("disagreements DB", queue=found.name).shell(),
-        )
+        said = f"{counted(many, 'label')} {'differs' if many == 1 else 'differ'} from most labels of items that "
+        said += f"{listed(found.verifiers)} {judge} the same way{first}: check them."
+        command = Command("disagreements DB", queue=found.name)
+        yield _matter(said, command, "disagreements", many, queue=found.name)
 
 
 def _low_agreement(facts: ProjectFacts) -> Iterator[Matter]:
     found = facts.agreement
     if found is not None and found.krippendorff_alpha is not None and found.krippendorff_alpha < TENTATIVE:
-        yield _agreement_matter("no-conclusion", found)
-
-
-def _agreement_matter(kind: str, found: AgreementReport) -> Matter:
-    return Matter(
-        kind=kind,
-        sentence=agreement_sentence(found),
-        size=found.paired,
-        screen="agreement",
-        command=Command("agreement DB").shell(),
-    )
+        yield _matter(agreement_sentence(found), Command("agreement DB"), "agreement", found.paired)
 
 
 def agreement_sentence(found: AgreementReport) -> str:
@@ -295,14 +263,7 @@ def _behind_constant(facts: ProjectFacts) -> Iterator[Matter]:
     from workbench.measuring.conclusions import behind_constant
 
     if facts.best is not None and (said := behind_constant([facts.best])):
-        yield Matter(
-            kind="behind-constant",
-            sentence=said,
-            about={"verifier": facts.best.verifier},
-            size=facts.best.n,
-            screen="accuracy",
-            command=Command("accuracy DB").shell(),
-        )
+        yield _matter(said, Command("accuracy DB"), "accuracy", facts.best.n, verifier=facts.best.verifier)
 
 
 def _weakest_cell(facts: ProjectFacts) -> Iterator[Matter]:
@@ -318,40 +279,24 @@ def _weakest_cell(facts: ProjectFacts) -> Iterator[Matter]:
     first = best is facts.best and len(facts.accuracy_ranking.verifiers) > 1
     rank = "one of the most accurate" if as_good > 1 else "the most accurate"
     who = f"{best.verifier}, {rank}," if first else best.verifier
+    about = {"verifier": best.verifier, "by": by}
     if found is None:
         if too_few_to_say(facts.report, best.verifier):
-            yield Matter(
-                kind="weakest-cell",
-                sentence=f"On which {by} {who} is weakest: too few questions to say.",
-                about={"verifier": best.verifier, "by": by},
-                size=best.n,
-                screen="accuracy",
-                command=Command("accuracy DB", by=by).shell(),
-            )
+            said = f"On which {by} {who} is weakest: too few questions to say."
+            yield _matter(said, Command("accuracy DB", by=by), "accuracy", best.n, **about)
         return
     group, worst = found.row.group or "", found.row
-    where = f"{by}={group}"
     place = f"{'' if group == UNTYPED else f'{by} '}{found.place(facts.report)}"
     said = f"{who} is weakest on {place}: right on {found.figures}, over all on {percent(best.accuracy)} %."
-    if found.may_be_chance and (most := _least_accurate(facts, best)) is not None:
+    least = min(facts.measured, key=lambda row: row.accuracy or 0.0)
+    if found.may_be_chance and (least.accuracy or 0.0) < best.accuracy:
         said = (
-            f"{most.verifier} is the least accurate: right on {in_words(most)}. {who} is significantly below "
+            f"{least.verifier} is the least accurate: right on {in_words(least)}. {who} is significantly below "
             f"average on no {by}, and least accurate on {found.place(facts.report)} "
             f"({percent(worst.accuracy)} % of {counted(worst.n, 'item')})."
         )
-    yield Matter(
-        kind="weakest-cell",
-        sentence=said,
-        about={"verifier": best.verifier, "by": by, "group": group},
-        size=worst.n,
-        screen="accuracy",
-        command=Command("disagreements DB", queue="verifier-gold", verifier=best.verifier, where=where).shell(),
-    )
-
-
-def _least_accurate(facts: ProjectFacts, best: AccuracyRow) -> AccuracyRow | None:
-    least = min(facts.measured, key=lambda row: row.accuracy or 0.0)
-    return least if (least.accuracy or 0.0) < (best.accuracy or 0.0) else None
+    command = Command("disagreements DB", queue="verifier-gold", verifier=best.verifier, where=f"{by}={group}")
+    yield _matter(said, command, "accuracy", worst.n, **about, group=group)
 
 
 def _unknown_types(facts: ProjectFacts) -> Iterator[Matter]:
@@ -366,21 +311,15 @@ def _unknown_types(facts: ProjectFacts) -> Iterator[Matter]:
     found = unknown_types(facts.project.database.reader(), items)
     if found is not None:
         by = f"column:{found.column}" if found.column else "type"
-        yield Matter(
-            kind="unknown-types",
-            sentence=f"{unknown_words(found, len(items), field)} Begin's t tells types from references.",
-            about={"by": by},
-            size=len(items),
-            screen="accuracy",
-            command=Command("accuracy DB", by=by).shell(),
-        )
+        said = f"{unknown_words(found, len(items), field)} Begin's t tells types from references."
+        yield _matter(said, Command("accuracy DB", by=by), "accuracy", len(items), by=by)
 
 
 def _agreement(facts: ProjectFacts) -> Iterator[Matter]:
     found = facts.agreement
     alpha = None if found is None else found.krippendorff_alpha
     if found is not None and found.paired and (alpha is None or alpha >= TENTATIVE):
-        yield _agreement_matter("agreement", found)
+        yield _matter(agreement_sentence(found), Command("agreement DB"), "agreement", found.paired)
 
 
 # -- Work in the background.
@@ -391,14 +330,8 @@ def _active_runs(facts: ProjectFacts) -> Iterator[Matter]:
         if run.state in ACTIVE and run.alive:
             how = f"waits: {_shorten(run.waiting)}" if run.waiting else "is at work"
             to_go = f", about {_duration_text(run.eta)} to go" if run.eta is not None else ""
-            yield Matter(
-                kind="running",
-                sentence=f"{run.verifier} (run {run.run}) {how}, {_progress_text(run)} done{to_go}.",
-                about={"run": run.run, "verifier": run.verifier},
-                size=run.items - run.done,
-                screen="runs",
-                command=Command(f"runs DB show {run.run}").shell(),
-            )
+            said = f"{run.verifier} (run {run.run}) {how}, {_progress_text(run)} done{to_go}."
+            yield _run_matter(said, "show", run)
 
 
 def _duration_text(seconds: float) -> str:
@@ -414,12 +347,8 @@ def _labelling_progress(facts: ProjectFacts) -> Iterator[Matter]:
         there = f"{found.done:,} of {counted(found.done + found.left, 'label')} that were asked for"
         end = f"; {found.words(facts.now)}" if found.left else ""
         more = f"; {counted(types, 'answer type')} {verb_wait(types)} for labels" if types else ""
-        yield Matter(
-            kind="progress",
-            sentence=f"{there} {'is' if found.done == 1 else 'are'} there{end}{more}.",
-            size=found.left + types,
-            screen="annotate",
-        )
+        said = f"{there} {'is' if found.done == 1 else 'are'} there{end}{more}."
+        yield _matter(said, None, "annotate", found.left + types)
 
 
 # -- Possible next steps.
@@ -427,19 +356,12 @@ def _labelling_progress(facts: ProjectFacts) -> Iterator[Matter]:
 
 def _import_first(facts: ProjectFacts) -> Iterator[Matter]:
     if not facts.counts.items and not facts.counts.questions:
-        yield Matter(
-            kind="import",
-            sentence="Nothing is here yet: begin with a file of questions, references and completions.",
-            screen="begin",
-            command=Command("import DB FILE").shell(),
-        )
+        said = "Nothing is here yet: begin with a file of questions, references and completions."
+        yield _matter(said, Command("import DB FILE"), "begin")
     elif not facts.counts.items:
-        yield Matter(
-            kind="import",
-            sentence=f"{counted(facts.counts.questions, 'question')} without completions "
-            f"{verb_wait(facts.counts.questions)}: a pool to curate and to draw from.",
-            command=Command("curate DB status").shell(),
-        )
+        many = facts.counts.questions
+        said = f"{counted(many, 'question')} without completions {verb_wait(many)}: a pool to curate and to draw from."
+        yield _matter(said, Command("curate DB status"))
 
 
 def _run_verifier_first(facts: ProjectFacts) -> Iterator[Matter]:
@@ -449,12 +371,8 @@ def _run_verifier_first(facts: ProjectFacts) -> Iterator[Matter]:
         of_code = {name for _, name in problems.datasets(facts.project.database.reader())}
         code = of_code >= {one.name for one in facts.counts.datasets if one.out is None}
         easy = "execution runs solutions against their tests" if code else "rules needs no model server"
-        yield Matter(
-            kind="verify",
-            sentence=f"No verifier has judged the {counted(facts.counts.items, 'item')} yet: start one; {easy}.",
-            screen="begin" if code else "runs",
-            command=Command(f"verify DB {'execution' if code else 'rules'}").shell(),
-        )
+        said = f"No verifier has judged the {counted(facts.counts.items, 'item')} yet: start one; {easy}."
+        yield _matter(said, Command(f"verify DB {'execution' if code else 'rules'}"), "begin" if code else "runs")
 
 
 def _test_results(facts: ProjectFacts) -> Iterator[Matter]:
@@ -464,13 +382,7 @@ def _test_results(facts: ProjectFacts) -> Iterator[Matter]:
         from workbench.measuring.testing import suite_figures
 
         for figures in suite_figures(facts.project)[:1]:
-            yield Matter(
-                kind="tests",
-                sentence=testing_sentence(figures),
-                size=len(figures.tests),
-                screen="code",
-                command=Command("code passk DB").shell(),
-            )
+            yield _matter(testing_sentence(figures), Command("code passk DB"), "code", len(figures.tests))
 
 
 def _executions(facts: ProjectFacts) -> list[RunInfo]:
@@ -485,23 +397,18 @@ def _label_first(facts: ProjectFacts) -> Iterator[Matter]:
     ):
         without = "No item has gold, so there are no metrics"
         if facts.progress.left:
-            yield Matter(kind="label", sentence=f"{without} until people have labelled some.", screen="annotate")
+            yield _matter(f"{without} until people have labelled some.", None, "annotate")
         else:
-            command = Command("assign DB", annotators="A,B", per_item=2).shell()
-            yield Matter(kind="label", sentence=f"{without}: let people label some.", command=command)
+            yield _matter(f"{without}: let people label some.", Command("assign DB", annotators="A,B", per_item=2))
 
 
 def _datasets_without_items(facts: ProjectFacts) -> Iterator[Matter]:
     for one in facts.counts.datasets:
         if one.out is not None:
-            yield Matter(
-                kind="out",
-                sentence=f"The data set {one.name} was excluded ({_shorten(one.out)}): {counted(one.items, 'item')} "
-                f"and {counted(one.questions, 'question')} are not counted.",
-                about={"dataset": one.name},
-                size=one.items,
-                command=Command(f"datasets DB restore {shlex.quote(one.name)}").shell(),
-            )
+            gone = f"{counted(one.items, 'item')} and {counted(one.questions, 'question')} are not counted"
+            said = f"The data set {one.name} was excluded ({_shorten(one.out)}): {gone}."
+            command = Command(f"datasets DB restore {shlex.quote(one.name)}")
+            yield _matter(said, command, "", one.items, dataset=one.name)
 
 
 _NOTHING: Final = Matter(
@@ -515,7 +422,7 @@ class MatterKind(NamedTuple):
     """A kind of matter: an open task, problem or finding.
 
     Attributes:
-        find: Yields the matters of this kind.
+        find: Yields the matters, with the kind to be added.
         late: Whether it needs metrics that may take seconds to compute.
     """
 
@@ -548,7 +455,8 @@ KINDS: Final = {
 
 
 def matters(facts: ProjectFacts, *, late: bool) -> list[Matter]:
-    return [matter for kind in KINDS.values() if kind.late == late for matter in kind.find(facts)]
+    asked = ((name, kind.find) for name, kind in KINDS.items() if kind.late == late)
+    return [structs.replace(matter, kind=name) for name, find in asked for matter in find(facts)]
 
 
 def sort_matters(found: Iterable[Matter]) -> list[Matter]:

@@ -214,5 +214,4 @@ def _solve(cost: FloatArray, limits: Sequence[LinearConstraint]) -> BoolArray:
     )
     if found.x is None or found.status != 0:
         raise WorkbenchError(f"No selection within the caps was found: {found.message}", "Change the caps.")
-    chosen: BoolArray = found.x > 0.5
-    return chosen
+    return np.asarray(found.x > 0.5)

@@ -7,6 +7,7 @@ from msgspec import Struct
 from workbench.core.database import events, people
 from workbench.core.errors import AnnotationError
 from workbench.core.label import Task
+from workbench.core.options import record_from
 from workbench.core.project import Project
 from workbench.core.states import current_adjudication, current_labels, current_round
 from workbench.data.store import browsing
@@ -121,14 +122,7 @@ class AdjudicationSession:
 
     def history(self, limit: int = HISTORY) -> list[OwnDecision]:
         return [
-            OwnDecision(
-                task=event.task,
-                subject=event.subject,
-                ruling=rulings.ruling_of(event),
-                question=question,
-                created_at=event.created_at,
-                stands=stands,
-            )
+            record_from(OwnDecision, event, ruling=rulings.ruling_of(event), question=question, stands=stands)
             for event, question, stands in conflicts.decisions_of(self._database.reader(), self.person.id, limit)
         ]
 
@@ -172,7 +166,8 @@ class AdjudicationSession:
             ledger.record(connection, event)
             if conflict.task == "correctness":
                 people.drop_draft(connection, self.person.id, conflict.item.completion)
-        self._forget_note(conflict)
+        if conflict.task == "correctness":
+            self._project.begun.forget(self.person.id, conflict.item.completion)
         return event.uuid
 
     def keep_note(self, conflict: Conflict, note: str) -> None:
@@ -186,10 +181,6 @@ class AdjudicationSession:
 
     def _draft_note(self, reader: events.Connection, completion: int) -> str:
         return self._project.begun.of(self.person.id, completion, people.draft_of(reader, self.person.id, completion))
-
-    def _forget_note(self, conflict: Conflict) -> None:
-        if conflict.task == "correctness":
-            self._project.begun.forget(self.person.id, conflict.item.completion)
 
     def skip(self, conflict: Conflict) -> None:
         self._skipped.add((conflict.task, conflict.subject))

@@ -26,6 +26,7 @@ from workbench.core.final_answer.card import Shortcoming as Shortcoming
 from workbench.core.final_answer.card import card
 from workbench.core.final_answer.extraction import Stretch as Stretch
 from workbench.core.label import EventKind, LabelEvent, LabelVerdict, Task
+from workbench.core.options import record_from
 from workbench.core.project import Project
 from workbench.data.store import reading
 from workbench.data.store.reading import OwnEntry as OwnEntry
@@ -83,18 +84,8 @@ class AnnotationItem(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, text: reading.ItemText, *, asks_type: bool) -> AnnotationItem:
-        return cls(
-            completion=text.completion,
-            question=text.question,
-            dataset=text.dataset,
-            completion_id=text.completion_key,
-            question_id=text.question_key,
-            question_text=text.question_text,
-            reference=text.reference,
-            completion_text=text.completion_text,
-            content_hash=text.content_hash,
-            asks_type=asks_type,
-            types_labelled=text.types_labelled,
+        return record_from(
+            cls, text, completion_id=text.completion_key, question_id=text.question_key, asks_type=asks_type
         )
 
     @property
@@ -243,7 +234,8 @@ class AnnotationSession:
         check_answer(answer)
         self._submitted, self._skipped = item.completion, None
         stored = self._store(item, answer, people.now())
-        self._forget_note(item, answer)
+        if answer.verdict is not None:
+            self._project.begun.forget(self.person.id, item.completion)
         with self._lock, suppress(StoreError):
             self._remember_own_labels(item)
         return stored
@@ -275,12 +267,11 @@ class AnnotationSession:
         edits_past = answered(task, item) and stood.mine is None
         self._take_slot(connection, task, subject_of(task, item), stood.purpose, edits_past=edits_past)
         given = event_fields(answer)
-        event = LabelEvent(
-            uuid=events.new_uuid(),
-            kind=KIND[stood.purpose],
-            task=task,
-            subject=subject_of(task, item),
-            annotator=self.person.id,
+        event = events.new_event(
+            KIND[stood.purpose],
+            task,
+            subject_of(task, item),
+            self.person.id,
             created_at=at,
             round=stood.round,
             supersedes=stood.mine.uuid if stood.mine else None,
@@ -397,15 +388,7 @@ class AnnotationSession:
             ledger.record(connection, self._event("reveal", answer.completion, view=flags.HEARD, seen=(answer.uuid,)))
 
     def _event(self, kind: EventKind, completion: int, **said: Any) -> LabelEvent:
-        return LabelEvent(
-            uuid=events.new_uuid(),
-            kind=kind,
-            task="correctness",
-            subject=completion,
-            annotator=self.person.id,
-            created_at=people.now(),
-            **said,
-        )
+        return events.new_event(kind, "correctness", completion, self.person.id, **said)
 
     def keep_draft(self, item: AnnotationItem, note: str) -> None:
         """Keep a draft note, in memory if it can't be stored.
@@ -414,10 +397,6 @@ class AnnotationSession:
             StoreError: It can't be stored now.
         """
         self._project.begun.keep(self.person.id, item.completion, note)
-
-    def _forget_note(self, item: AnnotationItem, answer: Answer) -> None:
-        if answer.verdict is not None:
-            self._project.begun.forget(self.person.id, item.completion)
 
     def _draft_note(self, completion: int) -> str:
         return self._project.begun.of(self.person.id, completion, reading.own_draft(self._blind, completion))

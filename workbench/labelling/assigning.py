@@ -101,7 +101,8 @@ def choose_annotators(
             turn = turns[at[subject.stratum] % len(turns)]
             chosen = tuple(person for person in turn if person not in subject.taken)[: subject.missing]
         if len(chosen) < subject.missing:
-            chosen = _people_with_room(people, subject, left)
+            free = [person for person in people if person not in subject.taken and left.get(person, 1) > 0]
+            chosen = tuple(sorted(free, key=lambda person: -left.get(person, 0))[: subject.missing])
         at[subject.stratum] += 1
         drawn.append(chosen)
         if _use_room(left, chosen):
@@ -123,11 +124,6 @@ def _stratum_starts(subjects: Sequence[SlotSubject]) -> dict[Hashable, int]:
 def _turns_with_room(turns: list[tuple[int, ...]], left: Mapping[int, int]) -> list[tuple[int, ...]]:
     full = {person for person, room in left.items() if room <= 0}
     return [turn for turn in turns if not full.intersection(turn)]
-
-
-def _people_with_room(people: Sequence[int], subject: SlotSubject, left: Mapping[int, int]) -> tuple[int, ...]:
-    free = [person for person in people if person not in subject.taken and left.get(person, 1) > 0]
-    return tuple(sorted(free, key=lambda person: -left.get(person, 0))[: subject.missing])
 
 
 def _use_room(left: dict[int, int], chosen: Sequence[int]) -> bool:

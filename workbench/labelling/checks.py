@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -95,7 +96,7 @@ def import_checks(project: Project, path: Path) -> ChecksChanged:
         with project.database.write("full") as connection:
             for number, _, line in some:
                 if isinstance(line, Refusal):
-                    _reject(report, number, line.field, line.message)
+                    reject(report, number, line.field, line.message)
                 else:
                     _import_line(connection, report, number, line)
     return report
@@ -106,17 +107,18 @@ def _import_line(connection: people.Connection, report: ChecksChanged, number: i
     if len(found) != 1:
         many = "is ambiguous: add dataset or question_id to the line"
         what = many if found else "is not a completion here"
-        _reject(report, number, "completion_id", f"{line.completion_id!r} {what}")
+        reject(report, number, "completion_id", f"{line.completion_id!r} {what}")
         return
     (candidate,) = check_items.candidates(connection, [found[0][0]], "file")
     candidate = candidate._replace(verdict=line.verdict)
     if reason := _rejection_reason(candidate, "file"):
-        _reject(report, number, "completion_id", reason)
+        reject(report, number, "completion_id", reason)
     else:
         _add_check(connection, report, candidate)
 
 
-def _reject(report: ChecksChanged, number: int, field: str | None, message: str) -> None:
+def reject(report: Any, number: int, field: str | None, message: str) -> None:
+    """Add a rejected line to a report with ``refused`` and ``refusals``."""
     report.refused += 1
     report.refusals.append({"line": number, "field": field, "message": message})
 

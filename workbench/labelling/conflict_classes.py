@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from workbench.core.database import events, people
 from workbench.core.errors import AnnotationError, UsageError
 from workbench.core.label import LabelEvent, Task
+from workbench.core.options import record_from
 from workbench.core.project import Project, batches
 from workbench.core.selection import Condition, Selection
 from workbench.core.states import current_labels
@@ -231,11 +232,10 @@ def _value_text(value: str, reason: str) -> str:
 def _class_row(connection: events.Connection, case: RulingSubject) -> ClassRow:
     item = rulings.item_of(connection, case.task, case.subject)
     card = card_of(item)
-    return ClassRow(
+    return record_from(
+        ClassRow,
+        item,
         subject=case.subject,
-        completion_id=item.completion_id,
-        question_id=item.question_id,
-        dataset=item.dataset,
         question=item.question_text[:QUESTION_CHARACTERS],
         reference=card.reference.text if card.reference.found else "",
         answer=card.completion.text if card.completion.found else "",

@@ -14,7 +14,7 @@ from msgspec import Struct
 from workbench.core.database import events, people, states
 from workbench.core.database.selection import chosen_ids
 from workbench.core.errors import AnnotationError, Command, UsageError, opt
-from workbench.core.label import EventKind, LabelEvent, Task, coordinator_name
+from workbench.core.label import EventKind, Task, coordinator_name
 from workbench.core.project import Project, batches
 from workbench.core.selection import Condition, Selection
 from workbench.core.states import current_events, current_exclusions
@@ -167,18 +167,8 @@ def _record_decision(
     connection: events.Connection, kind: EventKind, task: Task, subject: int, person: int, **said: Any
 ) -> None:
     under_way = events.round_of(connection, task, subject)
-    event = LabelEvent(
-        uuid=events.new_uuid(),
-        kind=kind,
-        task=task,
-        subject=subject,
-        annotator=person,
-        created_at=people.now(),
-        round=under_way + 1 if kind == "reopen" else under_way,
-        guideline=guidelines.version_in_force(connection),
-        **said,
-    )
-    ledger.record(connection, event)
+    said |= {"round": under_way + (kind == "reopen"), "guideline": guidelines.version_in_force(connection)}
+    ledger.record(connection, events.new_event(kind, task, subject, person, **said))
 
 
 # -- Flags of annotators, and the coordinator's answers.

@@ -14,6 +14,7 @@ from workbench.core.database import people
 from workbench.core.errors import FormatError, UsageError
 from workbench.core.inputs import require_input
 from workbench.core.label import coordinator_name
+from workbench.core.options import record_from
 from workbench.core.project import Project
 from workbench.labelling.store import guidelines as store
 
@@ -120,16 +121,7 @@ def versions(project: Project) -> list[Version]:
 def every(connection: people.Connection) -> list[Version]:
     readers = store.readers(connection)
     built_in = Version(version=VERSION, text=TEXT, read_by=tuple(readers.get(VERSION, ())))
-    stored = [
-        Version(
-            version=row.version,
-            text=row.text,
-            author=row.author,
-            created_at=row.created_at,
-            read_by=tuple(readers.get(row.version, ())),
-        )
-        for row in store.every(connection)
-    ]
+    stored = [record_from(Version, row, read_by=tuple(readers.get(row.version, ()))) for row in store.every(connection)]
     return sorted([built_in, *stored], key=lambda row: _age_key(row.version, row.created_at))
 
 

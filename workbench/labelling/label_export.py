@@ -12,6 +12,7 @@ from workbench.core.database import events
 from workbench.core.database.journal import PlacedEvent, event_line, label_line, place_events, subject_place
 from workbench.core.errors import FormatError
 from workbench.core.label import LabelEvent, LabelLine, LabelVerdict, Task, pseudonym
+from workbench.core.options import record_from
 from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.core.states import current_events, current_repeat_answers, current_round
@@ -156,22 +157,8 @@ class OwnLabel(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def own_label(event: LabelEvent, names: Mapping[int, str]) -> OwnLabel:
     """Return the label that an event gives; a person without a name in ``names`` is a pseudonym."""
-    return OwnLabel(
-        annotator=names.get(event.annotator, pseudonym(event.annotator)),
-        task=event.task,
-        created_at=event.created_at,
-        role=_ROLES.get(event.kind, "annotator"),
-        verdict=event.verdict,
-        reason=event.exclusion_reason,
-        subtype=event.subtype,
-        note=event.note,
-        unsure=event.unsure,
-        tags=event.tags,
-        partial=event.partial,
-        unblinded=event.unblinded,
-        round=event.round,
-        guideline=event.guideline,
-    )
+    name, role = names.get(event.annotator, pseudonym(event.annotator)), _ROLES.get(event.kind, "annotator")
+    return record_from(OwnLabel, event, annotator=name, role=role, reason=event.exclusion_reason)
 
 
 class ItemLabels(Struct, kw_only=True, omit_defaults=True):

@@ -119,8 +119,12 @@ def _check_line(number: int, raw: bytes, line: LabelLine) -> LabelLine | Refusal
 
 
 def _answer_faults(line: LabelLine) -> Iterator[tuple[str, str]]:
-    if not line.completion_id:
-        yield from _question_faults(line)
+    if not line.completion_id and not line.question_id:
+        yield "completion_id", "a line needs the id of a completion, or question_id and an answer_subtype"
+    elif not line.completion_id and (
+        line.verdict is not None or line.task == "correctness" or (line.kind is not UNSET and line.task is UNSET)
+    ):
+        yield "completion_id", "a line without a completion must have an answer_subtype of the question, and no verdict"
     if line.verdict not in (None, *get_args(LabelVerdict)):
         yield "verdict", f"{line.verdict!r} is not a valid verdict: write one of correct, incorrect and unsuitable"
     if line.kind in _SAYING and _answer_of(line) is None:
@@ -134,13 +138,6 @@ def _answer_faults(line: LabelLine) -> Iterator[tuple[str, str]]:
         yield "reason", "only an unsuitable item has a reason"
     if line.answer_subtype is not None and _parse_subtype(line.answer_subtype) is None:
         yield "answer_subtype", f"{line.answer_subtype!r} is not a valid subtype code such as A1 or D2"
-
-
-def _question_faults(line: LabelLine) -> Iterator[tuple[str, str]]:
-    if not line.question_id:
-        yield "completion_id", "a line needs the id of a completion, or question_id and an answer_subtype"
-    elif line.verdict is not None or line.task == "correctness" or (line.kind is not UNSET and line.task is UNSET):
-        yield "completion_id", "a line without a completion must have an answer_subtype of the question, and no verdict"
 
 
 def _other_faults(line: LabelLine) -> Iterator[tuple[str, str]]:
@@ -238,9 +235,9 @@ def import_labels(project: Project, path: Path, only: str | None = None) -> Labe
     sheet = label_sheet(path)
     for number, line in read(path, sheet):
         if isinstance(line, Refusal):
-            _reject_line(report, number, line.field, line.message)
+            checks.reject(report, number, line.field, line.message)
         elif who is not None and (fault := foreign_label_fault(line, who)):
-            _reject_line(report, number, *fault)
+            checks.reject(report, number, *fault)
         else:
             lines.append((number, line))
     # An adjudication resolves the labels in force when it is applied, regardless of its position in the file.
@@ -304,11 +301,6 @@ def _store_lines(
     report.refusals.sort(key=lambda refusal: int(str(refusal["line"])))
 
 
-def _reject_line(report: LabelsImported, number: int, field: str | None, message: str) -> None:
-    report.refused += 1
-    report.refusals.append({"line": number, "field": field, "message": message})
-
-
 def _store_line(
     connection: events.Connection, report: LabelsImported, number: int, line: LabelLine, first: Before | None
 ) -> set[int]:
@@ -321,7 +313,7 @@ def _store_line(
         stored = _put_line(connection, line)
     except (LineRefusedError, MalformedError, AnnotationError, UsageError) as error:
         connection.execute("ROLLBACK TO line")
-        _reject_line(report, number, getattr(error, "field", "annotator"), str(error))
+        checks.reject(report, number, getattr(error, "field", "annotator"), str(error))
     else:
         report.imported += bool(stored)
         for event in stored:
@@ -349,7 +341,10 @@ def _put_line(connection: events.Connection, line: LabelLine) -> list[LabelEvent
     task: Task = "correctness" if line.task is UNSET else line.task
     if line.kind is not UNSET:
         subject = completion if task == "correctness" else question
-        return _put_event(connection, line, _full_event(connection, line, line.kind, task, subject, person, key))
+        _require_own(connection, line, line.kind, task, subject, person)
+        at, uuid = line.created_at or people.now(), _event_uuid(line, key)
+        whole = event_of(line, uuid=uuid, task=task, subject=subject, annotator=person, created_at=at, merged=True)
+        return _put_event(connection, line, whole)
     stored = []
     if line.verdict is not None and task == "correctness":
         stored += _put_event(connection, line, _label_event(connection, line, task, completion, person, key))
@@ -429,27 +424,6 @@ def _label_event(
         seen=_seen_uuids(connection, line, task, subject, kind),
         unblinded=line.unblinded is True or events.was_revealed(connection, person, task, subject),
         focused_ms=None if line.focused_ms is UNSET else line.focused_ms,
-    )
-
-
-def _full_event(
-    connection: events.Connection,
-    line: LabelLine,
-    kind: EventKind,
-    task: Task,
-    subject: int,
-    person: int,
-    key: tuple[str, ...],
-) -> LabelEvent:
-    _require_own(connection, line, kind, task, subject, person)
-    return event_of(
-        line,
-        uuid=_event_uuid(line, key),
-        task=task,
-        subject=subject,
-        annotator=person,
-        created_at=line.created_at or people.now(),
-        merged=True,
     )
 
 

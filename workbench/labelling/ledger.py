@@ -73,18 +73,8 @@ def _append(connection: events.Connection, event: LabelEvent) -> None:
 
 def reveal(connection: events.Connection, person: int, task: Task, subject: int, what: str) -> None:
     """Record, unless it is recorded, that a person has seen gold, verdicts or others' labels; ``what`` says which."""
-    if events.has_seen(connection, person, task, subject, what):
-        return
-    event = LabelEvent(
-        uuid=events.new_uuid(),
-        kind="reveal",
-        task=task,
-        subject=subject,
-        annotator=person,
-        created_at=people.now(),
-        view=what,
-    )
-    record(connection, event)
+    if not events.has_seen(connection, person, task, subject, what):
+        record(connection, events.new_event("reveal", task, subject, person, view=what))
 
 
 def refresh(connection: events.Connection, task: Task, subject: int) -> None:

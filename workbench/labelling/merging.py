@@ -205,7 +205,7 @@ _MAX_NAMED = 50
 def _chunks(arrivals: dict[Subject, list[Arrival]]) -> Iterator[list[tuple[Subject, list[Arrival]]]]:
     chunk: list[tuple[Subject, list[Arrival]]] = []
     size = 0
-    for subject, arrived in sorted(arrivals.items(), key=_latest_time):
+    for subject, arrived in sorted(arrivals.items(), key=lambda one: (one[1][-1].event.created_at, one[0])):
         chunk.append((subject, arrived))
         size += len(arrived)
         if size >= transactions.ROWS:
@@ -213,11 +213,6 @@ def _chunks(arrivals: dict[Subject, list[Arrival]]) -> Iterator[list[tuple[Subje
             chunk, size = [], 0
     if chunk:
         yield chunk
-
-
-def _latest_time(arrivals: tuple[Subject, list[Arrival]]) -> tuple[str, Subject]:
-    subject, arrived = arrivals
-    return arrived[-1].event.created_at, subject
 
 
 class _MergeWriter:
@@ -272,7 +267,9 @@ class _MergeWriter:
         here = {event.uuid: event for event in held}
         begun = _first_round([*held, *(event for event, *_ in arrived)])
         for theirs, name, role in arrived:
-            event = self._as_ours(theirs, self._ids.get(name, 0))
+            person = self._ids.get(name, 0)
+            is_check = theirs.kind == "label" and (theirs.task, theirs.subject, person) in self._checks
+            event = replace(theirs, annotator=person, kind="check" if is_check else theirs.kind)
             if event.uuid in here:
                 self._compare(here[event.uuid], event, name)
             elif event.round > begun:
@@ -285,10 +282,6 @@ class _MergeWriter:
                 self._kinds[event.kind] += 1
                 self.report.contradicting += bool(contradictions(event.verdict, event.tags, event.partial))
         return new
-
-    def _as_ours(self, event: LabelEvent, person: int) -> LabelEvent:
-        is_check = event.kind == "label" and (event.task, event.subject, person) in self._checks
-        return replace(event, annotator=person, kind="check" if is_check else event.kind)
 
     def _compare(self, here: LabelEvent, theirs: LabelEvent, name: str) -> None:
         if _comparable_content(here) == _comparable_content(theirs):

@@ -10,7 +10,6 @@ from msgspec import Struct, structs
 from workbench.core.database import people, states
 from workbench.core.database.connection import Database
 from workbench.core.errors import UsageError, opt
-from workbench.core.label import Task
 from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.data.store import reading
@@ -199,18 +198,14 @@ def _count_earlier_labels(connection: people.Connection) -> int:
     """
     filled = 0
     for task, subject in list(states.subjects_with_events(connection)):
-        taken = _fill_slots(connection, task, subject)
+        taken = sum(
+            assignments.take(connection, task, subject, person)
+            for person in states.current_labellers(connection, task, subject)
+            if not assignments.holds(connection, task, subject, person)
+        )
         filled += taken if task == "correctness" else 0
         ledger.refresh(connection, task, subject)
     return filled
-
-
-def _fill_slots(connection: people.Connection, task: Task, subject: int) -> int:
-    return sum(
-        assignments.take(connection, task, subject, person)
-        for person in states.current_labellers(connection, task, subject)
-        if not assignments.holds(connection, task, subject, person)
-    )
 
 
 # -- The version of the guidelines that a person has read, which their labels store.

@@ -13,6 +13,7 @@ from workbench.core.database import events, people
 from workbench.core.database.hashes import secret
 from workbench.core.errors import AnnotationError, UsageError
 from workbench.core.label import LabelEvent, LabelVerdict, Task
+from workbench.core.options import record_from
 from workbench.core.project import Project, at_one_moment
 from workbench.core.states import current_adjudication, current_events, current_labels
 from workbench.core.taxonomy import is_subtype
@@ -152,12 +153,11 @@ def decision_event(
             "Someone else has resolved this conflict, or is assigned to it.", "Continue with the next conflict."
         )
     earlier = events.current_of(connection, case.task, case.subject, person.id, "adjudication")
-    return LabelEvent(
-        uuid=events.new_uuid(),
-        kind="adjudication",
-        task=case.task,
-        subject=case.subject,
-        annotator=person.id,
+    return events.new_event(
+        "adjudication",
+        case.task,
+        case.subject,
+        person.id,
         created_at=at,
         round=events.round_of(connection, case.task, case.subject),
         supersedes=earlier.uuid if earlier else None,
@@ -186,24 +186,17 @@ def opinions(connection: events.Connection, person: int, labels: Sequence[LabelE
     on_completion = bool(labels) and labels[0].task == "correctness"
     flagged = conflicts.flaggers(connection, labels[0].subject) if on_completion else set()
     return tuple(
-        _opinion(chr(ord("A") + number), label, label.annotator in flagged)
+        record_from(
+            Opinion,
+            label,
+            letter=chr(ord("A") + number),
+            value=label.value or "",
+            reason=label.exclusion_reason or "",
+            note=label.note or "",
+            flagged=label.annotator in flagged,
+            view=label.view or "",
+        )
         for number, label in enumerate(sorted(labels, key=place))
-    )
-
-
-def _opinion(letter: str, label: LabelEvent, flagged: bool) -> Opinion:
-    return Opinion(
-        letter=letter,
-        value=label.value or "",
-        reason=label.exclusion_reason or "",
-        note=label.note or "",
-        unsure=label.unsure,
-        tags=label.tags,
-        partial=label.partial,
-        flagged=flagged,
-        open_ms=label.open_ms,
-        focused_ms=label.focused_ms,
-        view=label.view or "",
     )
 
 

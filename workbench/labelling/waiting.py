@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from msgspec import Struct
 
+from workbench.core.options import record_from
 from workbench.core.project import Project
 from workbench.core.status import Matter, PersonProgress
 from workbench.core.text.figures import counted, verb_wait
@@ -37,9 +38,7 @@ def own_work(project: Project, name: str) -> OwnWork:
         knows, news = session.guidelines.version, session.guidelines.news()
         answers = sum(not answer.heard for answer in session.answers())
         conflicts = AdjudicationSession(project, name).count_open()
-        progress = PersonProgress(
-            name=name, role="annotator", done=done.done, left=done.left, conflicts=conflicts, away=done.away
-        )
+        progress = record_from(PersonProgress, done, name=name, role="annotator", conflicts=conflicts)
         forecast = own_forecast(project, name, done.done, done.left) if done.left and not pause else None
     matters = []
     # What affects the rest of the work comes first.

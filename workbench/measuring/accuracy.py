@@ -158,9 +158,9 @@ def accuracy(
     entries = Entries(project, asked, known)
     report = _accuracy_report(entries, entries.everything.gold_counts(gold, entries.kept), seed)
     rows, best_at = transfer(entries, prevalence, accept_rate)
-    report = structs.replace(
-        report, rows=_mark_selection_judges(project, report.rows, entries), transfer=rows, best_at=best_at
-    )
+    chose = selected_by.choosers(project, asked.selection, entries.everything.datasets(entries.rows))
+    marked = [structs.replace(row, selection_judge=row.verifier in chose) for row in report.rows]
+    report = structs.replace(report, rows=marked, transfer=rows, best_at=best_at)
     ceilings = _ceilings(project, report, entries) if notes or label_noise else []
     if label_noise:
         report = structs.replace(report, label_noise=_without_noise(report, ceilings))
@@ -228,11 +228,6 @@ def _average(rows: list[AccuracyRow], measured: Measured, asked: AccuracyQuery) 
         return average(everything.verifier, everything.accuracy, [row.accuracy for row in groups], asked.by)
     counted, right = measured.graded()
     return average(everything.verifier, everything.accuracy, shares(right[counted], measured.kind[counted]), "type")
-
-
-def _mark_selection_judges(project: Project, rows: list[AccuracyRow], entries: Entries) -> list[AccuracyRow]:
-    chose = selected_by.choosers(project, entries.asked.selection, entries.everything.datasets(entries.rows))
-    return [structs.replace(row, selection_judge=row.verifier in chose) for row in rows]
 
 
 def _ceilings(project: Project, report: AccuracyReport, entries: Entries) -> list[Ceiling]:

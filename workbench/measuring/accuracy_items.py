@@ -23,17 +23,9 @@ if TYPE_CHECKING:
 Which = Literal["all", "wrong", "accepted", "refused", "undecided", "right"]
 """All items, or those wrong, wrongly accepted, wrongly rejected, undecided, or right."""
 
-_ORDER: Final[tuple[tuple[OutcomeCode, bool], ...]] = (
-    (OutcomeCode.CORRECT, False),
-    (OutcomeCode.INCORRECT, True),
-    (OutcomeCode.ABSTAIN, True),
-    (OutcomeCode.ABSTAIN, False),
-    (OutcomeCode.ERROR, True),
-    (OutcomeCode.ERROR, False),
-    (OutcomeCode.CORRECT, True),
-    (OutcomeCode.INCORRECT, False),
-)
-"""Verdict and gold in order of interest: wrongly accepted, wrongly rejected, undecided, right."""
+_RANKS: Final = ((7, 1), (0, 6), (3, 2), (5, 4))
+"""Display rank of each `OutcomeCode` on gold incorrect and correct: first wrongly accepted, then wrongly rejected,
+undecided and right."""
 
 
 class AccuracyCell(Struct, frozen=True, kw_only=True):
@@ -97,7 +89,7 @@ class JudgedItems:
         self.protocol = cell.protocol or protocol_of(project)
         graded = grade(outcome, gold, self.protocol)
         rows = np.flatnonzero(chosen & graded.counted)
-        order = rows[np.argsort(_display_ranks()[outcome[rows], gold[rows]], kind="stable")]
+        order = rows[np.argsort(np.array(_RANKS)[outcome[rows], gold[rows]], kind="stable")]
         self.item: IntArray = known.item[order]
         self.left_out = int(chosen.sum()) - len(rows)
         self.undecided = int((outcome[rows] >= OutcomeCode.ABSTAIN).sum())
@@ -158,15 +150,6 @@ class JudgedItems:
         )
 
 
-def judged_items(project: Project, cell: AccuracyCell) -> JudgedItems:
-    """Return the items that one cell of the accuracy table counts.
-
-    Raises:
-        UsageError: The verifier has no run, or a condition or the breakdown names something unknown.
-    """
-    return JudgedItems(project, cell)
-
-
 def _mask_of_cell(entries: Entries, cell: AccuracyCell, run: int | None) -> BoolArray:
     import numpy as np
 
@@ -177,12 +160,3 @@ def _mask_of_cell(entries: Entries, cell: AccuracyCell, run: int | None) -> Bool
         return chosen
     groups = known.groups(cell.by, run)
     return chosen & (groups.code == groups.names.index(cell.group) if cell.group in groups.names else False)
-
-
-def _display_ranks() -> IntArray:
-    import numpy as np
-
-    ranks = np.zeros((len(OutcomeCode), 2), dtype=np.int8)
-    for place, (outcome, gold) in enumerate(_ORDER):
-        ranks[outcome, int(gold)] = place
-    return ranks

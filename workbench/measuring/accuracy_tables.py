@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from msgspec import structs
 
@@ -16,6 +16,7 @@ from workbench.core.taxonomy import UNTYPED
 from workbench.core.text.emphasis import CHOSE
 from workbench.core.text.figures import NONE, counted, interval, number, p_value
 from workbench.measuring.conclusions import conclusion, is_baseline, weakest
+from workbench.measuring.judged import counting
 from workbench.statistics.records.report import (
     METRICS,
     AccuracyReport,
@@ -33,11 +34,7 @@ _Line: TypeAlias = AccuracyRow | AverageRow
 
 
 def accuracy_tables(report: AccuracyReport) -> tuple[Table, ...]:
-    return (_main_table(report), *_transfer_tables(report), *_label_noise_table(report))
-
-
-def _transfer_tables(report: AccuracyReport) -> tuple[Table, ...]:
-    return (_transfer_table(report),) if report.transfer else ()
+    return (_main_table(report), *_transfer_table(report), *_label_noise_table(report))
 
 
 def _label_noise_table(report: AccuracyReport) -> tuple[Table, ...]:
@@ -85,7 +82,7 @@ def _columns(report: AccuracyReport) -> Columns[_Line]:
     tested = any(row.delta is not None for row in report.rows)
     others = (column for name in METRICS if name != "accuracy" for column in _metric_columns(name, report))
     return (
-        word("verifier", lambda line: line.verifier + (f" {CHOSE}" if _is_selection_judge(line) else "")),
+        word("verifier", lambda line: line.verifier + (f" {CHOSE}" if getattr(line, "selection_judge", False) else "")),
         word("group", lambda line: _group_text(line, report.by)),
         _only_row("n", lambda row: f"{row.n:,}"),
         metric_column("accuracy", lambda line: line.macro if isinstance(line, AverageRow) else line.accuracy),
@@ -118,10 +115,6 @@ def _only_row(heading: str, shown: Callable[[AccuracyRow], str], *, there: bool 
     return text(heading, lambda line: "" if isinstance(line, AverageRow) else shown(line), there=there)
 
 
-def _is_selection_judge(line: _Line) -> bool:
-    return isinstance(line, AccuracyRow) and line.selection_judge
-
-
 def _group_text(line: _Line, by: str | None) -> str:
     if isinstance(line, AverageRow):
         return f"macro over {line.groups} {'groups' if ',' in line.over else f'{line.over}s'}"
@@ -129,8 +122,7 @@ def _group_text(line: _Line, by: str | None) -> str:
 
 
 def _caption(report: AccuracyReport, what: str = "Accuracy") -> str:
-    sources = ", ".join(f"{count:,} {name}" for name, count in report.gold.items())
-    return f"{what}: protocol {report.protocol}, gold {report.gold_choice} ({sources})."
+    return f"{what}: {counting(report.protocol, report.gold_choice, report.gold)}."
 
 
 def _table_notes(report: AccuracyReport) -> tuple[str, ...]:
@@ -153,7 +145,9 @@ def tests_in_words(tests: CellTests) -> str:
     return f"{tests.method}{drawn}{rough}, after {over}"
 
 
-def _transfer_table(report: AccuracyReport) -> Table:
+def _transfer_table(report: AccuracyReport) -> tuple[Table, ...]:
+    if not report.transfer:
+        return ()
     first = report.transfer[0]
     expected, accepted = first.prevalence is not None, first.accept_rate is not None
     columns: Columns[TransferRow] = (
@@ -168,7 +162,7 @@ def _transfer_table(report: AccuracyReport) -> Table:
     if accepted:
         said.append(f"Share of correct completions where a verifier accepts {first.accept_rate:g} of them.")
     note = "This assumes that correct and incorrect completions there are like those here."
-    return table(" ".join(said), columns, report.transfer, notes=(note,))
+    return (table(" ".join(said), columns, report.transfer, notes=(note,)),)
 
 
 # -- The overview: verifiers as rows, answer types as columns. It answers the first question of most readers.
@@ -178,54 +172,36 @@ _WEAKEST = "↓"
 """Marks the type on which a verifier is weakest."""
 
 
-class _OverviewRow(NamedTuple):
-    """A verifier's row in the overview.
-
-    Attributes:
-        whole: The verifier's metrics on all items.
-        types: Answer type -> its metrics.
-        weakest: The metrics of its weakest type, if there are several and it errs on some item; else None.
-    """
-
-    whole: AccuracyRow
-    types: dict[str, AccuracyRow]
-    weakest: AccuracyRow | None
-
-
 def overview(report: AccuracyReport) -> Table:
-    lines = [_overview_row(report, row) for row in _rows_of_all_items(report)]
+    lines = _rows_of_all_items(report)
+    cells = {(row.verifier, row.group): row for row in report.rows}
+    worst = [found.row for line in lines if (found := weakest(report, line.verifier)) is not None]
+
+    def accuracy_on(code: str, line: AccuracyRow) -> Cell:
+        row = cells.get((line.verifier, code))
+        return Cell(NONE) if row is None else Cell(number(row.accuracy), small=_WEAKEST if row in worst else "")
+
     sizes: dict[str, int] = {}
     for row in report.rows:
         if row.group is not None:
             sizes[row.group] = max(sizes.get(row.group, 0), row.n)
     codes = [] if set(sizes) <= {UNTYPED} else list(sizes)
-    columns: Columns[_OverviewRow] = (
-        word("verifier", lambda line: line.whole.verifier + (f" {CHOSE}" if line.whole.selection_judge else "")),
-        *(text(code, partial(_type_cell, code)) for code in codes),
-        metric_column("all", lambda line: line.whole.accuracy),
-        ends(lambda line: line.whole.ci),
-        metric_column("MCC", lambda line: line.whole.mcc),
-        count("n", lambda line: line.whole.n),
-        count("?", lambda line: line.whole.abstain + line.whole.error),
+    columns: Columns[AccuracyRow] = (
+        word("verifier", lambda line: line.verifier + (f" {CHOSE}" if line.selection_judge else "")),
+        *(text(code, partial(accuracy_on, code)) for code in codes),
+        metric_column("all", lambda line: line.accuracy),
+        ends(lambda line: line.ci),
+        metric_column("MCC", lambda line: line.mcc),
+        count("n", lambda line: line.n),
+        count("?", lambda line: line.abstain + line.error),
     )
     return table(
         _caption(report, "Accuracy by answer type" if codes else "Accuracy"),
         columns,
         lines,
         notes=(*_overview_notes(report, codes, sizes), *conclusion(report), *report.notes),
-        kind=lambda line: "aside" if is_baseline(line.whole) else "",
+        kind=lambda line: "aside" if is_baseline(line) else "",
     )
-
-
-def _overview_row(report: AccuracyReport, whole: AccuracyRow) -> _OverviewRow:
-    types = {row.group: row for row in report.rows if row.verifier == whole.verifier and row.group is not None}
-    found = weakest(report, whole.verifier)
-    return _OverviewRow(whole, types, found and found.row)
-
-
-def _type_cell(code: str, line: _OverviewRow) -> Cell:
-    row = line.types.get(code)
-    return Cell(NONE) if row is None else Cell(number(row.accuracy), small=_WEAKEST if row is line.weakest else "")
 
 
 def _overview_notes(report: AccuracyReport, codes: Sequence[str], sizes: Mapping[str, int]) -> tuple[str, ...]:
@@ -250,7 +226,7 @@ def accuracy_as(report: AccuracyReport, form: TableForm) -> str:
 
 
 def overview_as(report: AccuracyReport, form: TableForm) -> str:
-    return format_tables((overview(report), *_transfer_tables(report)), form)
+    return format_tables((overview(report), *_transfer_table(report)), form)
 
 
 def accuracy_csv(report: AccuracyReport) -> str:
@@ -270,21 +246,18 @@ def _csv_line(report: AccuracyReport, row: AccuracyRow, average: AverageRow | No
         metric.interval: getattr(row, metric.interval) or (None, None) for metric in METRICS.values() if metric.interval
     }
     low, high = intervals.pop("ci")
+
+    def own(*names: str) -> dict[str, object]:
+        return {name: getattr(row, name) for name in names}
+
     return {
-        "verifier": row.verifier,
-        "group": row.group,
-        "n": row.n,
-        "questions": row.questions,
-        "accuracy": row.accuracy,
+        **own("verifier", "group", "n", "questions", "accuracy"),
         "ci_low": low,
         "ci_high": high,
-        **{name: getattr(row, name) for name in METRICS},
+        **own(*METRICS),
         "protocol": report.protocol,
         "gold": report.gold_choice,
-        "kind": row.kind,
-        "delta": row.delta,
-        "p": row.p,
-        "q": row.q,
+        **own("kind", "delta", "p", "q"),
         "macro": average and average.macro,
         "macro_over": average and average.over,
         "deff": row.deff,

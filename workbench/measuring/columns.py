@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import operator
 import threading
+from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -67,6 +68,13 @@ class Groups(Struct, frozen=True, kw_only=True, eq=False):
     code: IntArray
     names: tuple[str, ...]
     parts: tuple[tuple[str, ...], ...]
+
+    def count(self, rows: IntArray | BoolArray) -> Counter[str]:
+        """Count a selection's items in each group that has any, in the order of ``names``."""
+        import numpy as np
+
+        counts = np.bincount(self.code[rows], minlength=len(self.names)).tolist()
+        return Counter({name: number for name, number in zip(self.names, counts, strict=True) if number})
 
 
 class Columns:

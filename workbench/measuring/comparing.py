@@ -6,13 +6,14 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final, get_args
 
 from msgspec import Struct, structs
 
 from workbench.config import protocol_of
 from workbench.core import selection
 from workbench.core.errors import Command, UsageError
+from workbench.core.options import record_from
 from workbench.core.project import Project, at_one_moment
 from workbench.core.selection import Selection
 from workbench.core.verdict import GoldChoice, OutcomeCode, Protocol3
@@ -20,15 +21,9 @@ from workbench.data.records.browse import BrowseQuery, BrowseRow
 from workbench.data.store import browsing
 from workbench.measuring import notes
 from workbench.measuring.browsing import ItemTable
-from workbench.measuring.columns import Columns
 from workbench.measuring.judged import BASELINE, JudgedSelection, judged, nothing_measured
 from workbench.statistics.records.comparison import CompareReport, Example, GroupComparison, JointErrorReport, Quadrant
 from workbench.statistics.records.probe import JUDGES_NOTHING
-
-if TYPE_CHECKING:
-    from workbench.statistics.compare import PairedItems, Quadrants
-    from workbench.statistics.confusion import BoolArray, IntArray
-
 
 GROUPS: Final = tuple(group for group in selection.GROUPS if group != "reason")
 """Groupings of wins and losses, single or crossed; without reasons, which belong to one verifier."""
@@ -62,23 +57,18 @@ class PairedComparison:
         return [self._row(item) for item in self._table.rows(ids)]
 
     def examples(self, most: int) -> dict[Quadrant, list[Example]]:
-        return {kind: [_example(row) for row in self.rows(ids[:most])] for kind, ids in self.ids.items()}
+        return {
+            kind: [
+                record_from(Example, row.item, gold=row.gold.word, a=row.a.word, b=row.b.word)
+                for row in self.rows(ids[:most])
+            ]
+            for kind, ids in self.ids.items()
+        }
 
     def _row(self, item: BrowseRow) -> ComparedItem:
         place = bisect_left(self._found.item, item.id)
         a, b = (OutcomeCode(int(self._found.outcomes[judge][place])) for judge in self._order)
         return ComparedItem(item=item, gold=OutcomeCode(int(self._found.gold[place])), a=a, b=b)
-
-
-def _example(row: ComparedItem) -> Example:
-    return Example(
-        dataset=row.item.dataset,
-        question_id=row.item.question_id,
-        completion_id=row.item.completion_id,
-        gold=row.gold.word,
-        a=row.a.word,
-        b=row.b.word,
-    )
 
 
 def comparable(project: Project) -> tuple[str, ...]:
@@ -130,22 +120,48 @@ def compared(
     Raises:
         UsageError: Both verifiers are the same, one has no complete run, no item counts for both, or ``by`` is unknown.
     """
+    import numpy as np
+
+    from workbench.statistics.compare import PairedItems, compare_groups, metric_differences, quadrants
+    from workbench.statistics.compare import compare as paired
+    from workbench.statistics.confusion import grade
+
     protocol = protocol or protocol_of(project)
     _check_verifiers(a, b, by)
     found = judged(project, (a, b), gold=gold, selection=selection)
-    items, counts = _pair_items(found, _positions(found, a, b), protocol)
-    if not len(items.gold):
+    outcomes = [found.outcomes[place] for place in _positions(found, a, b)]
+    (counted_a, right_a), (counted_b, right_b) = (grade(outcome, found.gold, protocol) for outcome in outcomes)
+    both = counted_a & counted_b
+    of_a, of_b = (int(np.count_nonzero(one)) for one in (counted_a, counted_b))
+    if not both.any():
         if found.failed:
             raise UsageError(" ".join(nothing_measured(found.failed)))
         raise UsageError(
             f"{a} and {b} have no common item that counts.",
-            f"Gold {gold}, protocol {protocol}: {a} has {counts.of_a:,} items, {b} {counts.of_b:,}.",
+            f"Gold {gold}, protocol {protocol}: {a} has {of_a:,} items, {b} {of_b:,}.",
         )
-    ids = found.item[counts.both]
-    cells = _quadrants_of(items)
+    judged_by_both = (found.gold >= 0) & (outcomes[0] >= 0) & (outcomes[1] >= 0)
+    undecided_a, undecided_b = (
+        int(np.count_nonzero(judged_by_both & (outcome >= OutcomeCode.ABSTAIN))) for outcome in outcomes
+    )
+    items = PairedItems(found.gold[both], right_a[both], right_b[both], found.question[both])
+    ids, cells = found.item[both], quadrants(items.right_a, items.right_b)
+    total = paired(cells, items.question)
     runs = {judge.name: judge.run for judge in found.judges}
+    groups: list[GroupComparison] = []
+    if by is not None:
+        kinds = found.columns.groups(by)
+        groups = compare_groups(
+            cells, items.question, kinds.code[np.searchsorted(found.columns.item, ids)], kinds.names
+        )
     report = CompareReport(
-        **_comparison_fields(items, cells, counts),
+        **structs.asdict(total),
+        accuracy_a=(total.both_right + total.only_a) / total.n,
+        accuracy_b=(total.both_right + total.only_b) / total.n,
+        unpaired=of_a + of_b - 2 * total.n,
+        undecided_a=undecided_a,
+        undecided_b=undecided_b,
+        metrics=metric_differences(items),
         a=a,
         b=b,
         run_a=runs[a],
@@ -155,10 +171,11 @@ def compared(
         gold_choice=gold,
         examples={"both_right": [], "only_a": [], "only_b": [], "both_wrong": []},
         by=by,
-        groups=[] if by is None else _compare_by_group(found.columns, by, ids, cells, items.question),
+        groups=groups,
         selection_judges=notes.among(project, (a, b), selection, found.columns),
     )
-    return PairedComparison(project, report, found, _ids_by_quadrant(ids, cells))
+    places = {kind: array("q", ids[cell].tobytes()) for kind, cell in zip(get_args(Quadrant), cells, strict=True)}
+    return PairedComparison(project, report, found, places)
 
 
 def _check_verifiers(a: str, b: str, by: str | None) -> None:
@@ -170,84 +187,9 @@ def _check_verifiers(a: str, b: str, by: str | None) -> None:
         )
 
 
-def _quadrants_of(items: PairedItems) -> Quadrants:
-    from workbench.statistics.compare import quadrants
-
-    return quadrants(items.right_a, items.right_b)
-
-
-def _comparison_fields(items: PairedItems, cells: Quadrants, counts: _PairedCounts) -> dict[str, Any]:
-    from workbench.statistics.compare import compare as paired
-    from workbench.statistics.compare import metric_differences
-
-    total = paired(cells, items.question)
-    return {
-        **structs.asdict(total),
-        "accuracy_a": (total.both_right + total.only_a) / total.n,
-        "accuracy_b": (total.both_right + total.only_b) / total.n,
-        "unpaired": counts.of_a + counts.of_b - 2 * total.n,
-        "undecided_a": counts.undecided_a,
-        "undecided_b": counts.undecided_b,
-        "metrics": metric_differences(items),
-    }
-
-
-def _ids_by_quadrant(ids: IntArray, cells: Quadrants) -> dict[Quadrant, array[int]]:
-    return {
-        "both_right": array("q", ids[cells.both_right].tobytes()),
-        "only_a": array("q", ids[cells.only_a].tobytes()),
-        "only_b": array("q", ids[cells.only_b].tobytes()),
-        "both_wrong": array("q", ids[cells.both_wrong].tobytes()),
-    }
-
-
-class _PairedCounts(Struct, frozen=True, kw_only=True, eq=False):
-    both: BoolArray
-    of_a: int
-    of_b: int
-    undecided_a: int
-    undecided_b: int
-
-
 def _positions(found: JudgedSelection, a: str, b: str) -> tuple[int, int]:
     names = [judge.name for judge in found.judges]
     return names.index(a), names.index(b)
-
-
-def _pair_items(
-    found: JudgedSelection, order: tuple[int, int], protocol: Protocol3
-) -> tuple[PairedItems, _PairedCounts]:
-    import numpy as np
-
-    from workbench.statistics.compare import PairedItems
-    from workbench.statistics.confusion import grade
-
-    a, b = (found.outcomes[place] for place in order)
-    (counted_a, right_a), (counted_b, right_b) = (grade(outcome, found.gold, protocol) for outcome in (a, b))
-    both = counted_a & counted_b
-    judged_by_both = (found.gold >= 0) & (a >= 0) & (b >= 0)
-    undecided_a, undecided_b = (
-        int(np.count_nonzero(judged_by_both & (outcome >= OutcomeCode.ABSTAIN))) for outcome in (a, b)
-    )
-    counts = _PairedCounts(
-        both=both,
-        of_a=int(np.count_nonzero(counted_a)),
-        of_b=int(np.count_nonzero(counted_b)),
-        undecided_a=undecided_a,
-        undecided_b=undecided_b,
-    )
-    return PairedItems(found.gold[both], right_a[both], right_b[both], found.question[both]), counts
-
-
-def _compare_by_group(
-    everything: Columns, by: str, ids: IntArray, cells: Quadrants, question: IntArray
-) -> list[GroupComparison]:
-    import numpy as np
-
-    from workbench.statistics.compare import compare_groups
-
-    groups = everything.groups(by)
-    return compare_groups(cells, question, groups.code[np.searchsorted(everything.item, ids)], groups.names)
 
 
 # -- Agreement and joint errors of verifiers, which show whether combining them helps.
@@ -275,21 +217,18 @@ def joint_errors(
     found = judged(project, verifiers, gold=gold, selection=selection)
     if len(found.judges) < 2:
         raise UsageError(*TOO_FEW)
-    order = sorted(range(len(found.judges)), key=lambda place: _display_rank(found.judges[place].name, verifiers))
-    words = {found.judges[place].name: verdict_codes(found.outcomes[place], protocol) for place in order}
+    judges = list(zip(found.judges, found.outcomes, strict=True))
+    judges.sort(key=lambda one: verifiers.index(one[0].name) if one[0].name in verifiers else 0)
+    words = {judge.name: verdict_codes(outcome, protocol) for judge, outcome in judges}
     return JointErrorReport(
         errors=[
             judge_pair(a, b, Verdicts(words[a], words[b], found.gold, found.question))
             for a, b in combinations(words, 2)
         ],
-        verifiers={found.judges[place].name: found.judges[place].run for place in order},
+        verifiers={judge.name: judge.run for judge, _ in judges},
         protocol=protocol,
         gold=found.gold_counts,
         gold_choice=gold,
         selection_judges=notes.among(project, words, selection, found.columns),
         failed=found.failed,
     )
-
-
-def _display_rank(name: str, verifiers: tuple[str, ...]) -> int:
-    return verifiers.index(name) if name in verifiers else 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from textwrap import fill
 from typing import Any, NamedTuple
 
@@ -50,28 +50,17 @@ def comparison_as(report: Report, form: TableForm) -> str:
     """Render a comparison. CSV has full precision and leaves undefined metrics empty; all other formats round and name
     protocol and gold."""
     if form.format == "text" and not form.is_choosing:
-        if isinstance(report, CompareReport):
-            return compare_text(report)
-        return family_text(report) if isinstance(report, FamilyReport) else errors_text(report)
+        return _HOW[type(report)].text(report)
     if form.format == "csv":
         # A comparison of two has one line for all items and one for each group; others have one line for each pair.
         lines = list(_csv_lines_of_pair(report)) if isinstance(report, CompareReport) else list(_csv_lines(report))
         return metrics_csv(lines, report.protocol, report.gold_choice)
-    named = (add_protocol_to_caption(one, report.protocol, report.gold_choice) for one in _tables(report))
-    return format_tables(named, form)
+    tables = _HOW[type(report)].tables(report)
+    return format_tables((add_protocol_to_caption(one, report.protocol, report.gold_choice) for one in tables), form)
 
 
 def comparison_name(report: Report) -> str:
-    kind = "errors"
-    if isinstance(report, CompareReport | FamilyReport):
-        kind = "compare" if isinstance(report, CompareReport) else "family"
-    return f"{kind}-{report.protocol}-{report.gold_choice}"
-
-
-def _tables(report: Report) -> tuple[Table, ...]:
-    if isinstance(report, CompareReport):
-        return pair_tables(report)
-    return family_tables(report) if isinstance(report, FamilyReport) else error_tables(report)
+    return f"{_HOW[type(report)].name}-{report.protocol}-{report.gold_choice}"
 
 
 def _csv_lines_of_pair(report: CompareReport) -> Iterator[Mapping[str, Any]]:
@@ -194,7 +183,7 @@ def describe_difference(figures: PairedFigures, a: str, b: str) -> str:
     points = f"{abs(100 * figures.difference):.1f} points"
     if figures.only_a == figures.only_b == 0:
         return f"{a} and {b} are right and wrong on exactly the same items."
-    test, interval = _test_results(figures)
+    test, interval = figures.permutation_p < LEVEL, not figures.ci[0] <= 0 <= figures.ci[1]
     if test and interval:
         better, worse = (a, b) if figures.difference > 0 else (b, a)
         return f"{better} is right more often than {worse}, by {points}; the difference is significant."
@@ -203,10 +192,6 @@ def describe_difference(figures: PairedFigures, a: str, b: str) -> str:
     if test or interval:
         return f"{a} and {b} {ahead}, a close call: test and interval disagree on significance.{seen}"
     return f"{a} and {b} {ahead}: no significant difference on these items.{seen}"
-
-
-def _test_results(figures: PairedFigures) -> tuple[bool, bool]:
-    return figures.permutation_p < LEVEL, not figures.ci[0] <= 0 <= figures.ci[1]
 
 
 def _heading_text(report: CompareReport) -> str:
@@ -235,3 +220,16 @@ def _examples_text(report: CompareReport, kind: Quadrant) -> str:
         for (completion, question), example in zip(names, found, strict=True)
     ]
     return "\n".join((f"{_KINDS[kind]}: {len(found):,} of {getattr(report, kind):,}", *lines))
+
+
+class _Rendering(NamedTuple):
+    name: str
+    text: Callable[[Any], str]
+    tables: Callable[[Any], tuple[Table, ...]]
+
+
+_HOW: dict[type, _Rendering] = {
+    CompareReport: _Rendering("compare", compare_text, pair_tables),
+    FamilyReport: _Rendering("family", family_text, family_tables),
+    JointErrorReport: _Rendering("errors", errors_text, error_tables),
+}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from string import ascii_letters
-from typing import Final
+from typing import Any, Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from workbench.config import protocol_of
-from workbench.core.options import TableForm
 from workbench.core.project import Project, at_one_moment
 from workbench.core.selection import Selection
 from workbench.core.text.emphasis import explain_marks, with_mark
@@ -25,7 +24,6 @@ from workbench.runs.store import calls
 from workbench.statistics.records.probe import Consumption, Part
 from workbench.statistics.records.report import AccuracyRow
 from workbench.tables.document import Dot, Scatter, Table
-from workbench.tables.files import format_tables
 from workbench.tables.table import Columns, column, count, ends, metric_column, table, text, word
 
 THOUSAND: Final = 1_000
@@ -61,9 +59,7 @@ class CostRow(Struct, frozen=True, kw_only=True):
 
     @property
     def tokens(self) -> float | None:
-        parts = (self.completion_tokens, self.executing_tokens, self.writing_tokens)
-        known = [part for part in parts if part is not None]
-        return sum(known) if len(known) == len(parts) else None
+        return _sum_known((self.completion_tokens, self.executing_tokens, self.writing_tokens))
 
 
 class CostReport(Struct, frozen=True, kw_only=True):
@@ -111,7 +107,9 @@ def costs(
     ]
     price: Price = against or ("dollars" if all(row.dollars is not None for row in rows) else "tokens")
     rows.sort(key=lambda row: -1.0 if row.accuracy.accuracy is None else row.accuracy.accuracy, reverse=True)
-    return CostReport(protocol=protocol, gold_choice=gold, against=price, rows=_mark_front(rows, price))
+    leads = on_front([_point(row, price) for row in rows])
+    rows = [structs.replace(row, leads=front) for row, front in zip(rows, leads, strict=True)]
+    return CostReport(protocol=protocol, gold_choice=gold, against=price, rows=rows)
 
 
 def _cost_row(project: Project, run: int, found: AccuracyRow, items: Sequence[int] | None) -> CostRow:
@@ -142,46 +140,24 @@ def _completion_tokens(parts: dict[Part, Consumption], part: Part) -> float | No
 
 
 def _sum_known(values: Iterable[float | None]) -> float | None:
-    total = 0.0
-    for value in values:
-        if value is None:
-            return None
-        total += value
-    return total
+    known = list(values)
+    return None if None in known else sum(filter(None, known), 0.0)
 
 
 # -- The Pareto front of accuracy and price.
 
 
-PRICES: Final[dict[Price, Callable[[CostRow], float | None]]] = {
-    "dollars": lambda row: row.dollars,
-    "tokens": lambda row: row.tokens,
-    "seconds": lambda row: row.seconds,
-    "calls": lambda row: row.calls,
-}
+def on_front(points: Sequence[tuple[Any, Any]]) -> list[bool | None]:
+    """Return for each point (accuracy and price) whether it is on the front; None if one of both is unknown."""
+    known = [point for point in points if None not in point]
+    return [
+        None if None in own else not any(one[0] >= own[0] and one[1] <= own[1] and one != own for one in known)
+        for own in points
+    ]
 
 
-def _mark_front(rows: Sequence[CostRow], price: Price) -> list[CostRow]:
-    from msgspec import structs
-
-    cost = PRICES[price]
-    points = [(row.accuracy.accuracy, cost(row)) for row in rows]
-    return [structs.replace(row, leads=_is_on_front(point, points)) for row, point in zip(rows, points, strict=True)]
-
-
-Point = tuple[float | None, float | None]
-
-
-def _is_on_front(point: Point, points: Sequence[Point]) -> bool | None:
-    if point[0] is None or point[1] is None:
-        return None
-    return not any(_dominates(other, point) for other in points)
-
-
-def _dominates(one: Point, other: Point) -> bool:
-    if one[0] is None or one[1] is None or other[0] is None or other[1] is None:
-        return False
-    return one[0] >= other[0] and one[1] <= other[1] and one != other
+def _point(row: CostRow, price: Price) -> tuple[Any, Any]:
+    return row.accuracy.accuracy, getattr(row, price)
 
 
 # -- The table.
@@ -202,9 +178,6 @@ def _per_thousand_text(value: float | None) -> str:
     return NONE if value is None else f"{value * THOUSAND:,.2f}"
 
 
-_CLOCK: Columns[CostRow] = (column("seconds", lambda row: row.seconds, _seconds_text),)
-
-
 def cost_table(report: CostReport, *, clock: bool = True) -> Table:
     """Tabulate accuracy with tokens, seconds and dollars.
 
@@ -223,7 +196,7 @@ def cost_table(report: CostReport, *, clock: bool = True) -> Table:
         column("tokens", lambda row: row.completion_tokens, _whole_number_text),
         column("executing", lambda row: row.executing_tokens, _whole_number_text),
         column("writing tests", lambda row: row.writing_tokens, _whole_number_text),
-        *(_CLOCK if clock else ()),
+        column("seconds", lambda row: row.seconds, _seconds_text, there=clock),
         column("$ per 1,000", lambda row: row.dollars, _per_thousand_text),
     )
     unpriced = [row.verifier for row in report.rows if row.dollars is None]
@@ -247,14 +220,7 @@ def cost_table(report: CostReport, *, clock: bool = True) -> Table:
     return table(caption, shown, report.rows, notes=notes)
 
 
-def cost_text(report: CostReport, form: TableForm) -> str:
-    return format_tables([cost_table(report)], form)
-
-
 # -- Accuracy against price, as a plot.
-
-
-_SIGN = {True: "● ", False: "", None: ""}
 
 
 def cost_plots(report: CostReport) -> Iterator[tuple[str, Scatter]]:
@@ -265,13 +231,12 @@ def cost_plots(report: CostReport) -> Iterator[tuple[str, Scatter]]:
 def cost_plot(report: CostReport) -> Scatter | None:
     """Plot accuracy against the cost of an item, as a share of the highest cost; None if fewer than two costs are
     known."""
-    prices = [(row, PRICES[report.against](row)) for row in report.rows]
-    known = [(row, price, row.accuracy.accuracy) for row, price in prices if price is not None]
-    dearest = max((price for _, price, _ in known), default=0.0)
+    known = [(row, *_point(row, report.against)) for row in report.rows]
+    dearest: float = max((price for *_, price in known if price is not None), default=0.0)
     dots = [
-        Dot(f"{_SIGN[row.leads]}{row.verifier}", price / dearest, accuracy)
-        for row, price, accuracy in known
-        if dearest and accuracy is not None
+        Dot(f"{'● ' if row.leads else ''}{row.verifier}", price / dearest, accuracy)
+        for row, accuracy, price in known
+        if dearest and None not in (accuracy, price)
     ]
     if len(dots) < 2:
         return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,7 @@ from workbench.core.item import QuarantinedRow
 from workbench.core.options import record_from
 from workbench.core.project import Project
 from workbench.core.selection import Selection, group_name
-from workbench.core.text.figures import NONE, aligned, bar, counted, interval, number, p_value
+from workbench.core.text.figures import NONE, counted, p_value
 from workbench.core.verdict import GoldChoice, Protocol3
 from workbench.data.formats.lines import DEFAULT_MAX_LINE
 from workbench.data.store import browsing
@@ -267,16 +266,15 @@ def _missing_reason(found: _BenchmarkScores, verifiers: int, measured: Associati
 # -- Downstream scores as text: bars of accuracy next to bars of scores, and their rank correlation.
 
 
-_BAR_CELLS = 16
 _ALL = "all benchmarks"
 _MAX_REFUSALS = 5
 
 
 def downstream_text(report: DownstreamReport) -> str:
-    plots = [_bars_text(list(points)) for _, points in groupby(report.points, key=lambda point: point.benchmark)]
-    measured = [plain_table(averages_table(report.averages, report.scored_by))] if report.averages else []
+    measured = [averages_table(report.averages, report.scored_by)] if report.averages else []
     curves = [curves_text(report.steps)] if is_curved(report.steps) else []
-    return "\n\n".join([downstream_head(report), *measured, *plots, *curves, plain_table(associations_table(report))])
+    tables = map(plain_table, (*measured, scores_table(report)))
+    return "\n\n".join([downstream_head(report), *tables, *curves, plain_table(associations_table(report))])
 
 
 def downstream_head(report: DownstreamReport) -> str:
@@ -312,24 +310,6 @@ def _rejection_notes(report: DownstreamReport) -> Iterator[str]:
         yield f"Rejected: line {line.line}, {line.field or 'as a whole'}: {line.message}"
     if report.refused > _MAX_REFUSALS:
         yield f"{report.refused - _MAX_REFUSALS:,} more were rejected."
-
-
-def _bars_text(points: Sequence[DownstreamPoint]) -> str:
-    benchmark = points[0].benchmark
-    low, high = min(0.0, *(point.score for point in points)), max(point.score for point in points)
-    lines = [
-        (
-            point.verifier,
-            number(point.accuracy),
-            bar(point.accuracy or 0.0, _BAR_CELLS),
-            _score_text(point),
-            interval(point.score_ci) if point.score_ci else "",
-            bar((point.score - low) / (high - low) if high > low else 0.0, _BAR_CELLS),
-        )
-        for point in points
-    ]
-    kind = "score" if benchmark is not None else "mean rank, 1 lowest"
-    return aligned([(benchmark or _ALL, "accuracy", "", kind, "", ""), *lines])
 
 
 def associations_table(report: DownstreamReport) -> Table:

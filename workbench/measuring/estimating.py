@@ -94,6 +94,10 @@ def estimate(
     Raises:
         UsageError: There is no predictor, no complete run, or no item with gold.
     """
+    import numpy as np
+
+    from workbench.statistics.prediction_powered import mix_p
+
     protocol = protocol or protocol_of(project)
     reader = project.database.reader()
     asked = check_names(reader, selection or Selection())
@@ -105,11 +109,19 @@ def estimate(
         raise UsageError(" ".join(nothing_measured({verifier: found.failed[verifier]})))
     outcomes = {judge.name: outcome for judge, outcome in zip(found.judges, found.outcomes, strict=True)}
     groups = _selected_groups(everything, wanted, by or _MIXES[0])
-    kept = _usable_items(project, found, outcomes[verifier])
+    checked = np.asarray(check_items.ids(reader), dtype=np.int64)
+    kept = np.asarray((outcomes[verifier] >= 0) & ~np.isin(found.item, checked))
     shares = _shares_to_estimate(found, outcomes, verifier, groups, protocol, kept)
-    _check_labels(shares[0], f"No item that {verifier} has judged has gold ({gold}, protocol {protocol}).")
+    if not (shares[0].truth >= 0).any():
+        raise UsageError(
+            f"No item that {verifier} has judged has gold ({gold}, protocol {protocol}).",
+            "Have some labelled, drawn at random from all",
+            Command("assign DB", annotators="A,B", limit="200"),
+        )
     kinds = dict.fromkeys((*_MIXES, *map(",".join, combinations(_MIXES, 2)), *([by] if by else [])))
-    checks = [_check_sample(everything, wanted, shares[0], kind) for kind in kinds]
+    first, has_label = shares[0], np.greater_equal(shares[0].truth, 0)
+    mixes = ((kind, _selected_groups(everything, wanted, kind).code[first.place]) for kind in kinds)
+    checks = [SampleCheck(by=kind, p=mix_p(has_label, group, first.question)) for kind, group in mixes]
     uneven = _uneven_properties(checks)
     with step("estimating"):
         rows = [row for share in shares for row in _estimate_rows(share, by)]
@@ -146,24 +158,9 @@ def _predictors(project: Project, verifier: str, named: tuple[str, ...]) -> tupl
     return known
 
 
-def _check_labels(share: _EstimatedShare, message: str) -> None:
-    if not (share.truth >= 0).any():
-        raise UsageError(
-            message, "Have some labelled, drawn at random from all", Command("assign DB", annotators="A,B", limit="200")
-        )
-
-
 def _selected_groups(everything: Columns, wanted: Selection, by: str) -> Groups:
     groups, chosen = everything.groups(by), everything.chosen(wanted)
     return groups if chosen is None else structs.replace(groups, code=groups.code[chosen])
-
-
-def _usable_items(project: Project, found: JudgedSelection, outcome: IntArray) -> BoolArray:
-    import numpy as np
-
-    checks = np.asarray(check_items.ids(project.database.reader()), dtype=np.int64)
-    kept: BoolArray = (outcome >= 0) & ~np.isin(found.item, checks)
-    return kept
 
 
 def _shares_to_estimate(
@@ -215,15 +212,6 @@ def _regroup(share: _EstimatedShare, groups: Groups) -> _EstimatedShare:
     return structs.replace(share, group=groups.code[share.place], names=groups.names)
 
 
-def _check_sample(everything: Columns, wanted: Selection, share: _EstimatedShare, by: str) -> SampleCheck:
-    import numpy as np
-
-    from workbench.statistics.prediction_powered import mix_p
-
-    group = _selected_groups(everything, wanted, by).code[share.place]
-    return SampleCheck(by=by, p=mix_p(np.greater_equal(share.truth, 0), group, share.question))
-
-
 def _uneven_properties(checks: Sequence[SampleCheck]) -> list[str]:
     found = [one.by for one in checks if one.p is not None and one.p < LEVEL / len(checks)]
     alone = {by for by in found if "," not in by}
@@ -242,11 +230,10 @@ def _stratified_row(share: _EstimatedShare, groups: Groups, strata: str) -> Esti
 
 
 def _headline_row(rows: Sequence[EstimateRow], uneven: Sequence[str]) -> int | None:
-    wanted = _strata_fields(uneven) or None
-    for place, one in enumerate(rows):
-        if (one.quantity, one.group, one.strata) == ("accuracy", None, wanted) and one.estimate is not None:
-            return place
-    return None
+    """Return the position of the accuracy of all items, weighted by strata if the sample is uneven."""
+    wanted = ("accuracy", None, _strata_fields(uneven) or None)
+    same = (place for place, one in enumerate(rows) if (one.quantity, one.group, one.strata) == wanted)
+    return next((place for place in same if rows[place].estimate is not None), None)
 
 
 def _estimate_rows(share: _EstimatedShare, by: str | None) -> Iterator[EstimateRow]:
@@ -375,9 +362,8 @@ def verdict(report: EstimateReport) -> str:
     within = "too few questions for an interval"
     if one.ci is not None:
         within = f"95 % interval {100 * one.ci[0]:.1f} to {100 * one.ci[1]:.1f}"
-    that_count = (
-        f"{counted(_count_items(one), 'item')} that it {'decides' if report.protocol == 'decided' else 'has judged'}"
-    )
+    judged = "decides" if report.protocol == "decided" else "has judged"
+    that_count = f"{counted(one.labelled + one.unlabelled, 'item')} that it {judged}"
     said = f"{inert(report.verifier)} is right on {100 * one.estimate:.1f} % of all {that_count}, {within}{weighed}"
     if one.reason is not None:
         return f"{said}. {one.reason}"
@@ -457,10 +443,6 @@ def _table_notes(report: EstimateReport) -> Iterator[str]:
         names = [one.group or "all" for one in report.rows if one.reason == reason]
         yield f"{', '.join(dict.fromkeys(names))}: {reason}"
     yield from explain_marks(report.selection_judges)
-
-
-def _count_items(one: EstimateRow) -> int:
-    return one.labelled + one.unlabelled
 
 
 def estimate_head(report: EstimateReport) -> str:

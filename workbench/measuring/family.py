@@ -7,7 +7,7 @@ from itertools import combinations
 from textwrap import fill
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from workbench.config import protocol_of
 from workbench.core.errors import UsageError
@@ -20,7 +20,7 @@ from workbench.core.text.inert import inert
 from workbench.core.verdict import GoldChoice, Protocol3
 from workbench.measuring import notes
 from workbench.measuring.comparing import TOO_FEW, comparable
-from workbench.measuring.judged import VerifierRun, counting, judged, nothing_measured
+from workbench.measuring.judged import JudgedSelection, VerifierRun, counting, judged, nothing_measured
 from workbench.statistics.records.comparison import (
     LEVEL,
     FamilyMember,
@@ -58,30 +58,35 @@ def family(
     Raises:
         UsageError: There are fewer than two verifiers, one has no complete run, or no pair has common items.
     """
+    import numpy as np
+
+    from workbench.statistics.joint_errors import letters
+
     protocol = protocol or protocol_of(project)
     names = tuple(dict.fromkeys((*(verifiers or comparable(project)), *((against,) if against else ()))))
     if len(names) < 2:
         raise UsageError(*TOO_FEW)
     found = judged(project, names, gold=gold, selection=selection)
-    standings = [
-        _VerifierFigures.of(judge, outcome, found.gold, found.question, protocol)
-        for judge, outcome in zip(found.judges, found.outcomes, strict=True)
-    ]
-    standings.sort(key=lambda one: -(one.accuracy or 0.0))
+    judged_by = zip(found.judges, found.outcomes, strict=True)
+    standings = [_standing(judge, outcome, found, protocol) for judge, outcome in judged_by]
+    standings.sort(key=lambda one: -(one.member.accuracy or 0.0))
     pairs = _compare_pairs(standings, found.question, against)
     if not pairs and found.failed:
         raise UsageError(" ".join(nothing_measured(found.failed)))
     if not pairs:
         raise UsageError("No two of these verifiers share an item that counts.", f"Gold {gold}, protocol {protocol}.")
     groups = None if against else _indistinguishable_groups(standings, pairs)
+    together = {(pair.a, pair.b) for pair in pairs}
+    matches = ((a.member.verifier, b.member.verifier) for a, b in _pairs_to_compare(standings, against))
+    shown = letters(groups, len(standings)) if groups is not None else [""] * len(standings)
     return FamilyReport(
         family=pairs,
-        members=_family_members(standings, groups),
-        apart=_pairs_without_common_items(standings, pairs, against),
+        members=[structs.replace(one.member, letters=own) for one, own in zip(standings, shown, strict=True)],
+        apart=[match for match in matches if match not in together],
         against=against,
-        groups=None if groups is None else [[standings[place].judge.name for place in group] for group in groups],
+        groups=None if groups is None else [[standings[place].member.verifier for place in group] for group in groups],
         level=LEVEL,
-        common=_count_common_items(standings),
+        common=int(np.count_nonzero(np.logical_and.reduce([one.graded.counted for one in standings]))),
         protocol=protocol,
         gold=found.gold_counts,
         gold_choice=gold,
@@ -90,34 +95,30 @@ def family(
     )
 
 
-class _VerifierFigures(Struct, frozen=True, kw_only=True, eq=False):
-    judge: VerifierRun
+class _Standing(NamedTuple):
+    member: FamilyMember
     graded: Graded
-    questions: int
-    accuracy: float | None
-    ci: tuple[float, float] | None
-
-    @classmethod
-    def of(
-        cls, judge: VerifierRun, outcome: IntArray, gold: IntArray, question: IntArray, protocol: Protocol3
-    ) -> _VerifierFigures:
-
-        from workbench.statistics.confusion import grade
-        from workbench.statistics.intervals import distinct, share_interval
-
-        graded = grade(outcome, gold, protocol)
-        counted, right = graded
-        any_item = bool(counted.any())
-        return cls(
-            judge=judge,
-            graded=graded,
-            questions=distinct(question[counted]),
-            accuracy=float(right[counted].mean()) if any_item else None,
-            ci=share_interval(right[counted], question[counted]) if any_item else None,
-        )
 
 
-def _compare_pairs(standings: list[_VerifierFigures], question: IntArray, against: str | None) -> list[FamilyPair]:
+def _standing(judge: VerifierRun, outcome: IntArray, found: JudgedSelection, protocol: Protocol3) -> _Standing:
+    from workbench.statistics.confusion import grade
+    from workbench.statistics.intervals import distinct, share_interval
+
+    graded = grade(outcome, found.gold, protocol)
+    right, question = graded.right[graded.counted], found.question[graded.counted]
+    member = FamilyMember(
+        verifier=judge.name,
+        run=judge.run,
+        n=len(right),
+        questions=distinct(question),
+        accuracy=float(right.mean()) if len(right) else None,
+        ci=share_interval(right, question) if len(right) else None,
+        letters="",
+    )
+    return _Standing(member, graded)
+
+
+def _compare_pairs(standings: list[_Standing], question: IntArray, against: str | None) -> list[FamilyPair]:
     from workbench.statistics.compare import compare_graded
     from workbench.statistics.subgroups import benjamini_hochberg, holm
 
@@ -125,7 +126,7 @@ def _compare_pairs(standings: list[_VerifierFigures], question: IntArray, agains
     for a, b in stepping(_pairs_to_compare(standings, against), "comparing", "pairs"):
         paired = compare_graded(a.graded, b.graded, question)
         if paired is not None:
-            found.append((a.judge.name, b.judge.name, paired))
+            found.append((a.member.verifier, b.member.verifier, paired))
     chances = [paired.permutation_p for *_, paired in found]
     return [
         FamilyPair(**structs.asdict(paired), a=a, b=b, holm_p=holm_p, q=q)
@@ -133,16 +134,14 @@ def _compare_pairs(standings: list[_VerifierFigures], question: IntArray, agains
     ]
 
 
-def _pairs_to_compare(
-    standings: list[_VerifierFigures], against: str | None
-) -> list[tuple[_VerifierFigures, _VerifierFigures]]:
+def _pairs_to_compare(standings: list[_Standing], against: str | None) -> list[tuple[_Standing, _Standing]]:
     if against is None:
         return list(combinations(standings, 2))
-    reference = next(one for one in standings if one.judge.name == against)
+    reference = next(one for one in standings if one.member.verifier == against)
     return [(one, reference) for one in standings if one is not reference]
 
 
-def _indistinguishable_groups(standings: list[_VerifierFigures], pairs: list[FamilyPair]) -> list[tuple[int, ...]]:
+def _indistinguishable_groups(standings: list[_Standing], pairs: list[FamilyPair]) -> list[tuple[int, ...]]:
     """Group the verifiers, given as ranks, that are not distinguishable. Verifiers without common items are not
     distinguishable either.
 
@@ -154,47 +153,13 @@ def _indistinguishable_groups(standings: list[_VerifierFigures], pairs: list[Fam
 
     from workbench.statistics.joint_errors import indistinguishable_groups
 
-    place = {one.judge.name: number for number, one in enumerate(standings)}
+    place = {one.member.verifier: number for number, one in enumerate(standings)}
     differ = np.zeros((len(standings), len(standings)), dtype=bool)
     for pair in pairs:
         if pair.holm_p < LEVEL:
             a, b = place[pair.a], place[pair.b]
             differ[a, b] = differ[b, a] = True
     return indistinguishable_groups(differ)
-
-
-def _family_members(standings: list[_VerifierFigures], groups: list[tuple[int, ...]] | None) -> list[FamilyMember]:
-    import numpy as np
-
-    from workbench.statistics.joint_errors import letters
-
-    shown = letters(groups, len(standings)) if groups is not None else [""] * len(standings)
-    return [
-        FamilyMember(
-            verifier=one.judge.name,
-            run=one.judge.run,
-            n=int(np.count_nonzero(one.graded.counted)),
-            questions=one.questions,
-            accuracy=one.accuracy,
-            ci=one.ci,
-            letters=letter,
-        )
-        for one, letter in zip(standings, shown, strict=True)
-    ]
-
-
-def _pairs_without_common_items(
-    standings: list[_VerifierFigures], pairs: list[FamilyPair], against: str | None
-) -> list[tuple[str, str]]:
-    together = {(pair.a, pair.b) for pair in pairs}
-    matches = ((a.judge.name, b.judge.name) for a, b in _pairs_to_compare(standings, against))
-    return [match for match in matches if match not in together]
-
-
-def _count_common_items(standings: list[_VerifierFigures]) -> int:
-    import numpy as np
-
-    return int(np.count_nonzero(np.logical_and.reduce([one.graded.counted for one in standings])))
 
 
 # -- A family of verifiers, and their agreement and joint errors: tables and sentences.

@@ -192,12 +192,8 @@ def nothing_measured(failed: Mapping[str, int]) -> tuple[str, ...]:
 
 
 def counting(protocol: Protocol3, choice: GoldChoice, gold: Mapping[str, int]) -> str:
-    return f"protocol {protocol}, {gold_counting(choice, gold)}"
-
-
-def gold_counting(choice: GoldChoice, gold: Mapping[str, int]) -> str:
     sources = ", ".join(f"{number:,} {name}" for name, number in gold.items())
-    return f"gold {choice} ({sources})"
+    return f"protocol {protocol}, gold {choice} ({sources})"
 
 
 # -- Names of models: the model behind a verifier, and equality of names.

@@ -103,6 +103,8 @@ def _failure_notes(everything: Sequence[AccuracyRow], protocol: str) -> Iterator
 def _constant_notes(
     everything: Sequence[AccuracyRow], verifiers: Sequence[AccuracyRow], entries: Entries
 ) -> Iterator[str]:
+    from workbench.statistics.subgroups import holm
+
     shares = {row.verifier: row.accuracy for row in everything if row.verifier in CONSTANTS}
     known = {name: share for name, share in shares.items() if share is not None}
     if not known:
@@ -125,8 +127,13 @@ def _constant_notes(
         more = f"{len(above)} of {counted(len(rivals), 'verifier')} {_is_or_are(len(above))} right more often"
     else:
         more = f"{rivals[0] if len(rivals) == 1 else 'no verifier'} is {'not ' * (len(rivals) == 1)}right more often"
-    both = " on the items of both" if fewer else ""
-    yield f"{said}; {more}{both}{_significance_text(_significantly_better(found)) if above else ''}."
+    both, tested = " on the items of both" if fewer else "", ""
+    if above:
+        chances = holm([one.permutation_p for one in found.values()])
+        surely = [name for name, p in zip(found, chances, strict=True) if found[name].difference > 0 and p < LEVEL]
+        sure = f"{len(surely)} significantly ({_names_text(surely)})" if surely else "none significantly"
+        tested = f", {sure}; paired by item, tested by question"
+    yield f"{said}; {more}{both}{tested}."
 
 
 def _baseline_differences(constant: str, rivals: Sequence[str], entries: Entries) -> dict[str, PairedFigures]:
@@ -137,18 +144,6 @@ def _baseline_differences(constant: str, rivals: Sequence[str], entries: Entries
         if one is not None:
             found[name] = one
     return found
-
-
-def _significantly_better(found: Mapping[str, PairedFigures]) -> list[str]:
-    from workbench.statistics.subgroups import holm
-
-    chances = holm([one.permutation_p for one in found.values()])
-    return [name for (name, one), p in zip(found.items(), chances, strict=True) if one.difference > 0 and p < LEVEL]
-
-
-def _significance_text(clear: Sequence[str]) -> str:
-    sure = f"{len(clear)} significantly ({_names_text(clear)})" if clear else "none significantly"
-    return f", {sure}; paired by item, tested by question"
 
 
 def _detectable_notes(verifiers: Sequence[AccuracyRow], entries: Entries) -> Iterator[str]:
@@ -325,8 +320,8 @@ _MAX_NAME = 200
 
 def judges(project: Project) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for judge in figures.every(project.database.reader()):
-        found.setdefault(judge.dataset, []).append(judge.name)
+    for dataset, name in figures.every(project.database.reader()):
+        found.setdefault(dataset, []).append(name)
     return found
 
 

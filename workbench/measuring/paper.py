@@ -10,7 +10,7 @@ from typing import Any
 from workbench.config import protocol_of
 from workbench.core.database.selection import check_names, dataset_names
 from workbench.core.errors import UsageError
-from workbench.core.options import TableForm
+from workbench.core.options import TableForm, record_from
 from workbench.core.project import Project
 from workbench.core.run import ConfiguredVerifier
 from workbench.core.selection import Condition, Selection
@@ -398,14 +398,14 @@ class PaperFigures:
         }
 
     def table(self, number: PaperNumber) -> PaperTable:
-        tables: dict[PaperNumber, Callable[[], PaperTable]] = {
-            1: self.counts,
-            2: self.accuracy,
-            3: self.references,
-            4: self.pairwise,
-            5: self.subtypes,
-        }
-        return tables[number]()
+        tables: tuple[Callable[[], PaperTable], ...] = (
+            self.counts,
+            self.accuracy,
+            self.references,
+            self.pairwise,
+            self.subtypes,
+        )
+        return tables[number - 1]()
 
     def counts(self) -> CountsTable:
         """Return table 1: items with gold, by type and domain."""
@@ -419,9 +419,8 @@ class PaperFigures:
     def accuracy(self) -> AccuracyTable:
         """Return table 2: accuracy by type, and over all items."""
         sets, undecided = self._accuracy_of_decided("type")
-        return AccuracyTable(
-            protocol=self.protocol, gold_choice=self.gold, sets=sets, kinds=self._verifier_kinds(), undecided=undecided
-        )
+        kinds = {known.name: known.kind for known in runs.verifiers(self.project.database.reader())}
+        return AccuracyTable(protocol=self.protocol, gold_choice=self.gold, sets=sets, kinds=kinds, undecided=undecided)
 
     def references(self) -> ReferenceTable:
         """Return table 3: judges with and without the reference answer."""
@@ -481,9 +480,6 @@ class PaperFigures:
         undecided = dict.fromkeys(row.verifier for rows in judging for row in rows if row.verifier not in deciding)
         return sets, list(undecided)
 
-    def _verifier_kinds(self) -> dict[str, str]:
-        return {known.name: known.kind for known in runs.verifiers(self.project.database.reader())}
-
     def _reference_pairs(self) -> list[tuple[str, str]]:
         complete = {judge.name for judge in judges_of(self.project)}
         judges = [
@@ -506,18 +502,16 @@ class PaperFigures:
         found = compare(
             self.project, without, given, protocol=self.protocol, gold=self.gold, selection=self.parts[dataset]
         )
-        return ReferenceRow(
+        return record_from(
+            ReferenceRow,
+            found,
             dataset=dataset,
             with_reference=given,
             without_reference=without,
-            n=found.n,
-            unpaired=found.unpaired,
             accuracy_with=found.accuracy_b,
             accuracy_without=found.accuracy_a,
             delta=found.difference,
-            ci=found.ci,
             p=found.permutation_p,
-            selection_judges=found.selection_judges,
         )
 
     def _dataset_pairs(self, dataset: str) -> DatasetPairs:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import partial
 from math import ceil
 from statistics import median
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from msgspec import structs
 
@@ -118,7 +118,12 @@ def plan(
     Raises:
         UsageError: ``within`` is not a valid half width, or the verifier has no complete run.
     """
-    _check_precision(within, per_item)
+    if not FINEST <= within < 0.5:
+        raise UsageError(
+            f"{opt.within} must be from {FINEST:g} to less than 0.5, not {within:g}.", "0.05 is ± 5 points."
+        )
+    if not 1 <= per_item <= MOST_PEOPLE:
+        raise UsageError(f"{opt.per_item} must be at least 1 and at most {MOST_PEOPLE:,}.")
     selection = selection or Selection()
     named = () if verifier is None else (verifier,)
     with step("measuring accuracy"):
@@ -129,14 +134,16 @@ def plan(
     known = columns(project)
     chosen = known.chosen(selection)
     open_items = _open_items(known, chosen, check_items.ids(reader), gold)
-    available = _count_by_group(known, open_items, by)
+    available = known.groups(by).count(open_items)
     begun = _started_by_group(known, open_items, figures.partly_labelled(reader), by)
     rows, adjudications, disputes = [], 0, 0.0
     for row in _plan_rows(said, verifier, within):
         items = min(row.more, available[row.group])
-        lacking = _labels_of_nearest_items(begun[row.group], items, per_item)
+        taken = sorted(begun[row.group], key=lambda one: _missing_labels(one, per_item))[:items]
+        conflicts = sum(one.differs for one in taken)
+        missing = sum(_missing_labels(one, per_item) for one in taken) + (items - len(taken)) * per_item
         # Round up the total once, not each group.
-        disputes += lacking.conflicts + (items - lacking.conflicts) * (rate or 0.0)
+        disputes += conflicts + (items - conflicts) * (rate or 0.0)
         expected = ceil(round(disputes, 9)) - adjudications
         adjudications += expected
         rows.append(
@@ -144,13 +151,14 @@ def plan(
                 row,
                 available=available[row.group],
                 shortfall=row.more - items,
-                labels=lacking.labels + expected,
-                made=lacking.made,
+                labels=missing + expected,
+                made=sum(one.labels for one in taken),
             )
         )
     labels = sum(row.labels for row in rows)
     times = figures.label_times(reader)
     seconds = median(times) / 1000 if times else None
+    labelled = known.gold(gold) >= 0
     return Plan(
         within=within,
         by=by,
@@ -162,17 +170,8 @@ def plan(
         labels=labels,
         seconds_per_label=seconds,
         hours=None if seconds is None else labels * seconds / 3600,
-        samples=_biased_batches(project, known, chosen, gold),
+        samples=uneven_samples(project, known, known.item[labelled if chosen is None else labelled & chosen]),
     )
-
-
-def _check_precision(within: float, per_item: int) -> None:
-    if not FINEST <= within < 0.5:
-        raise UsageError(
-            f"{opt.within} must be from {FINEST:g} to less than 0.5, not {within:g}.", "0.05 is ± 5 points."
-        )
-    if not 1 <= per_item <= MOST_PEOPLE:
-        raise UsageError(f"{opt.per_item} must be at least 1 and at most {MOST_PEOPLE:,}.")
 
 
 def _plan_rows(said: Sequence[AccuracyRow], verifier: str | None, within: float) -> Iterator[PlanRow]:
@@ -221,29 +220,6 @@ def _plan_row(
     )
 
 
-class _Lacking(NamedTuple):
-    """The labels that some items still need.
-
-    Attributes:
-        labels: Number of missing labels, without adjudications.
-        made: Number of existing labels.
-        conflicts: Number of items that need an adjudicator.
-    """
-
-    labels: int
-    made: int
-    conflicts: int
-
-
-def _labels_of_nearest_items(begun: Sequence[StartedItem], items: int, per_item: int) -> _Lacking:
-    taken = sorted(begun, key=lambda one: _missing_labels(one, per_item))[:items]
-    return _Lacking(
-        labels=sum(_missing_labels(one, per_item) for one in taken) + (items - len(taken)) * per_item,
-        made=sum(one.labels for one in taken),
-        conflicts=sum(one.differs for one in taken),
-    )
-
-
 def _missing_labels(one: StartedItem, per_item: int) -> int:
     return 0 if one.differs else max(per_item - one.labels, 1)
 
@@ -260,14 +236,6 @@ def _open_items(known: Columns, chosen: BoolArray | None, checks: list[int], gol
     return counted
 
 
-def _count_by_group(known: Columns, items: BoolArray, by: By) -> Counter[str]:
-    import numpy as np
-
-    groups = known.groups(by)
-    many = np.bincount(groups.code[items], minlength=len(groups.names)).tolist()
-    return Counter(dict(zip(groups.names, many, strict=True)))
-
-
 def _started_by_group(
     known: Columns, items: BoolArray, begun: dict[int, StartedItem], by: By
 ) -> dict[str, list[StartedItem]]:
@@ -277,11 +245,6 @@ def _started_by_group(
     for place in np.flatnonzero(items & np.isin(known.item, list(begun))).tolist():
         found[groups.names[groups.code[place]]].append(begun[int(known.item[place])])
     return found
-
-
-def _biased_batches(project: Project, known: Columns, chosen: BoolArray | None, gold: GoldChoice) -> list[BatchSample]:
-    labelled = known.gold(gold) >= 0
-    return uneven_samples(project, known, known.item[labelled if chosen is None else labelled & chosen])
 
 
 # -- A plan as text for a terminal.

@@ -62,18 +62,14 @@ def best_of(
         raise UsageError("No verifier has a complete run.", "Start one", Command("verify DB NAME"))
     _, several = np.unique(found.question[found.gold >= 0], return_counts=True)
     most = int(several.max(initial=0))
+    usual = (2**power for power in range(_MAX_EXPONENT + 1) if 2**power <= max(most, 1))
+    scores = [found.columns.score(judge.run) for judge in found.judges]
+    kept = [score if score is None or found.kept is None else score[found.kept] for score in scores]
     return BestOfReport(
         questions=len(several),
         several=int(np.count_nonzero(several > 1)),
         most=most,
-        rows=list(
-            _best_of_rows(
-                found,
-                _selected_scores(found),
-                tuple(dict.fromkeys(sizes)) or _default_sizes(most),
-                protocol,
-            )
-        ),
+        rows=list(_best_of_rows(found, kept, tuple(dict.fromkeys(sizes or usual)), protocol)),
         protocol=protocol,
         gold=found.gold_counts,
         gold_choice=gold,
@@ -91,15 +87,6 @@ def read_sizes(text: str) -> tuple[int, ...]:
     if not all(word.strip().isdecimal() and 1 <= int(word) <= _MAX_N for word in words):
         raise UsageError(f"Write whole numbers from 1 to {_MAX_N:,} with commas between them, such as 1,2,4.")
     return tuple(int(word) for word in words)
-
-
-def _default_sizes(most: int) -> tuple[int, ...]:
-    return tuple(2**power for power in range(_MAX_EXPONENT + 1) if 2**power <= max(most, 1))
-
-
-def _selected_scores(found: JudgedSelection) -> list[FloatArray | None]:
-    scores = [found.columns.score(judge.run) for judge in found.judges]
-    return [score if score is None or found.kept is None else score[found.kept] for score in scores]
 
 
 def _best_of_rows(

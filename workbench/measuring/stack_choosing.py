@@ -12,12 +12,12 @@ from workbench.core.selection import selection_of
 from workbench.core.taxonomy import TYPES, UNTYPED
 from workbench.core.verdict import Protocol3
 from workbench.measuring.judged import BASELINE, judged, nothing_measured
-from workbench.measuring.records.stack import Price, StackAlone, StackChoice, StackOptions, StackReport, Took
-from workbench.measuring.stacking import PARTS, StackItems, figures_of, stack_items, stage_rows
+from workbench.measuring.records.stack import Price, StackChoice, StackOptions, StackReport
+from workbench.measuring.stacking import PARTS, StackItems, figures_of, stack_items, stage_rows, verifier_alone
 from workbench.verifiers.stacks.settling import Stage, format_stages
 
 if TYPE_CHECKING:
-    from workbench.statistics.confusion import BoolArray, IntArray
+    from workbench.statistics.confusion import IntArray
     from workbench.statistics.records.comparison import PairedFigures
     from workbench.statistics.stack_search import Candidate, Choose, CrossFitted, StackSearch
 
@@ -82,7 +82,7 @@ def best_stacks(project: Project, options: StackOptions) -> StackReport:
         seed=SEED,
         reference=reference,
         margin=margin,
-        alone=[_verifier_alone(items, number, protocol) for number in range(len(names))],
+        alone=[verifier_alone(items, number, protocol) for number in range(len(names))],
         choices=choices,
         front=[desk.choice("front", None if np.isinf(cap) else cap, most_accurate(cap)) for cap in front(search, MOST)],
         stages=stage_rows(best, items, items.through(best)),
@@ -104,17 +104,13 @@ def _require_verifiers(names: tuple[str, ...], reference: str | None) -> None:
 
 
 def _unit_of_cost(items: StackItems, against: Price | None) -> Price:
-    known: list[Price] = [one for one in _PRICES if _is_known(items, one)]
+    import numpy as np
+
+    known = [one for one in _PRICES if not any(np.isnan(took[PARTS.index(one)]).any() for took in items.took)]
     if against is not None and against not in known:
         raise UsageError(f"The {against} of some verdicts are not known.", f"Use {' or '.join(known)}: {opt.against}")
     told = [one for one in known if any(took[PARTS.index(one)].any() for took in items.took)]
     return (told or known)[0] if against is None else against
-
-
-def _is_known(items: StackItems, price: Price) -> bool:
-    import numpy as np
-
-    return not any(np.isnan(took[PARTS.index(price)]).any() for took in items.took)
 
 
 def _search(items: StackItems, price: Price, folds: int, most_stages: int, protocol: Protocol3) -> StackSearch:
@@ -123,6 +119,7 @@ def _search(items: StackItems, price: Price, folds: int, most_stages: int, proto
     from workbench.statistics.folds import fold_of
     from workbench.statistics.stack_search import Pool, StackSearch
 
+    types = [_TYPES.index(name[:1] if name[:1] in TYPES else UNTYPED) for name in items.subtypes]
     return StackSearch(
         Pool(
             outcomes=np.stack(items.outcomes),
@@ -130,7 +127,7 @@ def _search(items: StackItems, price: Price, folds: int, most_stages: int, proto
             gold=items.gold,
             question=items.question,
             fold=fold_of(items.question, folds),
-            type=np.array([_TYPES.index(_type_of(name)) for name in items.subtypes], dtype=np.int64)[items.subtype],
+            type=np.array(types, dtype=np.int64)[items.subtype],
             untyped=_TYPES.index(UNTYPED),
             cost=np.stack([took[PARTS.index(price)] for took in items.took]),
             protocol=protocol,
@@ -198,19 +195,4 @@ def _stages_of(items: StackItems, candidate: Candidate) -> tuple[Stage, ...]:
             types=() if place.types is None else tuple(_TYPES[code] for code in sorted(place.types)),
         )
         for place in candidate
-    )
-
-
-def _type_of(subtype: str) -> str:
-    return subtype[:1] if subtype[:1] in TYPES else UNTYPED
-
-
-def _verifier_alone(items: StackItems, place: int, protocol: Protocol3) -> StackAlone:
-    import numpy as np
-
-    asked: BoolArray = np.zeros((len(items.names), len(items.item)), dtype=np.bool_)
-    asked[place] = True
-    took: Took = items.average(asked)
-    return StackAlone(
-        figures=figures_of(items.names[place], items, items.outcomes[place], protocol), took=took, against=None
     )

@@ -192,7 +192,7 @@ def simulate(
         figures=figures_of("stack", kept, said.outcome, protocol),
         took=kept.average(said.asked),
         rows=stage_rows(found, kept, said),
-        alone=[_verifier_alone(kept, place, said.outcome, protocol) for place in range(len(names))],
+        alone=[verifier_alone(kept, place, protocol, said.outcome) for place in range(len(names))],
         protocol=protocol,
         gold=everything.gold_counts(gold, everything.chosen(wanted)),
         gold_choice=gold,
@@ -218,7 +218,12 @@ def figures_of(name: str, items: StackItems, outcome: IntArray, protocol: Protoc
     return accuracy_rows(name, AccuracyColumns(outcome=outcome, gold=items.gold, question=items.question), protocol)[0]
 
 
-def _verifier_alone(items: StackItems, place: int, outcome: IntArray, protocol: Protocol3) -> StackAlone:
+def verifier_alone(items: StackItems, place: int, protocol: Protocol3, outcome: IntArray | None = None) -> StackAlone:
+    """Return the metrics of one verifier on the items that it has judged.
+
+    Args:
+        outcome: A stack's outcomes, to be compared with the verifier's.
+    """
     import numpy as np
 
     from workbench.statistics.compare import compare_graded
@@ -228,11 +233,13 @@ def _verifier_alone(items: StackItems, place: int, outcome: IntArray, protocol: 
     mine = items.of(there)
     asked = np.zeros((len(items.names), len(mine.item)), dtype=np.bool_)
     asked[place] = True
-    one, other = (grade(said, mine.gold, protocol) for said in (outcome[there], mine.outcomes[place]))
+    own = grade(mine.outcomes[place], mine.gold, protocol)
     return StackAlone(
         figures=figures_of(items.names[place], mine, mine.outcomes[place], protocol),
         took=mine.average(asked),
-        against=compare_graded(one, other, mine.question),
+        against=None
+        if outcome is None
+        else compare_graded(grade(outcome[there], mine.gold, protocol), own, mine.question),
     )
 
 

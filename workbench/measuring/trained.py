@@ -84,12 +84,10 @@ class TrainedModels:
             return
         _, question, samples = np.unique(self._known.question[rows][counts], return_inverse=True, return_counts=True)
         share = np.bincount(question, weights=said[counts] == 1) / samples
-        yield ModelAverage(
-            verifier=line.verifier,
+        yield record_from(
+            ModelAverage,
+            line,
             benchmark=benchmark,
-            model=line.model,
-            step=line.step,
-            seed=line.seed,
             questions=len(samples),
             samples=(int(samples.min()), int(samples.max())),
             undecided=int(undecided.sum()),

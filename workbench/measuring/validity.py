@@ -66,17 +66,6 @@ CHECKS: Final[dict[Check, str]] = {
 }
 """Checks: code -> description."""
 
-COMPARING: Final[tuple[Check, ...]] = (
-    "length",
-    "own-model",
-    "first-option",
-    "boxed",
-    "thinking",
-    "other-script",
-    "undecided-by-gold",
-)
-"""Checks whose estimate is a difference of shares; other checks estimate a share."""
-
 
 class ValidityFinding(Struct, frozen=True, kw_only=True):
     """The result of one check of one verifier.
@@ -133,6 +122,8 @@ _KINDS: dict[Check, tuple[str, str, str]] = {
     "undecided-by-gold": ("correct completions", "incorrect ones", "type"),
 }
 """Check -> the exposed kind, the other kind, and the matched properties."""
+COMPARING: Final = tuple(_KINDS)
+"""Checks whose estimate is a difference of shares; other checks estimate a share."""
 _MEANING: dict[Check, str] = {
     "length": "its verdicts depend on length",
     "own-model": "its verdicts depend on the author of the completion",
@@ -174,25 +165,6 @@ def compared(check: Check, effect: Effect, exposed: int, others_in_all: int) -> 
     if low <= 0 <= high:
         return f"{sentence}: not significant."
     return f"{sentence}: {_MEANING[check]}, or something that goes with it."
-
-
-def flipped(differ: int, items: int, share: float, ci: tuple[float, float] | None, between: str) -> str:
-    return f"{_share_text(share, ci)} of items get a different verdict {between}: {differ:,} of {items:,}."
-
-
-def undecided(
-    n: int, abstain: int, error: int, share: float, ci: tuple[float, float] | None, reasons: list[str]
-) -> str:
-    why = f" Most often: {', '.join(reasons)}." if reasons else ""
-    counts = f"{counted(abstain, 'abstention')} and {counted(error, 'error')} of {n:,}"
-    return f"{_share_text(share, ci)} of items are left undecided: {counts}.{why}"
-
-
-def selected(datasets: list[str]) -> str:
-    return (
-        f"Its verdicts helped to select the items of {' and '.join(datasets)}: items were kept where such judges "
-        "differed, so its accuracy there says little about other data."
-    )
 
 
 def _share_text(share: float, ci: tuple[float, float] | None) -> str:
@@ -393,16 +365,13 @@ def _exposed_items(
     places, measured = np.flatnonzero(usable), np.flatnonzero(usable & (rows.characters >= 0))
     own = _is_by_own_model(project, rows, judge)
     read = usable[seen.place]
-
-    def of_texts(kind: BoolArray, among: BoolArray) -> tuple[IntArray, BoolArray]:
-        return seen.place[among], kind[among]
+    options = read & seen.has_option
 
     found: list[tuple[Check, IntArray, BoolArray]] = [("length", measured, _is_longer_than_median(rows, measured))]
     if own is not None:
         found.append(("own-model", places, own[places]))
-    found.append(("first-option", *of_texts(seen.first_option, read & seen.has_option)))
-    for check, mask in _FORMS.items():
-        found.append((check, *of_texts(mask(seen), read)))
+    found.append(("first-option", seen.place[options], seen.first_option[options]))
+    found += [(check, seen.place[read], mask(seen)[read]) for check, mask in _FORMS.items()]
     found.append(("undecided-by-gold", places, rows.gold[places] == 1))
     return found
 
@@ -418,8 +387,7 @@ def _is_longer_than_median(rows: _ChosenItems, measured: IntArray) -> BoolArray:
     ordered = characters[np.argsort(kind.astype(np.int16), kind="stable")]
     ends = np.cumsum(np.bincount(kind, minlength=len(known)))[:-1]
     middle = np.array([np.median(of_kind) for of_kind in np.split(ordered, ends) if len(of_kind)])
-    longer: BoolArray = characters > middle[kind] if len(middle) else np.zeros(0, dtype=bool)
-    return longer
+    return np.asarray(characters > middle[kind] if len(middle) else np.zeros(0, dtype=bool))
 
 
 def _is_by_own_model(project: Project, rows: _ChosenItems, judge: VerifierRun) -> BoolArray | None:
@@ -497,9 +465,10 @@ def _undecided_finding(
     abstain, error = int((outcome == OutcomeCode.ABSTAIN).sum()), int((outcome == OutcomeCode.ERROR).sum())
     reasons = everything.reasons(judge.run)
     codes = reasons.code if rows.kept is None else reasons.code[rows.kept]
-    counted = Counter(codes[open_].tolist()).most_common(_MAX_REASONS)
+    often = Counter(codes[open_].tolist()).most_common(_MAX_REASONS)
     share, ci = (abstain + error) / n, share_interval(open_[judged], rows.question[judged])
-    named = [f"{title(reasons.names[code]) or reasons.names[code]} ({count:,})" for code, count in counted]
+    named = [f"{title(reasons.names[code]) or reasons.names[code]} ({count:,})" for code, count in often]
+    why = f" Most often: {', '.join(named)}." if named else ""
     return ValidityFinding(
         check="undecided",
         verifier=judge.name,
@@ -507,7 +476,8 @@ def _undecided_finding(
         estimate=share,
         ci=ci,
         counts={"abstain": abstain, "error": error},
-        sentence=undecided(n, abstain, error, share, ci, named),
+        sentence=f"{_share_text(share, ci)} of items are left undecided: {counted(abstain, 'abstention')} and "
+        f"{counted(error, 'error')} of {n:,}.{why}",
         stands_out=bool(abstain + error),
     )
 
@@ -553,7 +523,8 @@ def _flip_finding(
         estimate=share,
         ci=ci,
         counts={"differ": int(flags.sum())},
-        sentence=flipped(int(flags.sum()), len(flags), share, ci, between),
+        sentence=f"{_share_text(share, ci)} of items get a different verdict {between}: {int(flags.sum()):,} of "
+        f"{len(flags):,}.",
         stands_out=bool(flags.any()),
     )
 
@@ -562,7 +533,10 @@ def _selection_findings(judge: VerifierRun, chosen: Mapping[str, list[str]]) -> 
     datasets = chosen.get(judge.name)
     if not datasets:
         return []
-    sentence = selected(datasets)
+    sentence = (
+        f"Its verdicts helped to select the items of {' and '.join(datasets)}: items were kept where such judges "
+        "differed, so its accuracy there says little about other data."
+    )
     return [ValidityFinding(check="selection", verifier=judge.name, n=0, sentence=sentence, stands_out=True)]
 
 

@@ -61,14 +61,7 @@ class _AuditedCompletions(NamedTuple):
     truth: IntArray
 
     def of(self, rows: BoolArray) -> _AuditedCompletions:
-        return _AuditedCompletions(
-            item=self.item[rows],
-            question=self.question[rows],
-            step=self.step[rows],
-            accepted=self.accepted[rows],
-            weight=self.weight[rows],
-            truth=self.truth[rows],
-        )
+        return _AuditedCompletions._make(column[rows] for column in self)
 
 
 @at_one_moment
@@ -115,13 +108,14 @@ def _training_report(
     steps = stored.steps(reader, one.id)
     audited = _audited_arrays(stored.audited(reader, one.id), *items)
     groups, left_out = _similar_groups(project, audited)
+    size = max(1, -(-len(steps) // parts))
     return record_from(
         TrainingReport,
         one,
         training=one.name,
         scored_by=scored_by,
         all=_steps_report(steps, audited) if steps else None,
-        steps=[_steps_report(some, audited) for some in _split_steps(steps, parts)],
+        steps=[_steps_report(steps[at : at + size], audited) for at in range(0, len(steps), size)],
         wordings=stored.alarms(reader, one.id),
         drift=_drift_alarm(steps, audited),
         alike=groups,
@@ -148,11 +142,6 @@ def _audited_arrays(
 
 
 # -- By step.
-
-
-def _split_steps(steps: Sequence[JudgedStep], parts: int) -> list[Sequence[JudgedStep]]:
-    size = max(1, -(-len(steps) // parts))
-    return [steps[at : at + size] for at in range(0, len(steps), size)]
 
 
 def _steps_report(steps: Sequence[JudgedStep], audited: _AuditedCompletions) -> TrainingSteps:
@@ -340,7 +329,11 @@ WORDINGS: Final[Columns[WordingAlarm]] = (
 ALIKE: Final[Columns[AlikeGroup]] = (
     count("completions", lambda row: len(row.items)),
     count("questions", lambda row: row.questions),
-    text("wrong", lambda row: _wrong_text(row), by=lambda row: row.wrong),
+    text(
+        "wrong",
+        lambda row: NONE if row.wrong is None else f"{row.wrong:,} of {row.labelled:,}",
+        by=lambda row: row.wrong,
+    ),
     text("steps", lambda row: _steps_text(row.first, row.last), by=lambda row: row.first),
     word("example", lambda row: _shorten(row.example)),
 )

@@ -26,6 +26,7 @@ from workbench.core.options import (
     Whole,
     argument,
     option,
+    record_from,
 )
 from workbench.core.project import Project
 from workbench.core.run import RunInfo
@@ -142,9 +143,16 @@ class WhatIf:
     """
 
     def __init__(self, project: Project, report: WhatIfReport, asked: _SelectedItems, found: _NewOutcomes) -> None:
+        import numpy as np
+
+        from workbench.statistics.flips import flips
+
         self._table = ItemTable(project, BrowseQuery())
         self._scope, self._found = asked, found
-        self._kinds, self.ids = _sort_changes(asked, found, report)
+        self._kinds = flips(asked.before, found.after, asked.gold, report.protocol)
+        places = np.flatnonzero(self._kinds >= 0)
+        ordered = places[np.argsort(self._kinds[places], kind="stable")]
+        self.ids: list[int] = asked.everything.item[ordered].tolist()
         named = [self._item(row) for row in self._table.rows(self.ids[:NAMED])]
         self.report = structs.replace(report, flips=named, more=len(self.ids) - len(named))
 
@@ -180,12 +188,9 @@ class WhatIf:
         before = reasons.names[reasons.code[place]]
         after = self.after(row.id)
         gold = int(asked.gold[place])
-        return FlippedItem(
-            id=row.id,
-            dataset=row.dataset,
-            question_id=row.question_id,
-            completion_id=row.completion_id,
-            subtype=row.subtype,
+        return record_from(
+            FlippedItem,
+            row,
             kind=FLIP_KINDS[self._kinds[place]],
             gold=None if gold < 0 else OutcomeCode(gold).word,
             before=OutcomeCode(int(asked.before[place])).word,
@@ -356,9 +361,7 @@ def _outcomes_by_judging(
         if after[at] != asked.before[at] or verdict.outcome.code >= OutcomeCode.ABSTAIN or item in beside:
             verdicts[item] = verdict
     means: Means = "local" if not changed.calls_servers else "calls" if work.calls else "replies"
-    return _NewOutcomes(
-        after=after, means=means, verdicts=verdicts, missing=work.missing, calls=work.calls, trouble=work.trouble
-    )
+    return record_from(_NewOutcomes, work, after=after, means=means, verdicts=verdicts)
 
 
 def _make_report(
@@ -432,14 +435,3 @@ def _count_items(asked: _SelectedItems, found: _NewOutcomes) -> RejudgedItems:
         left=drawn - read - len(found.missing) - failed,
         undecided=dict(reasons.most_common()),
     )
-
-
-def _sort_changes(asked: _SelectedItems, found: _NewOutcomes, report: WhatIfReport) -> tuple[IntArray, list[int]]:
-    import numpy as np
-
-    from workbench.statistics.flips import flips
-
-    kinds = flips(asked.before, found.after, asked.gold, report.protocol)
-    places = np.flatnonzero(kinds >= 0)
-    ordered = places[np.argsort(kinds[places], kind="stable")]
-    return kinds, asked.everything.item[ordered].tolist()

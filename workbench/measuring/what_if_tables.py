@@ -12,7 +12,7 @@ from workbench.core.taxonomy import type_display
 from workbench.core.text.figures import NONE, compact_count, counted, dollars, percent
 from workbench.core.text.inert import inert
 from workbench.statistics.records.flips import FlipKind, FlippedItem, FlipRow, WhatIfReport
-from workbench.tables.document import Table, Tone
+from workbench.tables.document import Tone
 from workbench.tables.files import add_protocol_to_caption, format_tables, records_csv
 from workbench.tables.table import Columns, aligned_rows, count, metric_column, table, word
 
@@ -71,12 +71,9 @@ def what_if_as(report: WhatIfReport, form: TableForm) -> str:
             blocks.append(aligned_rows(FLIPPED, report.flips) + more)
         said = [fill(inert(words), _WIDTH) for words in coverage_words(report)]
         return "\n\n".join([*blocks, *(["\n".join(said)] if said else [])]) + "\n"
-    return format_tables((add_protocol_to_caption(flip_table(report), report.protocol, report.gold_choice),), form)
-
-
-def flip_table(report: WhatIfReport) -> Table:
     caption = f"What if {report.verifier}, run {report.run}: {change_words(report)}"
-    return table(caption, ROWS, [report, *report.types], notes=tuple(coverage_words(report)))
+    found = table(caption, ROWS, [report, *report.types], notes=tuple(coverage_words(report)))
+    return format_tables((add_protocol_to_caption(found, report.protocol, report.gold_choice),), form)
 
 
 def change_words(report: WhatIfReport) -> str:

@@ -134,10 +134,13 @@ def accuracy_rows(
     found = counted or count_clusters(columns)
     # A verifier that failed on all items is not measured in any group. One that failed only on a group is counted
     # there under the protocol, so that groups add up.
-    confused = _empty_confusion if only_failed(found.cells.sum(axis=0)) else confusion
+    confused = (lambda *_: NOTHING) if only_failed(found.cells.sum(axis=0)) else confusion
     areas = auroc(columns.score, columns.gold, np.zeros(len(columns.gold), dtype=np.int8), 1)
     judged = found.judged(protocol)
-    certainty = _intervals_of_all_items(found, judged)
+    question, number = found.clusters.question, found.clusters.questions
+    kinds = judged.reshape(-1, 4).T
+    whole = np.stack([np.bincount(question, weights=each, minlength=number) for each in kinds], axis=1)
+    certainty = _row_intervals(whole.reshape(-1, 2, 2), np.zeros(number, dtype=np.int64), 1)
     rows = _rows(verifier, protocol, (None,), found.cells.sum(axis=0)[None], certainty, areas, confused)
     if columns.group is None:
         return rows
@@ -178,13 +181,6 @@ def _row_intervals(judged: IntArray, group: IntArray, groups: int) -> _RowInterv
     return _RowIntervals(known, intervals(k, n, known), balanced_intervals(classes), mcc_intervals(classes))
 
 
-def _intervals_of_all_items(found: ClusterCounts, judged: IntArray) -> _RowIntervals:
-    question, number = found.clusters.question, found.clusters.questions
-    kinds = judged.reshape(-1, 4).T
-    whole = np.stack([np.bincount(question, weights=each, minlength=number) for each in kinds], axis=1)
-    return _row_intervals(whole.reshape(-1, 2, 2), np.zeros(number, dtype=np.int64), 1)
-
-
 def _rows(
     verifier: str,
     protocol: Protocol3,
@@ -219,10 +215,6 @@ def _rows(
             )
         )
     return rows
-
-
-def _empty_confusion(cells: IntArray, protocol: Protocol3) -> Confusion:
-    return NOTHING
 
 
 # -- A verifier's accuracy as one number, by both conventions.

@@ -102,22 +102,18 @@ def family_figures(
     skipped: Counter[SkipReason] = Counter()
     for variant in variants:
         skipped += variant.skipped
+    known = {one.question: one.score for one in controls if one.score is not None}
+    above = [one.score > known[one.question] for one in judgements if one.score is not None and one.question in known]
     return FamilyFigures(
         family=family,
         name=name,
         source=source,
         skipped=dict(skipped),
-        above_control=_share_above_control(judgements, controls),
+        above_control=(sum(above) / len(above) if above else None),
         by_type=by_type(judgements),
         variants=[variant_figures(variant) for variant in variants],
         **structs.asdict(figures(judgements)),
     )
-
-
-def _share_above_control(judgements: Sequence[Judgement], controls: Sequence[Judgement]) -> float | None:
-    known = {one.question: one.score for one in controls if one.score is not None}
-    above = [one.score > known[one.question] for one in judgements if one.score is not None and one.question in known]
-    return sum(above) / len(above) if above else None
 
 
 def control_figures(controls: Sequence[Judgement]) -> ControlFigures:

@@ -485,8 +485,7 @@ def balanced(right: FloatArray, of_gold: FloatArray) -> FloatArray:
         right: Number of correctly judged items with gold incorrect, and with gold correct: samples x 2.
         of_gold: Number of all items with gold incorrect, and with gold correct: samples x 2.
     """
-    means: FloatArray = divide_or_nan(right, of_gold).mean(axis=1)
-    return means
+    return np.asarray(divide_or_nan(right, of_gold).mean(axis=1))
 
 
 def matthews(right: FloatArray, of_gold: FloatArray) -> FloatArray:
@@ -496,8 +495,7 @@ def matthews(right: FloatArray, of_gold: FloatArray) -> FloatArray:
     """
     (tn, tp), (fp, fn) = right.T, (of_gold - right).T
     below = np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
-    found: FloatArray = np.where(of_gold.all(axis=1), np.nan_to_num(divide_or_nan(tp * tn - fp * fn, below)), np.nan)
-    return found
+    return np.where(of_gold.all(axis=1), np.nan_to_num(divide_or_nan(tp * tn - fp * fn, below)), np.nan)
 
 
 _FIGURES: dict[Metric, Figure] = {"accuracy": _accuracy, "balanced_accuracy": balanced, "mcc": matthews}

@@ -114,15 +114,13 @@ def label_surprise(features: Sequence[Feature], gold: IntArray, question: IntArr
         expected = expit(indicators @ _fit_logistic(indicators, others))
         correct[held] = (others[:, 1] + _MODEL_WEIGHT * expected) / (others.sum(axis=1) + _MODEL_WEIGHT)
     probability = correct[fold, known.of]
-    wrong: FloatArray = np.where(gold == 1, 1 - probability, probability)
-    return wrong
+    return np.where(gold == 1, 1 - probability, probability)
 
 
 def folds(question: IntArray) -> IntArray:
     """Return each item's fold, from 0 to ``FOLDS - 1``, by a hash of its question, independent of other items."""
     mixed = question.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    found: IntArray = ((mixed >> np.uint64(32)) % np.uint64(FOLDS)).astype(np.int64)
-    return found
+    return ((mixed >> np.uint64(32)) % np.uint64(FOLDS)).astype(np.int64)
 
 
 def _fit_logistic(indicators: sparse.csr_array, counts: FloatArray) -> FloatArray:
@@ -166,7 +164,8 @@ def label_error_probability(votes: Sequence[IntArray], gold: IntArray) -> FloatA
         votes: For each verifier, the outcome of each item, -1 for none; undecided outcomes are left out.
         gold: 1 correct, 0 incorrect for each item.
     """
-    features = [Feature(np.where(_is_decided(vote), vote, 2), 3) for vote in votes]
+    decided = OutcomeCode.CORRECT, OutcomeCode.INCORRECT
+    features = [Feature(np.where(np.isin(vote, decided), vote, 2), 3) for vote in votes]
     known = patterns([*features, Feature(gold, 2)])
     rater, pattern = np.nonzero(known.level.T < 2)
     said = Ratings(
@@ -178,13 +177,7 @@ def label_error_probability(votes: Sequence[IntArray], gold: IntArray) -> FloatA
         categories=2,
     )
     truth = consensus(said, np.bincount(known.of, minlength=len(known.level))).probability
-    wrong: FloatArray = truth[known.of, 1 - gold]
-    return wrong
-
-
-def _is_decided(vote: IntArray) -> BoolArray:
-    found: BoolArray = (vote == OutcomeCode.CORRECT) | (vote == OutcomeCode.INCORRECT)
-    return found
+    return np.asarray(truth[known.of, 1 - gold])
 
 
 # -- Vote counts of several verifiers on the same items; abstentions and errors are not votes.
@@ -267,8 +260,7 @@ def against_gold(
 def is_contradicted(votes: Sequence[IntArray], gold: IntArray) -> BoolArray:
     """Return, for each item, whether some decided verdict differs from gold; for the arguments see `against_gold`."""
     said = counted(votes, len(gold))
-    found: BoolArray = ((gold == 1) & (said.no > 0)) | ((gold == 0) & (said.yes > 0))
-    return found
+    return np.asarray(((gold == 1) & (said.no > 0)) | ((gold == 0) & (said.yes > 0)))
 
 
 def evidence(vote: IntArray, gold: IntArray, group: IntArray, groups: int) -> FloatArray:

@@ -141,13 +141,11 @@ def intervals(right: FloatArray | IntArray, n: IntArray, known: Clustering) -> l
 
 
 def has_enough_clusters(known: Clustering) -> BoolArray:
-    carried: BoolArray = known.alike >= FEWEST - _ROUNDING
-    return carried
+    return np.asarray(known.alike >= FEWEST - _ROUNDING)
 
 
 def is_seldom(share: FloatArray, known: Clustering) -> BoolArray:
-    found: BoolArray = np.minimum(share, 1 - share) * known.effective < _MIN_SURE_QUESTIONS
-    return found
+    return np.asarray(np.minimum(share, 1 - share) * known.effective < _MIN_SURE_QUESTIONS)
 
 
 def share_ends(

@@ -194,8 +194,7 @@ def _share(right: IntArray, stratum: IntArray, cells: _Cells) -> float:
 def _has_unlabelled_questions(question: IntArray, stratum: IntArray, strata: int) -> BoolArray:
     others = clusters(question, stratum, strata)
     known = design_effects(others.items, others.items, others.group, strata)
-    enough: BoolArray = known.alike >= FEWEST - _ROUNDING
-    return enough
+    return np.asarray(known.alike >= FEWEST - _ROUNDING)
 
 
 def alike(question: IntArray) -> float:
@@ -339,8 +338,7 @@ def disagreement(outcomes: Sequence[IntArray]) -> FloatArray:
     """
     table = np.stack(outcomes)
     correct, incorrect = (table == OutcomeCode.CORRECT).sum(axis=0), (table == OutcomeCode.INCORRECT).sum(axis=0)
-    share: FloatArray = np.minimum(correct, incorrect) / np.maximum(correct + incorrect, 1)
-    return share
+    return np.asarray(np.minimum(correct, incorrect) / np.maximum(correct + incorrect, 1))
 
 
 def uncertainty(outcome: IntArray, score: FloatArray, threshold: float) -> FloatArray:
@@ -366,8 +364,7 @@ def mean_known(values: Sequence[FloatArray]) -> FloatArray:
     """Return the mean of the known values of each item; 0 without any."""
     table = np.stack(values)
     known = np.isfinite(table)
-    mean: FloatArray = np.where(known, table, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-    return mean
+    return np.asarray(np.where(known, table, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1))
 
 
 def by_priority(priority: FloatArray, chance: FloatArray) -> IntArray:

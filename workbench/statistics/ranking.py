@@ -102,8 +102,7 @@ def of_problem(problem: ProblemScores, *, shared: bool, normalise: bool) -> Prob
 
 def normalised(score: FloatArray) -> FloatArray:
     """Scale scores from 0 for the lowest to 1 for the highest; scores that are all equal become 0."""
-    stretched: FloatArray = (score - score.min()) / (float(np.ptp(score)) or 1.0)
-    return stretched
+    return np.asarray((score - score.min()) / (float(np.ptp(score)) or 1.0))
 
 
 def _tie_credit(tied: BoolArray, wanted: BoolArray, *, shared: bool) -> float:
@@ -149,8 +148,7 @@ class _RatioOfSums:
         self._over, self._under = over, under
 
     def __call__(self, counts: FloatArray) -> FloatArray:
-        found: FloatArray = (counts @ self._over) / (counts @ self._under)
-        return found
+        return np.asarray((counts @ self._over) / (counts @ self._under))
 
 
 class _Determination:
@@ -166,8 +164,7 @@ class _Determination:
         number, residual, off, squares = (counts @ sums for sums in self._sums)
         total = squares - off**2 / np.maximum(number, 1)
         constant = total <= _NOTHING * number
-        found: FloatArray = np.where(constant, 1.0, 1 - residual / np.where(constant, 1.0, total))
-        return found
+        return np.where(constant, 1.0, 1 - residual / np.where(constant, 1.0, total))
 
 
 # -- Saturation: how well rankings by k tests agree with those by all tests.

@@ -89,8 +89,7 @@ def matthews_at(tpr: FloatArray, tnr: FloatArray, prevalence: FloatArray) -> Flo
     accepted = prevalence * tpr + (1 - prevalence) * (1 - tnr)
     spread = accepted * (1 - accepted)
     ratio = np.divide(prevalence * (1 - prevalence), spread, out=np.zeros(len(spread)), where=spread > 0)
-    found: FloatArray = (tpr + tnr - 1) * np.sqrt(ratio)
-    return found
+    return np.asarray((tpr + tnr - 1) * np.sqrt(ratio))
 
 
 def _combined_intervals(

@@ -222,8 +222,7 @@ class StackSearch:
 
     def _sum_by_fold(self, table: BoolArray, outcome: IntArray, rows: BoolArray) -> FloatArray:
         there = table[np.where(rows, outcome, 0), np.arange(len(outcome))] & rows
-        found: FloatArray = self.items @ there.astype(np.float64)
-        return found
+        return np.asarray(self.items @ there.astype(np.float64))
 
     def _stage_decisions(self, place: CandidateStage) -> IntArray:
         key = place.verifier, place.rule

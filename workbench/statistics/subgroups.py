@@ -165,7 +165,9 @@ def stratified_difference(accepted: BoolArray, exposed: BoolArray, stratum: IntA
         cell, question = cell[inside], question[inside]
     influence = np.zeros((groups, 2, 2))
     shares = counts[:, :, 1] / n
-    influence[both] = _influences(weights, shares, n)
+    signed = np.array([-1.0, 1.0])[None, :] * weights[:, None]
+    influences: FloatArray = signed[:, :, None] * (np.array([0.0, 1.0]) - shares[:, :, None]) / n[:, :, None]
+    influence[both] = influences
     deff = _design_effect(influence.ravel()[cell], question)
     mass = np.zeros((groups, 2))
     mass[both] = weights[:, None] / n
@@ -188,12 +190,6 @@ def stratified_difference(accepted: BoolArray, exposed: BoolArray, stratum: IntA
             difference + sqrt((high1 - p1) ** 2 + (p0 - low0) ** 2),
         ),
     )
-
-
-def _influences(weights: FloatArray, shares: FloatArray, n: IntArray) -> FloatArray:
-    signed = np.array([-1.0, 1.0])[None, :] * weights[:, None]
-    influences: FloatArray = signed[:, :, None] * (np.array([0.0, 1.0]) - shares[:, :, None]) / n[:, :, None]
-    return influences
 
 
 def _design_effect(influence: FloatArray, question: IntArray) -> float:

@@ -105,15 +105,11 @@ def first_rise(estimate: FloatArray, bound: float, first: int) -> Rise | None:
             continue
         for number, bet in enumerate(bets):
             gained = log1p(bet * (float(estimate[place]) - bound))
-            evidence[number] = _log_plus_one(evidence[number]) + gained
+            evidence[number] = float(np.logaddexp(0.0, evidence[number])) + gained
         mean = _log_mean_exp(evidence[: len(bets)])
         if mean >= log(STEPS):
             return Rise(place, bound, mean)
     return None
-
-
-def _log_plus_one(evidence: float) -> float:
-    return max(evidence, 0.0) + log1p(exp(-abs(evidence)))
 
 
 def _log_mean_exp(evidence: list[float]) -> float:

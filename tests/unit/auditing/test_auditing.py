@@ -108,7 +108,7 @@ def one_more(value: Any) -> Any:
 FAULTS: dict[Family, tuple[str, Callable[[Any], Any]]] = {
     "accuracy": ("workbench.statistics.accuracy.coverage", one_more),
     "confusion": ("workbench.statistics.joint_errors.divide_or_nan", lambda found: found + 1e-6),
-    "compare": ("workbench.measuring.comparing._quadrants_of", lambda cells: cells._replace(only_a=cells.only_b)),
+    "compare": ("workbench.statistics.compare.quadrants", lambda cells: cells._replace(only_a=cells.only_b)),
     "agreement": ("workbench.statistics.agreement.figures.alpha", lambda found: found + 1e-6),
     "estimates": (
         "workbench.statistics.prediction_powered.estimate_share",

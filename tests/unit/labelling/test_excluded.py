@@ -18,7 +18,7 @@ from workbench.interchange.exporting import ExportOptions, export
 from workbench.labelling.coordinating import exclude
 from workbench.labelling.labels import import_labels
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.accuracy_items import AccuracyCell, judged_items
+from workbench.measuring.accuracy_items import AccuracyCell, JudgedItems
 from workbench.measuring.browsing import ItemTable, detail
 from workbench.measuring.comparing import compare
 from workbench.measuring.counting import status
@@ -60,7 +60,7 @@ def test_no_table_counts_it(project: Project, gold: GoldChoice) -> None:
     for row in accuracy(project, verifiers=("yes",), gold=gold).rows:
         assert row.n == 3
     assert compare(project, "yes", "also", gold=gold).n == 3
-    assert set(judged_items(project, AccuracyCell(verifier="yes", gold=gold)).ids()) == {4, 5, 6}
+    assert set(JudgedItems(project, AccuracyCell(verifier="yes", gold=gold)).ids()) == {4, 5, 6}
 
 
 def test_no_pair_has_it(project: Project) -> None:

@@ -15,7 +15,7 @@ from workbench.core.project import Project, open_project
 from workbench.core.selection import Condition, Selection
 from workbench.core.verdict import GoldChoice, OutcomeCode, Protocol3, Verdict
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.accuracy_items import AccuracyCell, JudgedItems, Which, judged_items
+from workbench.measuring.accuracy_items import AccuracyCell, JudgedItems, Which
 from workbench.measuring.entries import BASELINES
 
 ITEMS = 24
@@ -78,35 +78,35 @@ def test_every_cell_lists_the_items_its_figures_count(project: Project, by: str,
     for row in report.rows:
         cell = AccuracyCell(verifier=row.verifier, by=by, group=row.group, conditions=selection, protocol=protocol)
         undecided = 0 if protocol == "decided" else row.abstain + row.error
-        check(judged_items(project, cell), row.n, row.fp + row.fn, undecided, row.abstain + row.error - undecided)
+        check(JudgedItems(project, cell), row.n, row.fp + row.fn, undecided, row.abstain + row.error - undecided)
 
 
 @pytest.mark.parametrize("by", ["type", "source", "model", "length"])
 def test_a_group_and_its_condition_mean_the_same_items(project: Project, by: str) -> None:
     rows = [row for row in accuracy(project, by=by).rows if row.verifier == "all kinds" and row.group is not None]
     assert len(rows) > 1
-    judged = set(judged_items(project, AccuracyCell(verifier="all kinds")).ids())
+    judged = set(JudgedItems(project, AccuracyCell(verifier="all kinds")).ids())
     for row in rows:
-        group = judged_items(project, AccuracyCell(verifier="all kinds", by=by, group=row.group)).ids()
+        group = JudgedItems(project, AccuracyCell(verifier="all kinds", by=by, group=row.group)).ids()
         conditions = (Condition(by, "=", row.group or ""),)
-        assert judged_items(project, AccuracyCell(verifier="all kinds", conditions=conditions)).ids() == group
+        assert JudgedItems(project, AccuracyCell(verifier="all kinds", conditions=conditions)).ids() == group
         named = chosen_ids(project.database.reader(), Selection(conditions))
         assert judged.intersection(named) == set(group)
 
 
 def test_a_length_that_there_is_not_is_refused(project: Project) -> None:
     with pytest.raises(UsageError, match="not a valid length"):
-        judged_items(project, AccuracyCell(verifier="all kinds", conditions=(Condition("length", "=", "3k"),)))
+        JudgedItems(project, AccuracyCell(verifier="all kinds", conditions=(Condition("length", "=", "3k"),)))
 
 
 @pytest.mark.parametrize("gold", get_args(GoldChoice))
 def test_gold_is_the_one_that_was_asked_for(project: Project, gold: GoldChoice) -> None:
     (row,) = (row for row in accuracy(project, gold=gold).rows if row.verifier == "all kinds")
-    assert len(judged_items(project, AccuracyCell(verifier="all kinds", gold=gold))) == row.n
+    assert len(JudgedItems(project, AccuracyCell(verifier="all kinds", gold=gold))) == row.n
 
 
 def test_wrong_verdicts_come_first_and_say_why(project: Project) -> None:
-    items = judged_items(project, AccuracyCell(verifier="all kinds", protocol="strict"))
+    items = JudgedItems(project, AccuracyCell(verifier="all kinds", protocol="strict"))
     rows = items.rows(items.ids())
     ranks = [(row.outcome >= OutcomeCode.ABSTAIN, row.right) for row in rows]
     assert ranks == sorted(ranks, key=lambda pair: (pair[1], pair[0]))
@@ -125,8 +125,8 @@ def test_wrong_verdicts_come_first_and_say_why(project: Project) -> None:
 
 
 def test_ids_of_other_items_have_no_row(project: Project) -> None:
-    items = judged_items(project, AccuracyCell(verifier="all kinds", by="type", group="A"))
-    other = judged_items(project, AccuracyCell(verifier="all kinds", by="type", group="B"))
+    items = JudgedItems(project, AccuracyCell(verifier="all kinds", by="type", group="A"))
+    other = JudgedItems(project, AccuracyCell(verifier="all kinds", by="type", group="B"))
     assert items.rows(other.ids()) == []
     assert items.rows([0, 10**9]) == []
-    assert len(judged_items(project, AccuracyCell(verifier="all kinds", by="type", group="Z"))) == 0
+    assert len(JudgedItems(project, AccuracyCell(verifier="all kinds", by="type", group="Z"))) == 0

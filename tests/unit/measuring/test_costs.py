@@ -16,7 +16,7 @@ from tests.served_runs import HereRunner, here_on
 from tests.servers.scripted import Received, scripted
 from workbench.app.cli import root
 from workbench.core.selection import selection_of
-from workbench.measuring.costs import CostRow, _is_on_front, cost_table, costs
+from workbench.measuring.costs import CostRow, cost_table, costs, on_front
 from workbench.runs.verifying import start
 
 ITEMS = 8
@@ -98,13 +98,13 @@ FIGURE = st.none() | st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
 def test_who_leads_leads_for_some_price(points: list[tuple[float | None, float | None]]) -> None:
     """A leading one is the most accurate of all that take no more; another one is not, or as good as one for less."""
     whole = [(accuracy, price) for accuracy, price in points if accuracy is not None and price is not None]
-    for point in points:
-        accuracy, price = point
+    leads = on_front(points)
+    for (accuracy, price), front in zip(points, leads, strict=True):
         if accuracy is None or price is None:
-            assert _is_on_front(point, points) is None
+            assert front is None
             continue
         affordable = [other for other in whole if other[1] <= price]
         best = max(other[0] for other in affordable)
         cheapest = min(other[1] for other in affordable if other[0] == best)
-        assert _is_on_front(point, points) == (accuracy == best and price == cheapest)
-    assert not whole or any(_is_on_front(point, points) for point in whole)
+        assert front == (accuracy == best and price == cheapest)
+    assert not whole or any(leads)

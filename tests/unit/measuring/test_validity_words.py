@@ -17,7 +17,3 @@ def test_too_few_says_how_many_of_each_there_are() -> None:
     assert validity.compared("other-script", none_found, 50, 50).endswith(": not significant.")
     found = Effect(exposed=50, others=50, strata=1, difference=0.06, ci=(0.02, 0.1))
     assert "not significant" not in validity.compared("other-script", found, 50, 50)
-
-
-def test_one_is_singular() -> None:
-    assert "1 abstention and 0 errors of 79." in validity.undecided(79, 1, 0, 1 / 79, (0.0, 0.07), [])

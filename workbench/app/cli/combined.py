@@ -52,15 +52,16 @@ def cost_command(project: Project, options: CostOptions) -> Output:
     listed separately. ● marks verifiers on the frontier: no other verifier is as accurate at a lower cost, or more
     accurate at the same cost.
     """
-    from workbench.measuring.costs import cost_plot, cost_plots, cost_text, costs, plot_text
+    from workbench.measuring.costs import cost_plot, cost_plots, cost_table, costs, plot_text
+    from workbench.tables.files import format_tables
 
     report = run_job(costs, options, project)
     draw(cost_plots(report), options.figures, force=options.force)
     if options.form.format == "text":
         plot = cost_plot(report)
         below = "" if plot is None else f"\n{plot_text(plot)}"
-        return Output(report, lambda found: cost_text(found, options.form) + below)
-    return Output(report, lambda found: cost_text(found, options.form))
+        return Output(report, lambda found: format_tables([cost_table(found)], options.form) + below)
+    return Output(report, lambda found: format_tables([cost_table(found)], options.form))
 
 
 # -- ``workbench best-of DB``

@@ -6,12 +6,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
-
-from msgspec import Struct
+from typing import Any, cast
 
 from workbench.benchmarks.building.candidates import (
-    Labels,
     chosen,
     composition,
     counted,
@@ -29,17 +26,12 @@ from workbench.benchmarks.quotas import Balanced, Quotas, balance, preset, read_
 from workbench.config.file import read_toml
 from workbench.core.errors import Command, UsageError
 from workbench.core.installed import find_page
-from workbench.core.label import ExcludedItem
 from workbench.core.options import record_from
 from workbench.core.project import Project
-from workbench.core.selection import Selection, selection_of
-from workbench.core.sets import FinalGold, ItemMember, NewSet, Preset, SetReport, Shortfall, Stratum
+from workbench.core.selection import selection_of
+from workbench.core.sets import ItemMember, NewSet, Preset, SetReport, Shortfall, Stratum
 from workbench.core.taxonomy import UNTYPED
-from workbench.measuring.columns import Columns, columns
-
-if TYPE_CHECKING:
-    from workbench.benchmarks.capping import Chosen
-
+from workbench.measuring.columns import columns
 
 PER_TYPE = 250
 """Questions of each type in VerifyBench."""
@@ -57,8 +49,13 @@ def build_balanced(project: Project, options: BalancedOptions) -> SetReport:
             this name exists and differs.
     """
     selection, caps = selection_of(options.where), Caps(options.cap_source, options.cap_model)
-    pool = _gather_questions(project, selection, options.gold)
-    able = pool.able()
+    known = columns(project)
+    among = chosen(project, known, selection)
+    label = labels(project, known, among.rows, options.gold)
+    pool = questions(project, known, among.rows, label.said)
+    typed = [one for one in pool if one.type != UNTYPED]
+    lacking = {one.id: shortage(one, 1) for one in typed}
+    able = [one for one in typed if lacking[one.id] is None]
     quotas = _quotas(options, able)
     found = balance(able, quotas, caps, options.fill, options.seed)
     new = NewSet(
@@ -68,68 +65,39 @@ def build_balanced(project: Project, options: BalancedOptions) -> SetReport:
         config=encoded({"where": conditions(project, selection), **_settings(options, quotas)}),
         gold=options.gold,
         guideline=guideline(project, options.gold),
-        items=_item_members(found.chosen, quotas, pool.label),
+        items=tuple(
+            ItemMember(
+                item=one.item,
+                stratum=quotas.stratum(question),
+                gold=one.correct,
+                gold_from=label.of[one.item][1],
+                subtype=type_code(question.subtype, question.type),
+            )
+            for question, both in found.chosen
+            for one in both
+        ),
     )
-    report = _set_report(pool, quotas, found, new, left_out(project, selection))
-    return freeze_with_report(project, new, report, dry_run=options.dry_run, new_version=options.new_version)
-
-
-class _QuestionPool(Struct, frozen=True, eq=False):
-    """The questions that a balanced benchmark can be built from.
-
-    Attributes:
-        questions: All questions.
-        lacking: Question that has a type -> why it can't be chosen; None if it can.
-        label: The gold of the questions' completions.
-        out: Reason -> number of items that no benchmark can contain.
-    """
-
-    known: Columns
-    questions: list[Question]
-    lacking: dict[int, Lack | None]
-    label: Labels
-    out: dict[str, int]
-
-    def typed(self) -> list[Question]:
-        return [one for one in self.questions if one.id in self.lacking]
-
-    def able(self) -> list[Question]:
-        return [one for one in self.typed() if self.lacking[one.id] is None]
-
-
-def _gather_questions(project: Project, selection: Selection, gold: FinalGold) -> _QuestionPool:
-    known = columns(project)
-    among = chosen(project, known, selection)
-    label = labels(project, known, among.rows, gold)
-    found = questions(project, known, among.rows, label.said)
-    lacking = {one.id: shortage(one, 1) for one in found if one.type != UNTYPED}
-    return _QuestionPool(known, found, lacking, label, among.out)
-
-
-def _set_report(
-    pool: _QuestionPool, quotas: Quotas, found: Balanced, new: NewSet, people_took_out: tuple[ExcludedItem, ...]
-) -> SetReport:
-    typed = pool.typed()
-    ledger = Ledger(typed, pool.lacking, quotas, found)
-    untyped = {"untyped": len(pool.questions) - len(typed)}
-    return record_from(
+    ledger = Ledger(typed, lacking, quotas, found)
+    untyped = {"untyped": len(pool) - len(typed)}
+    report = record_from(
         SetReport,
         new,
         version=None,
         strata=ledger.strata(),
         shortfall=ledger.shortfall(),
-        excluded=together(pool.out, pool.label.out, counted(filter(None, pool.lacking.values())), untyped),
+        excluded=together(among.out, label.out, counted(filter(None, lacking.values())), untyped),
         stages={
-            "completions": len(pool.label.said),
-            "labelled": int((pool.label.said >= 0).sum()),
-            "questions": len(pool.questions),
-            "with_both": len(pool.able()),
+            "completions": len(label.said),
+            "labelled": int((label.said >= 0).sum()),
+            "questions": len(pool),
+            "with_both": len(able),
             "chosen": len(found.chosen),
         },
-        left_out=people_took_out,
+        left_out=left_out(project, selection),
         next=Command(f"publish DB {new.name} FOLDER").shell(),
-        **composition(pool.known, new.items),
+        **composition(known, new.items),
     )
+    return freeze_with_report(project, new, report, dry_run=options.dry_run, new_version=options.new_version)
 
 
 def _quotas(options: BalancedOptions, able: list[Question]) -> Quotas:
@@ -162,20 +130,6 @@ def _settings(options: BalancedOptions, quotas: Quotas) -> dict[str, Any]:
         "fill": options.fill,
         "gold": options.gold,
     }
-
-
-def _item_members(balanced: Chosen, quotas: Quotas, label: Labels) -> tuple[ItemMember, ...]:
-    return tuple(
-        ItemMember(
-            item=one.item,
-            stratum=quotas.stratum(question),
-            gold=one.correct,
-            gold_from=label.of[one.item][1],
-            subtype=type_code(question.subtype, question.type),
-        )
-        for question, both in balanced
-        for one in both
-    )
 
 
 # -- The strata of a balanced benchmark: requested and chosen numbers, and the reasons for shortfalls.

@@ -281,17 +281,11 @@ def composition(known: Columns, members: Sequence[ItemMember]) -> dict[str, Any]
 def places(known: Columns, items: Sequence[int]) -> IntArray:
     import numpy as np
 
-    found: IntArray = np.searchsorted(known.item, np.asarray(items, dtype=np.int64))
-    return found
+    return np.asarray(np.searchsorted(known.item, np.asarray(items, dtype=np.int64)))
 
 
 def _counts(known: Columns, field: str, rows: IntArray) -> dict[str, int]:
-    import numpy as np
-
-    groups = known.groups(field)
-    counts = np.bincount(groups.code[rows], minlength=len(groups.names)).tolist()
-    found = {name or NAMELESS: count for name, count in zip(groups.names, counts, strict=True) if count}
-    return dict(sorted(found.items()))
+    return dict(sorted((name or NAMELESS, count) for name, count in known.groups(field).count(rows).items()))
 
 
 def _missing_models(known: Columns, rows: IntArray) -> tuple[str, ...]:

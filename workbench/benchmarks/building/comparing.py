@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -83,12 +84,14 @@ def set_diff(project: Project, old: str, new: str) -> SetDiff:
         pairs, only_old, only_new = _match_members(
             building.members(reader, before.id), building.members(reader, after.id)
         )
-    differing = [pair for pair in pairs if _member_content(pair[0]) != _member_content(pair[1])]
+    content = attrgetter("hashes", "gold", "subtype")
+    differing = [pair for pair in pairs if content(pair[0]) != content(pair[1])]
+    seed = {} if before.seed == after.seed else {"seed": (before.seed, after.seed)}
     return SetDiff(
         old=before.full_name,
         new=after.full_name,
         same=len(pairs) - len(differing),
-        settings=_changed_settings_and_seed(before, after),
+        settings={**seed, **changed_settings(before.config, after.config)},
         only_old=tuple(map(_diff_row, only_old)),
         only_new=tuple(map(_diff_row, only_new)),
         gold=_changed_members(differing, lambda one: _GOLD[one.gold]),
@@ -97,16 +100,12 @@ def set_diff(project: Project, old: str, new: str) -> SetDiff:
     )
 
 
-def _member_content(member: SetMember) -> tuple[object, ...]:
-    return member.hashes, member.gold, member.subtype
-
-
 def _match_members(
     old: Iterable[SetMember], new: Iterable[SetMember]
 ) -> tuple[list[tuple[SetMember, SetMember]], list[SetMember], list[SetMember]]:
     left, right = sorted(old, key=_ids), sorted(new, key=_ids)
     pairs = []
-    for key in (_with_dataset, _without_dataset):
+    for key in (_ids, attrgetter("question", "completion")):
         known = {key(one): one for one in right}
         found = [(one, known.pop(key(one))) for one in left if key(one) in known]
         pairs += found
@@ -115,21 +114,8 @@ def _match_members(
     return sorted(pairs, key=lambda pair: _ids(pair[0])), left, right
 
 
-def _with_dataset(member: SetMember) -> tuple[str | None, ...]:
-    return member.dataset, member.question, member.completion
-
-
-def _without_dataset(member: SetMember) -> tuple[str | None, ...]:
-    return member.question, member.completion
-
-
 def _ids(member: SetMember) -> tuple[str, str, str]:
     return member.dataset, member.question, member.completion or ""
-
-
-def _changed_settings_and_seed(old: StoredSet, new: StoredSet) -> dict[str, tuple[Any, Any]]:
-    seed = {} if old.seed == new.seed else {"seed": (old.seed, new.seed)}
-    return {**seed, **changed_settings(old.config, new.config)}
 
 
 def _changed_members(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
 from workbench.benchmarks.building.candidates import (
     WAITING,
-    Labels,
     chosen,
     composition,
     guideline,
@@ -111,13 +111,14 @@ def build_queue(
     found = splits(votes, len(among.rows), split.minority)
     # Reading in the order of import is fastest.
     rows = np.sort(among.rows[found.ranking.place])
-    by_stratum = _rows_by_stratum(known, rows)
+    by_stratum = _items_by_stratum(known, rows)
+    drawn = _draw(project, known, by_stratum, split.annotate, seed, split.strata)
     new = NewSet(
         name=name,
         kind="queue",
         seed=seed,
         config=encoded(settings(project, split)),
-        items=tuple(_draw_members(project, known, by_stratum, split, seed)),
+        items=tuple(ItemMember(item=item, stratum=stratum, subtype=typed) for stratum, item, typed in drawn),
         runs=tuple(split.judges.values()),
     )
     there = len(found.ranking.place)
@@ -125,7 +126,7 @@ def build_queue(
         SetReport,
         new,
         version=None,
-        strata=strata({name: len(rows) for name, rows in by_stratum.items()}, split.annotate, split.strata),
+        strata=strata(_sizes(by_stratum), split.annotate, split.strata),
         shortfall=short_of(split.annotate, there, len(new.items), "no more items have this split"),
         excluded=among.out,
         stages={
@@ -158,7 +159,7 @@ def settings(project: Project, split: SplitItems) -> dict[str, Any]:
     }
 
 
-def _rows_by_stratum(known: Columns, rows: IntArray) -> dict[str, IntArray]:
+def _items_by_stratum(known: Columns, rows: IntArray) -> dict[str, list[int]]:
     groups = known.groups("domain,source")
     code = groups.code[rows]
     found = {}
@@ -166,22 +167,25 @@ def _rows_by_stratum(known: Columns, rows: IntArray) -> dict[str, IntArray]:
         domain, source = groups.parts[place]
         # A source's name mostly begins with its domain.
         name = source if source.startswith(f"{domain}/") else f"{domain or NAMELESS}/{source or NAMELESS}"
-        found[name] = rows[code == place]
+        found[name] = known.item[rows[code == place]].tolist()
     return found
 
 
-def _draw_members(
-    project: Project, known: Columns, by_stratum: dict[str, IntArray], split: SplitItems, seed: int
-) -> Iterator[ItemMember]:
-    def members(stratum: str) -> Iterator[building.Key]:
-        return building.keys(project.database.reader(), known.item[by_stratum[stratum]].tolist())
+def _draw(
+    project: Project, known: Columns, items: Mapping[str, list[int]], count: int, seed: int, how: Strata
+) -> Iterator[tuple[str, int, str | None]]:
+    """Yield stratum, item and answer type of the items drawn of each stratum."""
 
-    sizes = {name: len(rows) for name, rows in by_stratum.items()}
-    drawn = sample(sizes, split.annotate, members, seed, drawn_by, split.strata)
-    for name, keys in drawn.items():
-        items = [key.item for key in keys]
-        for item, typed in zip(items, types_of(known, items), strict=True):
-            yield ItemMember(item=item, stratum=name, subtype=typed)
+    def members(stratum: str) -> Iterator[building.Key]:
+        return building.keys(project.database.reader(), items[stratum])
+
+    for name, keys in sample(_sizes(items), count, members, seed, drawn_by, how).items():
+        drawn = [key.item for key in keys]
+        yield from zip(repeat(name), drawn, types_of(known, drawn), strict=False)
+
+
+def _sizes(items: Mapping[str, list[int]]) -> dict[str, int]:
+    return {name: len(some) for name, some in items.items()}
 
 
 def drawn_by(key: building.Key) -> tuple[str, str, str, str]:
@@ -260,11 +264,16 @@ def _freeze_labelled(project: Project, options: HardOptions, queue: StoredSet) -
         if said >= 0:
             able.setdefault(one.stratum, []).append(one.item)
     how: Strata = settings_of(queue).get("strata", "proportional")
-    members = tuple(_draw_labelled_members(project, known, able, label, options.final, queue.seed, how))
+    members = tuple(
+        ItemMember(item=item, stratum=stratum, gold=label.of[item][0], gold_from=label.of[item][1], subtype=typed)
+        for stratum, item, typed in _draw(project, known, able, options.final, queue.seed, how)
+    )
     before = report_of(queue)
     waiting = {why: label.out[why] for why in WAITING if why in label.out}
     available, decided = sum(map(len, able.values())), len(label.said) - sum(waiting.values())
-    why = _shortfall_reason(queue, waiting, decided - available)
+    counts = {"unsuitable": (decided - available), "waiting for labels": sum(waiting.values())}
+    told = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
+    why = f"of {queue.items:,} queued {told}" if told else f"no more than {queue.items:,} were queued"
     new = NewSet(
         name=options.name,
         kind="hard",
@@ -279,7 +288,7 @@ def _freeze_labelled(project: Project, options: HardOptions, queue: StoredSet) -
         SetReport,
         new,
         version=None,
-        strata=strata({name: len(items) for name, items in able.items()}, options.final, how),
+        strata=strata(_sizes(able), options.final, how),
         shortfall=short_of(options.final, available, len(members), why),
         excluded=label.out,
         stages={**before.stages, "annotated": decided, "suitable": available, "final": len(members)},
@@ -291,26 +300,6 @@ def _freeze_labelled(project: Project, options: HardOptions, queue: StoredSet) -
     )
     dry_run = options.dry_run or (bool(waiting) and not options.partial)
     return freeze_with_report(project, new, report, dry_run=dry_run, new_version=options.new_version)
-
-
-def _draw_labelled_members(
-    project: Project, known: Columns, able: dict[str, list[int]], label: Labels, count: int, seed: int, how: Strata
-) -> Iterator[ItemMember]:
-    def members(stratum: str) -> Iterator[building.Key]:
-        return building.keys(project.database.reader(), able[stratum])
-
-    sizes = {name: len(items) for name, items in able.items()}
-    for name, keys in sample(sizes, count, members, seed, drawn_by, how).items():
-        items = [key.item for key in keys]
-        for item, typed in zip(items, types_of(known, items), strict=True):
-            gold, origin = label.of[item]
-            yield ItemMember(item=item, stratum=name, gold=gold, gold_from=origin, subtype=typed)
-
-
-def _shortfall_reason(queue: StoredSet, waiting: Mapping[str, int], unsuitable: int) -> str:
-    counts = {"unsuitable": unsuitable, "waiting for labels": sum(waiting.values())}
-    told = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
-    return f"of {queue.items:,} queued {told}" if told else f"no more than {queue.items:,} were queued"
 
 
 def _next_command(queue: StoredSet, name: str, waiting: Mapping[str, int], *, passed_over: bool) -> str:

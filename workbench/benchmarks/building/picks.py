@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Final
-
-from msgspec import Struct
+from collections.abc import Sequence
+from typing import Final
 
 from workbench.benchmarks.building.candidates import (
     CandidateRows,
@@ -21,18 +19,15 @@ from workbench.benchmarks.building.candidates import (
     type_code,
 )
 from workbench.benchmarks.building.freezing import conditions, encoded, freeze_with_report
-from workbench.benchmarks.capping import LACKS, Lack, Question, picked, shortage
+from workbench.benchmarks.capping import LACKS, Lack, picked, shortage
 from workbench.benchmarks.options import PicksOptions
 from workbench.core.errors import Command
 from workbench.core.options import record_from
 from workbench.core.project import Project
-from workbench.core.selection import Selection, selection_of
+from workbench.core.selection import selection_of
 from workbench.core.sets import ItemMember, NewSet, SetReport, Shortfall, Stratum
 from workbench.core.verdict import OutcomeCode
-from workbench.measuring.columns import Columns, columns
-
-if TYPE_CHECKING:
-    from workbench.statistics.confusion import IntArray
+from workbench.measuring.columns import columns
 
 _STEP: Final = "picks"
 
@@ -54,70 +49,50 @@ def build_picks(project: Project, options: PicksOptions) -> SetReport:
     def drawn(heard: CandidateRows) -> list[int]:
         return picked(heard.names, heard.correct, each, seed, (_STEP, heard.dataset, heard.key))
 
-    judged = _judged_questions(project, selection, number, drawn, each)
+    known = columns(project)
+    among = chosen(project, known, selection)
+    said = known.outcome(number)[among.rows]
+    found = questions(project, known, among.rows, said, drawn)
+    by = drawn_types(project, selection)
+    # Each question's type is the one by which it was drawn, else its current one.
+    types = [by.get(question.id, question.type) for question in found]
+    lacking = [shortage(question, each) for question in found]
+    bare, strata = count_unanswered(project, selection), _strata(types, lacking)
     new = NewSet(
         name=options.name,
         kind="picks",
         seed=seed,
         config=encoded({"where": conditions(project, selection), "judges": {judge: number}, "each": each}),
-        items=tuple(_item_members(judged)),
+        items=tuple(
+            ItemMember(item=one.item, stratum=stratum, subtype=type_code(question.subtype, question.type))
+            for question, stratum, why in zip(found, types, lacking, strict=True)
+            if why is None
+            for one in question.completions
+        ),
         runs=(number,),
     )
+    words: dict[str, int] = {outcome.word: int((said == outcome).sum()) for outcome in OutcomeCode}
     report = record_from(
         SetReport,
         new,
         version=None,
-        strata=_strata(judged.types, judged.lacking),
-        shortfall=_shortfall(judged.types, judged.lacking),
-        excluded=together(judged.out, counted(filter(None, judged.lacking)), {"no_completions": judged.bare}),
-        stages=_stage_counts(judged),
+        strata=strata,
+        shortfall=_shortfall(strata, types, lacking),
+        excluded=together(among.out, counted(filter(None, lacking)), {"no_completions": bare}),
+        stages={
+            "questions": len(found) + bare,
+            "completions": len(said),
+            **words,
+            "not_judged": len(said) - sum(words.values()),
+            "picked": lacking.count(None),
+        },
         judges={judge: number},
         next=Command("assign DB", where=f"set={options.name}", annotators="A,B").shell(),
-        **composition(judged.known, new.items),
+        **composition(known, new.items),
     )
     return freeze_with_report(
         project, new, report, dry_run=options.dry_run, new_version=options.new_version, judges=(judge,)
     )
-
-
-class _PickedQuestions(Struct, frozen=True, eq=False):
-    """Questions with their picked completions; a question with too few has all those that could be picked.
-
-    Attributes:
-        types: Each question's type: the one by which it was drawn, else its current type.
-        lacking: Why each question can't be used; None if it can.
-        said: The judge's outcomes on all completions.
-        out: Reason -> number of items that no benchmark can contain.
-        bare: Number of questions without completions.
-    """
-
-    known: Columns
-    questions: list[Question]
-    types: list[str]
-    lacking: list[Lack | None]
-    said: IntArray
-    out: dict[str, int]
-    bare: int
-
-
-def _judged_questions(
-    project: Project, selection: Selection, run: int, kept: Callable[[CandidateRows], Iterable[int]], each: int
-) -> _PickedQuestions:
-    known = columns(project)
-    among = chosen(project, known, selection)
-    said = known.outcome(run)[among.rows]
-    found = questions(project, known, among.rows, said, kept)
-    drawn = drawn_types(project, selection)
-    types = [drawn.get(question.id, question.type) for question in found]
-    lacking = [shortage(question, each) for question in found]
-    return _PickedQuestions(known, found, types, lacking, said, among.out, count_unanswered(project, selection))
-
-
-def _item_members(judged: _PickedQuestions) -> Iterator[ItemMember]:
-    for question, stratum, why in zip(judged.questions, judged.types, judged.lacking, strict=True):
-        if why is None:
-            for one in question.completions:
-                yield ItemMember(item=one.item, stratum=stratum, subtype=type_code(question.subtype, question.type))
 
 
 def _strata(typed: Sequence[str], lacking: Sequence[Lack | None]) -> tuple[Stratum, ...]:
@@ -129,9 +104,11 @@ def _strata(typed: Sequence[str], lacking: Sequence[Lack | None]) -> tuple[Strat
     )
 
 
-def _shortfall(typed: Sequence[str], lacking: Sequence[Lack | None]) -> tuple[Shortfall, ...]:
+def _shortfall(
+    strata: Sequence[Stratum], typed: Sequence[str], lacking: Sequence[Lack | None]
+) -> tuple[Shortfall, ...]:
     told = []
-    for stratum in _strata(typed, lacking):
+    for stratum in strata:
         if stratum.taken == stratum.population:
             continue
         own = counted(why for type_, why in zip(typed, lacking, strict=True) if why and type_ == stratum.name)
@@ -146,14 +123,3 @@ def _shortfall(typed: Sequence[str], lacking: Sequence[Lack | None]) -> tuple[Sh
             )
         )
     return tuple(told)
-
-
-def _stage_counts(judged: _PickedQuestions) -> dict[str, int]:
-    words: dict[str, int] = {outcome.word: int((judged.said == outcome).sum()) for outcome in OutcomeCode}
-    return {
-        "questions": len(judged.questions) + judged.bare,
-        "completions": len(judged.said),
-        **words,
-        "not_judged": len(judged.said) - sum(words.values()),
-        "picked": judged.lacking.count(None),
-    }

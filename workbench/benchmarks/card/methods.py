@@ -11,19 +11,12 @@ from workbench.benchmarks.records import DiffRow, LeaderboardLine, SetDiff
 from workbench.core.label import EXCLUSION_REASONS, FAST_MS
 from workbench.core.sets import SetKind, SetReport, Shortfall, StoredSet, Stratum
 from workbench.core.taxonomy import type_display
-from workbench.core.text.emphasis import CHOSE
 from workbench.core.text.figures import NONE, counted
-from workbench.measuring.report.common import decimal, interval, other_metrics, share
-from workbench.measuring.report.people import agreement_blocks, data_section, methods_section, runs_table
+from workbench.measuring.report.common import decimal, interval, other_metrics, selected_by_note, share, verifier_name
+from workbench.measuring.report.people import PROTOCOLS, agreement_blocks, data_section, methods_section, runs_table
 from workbench.statistics.records.agreement import AgreementReport, AnnotatorQuality
 from workbench.tables.document import Block, Case, Facts, Group, Paragraph, Passage, Section, Table, percentage
 from workbench.tables.table import Column, Columns, count, ends, table, text, word
-
-_PROTOCOLS = {
-    "forced": "an abstention or an error counts as “incorrect”",
-    "strict": "an abstention or an error counts as wrong",
-    "decided": "abstentions and errors are left out",
-}
 
 
 def leaderboard_table(name: str, lines: Sequence[LeaderboardLine]) -> Table:
@@ -31,7 +24,7 @@ def leaderboard_table(name: str, lines: Sequence[LeaderboardLine]) -> Table:
         return share(type_display(kind), lambda line: line.types[kind].accuracy if kind in line.types else None)
 
     columns: Columns[LeaderboardLine] = (
-        word("Verifier", lambda line: f"{line.verifier} {CHOSE}" if line.selection_judge else line.verifier),
+        word("Verifier", verifier_name),
         *map(of_type, dict.fromkeys(kind for line in lines for kind in line.types)),
         share("AVG", lambda line: line.accuracy),
         ends(lambda line: line.ci, interval),
@@ -40,7 +33,7 @@ def leaderboard_table(name: str, lines: Sequence[LeaderboardLine]) -> Table:
     )
     first = lines[0]
     return table(
-        f"Accuracy on {name} (%; MCC as it is). Protocol {first.protocol}: {_PROTOCOLS[first.protocol]}. "
+        f"Accuracy on {name} (%; MCC as it is). Protocol {first.protocol}: {PROTOCOLS[first.protocol]}. "
         f"AVG is the mean over items (micro). Gold: {first.gold}.",
         columns,
         lines,
@@ -52,10 +45,9 @@ def leaderboard_table(name: str, lines: Sequence[LeaderboardLine]) -> Table:
 def _leaderboard_notes(lines: Sequence[LeaderboardLine]) -> list[str]:
     said = [
         "Intervals: Wilson’s, with n divided by the design effect of clustering by question. Baselines, which look at "
-        "no completion, come last; majority-by-type knows the gold it is measured on."
+        "no completion, come last; majority-by-type knows the gold it is measured on.",
+        *selected_by_note(lines),
     ]
-    if any(line.selection_judge for line in lines):
-        said.append(f"{CHOSE} It helped to select the items, so they are harder for it than for others.")
     for line in lines:
         if line.chose_by_these:
             said.append(

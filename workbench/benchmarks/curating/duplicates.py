@@ -219,8 +219,8 @@ class _NumberSets(NamedTuple):
         return self.flat[self.starts[place] : self.starts[place + 1]]
 
     def sizes(self, places: IntArray) -> IntArray:
-        found: IntArray = self.starts[places + 1] - self.starts[places]
-        return found
+        sizes: IntArray = self.starts[places + 1] - self.starts[places]
+        return sizes
 
     def shared(self, places: IntArray, marked: BoolArray) -> IntArray:
         import numpy as np
@@ -229,8 +229,7 @@ class _NumberSets(NamedTuple):
         ends = np.cumsum(sizes)
         members = np.arange(int(sizes.sum())) + np.repeat(self.starts[places] - (ends - sizes), sizes)
         sums = np.concatenate(([0], np.cumsum(marked[self.flat[members]])))
-        found: IntArray = sums[ends] - sums[ends - sizes]
-        return found
+        return np.asarray(sums[ends] - sums[ends - sizes])
 
 
 def near_duplicates(texts: Sequence[Wording], threshold: float, size: int) -> list[Duplicate]:
@@ -471,16 +470,13 @@ def take_in_again(project: Project, scope: Scope, *, by: str) -> int:
 
 
 def _groups_by_signature(project: Project, questions: Sequence[PoolQuestion]) -> list[Group]:
-    order = sorted(range(len(questions)), key=lambda place: _keep_priority(questions[place]))
+    priority = [(-question.complete, question.dataset, question.key) for question in questions]
+    order = sorted(range(len(questions)), key=priority.__getitem__)
     groups: dict[bytes, list[int]] = {}
     for some in batches(order):
         for place, text in zip(some, _texts(project, questions, some), strict=True):
             groups.setdefault(signature(text.question), []).append(place)
     return [group for group in groups.values() if len(group) > 1]
-
-
-def _keep_priority(question: PoolQuestion) -> tuple[int, str, str]:
-    return -question.complete, question.dataset, question.key
 
 
 def _wordings(project: Project, questions: Sequence[PoolQuestion], group: Group) -> list[Wording]:

@@ -112,7 +112,7 @@ def subtype_by_form(question: str, reference: str) -> str | None:
         return None
     value: Value = AnswerReader(TypedQuestion(question)).reference(found.text).value
     form = _FORMS.get(type(value))
-    return None if form is None else form(value, found.text)
+    return form(value, found.text) if callable(form) else form
 
 
 def _subtype_of_quantity(value: Quantity, text: str) -> str:
@@ -122,10 +122,6 @@ def _subtype_of_quantity(value: Quantity, text: str) -> str:
     if value.pi or (number.value.denominator != 1 and not number.places):
         return "A2"
     return "A3" if number.places else "A1"
-
-
-def _subtype_of_options(value: ChosenOptions, _: str) -> str:
-    return "C1" if len(value.labels) == 1 else "C2"
 
 
 def _subtype_of_collection(value: Collection, _: str) -> str:
@@ -142,23 +138,19 @@ def _subtype_of_expression(value: Expression, text: str) -> str:
     return "B1"
 
 
-def _constant_subtype(code: str) -> Callable[[Any, str], str]:
-    return lambda _value, _text: code
-
-
-_FORMS: Final[Mapping[type, Callable[[Any, str], str]]] = {
+_FORMS: Final[Mapping[type, str | Callable[[Any, str], str]]] = {
     Quantity: _subtype_of_quantity,
-    Measure: _constant_subtype("A3"),
-    Based: _constant_subtype("A7"),
-    Ratio: _constant_subtype("A2"),
-    ChosenOptions: _subtype_of_options,
-    State: _constant_subtype("C4"),
-    Region: _constant_subtype("B3"),
-    SetBuilder: _constant_subtype("B4"),
+    Measure: "A3",
+    Based: "A7",
+    Ratio: "A2",
+    ChosenOptions: lambda value, _: "C1" if len(value.labels) == 1 else "C2",
+    State: "C4",
+    Region: "B3",
+    SetBuilder: "B4",
     Collection: _subtype_of_collection,
-    MatrixValue: _constant_subtype("B5"),
+    MatrixValue: "B5",
     Expression: _subtype_of_expression,
-    Term: _constant_subtype("A2"),
+    Term: "A2",
     Text: lambda value, text: "D2" if value.prose or len(text) > _MAX_NAME else "D1",
 }
 """Class of a parsed answer -> its subtype."""

@@ -242,21 +242,18 @@ class Asking:
             for one in missing:
                 own = one.keys.values()
                 if there := next((key for key in own if key in answered), None):
-                    self._count_answered(found, there)
+                    reply = stored.reply(self._database.reader(), there)
+                    code = "malformed" if reply is None else _rejection_code(reply)
+                    if code is None:
+                        found.stored += 1
+                    else:
+                        found.failed[code] += 1
                 elif gone := next((key for key in own if key in failed), None):
                     found.failed[failed[gone].code] += 1
                 else:
                     found.calls += 1
                     found.prompt_tokens += one.estimate.prompt
         return found
-
-    def _count_answered(self, found: Survey, key: bytes) -> None:
-        reply = stored.reply(self._database.reader(), key)
-        code = "malformed" if reply is None else _rejection_code(reply)
-        if code is None:
-            found.stored += 1
-        else:
-            found.failed[code] += 1
 
     def _missing_requests(self, model: PlannedModel, questions: Sequence[int]) -> list[CompletionRequest]:
         reader = self._database.reader()

@@ -87,6 +87,12 @@ def _model_plan(model: PlannedModel, questions: int, found: Survey, measured: fl
     completion = Expected(usual=usual * found.calls, most=None if most is None else float(most * found.calls))
     cost = _estimate_cost(model, found.prompt_tokens, completion.usual)
     longest = None if completion.most is None else _estimate_cost(model, found.prompt_tokens, completion.most)
+    limits = model.limits
+    times = [
+        amount / rate * _MINUTE_S
+        for amount, rate in ((float(found.calls), limits.rpm), (found.prompt_tokens + completion.usual, limits.tpm))
+        if rate is not None
+    ]
     return record_from(
         ModelPlan,
         found,
@@ -98,22 +104,12 @@ def _model_plan(model: PlannedModel, questions: int, found: Survey, measured: fl
         reply_tokens=usual,
         measured=measured is not None,
         cost=None if cost is None else Expected(usual=cost, most=longest),
-        seconds=_estimate_seconds(model, found, completion.usual),
+        seconds=max(times, default=None),
     )
 
 
 def _estimate_cost(model: PlannedModel, prompt: int, completion: float) -> float | None:
     return cost_of(Usage(prompt_tokens=prompt, completion_tokens=round(completion)), model.price)
-
-
-def _estimate_seconds(model: PlannedModel, found: Survey, completion: float) -> float | None:
-    limits = model.limits
-    times = [
-        amount / rate * _MINUTE_S
-        for amount, rate in ((float(found.calls), limits.rpm), (found.prompt_tokens + completion, limits.tpm))
-        if rate is not None
-    ]
-    return max(times, default=None)
 
 
 def _mean_reply_tokens(project: Project, run: int | None) -> float | None:

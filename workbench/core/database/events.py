@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from uuid_utils import uuid7
 
 from workbench.core.database.hashes import ChangedRow, digest
+from workbench.core.database.values import now
 from workbench.core.label import EventKind, LabelEvent, Task
 from workbench.core.progress import stepping
 
@@ -44,6 +45,12 @@ _INSERT = f"INSERT INTO label_events ({COLUMNS}, digest) VALUES ({', '.join('?' 
 
 def new_uuid() -> str:
     return str(uuid7())
+
+
+def new_event(kind: EventKind, task: Task, subject: int, annotator: int, **said: Any) -> LabelEvent:
+    """Return an event with a new uuid, made now unless ``created_at`` is given."""
+    given = {"uuid": new_uuid(), "created_at": now(), **said}
+    return LabelEvent(kind=kind, task=task, subject=subject, annotator=annotator, **given)
 
 
 def append(connection: sqlite3.Connection, event: LabelEvent) -> None:
@@ -242,16 +249,8 @@ def undo_event(event: LabelEvent, earlier: LabelEvent | None, created_at: str) -
             seen=earlier.seen or (earlier.uuid,),
             merged=False,
         )
-    return LabelEvent(
-        uuid=new_uuid(),
-        kind="retraction",
-        task=event.task,
-        subject=event.subject,
-        annotator=event.annotator,
-        created_at=created_at,
-        round=event.round,
-        supersedes=event.uuid,
-    )
+    said = {"created_at": created_at, "round": event.round, "supersedes": event.uuid}
+    return new_event("retraction", event.task, event.subject, event.annotator, **said)
 
 
 def all_events(connection: sqlite3.Connection, after: int = 0, last: int = 2**63 - 1) -> Iterator[LabelEvent]:

@@ -105,9 +105,8 @@ def first_pass_labels(
         chosen = set(chosen_subjects(reader, task, selection))
         labels, reopened = [label for label in labels if label.subject in chosen], reopened & chosen
     checks, repeats = store.checks(reader) if task == "correctness" else [], store.repeats(reader, task)
-    names = _annotator_names(
-        project, {label.annotator for label in labels} | {second.annotator for second in (*checks, *repeats)}
-    )
+    there = {label.annotator for label in labels} | {second.annotator for second in (*checks, *repeats)}
+    names = {person.id: person.name for person in people.all_people(project.database) if person.id in there}
     place = {person: number for number, person in enumerate(names)}
     blind = [label for label in labels if not label.unblinded]
     said = [label.value[:1] if coarse else label.value for label in blind]
@@ -154,10 +153,6 @@ def gold_made(project: Project, found: FirstPassLabels) -> GoldMade:
     origins = [origin.get(known.completion) for known in found.known]
     agreed = Counter(many for many, one in zip(labels, origins, strict=True) if one == "agreed")
     return GoldMade(agreed, origins.count("adjudicated"), origins.count("conflict"))
-
-
-def _annotator_names(project: Project, there: set[int]) -> dict[int, str]:
-    return {person.id: person.name for person in people.all_people(project.database) if person.id in there}
 
 
 def _label_with_expected(label: store.Label, about: AgreementSubject, expected: str | None) -> _Expected:

@@ -393,7 +393,21 @@ def agreement_of_file(
             f"The ratio level takes {MOST_RATIOS:,} distinct values at most; there are {len(columns.values):,}.",
             f"Round them, or use {opt.level:interval}.",
         )
-    rated = _rated_from(columns, level)
+    import numpy as np
+
+    from workbench.statistics.agreement.figures import Rated
+    from workbench.statistics.agreement.ratings import Ratings
+
+    ratings = Ratings(
+        item=np.asarray(columns.item, dtype=np.int64),
+        annotator=np.asarray(columns.annotator, dtype=np.int64),
+        value=np.asarray(columns.value, dtype=np.int64),
+        items=columns.items,
+        annotators=len(columns.annotators),
+        categories=len(columns.values),
+    )
+    values = np.asarray(columns.numbers, dtype=float)
+    rated = Rated(ratings=ratings, names=columns.values, values=values, level=level, cluster=np.arange(columns.items))
     closed = figures(rated)
     nothing = overall_share(Outcomes([], [], []))
     report = AgreementReport(
@@ -409,21 +423,3 @@ def agreement_of_file(
         refused=len(columns.refused),
     )
     return report, columns.refused
-
-
-def _rated_from(columns: RatingColumns, level: Level) -> Rated:
-    import numpy as np
-
-    from workbench.statistics.agreement.figures import Rated
-    from workbench.statistics.agreement.ratings import Ratings
-
-    ratings = Ratings(
-        item=np.asarray(columns.item, dtype=np.int64),
-        annotator=np.asarray(columns.annotator, dtype=np.int64),
-        value=np.asarray(columns.value, dtype=np.int64),
-        items=columns.items,
-        annotators=len(columns.annotators),
-        categories=len(columns.values),
-    )
-    values = np.asarray(columns.numbers, dtype=float)
-    return Rated(ratings=ratings, names=columns.values, values=values, level=level, cluster=np.arange(columns.items))

@@ -228,18 +228,14 @@ def pair_columns(shared_by: str) -> Columns[PairAgreement]:
         word("pair", lambda pair: " – ".join(map(inert, pair.pair)), room=(12, 28), tone="bold"),
         count("n", lambda pair: pair.n, room=6),
         column("agree %", lambda pair: pair.agreement, percent, room=7),
-        column("kappa", lambda pair: pair.kappa, _kappa_text, room=9),
-        word("95 % interval", _pair_interval_text, room=(15, 16)),
+        column("kappa", lambda pair: pair.kappa, lambda kappa: "one class" if kappa is None else number(kappa), room=9),
+        word(
+            "95 % interval",
+            lambda pair: "" if pair.kappa is None else interval_text(pair.ci) or TOO_FEW,
+            room=(15, 16),
+        ),
         word(shared_by, shared_groups_text, room=(14, 60)),
     )
-
-
-def _pair_interval_text(pair: PairAgreement) -> str:
-    return "" if pair.kappa is None else interval_text(pair.ci) or TOO_FEW
-
-
-def _kappa_text(kappa: float | None) -> str:
-    return "one class" if kappa is None else number(kappa)
 
 
 def _more_text(rows: Sequence[object]) -> str:

@@ -92,21 +92,17 @@ def rows_of(connection: sqlite3.Connection, names: Iterable[Name]) -> dict[Name,
     key, wanted = secret(connection), set(names)
     return {
         name: row
-        for task, row in _bundled_subjects(connection)
+        for task, row in connection.execute(
+            "SELECT task, subject FROM assignments UNION SELECT 'correctness', completion_id FROM check_items "
+            "UNION SELECT 'type', c.question_id FROM assignments AS a JOIN completions AS c ON c.id = a.subject "
+            "WHERE a.task = 'correctness'"
+        )
         if (name := (task, bundle_name(key, task, row))) in wanted
     }
 
 
 def name_of(item: ForeignSubject) -> str:
     return item.question if item.completion is None else item.completion
-
-
-def _bundled_subjects(connection: sqlite3.Connection) -> Iterable[tuple[Task, int]]:
-    return connection.execute(
-        "SELECT task, subject FROM assignments UNION SELECT 'correctness', completion_id FROM check_items "
-        "UNION SELECT 'type', c.question_id FROM assignments AS a JOIN completions AS c ON c.id = a.subject "
-        "WHERE a.task = 'correctness'"
-    )
 
 
 def open_items(connection: sqlite3.Connection, person: int, selection: Selection) -> list[int]:
@@ -184,9 +180,15 @@ class BundleRows:
         if text.question in self._questions:
             return None
         name = bundle_name(self._key, "type", text.question)
+        if text.dataset not in self._datasets:
+            cursor = self._connection.execute(
+                "INSERT INTO datasets (name, types, created_at) VALUES (?, ?, ?)",
+                (text.dataset, "labelled" if text.types_labelled else "trusted", people.now()),
+            )
+            self._datasets[text.dataset] = int(cursor.lastrowid or 0)
         row = self._questions[text.question] = self._insert(
             "INSERT INTO questions (dataset_id, key, hash) VALUES (?, ?, ?)",
-            (self._dataset(text), name, shown_hash(text.question_text, text.reference)),
+            (self._datasets[text.dataset], name, shown_hash(text.question_text, text.reference)),
             "INSERT INTO question_text (id, text, reference) VALUES (?, ?, ?)",
             (text.question_text, text.reference),
         )
@@ -199,15 +201,6 @@ class BundleRows:
             "VALUES (?, ?, ?, ?, 1, ?, ?)",
             (self._batch, task, subject, slot.round, place, slot.opened_at),
         )
-
-    def _dataset(self, text: ItemText) -> int:
-        if text.dataset not in self._datasets:
-            cursor = self._connection.execute(
-                "INSERT INTO datasets (name, types, created_at) VALUES (?, ?, ?)",
-                (text.dataset, "labelled" if text.types_labelled else "trusted", people.now()),
-            )
-            self._datasets[text.dataset] = int(cursor.lastrowid or 0)
-        return self._datasets[text.dataset]
 
     def _insert(self, row: str, values: tuple[object, ...], texts: str, values_of_texts: tuple[str, ...]) -> int:
         identifier = int(self._connection.execute(row, values).lastrowid or 0)

@@ -63,22 +63,14 @@ def batches_open_to(connection: sqlite3.Connection, annotator: int) -> list[int]
 
 
 def _remaining_caps(connection: sqlite3.Connection, annotator: int) -> list[tuple[int, int | None]]:
-    rows = connection.execute(
-        "SELECT batch_id, cap FROM batch_annotators WHERE annotator_id = ?", (annotator,)
+    return connection.execute(
+        "SELECT batch_id, CASE WHEN cap IS NOT NULL THEN max(cap - (SELECT count(*) FROM assignments AS a WHERE "
+        "a.annotator_id = ?1 AND a.task = 'correctness' AND a.purpose = 'quota' AND a.state <> 'past' AND a.batch_id "
+        "= b.batch_id) - (SELECT count(*) FROM assignments AS a WHERE a.state = 'past' AND a.task = 'correctness' AND "
+        "a.batch_id = b.batch_id AND a.purpose = 'quota' AND a.annotator_id = ?1), 0) END FROM batch_annotators AS b "
+        "WHERE b.annotator_id = ?1",
+        (annotator,),
     ).fetchall()
-    return [
-        (batch, None if cap is None else max(cap - _count_done(connection, batch, annotator), 0)) for batch, cap in rows
-    ]
-
-
-def _count_done(connection: sqlite3.Connection, batch: int, annotator: int) -> int:
-    row: tuple[int] = connection.execute(
-        "SELECT (SELECT count(*) FROM assignments WHERE annotator_id = ?2 AND task = 'correctness' "
-        "AND purpose = 'quota' AND state <> 'past' AND batch_id = ?1) + (SELECT count(*) FROM assignments "
-        "WHERE state = 'past' AND task = 'correctness' AND batch_id = ?1 AND purpose = 'quota' AND annotator_id = ?2)",
-        (batch, annotator),
-    ).fetchone()
-    return row[0]
 
 
 def next_fresh(connection: sqlite3.Connection, annotator: int) -> ClaimableSlot | None:
@@ -271,7 +263,8 @@ OWN_SLOTS = (
 def counts(connection: sqlite3.Connection, annotator: int) -> SlotCounts:
     done, leased_now, away = connection.execute(OWN_SLOTS, (annotator,)).fetchone()
     fresh, skipped = _count_fresh_and_skipped(connection, annotator)
-    return SlotCounts(done, leased_now, fresh, skipped + _own_skipped(connection, annotator), away)
+    (own,) = connection.execute(OWN_SKIPPED, {"person": annotator}).fetchone()
+    return SlotCounts(done, leased_now, fresh, skipped + own, away)
 
 
 # Subtract the items excluded by the coordinator: they are few, and a check for each slot is slower.
@@ -378,7 +371,3 @@ OWN_SKIPPED = (
     "SELECT count(*) FROM skips AS k CROSS JOIN assignments AS a INDEXED BY assignments_state "
     f"ON a.subject = k.completion_id AND {_OWN} WHERE k.annotator_id = :person"
 )
-
-
-def _own_skipped(connection: sqlite3.Connection, annotator: int) -> int:
-    return int(connection.execute(OWN_SKIPPED, {"person": annotator}).fetchone()[0])

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from workbench.core.database.events import FLAG_STANDS
+from workbench.core.options import record_from
 
 _COLUMNS = (
     "f.uuid, f.subject, d.name, q.key, c.key, a.name, coalesce(f.note, ''), f.created_at, "
@@ -75,8 +76,7 @@ def open_flags(connection: sqlite3.Connection, completion: int | None = None) ->
     before: dict[tuple[int, str], list[FlagExchange]] = {}
     for row in connection.execute(_RAISED.format(_EARLIER), (completion,)):
         flag = _flag(row)
-        exchange = FlagExchange(asked=flag.asked, answer=flag.answer, answered_by=flag.answered_by)
-        before.setdefault((flag.completion, flag.annotator), []).append(exchange)
+        before.setdefault((flag.completion, flag.annotator), []).append(record_from(FlagExchange, flag))
     found = [_flag(row) for row in connection.execute(_RAISED.format(FLAG_STANDS), (completion,))]
     return [structs.replace(flag, earlier=tuple(before.get((flag.completion, flag.annotator), ()))) for flag in found]
 

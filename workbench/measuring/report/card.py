@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
@@ -16,7 +16,7 @@ from workbench.core.verdict import GoldChoice
 from workbench.data.store import licences
 from workbench.measuring import notes
 from workbench.measuring.columns import Columns, columns
-from workbench.measuring.records.card import DataCard, ImportedFile, LengthRow, NamedCount
+from workbench.measuring.records.card import DataCard, LengthRow, NamedCount
 from workbench.measuring.records.paper import COUNTS, CountOf, CountRow, CountsTable
 from workbench.measuring.scores import unpaired_in_words
 from workbench.measuring.store import overview
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 # -- Contents of a part of the data: counts of items with gold, and whether its questions are pairs.
 
 
+_SWAPPED = "{}: the two fields of the answer type were swapped, and were read correctly."
 CountKey = tuple[CountOf, str | None]
 """The counted unit, and the answer type or domain of the count."""
 
@@ -83,7 +84,6 @@ class PartCounts(Struct, frozen=True, kw_only=True):
 
 
 def count_part(everything: Columns, part: GoldItems) -> PartCounts:
-    import numpy as np
 
     from workbench.statistics.intervals import distinct
 
@@ -95,16 +95,8 @@ def count_part(everything: Columns, part: GoldItems) -> PartCounts:
     }
     fields: tuple[CountOf, ...] = ("type", "domain")
     for field in fields:
-        groups = everything.groups(field)
-        found = np.bincount(groups.code[part.rows], minlength=len(groups.names)).tolist()
-        counts |= {(field, name): number for name, number in zip(groups.names, found, strict=True) if number}
+        counts |= {(field, name): number for name, number in everything.groups(field).count(part.rows).items()}
     return PartCounts(counts=counts, without_gold=part.without_gold)
-
-
-def count_order(keys: Iterable[CountKey]) -> list[CountKey]:
-    from workbench.statistics.accuracy import group_order
-
-    return sorted(set(keys), key=lambda key: (COUNTS.index(key[0]), group_order(key[1] or "")))
 
 
 def unpaired(part: GoldItems) -> str:
@@ -157,18 +149,20 @@ def data_card(
     counts = counts_table(everything, gold, kept)
     files = [file for file in overview.imported_files(reader) if file.dataset in counts.datasets]
     texts = overview.text_hashes(reader) if texts is None else texts
+    sources, known_licences = _counts_by_name(everything, part, "source"), licences.known(reader)
+    swapped = [_SWAPPED.format(file.name) for file in files if file.swapped_types]
     return DataCard(
         counts=counts if together is None else counts_of({together: count_part(everything, part)}, gold),
         crossing=_type_domain_counts(everything, part),
         gold=everything.gold_counts(gold, kept),
-        sources=_with_licences(reader, _counts_by_name(everything, part, "source")),
+        sources=[structs.replace(row, licence=known_licences.get(row.name)) for row in sources],
         models=_counts_by_name(everything, part, "model"),
         lengths=_length_rows(everything.characters[part.rows], part.gold),
         exclusions=overview.exclusions(reader),
         files=files,
         quarantined=overview.quarantined(reader),
         selection_judges=notes.judges(project),
-        quirks=[*_odd_files(files), *_odd_items(everything, part), *_odd_texts(reader, everything, kept, texts)],
+        quirks=[*swapped, *_odd_items(everything, part), *_odd_texts(reader, everything, kept, texts)],
     )
 
 
@@ -180,9 +174,12 @@ def counts_table(everything: Columns, gold: GoldChoice, kept: BoolArray | None =
 
 
 def counts_of(found: Mapping[str, PartCounts], gold: GoldChoice) -> CountsTable:
+    from workbench.statistics.accuracy import group_order
+
+    keys = {key for counts in found.values() for key in counts.counts}
     rows = [
         CountRow(of=of, group=group, counts={name: counts.counts.get((of, group), 0) for name, counts in found.items()})
-        for of, group in count_order(key for counts in found.values() for key in counts.counts)
+        for of, group in sorted(keys, key=lambda key: (COUNTS.index(key[0]), group_order(key[1] or "")))
     ]
     without = {name: counts.without_gold for name, counts in found.items()}
     return CountsTable(datasets=list(found), gold_choice=gold, rows=rows, without_gold=without)
@@ -213,11 +210,6 @@ def _counts_by_name(everything: Columns, part: GoldItems, field: str) -> list[Na
     return sorted(rows, key=lambda row: (-row.items, row.name))
 
 
-def _with_licences(reader: Connection, rows: list[NamedCount]) -> list[NamedCount]:
-    known = licences.known(reader)
-    return [structs.replace(row, licence=known.get(row.name)) for row in rows]
-
-
 def _length_rows(characters: IntArray, gold: IntArray) -> list[LengthRow]:
     import numpy as np
 
@@ -230,24 +222,13 @@ def _length_rows(characters: IntArray, gold: IntArray) -> list[LengthRow]:
     return rows
 
 
-def _odd_files(files: list[ImportedFile]) -> list[str]:
-    return [
-        f"{file.name}: the two fields of the answer type were swapped, and were read correctly."
-        for file in files
-        if file.swapped_types
-    ]
-
-
 def _odd_items(everything: Columns, part: GoldItems) -> list[str]:
-    import numpy as np
 
     from workbench.statistics.intervals import distinct
 
     found = []
-    groups = everything.groups("subtype")
-    sizes = np.bincount(groups.code[part.rows], minlength=len(groups.names)).tolist()
-    for name, number in zip(groups.names, sizes, strict=True):
-        if number and name not in SUBTYPES:
+    for name, number in everything.groups("subtype").count(part.rows).items():
+        if name not in SUBTYPES:
             words = (
                 "have no answer subtype" if name == UNTYPED else f"have the subtype {name}, which is not one of ours"
             )

@@ -50,11 +50,11 @@ def best_constant(rows: Iterable[AccuracyRow], group: str | None = None) -> Accu
     return max(found, key=lambda row: (row.accuracy or 0.0, row.verifier == CONSTANT), default=None)
 
 
-def verifier_name(row: AccuracyRow) -> str:
+def verifier_name(row: Any) -> str:
     return f"{row.verifier} {CHOSE}" if row.selection_judge else row.verifier
 
 
-def selected_by_note(rows: Iterable[AccuracyRow]) -> tuple[str, ...]:
+def selected_by_note(rows: Iterable[Any]) -> tuple[str, ...]:
     if not any(row.selection_judge for row in rows):
         return ()
     return (f"{CHOSE} It helped to select the items, so they are harder for it than for others.",)

@@ -173,15 +173,15 @@ class Contents(Struct, frozen=True, kw_only=True):
     generated_at: str
     card: DataCard
     overall: AccuracyReport
-    by: dict[str, AccuracyReport]
-    confusions: list[ConfusionCounts]
-    family: FamilyReport | None
-    scores: list[Scores]
-    validity: ValidityReport | None
+    by: dict[str, AccuracyReport] = {}
+    confusions: list[ConfusionCounts] = []
+    family: FamilyReport | None = None
+    scores: list[Scores] = []
+    validity: ValidityReport | None = None
     agreement: AgreementReport | None
-    errors: list[Errors]
+    errors: list[Errors] = []
     causes: list[TriageLine] = []
-    examples: int
+    examples: int = 0
     tests: list[SuiteFigures] = []
     trainings: list[TrainingReport] = []
     costs: CostReport | None = None

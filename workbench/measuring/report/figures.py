@@ -3,7 +3,7 @@ errors, trainings."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from workbench.core.selection import group_name
 from workbench.core.taxonomy import UNTYPED
@@ -12,7 +12,6 @@ from workbench.measuring.accuracy_tables import accuracy_tables
 from workbench.measuring.conclusions import is_baseline
 from workbench.measuring.costs import cost_plot, cost_table
 from workbench.measuring.family import members_table, pairs_table, ranking
-from workbench.measuring.records.watching import TrainingReport
 from workbench.measuring.report.common import (
     ColourScale,
     accuracy_plot,
@@ -357,10 +356,7 @@ def causes_section(contents: Contents) -> Section | None:
 
 
 def training_section(contents: Contents) -> Section | None:
-    blocks = [block for report in contents.trainings for block in _training_blocks(report)]
+    blocks: list[Block] = []
+    for report in contents.trainings:
+        blocks += (*map(Paragraph, sentences(report)), *tables_of(report))
     return Section("trainings", "Monitored trainings", tuple(blocks)) if blocks else None
-
-
-def _training_blocks(report: TrainingReport) -> Iterator[Block]:
-    yield from (Paragraph(sentence) for sentence in sentences(report))
-    yield from tables_of(report)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from functools import partial
 from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 
 from workbench.config import protocol_of
 from workbench.core.errors import UsageError
@@ -168,11 +169,12 @@ def scores_of(
         return None
     probability = bool(score.min() >= 0 and score.max() <= 1)
     area = next((row.auroc for row in overall.rows if row.verifier == judge.name and row.group is None), None)
+    value = None if known is None else known.config.get(_THRESHOLD)
     return Scores(
         verifier=judge.name,
         n=len(score),
         auroc=area,
-        threshold=_score_threshold(known),
+        threshold=(float(value) if isinstance(value, int | float) and math.isfinite(value) else None),
         probability=probability,
         bins=_score_bins(score, gold, probability),
     )
@@ -204,11 +206,6 @@ def _score_bins(score: FloatArray, gold: IntArray, probability: bool) -> list[Sc
     ]
 
 
-def _score_threshold(known: ConfiguredVerifier | None) -> float | None:
-    value = None if known is None else known.config.get(_THRESHOLD)
-    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
-
-
 # -- A verifier's errors; those that other verifiers don't share come first.
 
 
@@ -224,15 +221,21 @@ def errors_of(project: Project, found: JudgedSelection, examples: int) -> list[E
     """
     judges = [
         (place, judge)
-        for place, judge in enumerate(found.judges)
-        if judge.run is not None and _has_decided_verdict(found.outcomes[place])
+        for place, (judge, outcome) in enumerate(zip(found.judges, found.outcomes, strict=True))
+        if judge.run is not None and bool(((outcome >= 0) & (outcome < OutcomeCode.ABSTAIN)).any())
     ]
     chosen = [(place, judge.name) for place, judge in judges]
     listed = []
     for place, name in chosen:
         right, judged = _others_counts(found, [other for other, _ in chosen if other != place])
+        outcome = found.outcomes[place]
+        wrong: dict[ErrorKind, BoolArray] = {
+            "accepted": (outcome == OutcomeCode.CORRECT) & (found.gold == 0),
+            "refused": (outcome == OutcomeCode.INCORRECT) & (found.gold == 1),
+            "undecided": (outcome >= OutcomeCode.ABSTAIN) & (found.gold >= 0),
+        }
         for kind in ERROR_KINDS:
-            items = _errors_of_kind(kind, found.outcomes[place], found.gold).nonzero()[0]
+            items = wrong[kind].nonzero()[0]
             shown = items[(-right[items]).argsort(kind="stable")[:examples]]
             cases = [
                 _error_example(read(project, int(found.item[at])), name, int(right[at]), int(judged[at]))
@@ -240,19 +243,6 @@ def errors_of(project: Project, found: JudgedSelection, examples: int) -> list[E
             ]
             listed.append(Errors(verifier=name, kind=kind, count=len(items), examples=cases))
     return listed
-
-
-def _has_decided_verdict(outcome: IntArray) -> bool:
-    return bool((outcome == OutcomeCode.CORRECT).any() or (outcome == OutcomeCode.INCORRECT).any())
-
-
-def _errors_of_kind(kind: ErrorKind, outcome: IntArray, gold: IntArray) -> BoolArray:
-    found: dict[ErrorKind, BoolArray] = {
-        "accepted": (outcome == OutcomeCode.CORRECT) & (gold == 0),
-        "refused": (outcome == OutcomeCode.INCORRECT) & (gold == 1),
-        "undecided": (outcome >= OutcomeCode.ABSTAIN) & (gold >= 0),
-    }
-    return found[kind]
 
 
 def _others_counts(found: JudgedSelection, places: list[int]) -> tuple[IntArray, IntArray]:
@@ -328,10 +318,11 @@ def gather(
     """
     protocol = protocol or protocol_of(project)
     wanted = selection or Selection()
-    asked = _ReportQuery(project, wanted, protocol, gold)
+    basis: dict[str, Any] = {"protocol": protocol, "gold": gold, "selection": wanted}
+    measure = partial(accuracy, project, **basis)
     everything = columns(project)
     judges = judges_of(project, tuple(verifiers))
-    everyone = asked.accuracy(tuple(judge.name for judge in judges) or (BASELINE,), notes=False)
+    everyone = measure(verifiers=tuple(judge.name for judge in judges) or (BASELINE,), notes=False)
     names = deciding(judges, everyone)
     found = judged(project, names, gold=gold, selection=wanted) if names else None
     configured = {known.name: known for known in runs.verifiers(project.database.reader())}
@@ -345,10 +336,10 @@ def gather(
         gold_choice=gold,
         generated_at=generated_at,
         card=data_card(project, wanted, gold, texts=texts),
-        overall=asked.accuracy(names or (BASELINE,)),
-        by=combine_q_values(_breakdowns(asked, names)),
-        confusions=asked.confusions(names),
-        family=asked.family(names),
+        overall=measure(verifiers=names or (BASELINE,)),
+        by=combine_q_values(_breakdowns(partial(measure, verifiers=names)) if names else {}),
+        confusions=[] if found is None else list(_confusion_counts(found)),
+        family=_family_or_none(project, names, **basis),
         scores=[one for one in scores if one is not None],
         validity=validity(project, names, gold=gold, selection=wanted) if names else None,
         agreement=_agreement_report(project),
@@ -357,58 +348,34 @@ def gather(
         examples=examples,
         tests=suite_figures(project, wanted),
         trainings=watched(project, gold=gold).trainings,
-        costs=_costs_of_model_calls(project, names, protocol, gold, wanted),
+        costs=_costs_of_model_calls(project, names, **basis) if names else None,
         runs=[run_facts(project, judge.run) for judge in judges if judge.run is not None],
         software=software(project, found, texts),
     )
 
 
-def _breakdowns(asked: _ReportQuery, names: tuple[str, ...]) -> dict[str, AccuracyReport]:
-    ways = stepping(BREAKDOWNS, "breaking down", "ways") if names else ()
-    return {by: report for by in ways if _has_several_groups(report := asked.accuracy(names, by))}
+def _breakdowns(measure: Callable[..., AccuracyReport]) -> dict[str, AccuracyReport]:
+    ways = stepping(BREAKDOWNS, "breaking down", "ways")
+    found = {by: measure(by=by) for by in ways}
+    return {by: one for by, one in found.items() if len({row.group for row in one.rows} - {None, ""}) > 1}
 
 
-class _ReportQuery:
-    def __init__(self, project: Project, selection: Selection, protocol: Protocol3, gold: GoldChoice) -> None:
-        self._project, self._selection = project, selection
-        self._protocol, self._gold = protocol, gold
+def _confusion_counts(found: JudgedSelection) -> Iterator[ConfusionCounts]:
+    import numpy as np
 
-    def accuracy(
-        self, names: tuple[str, ...], by: str | None = None, protocol: Protocol3 | None = None, notes: bool = True
-    ) -> AccuracyReport:
-        return accuracy(
-            self._project,
-            verifiers=names,
-            by=by,
-            protocol=protocol or self._protocol,
-            gold=self._gold,
-            selection=self._selection,
-            notes=notes,
-        )
+    from workbench.statistics.confusion import tally
 
-    def confusions(self, names: tuple[str, ...]) -> list[ConfusionCounts]:
-        if not names:
-            return []
-        decided = {row.verifier: row for row in self.accuracy(names, protocol="decided", notes=False).rows}
-        forced = {row.verifier: row for row in self.accuracy(names, protocol="forced", notes=False).rows}
-        found = []
-        for name in names:
-            row, whole = decided[name], forced[name]
-            correct, incorrect = whole.tp + whole.fn, whole.fp + whole.tn
-            found.append(
-                ConfusionCounts(
-                    verifier=name,
-                    of_correct=(row.tp, row.fn, correct - row.tp - row.fn),
-                    of_incorrect=(row.fp, row.tn, incorrect - row.fp - row.tn),
-                )
-            )
-        return found
+    for judge, outcome in zip(found.judges, found.outcomes, strict=True):
+        (cells,) = tally(outcome, found.gold, np.zeros(len(outcome), dtype=np.int8), 1)
+        of_incorrect, of_correct = ((yes, no, sum(undecided)) for no, yes, *undecided in cells.tolist())
+        yield ConfusionCounts(verifier=judge.name, of_correct=of_correct, of_incorrect=of_incorrect)
 
-    def family(self, names: tuple[str, ...]) -> FamilyReport | None:
-        try:
-            return family(self._project, names, protocol=self._protocol, gold=self._gold, selection=self._selection)
-        except UsageError:
-            return None
+
+def _family_or_none(project: Project, names: tuple[str, ...], **basis: Any) -> FamilyReport | None:
+    try:
+        return family(project, names, **basis)
+    except UsageError:
+        return None
 
 
 def deciding(judges: Sequence[VerifierRun], everyone: AccuracyReport) -> tuple[str, ...]:
@@ -416,16 +383,8 @@ def deciding(judges: Sequence[VerifierRun], everyone: AccuracyReport) -> tuple[s
     return tuple(judge.name for judge in judges if judge.name in decided and judge.name != BASELINE)
 
 
-def _has_several_groups(report: AccuracyReport) -> bool:
-    return len({row.group for row in report.rows if row.group not in (None, "")}) > 1
-
-
-def _costs_of_model_calls(
-    project: Project, names: tuple[str, ...], protocol: Protocol3, gold: GoldChoice, selection: Selection
-) -> CostReport | None:
-    if not names:
-        return None
-    found = costs(project, names, protocol=protocol, gold=gold, selection=selection)
+def _costs_of_model_calls(project: Project, names: tuple[str, ...], **basis: Any) -> CostReport | None:
+    found = costs(project, names, **basis)
     return found if any(row.calls for row in found.rows) else None
 
 
@@ -458,23 +417,19 @@ def run_facts(project: Project, run: int) -> RunFacts:
 
 def software(project: Project, found: JudgedSelection | None, texts: overview.TextHashes | None = None) -> Software:
     reader = project.database.reader()
+    digest = blake2b(overview.texts_digest(reader, texts or overview.text_hashes(reader)), digest_size=16)
+    if found is not None:
+        digest.update(found.item.tobytes() + found.gold.tobytes())
+        for judge, outcome in zip(found.judges, found.outcomes, strict=True):
+            digest.update(judge.name.encode() + b"\0" + outcome.tobytes())
     return Software(
         workbench=version(_DISTRIBUTION),
         python=platform.python_version(),
         numpy=version("numpy"),
         scipy=version("scipy"),
         schema=overview.schema_version(reader),
-        content_hash=_content_hash(overview.texts_digest(reader, texts or overview.text_hashes(reader)), found),
+        content_hash=digest.hexdigest(),
     )
-
-
-def _content_hash(texts: bytes, found: JudgedSelection | None) -> str:
-    digest = blake2b(texts, digest_size=16)
-    if found is not None:
-        digest.update(found.item.tobytes() + found.gold.tobytes())
-        for judge, outcome in zip(found.judges, found.outcomes, strict=True):
-            digest.update(judge.name.encode() + b"\0" + outcome.tobytes())
-    return digest.hexdigest()
 
 
 # -- The report as a file.
@@ -503,14 +458,9 @@ def write_report(
     *,
     figures: Path | None = None,
     format: ReportFormat = "html",
-    verifiers: Sequence[str] = (),
-    selection: Selection | None = None,
-    protocol: Protocol3 | None = None,
-    gold: GoldChoice = "final",
-    examples: int = 3,
-    generated_at: str,
     more: Sequence[Section] = (),
     force: bool = False,
+    **asked: Any,
 ) -> WrittenReport:
     """Write the report to a file, atomically, and its plots to a folder.
 
@@ -519,10 +469,9 @@ def write_report(
     Args:
         path: The report's file; None to write only plots.
         figures: The folder of the plots; None to write no plots.
-        verifiers: Names; empty for all verifiers with a complete run that judge completions.
-        examples: Maximum number of examples of each kind of error for each verifier.
         more: Sections made by other packages.
         force: Whether to replace existing files.
+        asked: The arguments of `gather`.
 
     Raises:
         FormatError: The file exists, or can't be written.
@@ -537,15 +486,7 @@ def write_report(
     with ExitStack() as stack:
         file = None if path is None else stack.enter_context(new_file(path, force=force))
         stack.enter_context(step("counting"))
-        contents = gather(
-            project,
-            verifiers=verifiers,
-            selection=selection,
-            protocol=protocol,
-            gold=gold,
-            examples=examples,
-            generated_at=generated_at,
-        )
+        contents = gather(project, **asked)
         size = None if file is None else file.write(_WRITERS[format](report_document(contents, more)).encode())
         drawn = [] if figures is None else write_pictures(figures, pictures(contents), force=force)
         return WrittenReport(size, drawn)

@@ -121,7 +121,7 @@ def _interval_text(ci: Ends | None) -> str:
 # -- Methods and provenance: how the metrics were computed, and what is needed to reproduce them.
 
 
-_PROTOCOLS: dict[Protocol3, str] = {
+PROTOCOLS: dict[Protocol3, str] = {
     "forced": "an abstention or an error counts as the verdict “incorrect”",
     "strict": "an abstention or an error counts as wrong, whatever the gold label is",
     "decided": "abstentions and errors are left out",
@@ -131,31 +131,26 @@ _GOLDS: dict[GoldChoice, str] = {
     "people": "the adjudicated label, else the one annotators agree on",
     "imported": "the label from the imported data",
 }
+_BLIND = "Agreement is of first-pass labels given blind; its intervals leave out one {} at a time."
 
 
 def methods_section(contents: Contents) -> Section:
+    counts = {row.of: sum(row.counts.values()) for row in contents.card.counts.rows if row.group is None}
     parts = [
-        _items_text(contents),
+        f"The metrics cover {counts.get('completions', 0):,} completions of {counts.get('questions', 0):,} questions, "
+        f"{counts.get('correct', 0):,} of them correct (items: {contents.selection}). Gold is "
+        f"{_GOLDS[contents.gold_choice]}; items in conflict, excluded items and checks have none.",
         f"Each verifier’s newest complete run counts. Under the protocol {contents.protocol}, "
-        f"{_PROTOCOLS[contents.protocol]}. “Correct” is the positive class; MCC is 0 where it has no denominator; "
+        f"{PROTOCOLS[contents.protocol]}. “Correct” is the positive class; MCC is 0 where it has no denominator; "
         "averages are over items (micro) unless they say otherwise. Baselines are verifiers that look at no "
         "completion.",
         "Intervals have a nominal coverage of 95 %: Wilson’s, with the number of items divided by the design effect of "
         "clustering by question and Student’s t for the effective number of questions, or Clopper and Pearson’s where "
         "few questions differ.",
         *_tests_text(contents),
-        *_annotators_text(contents),
+        *([_BLIND.format(contents.agreement.interval_by)] if contents.agreement is not None else []),
     ]
     return Section("methods", "Methods", (Paragraph(" ".join(parts)),))
-
-
-def _items_text(contents: Contents) -> str:
-    counts = {row.of: sum(row.counts.values()) for row in contents.card.counts.rows if row.group is None}
-    return (
-        f"The metrics cover {counts.get('completions', 0):,} completions of {counts.get('questions', 0):,} questions, "
-        f"{counts.get('correct', 0):,} of them correct (items: {contents.selection}). Gold is "
-        f"{_GOLDS[contents.gold_choice]}; items in conflict, excluded items and checks have none."
-    )
 
 
 def _tests_text(contents: Contents) -> list[str]:
@@ -177,15 +172,6 @@ def _tests_text(contents: Contents) -> list[str]:
     return said
 
 
-def _annotators_text(contents: Contents) -> list[str]:
-    found = contents.agreement
-    if found is None:
-        return []
-    return [
-        f"Agreement is of first-pass labels given blind; its intervals leave out one {found.interval_by} at a time."
-    ]
-
-
 def provenance_section(contents: Contents) -> Section:
     software = contents.software
     facts = (
@@ -201,21 +187,18 @@ def provenance_section(contents: Contents) -> Section:
 
 
 def runs_table(runs: Sequence[RunFacts], caption: str) -> Table:
+    told = any(run.identity for run in runs)
     columns: Columns[RunFacts] = (
         word("Verifier", lambda run: run.verifier),
         word("Kind", lambda run: run.kind),
         word("Version", lambda run: run.version),
         word("Configuration", lambda run: run.config_hash),
-        word("What it is", _identity_text, there=any(run.identity for run in runs)),
+        word("What it is", lambda run: ", ".join(map(" ".join, run.identity.items())), there=told),
         word("Completed", lambda run: run.completed_at.replace("T", " ")[:19]),
         text("Run", lambda run: str(run.run)),
         count("Verdicts", lambda run: run.items),
     )
     return table(caption, columns, runs)
-
-
-def _identity_text(run: RunFacts) -> str:
-    return ", ".join(f"{key} {value}" for key, value in run.identity.items())
 
 
 # -- The data card.

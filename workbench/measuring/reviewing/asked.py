@@ -67,12 +67,12 @@ class QueueContents(Struct, frozen=True, kw_only=True, eq=False):
 
     Attributes:
         text: Description of what is counted.
-        why: Explains why the items of a page are listed.
+        why: Explains why an item is listed.
     """
 
     ranking: Ranking
     text: str
-    why: Callable[[Sequence[QueueItem]], list[str]]
+    why: Callable[[QueueItem], str]
 
 
 # -- Descriptions of verdicts and gold.

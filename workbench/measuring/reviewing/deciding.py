@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct, structs
@@ -192,29 +192,16 @@ class _ReviewerItem(Struct, frozen=True, kw_only=True):
     gold: GoldWord
     standing: list[Review]
 
-    def review(
-        self,
-        kind: ReviewKind,
-        *,
-        queue: Queue | None = None,
-        run: int | None = None,
-        verifier: str | None = None,
-        category: ErrorCategory | None = None,
-        supersedes: str | None = None,
-    ) -> Review:
+    def review(self, kind: ReviewKind, **more: Any) -> Review:
         return Review(
             uuid=events.new_uuid(),
             kind=kind,
             completion=self.completion,
-            run=run,
-            verifier=verifier,
-            category=category,
             gold=self.gold,
-            queue=queue,
             note=self.note or None,
             reviewer=self.name,
-            supersedes=supersedes,
             created_at=self.moment,
+            **more,
         )
 
     def find_equal_review(self, said: Review) -> Review | None:
@@ -483,7 +470,7 @@ def _error_lines(project: Project, by: Part | None) -> list[ErrorLine]:
     for one in error_counts(project, by=by):
         line = found.setdefault(
             (one.verifier, one.group),
-            ErrorLine(verifier=one.verifier, group=one.group, marked=one.marked, outdated=one.outdated, counts={}),
+            record_from(ErrorLine, one, counts={}),
         )
         line.counts[one.category] = one.count
     return list(found.values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -35,6 +35,10 @@ _EQUAL: Final[dict[str | None, tuple[float, str]]] = {
 }
 """Rules by which answers are exactly equal (None for a verifier without rules) -> score and words."""
 _OTHER_LETTER: Final = (1.0, "They choose different options")
+_PROBABILITY: Final = (
+    " If verifiers and gold erred independently of each other, this label would be wrong with probability {:.2f} "
+    "(Dawid–Skene)."
+)
 _MAX_SHOWN = 60
 _MIN_SUSPICION = 0.1
 """Least share of opposite gold among items with the same verdicts for a label to be in the queue."""
@@ -70,15 +74,12 @@ def exact_label(asked: QueueQuery) -> QueueContents:
         np.array(places, dtype=np.int64), np.array([sure[place].score for place in places], dtype=float)
     )
 
-    def why(cases: Sequence[QueueItem]) -> list[str]:
-        return [f"{_compared_text(sure[case.place])}; {gold_says(case)}." for case in cases]
-
     return QueueContents(
         ranking=ranking,
         text=f"The final answers are exactly equal by {runs_of(asked, known)}, yet gold ({asked.gold}) says incorrect. "
         "Score: 3 the same text, 2 the same option or number; 1 is the reverse, other option letters and gold says "
         "correct.",
-        why=why,
+        why=lambda case: f"{_compared_text(sure[case.place])}; {gold_says(case)}.",
     )
 
 
@@ -147,22 +148,8 @@ def suspect_gold(asked: QueueQuery) -> QueueContents:
     if asked.kept is not None:
         suspect &= asked.kept[rows]
 
-    def probability(place: int) -> str:
-        # With only one verifier, its errors can't be distinguished from errors of gold.
-        if len(asked.judges) < 2:
-            return ""
-        return (
-            " If verifiers and gold erred independently of each other, this label would be wrong with probability "
-            f"{outvotes[place]:.2f} (Dawid–Skene)."
-        )
-
-    def why(cases: Sequence[QueueItem]) -> list[str]:
-        return [
-            f"{who_says(case.votes)}; {gold_says(case)}. Of items judged like it, about {100 * case.score:.0f} % have "
-            f"the other label.{probability(case.place)}"
-            for case in cases
-        ]
-
+    # With only one verifier, its errors can't be distinguished from errors of gold.
+    probability = _PROBABILITY if len(asked.judges) > 1 else ""
     return QueueContents(
         ranking=rank_by_score(rows[suspect], wrong[suspect]),
         text=f"Labels ({asked.gold}) other than those of at least {100 * _MIN_SUSPICION:.0f} % of the items that "
@@ -170,7 +157,10 @@ def suspect_gold(asked: QueueQuery) -> QueueContents:
         f"{np.count_nonzero(suspect & (wrong > EVEN)):,} differ from most. Score: that share, 1 - P(label), by a "
         "model of verdicts, scores, type and length that was fitted on other questions (confident learning). It ranks "
         "items, and is no probability of a wrong label: where verifiers err together a right label scores high, too.",
-        why=why,
+        why=lambda case: (
+            f"{who_says(case.votes)}; {gold_says(case)}. Of items judged like it, about "
+            f"{100 * case.score:.0f} % have the other label.{probability.format(outvotes[case.place])}"
+        ),
     )
 
 
@@ -185,7 +175,7 @@ def _too_few_contents(asked: QueueQuery, questions: int) -> QueueContents:
         text=f"Labels ({asked.gold}) of {counted(questions, 'question')}: too few for a model that says which are "
         f"probably wrong, which takes {_MIN_QUESTIONS}. The queue verifier-gold has all that {runs_of(asked)} say "
         "otherwise.",
-        why=lambda cases: [],
+        why=lambda case: "",
     )
 
 
@@ -211,24 +201,12 @@ def _features(asked: QueueQuery, rows: IntArray) -> list[Feature]:
 _TASKS: Final[tuple[Task, ...]] = "correctness", "type"
 
 
-class _DisputedItem(Struct, frozen=True, kw_only=True):
-    """An item (or question) on which annotators disagree.
-
-    Attributes:
-        score: Share of pairs of annotators who disagree; plus 1 if the disagreement is unresolved.
-        said: A description of the labels with their annotators.
-    """
-
-    score: float
-    said: str
-
-
 def annotators(asked: QueueQuery) -> QueueContents:
     import numpy as np
 
     from workbench.statistics.disagreement import rank_by_score
 
-    differing: dict[int, list[_DisputedItem]] = {}
+    differing: dict[int, list[tuple[float, str]]] = {}
     for task in _TASKS:
         for completion, one in _disputed_items(asked, task):
             differing.setdefault(completion, []).append(one)
@@ -236,24 +214,24 @@ def annotators(asked: QueueQuery) -> QueueContents:
     place = np.searchsorted(asked.columns.item, items)
     there = asked.columns.item[np.minimum(place, len(asked.columns.item) - 1)] == items
     place = place[there] if asked.kept is None else place[there][asked.kept[place[there]]]
-    score = [max(one.score for one in differing[item]) for item in asked.columns.item[place].tolist()]
-
-    def why(cases: Sequence[QueueItem]) -> list[str]:
-        return [f"{'; '.join(one.said for one in differing[case.id])}; {gold_says(case)}." for case in cases]
+    score = [max(differing[item])[0] for item in asked.columns.item[place].tolist()]
 
     return QueueContents(
         ranking=rank_by_score(place, np.array(score, dtype=np.float64)),
         text="Labels of the current round that differ, on the verdict or on the answer type. Score: the share of "
         "pairs of annotators who differ, plus 1 if it is not adjudicated.",
-        why=why,
+        why=lambda case: f"{'; '.join(said for _, said in differing[case.id])}; {gold_says(case)}.",
     )
 
 
-def _disputed_items(asked: QueueQuery, task: Task) -> list[tuple[int, _DisputedItem]]:
+def _disputed_items(asked: QueueQuery, task: Task) -> Iterator[tuple[int, tuple[float, str]]]:
+    """Yield the completions on which (or on whose question) annotators disagree, each with its score and a description
+    of the labels with their annotators. The score is the share of pairs of annotators who disagree, plus 1 if the
+    disagreement is unresolved.
+    """
     reader = asked.project.database.reader()
     about = agreement.subjects(reader, task, None)
     names = {person.id: person.name for person in people.all_people(asked.project.database)}
-    found = []
     for subject, labels in groupby(agreement.labels(reader, task), key=lambda label: label.subject):
         by_value: dict[str, list[str]] = {}
         for label in labels:
@@ -264,15 +242,12 @@ def _disputed_items(asked: QueueQuery, task: Task) -> list[tuple[int, _DisputedI
         sizes = Counter({value: len(makers) for value, makers in by_value.items()})
         total = sizes.total()
         same = sum(size * (size - 1) for size in sizes.values())
-        said = ", ".join(f"{listed(makers)} {_says_or_say(makers)} {value}" for value, makers in by_value.items())
+        said = ", ".join(
+            f"{listed(makers)} {'says' if len(makers) == 1 else 'say'} {value}" for value, makers in by_value.items()
+        )
         settled = f", resolved as {ruling}" if ruling else ", not resolved"
         score = 1 - same / (total * (total - 1)) + (ruling is None)
-        found.append((about[subject].completion, _DisputedItem(score=score, said=said + settled)))
-    return found
-
-
-def _says_or_say(makers: Sequence[str]) -> str:
-    return "says" if len(makers) == 1 else "say"
+        yield about[subject].completion, (score, said + settled)
 
 
 # -- The queue of unstable verdicts: a verifier's verdicts differ between its samples, or between its newest two
@@ -328,12 +303,6 @@ def flips(asked: QueueQuery) -> QueueContents:
         score += 2 * np.minimum(one.yes, one.no) / np.maximum(one.yes + one.no, 1)
     place = of(score > 0, asked.kept)
 
-    def why(cases: Sequence[QueueItem]) -> list[str]:
-        return [
-            f"{', '.join(filter(None, (one.words(case.place) for one in repeated)))}; {gold_says(case)}."
-            for case in cases
-        ]
-
     rates = "; ".join(one.rate(asked.kept) for one in repeated)
     return QueueContents(
         ranking=rank_by_score(place, score[place]),
@@ -341,7 +310,7 @@ def flips(asked: QueueQuery) -> QueueContents:
         f"{rates}. Score: twice the minority's share, summed over verifiers and kinds of repetition."
         if repeated
         else f"No verdicts are repeated: {runs_of(asked) or 'no verifier'} took one sample in one complete run.",
-        why=why,
+        why=lambda case: f"{', '.join(filter(None, (one.words(case.place) for one in repeated)))}; {gold_says(case)}.",
     )
 
 
@@ -422,5 +391,5 @@ def _require_verifiers(asked: QueueQuery, least: int) -> None:
         )
 
 
-def _explain_sides(cases: Sequence[QueueItem]) -> list[str]:
-    return [f"{who_says(case.votes)}; {gold_says(case)}." for case in cases]
+def _explain_sides(case: QueueItem) -> str:
+    return f"{who_says(case.votes)}; {gold_says(case)}."

@@ -19,7 +19,7 @@ from workbench.core.text.emphasis import explain_marks
 from workbench.core.verdict import GoldChoice, OutcomeCode
 from workbench.data.records.browse import BrowseQuery
 from workbench.measuring.browsing import ItemTable
-from workbench.measuring.columns import Columns, columns
+from workbench.measuring.columns import columns
 from workbench.measuring.judged import BASELINE, VerifierRun, judges_of
 from workbench.measuring.notes import among
 from workbench.measuring.records.review import QUEUES, Disagreement, ErrorCategory, GoldWord, Queue, RunVote
@@ -30,7 +30,7 @@ from workbench.measuring.reviewing.differences import LONGEST, Differences, diff
 from workbench.measuring.store import reviews
 
 if TYPE_CHECKING:
-    from workbench.statistics.confusion import BoolArray, IntArray
+    from workbench.statistics.confusion import IntArray
 
 
 _FINDERS: Final[dict[Queue, Callable[[QueueQuery], QueueContents]]] = {
@@ -142,11 +142,11 @@ class ReviewQueue:
                 subtype=_known_type(row.subtype),
                 gold=case.gold,
                 score=case.score,
-                why=why,
+                why=self._found.why(case),
                 votes=case.votes,
                 reviews=tuple(decided.get(row.id, ())),
             )
-            for row, case, why in zip(there, cases, self._found.why(cases), strict=True)
+            for row, case in zip(there, cases, strict=True)
         ]
 
     def _positions_and_scores(self, ids: Sequence[int]) -> dict[int, tuple[int, float]]:
@@ -216,6 +216,8 @@ def queue(
         UsageError: The queue, a verifier or a field is unknown; there are too few verifiers; ``k`` is not a minority of
             them; or no verifier has the evidence that ``exact-label`` needs.
     """
+    import numpy as np
+
     if name not in _FINDERS:
         raise UsageError(f"There is no queue {name!r}.", f"Queues: {', '.join(QUEUES)}.")
     if k is not None and name != "split":
@@ -223,7 +225,9 @@ def queue(
     everything = columns(project)
     kept = everything.chosen(selection or Selection())
     if hide_reviewed:
-        kept = _mask_without_reviewed(project, everything, kept)
+        done = np.asarray(reviews.settled_items(project.database.reader()), dtype=np.int64)
+        left = np.isin(everything.item, done, assume_unique=True, invert=True)
+        kept = left if kept is None else left & kept
     judges = _verifier_runs(project, name, verifiers)
     asked = QueueQuery(
         project=project,
@@ -246,14 +250,6 @@ def _verifier_runs(project: Project, name: Queue, verifiers: Sequence[str]) -> t
     if not judges and name != "annotators":
         raise UsageError("No verifier has a complete run yet.", "Start one", Command("verify DB rules"))
     return judges
-
-
-def _mask_without_reviewed(project: Project, everything: Columns, kept: BoolArray | None) -> BoolArray:
-    import numpy as np
-
-    done = np.asarray(reviews.settled_items(project.database.reader()), dtype=np.int64)
-    left = np.isin(everything.item, done, assume_unique=True, invert=True)
-    return left if kept is None else left & kept
 
 
 def _known_type(name: str) -> str | None:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct, structs
 
 from workbench.core.errors import UsageError
 from workbench.core.final_answer import FinalAnswer
+from workbench.core.options import record_from
 from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.core.taxonomy import type_display
@@ -23,7 +24,7 @@ from workbench.core.text.figures import counted, percent
 from workbench.core.verdict import OutcomeWord
 from workbench.data.records.browse import BrowseQuery, ItemDetail, ItemVerdict
 from workbench.measuring import browsing
-from workbench.measuring.accuracy_items import AccuracyCell, judged_items
+from workbench.measuring.accuracy_items import AccuracyCell, JudgedItems
 from workbench.measuring.judged import BASELINE
 from workbench.measuring.records.review import ERROR_CATEGORIES, ErrorCategory, GoldWord, Queue, Review, RunVote
 from workbench.measuring.reviewing import deciding
@@ -196,9 +197,9 @@ def of_cell(project: Project, cell: AccuracyCell, words: str) -> TriageScope:
     """Return the wrong verdicts of a cell of the accuracy table.
 
     Raises:
-        UsageError: See `judged_items`.
+        UsageError: See `JudgedItems`.
     """
-    found = judged_items(project, cell)
+    found = JudgedItems(project, cell)
     where = "all items" if cell.group is None and not cell.conditions else words
     return TriageScope(where, (cell.verifier,), found.ids("wrong"), len(found), found.protocol)
 
@@ -233,7 +234,7 @@ def of_verifier(project: Project, verifier: str) -> TriageScope:
     """Return all wrong verdicts of a verifier.
 
     Raises:
-        UsageError: See `judged_items`.
+        UsageError: See `JudgedItems`.
     """
     return of_cell(project, AccuracyCell(verifier=verifier), "all items")
 
@@ -293,10 +294,9 @@ def case(project: Project, scope: TriageScope, completion: int) -> TriageCase | 
     erring = _erring_verdicts(item, scope.verifiers)
     if not erring:
         return None
-    shown = TriageCase(
-        id=item.id,
-        completion_id=item.completion_id,
-        subtype=item.subtype,
+    shown = record_from(
+        TriageCase,
+        item,
         question=_question_end(item.question),
         reference=item.reference[:_MAX_CODE],
         reference_found=_PROGRAM,
@@ -306,9 +306,8 @@ def case(project: Project, scope: TriageScope, completion: int) -> TriageCase | 
         before="",
         after="",
         differences=Differences((), ()),
-        gold=item.gold,  # type: ignore[arg-type]
-        votes=tuple(_run_vote(verdict) for verdict in item.verdicts if verdict.verifier != BASELINE),
-        erring=tuple(map(_run_vote, erring)),
+        votes=tuple(record_from(RunVote, verdict) for verdict in item.verdicts if verdict.verifier != BASELINE),
+        erring=tuple(record_from(RunVote, verdict) for verdict in erring),
         reason=erring[0].reason or "",
         reviews=tuple(deciding.reviews_of(project, completion)),
         is_code=reviews.is_code(project.database.reader(), completion),
@@ -343,10 +342,6 @@ def _erring_verdicts(item: ItemDetail, verifiers: Sequence[str]) -> list[ItemVer
     asked = [verdict for verdict in item.verdicts if verdict.verifier in verifiers]
     against = [verdict for verdict in asked if item.gold not in ("none", verdict.verdict)]
     return [verdict for verdict in against if verdict.verdict in ("correct", "incorrect")] or against
-
-
-def _run_vote(verdict: ItemVerdict) -> RunVote:
-    return RunVote(verifier=verdict.verifier, run=verdict.run, verdict=verdict.verdict)  # type: ignore[arg-type]
 
 
 def _answers_read(verdict: ItemVerdict, reference: FinalAnswer, answer: FinalAnswer) -> tuple[str, str] | None:
@@ -457,7 +452,8 @@ def paragraph(found: TriageTally) -> str:
     said = [f"On {scope.words}, {names} {differs} from gold on {of}{how}."]
     if not marked:
         return f"{said[0]} None of them has a cause yet."
-    causes = [f"{line.cause} {line.n:,} ({percent(line.share)} %)" for line in _lines_of_all_verifiers(found)]
+    counts = Counter(mark.cause.name for mark in found.marks).most_common()
+    causes = [f"{cause} {n:,} ({percent(n / len(found.marks))} %)" for cause, n in counts]
     was = "was" if marked == 1 else "were"
     said.append(f"{marked:,} of these {was} read and given a cause: {'; '.join(causes)}.")
     if found.sent_back:
@@ -467,14 +463,8 @@ def paragraph(found: TriageTally) -> str:
     return " ".join(said)
 
 
-def _lines_of_all_verifiers(found: TriageTally) -> Iterator[TriageLine]:
-    counts = Counter(mark.cause.name for mark in found.marks)
-    for cause, n in counts.most_common():
-        yield TriageLine(verifier="", cause=cause, counts={}, n=n, share=n / len(found.marks))
-
-
 def triage_lines(found: TriageTally) -> list[TriageLine]:
-    by = _grouping(found)
+    by = "type" if len({mark.type for mark in found.marks}) > 1 else "subtype"
     lines = []
     for verifier in found.scope.verifiers:
         marks = [mark for mark in found.marks if mark.verifier == verifier]
@@ -485,10 +475,6 @@ def triage_lines(found: TriageTally) -> list[TriageLine]:
             share = len(own) / len(marks) if marks else None
             lines.append(TriageLine(verifier=verifier, cause=cause, counts=dict(counts), n=len(own), share=share))
     return lines
-
-
-def _grouping(found: TriageTally) -> str:
-    return "type" if len({mark.type for mark in found.marks}) > 1 else "subtype"
 
 
 def cause_columns(lines: Sequence[TriageLine], *, named: bool) -> Columns[TriageLine]:

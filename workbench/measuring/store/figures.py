@@ -7,8 +7,6 @@ from array import array
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from msgspec import Struct
-
 from workbench.core.database.events import IN_FORCE, LONGEST_LOOK, OF_THIS_ROUND
 from workbench.core.database.values import integers
 from workbench.core.errors import Command, UsageError
@@ -105,13 +103,6 @@ def partly_labelled(connection: sqlite3.Connection) -> dict[int, StartedItem]:
 # -- Selection judges: verifiers whose verdicts helped to choose the items of a data set.
 
 
-class SelectionJudge(Struct, frozen=True):
-    """A selection judge of a data set: a verifier, by its name or its model's, that helped to choose the items."""
-
-    dataset: str
-    name: str
-
-
 def add(connection: sqlite3.Connection, dataset: int, names: Sequence[str]) -> int:
     rows = connection.executemany(
         "INSERT OR IGNORE INTO selection_judges (dataset_id, name) VALUES (?, ?)", [(dataset, name) for name in names]
@@ -126,8 +117,9 @@ def remove(connection: sqlite3.Connection, dataset: int, names: Sequence[str]) -
     return max(rows.rowcount, 0)
 
 
-def every(connection: sqlite3.Connection) -> list[SelectionJudge]:
+def every(connection: sqlite3.Connection) -> list[tuple[str, str]]:
+    """Return each data set with each of its selection judges: a verifier, by its name or its model's."""
     rows = connection.execute(
         "SELECT d.name, s.name FROM selection_judges AS s JOIN datasets AS d ON d.id = s.dataset_id ORDER BY 1, 2"
     )
-    return [SelectionJudge(*row) for row in rows]
+    return rows.fetchall()

@@ -24,8 +24,7 @@ def divide_or_nan(above: FloatArray, below: FloatArray, *, where: BoolArray | No
 
 
 def sum_by_position(place: IntArray, values: FloatArray, places: int) -> FloatArray:
-    sums: FloatArray = np.asarray(np.bincount(place, weights=values, minlength=places), dtype=np.float64)
-    return sums
+    return np.asarray(np.bincount(place, weights=values, minlength=places), dtype=np.float64)
 
 
 MOST_RATIOS = 1_000
@@ -231,11 +230,9 @@ def credits(weighting: Weighting, values: FloatArray) -> FloatArray:
     if weighting == "ordinal":
         ranks = np.arange(len(values), dtype=float)
         apart = np.abs(ranks[:, None] - ranks)
-        ordinal: FloatArray = 1 - apart * (apart + 1) / (len(values) * (len(values) - 1))
-        return ordinal
+        return np.asarray(1 - apart * (apart + 1) / (len(values) * (len(values) - 1)))
     apart = np.abs(values[:, None] - values) / (values[-1] - values[0])
-    by_values: FloatArray = 1 - (apart if weighting == "linear" else apart**2)
-    return by_values
+    return np.asarray(1 - (apart if weighting == "linear" else apart**2))
 
 
 def _coefficient(units: Units, weights: FloatArray, credit: FloatArray, total: float) -> FloatArray:

@@ -200,8 +200,7 @@ def kappas(cells: Tables, tables: int) -> Kappas:
 
 
 def _is_kappa_defined(expected: FloatArray) -> BoolArray:
-    found: BoolArray = expected < 1 - 1e-12
-    return found
+    return np.asarray(expected < 1 - 1e-12)
 
 
 def _kappa(observed: FloatArray, expected: FloatArray) -> FloatArray:
@@ -222,8 +221,7 @@ def _rarer(cells: Tables, rows: _Margin, columns: _Margin, tables: int) -> Float
     commonest[table[highest]] = category[highest]
     commonest[np.bincount(table[highest], minlength=tables) > 1] = -1
     of_cell = commonest[cells.pair]
-    found: FloatArray = (cells.first != of_cell).astype(float) + (cells.second != of_cell)
-    return found
+    return np.asarray((cells.first != of_cell).astype(float) + (cells.second != of_cell))
 
 
 class _Margin:
@@ -234,8 +232,7 @@ class _Margin:
 
     def of(self, table: IntArray, category: IntArray) -> FloatArray:
         """Return the share of each category in its table, 0 for a category that was never used."""
-        found: FloatArray = align(table * self._categories + category, self.keys, self.shares, np.float64(0))
-        return found
+        return align(table * self._categories + category, self.keys, self.shares, np.float64(0))
 
 
 def _errors(cells: Tables, found: Kappas, blocks: Iterator[tuple[IntArray, IntArray]]) -> PairErrors:

@@ -175,8 +175,7 @@ class Consensus(NamedTuple):
 
     @property
     def labels(self) -> IntArray:
-        likeliest: IntArray = np.argmax(self.probability, axis=1)
-        return likeliest
+        return np.asarray(np.argmax(self.probability, axis=1))
 
 
 def consensus(ratings: Ratings, often: IntArray | None = None) -> Consensus:

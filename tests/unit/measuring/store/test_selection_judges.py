@@ -9,7 +9,6 @@ import pytest
 from tests.helpers import make_project
 from workbench.core.database.connection import Database
 from workbench.measuring.store import figures
-from workbench.measuring.store.figures import SelectionJudge
 
 
 @pytest.fixture
@@ -25,8 +24,8 @@ def test_a_judge_is_noted_once_for_each_data_set(database: Database) -> None:
         assert figures.add(connection, 2, ("a",)) == 1
         assert figures.add(connection, 2, ()) == 0
     assert figures.every(database.reader()) == [
-        SelectionJudge("easy", "a"),
-        *(SelectionJudge("hard", name) for name in "abc"),
+        ("easy", "a"),
+        *(("hard", name) for name in "abc"),
     ]
 
 
@@ -35,4 +34,4 @@ def test_a_judge_is_forgotten_for_one_data_set(database: Database) -> None:
         figures.add(connection, 1, ("a", "b"))
         figures.add(connection, 2, ("a",))
         assert figures.remove(connection, 1, ("a", "nobody")) == 1
-    assert figures.every(database.reader()) == [SelectionJudge("easy", "a"), SelectionJudge("hard", "b")]
+    assert figures.every(database.reader()) == [("easy", "a"), ("hard", "b")]

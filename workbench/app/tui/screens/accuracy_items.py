@@ -15,7 +15,7 @@ from workbench.core.reasons import title
 from workbench.core.text.figures import counted
 from workbench.core.verdict import OutcomeCode
 from workbench.measuring.accuracy_items import AccuracyCell as AccuracyCell
-from workbench.measuring.accuracy_items import JudgedItems, JudgedRow, Which, judged_items
+from workbench.measuring.accuracy_items import JudgedItems, JudgedRow, Which
 from workbench.statistics.records.report import NO_REASON
 from workbench.tables.document import Cell
 from workbench.tables.table import Columns, column, identifier, word
@@ -93,7 +93,7 @@ class AccuracyItemsScreen(TableScreen):
 
     def on_mount(self) -> None:
         self.put("counts", "reading …")
-        self.in_background(partial(judged_items, self.project, self.cell), self._show, group="items", stops=True)
+        self.in_background(partial(JudgedItems, self.project, self.cell), self._show, group="items", stops=True)
 
     def _show(self, items: JudgedItems) -> None:
         self.items = items

@@ -21,11 +21,17 @@ $(VENV)/dev.stamp: $(VENV)/run.stamp
 demo: $(VENV)/run.stamp  ## sample data, rule verifiers, then the app (or the accuracy table without a terminal)
 	$(BIN)/workbench demo
 
-test: lint  ## lint, types, layers and every test
+test: $(VENV)/dev.stamp  ## lint, types, layers and every test
+	$(MAKE) --jobs=2 lint $(VENV)/tests.stamp
 	$(PYTEST)
 
 check: lint  ## lint, types, layers, frozen texts and the tests of what needs no database: while one works
 	$(PYTEST) $(QUICK)
+
+# In a fresh checkout, next to the linters: else each worker would compile all tests for itself.
+$(VENV)/tests.stamp: $(VENV)/dev.stamp
+	$(BIN)/pytest --collect-only -qqq
+	touch $@
 
 lint: $(VENV)/dev.stamp  ## ruff, mypy, import contracts
 	$(BIN)/ruff check .

@@ -19,7 +19,6 @@ from workbench.statistics.metrics.balanced_accuracy import balanced_accuracy
 from workbench.statistics.metrics.mcc import mcc
 from workbench.verifiers import latex
 from workbench.verifiers.base import Pending
-from workbench.verifiers.pool import WorkerPool
 from workbench.verifiers.rules import verifier
 from workbench.verifiers.rules.reading import AnswerReader
 from workbench.verifiers.rules.records import AnswerText
@@ -259,9 +258,9 @@ def _inputs(rows: list[dict[str, Any]], typed: bool) -> list[VerifierInput]:
 
 
 @pytest.mark.parametrize("typed", [True, False])
-def test_on_written_rows_it_is_nearly_always_right(typed: bool, rules_pool: WorkerPool) -> None:
+def test_on_written_rows_it_is_nearly_always_right(typed: bool) -> None:
     rows = [json.loads(line) for line in ROWS.read_text(encoding="utf-8").splitlines()]
-    forced, decided, coverage = _figures(by_rules(rules_pool, _inputs(rows, typed)), rows)
+    forced, decided, coverage = _figures(by_rules(_inputs(rows, typed)), rows)
     assert forced.fp <= 3
     assert (mcc(forced) or 0) >= 0.90
     assert (mcc(decided) or 0) >= 0.93
@@ -270,14 +269,12 @@ def test_on_written_rows_it_is_nearly_always_right(typed: bool, rules_pool: Work
 
 @pytest.mark.real_data
 @pytest.mark.parametrize("typed", [True, False])
-def test_on_real_rows_it_is_nearly_always_right(
-    typed: bool, rules_pool: WorkerPool, real_rows: list[dict[str, Any]]
-) -> None:
+def test_on_real_rows_it_is_nearly_always_right(typed: bool, real_rows: list[dict[str, Any]]) -> None:
     rows = [
         row | {"reference": row["answer"], "subtype": row["answer_type"].split(" ")[0], "gold": row["gold_correct"]}
         for row in real_rows
     ]
-    forced, decided, coverage = _figures(by_rules(rules_pool, _inputs(rows, typed)), rows)
+    forced, decided, coverage = _figures(by_rules(_inputs(rows, typed)), rows)
     assert forced.fp <= 1
     assert (mcc(forced) or 0) >= 0.80
     assert (balanced_accuracy(forced) or 0) >= 0.87

@@ -10,7 +10,6 @@ import pytest
 
 from tests.unit.verifiers.rules.judging import by_rules
 from workbench.core.verdict import Outcome, VerifierInput
-from workbench.verifiers.pool import WorkerPool
 
 ROWS = [
     json.loads(line) for line in (Path(__file__).parent / "families.jsonl").read_text(encoding="utf-8").splitlines()
@@ -20,12 +19,12 @@ MOST_REFUSED = 0.25
 
 
 @pytest.fixture(scope="module")
-def accepted(rules_pool: WorkerPool) -> list[bool]:
+def accepted() -> list[bool]:
     inputs = [
         VerifierInput(item=0, question=row["question"], reference=row["reference"], completion=row["completion"])
         for row in ROWS
     ]
-    return [verdict.outcome is Outcome.CORRECT for verdict in by_rules(rules_pool, inputs)]
+    return [verdict.outcome is Outcome.CORRECT for verdict in by_rules(inputs)]
 
 
 def test_nothing_wrong_is_accepted(accepted: list[bool]) -> None:

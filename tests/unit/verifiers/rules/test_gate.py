@@ -14,10 +14,9 @@ from msgspec import Struct
 from msgspec import json as msgspec_json
 
 from tests.unit.verifiers.rules.corpora import CORPORA, SHARED, SHARED_CORPORA, Case
+from tests.unit.verifiers.rules.judging import by_rules
 from workbench.core.verdict import Outcome, Verdict
 from workbench.verifiers import latex
-from workbench.verifiers.base import Pending
-from workbench.verifiers.rules.verifier import Rules
 
 RECORDED = Path(__file__).with_name("gate.json")
 DIGITS = 4
@@ -39,19 +38,6 @@ class Standing(Struct, frozen=True):
     accepted_wrong: int
     rejected_right: int
     verdicts: str
-
-
-def judge(cases: list[Case]) -> list[Verdict]:
-    """Return the verdicts, those of the second stage worked out here: no deadline depends on the machine's load."""
-    rules, known, found = Rules(), dict[bytes | None, Verdict](), []
-    for item, _ in cases:
-        first = rules.quick(item)
-        if isinstance(first, Pending):
-            if first.key not in known:
-                known[first.key] = rules.verify(item)
-            first = known[first.key]
-        found.append(first)
-    return found
 
 
 def digest(verdict: Verdict) -> str:
@@ -95,7 +81,7 @@ def test_every_verdict_is_as_recorded(name: str) -> None:
     if latex.lack() is not None:
         pytest.skip("the second stage needs sympy")
     cases = (CORPORA | SHARED_CORPORA)[name]()
-    verdicts, before = judge(cases), recorded()[name]
+    verdicts, before = by_rules(case.item for case in cases), recorded()[name]
     assert changes(cases, verdicts, before.verdicts) == []
     assert standing(cases, verdicts) == before
 
@@ -107,7 +93,7 @@ def main() -> None:
         if name in SHARED_CORPORA and not (SHARED / f"{name}.jsonl").is_file():
             continue
         cases = load()
-        verdicts = judge(cases)
+        verdicts = by_rules(case.item for case in cases)
         if name in kept:
             print(*(f"{name} {line}" for line in changes(cases, verdicts, kept[name].verdicts)), sep="\n")
         kept[name] = now = standing(cases, verdicts)

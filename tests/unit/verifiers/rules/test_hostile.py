@@ -12,7 +12,7 @@ import pytest
 from tests.background import runner_ends, runner_pid
 from tests.helpers import make_project, numbered
 from tests.unit.verifiers.rules.hostile import BOMBS, HOSTILE, Hostile
-from tests.unit.verifiers.rules.judging import by_rules
+from tests.unit.verifiers.rules.judging import as_in_a_run
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.runs import verifying
@@ -35,8 +35,10 @@ def may_be(one: Hostile, outcome: Outcome) -> bool:
 
 
 @pytest.fixture(scope="module")
-def verdicts(rules_pool: WorkerPool) -> dict[str, Verdict]:
-    found = by_rules(rules_pool, [one.input for one in STORABLE])
+def verdicts() -> dict[str, Verdict]:
+    # As in a run: workers are killed and replaced at the deadline of one second.
+    with WorkerPool(("rules", {}), 2) as pool:
+        found = as_in_a_run(pool, [one.input for one in STORABLE])
     return {one.name: verdict for one, verdict in zip(STORABLE, found, strict=True)}
 
 
@@ -125,7 +127,7 @@ def test_no_short_input_holds_an_event_loop_up() -> None:
 
     def is_long(one: Hostile) -> bool:
         # Beside each other: a processor that others use too is slower by the moment.
-        return seconds(one.input) > AS_LONG_AS * seconds(ordinary, 50) / 50
+        return seconds(one.input) > AS_LONG_AS * seconds(ordinary, 10) / 10
 
     texts = [one for one in HOSTILE if len(one.input.reference) + len(one.input.completion) <= SHORT]
     assert len(texts) > 100

@@ -15,14 +15,13 @@ from tests.unit.verifiers.rules.probes import FAMILIES, Judge, attack, base_rows
 from tests.unit.verifiers.rules.table import TABLE
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.statistics.records.probe import BaseRow
-from workbench.verifiers.pool import WorkerPool
 from workbench.verifiers.probes.building import probes, verifier_input
 from workbench.verifiers.probes.payloads import families_named
 
 SAMPLE = Path(__file__).resolve().parents[4] / "sample_data" / "tuples.jsonl"
 LEAST_CONTROL = 0.9
 NOT_THE_ANSWER = families_named(("P19", "P20", "P21", "P22"))
-LEAST_ALTERED = 500
+LEAST_ALTERED = 250
 
 
 def sample_rows() -> list[BaseRow]:
@@ -55,20 +54,18 @@ def check(rows: list[BaseRow], judge: Judge, least_rows: int) -> None:
     assert result.control >= LEAST_CONTROL
 
 
-def test_no_probe_passes_over_the_sample(rules_pool: WorkerPool) -> None:
-    check(sample_rows()[::2], lambda inputs: by_rules(rules_pool, inputs), 37)
+def test_no_probe_passes_over_the_sample() -> None:
+    check(sample_rows()[::4], by_rules, 18)
 
 
-def test_no_probe_passes_over_the_table(rules_pool: WorkerPool) -> None:
-    check(table_rows()[::2], lambda inputs: by_rules(rules_pool, inputs), 40)
+def test_no_probe_passes_over_the_table() -> None:
+    check(table_rows()[::4], by_rules, 20)
 
 
 @pytest.mark.parametrize("rows", [sample_rows, table_rows], ids=["sample", "table"])
-def test_no_answer_that_is_altered_denied_or_unsolved_passes(
-    rules_pool: WorkerPool, rows: Callable[[], list[BaseRow]]
-) -> None:
-    made = [probe for probe in probes(rows()[::3], NOT_THE_ANSWER, seed=11) if probe.completion is not None]
-    verdicts = by_rules(rules_pool, [verifier_input(probe) for probe in made])
+def test_no_answer_that_is_altered_denied_or_unsolved_passes(rows: Callable[[], list[BaseRow]]) -> None:
+    made = [probe for probe in probes(rows()[::6], NOT_THE_ANSWER, seed=11) if probe.completion is not None]
+    verdicts = by_rules([verifier_input(probe) for probe in made])
     accepted = [probe.completion for probe, one in zip(made, verdicts, strict=True) if one.outcome is Outcome.CORRECT]
     assert accepted == []
     assert {probe.family.family for probe in made} >= {"P19", "P20", "P21"}
@@ -76,30 +73,28 @@ def test_no_answer_that_is_altered_denied_or_unsolved_passes(
 
 
 @pytest.mark.real_data
-def test_no_real_answer_that_is_altered_denied_or_unsolved_passes(
-    rules_pool: WorkerPool, real_rows: list[dict[str, Any]]
-) -> None:
-    rows = base_rows(real_rows)[::4]
+def test_no_real_answer_that_is_altered_denied_or_unsolved_passes(real_rows: list[dict[str, Any]]) -> None:
+    rows = base_rows(real_rows)[::8]
     made = [probe for probe in probes(rows, NOT_THE_ANSWER, seed=11) if probe.completion is not None]
-    verdicts = by_rules(rules_pool, [verifier_input(probe) for probe in made])
+    verdicts = by_rules([verifier_input(probe) for probe in made])
     assert [probe.payload.id for probe, one in zip(made, verdicts, strict=True) if one.outcome is Outcome.CORRECT] == []
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize(("rows", "least"), [(sample_rows, 75), (table_rows, 80)], ids=["sample", "table"])
-def test_no_probe_passes_over_all_of_it(rules_pool: WorkerPool, rows: Callable[[], list[BaseRow]], least: int) -> None:
-    check(rows(), lambda inputs: by_rules(rules_pool, inputs), least)
+def test_no_probe_passes_over_all_of_it(rows: Callable[[], list[BaseRow]], least: int) -> None:
+    check(rows(), by_rules, least)
 
 
 @pytest.mark.real_data
-def test_no_probe_passes_over_real_rows(rules_pool: WorkerPool, real_rows: list[dict[str, Any]]) -> None:
-    check(base_rows(real_rows)[::3], lambda inputs: by_rules(rules_pool, inputs), 34)
+def test_no_probe_passes_over_real_rows(real_rows: list[dict[str, Any]]) -> None:
+    check(base_rows(real_rows)[::6], by_rules, 17)
 
 
 @pytest.mark.soak
 @pytest.mark.real_data
-def test_no_probe_passes_over_all_real_rows(rules_pool: WorkerPool, real_rows: list[dict[str, Any]]) -> None:
-    check(base_rows(real_rows), lambda inputs: by_rules(rules_pool, inputs), 100)
+def test_no_probe_passes_over_all_real_rows(real_rows: list[dict[str, Any]]) -> None:
+    check(base_rows(real_rows), by_rules, 100)
 
 
 def test_a_bad_verifier_is_found() -> None:

@@ -9,7 +9,6 @@ import pytest
 from tests.unit.verifiers.rules.corpora import completions, twin_items
 from tests.unit.verifiers.rules.judging import by_rules
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
-from workbench.verifiers.pool import WorkerPool
 
 LEAST_ACCEPTED = 0.9
 
@@ -22,7 +21,7 @@ FREE_REWARDS = [
 AWKWARD = twin_items("awkward.toml")
 
 
-def judged(pool: WorkerPool, item: dict[str, Any], texts: list[str]) -> list[tuple[str, Verdict]]:
+def judged(item: dict[str, Any], texts: list[str]) -> list[tuple[str, Verdict]]:
     inputs = [
         VerifierInput(
             item=0,
@@ -33,7 +32,7 @@ def judged(pool: WorkerPool, item: dict[str, Any], texts: list[str]) -> list[tup
         )
         for completion in texts
     ]
-    return [(one.completion, verdict) for one, verdict in zip(inputs, by_rules(pool, inputs), strict=True)]
+    return [(one.completion, verdict) for one, verdict in zip(inputs, by_rules(inputs), strict=True)]
 
 
 def named(item: dict[str, Any]) -> str:
@@ -41,23 +40,23 @@ def named(item: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("item", FREE_REWARDS, ids=named)
-def test_what_is_not_the_answer_is_not_accepted_and_its_twin_is(rules_pool: WorkerPool, item: dict[str, Any]) -> None:
-    refused = judged(rules_pool, item, [form for text in item["refused"] for form in completions(text)])
+def test_what_is_not_the_answer_is_not_accepted_and_its_twin_is(item: dict[str, Any]) -> None:
+    refused = judged(item, [form for text in item["refused"] for form in completions(text)])
     assert [(text, verdict.rule) for text, verdict in refused if verdict.outcome is Outcome.CORRECT] == []
-    accepted = judged(rules_pool, item, [form for text in item["accepted"] for form in completions(text)])
+    accepted = judged(item, [form for text in item["accepted"] for form in completions(text)])
     assert [(text, verdict.reason) for text, verdict in accepted if verdict.outcome is not Outcome.CORRECT] == []
 
 
 @pytest.mark.parametrize("item", AWKWARD, ids=named)
-def test_a_right_answer_in_awkward_dress_is_not_incorrect(rules_pool: WorkerPool, item: dict[str, Any]) -> None:
-    dressed = judged(rules_pool, item, item["dressed"])
+def test_a_right_answer_in_awkward_dress_is_not_incorrect(item: dict[str, Any]) -> None:
+    dressed = judged(item, item["dressed"])
     assert [(text, verdict.reason) for text, verdict in dressed if verdict.outcome is Outcome.INCORRECT] == []
-    wrong = judged(rules_pool, item, item["wrong"])
+    wrong = judged(item, item["wrong"])
     assert [(text, verdict.rule) for text, verdict in wrong if verdict.outcome is Outcome.CORRECT] == []
 
 
-def test_most_right_answers_in_awkward_dress_are_accepted(rules_pool: WorkerPool) -> None:
-    outcomes = [verdict.outcome for item in AWKWARD for _, verdict in judged(rules_pool, item, item["dressed"])]
+def test_most_right_answers_in_awkward_dress_are_accepted() -> None:
+    outcomes = [verdict.outcome for item in AWKWARD for _, verdict in judged(item, item["dressed"])]
     assert len(outcomes) >= 90
     assert outcomes.count(Outcome.CORRECT) >= LEAST_ACCEPTED * len(outcomes)
 

@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
+import pytest
 from msgspec import structs
 
 from tests.helpers import CREATED, add_items, make_project
 from workbench.core.code import CodeTest, Execution, Level, Problem, Program, Provenance
 from workbench.core.project import Project
 from workbench.core.selection import Selection
+from workbench.runs import runner
 from workbench.runs.lease import Lease
 from workbench.runs.runner import Runner
 from workbench.runs.verifying import EVERYTHING, run_info, start
@@ -152,7 +154,10 @@ def ran(project: Project, kind: str, name: str, selection: Selection = EVERYTHIN
     lease = Lease.acquire(project.database)
     assert lease is not None
     info = start(project, kind, options, name, selection)
-    Runner(project.database, lease).work()
+    with pytest.MonkeyPatch.context() as patch:
+        # Nobody queues another one.
+        patch.setattr(runner, "_IDLE_S", 0.0)
+        Runner(project.database, lease).work()
     ended = run_info(project, info.run)
     assert ended.state == "complete", ended.message
     return info.run

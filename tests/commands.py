@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable
-from contextlib import chdir, nullcontext, redirect_stderr, redirect_stdout
+from collections.abc import Callable, Iterator
+from contextlib import chdir, contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from functools import cache
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from subprocess import CompletedProcess
+from tempfile import TemporaryFile
 
 import click
 import pytest
@@ -37,18 +39,42 @@ def in_process(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str
     return call
 
 
-def run(*arguments: object, cwd: Path | None = None) -> CompletedProcess[str]:
-    """As `subprocess.run` of ``workbench`` with these arguments would give it, for fixtures of any scope."""
+def run(*arguments: object, cwd: Path | None = None, given: bytes = b"") -> CompletedProcess[str]:
+    """As `subprocess.run` of ``workbench`` with these arguments would give it, for fixtures of any scope.
+
+    Args:
+        given: What stands on standard input.
+    """
     out, said = (TextIOWrapper(BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
     command = ["workbench", *map(str, arguments)]
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(said):
         patch.setattr(sys, "argv", command)
         patch.setattr(levels, "survey", surveyed)
         patch.setattr(levels, "survey_scratch", surveyed_scratch)
-        with chdir(cwd) if cwd else nullcontext(), pytest.raises(SystemExit) as ended:
+        with chdir(cwd) if cwd else nullcontext(), _standard_input(given), pytest.raises(SystemExit) as ended:
             main()
     texts = [stream.buffer.getvalue().decode() for stream in (out, said) if isinstance(stream.buffer, BytesIO)]
     return CompletedProcess(command, int(ended.value.code or 0), *texts)
+
+
+@contextmanager
+def _standard_input(given: bytes) -> Iterator[None]:
+    with TemporaryFile() as file:
+        file.write(given)
+        file.seek(0)
+        before = os.dup(0)
+        os.dup2(file.fileno(), 0)
+        try:
+            yield
+        finally:
+            os.dup2(before, 0)
+            os.close(before)
+
+
+def done(*words: object) -> None:
+    """Run a command that must succeed."""
+    ended = run(*words)
+    assert ended.returncode == 0, ended.stderr
 
 
 def parsed(command: click.Command, words: list[str], parent: click.Context | None = None) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +38,13 @@ def numbered(count: int, **fields: Any) -> list[dict[str, Any]]:
         }
         for number in range(count)
     ]
+
+
+def copied(path: Path, target: Path) -> Path:
+    """A copy of a database, with what is only in its log yet; returns where it is."""
+    with closing(sqlite3.connect(path)) as whole, closing(sqlite3.connect(target)) as copy:
+        whole.backup(copy)
+    return target
 
 
 def mean_nobody(project: Project) -> None:

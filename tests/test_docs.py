@@ -19,7 +19,7 @@ import pytest
 from nbclient import NotebookClient
 
 from tests.background import PATIENCE_S
-from tests.commands import in_process
+from tests.commands import in_process, run
 from tests.documents import ROOT, in_background, on_free_ports, shown_commands
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -173,8 +173,8 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ["labels", "p.db", "import", str(ROOT / "sample_data" / "labels.jsonl")],
         *(["verify", "p.db", verifier] for verifier in ("rules", "exact", "math-verify")),
     ):
-        run = [sys.executable, "-m", "workbench", *arguments]
-        subprocess.run(run, cwd=folder, capture_output=True, timeout=PATIENCE_S, check=True)
+        done = run(*arguments, cwd=folder)
+        assert done.returncode == 0, done.stderr
     return folder / "p.db"
 
 

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,14 @@ MARKUP_BY_DEFAULT = {"Static", "Label", "notify"}
 SAFE_MAKERS = {"Content", "Text", "styled", "assemble"}
 
 
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    """All that a module is made of."""
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
 def calls(path: Path) -> Iterator[ast.Call]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.Call):
             yield node
 
@@ -83,7 +90,7 @@ def test_no_process_of_ours_imports_from_the_folder_it_is_started_in() -> None:
     started = [
         (f"{path.relative_to(ROOT)}:{node.lineno}", node.elts[1])
         for path in PACKAGE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes(path)
         if isinstance(node, ast.List) and node.elts and "sys.executable" in ast.unparse(node.elts[0])
     ]
     assert len(started) > 3
@@ -163,7 +170,7 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def definitions(path: Path) -> Iterator[Definition]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, Definition):
             yield node
 

@@ -14,10 +14,10 @@ from tempfile import mkdtemp
 import pytest
 
 from tests import commands
-from tests.commands import run
+from tests.commands import done
 from tests.documents import ROOT
 from tests.full_disk_given import Given, prepared
-from tests.helpers import make_project, numbered
+from tests.helpers import copied, make_project, numbered
 from tests.publishing import freeze
 from tests.replaying import replay
 from tests.tui.asked import Told, add_judged
@@ -153,11 +153,7 @@ class Scenes:
 
     def copy(self, path: Path, name: str) -> Path:
         """A database of one's own, to write to."""
-        target = self.folder / name
-        # A runner that is about to end may still keep the newest in its log.
-        with closing(sqlite3.connect(path)) as whole, closing(sqlite3.connect(target)) as copy:
-            whole.backup(copy)
-        return target
+        return copied(path, self.folder / name)
 
 
 def _draw(connection: sqlite3.Connection) -> None:
@@ -167,9 +163,3 @@ def _draw(connection: sqlite3.Connection) -> None:
 
 
 _drawn = migrations._draw
-
-
-def done(*words: object) -> None:
-    """Run a command that must succeed."""
-    ended = run(*words)
-    assert ended.returncode == 0, ended.stderr

@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from copy import copy
 from itertools import permutations
 from pathlib import Path
 from random import Random
@@ -86,10 +87,24 @@ class Machines:
     def copy(self, name: str, of: Path | None = None) -> Path:
         return Path(shutil.copyfile(of or self.empty, self.folder / f"{name}.db"))
 
+    def moved(self, folder: Path) -> Machines:
+        """Copies of all in another folder, to be changed."""
+        shutil.copytree(self.folder, folder, dirs_exist_ok=True)
+        found = copy(self)
+        found.folder, found.empty, found.whole = folder, folder / self.empty.name, folder / self.whole.name
+        found.shares = [folder / share.name for share in self.shares]
+        return found
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Machines:
+    folder = tmp_path_factory.mktemp("machines")
+    return Machines(folder, lambda folder: make_project(folder, numbered(40)), "rules")
+
 
 @pytest.fixture
-def machines(tmp_path: Path) -> Machines:
-    return Machines(tmp_path, lambda folder: make_project(folder, numbered(40)), "rules")
+def machines(made: Machines, tmp_path: Path) -> Machines:
+    return made.moved(tmp_path)
 
 
 def test_shares_merged_in_any_order_are_the_run_in_one(machines: Machines) -> None:
@@ -250,8 +265,7 @@ def test_other_files_are_told_from_databases(machines: Machines, tmp_path: Path)
     assert [bool(report.not_read) for report in reports] == [True, False]
 
 
-def test_a_merge_that_is_killed_is_started_again(tmp_path: Path) -> None:
-    machines = Machines(tmp_path, lambda folder: make_project(folder, numbered(40)), "rules")
+def test_a_merge_that_is_killed_is_started_again(machines: Machines) -> None:
     whole, random, killed = dump(machines.whole), Random(5), 0
     home = machines.copy("home")
     with killer() as run:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.helpers import make_project, numbered
+from tests.helpers import copied, make_project, numbered
 from tests.unit.labelling.conflicting import label_all
 from workbench.core.database.people import find
 from workbench.core.project import Project, open_project
@@ -32,8 +32,10 @@ def label_more(project: Project) -> None:
     label_all(project, "amira", Answer(verdict="incorrect"))
 
 
-def of_people(folder: Path) -> Path:
+@pytest.fixture(scope="module")
+def of_people(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Six items of six questions; ben has labelled all, and amira one, and she holds the next two."""
+    folder = tmp_path_factory.mktemp("people")
     rows = [{**row, "question_id": f"q{number}"} for number, row in enumerate(numbered(6))]
     project = make_project(folder, rows)
     people.assign(project, ["amira", "ben"], per_item=2)
@@ -83,22 +85,23 @@ class Meddler:
     ids=["own work", "progress", "offers", "status", "agreement", "accuracy", "briefing"],
 )
 def test_figures_are_of_before_or_after(
-    tmp_path: Path, change: Callable[[Project], None], figures: Callable[[Project], Any]
+    of_people: Path, tmp_path: Path, change: Callable[[Project], None], figures: Callable[[Project], Any]
 ) -> None:
-    before, statements = _found(tmp_path, "before", 0, change, figures)
-    after, _ = _found(tmp_path, "after", 1, change, figures)
+    def found(at: int) -> tuple[Any, int]:
+        return _found(copied(of_people, tmp_path / f"{at}.db"), at, change, figures)
+
+    before, statements = found(0)
+    after, _ = found(1)
     assert (before == after) == (change is give_back), "what is given back is left all the same"
     assert statements > 3
     every = range(2, statements + 1, max(1, statements // 12))
-    found = [_found(tmp_path, str(at), at, change, figures)[0] for at in every]
-    assert [value for value in found if value not in (before, after)] == []
+    assert [value for value in (found(at)[0] for at in every) if value not in (before, after)] == []
 
 
 def _found(
-    folder: Path, name: str, at: int, change: Callable[[Project], None], figures: Callable[[Project], Any]
+    path: Path, at: int, change: Callable[[Project], None], figures: Callable[[Project], Any]
 ) -> tuple[Any, int]:
-    (folder / name).mkdir()
-    project = open_project(of_people(folder / name))
+    project = open_project(path)
     figures(project)
     meddler = Meddler(project, at, change)
     try:

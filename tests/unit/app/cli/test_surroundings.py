@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.background import PATIENCE_S
-from tests.helpers import make_project, numbered
+from tests.commands import done
+from tests.helpers import copied, make_project, numbered
 
 WORKBENCH = f"{shlex.quote(sys.executable)} -m workbench"
 FULL = Path("/dev/full")
@@ -34,13 +35,18 @@ def shell(command: str, folder: Path, **environment: str) -> subprocess.Complete
     return done
 
 
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = make_project(tmp_path_factory.mktemp("judged"), numbered(4, model="gü\u03b2"))
+    made.close()
+    done("verify", made.path, "exact")
+    return made.path
+
+
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(judged: Path, tmp_path: Path) -> Path:
     """A folder with the project ``p.db``; its model's name is not ASCII."""
-    project = make_project(tmp_path, numbered(4, model="gü\u03b2"))
-    project.close()
-    shell("workbench verify p.db exact", tmp_path)
-    return tmp_path
+    return copied(judged, tmp_path / "p.db").parent
 
 
 @pytest.mark.parametrize("command", ["status p.db", "status p.db --json", "verdicts p.db --verifier exact", "--help"])

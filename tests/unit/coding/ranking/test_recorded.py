@@ -10,8 +10,9 @@ import pytest
 from scipy.stats import spearmanr
 
 from tests.auditing.auditing import audit
-from tests.commands import Call, in_process
+from tests.commands import Call, done, in_process
 from tests.growing_served import need_a_sandbox
+from tests.helpers import copied
 from workbench.core.project import open_project
 
 HE: list[dict[str, Any]] = [
@@ -95,13 +96,19 @@ def lines(path: Path, rows: list[dict[str, Any]]) -> Path:
     return path
 
 
-@pytest.fixture
-def database(call: Call, tmp_path: Path) -> Path:
-    made = tmp_path / "p.db"
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("recorded")
+    made = folder / "p.db"
     for name, rows in (("HE-R+", HE), ("MBPP-R+", MBPP)):
-        assert call("import", made, lines(tmp_path / f"{name}.jsonl", rows), "--dataset", name)[0] == 0
-    assert call("verify", made, "chrf")[0] == 0
+        done("import", made, lines(folder / f"{name}.jsonl", rows), "--dataset", name)
+    done("verify", made, "chrf")
     return made
+
+
+@pytest.fixture
+def database(imported: Path, tmp_path: Path) -> Path:
+    return copied(imported, tmp_path / "p.db")
 
 
 def test_table_2_has_its_shape_and_nothing_was_executed(call: Call, database: Path) -> None:
@@ -275,6 +282,7 @@ def test_a_written_set_carries_tests_and_truth_and_reads_back(call: Call, tmp_pa
     assert [line["outcomes"] for line in whole if line["total"]] == ["p", "p", "f"]
 
 
+@pytest.mark.soak
 def test_in_every_selection_of_the_shared_problems_the_reference_has_rank_1(
     call: Call, tmp_path: Path, shared_data: Path
 ) -> None:

@@ -14,6 +14,7 @@ import jsonschema
 import pytest
 
 from tests.background import PATIENCE_S
+from tests.commands import run
 from tests.helpers import make_project, numbered
 from tests.unit.labelling.said import Record
 from tests.unit.statistics.agreement.tables import KRIPPENDORFF
@@ -32,8 +33,7 @@ CONTRACT = {
 
 
 def workbench(*arguments: object, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "workbench", "agreement", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False, input=stdin)
+    return run("agreement", *arguments, given=(stdin or "").encode())
 
 
 def document(*arguments: object, code: int = 0, stdin: str | None = None) -> Any:
@@ -198,7 +198,8 @@ def test_four_times_the_ratings_take_no_more_than_about_four_times_as_long(tmp_p
                     value = true if generator.random() < 0.9 else generator.randrange(3)
                     file.write(f'{{"item": {item}, "annotator": "a{person}", "value": {value}}}\n')
         began = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-        found = document("--from", path)
+        command = [sys.executable, "-m", "workbench", "agreement", "--from", str(path), "--json"]
+        found = json.loads(subprocess.run(command, capture_output=True, timeout=PATIENCE_S, check=True).stdout)
         seconds.append(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - began)
         assert (found["items"], found["annotators"]) == (items, 200)
         assert found["krippendorff_alpha"] == pytest.approx(0.81, abs=0.02)

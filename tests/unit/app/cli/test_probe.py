@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +11,8 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 
-from tests.background import PATIENCE_S, install_plugin
+from tests.background import install_plugin
+from tests.commands import run
 from tests.helpers import make_project
 from workbench.app.cli import root
 from workbench.app.schemas import schema
@@ -32,9 +31,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project
 
 
 def call(project: Project, *arguments: str, code: int = 0) -> tuple[str, str]:
-    command = [sys.executable, "-m", "workbench", "probe", os.fspath(project.path), *arguments]
-    done = subprocess.run(command, capture_output=True, timeout=PATIENCE_S, check=False)
-    out, err = done.stdout.decode(), done.stderr.decode()
+    done = run("probe", project.path, *arguments)
+    out, err = done.stdout, done.stderr
     assert done.returncode == code, err
     assert "Traceback" not in err
     return out, err

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.background import PATIENCE_S, install_plugin, runner_ends, until
+from tests.commands import run
 from tests.helpers import make_project
 from tests.served_runs import VERIFIER, rows
 from tests.servers.providers import providers
@@ -37,11 +38,10 @@ def spawn(project: Project, verb: str, *arguments: str) -> subprocess.Popen[str]
 
 
 def call(project: Project, verb: str, *arguments: str, code: int = 0) -> tuple[str, str]:
-    process = spawn(project, verb, *arguments)
-    out, err = process.communicate(timeout=PATIENCE_S)
-    assert process.returncode == code, err
-    assert "Traceback" not in err
-    return out, err
+    done = run(verb, project.path, *arguments)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stdout, done.stderr
 
 
 def document(project: Project, verb: str, *arguments: str, code: int = 0) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.background import PATIENCE_S, install_plugin, runner_ends, runner_pid, until, until_writing
+from tests.commands import run
 from tests.helpers import add_items, make_project, numbered
 from workbench.core.project import Project
 from workbench.runs.verifying import run_info, runs
@@ -34,9 +35,8 @@ def spawn(project: Project, verb: str, *arguments: str) -> subprocess.Popen[str]
 
 
 def call(project: Project, verb: str, *arguments: str) -> tuple[int, str, str]:
-    process = spawn(project, verb, *arguments)
-    out, err = process.communicate(timeout=PATIENCE_S)
-    return process.returncode, out, err
+    done = run(verb, project.path, *arguments)
+    return done.returncode, done.stdout, done.stderr
 
 
 def document(project: Project, verb: str, *arguments: str) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import TypeVar
 
+import pytest
 from textual.app import App
 from textual.pilot import Pilot
 from textual.screen import Screen
@@ -23,6 +24,9 @@ from workbench.runs.store import runs, verdicts
 AnyScreen = TypeVar("AnyScreen", bound=Screen[None])
 
 SIZES = [(80, 24), (120, 40)]
+"""For what is laid out otherwise where there is more room."""
+ONE_SIZE = [SIZES[0], pytest.param(SIZES[1], marks=pytest.mark.soak)]
+"""For what any terminal shows; the walks of ``tests/golden`` go through the larger one."""
 SETTLING = 50
 """Times that one piece of work may begin another before it is settled."""
 

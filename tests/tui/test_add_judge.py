@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 
 from tests.helpers import make_project, numbered
 from tests.servers.scripted import Received, Scripted, scripted
-from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, screen_of, settle, text_of
+from tests.tui.stage import HOSTILE, ONE_SIZE, SIZES, add_run, notices, opened, press, screen_of, settle, text_of
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.option_field import Heading, OptionField, OptionSection
@@ -78,7 +78,7 @@ def offered(app: WorkbenchApp, name: str) -> bool:
     return name in {option.name for section in sections for option in section.section.options}
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_a_judge_is_added_by_keys_alone(project: Project, size: tuple[int, int]) -> None:
     async with opened(project, size=size) as (app, pilot):
         await press(pilot, *":v", "enter", "A")
@@ -337,7 +337,9 @@ async def test_an_annotator_adds_no_judge(project: Project) -> None:
         assert text_of(app, "TitleBar")
 
 
-@pytest.mark.parametrize("turns", range(0, 60, 4))
+@pytest.mark.parametrize(
+    "turns", [turns if turns % 20 == 0 else pytest.param(turns, marks=pytest.mark.soak) for turns in range(0, 60, 4)]
+)
 async def test_to_quit_while_the_form_comes_is_no_error(project: Project, turns: int) -> None:
     app = WorkbenchApp(project)
     async with app.run_test(size=SIZES[1]) as pilot:

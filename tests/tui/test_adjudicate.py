@@ -13,7 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from tests.helpers import make_project
-from tests.tui.stage import SIZES, add_run, notices, press, settle, until
+from tests.tui.stage import ONE_SIZE, SIZES, add_run, notices, press, settle, until
 from tests.unit.labelling.conflicting import put
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.opinions import OpinionPanel
@@ -107,7 +107,7 @@ async def adjudicating(
         yield app, pilot
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_both_labels_are_shown_without_names(project: Project, size: tuple[int, int]) -> None:
     judge(project)
     async with adjudicating(project, size=size) as (app, _):

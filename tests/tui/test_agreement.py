@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from textual.pilot import Pilot
 
 from tests.helpers import make_project, numbered
-from tests.tui.stage import HOSTILE, SIZES, notices, opened, press, settle, text_of, until
+from tests.tui.stage import HOSTILE, ONE_SIZE, notices, opened, press, settle, text_of, until
 from tests.unit.labelling.said import Record
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit import agreement_view as view
@@ -89,7 +89,7 @@ def rows_of(app: WorkbenchApp) -> list[list[str]]:
     return [[cell.text for cell in row.cells] for row in source.first_page(99)]
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_figures_are_those_of_the_service(tmp_path: Path, size: tuple[int, int]) -> None:
     project = labelled(tmp_path)
     report = agreement(project, by="type")
@@ -122,7 +122,7 @@ def test_a_ceiling_that_is_the_upper_end_is_said_to_be_at_most(
     assert f"even a perfect verifier {said}" in str(view.metrics_text(found))
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_the_matrix_has_figure_and_symbol_in_each_cell(tmp_path: Path, size: tuple[int, int]) -> None:
     project = labelled(tmp_path)
     pairs = {pair.pair: pair for pair in agreement(project).cohen_kappa}
@@ -180,7 +180,7 @@ async def test_where_nobody_labelled_blind_it_is_said_why_nothing_counts_and_wha
     assert "workbench open DB --as NAME" in shown
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_enter_opens_the_items_they_differ_on_and_an_item_is_a_reveal(
     tmp_path: Path, size: tuple[int, int]
 ) -> None:
@@ -227,7 +227,7 @@ async def test_a_cell_without_items_says_so(tmp_path: Path) -> None:
         assert "Choose two people" in notices(app)[-1]
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_the_lower_table_goes_through_people_groups_time_and_pairs(tmp_path: Path, size: tuple[int, int]) -> None:
     project = labelled(tmp_path)
     async with opened(project, size=size) as (app, pilot):
@@ -295,7 +295,7 @@ async def test_many_people_show_those_with_the_most_labels(tmp_path: Path, monke
         assert len(rows_of(app)) == 3
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_without_labels_it_says_what_to_do_and_shows_no_heads_of_columns(
     tmp_path: Path, size: tuple[int, int]
 ) -> None:
@@ -334,7 +334,7 @@ async def test_the_report_is_written_beside_the_database(tmp_path: Path) -> None
         assert "toprule" in (tmp_path / "p-agreement-correctness.tex").read_text("utf-8")
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_names_are_never_markup(tmp_path: Path, size: tuple[int, int]) -> None:
     names = tuple(name for name in HOSTILE if name.isprintable())[:3]
     assert len(names) == 3

@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from tests.helpers import make_project, numbered
-from tests.tui.stage import SIZES, opened, press, screen_of, settle, until
+from tests.tui.stage import ONE_SIZE, opened, press, screen_of, settle, until
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.screens.verb import VerbOutputScreen, VerbScreen
@@ -49,7 +49,7 @@ async def ran(app: WorkbenchApp, pilot: Pilot[None], key: str) -> str:
     return said
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_what_was_labelled_before_is_counted_beforehand_and_afterwards(
     project: Project, size: tuple[int, int]
 ) -> None:

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from tests.tui.labelling import Desktop, desk, labels, make
-from tests.tui.stage import SIZES
+from tests.tui.stage import ONE_SIZE
 from workbench.core.project import Project
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_a_label_given_while_the_file_is_away_is_said_to_be_not_saved(
     tmp_path: Path, size: tuple[int, int]
 ) -> None:

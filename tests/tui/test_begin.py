@@ -11,7 +11,7 @@ from textual.widgets import OptionList
 
 from tests.background import runner_ends
 from tests.helpers import make_project, numbered
-from tests.tui.stage import SIZES, add_run, notices, opened, press, screen_of, settle, text_of, until
+from tests.tui.stage import ONE_SIZE, add_run, notices, opened, press, screen_of, settle, text_of, until
 from tests.tui.test_import import choose
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.prompt_bar import NoteInput
@@ -53,7 +53,7 @@ def rows(project: Project, query: str) -> list[tuple[object, ...]]:
     return [tuple(row) for row in project.database.reader().execute(query)]
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_own_rows_lead_to_accuracy_by_subtype_and_three_causes(tmp_path: Path, size: tuple[int, int]) -> None:
     file = tmp_path / "answers.csv"
     file.write_text(ROWS)

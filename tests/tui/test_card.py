@@ -12,7 +12,7 @@ from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from tests.tui.stage import SIZES, until
+from tests.tui.stage import ONE_SIZE, until
 from workbench.app.tui.kit.card import FinalAnswerCard
 from workbench.app.tui.kit.card_texts import Answered, CardTexts, card_texts
 from workbench.app.tui.kit.reader import Reader
@@ -86,7 +86,7 @@ async def showing(texts: CardTexts, size: tuple[int, int] = (80, 24)) -> AsyncIt
         yield hand
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_an_answer_before_the_end_is_shown_where_it_stands(size: tuple[int, int]) -> None:
     async with showing(made("q", "42", PLAIN + "So it is \\boxed{42}.\n" + PLAIN), size) as it:
         assert "characters before the end" in it.row("completion")
@@ -96,7 +96,7 @@ async def test_an_answer_before_the_end_is_shown_where_it_stands(size: tuple[int
         await it.sees("Line 29 of the reasoning", "card-completion")
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_a_guess_is_shown_as_one_with_the_lines_it_was_taken_from(size: tuple[int, int]) -> None:
     async with showing(made("q", PLAIN + "In all it is 7 boxes.", PLAIN + "It must be **tapi**."), size) as it:
         assert "? 7  (a guess: last number)" in it.row("reference")

@@ -15,7 +15,7 @@ from textual.widgets import Input, OptionList, Static
 
 from tests.background import PATIENCE_S
 from tests.helpers import make_project
-from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, text_of, until
+from tests.tui.stage import HOSTILE, ONE_SIZE, add_run, notices, opened, press, settle, text_of, until
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.filter_line import FilterLine
 from workbench.app.tui.kit.prompt_bar import PromptBar
@@ -86,7 +86,7 @@ async def shown(app: WorkbenchApp, pilot: Pilot[None]) -> list[str]:
     return [sheet.table.rows[place].cells[0].text for place in table.visible_ids]
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_picks_are_the_first_question(tmp_path: Path, size: tuple[int, int]) -> None:
     project = project_of_three(tmp_path)
     async with opened(project, size=size) as (app, pilot):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project
-from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, text_of
+from tests.tui.stage import HOSTILE, ONE_SIZE, SIZES, add_run, notices, opened, press, settle, text_of
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.choices import ChoiceMenu
 from workbench.app.tui.kit.columns import rows_of_table
@@ -51,7 +51,7 @@ def listed(app: WorkbenchApp) -> list[int]:
     return list(app.screen.query_one(VirtualTable).visible_ids)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_figures_are_those_of_the_service(tmp_path: Path, size: tuple[int, int]) -> None:
     project = project_of_two(tmp_path)
     async with opened(project, size=size) as (app, pilot):
@@ -281,7 +281,7 @@ async def test_with_the_baseline_alone_there_is_nothing_to_compare(tmp_path: Pat
         assert type(app.screen).__name__ == "AccuracyScreen"
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_hostile_names_are_only_text(tmp_path: Path, size: tuple[int, int]) -> None:
     project = make_project(tmp_path, [{"gold": True, "completion_id": name, "model": name} for name in HOSTILE])
     for name in HOSTILE:

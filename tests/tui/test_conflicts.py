@@ -10,7 +10,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from tests.tui.stage import SIZES, notices, press, settle, until
+from tests.tui.stage import ONE_SIZE, notices, press, settle, until
 from tests.unit.labelling.conflicting import judge, project_of, put, rows
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.choices import PeopleMenu
@@ -71,7 +71,7 @@ def selected(app: WorkbenchApp) -> str:
     return app.screen.query_one(TitleBar).remark.partition(" · ")[0]
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_kinds_are_counted_and_nothing_is_looked_at(project: Project, size: tuple[int, int]) -> None:
     async with looking(project, size=size) as (app, _):
         text = seen(app)
@@ -82,7 +82,7 @@ async def test_kinds_are_counted_and_nothing_is_looked_at(project: Project, size
     assert rows(project, "SELECT count(*) FROM label_events WHERE kind = 'reveal'") == [(0,)]
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_a_kind_shows_both_sides_of_its_items(project: Project, size: tuple[int, int]) -> None:
     judge(project)
     async with looking(project, "enter", size=size) as (app, pilot):

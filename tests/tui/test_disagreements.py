@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
 from tests.helpers import add_items, make_project, numbered
-from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, text_of, until
+from tests.tui.stage import HOSTILE, ONE_SIZE, add_run, notices, opened, press, settle, text_of, until
 from workbench.app.tui.kit.queue_view import QueueRequest
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
@@ -71,7 +71,7 @@ def remark(screen: DisagreementsScreen) -> str:
     return screen.query_one(TitleBar).remark
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_the_first_queue_is_there_with_why_and_every_verdict(project: Project, size: tuple[int, int]) -> None:
     async with disagreements(project, size) as (screen, _):
         assert sorted(order(screen)) == [1, 2, 3, 4]
@@ -365,7 +365,7 @@ async def test_conflicts_of_people_lead_to_adjudicate(tmp_path: Path) -> None:
         assert type(screen.app.screen_stack[-1]).__name__ in ("AdjudicateScreen", "PeopleMenu")
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_names_are_only_text(tmp_path: Path, size: tuple[int, int]) -> None:
     project = make_project(tmp_path)
     names = [*HOSTILE, "漢字" * 30]

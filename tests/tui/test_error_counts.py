@@ -11,7 +11,7 @@ import pytest
 from textual.pilot import Pilot
 
 from tests.helpers import add_items, make_project, numbered
-from tests.tui.stage import SIZES, add_run, notices, opened, press, settle, text_of
+from tests.tui.stage import ONE_SIZE, add_run, notices, opened, press, settle, text_of
 from workbench.app.tui.kit.columns import RowSource
 from workbench.app.tui.screens.disagreements import ErrorCountsScreen
 from workbench.app.tui.screens.item import ItemScreen
@@ -62,7 +62,7 @@ def heads(screen: ErrorCountsScreen) -> list[str]:
     return [column.title for column in source_of(screen).columns]
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_counts_stand_by_verifier_group_and_kind(project: Project, size: tuple[int, int]) -> None:
     async with counting(project, size) as (screen, pilot):
         assert heads(screen) == ["verifier", "group", "marked", "equivalence", "units", "other"]

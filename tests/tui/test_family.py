@@ -9,7 +9,7 @@ import pytest
 from textual.pilot import Pilot
 
 from tests.helpers import make_project
-from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, text_of
+from tests.tui.stage import HOSTILE, ONE_SIZE, add_run, notices, opened, press, settle, text_of
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.matrix_table import Matrix
 from workbench.app.tui.screens.compare import CompareScreen, Pair
@@ -59,7 +59,7 @@ def cells(app: WorkbenchApp) -> dict[tuple[str, str], str]:
     }
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_cells_are_the_services_pairs(tmp_path: Path, size: tuple[int, int]) -> None:
     project = project_of_three(tmp_path)
     async with opened(project, size=size) as (app, pilot):
@@ -98,7 +98,7 @@ async def test_errors_in_common_and_agreement_take_the_cells(tmp_path: Path) -> 
         assert screen_of(app).measure == "both"
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_the_cursor_tells_all_of_a_pair_and_opens_it(tmp_path: Path, size: tuple[int, int]) -> None:
     project = project_of_three(tmp_path)
     async with opened(project, size=size) as (app, pilot):
@@ -185,7 +185,7 @@ async def test_what_the_matrix_shows_is_saved(tmp_path: Path) -> None:
         assert saved == comparison_as(sheet.errors, TableForm(format="markdown"))
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_hostile_and_long_names_are_only_text(tmp_path: Path, size: tuple[int, int]) -> None:
     names = [*HOSTILE, "long " * 40]
     project = make_project(tmp_path, [{"gold": place % 2 == 0} for place in range(8)])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.tui.labelling import desk, make, rows
-from tests.tui.stage import SIZES, notices, opened, press, screen_of, settle, text_of, until
+from tests.tui.stage import ONE_SIZE, notices, opened, press, screen_of, settle, text_of, until
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens.browse import BrowseScreen
@@ -36,7 +36,7 @@ def flag_the_next(project: Project, name: str, asked: str) -> int:
     return item.completion
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_a_flag_is_counted_listed_and_answered(project: Project, size: tuple[int, int]) -> None:
     flag_the_next(project, "amira", "[red]Is 2+2 a sum?[/]")
     async with opened(project, size=size) as (app, pilot):

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from textual.widgets import DirectoryTree, Input, Static
 
 from tests.helpers import make_project
-from tests.tui.stage import SIZES, notices, opened, press, screen_of, settle, until
+from tests.tui.stage import ONE_SIZE, notices, opened, press, screen_of, settle, until
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.file_picker import FilePicker
 from workbench.app.tui.kit.option_field import OptionField, Pick, PickMany
@@ -54,7 +54,7 @@ async def choose(screen: ImportScreen, **columns: str) -> None:
         screen.query_one(f"#option-{name}", OptionField).value = column
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_odd_columns_are_chosen_and_what_would_be_refused_is_seen_before(
     tmp_path: Path, size: tuple[int, int]
 ) -> None:
@@ -268,7 +268,7 @@ prompt_id,Prompt,Expected,Model Output,topic,human_ok,grader_v1,latency
 """
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_own_columns_are_guessed_and_what_is_a_field_is_no_verifier(
     tmp_path: Path, size: tuple[int, int]
 ) -> None:
@@ -443,7 +443,7 @@ SWAPPED = "\n".join(
 )
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_types_that_stand_swapped_are_shown_as_they_are_taken_and_it_is_said(
     tmp_path: Path, size: tuple[int, int]
 ) -> None:

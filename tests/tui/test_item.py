@@ -14,7 +14,7 @@ from textual.widgets import Input
 from textual.worker import WorkerCancelled
 
 from tests.helpers import make_project
-from tests.tui.stage import HOSTILE, SIZES, notices, opened, press, settle, text_of
+from tests.tui.stage import HOSTILE, ONE_SIZE, SIZES, notices, opened, press, settle, text_of
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.item_panes import PANES
 from workbench.app.tui.kit.prompt_bar import PromptBar
@@ -121,7 +121,7 @@ def looked_at(project: Project) -> list[int]:
     return [row[0] for row in rows]
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_texts_open_at_their_final_answers(project: Project, size: tuple[int, int]) -> None:
     async with showing(project, size=size) as (app, _):
         assert "What is number 1?" in pane(app, "question")
@@ -139,7 +139,7 @@ async def test_a_completion_without_an_answer_opens_at_its_end(project: Project)
         assert reader.scroll_offset.y == reader.max_scroll_y
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_evidence_names_people_verifiers_and_what_they_read(project: Project, size: tuple[int, int]) -> None:
     add_label(project, "ann", "the sign\nis wrong")
     async with showing(project, size=size) as (app, pilot):
@@ -252,7 +252,7 @@ async def test_an_item_that_is_gone_is_a_notice(project: Project) -> None:
         assert looked_at(project) == []
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_texts_and_names_are_data(tmp_path: Path, size: tuple[int, int]) -> None:
     fields = ("completion_id", "question_id", "question", "reference", "completion", "model", "source", "dataset")
     project = make_project(tmp_path, [dict.fromkeys(fields, name) for name in HOSTILE])

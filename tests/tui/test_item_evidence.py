@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.pilot import Pilot
 
 from tests.helpers import make_project
-from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, until
+from tests.tui.stage import HOSTILE, ONE_SIZE, SIZES, add_run, notices, opened, press, settle, until
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.screens.item import ItemScreen
 from workbench.core.project import Project
@@ -104,7 +104,7 @@ def chosen(screen: ItemScreen) -> str | None:
     return None if screen.chosen is None else screen.chosen.verifier
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_a_chosen_verdict_marks_both_its_answers(project: Project, size: tuple[int, int]) -> None:
     async with showing(project, "rules", size=size) as (screen, pilot):
         assert chosen(screen) == "rules"
@@ -169,7 +169,7 @@ async def test_an_answer_that_was_not_found_is_not_marked(project: Project) -> N
         assert "No final answer is marked here." in notices(pilot.app)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_keys_go_to_each_answer(project: Project, size: tuple[int, int]) -> None:
     async with showing(project, "rules", size=size) as (screen, pilot):
         await press(pilot, "tab", "home", "R")
@@ -205,7 +205,7 @@ async def test_both_answers_stand_side_by_side_where_there_is_room(project: Proj
         assert "  ▶ completion 0.25" in lines(screen)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_words_say_what_each_verdict_rests_on(project: Project, size: tuple[int, int]) -> None:
     async with showing(project, size=size) as (screen, _):
         text = " ".join(" ".join(lines(screen)).split())
@@ -255,7 +255,7 @@ async def test_without_verdicts_there_is_none_to_choose(tmp_path: Path) -> None:
         assert chosen(screen) is None
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_answers_and_names_are_data(tmp_path: Path, size: tuple[int, int]) -> None:
     project = make_project(tmp_path, [{}])
     for name in HOSTILE:

@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from tests.background import runner_ends
 from tests.helpers import make_project, numbered
 from tests.servers.scripted import Received, Scripted, ScriptedServer, chat_reply, scripted
-from tests.tui.stage import SIZES, opened, press, screen_of, until
+from tests.tui.stage import ONE_SIZE, opened, press, screen_of, until
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.screens.verb import VerbOutputScreen, VerbScreen
@@ -115,7 +115,7 @@ def stored_costs(project: Project, run: int) -> tuple[float, float, float]:
     return right, sums[0] / ITEMS, sums[1] / ITEMS
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_what_judges_cost_is_seen_beside_how_good_they_are(
     project: Project, server: ScriptedServer, size: tuple[int, int]
 ) -> None:
@@ -137,7 +137,7 @@ async def test_what_judges_cost_is_seen_beside_how_good_they_are(
     assert (shown["wren"]["leads"], shown["heron"]["leads"]) == ("●", "")
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_a_sweep_is_begun_and_read_in_the_app(
     project: Project, server: ScriptedServer, size: tuple[int, int]
 ) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from tests.documents import ROOT
 from tests.helpers import make_project, numbered
-from tests.tui.stage import SIZES, notices, opened, press, screen_of, settle, text_of, until
+from tests.tui.stage import ONE_SIZE, notices, opened, press, screen_of, settle, text_of, until
 from tests.tui.test_app import EVERY_SCREEN
 from workbench.app.tui import registry
 from workbench.app.tui.app import WorkbenchApp
@@ -92,15 +92,18 @@ def listed(app: WorkbenchApp) -> list[Destination]:
     return app.screen.listed
 
 
-@pytest.mark.parametrize("name", DESTINATIONS)
-async def test_any_screen_is_three_keys_away(tmp_path: Path, name: str) -> None:
+async def test_any_screen_is_three_keys_away(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, numbered(4))) as (app, pilot):
-        app.open_screen("validity")
-        await settle(pilot)
-        keys = (*f":{DESTINATIONS[name].letter}", "enter")
-        assert len(keys) <= 3
-        await press(pilot, *keys)
-        assert type(app.screen).__name__ == DESTINATIONS[name].screen
+        for place in DESTINATIONS.values():
+            app.open_screen("validity")
+            await settle(pilot)
+            keys = (*f":{place.letter}", "enter")
+            assert len(keys) <= 3
+            await press(pilot, *keys)
+            assert type(app.screen).__name__ == place.screen
+            while len(app.screen_stack) > 2:
+                app.pop_screen()
+            await settle(pilot)
 
 
 def test_letters_of_screens_are_single_and_unlike() -> None:
@@ -109,18 +112,16 @@ def test_letters_of_screens_are_single_and_unlike() -> None:
     assert {len(letter) for letter in letters} == {1}
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("typed", ["acc", "ACCUR", "acuracy", "accuracy", "veri", "runs"])
-async def test_a_screen_is_gone_to_by_its_name_or_what_is_like_it(
-    tmp_path: Path, typed: str, size: tuple[int, int]
-) -> None:
+@pytest.mark.parametrize("size", ONE_SIZE)
+async def test_a_screen_is_gone_to_by_its_name_or_what_is_like_it(tmp_path: Path, size: tuple[int, int]) -> None:
     async with opened(make_project(tmp_path, numbered(4)), size=size) as (app, pilot):
-        await press(pilot, ":", *typed)
-        assert len(listed(app)) == 1
-        await press(pilot, "enter")
-        assert type(app.screen).__name__ == ("RunsScreen" if typed in ("veri", "runs") else "AccuracyScreen")
-        await press(pilot, "q")
-        assert type(app.screen).__name__ == "HomeScreen"
+        for typed in ("acc", "ACCUR", "acuracy", "accuracy", "veri", "runs"):
+            await press(pilot, ":", *typed)
+            assert len(listed(app)) == 1, typed
+            await press(pilot, "enter")
+            assert type(app.screen).__name__ == ("RunsScreen" if typed in ("veri", "runs") else "AccuracyScreen"), typed
+            await press(pilot, "q")
+            assert type(app.screen).__name__ == "HomeScreen", typed
 
 
 async def test_an_item_is_gone_to_by_the_end_of_its_id(tmp_path: Path) -> None:

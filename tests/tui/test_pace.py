@@ -10,7 +10,7 @@ import pytest
 
 from tests.helpers import add_items
 from tests.tui.labelling import ITEMS, desk, labels, make, rows
-from tests.tui.stage import SIZES, notices, until
+from tests.tui.stage import ONE_SIZE, notices, until
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.pace import AtWork
 from workbench.core.project import Project
@@ -236,7 +236,7 @@ async def test_only_who_opens_the_guidelines_has_read_them(project: Project) -> 
     assert rows(project, "SELECT guideline FROM label_events ORDER BY id") == [(None,), ("1",)]
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_where_no_item_is_the_guidelines_can_be_read(project: Project, size: tuple[int, int]) -> None:
     people.pause(project, "amira", "checks")
     async with desk(project, size=size) as it:

@@ -14,7 +14,7 @@ from textual.widgets import OptionList
 
 from tests.background import PATIENCE_S
 from tests.helpers import make_project, numbered
-from tests.tui.stage import SIZES, notices, opened, press, settle, text_of, until
+from tests.tui.stage import ONE_SIZE, notices, opened, press, settle, text_of, until
 from tests.unit.labelling.conflicting import label_all
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.choices import ChoiceMenu, PeopleMenu
@@ -74,7 +74,7 @@ async def test_who_labels_beside_gold_is_told_what_becomes_of_it(project: Projec
         assert "unblinded" not in str(app.screen.query_one(OptionList).options[0].prompt)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_each_role_is_asked_for_and_the_names_are_never_mixed(project: Project, size: tuple[int, int]) -> None:
     async with coordinator(project, size) as (app, pilot):
         await press(pilot, *":a", "enter")

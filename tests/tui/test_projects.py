@@ -9,7 +9,7 @@ from textual.command import CommandPalette
 from textual.widgets import OptionList
 
 from tests.helpers import make_project, numbered
-from tests.tui.stage import SIZES, notices, opened, press, screen_of, settle, until
+from tests.tui.stage import ONE_SIZE, notices, opened, press, screen_of, settle, until
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.screens.help import HelpScreen
 from workbench.labelling.people import add_annotators
@@ -29,7 +29,7 @@ def found(screen: object) -> list[str]:
     return [str(option.prompt) for option in screen.query_one(OptionList).options]
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_home_shows_its_key(tmp_path: Path, size: tuple[int, int]) -> None:
     async with opened(make_project(tmp_path, numbered(2)), size=size) as (app, pilot):
         await settle(pilot)

@@ -16,7 +16,7 @@ from textual.widgets import Static
 
 from tests.helpers import make_project, numbered
 from tests.replaying import write_lines
-from tests.tui.stage import SIZES, notices, opened, press, screen_of, settle, text_of
+from tests.tui.stage import ONE_SIZE, notices, opened, press, screen_of, settle, text_of
 from workbench.app.tui.app import DescribedCommands, WorkbenchApp
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.option_field import OptionField
@@ -51,7 +51,7 @@ async def begun(pilot: Pilot[None], app: WorkbenchApp) -> ReplayServer:
     return server
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_a_judge_answers_without_a_shell(project: Project, size: tuple[int, int]) -> None:
     async with opened(project, size=size) as (app, pilot):
         await press(pilot, *":n", "enter")

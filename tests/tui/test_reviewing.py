@@ -15,7 +15,7 @@ from textual.widgets import Input, OptionList
 
 from tests.background import PATIENCE_S
 from tests.helpers import add_items, make_project, numbered
-from tests.tui.stage import SIZES, add_run, notices, opened, press, settle, text_of, until
+from tests.tui.stage import ONE_SIZE, add_run, notices, opened, press, settle, text_of, until
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.title_bar import TitleBar
@@ -109,7 +109,7 @@ def following(screen: ReviewItemScreen, item: int) -> int:
     return places[(places.index(item) + 1) % len(places)]
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_one_key_confirms_gold_and_brings_the_next_item(project: Project, size: tuple[int, int]) -> None:
     async with reviewing(project, 2, size) as (screen, pilot):
         assert "alpha and beta say correct" in review(screen)

@@ -16,7 +16,7 @@ from textual.widgets import Input, OptionList
 
 from tests.background import hurry, install_plugin, kill, runner_ends, stored, until_writing
 from tests.helpers import add_items, make_project, numbered
-from tests.tui.stage import HOSTILE, SIZES, add_run, more_verdicts, notices, opened, press, text_of, until
+from tests.tui.stage import HOSTILE, ONE_SIZE, add_run, more_verdicts, notices, opened, press, text_of, until
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit import run_view
 from workbench.app.tui.kit.option_field import OptionField
@@ -86,7 +86,7 @@ async def test_no_runs_says_what_to_do(tmp_path: Path) -> None:
         assert type(app.screen).__name__ == "RunsScreen"
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_a_run_is_started_and_watched_until_it_is_complete(project: Project, size: tuple[int, int]) -> None:
     async with opened(project, size=size) as (app, pilot):
         await press(pilot, *":v", "enter", "a")
@@ -279,7 +279,7 @@ async def test_details_show_reasons_message_and_log(tmp_path: Path) -> None:
         assert type(app.screen).__name__ == "RunsScreen"
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_hostile_names_are_only_text(tmp_path: Path, size: tuple[int, int]) -> None:
     project = make_project(tmp_path, numbered(2))
     for name in HOSTILE:

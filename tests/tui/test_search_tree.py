@@ -10,7 +10,7 @@ from textual.widgets import Tree
 
 from tests.helpers import make_project, numbered
 from tests.tui.asked import Told, add_judged
-from tests.tui.stage import SIZES, notices, opened, press, settle, text_of, until
+from tests.tui.stage import ONE_SIZE, notices, opened, press, settle, text_of, until
 from tests.unit.verifiers.judges.coin import PROBLEM, Coin, judged
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.virtual_table import VirtualTable
@@ -67,7 +67,7 @@ def steps_of_calls(app: WorkbenchApp) -> set[tuple[str, int]]:
     return {(call.step, call.sample) for call in screen._calls.values()}
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_nodes_and_rollouts_stand_with_their_figures(
     tmp_path: Path, search: Searched, size: tuple[int, int]
 ) -> None:

@@ -17,7 +17,7 @@ from tests import pools
 from tests.commands import in_process
 from tests.helpers import make_project, numbered
 from tests.publishing import freeze, with_gold
-from tests.tui.stage import HOSTILE, SIZES, notices, opened, press, screen_of, settle, text_of, until
+from tests.tui.stage import HOSTILE, ONE_SIZE, notices, opened, press, screen_of, settle, text_of, until
 from tests.unit.measuring.reviewing.desk import add_run
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.option_field import OptionField
@@ -82,7 +82,7 @@ async def fill(form: Screen[Any], pilot: Pilot[None], **values: str) -> None:
     await pilot.pause()
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_the_list_says_how_far_people_are_and_what_is_short(tmp_path: Path, size: tuple[int, int]) -> None:
     project = pool(tmp_path)
     build_picks(project, PicksOptions(judge="a", each=2))

@@ -13,7 +13,7 @@ from textual.widgets import Input, Static
 
 from tests.helpers import make_project, numbered
 from tests.servers.scripted import Received, scripted
-from tests.tui.stage import SIZES, notices, opened, press, screen_of, settle, text_of, until
+from tests.tui.stage import ONE_SIZE, notices, opened, press, screen_of, settle, text_of, until
 from tests.tui.test_what_if import field, judged
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.choices import ChoiceMenu
@@ -72,7 +72,7 @@ async def kept(app: WorkbenchApp, pilot: Pilot[None], name: str) -> None:
     await press(pilot, "enter")
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_from_the_text_to_a_verifier_of_its_own(project: Project, size: tuple[int, int]) -> None:
     with scripted(reply) as server:
         judged(project, server)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from tests.tui.stage import SIZES, opened, press, screen_of, settle, text_of, until
+from tests.tui.stage import ONE_SIZE, SIZES, opened, press, screen_of, settle, text_of, until
 from tests.unit.measuring.test_watching import watch
 from tests.watched_training import free_rewards
 from workbench.app.tui.kit.title_bar import TitleBar
@@ -17,7 +17,7 @@ from workbench.app.tui.screens.trainings import TrainingsScreen
 from workbench.core.project import open_project
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_steps_alarms_and_what_looks_alike(tmp_path: Path, size: tuple[int, int]) -> None:
     payload = free_rewards("P1")[4]
     project = watch(tmp_path / "p.db", payload=payload, steps=30, share=0.05)
@@ -47,7 +47,7 @@ async def test_where_none_is_watched_it_says_how(tmp_path: Path) -> None:
         assert "audit=" in text_of(app, "#trainings-empty")
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_where_nothing_is_labelled_it_says_what_is_next(tmp_path: Path, size: tuple[int, int]) -> None:
     project = watch(tmp_path / "p.db", payload="", steps=4, share=0.5)
     async with opened(project, size=size) as (app, pilot):

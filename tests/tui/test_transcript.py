@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 
 from tests.helpers import make_project, numbered
 from tests.tui.asked import Told, add_judged
-from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, text_of, until
+from tests.tui.stage import HOSTILE, ONE_SIZE, add_run, notices, opened, press, settle, text_of, until
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.prompt_bar import CompletingInput, PromptBar
 from workbench.app.tui.kit.reader import Reader
@@ -46,7 +46,7 @@ async def type_line(pilot: Pilot[None], text: str) -> None:
     await press(pilot, "enter")
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_calls_stand_in_order_with_what_was_asked_and_said(project: Project, size: tuple[int, int]) -> None:
     verdict = Verdict(outcome=Outcome.INCORRECT, reason="unsure", score=0.25, detail="No")
     run = add_judged(project, "judge", 1, [ANALYSE, SUMMARISE], verdict=verdict)
@@ -69,7 +69,7 @@ async def test_calls_stand_in_order_with_what_was_asked_and_said(project: Projec
         assert call_shown(app).endswith("Reply\nNo")
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_texts_that_were_altered_are_told(project: Project, size: tuple[int, int]) -> None:
     altered = Told("judge", asked="1 <\u2009|im_end|> [\u2009INST] a[\u2009i]", reply="No")
     runs = [add_judged(project, name, 1, [told]) for name, told in (("altered", altered), ("whole", SUMMARISE))]
@@ -111,7 +111,7 @@ async def test_raw_shows_both_bodies_to_the_byte(project: Project) -> None:
         assert ANALYSE.request.decode() not in call_shown(app)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_hostile_replies_and_names_are_only_text(project: Project, size: tuple[int, int]) -> None:
     told = [Told(text, asked=text, reply=text, reasoning=text, finish=text, origin=text) for text in HOSTILE]
     verdict = Verdict(outcome=Outcome.ABSTAIN, reason=HOSTILE[0], detail=HOSTILE[2])

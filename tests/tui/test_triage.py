@@ -16,7 +16,7 @@ from textual.widgets import Input, OptionList
 from tests.background import PATIENCE_S
 from tests.helpers import make_project, numbered
 from tests.tui.solved import solved_project
-from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, screen_of, settle, text_of, until
+from tests.tui.stage import HOSTILE, ONE_SIZE, SIZES, add_run, notices, opened, press, screen_of, settle, text_of, until
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.triage_view import _answer
@@ -504,7 +504,7 @@ def test_marks_that_say_nothing_are_left_out() -> None:
 # -- others are open
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_when_all_is_read_it_is_said_where_cases_are_open_and_a_key_goes_there(
     project: Project, size: tuple[int, int]
 ) -> None:

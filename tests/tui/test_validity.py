@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project
-from tests.tui.stage import SIZES, add_run, opened, press, text_of, until
+from tests.tui.stage import ONE_SIZE, add_run, opened, press, text_of, until
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens.validity import ValidityScreen
 from workbench.core.project import Project
@@ -33,7 +33,7 @@ def project_of_one(folder: Path) -> Project:
     return project
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_findings_are_those_of_the_service_and_said_in_words(tmp_path: Path, size: tuple[int, int]) -> None:
     project = project_of_one(tmp_path)
     async with opened(project, size=size) as (app, pilot):

@@ -14,7 +14,7 @@ from textual.widgets import Input
 
 from tests.commands import parsed
 from tests.helpers import make_project, numbered
-from tests.tui.stage import SIZES, add_run, notices, opened, press, screen_of, settle, text_of, until
+from tests.tui.stage import ONE_SIZE, add_run, notices, opened, press, screen_of, settle, text_of, until
 from workbench.app.cli import root
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.footer import Footer
@@ -185,7 +185,7 @@ def test_a_refusal_stands_at_the_option_that_it_names() -> None:
 # -- filled in and run
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_people_and_their_work_are_added_in_the_app(project: Project, size: tuple[int, int]) -> None:
     async with opened(project, size=size) as (app, pilot):
         app.open_verb("assign")
@@ -298,7 +298,7 @@ async def test_what_was_cleared_is_not_there_again(project: Project) -> None:
         assert (await form_for(app, pilot, "assign")).values()["annotators"] == ""
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 @pytest.mark.parametrize(
     ("option", "typed", "told"),
     [
@@ -329,7 +329,7 @@ async def test_what_is_wrong_stands_at_its_field_when_that_is_left(
 # -- tried, then done; written, then another
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_what_was_tried_is_done_from_its_result(project: Project, size: tuple[int, int]) -> None:
     def slots() -> int:
         return int(project.database.reader().execute("SELECT count(*) FROM assignments").fetchone()[0])
@@ -373,7 +373,7 @@ async def test_the_next_file_has_a_name_of_its_own_and_it_is_said_where_it_is(
         assert form.values()["file"] == "c.csv"
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_pairs_to_train_with_come_of_verdicts_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
 ) -> None:

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 
 from tests.helpers import make_project, numbered
 from tests.servers.scripted import ScriptedServer, scripted
-from tests.tui.stage import SIZES, notices, opened, press, screen_of, settle, text_of, until
+from tests.tui.stage import ONE_SIZE, notices, opened, press, screen_of, settle, text_of, until
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.choices import ChoiceMenu
 from workbench.app.tui.kit.option_field import OptionField
@@ -65,7 +65,7 @@ async def tried(app: WorkbenchApp, pilot: Pilot[None]) -> WhatIfScreen:
     return screen
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_from_a_wrong_item_to_what_another_parser_would_change(project: Project, size: tuple[int, int]) -> None:
     with scripted(replies) as server:
         judged(project, server)

@@ -12,7 +12,7 @@ from tests.growing import own_project
 from tests.growing_served import answering, need_a_sandbox, own_tests
 from tests.helpers import make_project, numbered
 from tests.servers.scripted import ScriptedServer, scripted
-from tests.tui.stage import SIZES, add_run, notices, opened, press, screen_of, settle, text_of, until
+from tests.tui.stage import ONE_SIZE, add_run, notices, opened, press, screen_of, settle, text_of, until
 from tests.tui.test_verbs import fill
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.reader import Reader
@@ -91,7 +91,7 @@ async def test_solutions_are_selected_in_the_app(project: Project, server: Scrip
         assert "1 problem" in said
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ONE_SIZE)
 async def test_every_call_is_gone_through(project: Project, server: ScriptedServer, size: tuple[int, int]) -> None:
     async with opened(project, size=size) as (app, pilot):
         await run_form(app, pilot, "code pool", model="m", option=f"base_url={server.url}", samples="3")

@@ -295,7 +295,11 @@ def page(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Page]:
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("page", PAPERS, indirect=True)
+@pytest.mark.parametrize(
+    "page",
+    [paper if paper == "VerifyBench" else pytest.param(paper, marks=pytest.mark.soak) for paper in PAPERS],
+    indirect=True,
+)
 def test_every_command_runs(page: Page) -> None:
     failed = {}
     for command in commands(page.paper):

@@ -219,9 +219,17 @@ def test_what_takes_the_app_says_so(slim: Path, tmp_path: Path, call: str) -> No
     )
 
 
+EACH_RUN = ((CORE, "verl==0.9.1"), (APP, "lm-eval[math]==0.4.13"))
+
+
 @pytest.mark.parametrize(
     ("part", "peer"),
-    [(part, peer) for part in (CORE, APP) for peer in BESIDE if (part, peer) != (APP, "lighteval==0.13.0")],
+    [
+        pytest.param(part, peer, marks=() if (part, peer) in EACH_RUN else pytest.mark.soak)
+        for part in (CORE, APP)
+        for peer in BESIDE
+        if (part, peer) != (APP, "lighteval==0.13.0")
+    ],
 )
 def test_there_is_a_solution_beside_what_people_have(wheels: Path, part: str, peer: str) -> None:
     require_index()

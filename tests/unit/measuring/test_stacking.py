@@ -93,7 +93,7 @@ def texts(project: Project) -> list[str]:
     return [one.completion for one in inputs(project.database, found)]
 
 
-@pytest.fixture(params=["sample", "real"])
+@pytest.fixture(params=["sample", pytest.param("real", marks=pytest.mark.soak)])
 def file(request: pytest.FixtureRequest) -> Path:
     return SAMPLE if request.param == "sample" else request.getfixturevalue("real_file")
 

@@ -97,8 +97,18 @@ def test_effort_stands_where_the_server_looks_for_it(
         assert [body[field] for body in bodies(server)] == [{"effort": "high"}]
 
 
-@pytest.mark.parametrize("words", ["code write-tests", "code pool", "code evolve"])
-@pytest.mark.parametrize("change", ["reasoning_effort=high", 'extra_body={"min_p": 0.1}', "fold_system=true"])
+CONTINUED = ("code write-tests", "code pool", "code evolve")
+CHANGES = ("reasoning_effort=high", 'extra_body={"min_p": 0.1}', "fold_system=true")
+
+
+@pytest.mark.parametrize(
+    ("words", "change"),
+    [
+        pytest.param(words, change, marks=() if place == other else pytest.mark.soak)
+        for place, words in enumerate(CONTINUED)
+        for other, change in enumerate(CHANGES)
+    ],
+)
 def test_a_name_goes_on_only_with_the_same(call: Call, database: Path, words: str, change: str) -> None:
     """Under one name all texts were asked for in one way: else a suite would be of two writers."""
     need_a_sandbox()

@@ -21,7 +21,7 @@ from tests.killed_stacks import (
 )
 from workbench.config.file import FOLDER_VARIABLE
 
-COMMITS = 5
+COMMITS = 2
 
 
 @pytest.fixture
@@ -38,10 +38,10 @@ def test_what_is_killed_anywhere_repeats_no_answered_call(made: Scenario) -> Non
     for number in range(COMMITS):
         commit = Commit(1 + number * (commits - 4) // COMMITS, after=number % 2 == 1)
         kills += check_killed(made, wanted, commit)
-    for place in (Place("cheap", 1), Place("cheap", CHEAP), Place("dear", 1), Place("dear", 4), Place("dear", DEAR)):
+    for place in (Place("cheap", CHEAP), Place("dear", 1), Place("dear", DEAR)):
         kills += check_killed(made, wanted, killed=place)
     assert check_killed(made, wanted, killed=Place("dear", 2), again=3) == 2
-    assert kills == COMMITS + 5
+    assert kills == COMMITS + 3
 
 
 def test_a_stages_budget_and_a_pause_hold_over_a_kill(made: Scenario) -> None:

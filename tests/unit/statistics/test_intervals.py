@@ -93,7 +93,7 @@ def test_five_questions_of_twenty_completions_all_right_are_five_trials() -> Non
     assert found == pytest.approx((binomtest(5, 5).proportion_ci(method="exact").low, 1))
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=100)
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 40)), min_size=1, max_size=200))
 def test_the_interval_follows_its_definition(items: list[tuple[bool, int]]) -> None:
     correct, cluster = _arrays(items)

@@ -98,7 +98,13 @@ def copied(given: Given, folder: Path) -> Path:
     return content
 
 
-@places
+@pytest.mark.parametrize(
+    "place",
+    [
+        read_only_disk,
+        *(pytest.param(place, marks=pytest.mark.soak) for place in (folder_of_another, files_of_another)),
+    ],
+)
 def test_commands_that_read_give_what_they_give_elsewhere_and_write_nothing(
     given: Given, tmp_path: Path, place: Place
 ) -> None:

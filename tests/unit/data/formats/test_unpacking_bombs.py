@@ -149,7 +149,12 @@ print((status() - before) >> 10)
 """
 
 
-@pytest.mark.parametrize("name", ["spaces", "lists", "tests", "objects", "one text", "numbers", "more keys"])
+OTHERS = ("spaces", "lists", "objects", "numbers", "more keys")
+
+
+@pytest.mark.parametrize(
+    "name", ["tests", "one text", *(pytest.param(name, marks=pytest.mark.soak) for name in OTHERS)]
+)
 def test_the_private_tests_of_a_problem_take_no_more_memory_than_their_text(name: str) -> None:
     if not Path("/proc/self/clear_refs").exists():
         pytest.skip("this system tells no peak of memory")

@@ -35,7 +35,7 @@ def test_golden_values(level: Level) -> None:
 
 
 @pytest.mark.parametrize("level", GOLDEN)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(ratings=grids(), values=st.lists(st.integers(1, 50), min_size=4, max_size=4, unique=True).map(sorted))
 def test_it_equals_the_krippendorff_package(level: Level, ratings: Ratings, values: list[int]) -> None:
     table = np.full((ratings.annotators, ratings.items), np.nan)

@@ -177,11 +177,11 @@ def test_the_order_of_items_and_people_changes_nothing() -> None:
 @pytest.mark.parametrize(
     "setting",
     [
-        Setting(10, "equal", 0.0, 0.05, 0.2),
-        Setting(14, "geometric", 0.3, 0.05, 0.2),
-        Setting(20, "equal", 0.3, 0.5, 0.03),
+        pytest.param(Setting(10, "equal", 0.0, 0.05, 0.2), marks=pytest.mark.soak),
+        pytest.param(Setting(14, "geometric", 0.3, 0.05, 0.2), marks=pytest.mark.soak),
+        pytest.param(Setting(20, "equal", 0.3, 0.5, 0.03), marks=pytest.mark.soak),
         Setting(20, "geometric", 0.3, 0.5, 0.2),
-        Setting(50, "heavy", 0.3, 0.3, 0.1),
+        pytest.param(Setting(50, "heavy", 0.3, 0.3, 0.1), marks=pytest.mark.soak),
     ],
     ids=str,
 )

@@ -51,7 +51,7 @@ def test_one_class_each_is_no_agreement_beyond_chance() -> None:
     assert cohen([[0, 7], [0, 0]]).kappa[0] == 0
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(st.lists(st.lists(st.integers(0, 12), min_size=3, max_size=3), min_size=3, max_size=3))
 def test_cohen_equals_statsmodels(table: list[list[int]]) -> None:
     counts = np.array(table)

@@ -49,7 +49,7 @@ def close(one: Figures, other: Figures, *, but: tuple[str, ...] = ()) -> None:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=25)
 @given(
     ratings=grids(),
     items=st.permutations(range(8)),

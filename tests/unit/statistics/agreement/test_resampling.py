@@ -82,7 +82,7 @@ def test_completions_of_one_question_are_no_news() -> None:
     assert widths[1] == pytest.approx(widths[0] / 2, rel=0.15)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(grids(), st.randoms(use_true_random=False), st.booleans())
 def test_the_order_of_items_and_people_changes_nothing(ratings: Ratings, random: object, by_two: bool) -> None:
     generator = np.random.default_rng(getattr(random, "randrange")(1 << 30))  # noqa: B009

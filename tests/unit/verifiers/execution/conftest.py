@@ -29,9 +29,9 @@ def one(pool: SandboxPool, program: Program) -> Execution:
     return execution
 
 
-@pytest.fixture(scope="session", params=["L1", "L2", "L3"])
+@pytest.fixture(scope="session", params=["L1", pytest.param("L2", marks=pytest.mark.soak), "L3"])
 def level(request: pytest.FixtureRequest) -> Level:
-    """Each level in turn."""
+    """Each level in turn; what holds at the first and the last holds between them."""
     wanted: Level = request.param
     if why := missing(wanted):
         pytest.skip(f"level {wanted} can't be used here: {why}")

@@ -96,7 +96,7 @@ def test_calls_with_the_history_in_the_prompt_are_as_described(seeds: int, rel: 
     assert 2 * mean(pairs) == pytest.approx(74.1, rel=rel)
 
 
-@pytest.mark.parametrize("seeds", [2, pytest.param(4, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("seeds", [1, pytest.param(4, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("options", SWITCHES)
 def test_calls_are_those_the_stored_tree_says(options: dict[str, str], seeds: int) -> None:
     for coin, trace in searched(seeds, **options):

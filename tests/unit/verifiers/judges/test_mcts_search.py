@@ -36,8 +36,16 @@ def test_the_same_seed_and_model_give_the_same_tree_calls_and_answer() -> None:
     assert first.calls == second.calls
 
 
-@pytest.mark.parametrize("reuse", ["none", "history", "subtask"])
-@pytest.mark.parametrize("early_stop", ["true", "false"])
+OTHERS = [("none", "true"), ("history", "false"), ("subtask", "true")]
+
+
+@pytest.mark.parametrize(
+    ("reuse", "early_stop"),
+    [
+        *(("none", "false"), ("history", "true"), ("subtask", "false")),
+        *(pytest.param(*one, marks=pytest.mark.soak) for one in OTHERS),
+    ],
+)
 def test_the_order_of_replies_changes_nothing(reuse: str, early_stop: str) -> None:
     options = {"reuse": reuse, "early_stop": early_stop, "rollouts": "4"}
     prompt = Coin()

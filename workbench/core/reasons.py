@@ -106,6 +106,11 @@ REASONS: Final[dict[str, Reason]] = {
         undecided="It abstains: the completion marks no final answer, and its last line does not state the "
         "reference's.",
     ),
+    "unread": Reason(
+        "not fully read",
+        undecided="It abstains: an answer is neither a value, an option nor a short name that the rules understand, so "
+        "that they can't tell a different answer from another wording.",
+    ),
     "semantic": Reason(
         "only meaning decides", undecided="It abstains: an answer is in sentences, and only their meaning could decide."
     ),
@@ -244,7 +249,6 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "date.time": ("Both are the same date and time.", "The dates or the times differ."),
     "date.other": ("", "Only one of them is a date or a time."),
     "date": ("Both are the same date.", "The dates differ."),
-    "time.duration": ("Both are the same duration.", "The durations differ."),
     "time": ("Both are the same time.", "The times differ."),
     "expression.logic": ("Both are the same formula of logic.", ""),
     "expression.form": ("", "They are equal, but only one of them has the form the question asks for."),

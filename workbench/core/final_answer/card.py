@@ -19,6 +19,7 @@ from workbench.core.final_answer.extraction import (
     boxed_spans,
     breaks_off,
     completion_answer,
+    is_all_thought,
     is_closed,
     last_sentence,
     last_sentences,
@@ -210,6 +211,8 @@ def card_completion(text: str) -> FinalAnswer:
     reply = reply_start(text)
     said = text[: substance_end(text, reply)]
     found = completion_answer(said)
+    if is_all_thought(said):
+        return _no_answer(text)
     if found.marked:
         return found
     line = _last_line(said, reply)
@@ -286,7 +289,7 @@ def _absence_reason(text: str) -> Absence:
     if not text.strip():
         return "empty"
     reply = reply_start(text)
-    if not text[reply:].strip():
+    if not text[reply:].strip() or is_all_thought(text):
         return "no_reply"
     if _repeats_itself(text, _last_line(text, reply)):
         return "goes_round"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -30,7 +31,11 @@ MAX_ANSWER = 200
 """Most characters of a last line or of a sentence after "answer is" that count as an answer."""
 SHORT_REFERENCE = 120
 """Most characters of a reference that is its own final answer."""
-_THINK_END = "</think>"
+_THOUGHT = re.compile(
+    r"</?(?:[a-z]{1,12}[:_-])?(?:think|thinking|thoughts?|reasoning)>|\[/?think\]|◁/?think▷", re.IGNORECASE
+)
+"""A mark of reasoning as models write it: ``<think>``, ``<Thinking>``, ``<seed:think>``, ``[THINK]``, ``◁think▷``."""
+_OPEN_THOUGHT = re.compile(rf"[\s\ufeff]*(?:{_THOUGHT.pattern})", re.IGNORECASE)
 _BRACE = re.compile(r"\\(?:boxed|fbox)\s*\{|\\.|[{}]", re.DOTALL)
 _CUE_WORDS = ("nswer", "NSWER", "答案")
 _CUE_REACH = 40
@@ -82,24 +87,29 @@ class FinalAnswer(NamedTuple):
 
 
 def completion_answer(text: str) -> FinalAnswer:
-    r"""Return a completion's final answer, which is searched for after the last ``</think>``.
+    r"""Return a completion's final answer, which is searched for after its reasoning; none if that is never closed.
 
     Order: the last ``\boxed`` or ``\fbox`` (with the others on its line), "answer is" and similar, bold in the last
     line, math in the last line, the last line itself if short ("whole" if there is nothing else).
     """
     start = reply_start(text)
-    return (
-        _boxed_answer(text, start)
-        or answer_after_cue(text, start)
-        or _in_last_line(text, start)
-        or FinalAnswer("", len(text), len(text), "none")
-    )
+    found = _boxed_answer(text, start) or answer_after_cue(text, start) or _in_last_line(text, start)
+    return FinalAnswer("", len(text), len(text), "none") if found is None or is_all_thought(text) else found
 
 
+@lru_cache(maxsize=8)
 def reply_start(completion: str) -> int:
     """Return the offset at which a completion's reply begins: after the last ``</think>``."""
-    thought = completion.rfind(_THINK_END)
-    return thought + len(_THINK_END) if thought >= 0 else 0
+    at = len(completion)
+    while (at := completion.rfind("/", 0, at)) > 0:
+        if (closing := _THOUGHT.match(completion, at - 1)) is not None:
+            return closing.end()
+    return 0
+
+
+def is_all_thought(completion: str) -> bool:
+    """Return whether a completion's reply begins with a thought that is never closed."""
+    return _OPEN_THOUGHT.match(completion, reply_start(completion)) is not None
 
 
 def reference_answer(text: str, subtype: str | None = None) -> FinalAnswer:
@@ -177,7 +187,7 @@ def _line_end(text: str, start: int) -> int:
     return len(text) if newline < 0 else newline
 
 
-def _last_match(pattern: re.Pattern[str], text: str, start: int) -> re.Match[str] | None:
+def last_match(pattern: re.Pattern[str], text: str, start: int = 0) -> re.Match[str] | None:
     last = deque(pattern.finditer(text, start), maxlen=1)
     return last[0] if last else None
 
@@ -285,7 +295,7 @@ def _last_math(text: str, start: int, end: int) -> FinalAnswer | None:
 
 
 def _last_number(text: str) -> FinalAnswer | None:
-    number = _last_match(_NUMBER, text, max(len(text) - 300, 0))
+    number = last_match(_NUMBER, text, max(len(text) - 300, 0))
     return None if number is None else strip_answer(text, *number.span(), "number", surround=",")
 
 

@@ -29,7 +29,7 @@ that never
    `leniency`: how strictly, as a user may choose.
 5. `decision`: the verdict. It abstains on an equal answer that is not solved (`solving`), that its completion denies
    or makes part of a larger formula (`surroundings`), gives for another quantity than the one the question asks for
-   (`subjects`), or rounds wrongly (`roundings`).
+   (`subjects`), or rounds wrongly (`roundings`). It rejects only what the rules understand (`wordings`).
 
 Throughout: `spelling` removes differences of typing, `danger` limits the work (`TooComplex`), `patterns` reads the
 words, phrases and names of ``data/`` and skips a pattern if a text lacks its literals.

@@ -1,4 +1,4 @@
-"""Answers to be computed: expressions, equations, reactions of any kind."""
+"""Answers to be computed: expressions and equations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workbench.verifiers.rules.forms import in_form
 from workbench.verifiers.rules.nodes import Name, Node, Number, product
 from workbench.verifiers.rules.numbers import is_printed
 from workbench.verifiers.rules.quantities import Quantity
-from workbench.verifiers.rules.records import AnswerText, Expression, Part, Reaction, Value, ValueType
+from workbench.verifiers.rules.records import AnswerText, Expression, Part, Value, ValueType
 from workbench.verifiers.rules.spelling import tidy
 from workbench.verifiers.rules.statements import Statement, statements
 from workbench.verifiers.rules.units import Unit, split_letter, split_unit
@@ -25,7 +25,6 @@ _WORDS = re.compile(r"(?<![^\W\d_])[^\W\d_]{4,}\s+[^\W\d_]{2}")
 _A_WORD = re.compile(r"[A-Za-z][A-Za-z' -]*[A-Za-z]")
 _LONG_WORD = re.compile(r"(?<![\\A-Za-z])(?!(?:arc)?(?:sinh?|cosh?|tanh?|sqrt)(?![A-Za-z]))[A-Za-z]{4,}")
 _OPERATOR = re.compile(r"[\\^_+*/=()!-]")
-_ARROW = re.compile(r"\\(?:[lL]ong)?rightarrow(?![A-Za-z])|\\to(?![A-Za-z])|\\rightleftharpoons|→|⟶|⇌|->")
 _TIMES = re.compile(r"\\cdot|\\times|[*·×{}\s]")
 _CAPITALS = re.compile("[A-Z]")
 
@@ -36,12 +35,6 @@ def _read_expression(source: AnswerText, reader: AnswerReader) -> Value | None:
         return None
     if question.type not in ("A", "B") and (_A_WORD.fullmatch(text) or _LONG_WORD.search(text)):
         return None
-    head, _, result = text.rpartition("=")
-    if result.strip() and result.count("{") == result.count("}") and _UNEVALUATED.search(head):
-        text = result.strip()
-    if len(sides := _ARROW.split(text)) == 2 and all(side.strip() for side in sides):
-        one, other = (reader.part(side.strip(), source.depth + 1) for side in sides)
-        return Reaction((one, other))
     measured = split_unit(source.raw)
     if measured is None and (lettered := split_letter(text)) and question.measures_in(lettered[1]):
         measured = lettered
@@ -140,12 +133,4 @@ def _compare_by_sympy(one: Part[Any], other: Part[Any], with_: Comparison) -> Eq
     return decided(equal, "symbolic")
 
 
-def _compare_reactions(one: Part[Reaction], other: Part[Reaction], with_: Comparison) -> Equality | None:
-    verdicts = [with_.same(a, b) for a, b in zip(one.value.sides, other.value.sides, strict=True)]
-    return None if None in verdicts else Equality(all(verdicts), "equation.arrow")
-
-
-EXPRESSION = ValueType(
-    _read_expression, {(Expression, Expression): compared_as_expressions, (Reaction, Reaction): _compare_reactions}
-)
-"""Expressions; the reader of this type also returns reactions."""
+EXPRESSION = ValueType(_read_expression, {(Expression, Expression): compared_as_expressions})

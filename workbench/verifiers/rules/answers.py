@@ -13,6 +13,7 @@ from workbench.core.final_answer import (
     How,
     boxed_spans,
     completion_answer,
+    is_all_thought,
     last_sentence,
     reference_answer,
     reply_start,
@@ -20,6 +21,7 @@ from workbench.core.final_answer import (
 )
 from workbench.verifiers.rules.envelopes import answer_in_envelope, closing_line
 from workbench.verifiers.rules.patterns import Lexicon
+from workbench.verifiers.rules.sense import LONG_WORD
 from workbench.verifiers.rules.structure import MAX_PARTS
 from workbench.verifiers.rules.units import unit
 
@@ -32,7 +34,6 @@ _STATED = re.compile(r"(?:[=≈:]|\\approx|\bis\b|\bare\b)(?=([^=≈:\n$]{1,80})
 _STATED_END = re.compile(r"\\\)|\\\]|[.;](?=\s|$)")
 _AN_OPTION = re.compile(r"\W{0,3}[A-Z]\s*[.:)、．：]")
 _ITEM = re.compile(r"\s{0,8}(?:\d{1,2}[.)]|[-*•])\s+(\S.{0,120})")
-_THOUGHT = re.compile(r"\s*<think>")
 _FENCE = re.compile(r"`{3,}\w*")
 # A line that only explains the formula above it is no answer: "where g is the acceleration".
 _BEHIND_BOX = re.compile(r"\}[\s$\\)\]~,]{0,6}((?:[A-Za-z]+[ ~]?){1,3})")
@@ -42,7 +43,6 @@ _SHORT_UNITS = frozenset({"mm", "cm", "km", "mg", "kg", "ml", "mL"})
 _ANOTHER = re.compile(r"\d|\b[A-Z]\b|\*\*|\$")
 _REVISED_WITHIN = 300
 _BEHIND_FORMULA = re.compile(r"(?:\\\]|\$\$)\s*\Z")
-_A_WORD = re.compile(r"[^\W\d_]{2,}")
 _FEW_WORDS = 2
 _FORMULA = re.compile(r"(?<!\\)\$[^$\n]{1,200}\$")
 _BELONGS = re.compile(
@@ -115,7 +115,7 @@ def is_stated(answer: FinalAnswer, completion: str) -> bool:
         line_start = completion.rfind("\n", 0, answer.start) + 1
         if answer.how == "bold" and not completion[line_start : answer.start].strip("* ") and _LEADS.match(behind):
             return True
-        return len(_A_WORD.findall(behind)) <= _FEW_WORDS
+        return len(LONG_WORD.findall(behind)) <= _FEW_WORDS
     return answer.how not in ("last_line", "last_sentence")
 
 
@@ -207,8 +207,8 @@ def _candidate_final(question: str, completion: str) -> FinalAnswer:
     Text after the end of the model's turn, lines that only state a verdict, and lines copied from the question
     or addressed to a judge don't count.
     """
-    if _THOUGHT.match(completion, reply_start(completion)):
-        return FinalAnswer("", len(completion), len(completion), "none")
+    if is_all_thought(completion):
+        return completion_answer(completion)
     end = _completion_end(completion)
     own = completion if end == len(completion) else completion[:end]
     answer = completion_answer(own)
@@ -235,7 +235,7 @@ def _closing_sentence(completion: str) -> FinalAnswer | None:
     found = last_sentence(completion, reply_start(completion), len(completion))
     if found is None or found[1] - found[0] > MAX_ANSWER:
         return None
-    if sum(not word.isupper() for word in _A_WORD.findall(completion, *found)) <= _FEW_WORDS:
+    if sum(not word.isupper() for word in LONG_WORD.findall(completion, *found)) <= _FEW_WORDS:
         return None
     return strip_answer(completion, *found, "last_sentence")
 

@@ -62,7 +62,6 @@ _TIME = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _CLOCK = re.compile(r"\b(?:[01]?[0-9]|2[0-3]):[0-5][0-9]\b")
-_CLOCKS = re.compile(r"[0-9]+:[0-9]{2}:[0-9]{2}")
 _JOINT = re.compile(r"T|,? (?:at )?")
 
 
@@ -100,8 +99,6 @@ class Moment(NamedTuple):
     twelve: bool = False
     """Whether the hour says "am" or "pm"."""
     zone: str | None = None
-    duration: str = ""
-    """Hours, minutes and seconds that are not a time of day, as written."""
 
 
 def same_moment(first: Moment, second: Moment) -> tuple[bool, str] | None:
@@ -110,8 +107,6 @@ def same_moment(first: Moment, second: Moment) -> tuple[bool, str] | None:
     None if they state different kinds. ``05/01/2024`` has two readings: it equals only a date written with the same
     numbers in the same order.
     """
-    if first.duration or second.duration:
-        return first.duration == second.duration, "time.duration"
     dates, times = _same_date(first, second), _same_time(first, second)
     if first.time and second.time and _has_no_date(first) and _has_no_date(second):
         return None if times is None else (times, "time")
@@ -143,10 +138,7 @@ def moment(text: str) -> Moment | None:
         if joint is None:
             return None
         rest = rest[joint.end() :]
-    timed = _parse_time(rest, found)
-    if timed is None and _has_no_date(found) and _CLOCKS.fullmatch(rest):
-        return Moment(duration=rest.lstrip("0"))
-    return timed
+    return _parse_time(rest, found)
 
 
 def _has_no_date(found: Moment) -> bool:

@@ -11,7 +11,7 @@ from workbench.verifiers.rules.equality import Doubt, Equality
 from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.quantities import Quantity, quantity, same_quantity
 from workbench.verifiers.rules.records import Part, Text, ValueType
-from workbench.verifiers.rules.sense import has_change_word, has_denial, unknown_words, words
+from workbench.verifiers.rules.sense import DIGIT, has_change_word, has_denial, unknown_words, words
 from workbench.verifiers.rules.spelling import plain
 from workbench.verifiers.rules.units import Unit
 
@@ -27,7 +27,6 @@ _SHARES = {"twice": Fraction(2), "double": Fraction(2), "half": Fraction(1, 2)}
 _BY = re.compile(r" ?(?P<way>overall |by |of |in total )?(?P<factor>an? factor of )?(?P<size>.+)")
 _GIVEN = re.compile(r"\b(?:when|if|as|after|while)\b[^,?.]*", re.IGNORECASE)
 """A clause of the question that supposes a change."""
-_DIGIT = re.compile(r"\d")
 _DETERMINER = re.compile(r"(?<!\bof )\b(?:the|its|their)\b", re.IGNORECASE)
 _FILLING = _DATA.words("filling")
 _MAX_WORDS = 4
@@ -119,7 +118,7 @@ def _leading_size(text: str) -> Quantity | None:
         size = quantity(" ".join(parts[:end]).strip(",."))
         if size is not None and not size.word:
             behind = parts[end : end + 2]
-            return None if has_change_word(" ".join(parts[end:])) or _DIGIT.search(" ".join(behind)) else size
+            return None if has_change_word(" ".join(parts[end:])) or DIGIT.search(" ".join(behind)) else size
     return None
 
 

@@ -20,7 +20,7 @@ _NOT, _AND, _BEFORE_LABEL, _WRONG = (source(name, "choices") for name in ("not",
 _A_LETTER = re.compile(r"(?<=[^.!?:]\s)A(?![\w'’])")
 _MAX_CHARACTERS = 300
 _SEPARATED = re.compile(r",?\s+(?:and\s+|or\s+)?|,")
-_VALUE = re.compile(r"[\d\\^=]")
+VALUE = re.compile(r"[\d\\^=]")
 
 Same = Callable[[str, str], bool]
 """Returns whether two texts are the same value."""
@@ -148,6 +148,8 @@ _ARTICLE = re.compile(r"\A(?:the|an?)\s+")
 _BEHIND_LETTER = re.compile(r"\W*(?:[A-Za-z]|\d{1,2}|[ivxIVX]{1,4})\s*[.:)\]]+\s*(.+)", re.DOTALL)
 _TELLING = re.compile(r"[^\W\d_]|\S\s?[-+*/^√]\s?\w")
 """A feature of an option's text that makes it searchable within a sentence: it is no bare number."""
+_NEAR_LETTER = 240
+"""Maximum characters around a letter that may be its option's text."""
 _LISTED_BEFORE = re.compile(r"(.*?)\s+are\b.*", re.DOTALL)
 
 
@@ -182,27 +184,43 @@ def text_behind(answer: str, known: dict[str, str], same: Same) -> frozenset[str
     return (option_of(found[1], known, same) or frozenset()) if found and known else frozenset()
 
 
-def is_text_of_another(text: str, known: Mapping[str, str]) -> bool:
-    """Return whether a text begins with a letter and the text of another option: "C** (the newt)" if C is the otter."""
-    found = _DATA.letter_and_text.match(text)
-    if found is None:
-        return False
-    said = canonical(found["text"]).casefold()
-    begun = [label for label, option in known.items() if _begins_with(said, canonical(option).casefold().rstrip("."))]
-    label = max(begun, key=lambda label: len(known[label]), default=None)
-    return label is not None and label.casefold() != found["label"].casefold()
+def contradicts_letter(text: str, start: int, end: int, known: Mapping[str, str]) -> bool:
+    """Return whether an answer's letter is next to another option's text: "C (the newt)" or "the newt (C)" if C is the
+    otter.
+
+    Args:
+        text: A completion.
+        start: Offset of the answer.
+        end: Offset after the answer.
+        known: The question's options.
+    """
+    found = _DATA.letter_and_text.match(text, start, start + _NEAR_LETTER)
+    if found and _option_at(found["text"], known, begins=True) not in ("", found["label"].casefold()):
+        return True
+    line = max(text.rfind("\n", 0, start) + 1, start - _NEAR_LETTER)
+    return any(
+        _option_at(text[line : found.start()], known, begins=False) not in ("", found["label"].casefold())
+        for found in _DATA.text_and_letter.finditer(text, line, end)
+        if found.start("label") >= start and found["label"] in known
+    )
 
 
-def _begins_with(said: str, option: str) -> bool:
-    option = _ARTICLE.sub("", option)
-    return bool(option) and said.startswith(option) and not said[len(option) : len(option) + 1].isalnum()
+def _option_at(text: str, known: Mapping[str, str], *, begins: bool) -> str:
+    """Return the label, in lower case, of the longest option that a text begins or ends with."""
+    said = canonical(text).casefold()
+    for label, option in sorted(known.items(), key=lambda one: -len(one[1])):
+        named = _ARTICLE.sub("", canonical(option).casefold().rstrip("."))
+        beside = said[len(named) :][:1] if begins else said[: -len(named)][-1:]
+        if named and (said.startswith(named) if begins else said.endswith(named)) and not beside.isalnum():
+            return label.casefold()
+    return ""
 
 
 def option_of(answer: str, known: dict[str, str], same: Same) -> frozenset[str] | None:
     plain = canonical(answer).casefold()
     found = [letter for letter, text in known.items() if canonical(text).casefold().rstrip(".") == plain]
-    if not found and _VALUE.search(answer) and not is_prose(answer):
-        values = ((letter, text) for letter, text in known.items() if _VALUE.search(text) and not is_prose(text))
+    if not found and VALUE.search(answer) and not is_prose(answer):
+        values = ((letter, text) for letter, text in known.items() if VALUE.search(text) and not is_prose(text))
         found = [letter for letter, text in values if same(text, answer)]
     return frozenset(found) if len(found) == 1 else None
 

@@ -42,8 +42,6 @@ class Comparison:
 
     @property
     def within(self) -> Comparison:
-        if not self.outermost:
-            return self
         return Comparison(self.reader, self.symbolic, boxed=self.boxed, outermost=False)
 
     def same(self, reference: Part[Any], candidate: Part[Any]) -> bool | None:

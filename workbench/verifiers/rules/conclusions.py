@@ -28,8 +28,12 @@ _NUMBER = re.compile(
     r"(?<![A-Za-z0-9À-ɏ.,/^_{\\-])[-−]?[$€£]?\d[\d,]*(?:\.\d+)?(?:\s*/\s*\d+)?\s?(?:%|\\%|°)?(?![A-Za-z0-9_À-ɏ/^])"
 )
 _NEXT_WORD = re.compile(r"\s?([A-Za-zµΩ°/^23]{1,20})")
-_FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
+FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 _LAST_WORD = re.compile(r"(?<=[^\W\d_] )\S+\Z")
+_SHARE = re.compile(
+    rf"\b(?:\d+|{'|'.join(NUMBER_WORDS)})(?:\s+\w+)?[\s-]+(?:in|out\s+of)[\s-]+(?:every\s+)?\Z", re.IGNORECASE
+)
+"""The text before the whole in a share: "one in three", "2 chances out of 7"."""
 _LAST_ROW = re.compile(
     r"(?:\s*\\begin\{(?:aligned|split)\})?(?:(?!\\begin).)*\\\\(?:\[\w+\])?\s*&\s*(?:=|≡|⇔|\\(?:equiv|iff|Leftrightarrow)(?![A-Za-z]))"
     r"((?:(?!\\\\|&|\\end).)+)(?:\\end\{(?:aligned|split)\})?\s*",
@@ -122,7 +126,7 @@ def beginnings(phrase: str) -> Iterator[str]:
 
 def _joins_numbers(clause: str, towards: re.Match[str]) -> bool:
     """Return whether a word before a number may only join it to an earlier one: "divide 84 by 2", "add 3 to 4"."""
-    return _FIGURE.match(clause, towards.end()) is not None and _FIGURE.search(clause, 0, towards.start()) is not None
+    return FIGURE.match(clause, towards.end()) is not None and FIGURE.search(clause, 0, towards.start()) is not None
 
 
 def gives_another_number(sentence: str, value: str, known: str) -> bool:
@@ -136,10 +140,12 @@ def gives_another_number(sentence: str, value: str, known: str) -> bool:
     """
     clause = _main_clause(sentence)
     before, _, behind = clause.rpartition(value)
-    figures = {*_FIGURE.findall(_STEP.sub(" ", before)), *_FIGURE.findall(behind)}.difference(_FIGURE.findall(value))
+    figures = {*FIGURE.findall(_STEP.sub(" ", before)), *FIGURE.findall(behind)}.difference(FIGURE.findall(value))
     numbered = NUMBER_WORDS.intersection(words(behind)) - {"a", "an", "one"}
     return bool(
-        (figures and not figures.issubset(_FIGURE.findall(known))) or (numbered and not numbered.issubset(words(known)))
+        _SHARE.search(before)
+        or (figures and not figures.issubset(FIGURE.findall(known)))
+        or (numbered and not numbered.issubset(words(known)))
     )
 
 
@@ -150,7 +156,7 @@ def text_after(sentence: str, value: str) -> str:
 def gives_another_name(sentence: str, name: str) -> bool:
     before, _, behind = _main_clause(sentence).strip(" .。!").rpartition(name)
     earlier = list(STATES.finditer(before))[:-1]
-    return bool(behind) or any(not _FIGURE.search(before, one.end(), one.end() + _NEAR) for one in earlier)
+    return bool(behind) or any(not FIGURE.search(before, one.end(), one.end() + _NEAR) for one in earlier)
 
 
 def _with_unit(sentence: str, number: re.Match[str]) -> str:

@@ -18,9 +18,9 @@ from workbench.verifiers.rules.answers import (
     list_items,
     stated_values,
 )
-from workbench.verifiers.rules.choices import has_contrast, is_text_of_another, resolve_all_but, without_rejected
+from workbench.verifiers.rules.choices import contradicts_letter, has_contrast, resolve_all_but, without_rejected
 from workbench.verifiers.rules.comparing import Comparison
-from workbench.verifiers.rules.conclusions import sentences
+from workbench.verifiers.rules.conclusions import FIGURE, sentences
 from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
 from workbench.verifiers.rules.envelopes import answer_in_envelope, unpack_json
 from workbench.verifiers.rules.equality import DIFFERENT, ComparedAnswer, Doubt, Equality, Symbolic, undecided
@@ -50,6 +50,7 @@ from workbench.verifiers.rules.strings import (
     contains_any,
     enumerates,
     extends_name,
+    may_differ_by_negation,
     other_case,
     same_text,
     same_wording,
@@ -63,14 +64,16 @@ from workbench.verifiers.rules.surroundings import (
     is_retracted_later,
     surroundings,
 )
-from workbench.verifiers.rules.units import MAX_UNIT, leading_unit, unit
+from workbench.verifiers.rules.units import MAX_UNIT, leading_unit
+from workbench.verifiers.rules.wordings import are_understood
 
 _DATA = Lexicon("decision")
 _BEGINS_AS_VALUE = re.compile(r"[\s$*({]*(?:\\[(\[]\s*)?[-+−]?[.\d]")
 _WORKED_OUT = ("expression", "equation", "symbolic")
 _CALCULATED = (*_WORKED_OUT, "number", "quantity", "list", "tuple")
 _RELATED = (*_CALCULATED, "interval", "degrees", "percent")
-_BY_FORM = ("text.differs", "list", "set", "builder", "choice.none")
+_BY_FORM = ("text.differs", "list", "set", "choice.none")
+_BY_UNDERSTANDING = ("text.differs", "choice.none")
 _MARKED = ("boxed", "cue", "math", "bold")
 _FIRST_WORDS = re.compile(r"[\s$*\\)}\]~,]{0,8}(?P<sign>\\?[%€£¥₹¢]|\\\$)?\s?(?P<noun>[^\W\d_]+(?:\s[^\W\d_]+)?)?")
 _ENDS_VALUE = re.compile(r"\A[\s$*)}\]~,]{0,8}(?:\\[)\]])?\s?")
@@ -79,13 +82,12 @@ _ABBREVIATES = re.compile(r"\A\.(?=\*{0,2}\s[a-z])")
 """A full stop that ends no sentence: "3:20 a.m. or 4 p.m."."""
 _PRIMED = re.compile(r"(?<![A-Za-z'])[A-HJ-Z]'")
 _FEW, _SENTENCE = 3, 6
+_MAX_KEPT, _MAX_KEPT_CHARACTERS = 64, 1_000
+"""Maximum number of answers to a question that are cached, and maximum characters of each."""
 _TYPESETTING = 40
 """Maximum characters that typesetting may add to a text."""
 _WHOLE = re.compile(r"[-−]?\d+")
-_FROM_LETTER = 240
-"""Maximum characters after a letter that may be its option's text."""
 _CONCLUDES_BEHIND = re.compile(r"[\s$),.;*]{0,5}(?:so|hence|thus|therefore)\b([^\n]*)")
-_FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 _AND_SO_ON = re.compile(r"[\s,;]*(?:\.\.\.|…|\\[lc]?dots\b)")
 _ROUNDED = 60
 """Maximum characters after a value in which it may be rounded."""
@@ -133,7 +135,7 @@ def decide(found: Answers, completion: str, reader: AnswerReader, symbolic: Symb
         return Decision(None, "too_complex")
     except Doubt as doubt:
         return Decision(None, doubt.reason)
-    if decision.equal is False:
+    if decision.equal is False or decision.reason == "unread":
         if found.candidate.how == "bold" and is_denied(surroundings(completion, found.candidate)):
             return Decision(None, "qualified")
         if reader.question.open:
@@ -185,6 +187,8 @@ class _Decider:
     def _single(self) -> Decision:
         reference, answer = self._found.parts[0], self._one_box()
         question = self._reader.question
+        if may_differ_by_negation(reference, answer):
+            raise Doubt("alike")
         if (rule := _same_text_rule(reference, answer)) and not other_case(reference, answer, question):
             if self._is_rough(reference, answer):
                 raise Doubt("qualified")
@@ -200,7 +204,7 @@ class _Decider:
             if self._how != "boxed" and is_picked and is_hedged(answer):
                 return Decision(None, "hedged")
             known = theirs, self._comparison.compare(ours, theirs) or DIFFERENT
-            self._reader.compared.put(asked, known)
+            self._keep(asked, known)
         theirs, found = known
         self._is_value = not isinstance(theirs.value, (ChosenOptions, State))
         if self._is_value:
@@ -213,7 +217,16 @@ class _Decider:
             and contains_any(answer, self._expected_values(ours))
         ):
             return Decision(None, "semantic")
+        if found.rule in _BY_UNDERSTANDING and not are_understood(ours, theirs, self._reader):
+            return Decision(None, "unread")
         return Decision(False, found.reason, found.rule)
+
+    def _keep(self, asked: ComparedAnswer, known: tuple[Part[Any], Equality]) -> None:
+        compared = self._reader.compared
+        if len(asked.answer) + len(asked.sentence) <= _MAX_KEPT_CHARACTERS:
+            if len(compared) >= _MAX_KEPT:
+                compared.clear()
+            compared[asked] = known
 
     def _within(self, value: str) -> FinalAnswer:
         answer = self._found.candidate
@@ -318,10 +331,7 @@ class _Decider:
             members = tuple(part.text for part in value.parts) if isinstance(value, Collection) else ()
             found = members if len(members) == len(wanted) else found
         if len(found) != len(wanted):
-            whole = self._same(", ".join(wanted), ", ".join(found))
-            if whole:
-                return Decision(True, "list", "list.parts")
-            if whole is None or not self._all_stated(wanted, found):
+            if not self._all_stated(wanted, found):
                 return Decision(None, "multi_part_reference")
             return Decision(True, "list", "list.stated")
         verdicts = [self._same(a, b) for a, b in zip(wanted, found, strict=True)]
@@ -367,7 +377,7 @@ class _Decider:
         ):
             raise Doubt("alike")
         options = self._reader.question.options
-        if options and is_text_of_another(self._completion[candidate.start :][:_FROM_LETTER], options):
+        if options and contradicts_letter(self._completion, candidate.start, candidate.end, options):
             raise Doubt("qualified")
         if _AND_SO_ON.match(around.behind) and not _AND_SO_ON.search(reference):
             raise Doubt("qualified")
@@ -379,8 +389,8 @@ class _Decider:
         if (lists_guesses or is_unsound_chain(candidate.text, self._reader.part)) and not same_text(reference, answer):
             raise Doubt("hedged")
         behind = _CONCLUDES_BEHIND.match(around.behind) if self._how == "math" else None
-        if behind and set(_FIGURE.findall(behind[1])).difference(
-            _FIGURE.findall(f"{answer} {self._reader.question.text}")
+        if behind and set(FIGURE.findall(behind[1])).difference(
+            FIGURE.findall(f"{answer} {self._reader.question.text}")
         ):
             raise Doubt("qualified")
         if self._how in ("boxed", "math", "bold"):
@@ -402,11 +412,6 @@ class _Decider:
         if measured := _unit_behind(around.behind):
             noun = [measured]
         if not (sign or behind or noun):
-            return
-        if not (sign or behind) and (noun[0].casefold() in _NO_UNITS or (unit(noun[0]) is None and len(noun[0]) < 2)):
-            return
-        theirs = self._reader.part(answer)
-        if not is_bare(theirs):
             return
         ours = self._reader.reference(self._found.parts[0])
         named = f"\\text{{ {noun[0]}}}" if noun else ""
@@ -459,5 +464,4 @@ def _unit_behind(text: str) -> str:
     return leading_unit(plain(rest)) if rest.count("{") == rest.count("}") else ""
 
 
-_NO_UNITS = frozenset(["in", "a", "as", "at", "is", "and", "or", "so", "by", "per", "d", "b", "u", "t", "h", "c"])
 _ALTERNATIVES = _DATA.words("alternatives")

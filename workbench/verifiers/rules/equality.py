@@ -10,14 +10,13 @@ if TYPE_CHECKING:
     from workbench.verifiers.rules.records import Part
 
 Symbolic = Callable[[str, str], bool | None]
-"""Compares answers that the rules can't parse; may raise `Unread` if no worker is available."""
+"""Compares answers that the rules can't parse; may raise `NeedsAlgebra` if no worker is available."""
 
 REASONS = {
     "list": "list",
     "set": "set",
     "tuple": "list",
     "interval": "interval",
-    "builder": "set",
     "matrix": "matrix",
     "number": "number",
     "quantity": "quantity",
@@ -50,7 +49,7 @@ Comparer = Callable[["Part[Any]", "Part[Any]", "Comparison"], "Equality | None"]
 Table = dict[tuple[type, type], Comparer]
 
 
-class Unread(Exception):
+class NeedsAlgebra(Exception):
     """Only sympy may be able to compare the two answers."""
 
 
@@ -113,10 +112,6 @@ def undecided(reference: str, candidate: str) -> bool | None:
     return None
 
 
-_MOST, _LONGEST = 64, 1_000
-"""Maximum number of cached answers, and maximum characters of each."""
-
-
 class ComparedAnswer(NamedTuple):
     """An answer in a comparison, as a cache key: everything that the result depends on besides the question.
 
@@ -131,22 +126,3 @@ class ComparedAnswer(NamedTuple):
     sentence: str
     how: str
     symbolic: Symbolic
-
-
-class Comparisons:
-    """A cache of parsed answers to one question and their comparisons, since many completions give the same answer."""
-
-    def __init__(self) -> None:
-        self._known: dict[ComparedAnswer, tuple[Part[Any], Equality]] = {}
-
-    def __len__(self) -> int:
-        return len(self._known)
-
-    def get(self, answer: ComparedAnswer) -> tuple[Part[Any], Equality] | None:
-        return self._known.get(answer)
-
-    def put(self, answer: ComparedAnswer, found: tuple[Part[Any], Equality]) -> None:
-        if len(answer.answer) + len(answer.sentence) <= _LONGEST:
-            if len(self._known) >= _MOST:
-                self._known.clear()
-            self._known[answer] = found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.verifiers.rules.algebra import compared_as_expressions
@@ -152,6 +153,8 @@ def _compare_quantities(one: Part[Quantity], other: Part[Quantity], with_: Compa
 
 
 def _in_requested_unit(number: Quantity, other: Quantity, question: TypedQuestion) -> Quantity:
+    if number.is_number and number.number.value < 0 and other.word == "bce":
+        return number._replace(number=number.number.times(Fraction(-1)), word="bce")
     asked = question.requested_units(other.unit) if number.is_number and other.unit and other.unit.dimensions else []
     return number._replace(unit=asked[0]) if len(asked) == 1 else number
 
@@ -165,7 +168,7 @@ def _check_same_thing(
         only = first if second.is_number else second
         if only.unit is not None and (question.required.percent or not question.may_be_in(only.unit)):
             return Equality(False, "quantity.differs")
-        if only.word == "bce" and not question.before_christ:
+        if only.word == ("our era" if question.before_christ else "bce"):
             return Equality(False, "quantity.differs")
         if only.name.startswith("per ") and "per" not in words(question.text):
             raise Doubt("alike")

@@ -188,11 +188,7 @@ class _FormulaReader:
             return tree
         if not token[0].isalnum():
             raise ValueError
-        return FormulaTree(_RELATION.sub(_swap_inequality_sides, token))
-
-
-def _swap_inequality_sides(found: re.Match[str]) -> str:
-    return f"{found[3]}{'≤' if found[2] else '<'}{found[1]}"
+        return FormulaTree(_RELATION.sub(lambda found: f"{found[3]}{'≤' if found[2] else '<'}{found[1]}", token))
 
 
 def _ordered_text(tree: FormulaTree, bound: tuple[str, ...] = ()) -> str:

@@ -263,24 +263,6 @@ def _compare_matrix_and_tuple(one: Part[MatrixValue], other: Part[Collection], w
     return _compare_members(matrix.parts, members.parts, "matrix", with_, ordered=True)
 
 
-def _compare_builders(one: Part[SetBuilder], other: Part[SetBuilder], with_: Comparison) -> Equality | None:
-    ours, theirs = one.value, other.value
-    if ours.condition != theirs.condition and not (ours.domain and theirs.domain):
-        return None
-    if ours.domain != theirs.domain:
-        return Equality(False, "builder")
-    return decided(with_.same(ours.member, theirs.member), "builder")
-
-
-def _compare_builder_and_expression(
-    one: Part[SetBuilder], other: Part[Expression], with_: Comparison
-) -> Equality | None:
-    """Compare ``{kπ | k ∈ ℤ}`` with ``x = kπ, k ∈ ℤ``."""
-    if not one.value.domain or one.value.domain != other.given:
-        return Equality(False, "builder")
-    return decided(with_.same(one.value.member, other), "builder")
-
-
 def _compare_set_and_member(one: Part[Collection], other: Part[Any], with_: Comparison) -> Equality | None:
     """Compare a set of one member with that member; a number such as 1,234 may have been meant as a list."""
     parts = one.value.parts
@@ -354,8 +336,6 @@ COLLECTION = ValueType(
         (Collection, Collection): _compare_collections,
         (MatrixValue, MatrixValue): _compare_matrices,
         (MatrixValue, Collection): _compare_matrix_and_tuple,
-        (SetBuilder, SetBuilder): _compare_builders,
-        (SetBuilder, Expression): _compare_builder_and_expression,
         (Collection, object): _compare_set_and_member,
     },
 )

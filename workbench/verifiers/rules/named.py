@@ -228,15 +228,11 @@ def _compare_named(one: Part[NamedValues], other: Part[NamedValues], with_: Comp
     theirs = {_normalise_name(name): value for name, value in other.value.values}
     if ours.keys() != theirs.keys():
         raise Doubt("semantic")
-    return _equality_of([with_.within.same(value, theirs[name]) for name, value in ours.items()])
+    return decided(all_of([with_.within.same(value, theirs[name]) for name, value in ours.items()]), "list.names")
 
 
 def _normalise_name(name: str) -> str:
     return name.casefold().removeprefix("the ")
-
-
-def _equality_of(verdicts: Sequence[bool | None]) -> Equality | None:
-    return decided(all_of(verdicts), "list.names")
 
 
 def _compare_named_and_collection(
@@ -254,9 +250,8 @@ def _compare_named_and_collection(
     fitting = [[whole for whole in ours if _is_short_for(name, whole)] for name, _ in members]
     if sorted(ours) != sorted(names[0] if len(names) == 1 else "" for names in fitting):
         raise Doubt("semantic")
-    return _equality_of(
-        [with_.within.same(ours[name], part) for [name], (_, part) in zip(fitting, members, strict=True)]
-    )
+    verdicts = [with_.within.same(ours[name], part) for [name], (_, part) in zip(fitting, members, strict=True)]
+    return decided(all_of(verdicts), "list.names")
 
 
 def _position_in_question(name: str, question: str) -> int:

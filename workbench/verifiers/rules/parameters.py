@@ -252,7 +252,7 @@ def _same_progressions(ours: Progressions, theirs: Progressions) -> bool | None:
     if ours.domain != theirs.domain:
         return False
     if ours.domain != "Z":
-        return _are_all_among(ours, theirs) and _are_all_among(theirs, ours)
+        return None
     unit = ours.members[0].step
     period = _period(ours.members, theirs.members, unit)
     if period is None:
@@ -261,13 +261,6 @@ def _same_progressions(ours: Progressions, theirs: Progressions) -> bool | None:
     if one is None or other is None:
         return None
     return _are_all_covered(one, other, period) and _are_all_covered(other, one, period)
-
-
-def _are_all_among(ours: Progressions, theirs: Progressions) -> bool:
-    return all(
-        any(same_value(one.start, other.start) and same_value(one.step, other.step) for other in theirs.members)
-        for one in ours.members
-    )
 
 
 def _are_all_covered(
@@ -340,11 +333,8 @@ def _read_values_by_index(source: AnswerText, reader: AnswerReader) -> Value | N
     if found is None or not indices or trees is None or any(_parameter_of(tree) != found[1] for tree in trees):
         return None
     values = [substituted(tree, {found[1]: Number(index)}) for tree in trees for index in indices]
-    return Collection("set", tuple(_indexed_part(value, source.text) for value in values))
-
-
-def _indexed_part(value: Node, text: str) -> Part[Value]:
-    return Part(f"{text} {value}", Expression((Statement(((value,),), (), False),)))
+    said = [Expression((Statement(((value,),), (), False),)) for value in values]
+    return Collection("set", tuple(Part(f"{source.text} {one}", one) for one in said))
 
 
 INDEXED = ValueType(_read_values_by_index, {})

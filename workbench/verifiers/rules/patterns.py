@@ -12,7 +12,7 @@ import tomllib
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 _LEAST = 2
 """Minimum characters of a literal; single letters and digits occur everywhere."""
@@ -112,20 +112,20 @@ def source(name: str, topic: str) -> str:
 
 
 class Lexicon:
-    """The entries of one topic; each of its patterns is an attribute.
+    """The entries of one topic; each of its patterns is an attribute, compiled on first use.
 
     Patterns are in verbose syntax: blanks and line breaks don't count. ``<<name>>`` is another entry of the topic,
     ``<<topic.name>>`` one of another topic.
     """
 
-    if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> re.Pattern[str]: ...
-
     def __init__(self, topic: str) -> None:
         self._topic = topic
-        for name in entries(topic).get("patterns", ()):
-            setattr(self, name, re.compile(source(name, topic), re.VERBOSE))
+
+    def __getattr__(self, name: str) -> re.Pattern[str]:
+        if name not in entries(self._topic).get("patterns", ()):
+            raise AttributeError(name)
+        found = self.__dict__[name] = re.compile(source(name, self._topic), re.VERBOSE)
+        return found
 
     def table(self, name: str) -> Any:
         return entries(self._topic)[name]

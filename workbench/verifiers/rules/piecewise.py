@@ -14,6 +14,7 @@ from workbench.verifiers.rules.records import AnswerText, Expression, Part, Regi
 from workbench.verifiers.rules.regions import IntervalForm, cells, intervals_or_points, letter_values
 from workbench.verifiers.rules.sense import has_denial
 from workbench.verifiers.rules.statements import statements
+from workbench.verifiers.rules.structure import ROW_END
 
 if TYPE_CHECKING:
     from workbench.verifiers.rules.comparing import Comparison
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 _CASES = re.compile(
     r"(?:[^=]{1,30}=\s*)?\\begin\{(?:cases|array)\}(?:\{[lcr| ]*\})?(.*)\\end\{(?:cases|array)\}\s*\.?", re.DOTALL
 )
-_ROW_END = re.compile(r"\s*\\\\(?:\[[\w. ]{1,8}\])?\s*")
 _BETWEEN = re.compile(
     r"\s*(?:,\s*)?&\s*|\s*,?\s*(?:\\text\{\s*)?\b(?:if|for|when|where)\b(?:\s*\})?\s*|,\s+(?=[^,]*[<>≤≥=]|\\text)"
 )
@@ -49,7 +49,7 @@ class Piecewise(NamedTuple):
 
 def _split_pieces(text: str) -> list[tuple[str, str]] | None:
     if (cases := _CASES.fullmatch(text)) is not None:
-        rows = [row for row in _ROW_END.split(cases[1].strip()) if row.strip()]
+        rows = [row for row in ROW_END.split(cases[1].strip()) if row.strip()]
     elif re.search(r"\b(?:if|for|when)\b", text):
         rows = _PIECE_END.split(text)
     elif (restricted := _RESTRICTED.fullmatch(text)) is not None:

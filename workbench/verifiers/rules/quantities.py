@@ -191,7 +191,7 @@ _PI = re.compile(
 )
 _GROUPED = re.compile(r"(?<!\d)\d{1,3}(?:[_'’]\d{3})+(?!\d)")
 _ERA = re.compile(r"\AAD ?(\d{1,4})\Z|(\d{1,4}) ?(B\.?C\.?(?:E\.?)?|C\.?E\.?|AD)\Z")
-_ERAS = {"BC": "bce", "BCE": "bce", "CE": "ce", "AD": "ce"}
+_ERAS = {"BC": "bce", "BCE": "bce", "CE": "our era", "AD": "our era"}
 _NEXT = re.compile(r",? (?:and )?(?=[0-9])")
 _COUNTED = re.compile(r"[^\W\d_]{2,}(?:[ -][^\W\d_]{2,}){0,3}|[一-鿿]{1,4}")
 _UNIT_WORD = re.compile(r"(?:(?:square|sq\.?|cubic|cu\.?) )?units?(?:\^[23]| squared| cubed)?", re.IGNORECASE)

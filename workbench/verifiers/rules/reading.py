@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 
 from workbench.verifiers.rules.answer_types import READERS
 from workbench.verifiers.rules.calendar import Moment, moment
 from workbench.verifiers.rules.changes import ChangeValue, change
 from workbench.verifiers.rules.chemistry import Chemical, chemical
-from workbench.verifiers.rules.choices import choice_of, closing_of, option_of, text_behind
+from workbench.verifiers.rules.choices import VALUE, choice_of, closing_of, option_of, text_behind
 from workbench.verifiers.rules.conclusions import (
     beginnings,
     conclusion_of,
@@ -25,7 +26,7 @@ from workbench.verifiers.rules.conclusions import (
     without_means,
 )
 from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
-from workbench.verifiers.rules.equality import Comparisons
+from workbench.verifiers.rules.equality import ComparedAnswer, Doubt, Equality
 from workbench.verifiers.rules.equations import same_expression
 from workbench.verifiers.rules.leniency import AS_IT_IS, Leniency
 from workbench.verifiers.rules.logic import Formula, concluded_formula, formula
@@ -53,7 +54,9 @@ from workbench.verifiers.rules.records import (
     Value,
 )
 from workbench.verifiers.rules.regions import bound_as_inequality, interval_by_ends
+from workbench.verifiers.rules.roundings import EQUALS
 from workbench.verifiers.rules.sense import (
+    DIGIT,
     NOTHING,
     ROUGH,
     change_marks,
@@ -87,8 +90,6 @@ _IMAGINARY = re.compile(r"(?<![A-Za-z\\])[ij](?![A-Za-z])(?:\s?(\d+(?:\.\d+)?|\\
 _LONE_DOLLAR = re.compile(r"(?<!\\)\$\s?-?[\d.]|\d\s?\$\s*\Z")
 _UNIT_OUTSIDE = re.compile(r"([^$]*)\$([^$]+)\$\s?([^\W\d_°%].*)")
 _DELIMITER, _BETWEEN_LETTERS = re.compile(r"(?<!\\)\$"), re.compile(r"(?<=[A-Za-z])\$(?=[A-Za-z])")
-_VALUE = re.compile(r"[\d\\^=]")
-_DIGIT = re.compile(r"\d")
 _SYMBOL = 3
 _FIGURED = re.compile(r"[\d\\^=+*/<>-]|[^\x00-\x7f]")
 _WORDS_OF_FIGURES = NUMBER_WORDS | {*ORDINALS, *PARTS, *SCALES, "infinity", "pi"}
@@ -103,7 +104,6 @@ _ONLY_LABELS = re.compile(r"[\s$({\[*]*(?:\\(?:text|mathrm|textbf)\{)?\(?[A-Z](?
 _MAX_ALTERNATIVES = 12
 _ASSIGNED = re.compile(r"(?<![\w+*/^)-])([a-z])\s*=\s*[-−]?[\d√\\]")
 _SUBJECT = re.compile(r"\A[^=<>≤≥$\\]{0,60}\b(?:is|are|equals|becomes)\s+(?:given\s+by\s+)?")
-_EQUALS = re.compile(r"(?<![<>!:=])=(?!=)")
 _LEADING_WORDS = re.compile(r"\A(?:[A-Za-z]{2,}\s+)+(?=[A-Za-z](?:\(\w\))?\s*=|\\(?!text|math))")
 _APPLIED = re.compile(r"[A-Za-zΑ-Ωα-ω∘()⁻¹']{1,12}(?:\^\{?-1\}?)?\s?\([^()=]{1,20}\)|\\?d\w?/d\w|\\frac\{d\w?\}\{d\w\}")
 _RESULTS = (Quantity, Expression, Ratio, Moment, Based)
@@ -123,20 +123,19 @@ class AnswerReader:
         self.question = question
         self.leniency = leniency
         self.vocabulary: Vocabulary | None = None
-        self._parts: dict[tuple[str, int], Part[Any]] = {}
-        self._references: dict[str, tuple[Part[Any], Vocabulary | None]] = {}
-        self.compared = Comparisons()
+        self.part = lru_cache(maxsize=_MAX_CACHED)(self._read_part)
+        """Parses an answer that is not a sentence, or a member of such an answer."""
+        self._known_reference = lru_cache(maxsize=_MAX_CACHED)(self._read_reference_and_vocabulary)
+        self.compared: dict[ComparedAnswer, tuple[Part[Any], Equality]] = {}
+        """Parsed answers and their comparisons with the reference: many completions give the same answer."""
 
     def reference(self, text: str) -> Part[Any]:
-        """Read the reference's answer, and cache it: many completions are compared with it."""
-        known = self._references.get(text)
-        if known is None:
-            if len(self._references) >= _MAX_CACHED:
-                self._references.clear()
-            self.vocabulary = vocabulary_of(text, self.question.text)
-            known = self._references[text] = (self._read_reference(text), self.vocabulary)
-        part, self.vocabulary = known
+        part, self.vocabulary = self._known_reference(text)
         return part
+
+    def _read_reference_and_vocabulary(self, text: str) -> tuple[Part[Any], Vocabulary | None]:
+        self.vocabulary = vocabulary_of(text, self.question.text)
+        return self._read_reference(text), self.vocabulary
 
     def _read_reference(self, text: str) -> Part[Any]:
         question = self.question
@@ -169,7 +168,7 @@ class AnswerReader:
             return Part(tidy(text), Term(valueless))
         if is_prose(text) and moment(text) is None:
             values = values_in(sentences(text)[-1], question.counted) if question.type in (None, "A") else ()
-            value = next((value for value in values if _VALUE.search(value) and value != text), None)
+            value = next((value for value in values if VALUE.search(value) and value != text), None)
             found = self.typed(value) if value else None
             return found or Part(tidy(text), Text(prose=True))
         found = self.part(text)
@@ -201,7 +200,6 @@ class AnswerReader:
 
     def _are_same_parts(self, one: Part[Any], other: Part[Any]) -> bool:
         from workbench.verifiers.rules.comparing import Comparison
-        from workbench.verifiers.rules.equality import Doubt
 
         try:
             return Comparison(self).same(one, other) is True
@@ -252,6 +250,10 @@ class AnswerReader:
                 given |= text_behind(text, self.question.options, self._is_same)
                 return Part(tidy(text), ChosenOptions(given, by_letter=True))
             if isinstance(wanted.value, ChosenOptions):
+                if (either := _DATA.either_label.search(tidy(text))) is not None:
+                    if not wanted.value.labels.isdisjoint(either.groups()):
+                        raise Doubt("hedged")
+                    return Part(tidy(text), ChosenOptions(frozenset(either.groups()), by_letter=True))
                 # "Only B is prime" limits nothing.
                 left_open = how != "boxed" and is_qualified(text, f"{self.question.text} only")
                 chosen = None if left_open else choice_of(text, self.question.options, self._is_same)
@@ -299,7 +301,7 @@ class AnswerReader:
         An equation with an unknown has no result, except for one that holds for any value.
         """
         told = conclusion_of(tidy(text)).strip(" .,:`")
-        pieces = [piece.strip(" .") for piece in _EQUALS.split(told)]
+        pieces = [piece.strip(" .") for piece in EQUALS.split(told)]
         concludes = told != tidy(text).strip(" .,:`")
         if len(pieces) > 1 and isinstance(wanted.value, _RESULTS) and "=" not in wanted.text:
             if not all(pieces) or ":" in pieces[0] or len(split_list(told)) > 1 or not _is_equal_chain(pieces):
@@ -315,7 +317,7 @@ class AnswerReader:
     def _read_chain_result(self, text: str, wanted: Part[Any] | None) -> Part[Any] | None:
         if wanted is None or "=" not in text or "=" in wanted.text or not isinstance(wanted.value, _RESULTS):
             return None
-        pieces = [piece.strip(" .") for piece in _EQUALS.split(text)]
+        pieces = [piece.strip(" .") for piece in EQUALS.split(text)]
         if not all(pieces) or len(split_list(text)) > 1 or not _is_equal_chain(pieces) or is_prose(pieces[-1]):
             return None
         found = self.typed(pieces[-1])
@@ -395,22 +397,17 @@ class AnswerReader:
         )
 
     def _is_whole_statement(self, text: str, value: str, found: Part[Any]) -> bool:
-        if isinstance(found.value, (Text, Moment)) and not _DIGIT.search(value):
+        if isinstance(found.value, (Text, Moment)) and not DIGIT.search(value):
             return not gives_another_name(text, value)
         if _describes_members(value, found):
             return False
         return not gives_another_number(text, value, self.question.text)
 
     def _is_meant_value(self, found: Part[Any], value: str, wanted: Part[Any] | None) -> bool:
-        if wanted is not None and isinstance(wanted.value, Text):
-            return isinstance(found.value, Text)
-        if _VALUE.search(value) and not isinstance(found.value, Text):
-            return True
-        if isinstance(found.value, Text):
-            return False
-        if isinstance(found.value, (Expression, Collection)):
-            return wanted is not None and isinstance(wanted.value, Collection)
-        return True
+        of_collection = wanted is not None and isinstance(wanted.value, Collection)
+        if isinstance(found.value, Text) or (wanted is not None and isinstance(wanted.value, Text)):
+            return wanted is not None and isinstance(found.value, Text) and isinstance(wanted.value, Text)
+        return bool(VALUE.search(value)) or of_collection or not isinstance(found.value, (Expression, Collection))
 
     def _is_same_wording(self, value: str, wanted: str) -> bool:
         source = self._make_source(value, 0) if len(value) <= MAX_CHARACTERS else None
@@ -420,16 +417,7 @@ class AnswerReader:
     def _same_words(self, one: str, other: str) -> bool:
         return same_words_of(one, other, self.question) is not None
 
-    def part(self, raw: str, depth: int = 0) -> Part[Any]:
-        """Parse an answer that is not a sentence, or a member of such an answer; results are cached."""
-        known = self._parts.get((raw, depth))
-        if known is None:
-            if len(self._parts) >= _MAX_CACHED:
-                self._parts.clear()
-            known = self._parts[raw, depth] = self._read_part(raw, depth)
-        return known
-
-    def _read_part(self, raw: str, depth: int) -> Part[Any]:
+    def _read_part(self, raw: str, depth: int = 0) -> Part[Any]:
         found = self.typed(raw, depth)
         if found is not None and not isinstance(found.value, Text):
             return found
@@ -516,7 +504,7 @@ def _without_aside(text: str, wanted: Part[Any]) -> str:
         return text
     if not isinstance(wanted.value, (Chemical, ChosenOptions, State)):
         changed = ROUGH in qualifiers_of_number(text) or qualifiers_of_noun(aside[1]) or directions(aside[1])
-        if changed or _DIGIT.search(aside[1]) or any(unit(word) for word in said):
+        if changed or DIGIT.search(aside[1]) or any(unit(word) for word in said):
             return text
     return text[: aside.start()]
 

@@ -27,12 +27,6 @@ class Expression(NamedTuple):
     measured: str = ""
 
 
-class Reaction(NamedTuple):
-    """Both sides of an arrow, as sums."""
-
-    sides: tuple[Part[Value], Part[Value]]
-
-
 class IntervalPiece(NamedTuple):
     """One interval: its ends, None for an infinite one, and whether they belong to it."""
 

@@ -12,10 +12,10 @@ from workbench.verifiers.rules.conclusions import conclusion_of
 from workbench.verifiers.rules.evaluate import CONSTANTS, features, finite_value
 from workbench.verifiers.rules.nodes import Name, Node, Number, substituted
 from workbench.verifiers.rules.patterns import Lexicon
-from workbench.verifiers.rules.sense import change_marks, has_denial, word_count, words
+from workbench.verifiers.rules.sense import DIGIT, change_marks, has_denial, word_count, words
 from workbench.verifiers.rules.spelling import tidy
 from workbench.verifiers.rules.statements import statements
-from workbench.verifiers.rules.structure import shape, split_list
+from workbench.verifiers.rules.structure import shape, split_at_top_level, split_list
 
 _DATA = Lexicon("regions")
 _COMPARE = re.compile(r"\\(?:leqslant|geqslant|leq|geq|le|ge|lt|gt)(?![A-Za-z])|<=|>=|[<>≤≥⩽⩾]")
@@ -32,8 +32,6 @@ _INFINITY = re.compile(r"[+-]?\s*(?:\\infty|∞|\\infin|infinity|inf|oo)", re.IG
 _UNION = re.compile(r"\s*(?:∪|\\bigcup(?![A-Za-z]))\s*|,?\s+(?:U|together\s+with)\s+")
 _OR = re.compile(r"\s*(?:\\l?or(?![A-Za-z])|\\vee(?![A-Za-z])|∨)\s*|,?\s+or\s+")
 _ALL_OF = re.compile(r"\s*(?:\\land(?![A-Za-z])|\\wedge(?![A-Za-z])|∧|∩)\s*|,?\s+and\s+")
-_COMMA = re.compile(r"\s*[,;]\s*")
-_OPENING, _CLOSING = "([{⟨", ")]}⟩"
 _MAX_DEPTH = 5
 _MAX_ENDS = 24
 _TOLERANCE = 1e-12
@@ -115,11 +113,11 @@ def _parse_region(text: str, depth: int) -> Found | None:
     if (points := _parse_points(text)) is not None:
         return points
     for separator, holds in _SEPARATORS:
-        parts = _split_at_top_level(separator, text)
+        parts = split_at_top_level(text, separator)
         if len(parts) > 1:
             several = [_parse_region(part, depth + 1) or _parse_single_numbers(part) for part in parts]
             return None if separator is _OR and not _are_separate_parts(several) else _combine_named(several, holds)
-    if len(parts := _split_at_top_level(_COMMA, text)) > 1:
+    if len(parts := split_at_top_level(text)) > 1:
         return _combine_by_commas([_parse_region(part, depth + 1) for part in parts])
     head, member, tail = text.partition("∈")
     if member and _VARIABLE.fullmatch(head.strip()):
@@ -146,18 +144,6 @@ _SEPARATORS: tuple[tuple[re.Pattern[str], Callable[[list[bool]], bool]], ...] = 
     (_ALL_OF, all),
 )
 """Separators of conditions, the loosest first, each with the rule that combines the conditions' truth values."""
-
-
-def _split_at_top_level(separator: re.Pattern[str], text: str) -> list[str]:
-    level = [0]
-    for sign in text:
-        level.append(level[-1] + (sign in _OPENING) - (sign in _CLOSING))
-    parts, start = [], 0
-    for found in separator.finditer(text):
-        if level[found.start()] == 0 and found.end() > found.start():
-            parts.append(text[start : found.start()].strip())
-            start = found.end()
-    return [*parts, text[start:].strip()]
 
 
 def _parse_points(text: str) -> Found | None:
@@ -348,7 +334,6 @@ def _parse_end(text: str) -> str:
 # -- Bounds and intervals in words, as signs: "at least 37" as ``n ≥ 37``, "50 ± 2" as ``(48, 52)``.
 
 
-_DIGIT = re.compile(r"\d")
 _FEW_WORDS = 2
 _INEQUALITY = re.compile(
     r"(?:[-−\d./π√]+(?:\s[a-z]{1,3})?\s*[<≤]\s*)?\b[A-Za-zμλθ]\s*[<>≤≥≠]\s*[-−+]?[\w./√π^]+(?:\s(?:[mck]?m|[mk]?g|s|m?L)\b)?"
@@ -379,7 +364,7 @@ def bound_as_inequality(text: str, name: str) -> str:
         if intervals(tidy(told)) is not None:
             return told
         between = text[stated[0].end() : stated[-1].start()]
-        if not _EXCEPTS.search(told) and not _DIGIT.search(text, stated[-1].end()):
+        if not _EXCEPTS.search(told) and not DIGIT.search(text, stated[-1].end()):
             both = " and ".join(found[0] for found in stated)
             return " or ".join(found[0] for found in stated) if "or" in words(between) or not intervals(both) else both
     for pattern, signs in _BOUNDED:

@@ -22,7 +22,7 @@ _Member = tuple[Fraction | None, WrittenNumber | None]
 _MARKS = " \t$*.,;"
 _AROUND = " \t{}$*()[]\\.,;"
 _PI = Fraction(3.141592653589793)
-_LAST_EQUAL = re.compile(r"(?<![<>!:=])=(?!=)")
+EQUALS = re.compile(r"(?<![<>!:=])=(?!=)")
 _ENDS = re.compile(r"\n|[.;](?=\s|\Z)|\\[)\]]|,(?!\d)")
 
 
@@ -35,7 +35,7 @@ def rounded_wrongly(text: str, read: Callable[[str], Part[Any]]) -> bool:
     """
     exact, *about = _ABOUT.split(text)
     for shown in about:
-        value, number = _exact_value(read(_strip_marks(_LAST_EQUAL.split(exact)[-1]))), _shown_number(shown)
+        value, number = _exact_value(read(_strip_marks(EQUALS.split(exact)[-1]))), _shown_number(shown)
         if value is not None and number is not None and not _is_rounding(value, number):
             return True
         exact = shown
@@ -51,7 +51,7 @@ def is_unsound_chain(text: str, read: Callable[[str], Part[Any]]) -> bool:
     if not others:
         return False
     members = others if not first.strip(_MARKS) or _NAME.fullmatch(first) else [first, *others]
-    bare = [plain(_strip_marks(_LAST_EQUAL.split(member)[-1])) for member in members]
+    bare = [plain(_strip_marks(EQUALS.split(member)[-1])) for member in members]
     read_members = [(_exact_value(read(member)), _shown_number(member)) for member in bare]
     return any(not (_rounds_to(one, other) or _rounds_to(other, one)) for one, other in pairwise(read_members))
 

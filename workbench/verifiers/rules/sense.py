@@ -46,10 +46,10 @@ _SIGN_BEHIND = re.compile(
 )
 _CONGRUENT = re.compile(r"(?:\\equiv|≡)\s*\Z")
 _MODULO = re.compile(r"\s*\(?\s*\\?(?:pmod|bmod|mod)\b")
-_DIGIT = re.compile(r"\d")
+DIGIT = re.compile(r"\d")
 _PROSE, _HAN_PROSE = 5, 8
 _LISTED = re.compile(r"[,;、，]|\band\b")
-_LONG_WORD = re.compile(r"[^\W\d_]{2,}")
+LONG_WORD = re.compile(r"[^\W\d_]{2,}")
 _MAY_BE_PLACE = re.compile(r"[A-Za-zºª№#\u0400-\u04ff\u3000-\u9fff\uac00-\ud7af]")
 _MAY_BE_ROUGH = re.compile(r"[~∼〜～≈≃≅≒约約大差약]|\\[acdst]|[a-zа-я]{3}|c\.|およそ|左|上", re.IGNORECASE)
 _PRIMED = re.compile(r"\A[^'′\"″]*\d\s?['′\"″]\Z")
@@ -104,7 +104,7 @@ def words(text: str) -> list[str]:
 
 def word_count(text: str) -> int:
     """Return the number of words of at least two letters in an answer, without TeX macros."""
-    return len(_LONG_WORD.findall(_MACRO.sub(" ", text) if "\\" in text else text))
+    return len(LONG_WORD.findall(_MACRO.sub(" ", text) if "\\" in text else text))
 
 
 def is_prose(text: str) -> bool:
@@ -189,7 +189,7 @@ def qualifiers_of_phrase(phrase: str, value: str) -> frozenset[str]:
         found.add(UNREADABLE)
     found |= directed
     if (
-        _DIGIT.search(value)
+        DIGIT.search(value)
         and (joined := _DATA.joins_unit.match(around.behind))
         and unit(joined[1])
         and not unit(value)
@@ -201,7 +201,7 @@ def qualifiers_of_phrase(phrase: str, value: str) -> frozenset[str]:
     if is_prose(phrase):
         lead = TOWARDS.split(_CLAUSE.split(subject[-1])[-1])[-1]
         about = _CLAUSE.split(" ".join(subject[-2:-1]))[-1]
-        named = bool(subject[1:]) or not _DIGIT.search(value)
+        named = bool(subject[1:]) or not DIGIT.search(value)
         return frozenset(
             found | (_unknown_word_marks(lead) if named else set()) | {f"?{stem(word)}" for word in change_marks(about)}
         )
@@ -225,7 +225,7 @@ def qualifiers_of_number(phrase: str, value: str = "") -> frozenset[str]:
         value: The extracted part; "" if the number is the whole answer.
     """
     found: set[str] = set()
-    if not value and not is_prose(phrase) and (first := _DIGIT.search(phrase)):
+    if not value and not is_prose(phrase) and (first := DIGIT.search(phrase)):
         before = phrase[: first.start()]
         found |= change_marks(before)
         if before.isascii() and not _SIGN_BETWEEN.search(before):

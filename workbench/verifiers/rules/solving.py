@@ -46,9 +46,9 @@ def restates(reference: str, candidate: str, question: str) -> bool:
     if not _RELATION.search(theirs) or theirs.startswith(("{", "\\{")):
         return False
     if not all(_is_solved(part) for part in split_list(ours)):
-        return _compact(theirs) != _compact(ours) and any(
-            _compact(theirs) in (_compact(text), _swap_sides(_compact(text))) for text in _equations(question)
-        )
+        given = [_compact(text) for text in _equations(question)]
+        turned = ["".join(text.partition("=")[::-1]) for text in given]
+        return _compact(theirs) != _compact(ours) and _compact(theirs) in given + turned
     solved = all(_is_solved(part) for part in split_list(theirs))
     if solved and _has_same_names(ours, theirs):
         return "|" in theirs and any(_compact(text) == _compact(theirs) for text in _equations(question))
@@ -170,11 +170,6 @@ def _is_equivalent(text: str, answer: str) -> bool:
 
 def _compact(text: str) -> str:
     return re.sub(r"[\s{}]|\\[,;:! ]|\\left|\\right", "", text)
-
-
-def _swap_sides(text: str) -> str:
-    head, _, tail = text.partition("=")
-    return f"{tail}={head}"
 
 
 _INFINITE = re.compile(r"\\infty|∞|\binfinity\b")

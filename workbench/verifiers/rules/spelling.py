@@ -47,7 +47,7 @@ _ENDS = " \t\r\n.。"
 _CLOSING = {"'": "'", '"': '"', "“": "”", "„": "“”", "‘": "’", "’": "’", "`": "`'", "*": "*"}
 """Marks around an answer, each with those that end it."""
 _STRAY = '"“”`'
-_LETTERS = re.compile(r"[^\W\d_]{3}")
+LETTERS = re.compile(r"[^\W\d_]{3}")
 _BOLD = re.compile(r"(?<![\w)\]])\*\*([^*\n]{1,80})\*\*(?!\w)")
 _UNEQUAL = re.compile(r"\\ne(?![A-Za-z])")
 _MEMBER = re.compile(r"\\in(?![A-Za-z])")
@@ -63,7 +63,7 @@ def tidy(text: str) -> str:
         if text.startswith(opening) and text.endswith(closing):
             text = text[2:-2].strip()
     if "\\" in text:
-        if (wrapped := _WRAPPED.fullmatch(text)) and _braces_match(wrapped[1]):
+        if (wrapped := _WRAPPED.fullmatch(text)) and is_balanced(wrapped[1]):
             text = wrapped[1].strip()
         text = _SIZES.sub("", text)
         text = _FONT.sub(r"\1", text)
@@ -98,13 +98,13 @@ def unquoted(text: str) -> str:
     text = text.strip(_ENDS)
     while len(text) > 1 and text[-1] in _CLOSING.get(text[0], ""):
         text = text[1:-1].strip(_ENDS)
-    return text.strip(_STRAY + _ENDS).removeprefix("**").removesuffix("**") if _LETTERS.search(text) else text
+    return text.strip(_STRAY + _ENDS).removeprefix("**").removesuffix("**") if LETTERS.search(text) else text
 
 
-def _braces_match(text: str) -> bool:
+def is_balanced(text: str, opening: str = "{", closing: str = "}") -> bool:
     depth = 0
     for sign in text:
-        depth += (sign == "{") - (sign == "}")
+        depth += (sign in opening) - (sign in closing)
         if depth < 0:
             return False
     return depth == 0

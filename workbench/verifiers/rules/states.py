@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from workbench.verifiers.rules.patterns import Lexicon, resolved
 from workbench.verifiers.rules.restating import NEGATIONS, affirms, clause_words, last_clauses, question_words
-from workbench.verifiers.rules.sense import stem
+from workbench.verifiers.rules.sense import DIGIT, stem
 
 Vocabulary = dict[str, str]
 """Every accepted word or phrase, lower case, and its state."""
@@ -31,7 +31,6 @@ _NEAR = 3
 _OFFER = 300
 _YES_OR_NO = re.compile(r"(?:yes|no)\s*[,.;:—–](?!.*\b(?:yes|no|unknown|true|false)\b)")
 _PHRASE = re.compile(r"[a-z'-]{2,30}(?: [a-z'-]{2,30}){0,3}")
-_DIGIT = re.compile(r"\d")
 _SENTENCES = re.compile(r"[?？\n]|[.。](?=\s|\Z)|[)）]")
 _SEPARATOR = re.compile(r",?\s+or\s+|,\s+|(?<=[^\W\d_]{2})\s*/\s*(?=[^\W\d_]{2})|、|或|还是")
 _QUOTES = " '\"“”«»"
@@ -137,7 +136,7 @@ def _negated_state(found: str | None, vocabulary: Vocabulary) -> str | None:
 
 def term(text: str) -> str | None:
     """Return the value that a text names without digits (infinity, no solution …); None for any other text."""
-    return None if _DIGIT.search(text) else _TERMS.get(_normalise(text) or "")
+    return None if DIGIT.search(text) else _TERMS.get(_normalise(text) or "")
 
 
 def find_stated_state(text: str, vocabulary: Vocabulary, question: str = "", whole: bool = False) -> str | None:

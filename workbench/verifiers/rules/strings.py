@@ -9,7 +9,7 @@ from functools import lru_cache
 from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.sense import has_denial, word_count, words
-from workbench.verifiers.rules.spelling import tidy, unquoted
+from workbench.verifiers.rules.spelling import LETTERS, tidy, unquoted
 from workbench.verifiers.text import canonical_text
 
 _DATA = Lexicon("strings")
@@ -23,16 +23,15 @@ _TYPED = re.compile(r"\\(?:texttt|verb|mathtt|mathcal|underline|emph|textsf|text
 _MARKS = 4
 _NEGATED = re.compile(r"(?<![\w)}\]\\.,;:])\s*~(?=\s?[A-Za-z(])")
 """A tilde that negates a letter or formula; between words it is a blank."""
+_LITERALS = re.compile(r"[\s({\[\\$]*~?[A-Za-z](?:\s?,\s?~?\s?[A-Za-z])+[\s)}\]\\$]*")
 _INDEX = re.compile(r"(?<!\d)_\{?(\w{1,4})\}?")
 _ARTICLE = re.compile(r"\A(?:the|an?)\s(?=[^\W\d_]{4})", re.IGNORECASE)
 _RAISED = re.compile(r"\^\{?([\w+-]{1,3})\}?")
 _DASHES = str.maketrans("–—−‐‑", "-----")
-_LOW_DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
-_THREE_LETTERS = re.compile(r"[^\W\d_]{3}")
 _NO_DIGITS = re.compile(r"\D+")
 _UMLAUTS = str.maketrans({"ö": "oe", "ü": "ue", "ä": "ae", "ø": "oe", "å": "aa"})
 _LIGATURES = str.maketrans({"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ı": "i"})
-_MARKUP = "\\_₀₁₂₃₄₅₆₇₈₉"
+_MARKUP = "\\_"
 _EXPLAINS = re.compile(r"[\s*_\"'”’`]{0,5}(?:[–—:;]|\.\s|\s-\s)")
 # One colon or equals sign follows a label, and a comma a capitalised gloss: "Capital: Paris", "Paris, France".
 _SEPARATORS = (
@@ -71,6 +70,14 @@ def same_text(reference: str, candidate: str) -> str | None:
     return "text.canonical" if same else None
 
 
+def may_differ_by_negation(reference: str, candidate: str) -> bool:
+    """Return whether only one of two lists of letters has a tilde after a comma, which may negate a letter or be a
+    blank."""
+    if reference.count("~") == candidate.count("~") or not any(",~" in text for text in (reference, candidate)):
+        return False
+    return all(map(_LITERALS.fullmatch, (reference, candidate)))
+
+
 def _count_negations(text: str) -> int:
     return len(_NEGATED.findall(text))
 
@@ -90,7 +97,7 @@ def same_wording(reference: str, candidate: str, raised: bool = False) -> bool:
         ours, theirs = (_RAISED.sub(r"\1", text) for text in (ours, theirs))
     if ours == theirs:
         return bool(ours)
-    if "\\" in ours or any(sign in ours for sign in "^=+") or _THREE_LETTERS.search(ours) is None:
+    if "\\" in ours or any(sign in ours for sign in "^=+") or LETTERS.search(ours) is None:
         return False
     return ours.casefold() == theirs.casefold() or (
         ours.isascii() != theirs.isascii() and bool(folded(ours).intersection(folded(theirs)))
@@ -115,16 +122,14 @@ def spelled(text: str) -> str:
         text = _ACCENT.sub(lambda found: (found[2] or found[3] or found[5]) + _COMBINING[found[1] or found[4]], text)
         text = _TYPED.sub(lambda found: found[1] or found[2] or "", text)
         text = _ESCAPED.sub(r"\1", text)
-        text = _INDEX.sub(r"\1", text).translate(_LOW_DIGITS)
+        text = _INDEX.sub(r"\1", text)
     shown = unicodedata.normalize("NFC", " ".join(text.split())).translate(_DASHES)
     bare = unquoted(shown)
     # .72 is not 72.
     return f".{bare}" if bare[:1].isdigit() and f".{bare}" in shown[: len(bare) + _MARKS] else bare
 
 
-@lru_cache(maxsize=512)
-def canonical(text: str) -> str:
-    return canonical_text(text)
+canonical = lru_cache(maxsize=512)(canonical_text)
 
 
 # -- A sentence that gives a name, and what turns it into another name.

@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 
 from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.sense import has_change_word
+from workbench.verifiers.rules.spelling import is_balanced
 from workbench.verifiers.rules.tokens import FUNCTIONS
 
 Kind = Literal["list", "set", "tuple", "interval", "union", "matrix", "builder"]
@@ -28,6 +29,8 @@ _WORD_SEPARATOR = re.compile(
     r",?\s+(?:and|or|und|et|ou|oder)\s+|\s*(?:以及|或者|和|或|与)\s*|\\(?:lor|vee|land|wedge)(?![A-Za-z])",
     re.IGNORECASE,
 )
+_COMMA = re.compile("[,;、]")
+_SEPARATOR = re.compile(rf"{_WORD_SEPARATOR.pattern}|[,;、\n]", re.IGNORECASE)
 _THOUSANDS = re.compile(r"(?<![\d,.])\d{1,3}(?:(?:,|\{,\})\d{3})+(?![\d,])")
 _SCALED = re.compile(r"([^=]{1,60}?)\s*(?:\\cdot\s*)?([\[(]?\s*\\begin\{.*)", re.DOTALL)
 _MULTIPLE = re.compile(
@@ -55,7 +58,7 @@ _NAME = re.compile(
 _REMAINDER = re.compile(r"(-?\d{1,40})\s*(?:[Rr]|[Rr]em\.?|remainder|余)\s*(\d{1,40})")
 _OF_A_SET = re.compile(r"[A-Za-z]\s*∈\s*(\\?\{[^|:]*\})")
 _INDEX = re.compile(r"[_\d{}']")
-_ROW_END = re.compile(r"\s*\\\\(?:\[[\w. ]{1,8}\])?\s*")
+ROW_END = re.compile(r"\s*\\\\(?:\[[\w. ]{1,8}\])?\s*")
 
 
 class Shape(NamedTuple):
@@ -115,8 +118,8 @@ def split_list(text: str) -> list[str]:
         text = _THOUSANDS.sub(lambda number: re.sub(r"\D", "", number[0]), text)
     if not any(sign in text for sign in ",;、\n") and "\\\\" not in text and not _WORD_SEPARATOR.search(text):
         return _split_plus_minus(text)
-    separated = _split_at_top_level(text)
-    parts = [piece.strip() for part in separated for piece in _split_plus_minus(part.strip()) if piece.strip()]
+    separated = split_at_top_level(text, _SEPARATOR)
+    parts = [piece.strip() for part in separated for piece in _split_plus_minus(part) if piece.strip()]
     return parts if len(parts) <= MAX_PARTS else [text]
 
 
@@ -166,19 +169,17 @@ def _parse_matrix(text: str) -> Shape | None:
             return _parse_scaled_matrix(text)
         if "\\begin" in found[1]:
             return None
-        rows = [row for row in _ROW_END.split(found[1].strip()) if row.strip()]
+        rows = [row for row in ROW_END.split(found[1].strip()) if row.strip()]
         return _matrix_of_rows(
             [[cell.strip() for cell in row.split("&")] for row in rows], transposed=found[2] is not None
         )
     inner = _inside_brackets(text)
     if inner is None or text[0] not in "[(":
         return None
-    rows = _split_at_top_level(inner, words=False)
-    inners = [_inside_brackets(row.strip()) for row in rows]
-    if text[0] == "[" and rows and all(row.strip()[:1] == "[" for row in rows) and None not in inners:
-        return _matrix_of_rows(
-            [[cell.strip() for cell in _split_at_top_level(row or "", words=False)] for row in inners]
-        )
+    rows = split_at_top_level(inner)
+    inners = [_inside_brackets(row) for row in rows]
+    if text[0] == "[" and rows and all(row[:1] == "[" for row in rows) and None not in inners:
+        return _matrix_of_rows([split_at_top_level(row or "") for row in inners])
     return None
 
 
@@ -211,7 +212,7 @@ def _inside_brackets(text: str) -> str | None:
         inner = text[1:-1]
     else:
         return None
-    return inner if _is_balanced(inner) else None
+    return inner if is_balanced(inner, _OPEN, _CLOSE) else None
 
 
 def _shape_of_brackets(text: str, inner: str) -> Shape | None:
@@ -224,7 +225,7 @@ def _shape_of_brackets(text: str, inner: str) -> Shape | None:
                 return Shape("builder", (head.strip(), condition.strip()))
         parts = [part.strip() for part in split_list(inner)] if inner.strip() else []
         return Shape("set", tuple(parts)) if len(parts) <= MAX_PARTS else None
-    parts = [part.strip() for part in _split_at_top_level(inner, words=False)]
+    parts = split_at_top_level(inner)
     if len(parts) < 2 or len(parts) > MAX_PARTS:
         return None
     if (opening, closing) in (("(", "]"), ("[", ")")) and len(parts) == 2:
@@ -236,36 +237,17 @@ def _shape_of_brackets(text: str, inner: str) -> Shape | None:
     return Shape("tuple", tuple(parts)) if (opening, closing) in (("(", ")"), ("⟨", "⟩")) else None
 
 
-def _is_balanced(text: str) -> bool:
-    depth = 0
+def split_at_top_level(text: str, separator: re.Pattern[str] = _COMMA) -> list[str]:
+    """Return the parts of a text between separators that are within no brackets; blank parts are left out."""
+    level = [0]
     for sign in text:
-        if sign in _OPEN:
-            depth += 1
-        elif sign in _CLOSE:
-            depth -= 1
-            if depth < 0:
-                return False
-    return depth == 0
-
-
-def _split_at_top_level(text: str, words: bool = True) -> list[str]:
-    parts, depth, start, at = [], 0, 0, 0
-    while at < len(text):
-        sign = text[at]
-        if sign in _OPEN:
-            depth += 1
-        elif sign in _CLOSE:
-            depth = max(depth - 1, 0)
-        elif depth == 0 and (sign in ",;、" or (words and sign == "\n")):
-            parts.append(text[start:at])
-            start = at + 1
-        elif depth == 0 and words and sign in " ,\\以或和与" and (separator := _WORD_SEPARATOR.match(text, at)):
-            parts.append(text[start:at])
-            at = start = separator.end()
-            continue
-        at += 1
-    parts.append(text[start:])
-    return [part for part in parts if part.strip()]
+        level.append(level[-1] + (sign in _OPEN) - (sign in _CLOSE))
+    parts, start = [], 0
+    for found in separator.finditer(text):
+        if level[found.start()] == 0 and found.end() > found.start():
+            parts.append(text[start : found.start()].strip())
+            start = found.end()
+    return [part for part in (*parts, text[start:].strip()) if part]
 
 
 def _split_plus_minus(text: str) -> list[str]:

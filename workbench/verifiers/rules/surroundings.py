@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections import deque
 from typing import NamedTuple
 
-from workbench.core.final_answer import FinalAnswer, reply_start
+from workbench.core.final_answer import FinalAnswer, last_match, reply_start
 from workbench.verifiers.rules.patterns import Lexicon
 from workbench.verifiers.rules.units import unit
 
@@ -28,7 +27,9 @@ _LETTER_BEHIND = re.compile(r"([A-Za-z])(?![A-Za-z])")
 _FACTOR = re.compile(
     r"\A(?:.*[=\s(])?(?:[\d.]+\s*|(?<![A-Za-z\\])[A-Za-z])\Z|[A-Za-z\d]\Z(?<![A-Za-z\\][A-Za-z])", re.DOTALL
 )
-_MATH_OPENERS = re.compile(r"(?:\$\$?|\\[(\[]|\\(?:displaystyle|left)(?![A-Za-z])|\\[,;:! ]|[ \n~])*\Z")
+_MATH_OPENERS = re.compile(
+    r"(?:\$\$?|\\[(\[]|\\(?:displaystyle|left)(?![A-Za-z])|\\[,;:! ]|</?[A-Za-z]{1,12}>|[ \n~])*\Z"
+)
 
 
 class Surroundings(NamedTuple):
@@ -84,17 +85,12 @@ def is_part_of_formula(around: Surroundings) -> bool:
     return _DATA.changed_before.search(left) is not None or _DATA.changed_behind.match(around.behind) is not None
 
 
-def _last_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
-    found = deque(pattern.finditer(text), maxlen=1)
-    return found[0] if found else None
-
-
 def _is_denied_before(before: str) -> bool:
     if not before.strip():
         return False
     if _DATA.wrong_label.search(before):
         return True
-    last = _last_match(_DATA.negation, before)
+    last = last_match(_DATA.negation, before)
     if last is None:
         return False
     between = before[last.end() :]
@@ -111,7 +107,7 @@ def _is_attributed(around: Surroundings) -> bool:
     behind = around.behind[:_OTHERS_REACH]
     if _DATA.said_behind.match(behind):
         return _DATA.errs.search(behind) is not None
-    said = _last_match(_DATA.said_by, around.before) if around.before.strip() else None
+    said = last_match(_DATA.said_by, around.before) if around.before.strip() else None
     if said is None or _DATA.speaker.search(around.before, 0, said.start()):
         return False
     if _DATA.concludes.search(around.before, said.end()):

@@ -32,6 +32,7 @@ _POINTS = tuple(sympy.Rational(*point) for point in ((3, 7), (-2, 9), (7, 13)))
 _NATURAL_POINTS = (4, 7, 9)
 _CONSTANTS = frozenset("CcKk")
 _DIGITS = 25
+_TWO_ARGUMENTS = 2
 _EQUAL, _UNEQUAL = sympy.Float("1e-18"), sympy.Float("1e-6")
 
 logging.getLogger("latex2sympy2_extended").setLevel(logging.CRITICAL)
@@ -63,8 +64,12 @@ def _parse_tree(text: str) -> Any:
         return None
     if any(token[0] == '"' or token in _UNREAD or (token[0] == "\\" and token not in _MACROS) for token in tokens):
         return None
-    # sympy multiplies adjacent terms, also a mixed number's parts and groups of thousands.
-    if any(number.isdigit() and (foot == "_" or foot[0].isdigit()) for number, foot in pairwise(tokens)):
+    # sympy multiplies adjacent terms, also a mixed number's parts and groups of thousands; it reads \frac172 as 1/72.
+    if any(
+        (one.isdigit() and (next_one == "_" or next_one[0].isdigit()))
+        or (one in ("\\frac", "\\binom") and next_one.isdigit() and len(next_one) > _TWO_ARGUMENTS)
+        for one, next_one in pairwise(tokens)
+    ):
         return None
     tree = latex2sympy(
         text.replace("$", ""), is_real="i" not in tokens, normalization_config=_NORMAL, conversion_config=_CONVERSION

@@ -43,9 +43,6 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_RAISED = re.compile("[⁻⁺⁰¹²³⁴-⁹ⁿ]+")
-_LOWERED = re.compile("[₀-₉]+")
-_PLAIN = str.maketrans("⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹ⁿ₀₁₂₃₄₅₆₇₈₉", "-+0123456789n0123456789")
 _NO_PRODUCT = _DATA.words("short_words")
 _NAMES = {"pi": "π", "const": '"const', "constant": '"const'}
 _UNIT_OF_ONE = frozenset({"rad", "radian", "radians"})
@@ -61,9 +58,6 @@ def tokenize(text: str) -> list[str]:
         TooComplex: The text is too long or has a very long run of digits.
     """
     refuse_long(text)
-    if not text.isascii():
-        text = _RAISED.sub(lambda raised: "^{" + raised[0].translate(_PLAIN) + "}", text)
-        text = _LOWERED.sub(lambda lowered: "_{" + lowered[0].translate(_PLAIN) + "}", text)
     tokens: list[str] = []
     for found in _TOKEN.finditer(text):
         kind = found.lastgroup

@@ -13,12 +13,12 @@ from workbench.verifiers.base import Isolation, Pending
 from workbench.verifiers.option_record import changed_values, choices, meanings, parse_record
 from workbench.verifiers.rules.answers import Answers, answers
 from workbench.verifiers.rules.decision import Decision, decide
-from workbench.verifiers.rules.equality import Symbolic, Unread
+from workbench.verifiers.rules.equality import NeedsAlgebra, Symbolic
 from workbench.verifiers.rules.leniency import Leniency
 from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.reading import AnswerReader
 
-RULE_VERSION = "9"
+RULE_VERSION = "10"
 """Incremented with every change that may change a verdict."""
 
 _SYMBOLIC = {"sympy": "sympy", "latex2sympy2_extended": "latex2sympy2-extended"}
@@ -52,7 +52,7 @@ class Rules:
         found = answers(item.question, item.reference, item.completion, item.subtype)
         try:
             return _verdict(found, self._decide(item, found, _defer_to_worker))
-        except Unread:
+        except NeedsAlgebra:
             return Pending(
                 key=_deferred_key(item, found, self.config()), verdict=_verdict(found, Decision(None, "too_complex"))
             )
@@ -62,7 +62,7 @@ class Rules:
         found = answers(item.question, item.reference, item.completion, item.subtype)
         try:
             return _verdict(found, self._decide(item, found, self._symbolic_comparer()))
-        except Unread:
+        except NeedsAlgebra:
             return _verdict(found, Decision(None, "too_complex"))
 
     def _symbolic_comparer(self) -> Symbolic:
@@ -82,7 +82,7 @@ def _cached_reader(text: str, subtype: str | None, leniency: Leniency) -> Answer
 
 
 def _defer_to_worker(reference: str, candidate: str) -> bool | None:
-    raise Unread
+    raise NeedsAlgebra
 
 
 def _verdict(found: Answers, decision: Decision) -> Verdict:

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from workbench.verifiers.rules.choices import has_contrast, holds_label, names_another
+from workbench.verifiers.rules.calendar import Moment
+from workbench.verifiers.rules.choices import VALUE, has_contrast, holds_label, names_another
 from workbench.verifiers.rules.conclusions import value_in
 from workbench.verifiers.rules.danger import TooComplex
 from workbench.verifiers.rules.equality import DIFFERENT, Doubt, Equality, by_value
+from workbench.verifiers.rules.numberwords import NUMBER_WORDS, ORDINALS, PARTS
+from workbench.verifiers.rules.patterns import Lexicon
+from workbench.verifiers.rules.quantities import Quantity
 from workbench.verifiers.rules.records import (
     AnswerText,
     Brackets,
     ChosenOptions,
+    Collection,
+    Expression,
     Huge,
+    MatrixValue,
     Part,
+    SetBuilder,
     State,
     Term,
     Text,
@@ -22,16 +31,31 @@ from workbench.verifiers.rules.records import (
     ValueType,
 )
 from workbench.verifiers.rules.restating import completes
-from workbench.verifiers.rules.sense import change_marks, explained_by, qualifiers_of_phrase, word_count
+from workbench.verifiers.rules.sense import (
+    change_marks,
+    explained_by,
+    has_denial,
+    qualifiers_of_phrase,
+    stem,
+    word_count,
+    words,
+)
 from workbench.verifiers.rules.states import term
-from workbench.verifiers.rules.strings import contains, extends_name, leads_sentence, other_case, same_wording
+from workbench.verifiers.rules.strings import (
+    contains,
+    extends_name,
+    folded,
+    leads_sentence,
+    other_case,
+    same_wording,
+    spelled,
+)
 from workbench.verifiers.rules.terms import same_words_of, tells_person
 
 if TYPE_CHECKING:
     from workbench.verifiers.rules.comparing import Comparison
     from workbench.verifiers.rules.reading import AnswerReader
 
-_VALUE = re.compile(r"[\d\\^=]")
 _IN_BRACKETS = re.compile(r"\((?:[Oo]ption\s+)?([A-Z])\)")
 
 
@@ -107,7 +131,7 @@ def _is_contained(reference: str, answer: str, with_: Comparison) -> bool:
         return False
     if word_count(reference) and leads_sentence(answer, reference):
         return True
-    if with_.question.type not in (None, "D") or _VALUE.search(reference):
+    if with_.question.type not in (None, "D") or VALUE.search(reference):
         return False
     if with_.question.asks_who and tells_person(answer, reference):
         return True
@@ -126,3 +150,83 @@ OPTIONS = ValueType(
 )
 BRACKETS = ValueType(None, {(Brackets, Brackets): by_value("brackets.closing")})
 TEXT = ValueType(None, {(Text, object): _compare_texts})
+
+
+# -- Whether two answers that no comparer finds equal were understood, so that they differ; else only a judge can tell.
+
+
+_FORMULA_ASIDE = re.compile(r"\s*\((?=[^()]*\d)[^()]*\)")
+_NAME = re.compile(r"(?:[^\W\d_]+(?:['’-][^\W\d_]+)*[.,]?(?:\s|\Z)){1,6}")
+_ABBREVIATED = re.compile("(?<![A-Za-z])[A-Z]{2,4}(?![A-Za-z])|[\u3040-\u9fff]{5}|[\u2150-\u24ff]")
+"""A Roman numeral or abbreviation, a sentence in an East Asian script, or a number in one sign: "II", "③"."""
+_CODE = re.compile(r"[A-Za-z\d][\w.:/-]{0,15}|[!-/:-@\[-`{-~]", re.ASCII)
+_STRING = re.compile(r"[!-#%-\[\]-~]{1,12}")
+_LABEL = re.compile("[A-Z]")
+_DATA = Lexicon("wordings")
+_OF_OPTIONS, _OF_SENTENCES, _ARTICLES = (_DATA.words(name) for name in ("of_options", "of_sentences", "articles"))
+_OF_NUMBERS = NUMBER_WORDS | ORDINALS.keys() | PARTS.keys()
+_ONE_STEM = 6
+"""Letters of a common beginning from which two words may be forms of one: "converges" and "convergent"."""
+
+
+def are_understood(ours: Part[Any], theirs: Part[Any], reader: AnswerReader) -> bool:
+    """Return whether both answers are values, options or short names that the rules understand, and differ."""
+    kinds = {type(ours.value), type(theirs.value)}
+    if ChosenOptions in kinds and (reader.question.options or reader.question.type != "D"):
+        return _are_other_options(ours, theirs, reader)
+    if kinds == {Moment} or (Expression in kinds and kinds <= {Expression, Quantity}):
+        return False
+    names = spelled(ours.text), spelled(theirs.text)
+    if reader.question.type == "D" and all(map(_STRING.fullmatch, names)):
+        return True
+    if kinds == {Text} or (Text in kinds and set(words(names[0])) & set(words(names[1]))):
+        return _are_other_names(*names, reader.question.ordered)
+    return _is_understood(ours) and _is_understood(theirs)
+
+
+def _is_understood(part: Part[Any]) -> bool:
+    value = part.value
+    if isinstance(value, Text):
+        return _is_name(spelled(part.text)) and _OF_NUMBERS.isdisjoint(words(part.text))
+    if isinstance(value, (Collection, MatrixValue)):
+        return all(map(_is_understood, value.parts))
+    return not isinstance(value, (Huge, SetBuilder)) and not (isinstance(value, Expression) and value.said is None)
+
+
+def _are_other_options(ours: Part[Any], theirs: Part[Any], reader: AnswerReader) -> bool:
+    """Return whether an answer that chooses no option is of the kind of the chosen one: another name or number."""
+    texts = []
+    for part in (ours, theirs):
+        labels = part.value.labels if isinstance(part.value, ChosenOptions) else ()
+        if not labels and (_LABEL.fullmatch(part.text) or not _OF_OPTIONS.isdisjoint(words(part.text))):
+            return len(part.text) == 1
+        texts.append(reader.question.options.get(min(labels), "") if len(labels) == 1 else part.text)
+    one, other = map(reader.part, texts)
+    return type(one.value) is type(other.value) and are_understood(one, other, reader)
+
+
+def _are_other_names(one: str, other: str, ordered: bool) -> bool:
+    if _CODE.fullmatch(one) and _CODE.fullmatch(other):
+        return True
+    if not (_is_name(one) and _is_name(other)) or bool(folded(one)) != bool(folded(other)):
+        return False
+    ours, theirs = words(one), words(other)
+    if _OF_SENTENCES.isdisjoint(ours) != _OF_SENTENCES.isdisjoint(theirs):
+        return False
+    ours, theirs = _difference(ours, theirs), _difference(theirs, ours)
+    if not ours or not theirs:
+        return has_denial(" ".join([*ours, *theirs])) or ordered
+    is_one_stem = len(ours) == len(theirs) == 1 and ours[0][:_ONE_STEM] == theirs[0][:_ONE_STEM]
+    return not is_one_stem or " " not in one
+
+
+def _difference(ours: list[str], theirs: list[str]) -> list[str]:
+    """Return the words of one name that the other lacks, in any form and order."""
+    left = Counter(map(stem, theirs))
+    left.subtract(map(stem, ours))
+    return [word for word in ours if word not in _ARTICLES and left[stem(word)] < 0]
+
+
+def _is_name(text: str) -> bool:
+    text = _FORMULA_ASIDE.sub("", text)
+    return _NAME.fullmatch(text) is not None and _ABBREVIATED.search(text) is None

@@ -96,6 +96,7 @@ def test_completions(text: str, how: str, answer: str) -> None:
     ("completion", "absence", "usable"),
     [
         ("thought</think>\n", "no_reply", False),
+        ("[THINK]It may be 3. Let me see: \\boxed{3}", "no_reply", False),
         ("", "empty", True),
         (" \n", "empty", True),
         (PLAIN + "Then we look at the next of these, which", "breaks_off", True),

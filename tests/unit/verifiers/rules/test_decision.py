@@ -72,6 +72,12 @@ def test_what_is_accepted_and_why(reference: str, completion: str, question: str
         ("To keep warm in winter", "The answer is: because it is cold outside.", "Why?", "D2", "semantic"),
         ("7", r"\boxed{" + "1" * 50 + "}", "How many?", None, "too_complex"),
         ("f(x)=|x|", r"So \boxed{f(x) = x^3}.", "Give an example of such a function.", "B1", "semantic"),
+        ("12", "The answer is 12 \u2016 34.", "How many?", None, "unread"),
+        ("11 February 1929", r"\boxed{11. Februar 1929}", "When?", None, "unread"),
+        ("Cluster sampling", r"\boxed{\text{single-stage cluster sampling}}", "Which method?", "D1", "unread"),
+        ("B", "The answer is: one that leaves feed on, as far as I know.", OPTIONS, "C1", "unread"),
+        ("B", "The answer is (B) or (C), and I take (C).", OPTIONS, "C1", "unread"),
+        ("B", "The answer is B (or C).", OPTIONS, "C1", "hedged"),
     ],
 )
 def test_when_it_abstains(reference: str, completion: str, question: str, subtype: str | None, reason: str) -> None:
@@ -89,7 +95,10 @@ def test_when_it_abstains(reference: str, completion: str, question: str, subtyp
         ("007", r"\boxed{7}", "What is the code?", "number.code"),
         (r"\frac{1}{2}", r"So \boxed{\int_0^1 x\,dx}.", "How much?", "expression.unevaluated"),
         ("tapa", "The answer is apat.", "Which word?", "text.differs"),
-        ("B", "The answer is (B) or (C), and I take (C).", OPTIONS, "choice"),
+        ("Cluster sampling", r"\boxed{\text{Stratified sampling}}", "Which method?", "text.differs"),
+        ("42", r"\boxed{\text{unknown}}", "How many?", "text.differs"),
+        ("B", r"\boxed{\text{methane}}", OPTIONS, "choice.none"),
+        ("B", r"\boxed{E}", OPTIONS, "choice"),
     ],
 )
 def test_what_is_refused_and_why(reference: str, completion: str, question: str, rule: str) -> None:
@@ -263,7 +272,7 @@ def test_on_written_rows_it_is_nearly_always_right(typed: bool) -> None:
     forced, decided, coverage = _figures(by_rules(_inputs(rows, typed)), rows)
     assert forced.fp <= 3
     assert (mcc(forced) or 0) >= 0.90
-    assert (mcc(decided) or 0) >= 0.93
+    assert (mcc(decided) or 0) >= 0.97
     assert coverage >= 0.85
 
 
@@ -278,8 +287,8 @@ def test_on_real_rows_it_is_nearly_always_right(typed: bool, real_rows: list[dic
     assert forced.fp <= 1
     assert (mcc(forced) or 0) >= 0.80
     assert (balanced_accuracy(forced) or 0) >= 0.87
-    assert (mcc(decided) or 0) >= 0.88
-    assert coverage >= 0.85
+    assert (mcc(decided) or 0) >= 0.93
+    assert coverage >= 0.82
 
 
 @pytest.mark.parametrize(

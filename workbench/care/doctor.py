@@ -125,9 +125,11 @@ def repair(path: Path) -> Repaired:
         # Files of another history are useless.
         shutil.rmtree(cache_folder(path), ignore_errors=True)
     if "journal" in names:
-        kept = [*kept, journal.set_aside(path, free_name(path, "repair"))]
+        old = journal.set_aside(path, free_name(path, "repair"))
+        kept = [*kept, old]
+        back = Command(f"labels {shlex.quote(str(path))} import {shlex.quote(str(old))}")
         done.append(
-            "The next label begins a new journal, with all labels of the database; the old one can be imported."
+            f"The next label begins a new journal, with all labels of the database. To import the old one: {back}"
         )
     if "columns" in names:
         done.append("The column files were removed; they are rewritten when needed.")

@@ -347,6 +347,8 @@ def build_record(record: type[Asked], said: Mapping[str, Any]) -> Asked:
 def run_job(job: Callable[..., T], options: Options, /, *args: Any, **more: Any) -> T:
     """Call a job with the fields of the options that it takes, by name; its ``selection`` is that of ``where``.
 
+    Fields that the job has no parameter for are left out.
+
     Args:
         args: Its first arguments.
         more: Arguments that are not fields, or replace one.

@@ -42,6 +42,12 @@ class Restored(Struct, frozen=True, kw_only=True):
     beyond: int = 0
     kept: tuple[str, ...] = ()
 
+    @property
+    def journal(self) -> str:
+        """Return the path of the journal with the events that the backup lacks: under its new name if it was kept."""
+        end = ".labels.jsonl"
+        return next((place for place in self.kept if place.endswith(end)), f"{self.database}{end}")
+
 
 class Message(Struct, frozen=True):
     """One turn of a conversation."""

@@ -13,15 +13,8 @@ from typing import BinaryIO, Final
 
 from workbench.core.database.connection import Database
 from workbench.llm.batches import BATCH_APIS
-from workbench.llm.batches.records import (
-    BatchApi,
-    BatchResult,
-    BatchStatus,
-    NewBatch,
-    NotYetKnown,
-    lines_of,
-    write_lines,
-)
+from workbench.llm.batches.files import BatchApi
+from workbench.llm.batches.records import BatchResult, BatchStatus, NewBatch, NotYetKnown, lines_of, write_lines
 from workbench.llm.batches.server import BatchServer
 from workbench.llm.caller import parse_response
 from workbench.llm.dialects import CHAT_PATHS

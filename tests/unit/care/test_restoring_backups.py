@@ -353,7 +353,7 @@ def test_labels_that_only_the_journal_has_are_counted(home: Path) -> None:
     flag(home / "p.db")
     flag(home / "p.db")
     report = restore_backup(home / "copy.db", home / "p.db")
-    assert report.beyond == 2
+    assert (report.beyond, report.journal) == (2, str(home / "p.db.labels.jsonl"))
     assert report.kept == (str(home / "p.db.before-restore-1"),)
     assert finding(home / "p.db").ok
     assert "2 label events of it are not in the database" in finding(home / "p.db").message
@@ -365,7 +365,8 @@ def test_a_journal_of_other_labels_makes_room_for_those_of_the_backup(home: Path
     make_project(home / "other", numbered(6)).close()
     flag(home / "other" / "p.db")
     aside = str(home / "p.db.before-restore-1.labels.jsonl")
-    assert restore_backup(home / "other" / "p.db", home / "p.db").kept[1:] == (aside,)
+    report = restore_backup(home / "other" / "p.db", home / "p.db")
+    assert (report.kept[1:], report.journal) == ((aside,), aside)
     flag(home / "p.db")
     assert len(journal.read(home / "p.db").lines) == 2
     assert finding(home / "p.db").message == "ok"
@@ -376,6 +377,8 @@ def test_a_journal_that_lacks_labels_is_begun_anew_by_a_repair(home: Path) -> No
     journal.path_of(home / "p.db").write_bytes(b"\n")
     flag(home / "p.db")
     assert (finding(home / "p.db").ok, finding(home / "p.db").remedy) == (False, "repair")
-    assert repair(home / "p.db").kept == [str(home / "p.db.before-repair-1.labels.jsonl")]
+    repaired = repair(home / "p.db")
+    assert repaired.kept == [str(home / "p.db.before-repair-1.labels.jsonl")]
+    assert repaired.done[-1].endswith(f"workbench labels {home}/p.db import {repaired.kept[0]}")
     flag(home / "p.db")
     assert len(journal.read(home / "p.db").lines) == 3

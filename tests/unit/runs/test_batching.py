@@ -261,7 +261,7 @@ def test_a_provider_that_takes_no_large_batch_gets_small_ones(runs: HereRunner, 
 def test_batches_are_no_larger_than_their_provider_takes(
     runs: HereRunner, openai: BatchProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workbench.llm.batches.files.OpenAIBatches.most_calls", 15)
+    monkeypatch.setattr("workbench.llm.batches.files.BatchApi.most_calls", 15)
     ended = done(runs, openai)
     assert (ended.state, [calls for _, calls in openai.batches]) == ("complete", [15, 15, 10])
 

@@ -10,6 +10,7 @@ import click
 
 from workbench.app.cli.common import REFUSED_SOME, say, show, showing_progress
 from workbench.app.cli.verb import Output, verb
+from workbench.core.errors import Command
 from workbench.core.health import Rescued
 from workbench.core.options import Database, Options, argument, option
 from workbench.core.text.figures import counted
@@ -60,7 +61,7 @@ def restore_command(options: RestoreOptions) -> Output:
     """Replace a database by a backup, or by an archive (export --format workbench).
 
     The backup replaces the file at DB, which is kept next to it under another name, with its log. DB must not be open
-    anywhere. The backup is checked first and never changed.
+    anywhere. The backup is checked first and not changed; only SQLite itself undoes a killed import in it.
 
     Data of an older version is migrated. Verifiers of an archive may name servers and templates: they are used only
     after you accept them here.
@@ -72,7 +73,9 @@ def restore_command(options: RestoreOptions) -> Output:
     if report.kept:
         say(f"The replaced file is kept: {', '.join(report.kept)}")
     if report.beyond:
-        say(f"Its journal of labels has {counted(report.beyond, 'label event')} that the backup lacks: see doctor.")
+        beyond = counted(report.beyond, "label event")
+        back = Command(f"labels {shlex.quote(report.database)} import {shlex.quote(report.journal)}")
+        say(f"Its journal of labels has {beyond} that the backup lacks. To bring them back: {back}")
     rows = report.rows
     return Output(
         report,
@@ -106,7 +109,7 @@ class DoctorOptions(Options, frozen=True, kw_only=True):
 def doctor_command(options: DoctorOptions) -> Output:
     """Check the database, this machine and the sandbox on it; exit 1 if something is wrong.
 
-    The command only reads the database. It runs SQLite's own check, and compares texts and labels with their hashes,
+    The command only reads the database; only SQLite itself first undoes a killed import. It runs SQLite's own check, and compares texts and labels with their hashes,
     and item states with label events. If rows are lost, nothing is repaired (exit 3): workbench rescue recovers what
     can be read.
     """

@@ -11,14 +11,13 @@ from collections.abc import Mapping
 from typing import Final
 
 from workbench.llm.batches.anthropic import AnthropicBatches
-from workbench.llm.batches.files import GeminiBatches, MistralBatches, OpenAIBatches
-from workbench.llm.batches.records import BatchApi
+from workbench.llm.batches.files import BatchApi, GeminiBatches, MistralBatches
 from workbench.llm.profiles import PROFILES
 
 __all__ = ["BATCH_APIS", "titles"]
 
 BATCH_APIS: Final[Mapping[str, BatchApi]] = {
-    "openai": OpenAIBatches(),
+    "openai": BatchApi(),
     "anthropic": AnthropicBatches(),
     "gemini": GeminiBatches(),
     "mistral": MistralBatches(),

@@ -7,36 +7,72 @@ of google-genai (``upload/v1beta/files``, ``download/v1beta/…:download``).
 
 from __future__ import annotations
 
+import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import AsyncIterator
 from tempfile import TemporaryFile
 from typing import Any, BinaryIO, ClassVar, Final
 
 import msgspec
+from msgspec import Struct
 
-from workbench.llm.batches.records import BatchResult, BatchStatus, NewBatch, openai_result
+from workbench.llm.batches.records import CANCELLED, EXPIRED, BatchResult, BatchStatus, NewBatch, decoded_line
 from workbench.llm.batches.server import BatchServer
 from workbench.llm.dialects.openai import decoded, entries, mapping, optional_text
-from workbench.llm.failures import malformed
+from workbench.llm.failures import AttemptFailed, classify_error_object, classify_response, malformed
+from workbench.llm.records import FailureCode
 from workbench.llm.waits import requested_wait
 
-_ENDED: Final = frozenset({"failed", "completed", "expired", "cancelled"})
 _MAX_PAGES: Final = 20
 """Pages of a list that are searched; the newest come first."""
-_PAGE_SIZE: Final = 100
+PAGE_SIZE: Final = 100
+_NOT_MADE: Final[dict[str, tuple[FailureCode, str]]] = {
+    "batch_expired": ("timeout", EXPIRED),
+    "batch_cancelled": ("cancelled", CANCELLED),
+}
+"""OpenAI's error codes of calls that were not made."""
 
 
-class OpenAIBatches:
-    """``/v1/batches``."""
+class _Response(Struct):
+    status_code: int = 200
+    body: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class _ResultLine(Struct):
+    custom_id: str
+    response: _Response | None = None
+    error: Any = None
+
+
+class BatchApi:
+    """One provider's batches; by default those of OpenAI, ``/v1/batches``.
+
+    Attributes:
+        most_calls: Maximum calls of one batch.
+        most_bytes: Maximum size of one batch as it is sent.
+        path: The path of the provider's batches.
+        status_field: The field of a batch's status.
+        ended: The status of batches that have ended.
+        failed: The status of a batch none of whose calls was made.
+        result_fields: Fields with the names of files of results.
+        after_field: The parameter of the last batch of the page before.
+    """
 
     most_calls: int = 50_000
     most_bytes: int = 200 * 10**6
+    path: ClassVar[str] = "batches"
+    status_field: ClassVar[str] = "status"
+    ended: ClassVar[frozenset[str]] = frozenset({"failed", "completed", "expired", "cancelled"})
+    failed: ClassVar[str] = "failed"
+    result_fields: ClassVar[tuple[str, ...]] = ("output_file_id", "error_file_id")
+    after_field: ClassVar[str] = "after"
 
     def line(self, call: str, body: bytes, path: str) -> bytes:
         name, url = msgspec.json.encode(call), msgspec.json.encode(f"/v1/{path}")
         return b'{"custom_id":%s,"method":"POST","url":%s,"body":%s}' % (name, url, body)
 
     async def upload(self, server: BatchServer, file: BinaryIO, batch: NewBatch) -> str | None:
+        """Upload the calls, which isn't charged; return the file's name, or None if `create` sends the calls."""
         boundary = f"workbench-{batch.token}"
         head = (
             f'--{boundary}\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nbatch\r\n'
@@ -53,38 +89,50 @@ class OpenAIBatches:
         return name_in(mapping(decoded(received.body), "the reply"))
 
     async def find(self, server: BatchServer, input_file: str | None, batch: NewBatch) -> str | None:
-        after = ""
-        for _ in range(_MAX_PAGES):
-            page = await server.json(f"batches?limit={_PAGE_SIZE}{after}")
-            found = [mapping(one, "a batch") for one in entries(page.get("data"), "the list of batches")]
-            for one in found:
-                if one.get("input_file_id") == input_file:
-                    return name_in(one)
-            if not page.get("has_more") or not found:
-                break
-            after = f"&after={name_in(found[-1])}"
+        """Return the name of the batch if it already exists, else None.
+
+        Raises:
+            NotYetKnown: A batch that may be this one has to end before its calls can be seen.
+        """
+        async for one in self.listed(server):
+            if input_file in (one.get("input_file_id"), *entries(one.get("input_files") or [], "the files of a batch")):
+                return name_in(one)
         return None
 
+    async def listed(self, server: BatchServer) -> AsyncIterator[dict[str, Any]]:
+        """Yield the provider's batches, the newest first."""
+        after = ""
+        for _ in range(_MAX_PAGES):
+            page = await server.json(f"{self.path}?limit={PAGE_SIZE}{after}")
+            found = [mapping(one, "a batch") for one in entries(page.get("data"), "the list of batches")]
+            for one in found:
+                yield one
+            if not page.get("has_more") or not found:
+                return
+            after = f"&{self.after_field}={name_in(found[-1])}"
+
     async def create(self, server: BatchServer, input_file: str | None, file: BinaryIO, batch: NewBatch) -> str:
+        """Create the batch and return its name. This is the step that is charged."""
         asked = {
-            "input_file_id": input_file,
+            **self.order(input_file, batch),
             "endpoint": f"/v1/{batch.path}",
-            "completion_window": "24h",
             "metadata": {"workbench": batch.token},
         }
-        return name_in(await server.json("batches", msgspec.json.encode(asked)))
+        return name_in(await server.json(self.path, msgspec.json.encode(asked)))
+
+    def order(self, input_file: str | None, batch: NewBatch) -> dict[str, Any]:
+        return {"input_file_id": input_file, "completion_window": "24h"}
 
     async def status(self, server: BatchServer, name: str) -> BatchStatus:
-        received = await server.send(server.url(f"batches/{name}"))
+        received = await server.send(server.url(f"{self.path}/{name}"))
         data = mapping(decoded(received.body), "the batch")
-        words = optional_text(data, "status") or ""
-        errors = data.get("errors")
-        problems = errors.get("data") if isinstance(errors, dict) else None
+        words = optional_text(data, self.status_field) or ""
+        results = tuple(name_in(data, field) for field in self.result_fields if data.get(field))
         return BatchStatus(
-            ended=words in _ENDED,
+            ended=words in self.ended,
             words=words,
-            results=_object_names(data, ("output_file_id", "error_file_id")),
-            problems=_problems(problems) if words == "failed" else (),
+            results=results,
+            problems=_problems(data.get("errors")) if words == self.failed and not results else (),
             wait=requested_wait(received.headers, server.date()),
         )
 
@@ -92,19 +140,34 @@ class OpenAIBatches:
         await server.send(server.url(f"files/{source}/content"), sink=sink)
 
     def result(self, line: bytes) -> BatchResult:
-        return openai_result(line)
+        """Parse a line of results.
+
+        Raises:
+            AttemptFailed: The line can't be parsed.
+        """
+        found = decoded_line(line, _ResultLine)
+        call, response, error = found.custom_id, found.response, found.error
+        if response is not None and 200 <= response.status_code < 300:
+            return BatchResult(call=call, body=bytes(response.body))
+        if response is not None:
+            return BatchResult(call=call, failure=classify_response(response.status_code, {}, bytes(response.body)))
+        error = {"message": error} if isinstance(error, str) else mapping(error, "the error of a result")
+        if (code := error.get("code")) in _NOT_MADE:
+            return BatchResult(call=call, failure=AttemptFailed(*_NOT_MADE[code]), made=False)
+        return BatchResult(call=call, failure=classify_error_object(error))
 
     async def cancel(self, server: BatchServer, name: str) -> None:
-        await server.json(f"batches/{name}/cancel", b"")
+        """Cancel the remaining calls; completed ones still have results."""
+        await server.json(f"{self.path}/{name}/cancel", b"")
 
 
-class GeminiBatches(OpenAIBatches):
+class GeminiBatches(BatchApi):
     """``/v1beta/openai/batches``; files go through the Files API next to it, which needs the key in another header."""
 
     most_bytes: int = 2 * 10**9
 
     async def upload(self, server: BatchServer, file: BinaryIO, batch: NewBatch) -> str | None:
-        key = await _google_key_header(server)
+        key = await self._key_header(server)
         start = {
             **key,
             "x-goog-upload-protocol": "resumable",
@@ -122,58 +185,36 @@ class GeminiBatches(OpenAIBatches):
 
     async def fetch(self, server: BatchServer, source: str, sink: BinaryIO) -> None:
         url = f"{server.origin}/download/v1beta/{source}:download?alt=media"
-        await server.send(url, headers=await _google_key_header(server), sink=sink)
+        await server.send(url, headers=await self._key_header(server), sink=sink)
+
+    async def _key_header(self, server: BatchServer) -> dict[str, str]:
+        return {"x-goog-api-key": (await server.endpoint.secrets(os.environ)).key or ""}
 
 
-async def _google_key_header(server: BatchServer) -> dict[str, str]:
-    return {"x-goog-api-key": await server.key()}
-
-
-class MistralBatches(OpenAIBatches):
+class MistralBatches(BatchApi):
     """``/v1/batch/jobs``; files are in OpenAI's format."""
 
     most_calls: int = 1_000_000
     most_bytes: int = 512 * 10**6
-    _ENDED: ClassVar[frozenset[str]] = frozenset({"SUCCESS", "FAILED", "TIMEOUT_EXCEEDED", "CANCELLED"})
+    path: ClassVar[str] = "batch/jobs"
+    ended: ClassVar[frozenset[str]] = frozenset({"SUCCESS", "FAILED", "TIMEOUT_EXCEEDED", "CANCELLED"})
+    failed: ClassVar[str] = "FAILED"
+    result_fields: ClassVar[tuple[str, ...]] = ("output_file", "error_file")
 
     def line(self, call: str, body: bytes, path: str) -> bytes:
         return b'{"custom_id":%s,"body":%s}' % (msgspec.json.encode(call), body)
 
-    async def find(self, server: BatchServer, input_file: str | None, batch: NewBatch) -> str | None:
+    async def listed(self, server: BatchServer) -> AsyncIterator[dict[str, Any]]:
         for number in range(_MAX_PAGES):
-            page = await server.json(f"batch/jobs?page={number}&page_size={_PAGE_SIZE}")
-            found = [mapping(one, "a job") for one in entries(page.get("data") or [], "the list of jobs")]
+            page = await server.json(f"{self.path}?page={number}&page_size={PAGE_SIZE}")
+            found = entries(page.get("data") or [], "the list of batches")
             for one in found:
-                if input_file in entries(one.get("input_files") or [], "the files of a job"):
-                    return name_in(one)
-            if len(found) < _PAGE_SIZE:
-                break
-        return None
+                yield mapping(one, "a batch")
+            if len(found) < PAGE_SIZE:
+                return
 
-    async def create(self, server: BatchServer, input_file: str | None, file: BinaryIO, batch: NewBatch) -> str:
-        asked = {
-            "input_files": [input_file],
-            "model": batch.model,
-            "endpoint": f"/v1/{batch.path}",
-            "metadata": {"workbench": batch.token},
-        }
-        return name_in(await server.json("batch/jobs", msgspec.json.encode(asked)))
-
-    async def status(self, server: BatchServer, name: str) -> BatchStatus:
-        received = await server.send(server.url(f"batch/jobs/{name}"))
-        data = mapping(decoded(received.body), "the job")
-        words = optional_text(data, "status") or ""
-        results = _object_names(data, ("output_file", "error_file"))
-        return BatchStatus(
-            ended=words in self._ENDED,
-            words=words,
-            results=results,
-            problems=_problems(data.get("errors")) if words == "FAILED" and not results else (),
-            wait=requested_wait(received.headers, server.date()),
-        )
-
-    async def cancel(self, server: BatchServer, name: str) -> None:
-        await server.json(f"batch/jobs/{name}/cancel", b"")
+    def order(self, input_file: str | None, batch: NewBatch) -> dict[str, Any]:
+        return {"input_files": [input_file], "model": batch.model}
 
 
 def name_in(data: dict[str, Any], field: str = "id") -> str:
@@ -188,11 +229,8 @@ def name_in(data: dict[str, Any], field: str = "id") -> str:
     return name
 
 
-def _object_names(data: dict[str, Any], fields: Sequence[str]) -> tuple[str, ...]:
-    return tuple(name_in(data, field) for field in fields if data.get(field))
-
-
 def _problems(found: Any) -> tuple[tuple[str, str], ...]:
+    found = found.get("data") if isinstance(found, dict) else found
     errors = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
     said = tuple((optional_text(one, "code") or "", optional_text(one, "message") or "") for one in errors)
     return said or (("", "it failed without a word"),)

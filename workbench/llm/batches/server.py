@@ -44,9 +44,6 @@ class BatchServer:
         path, _, query = path.partition("?")
         return urls.join_url(self._base, path, query)
 
-    async def key(self) -> str:
-        return (await self.endpoint.secrets(os.environ)).key or ""
-
     async def send(
         self,
         url: str,

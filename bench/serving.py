@@ -31,7 +31,8 @@ from tests.helpers import make_project
 from tests.servers.faulty import launched
 from workbench.core.project import Project
 from workbench.core.run import RunInfo
-from workbench.runs.verifying import start, wait
+from workbench.runs.run_status import wait
+from workbench.runs.verifying import start
 from workbench.verifiers.judging import peak_of_process
 
 _WORDS = "The solution was compared with the reference. " * 30

@@ -26,7 +26,8 @@ from workbench.interchange.importing import import_files, plan_import
 from workbench.measuring.columns import columns
 from workbench.measuring.judged import judged
 from workbench.measuring.reviewing.queues import queue
-from workbench.runs.verifying import start, wait
+from workbench.runs.run_status import wait
+from workbench.runs.verifying import start
 from workbench.statistics.disagreement import label_error_probability
 
 ROWS: Final = Path(__file__).resolve().parents[2] / "shared" / "data" / "verifybench_hard_dev.jsonl"

@@ -26,7 +26,8 @@ from bench.synthetic import released_rows
 from workbench.core.project import open_project
 from workbench.core.run import RunInfo
 from workbench.core.verdict import VerifierInput
-from workbench.runs.verifying import start, wait
+from workbench.runs.run_status import wait
+from workbench.runs.verifying import start
 from workbench.verifiers.base import Pending
 from workbench.verifiers.judging import peak_of_process
 from workbench.verifiers.rules.verifier import Rules

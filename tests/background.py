@@ -19,8 +19,9 @@ import pytest
 from tests.helpers import make_project, numbered
 from workbench.core.project import Project
 from workbench.runs.liveness import is_alive
+from workbench.runs.run_status import wait
 from workbench.runs.store import runs
-from workbench.runs.verifying import start, wait
+from workbench.runs.verifying import start
 
 PLUGIN = Path(__file__).resolve().parent / "plugin"
 PATIENCE_S = 120.0

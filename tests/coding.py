@@ -15,8 +15,9 @@ from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.runs import runner
 from workbench.runs.lease import Lease
+from workbench.runs.run_status import run_info
 from workbench.runs.runner import Runner
-from workbench.runs.verifying import EVERYTHING, run_info, start
+from workbench.runs.verifying import EVERYTHING, start
 from workbench.verifiers.execution.settings import PoolSettings
 
 K = TypeVar("K")

@@ -25,10 +25,11 @@ from workbench.core.project import Project, opened_project
 from workbench.core.run import RunInfo
 from workbench.runs.lease import Lease
 from workbench.runs.liveness import is_alive
-from workbench.runs.run_status import run_costs
+from workbench.runs.run_status import run_costs, run_info
 from workbench.runs.store import runs as stored_runs
 from workbench.runs.transcripts import transcripts_of
-from workbench.runs.verifying import pause, resume, run_info, start, verdict_lines
+from workbench.runs.verdict_files import verdict_lines
+from workbench.runs.verifying import pause, resume, start
 
 BY_RULES, ASKED = 2, 12
 CHEAP, DEAR = 11, 8

@@ -28,8 +28,8 @@ from workbench.core.project import Project
 from workbench.core.run import RunInfo
 from workbench.llm import caller
 from workbench.llm.clock import Clock
-from workbench.runs.run_status import run_costs
-from workbench.runs.verifying import run_info, start
+from workbench.runs.run_status import run_costs, run_info
+from workbench.runs.verifying import start
 
 LATENCY_S = 1.0
 PROMPT_PRICE, COMPLETION_PRICE = 1.0, 10.0

@@ -19,9 +19,9 @@ from workbench.core.run import RunInfo
 from workbench.core.selection import Selection
 from workbench.runs import runner
 from workbench.runs.lease import Lease
-from workbench.runs.run_status import run_costs
+from workbench.runs.run_status import run_costs, run_info
 from workbench.runs.runner import Runner
-from workbench.runs.verifying import resume, run_info, start
+from workbench.runs.verifying import resume, start
 
 VERIFIER = "asker"
 

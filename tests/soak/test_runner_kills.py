@@ -16,7 +16,8 @@ from tests.background import (
     until_writing,
 )
 from tests.helpers import make_project, numbered
-from workbench.runs.verifying import start, wait
+from workbench.runs.run_status import wait
+from workbench.runs.verifying import start
 
 KILLS = 50
 ITEMS = 25_000

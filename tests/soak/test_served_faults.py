@@ -10,8 +10,8 @@ from tests.background import install_plugin, kill, runner_ends, until_writing
 from tests.helpers import make_project
 from tests.served_runs import VERIFIER, check_kills, check_sums, options, rows, stored_requests
 from tests.servers.faulty import launched
-from workbench.runs.run_status import run_costs
-from workbench.runs.verifying import run_info, start, wait
+from workbench.runs.run_status import run_costs, run_info, wait
+from workbench.runs.verifying import start
 
 AT_ONCE = 64
 KILLS = 5

@@ -20,7 +20,7 @@ from workbench.app.tui.screens.code_tests import CodeTestsScreen
 from workbench.app.tui.screens.start_run import SetUpRunScreen
 from workbench.core.project import Project
 from workbench.core.selection import Selection
-from workbench.runs import verifying
+from workbench.runs import run_status, verifying
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ async def test_l_runs_one_solution_again(project: Project, monkeypatch: pytest.M
 
     def start(project: Project, name: str, *, selection: Selection, ask_again: bool) -> object:
         asked.append((name, selection, ask_again))
-        return verifying.run_info(project, 1)
+        return run_status.run_info(project, 1)
 
     monkeypatch.setattr(verifying, "start", start)
     async with opened(project) as (_, pilot):

@@ -18,7 +18,7 @@ from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.screens.verb import VerbOutputScreen, VerbScreen
 from workbench.core.project import Project
 from workbench.core.verdict import OutcomeCode
-from workbench.runs import verifying
+from workbench.runs import run_status, verifying
 
 ITEMS = 4
 
@@ -68,7 +68,7 @@ def project(tmp_path: Path) -> Iterator[Project]:
 
 def judge(project: Project, server: ScriptedServer, name: str) -> None:
     number = verifying.start(project, "llm-judge", {"base_url": server.url, "model": name}, name).run
-    assert verifying.wait(project, number).state == "complete"
+    assert run_status.wait(project, number).state == "complete"
 
 
 async def form_by_keys(app: WorkbenchApp, pilot: Pilot[None], title: str) -> VerbScreen:
@@ -121,7 +121,7 @@ async def test_what_judges_cost_is_seen_beside_how_good_they_are(
 ) -> None:
     for name in ("heron", "wren"):
         judge(project, server, name)
-    stored = {one.verifier: stored_costs(project, one.run) for one in verifying.runs(project)}
+    stored = {one.verifier: stored_costs(project, one.run) for one in run_status.runs(project)}
     assert stored == {"heron": (0.5, 250, 30), "wren": (0.75, 250, 20)}
     async with opened(project, size=size) as (app, pilot):
         await form_by_keys(app, pilot, "Cost")
@@ -147,8 +147,8 @@ async def test_a_sweep_is_begun_and_read_in_the_app(
             app, pilot, judge="llm-judge", vary="temperature=0,0.5", option=f"base_url={server.url} model=m"
         )
         assert "temperature" in text
-        names = [one.verifier for one in verifying.runs(project)]
+        names = [one.verifier for one in run_status.runs(project)]
         assert len(names) == 2
-        assert all(one.state == "complete" for one in verifying.runs(project))
+        assert all(one.state == "complete" for one in run_status.runs(project))
         stored = project.database.reader().execute("SELECT count(*) FROM verdicts").fetchone()[0]
         assert stored == 2 * ITEMS

@@ -26,7 +26,7 @@ from workbench.app.tui.screens.start_run import SetUpRunScreen, ShownTrial, Star
 from workbench.core.project import Project
 from workbench.core.run import RunInfo
 from workbench.core.verdict import Outcome, OutcomeWord
-from workbench.runs import verifying
+from workbench.runs import run_status, verifying
 from workbench.runs.run_status import run_info_without_counts
 from workbench.runs.store import verdicts as stored_verdicts
 
@@ -102,7 +102,7 @@ async def test_a_run_is_started_and_watched_until_it_is_complete(project: Projec
         await until(pilot, lambda: run_of(app, 1).state == "complete")
         await until(pilot, lambda: f"{ITEMS}/{ITEMS}" in shown(app))
         await until(pilot, lambda: "100.0 %" in text_of(app, "#runs-run"))
-        counted = verifying.run_info(project, 1)
+        counted = run_status.run_info(project, 1)
         await until(pilot, lambda: f"slept {ITEMS}" in text_of(app, "#runs-run"))
         assert counted.verdicts is not None
         for word, number in counted.verdicts.items():
@@ -133,7 +133,7 @@ def test_how_far_a_run_is_and_its_counts_are_of_one_moment(tmp_path: Path, monke
         return count(reader, number)
 
     monkeypatch.setattr(stored_verdicts, "by_outcome", counted_late)
-    info = verifying.run_info(project, run)
+    info = run_status.run_info(project, run)
     assert (info.done, sum((info.verdicts or {}).values())) == (25, 25)
     later = run_info_without_counts(project, run)
     assert later.done == 35
@@ -368,7 +368,7 @@ async def test_a_verifier_is_tried_on_five_items_before_all_and_nothing_of_it_st
             assert f"…9ab{tried.shown.items[0].completion_id}" in str(trial_text(with_long_ids(tried.shown)))
             assert said.count("· gold ") == said.count("reference ") == 5
             assert looked_at(project) == {item.id for item in tried.shown.items}, "who sees gold has looked"
-            assert verifying.runs(project) == []
+            assert run_status.runs(project) == []
             await press(pilot, "escape")
             assert app.screen is form
         await pilot.press("ctrl+t")
@@ -376,7 +376,7 @@ async def test_a_verifier_is_tried_on_five_items_before_all_and_nothing_of_it_st
         await pilot.press("ctrl+r")
         await until(pilot, lambda: isinstance(app.screen, RunsScreen))
         await until(pilot, lambda: any(run.state == "complete" for run in screen_of(app).runs))
-        assert [(run.verifier, run.items) for run in verifying.runs(project)] == [("exact", ITEMS)]
+        assert [(run.verifier, run.items) for run in run_status.runs(project)] == [("exact", ITEMS)]
 
 
 async def test_options_are_fields_with_their_words_and_are_kept_under_a_name(project: Project) -> None:

@@ -31,41 +31,19 @@ from workbench.data.store import tests
 from workbench.runs.choosing import construct_verifier, require_runnable, resolve_verifier, verifiers_in_settings
 from workbench.runs.configuring import bound_run
 from workbench.runs.liveness import ensure_runner, living_runner
-from workbench.runs.run_status import Watch, run_info, run_info_without_counts, run_row, runs, wait
+from workbench.runs.run_status import run_info, run_info_without_counts, run_row
 from workbench.runs.store import batches as stored_batches
 from workbench.runs.store import calls
 from workbench.runs.store import runs as stored_runs
 from workbench.runs.store import verdicts as stored_verdicts
 from workbench.runs.store.runs import RunRow
 from workbench.runs.trust import require_level, require_trust
-from workbench.runs.verdict_files import run_of, verdict_counts, verdict_evidence, verdict_lines
 from workbench.verifiers.base import AnyVerifier, SandboxedVerifier
 from workbench.verifiers.registry import Registry
 
 if TYPE_CHECKING:
     import sqlite3
     from pathlib import Path
-
-__all__ = [
-    "DEFAULT",
-    "EVERYTHING",
-    "Watch",
-    "cancel",
-    "configured",
-    "kinds",
-    "pause",
-    "resume",
-    "run_info",
-    "run_of",
-    "runs",
-    "settings_problems",
-    "start",
-    "verdict_counts",
-    "verdict_evidence",
-    "verdict_lines",
-    "wait",
-    "wait_for_request",
-]
 
 DEFAULT = "rules"
 """The default verifier."""

@@ -19,7 +19,7 @@ from workbench.interchange import importing
 from workbench.interchange.import_report import ImportReport
 from workbench.interchange.importing import import_files, plan_import, preview_import
 from workbench.runs.store import verdicts as stored
-from workbench.runs.verifying import verdict_lines
+from workbench.runs.verdict_files import verdict_lines
 
 MODEL_B = FILES / "lm_eval" / "sample__model-b"
 STRICT, FLEXIBLE = (f"lm-eval/sample_numbers/exact_match-{name}" for name in ("strict-match", "flexible-extract"))

@@ -21,7 +21,8 @@ from workbench.core.selection import Selection
 from workbench.interchange.importing import import_files, plan_import
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.stacking import StackItems, read_stages, simulate, stack_items, stage_rows
-from workbench.runs.verifying import start, verdict_lines
+from workbench.runs.verdict_files import verdict_lines
+from workbench.runs.verifying import start
 
 SAMPLE = Path(__file__).resolve().parents[3] / "sample_data" / "tuples.jsonl"
 REFUSAL = Scripted(400, body={"error": {"message": "too long", "code": "context_length_exceeded"}})

@@ -21,8 +21,9 @@ from workbench.interchange.importing import import_files, plan_import
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.comparing import compare
 from workbench.measuring.what_if import WhatIf, WhatIfOptions, save, what_if
-from workbench.runs.run_status import wait
-from workbench.runs.verifying import run_info, start, verdict_lines
+from workbench.runs.run_status import run_info, wait
+from workbench.runs.verdict_files import verdict_lines
+from workbench.runs.verifying import start
 
 SAMPLE = Path(__file__).resolve().parents[3] / "sample_data" / "tuples.jsonl"
 TEMPLATE = """

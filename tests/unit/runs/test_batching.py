@@ -24,8 +24,9 @@ from workbench.core.project import Project
 from workbench.core.run import RunInfo
 from workbench.core.selection import Selection
 from workbench.runs.batching import MAX_ATTEMPTS
-from workbench.runs.run_status import estimate, run_costs
-from workbench.runs.verifying import cancel, pause, resume, run_info, start, verdict_lines, wait
+from workbench.runs.run_status import estimate, run_costs, run_info, wait
+from workbench.runs.verdict_files import verdict_lines
+from workbench.runs.verifying import cancel, pause, resume, start
 
 KINDS = ("openai", "anthropic", "gemini", "mistral")
 JUDGE = "llm-judge"

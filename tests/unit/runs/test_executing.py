@@ -22,10 +22,12 @@ from workbench.core.run import RunInfo
 from workbench.core.selection import Selection, parse_condition
 from workbench.runs import executing, runner
 from workbench.runs.lease import Lease
+from workbench.runs.run_status import run_info
 from workbench.runs.runner import Runner
 from workbench.runs.store import runs, verdicts
 from workbench.runs.trust import NotTrustedError
-from workbench.runs.verifying import pause, resume, run_info, start, verdict_lines
+from workbench.runs.verdict_files import verdict_lines
+from workbench.runs.verifying import pause, resume, start
 from workbench.verifiers.execution import levels
 
 SOLUTIONS: dict[str, list[dict[str, Any]]] = {

@@ -16,8 +16,9 @@ from workbench.core.selection import Selection, parse_condition
 from workbench.interchange.importing import import_files, plan_import
 from workbench.runs import runner
 from workbench.runs.lease import Lease
+from workbench.runs.run_status import run_info
 from workbench.runs.runner import Runner
-from workbench.runs.verifying import run_info, start
+from workbench.runs.verifying import start
 from workbench.verifiers.execution.levels import best_level
 
 

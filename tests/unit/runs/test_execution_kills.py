@@ -14,7 +14,8 @@ from tests.coding import make_code_project
 from workbench.config.file import FOLDER_VARIABLE
 from workbench.core.errors import VerifierError
 from workbench.core.project import Project
-from workbench.runs.verifying import pause, run_info, start, wait_for_request
+from workbench.runs.run_status import run_info
+from workbench.runs.verifying import pause, start, wait_for_request
 from workbench.verifiers.execution.levels import best_level
 
 GOOD = "def add(a, b):\n    return a + b\n"

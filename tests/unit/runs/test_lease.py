@@ -39,10 +39,10 @@ from workbench.core.project import Project, open_project
 from workbench.runs import lease as leases
 from workbench.runs.lease import Lease, LeaseLost
 from workbench.runs.liveness import Notice, ensure_runner, is_alive, lock_path, log_path, look
-from workbench.runs.run_status import removal
+from workbench.runs.run_status import removal, runs, wait
 from workbench.runs.store import runs as stored
 from workbench.runs.store.runs import LeaseRow
-from workbench.runs.verifying import pause, runs, start, wait
+from workbench.runs.verifying import pause, start
 
 
 @pytest.fixture

@@ -14,7 +14,8 @@ from tests.background import runner_ends, until
 from tests.helpers import make_project, numbered
 from tests.servers.ports import free_ports
 from workbench.runs.previewing import check_servers
-from workbench.runs.verifying import start, wait
+from workbench.runs.run_status import wait
+from workbench.runs.verifying import start
 
 VARIABLE = "WORKBENCH_LITELLM"
 CACHED = Path(__file__).resolve().parents[3] / "bench" / ".peers" / "litellm" / "bin" / "litellm"

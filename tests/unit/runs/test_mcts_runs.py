@@ -15,7 +15,7 @@ from tests.unit.verifiers.judges.modelled import modelled
 from tests.unit.verifiers.judges.recount import check_visits, recounted
 from workbench.core.project import Project
 from workbench.core.run import Transcript
-from workbench.runs import verifying
+from workbench.runs import run_status, verifying
 from workbench.runs.transcripts import transcript
 
 ITEMS = 3
@@ -62,7 +62,7 @@ def start(project: Project, server: ScriptedServer, name: str = "mcts") -> int:
 
 def finished(project: Project, run: int) -> list[Transcript]:
     """A run's transcripts when it has ended, in the order of the items."""
-    ended = verifying.wait(project, run)
+    ended = run_status.wait(project, run)
     assert ended.state == "complete", ended.message
     items = project.database.reader().execute("SELECT id FROM completions ORDER BY id").fetchall()
     return [transcript(project, run, item) for (item,) in items]

@@ -16,7 +16,8 @@ from workbench.interchange.importing import import_files, plan_import
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.counting import status
 from workbench.runs.probes import accepted, latest, plan, run
-from workbench.runs.verifying import runs, start
+from workbench.runs.run_status import runs
+from workbench.runs.verifying import start
 from workbench.statistics.records.probe import FamilyFigures, ProbeReport
 from workbench.verifiers.probes.payloads import SUITE_VERSION
 

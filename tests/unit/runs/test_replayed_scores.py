@@ -16,7 +16,8 @@ from tests.replaying import replay, write_lines
 from workbench.core.project import Project
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.scores import correlate
-from workbench.runs.verifying import start, wait
+from workbench.runs.run_status import wait
+from workbench.runs.verifying import start
 
 MEASURES = {"kendall": stats.kendalltau, "pearson": stats.pearsonr, "spearman": stats.spearmanr}
 

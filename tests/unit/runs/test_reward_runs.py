@@ -16,7 +16,7 @@ from workbench.core.project import Project
 from workbench.core.selection import parse_condition
 from workbench.measuring.scores import fit, pairs, save
 from workbench.measuring.suggesting import type_report
-from workbench.runs import verifying
+from workbench.runs import run_status, verifying
 from workbench.runs.trust import NotTrustedError
 
 ITEMS = 24
@@ -48,7 +48,7 @@ def project(tmp_path: Path) -> Iterator[Project]:
 
 def run(project: Project, kind: str, name: str, server: ScriptedServer) -> int:
     number = verifying.start(project, kind, {"base_url": server.url, "model": "m"}, name).run
-    assert verifying.wait(project, number).state == "complete"
+    assert run_status.wait(project, number).state == "complete"
     return number
 
 
@@ -61,7 +61,7 @@ def test_a_saved_threshold_trusts_no_database_from_somebody_else(
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "somebody-else"))
     with pytest.raises(NotTrustedError, match=server.url):
         save(project, report, "fitted")
-    assert [one.verifier for one in verifying.runs(project)] == [name]
+    assert [one.verifier for one in run_status.runs(project)] == [name]
     assert save(project, report, "fitted", trust=True).verifier == "fitted"
 
 
@@ -70,7 +70,7 @@ def test_a_fitted_threshold_makes_verdicts_without_a_call(project: Project, serv
     assert len(server.received) == ITEMS
     report = fit(project, "rm", on=(parse_condition("source=s0"),))
     saved = save(project, report, "rm-fitted")
-    assert verifying.wait(project, saved.run).verdicts == {"correct": 12, "incorrect": 12, "abstain": 0, "error": 0}
+    assert run_status.wait(project, saved.run).verdicts == {"correct": 12, "incorrect": 12, "abstain": 0, "error": 0}
     assert len(server.received) == ITEMS
     assert (report.rest and report.rest.accuracy, pairs(project, "rm-fitted").rows[0].accuracy) == (1.0, 1.0)
     with pytest.raises(UsageError, match="another configuration"):

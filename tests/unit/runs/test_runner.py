@@ -19,10 +19,12 @@ from workbench.core.verdict import Outcome, Verdict
 from workbench.runs import local, runner, verifying
 from workbench.runs.lease import Lease, LeaseLost
 from workbench.runs.local import judge_locally
+from workbench.runs.run_status import run_info
 from workbench.runs.runner import Runner
 from workbench.runs.store import runs as rows
 from workbench.runs.store import verdicts
-from workbench.runs.verifying import cancel, pause, resume, run_info, start, verdict_counts, verdict_lines
+from workbench.runs.verdict_files import verdict_counts, verdict_lines
+from workbench.runs.verifying import cancel, pause, resume, start
 from workbench.verifiers.judges.verifier import LlmJudge
 
 

@@ -24,8 +24,8 @@ from tests.servers.faulty import launched
 from tests.servers.scripted import Received, Scripted, scripted
 from workbench.core.project import Project
 from workbench.llm import gate
-from workbench.runs.run_status import run_costs
-from workbench.runs.verifying import run_info, start, wait
+from workbench.runs.run_status import run_costs, run_info, wait
+from workbench.runs.verifying import start
 
 ITEMS = 400
 AT_ONCE = 8

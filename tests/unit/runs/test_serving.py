@@ -21,10 +21,11 @@ from workbench.core.selection import Selection
 from workbench.core.verdict import VerifierInput
 from workbench.llm import gate
 from workbench.runs import serving, session
-from workbench.runs.run_status import run_costs
+from workbench.runs.run_status import run_costs, run_info
 from workbench.runs.store import verdicts
 from workbench.runs.store.verifier_inputs import inputs
-from workbench.runs.verifying import cancel, pause, resume, run_info, start, verdict_lines
+from workbench.runs.verdict_files import verdict_lines
+from workbench.runs.verifying import cancel, pause, resume, start
 from workbench.verifiers.judging import judged_by_server
 
 ITEMS = 30

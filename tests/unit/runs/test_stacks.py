@@ -22,9 +22,10 @@ from workbench.core.selection import Selection
 from workbench.llm.records import Halt
 from workbench.runs.choosing import construct_verifier, resolve_verifier
 from workbench.runs.previewing import preview_calls
-from workbench.runs.run_status import estimate
+from workbench.runs.run_status import estimate, run_info, wait
 from workbench.runs.transcripts import transcripts_of
-from workbench.runs.verifying import resume, run_info, start, verdict_lines, wait
+from workbench.runs.verdict_files import verdict_lines
+from workbench.runs.verifying import resume, start
 from workbench.verifiers.base import identity
 from workbench.verifiers.stacks.stack import Stack
 

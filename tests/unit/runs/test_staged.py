@@ -20,9 +20,11 @@ from workbench.runs import executor, local, runner
 from workbench.runs.executor import LocalExecutor
 from workbench.runs.lease import Lease
 from workbench.runs.local import ResultSink, judge_locally
+from workbench.runs.run_status import run_info, wait
 from workbench.runs.runner import Runner
 from workbench.runs.store import runs as rows
-from workbench.runs.verifying import cancel, pause, resume, run_info, start, verdict_lines, wait
+from workbench.runs.verdict_files import verdict_lines
+from workbench.runs.verifying import cancel, pause, resume, start
 from workbench.verifiers.base import Pending
 from workbench.verifiers.registry import Registry
 

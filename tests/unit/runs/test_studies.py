@@ -26,7 +26,7 @@ from workbench.measuring.studies import (
     sweep_report,
     sweep_text,
 )
-from workbench.runs import verifying
+from workbench.runs import run_status, verifying
 from workbench.runs.verifying import EVERYTHING
 
 ITEMS = 4
@@ -59,7 +59,7 @@ def run(
 ) -> RunInfo:
     given = {"model": "m", "base_url": server.url, **options}
     started = verifying.start(project, "llm-judge", given, name, selection)
-    ended = verifying.wait(project, started.run)
+    ended = run_status.wait(project, started.run)
     assert ended.state == "complete", ended.message
     return ended
 
@@ -79,7 +79,7 @@ def test_nothing_starts_where_one_point_is_wrong(project: Project, server: Scrip
     options = {**SMALL, "base_url": server.url}
     with pytest.raises(UsageError, match="depth: it is a whole number from 1 to 9"):
         start_sweep(project, "llm-judge", [{"depth": "2"}, {"depth": "12"}], options)
-    assert verifying.runs(project) == []
+    assert run_status.runs(project) == []
     assert server.received == []
 
 
@@ -89,7 +89,7 @@ def test_a_sweep_pays_only_for_what_is_new_and_goes_on(project: Project, server:
 
     def swept() -> list[int]:
         started = start_sweep(project, "llm-judge", points, options)
-        assert {verifying.wait(project, info.run).state for info in started} == {"complete"}
+        assert {run_status.wait(project, info.run).state for info in started} == {"complete"}
         return [info.run for info in started]
 
     runs = swept()

@@ -15,8 +15,9 @@ from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.run import RunInfo
 from workbench.runs.previewing import check_servers, preview_calls
+from workbench.runs.run_status import wait
 from workbench.runs.trust import NotTrustedError
-from workbench.runs.verifying import kinds, resume, settings_problems, start, wait
+from workbench.runs.verifying import kinds, resume, settings_problems, start
 
 ITEMS = 4
 

@@ -14,9 +14,9 @@ from workbench.core.errors import RunError, UsageError, VerifierError
 from workbench.core.project import Project, open_project
 from workbench.core.run import RunInfo
 from workbench.core.selection import Selection, parse_condition
-from workbench.runs import verifying
-from workbench.runs.run_status import runs
-from workbench.runs.verifying import Watch, run_info, start, wait
+from workbench.runs import run_status, verdict_files, verifying
+from workbench.runs.run_status import Watch, run_info, runs, wait
+from workbench.runs.verifying import start
 from workbench.verifiers.text import exact
 
 ITEMS = 1200
@@ -73,7 +73,7 @@ def test_what_cannot_be_run_leaves_nothing(project: Project) -> None:
     with pytest.raises(UsageError, match="not a valid verifier name"):
         start(project, "exact", name="a=b")
     assert verifying.configured(project) == []
-    assert verifying.runs(project) == []
+    assert run_status.runs(project) == []
 
 
 def test_a_new_version_is_a_new_run(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,21 +86,21 @@ def test_a_new_version_is_a_new_run(project: Project, monkeypatch: pytest.Monkey
     # The runner's process has version 1.
     failed = wait(project, new.run)
     assert failed.state == "failed"
-    assert {line.run for line in verifying.verdict_lines(project, "exact")} == {old.run}
-    assert list(verifying.verdict_lines(project, "exact", new.run)) == []
+    assert {line.run for line in verdict_files.verdict_lines(project, "exact")} == {old.run}
+    assert list(verdict_files.verdict_lines(project, "exact", new.run)) == []
 
 
 def test_verdicts_of_an_unknown_verifier_name_the_known_ones(project: Project) -> None:
     with pytest.raises(UsageError, match="'ghost'") as unknown:
-        verifying.verdict_lines(project, "ghost")
+        verdict_files.verdict_lines(project, "ghost")
     assert "none has been run" in unknown.value.hint
     info = start(project, "exact", selection=Selection((), 1))
     wait(project, info.run)
     with pytest.raises(UsageError, match="'ghost'") as unknown:
-        verifying.verdict_lines(project, "ghost")
+        verdict_files.verdict_lines(project, "ghost")
     assert "exact" in unknown.value.hint
     with pytest.raises(UsageError, match="no run 9"):
-        verifying.verdict_lines(project, "exact", 9)
+        verdict_files.verdict_lines(project, "exact", 9)
 
 
 def test_nothing_chosen_stores_no_run_and_starts_no_runner(project: Project) -> None:
@@ -220,7 +220,7 @@ def test_a_plug_in_that_hangs_and_crashes_is_got_over(project: Project) -> None:
     add_items(project.database, [{"dataset": "moods", "completion": mood} for mood in moods])
     info = start(project, "moody", selection=Selection((parse_condition("dataset=moods"),)))
     assert wait(project, info.run).state == "complete"
-    found = [(line.verdict, line.reason) for line in verifying.verdict_lines(project, "moody")]
+    found = [(line.verdict, line.reason) for line in verdict_files.verdict_lines(project, "moody")]
     assert found == [
         ("correct", None),
         ("abstain", "timeout"),

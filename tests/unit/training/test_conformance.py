@@ -15,7 +15,8 @@ from workbench.interchange.importing import import_files, plan_import
 from workbench.runs import runner
 from workbench.runs.lease import Lease
 from workbench.runs.runner import Runner
-from workbench.runs.verifying import start, verdict_lines
+from workbench.runs.verdict_files import verdict_lines
+from workbench.runs.verifying import start
 
 SAMPLE = Path(__file__).resolve().parents[3] / "sample_data" / "tuples.jsonl"
 

@@ -109,9 +109,9 @@ class DoctorOptions(Options, frozen=True, kw_only=True):
 def doctor_command(options: DoctorOptions) -> Output:
     """Check the database, this machine and the sandbox on it; exit 1 if something is wrong.
 
-    The command only reads the database; only SQLite itself first undoes a killed import. It runs SQLite's own check, and compares texts and labels with their hashes,
-    and item states with label events. If rows are lost, nothing is repaired (exit 3): workbench rescue recovers what
-    can be read.
+    The command only reads the database; only SQLite itself first undoes a killed import. It runs SQLite's own check,
+    and compares texts and labels with their hashes, and item states with label events. If rows are lost, nothing is
+    repaired (exit 3): workbench rescue recovers what can be read.
     """
     from workbench.care.backups import check_node_sandboxes, check_sandbox, diagnosis
     from workbench.care.doctor import repair

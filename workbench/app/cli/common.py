@@ -400,8 +400,7 @@ def estimate_words(found: Estimate) -> str:
 
 def follow(project: Project, info: RunInfo, database: str) -> RunInfo:
     """Show a run's progress until it ends; Ctrl-C ends the command but not the run."""
-    from workbench.runs.run_status import run_costs
-    from workbench.runs.verifying import run_info, wait
+    from workbench.runs.run_status import run_costs, run_info, wait
 
     try:
         with one_line() as line:

@@ -91,7 +91,7 @@ def _import_lines(report: VerdictsImported) -> Iterator[str]:
 
 def _print_verdicts(verifier: str, options: VerdictsOptions) -> Output | None:
     from workbench.runs.transcripts import transcripts_of
-    from workbench.runs.verifying import verdict_evidence, verdict_lines
+    from workbench.runs.verdict_files import verdict_evidence, verdict_lines
 
     with project_at(options.database) as project:
         if options.transcript is not None:

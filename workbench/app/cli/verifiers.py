@@ -123,7 +123,8 @@ def verify_command(project: Project, options: VerifyOptions) -> Output:
     itself, for example because its server denies all calls, or every item ended in an error.
     """
     from workbench.runs.run_status import estimate
-    from workbench.runs.verifying import start, verdict_counts
+    from workbench.runs.verdict_files import verdict_counts
+    from workbench.runs.verifying import start
 
     began = time.monotonic()
     selection = selection_of(options.where, options.limit).in_shard(options.shard)
@@ -222,7 +223,7 @@ def runs_command(project: Project, options: RunsOptions) -> Output | None:
             "list has no run number." if options.verb == "list" else f"{options.verb} needs a run number."
         )
     if options.run is None:
-        from workbench.runs.verifying import runs
+        from workbench.runs.run_status import runs
 
         return Output(runs(project), _list_runs)
     if options.verb == "delete":
@@ -270,8 +271,7 @@ def _show_deleted(found: Removal) -> None:
 
 
 def _run_output(project: Project, verb: str, run: int) -> Output:
-    from workbench.runs.run_status import run_costs
-    from workbench.runs.verifying import run_info
+    from workbench.runs.run_status import run_costs, run_info
 
     info = run_info(project, run)
     costs = run_costs(project, info)

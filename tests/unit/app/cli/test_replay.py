@@ -22,7 +22,9 @@ from workbench.interchange.importing import import_files, plan_import
 from workbench.llm.caller import ORIGIN_HEADER
 from workbench.measuring.accuracy import accuracy
 from workbench.runs.previewing import check_servers
-from workbench.runs.verifying import start, verdict_lines, wait
+from workbench.runs.run_status import wait
+from workbench.runs.verdict_files import verdict_lines
+from workbench.runs.verifying import start
 
 ROOT = Path(__file__).resolve().parents[4]
 

@@ -17,7 +17,7 @@ from tests.background import PATIENCE_S, install_plugin, runner_ends, runner_pid
 from tests.commands import run
 from tests.helpers import add_items, make_project, numbered
 from workbench.core.project import Project
-from workbench.runs.verifying import run_info, runs
+from workbench.runs.run_status import run_info, runs
 
 ITEMS = 600
 

@@ -20,9 +20,10 @@ from workbench.core.project import Project
 from workbench.runs import runner
 from workbench.runs.generation import models_from
 from workbench.runs.lease import Lease
+from workbench.runs.run_status import run_info
 from workbench.runs.runner import Runner
 from workbench.runs.store.runs import of_run
-from workbench.runs.verifying import run_info, start
+from workbench.runs.verifying import start
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from tests.unit.verifiers.rules.hostile import BOMBS, HOSTILE, Hostile
 from tests.unit.verifiers.rules.judging import as_in_a_run
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
-from workbench.runs import verifying
+from workbench.runs import run_status, verdict_files, verifying
 from workbench.verifiers.pool import WorkerPool
 from workbench.verifiers.rules.verifier import Rules
 
@@ -89,7 +89,7 @@ def test_a_run_over_hostile_inputs_is_whole(tmp_path: Path) -> None:
     ]
     with runner_ends(make_project(tmp_path, [*hostile, *numbered(ORDINARY)])) as project:
         largest = _run_and_watch(project)
-        outcomes = {line.completion_id: Outcome(line.verdict) for line in verifying.verdict_lines(project, "rules")}
+        outcomes = {line.completion_id: Outcome(line.verdict) for line in verdict_files.verdict_lines(project, "rules")}
     assert len(outcomes) == len(STORABLE) + ORDINARY
     assert [one.name for one in STORABLE if not may_be(one, outcomes[one.name])] == []
     ordinary = [outcomes[f"c{number}"] for number in range(ORDINARY)]
@@ -101,10 +101,10 @@ def _run_and_watch(project: Project) -> int:
     """Run `rules` over everything; the most memory the runner or one of its processes had, in bytes."""
     run = verifying.start(project, "rules").run
     largest = 0
-    while verifying.run_info(project, run).state in ("queued", "running"):
+    while run_status.run_info(project, run).state in ("queued", "running"):
         largest = max([largest, *_resident(runner_pid(project))])
         time.sleep(0.02)
-    assert verifying.run_info(project, run).state == "complete"
+    assert run_status.run_info(project, run).state == "complete"
     return largest
 
 

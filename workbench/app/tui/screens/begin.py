@@ -30,7 +30,7 @@ from workbench.labelling import people
 from workbench.labelling.assigning import Assigned, earlier_text
 from workbench.measuring.briefing import ProjectFacts
 from workbench.measuring.counting import status
-from workbench.runs import verifying
+from workbench.runs import run_status, verifying
 
 _RULES: Final = "rules"
 _OTHER: Final = "other"
@@ -187,7 +187,7 @@ class BeginScreen(LiveScreen):
     # -- reading -----------------------------------------------------------------------------------
 
     def read(self) -> ProjectProgress:
-        counts, runs = status(self.project), verifying.runs(self.project)
+        counts, runs = status(self.project), run_status.runs(self.project)
         code = bool(problems.datasets(self.project))
         suites = problems.runnable_suites(self.project) if code else []
         if not any(run.completed_at for run in runs):
@@ -314,7 +314,7 @@ class BeginScreen(LiveScreen):
 
 
 def _passing_text(project: Project, run: RunInfo) -> str:
-    info = verifying.run_info(project, run.run)
+    info = run_status.run_info(project, run.run)
     said = info.verdicts or {"correct": 0, "incorrect": 0}
     judged = said["correct"] + said["incorrect"]
     passing = f"{said['correct']:,} of {counted(judged, 'solution')} pass" if judged else "no solution could be judged"

@@ -31,11 +31,10 @@ from workbench.app.tui.table_screen import TableScreen
 from workbench.app.tui.trusting import trusting
 from workbench.core.run import ACTIVE, Estimate, RunCosts, RunInfo, VerifierInfo
 from workbench.core.text.figures import counted
-from workbench.runs import verifying
+from workbench.runs import run_status, verifying
 from workbench.runs.liveness import log_path
-from workbench.runs.run_status import estimate, run_costs
+from workbench.runs.run_status import estimate, run_costs, run_info
 from workbench.runs.trying import delete_interrupted_trials
-from workbench.runs.verifying import run_info
 
 
 class RunDetailScreen(LiveScreen):
@@ -106,7 +105,7 @@ class RunsScreen(TableScreen, LiveScreen):
         self._first = run
         self._starting, self._to_begin = starting, offer
         self.runs: list[RunInfo] = []
-        self._watch: verifying.Watch | None = None
+        self._watch: run_status.Watch | None = None
         self._show_progress: dict[int, RunInfo] = {}
         self._count_later: Timer | None = None
         self._counting = False
@@ -121,7 +120,7 @@ class RunsScreen(TableScreen, LiveScreen):
 
     def read(self) -> list[RunInfo]:
         if self._watch is None:
-            self._watch = verifying.Watch(self.project)
+            self._watch = run_status.Watch(self.project)
         return self._watch.runs()[::-1]
 
     def must_read(self) -> bool:
@@ -175,7 +174,7 @@ class RunsScreen(TableScreen, LiveScreen):
         else:
             run = next((run for run in stale if run.run not in self._show_progress), stale[0])
             self._counting, self._count_began = True, time.monotonic()
-            self.in_background(partial(verifying.run_info, self.project, run.run), self._store_count, group="counts")
+            self.in_background(partial(run_status.run_info, self.project, run.run), self._store_count, group="counts")
 
     def _store_count(self, info: RunInfo) -> None:
         now = time.monotonic()

@@ -28,9 +28,11 @@ from workbench.core.run import RunInfo
 from workbench.interchange.importing import import_files, plan_import
 from workbench.runs import lease, runner
 from workbench.runs.lease import Lease
+from workbench.runs.run_status import run_info
 from workbench.runs.runner import Runner
 from workbench.runs.store import runs
-from workbench.runs.verifying import run_info, start, verdict_lines
+from workbench.runs.verdict_files import verdict_lines
+from workbench.runs.verifying import start
 from workbench.training.choosing import Scale, load_reward_verifier
 
 YES = "Final Judgment: Yes"

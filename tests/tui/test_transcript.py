@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from textual.pilot import Pilot
 
 from tests.helpers import make_project, numbered
@@ -90,7 +91,8 @@ async def test_reading_what_shows_examples_is_a_reveal_of_their_items(tmp_path: 
     example = FewShotExample(item=("sample", "c6"), question="?", reference="", completion="!", correct=True)
     options = {EXAMPLES_DRAWN: encoded(DrawnExamples(plan=plan, examples=(example,)))}
     with project.database.write() as connection:
-        stored_runs.put_options(connection, stored_runs.verifiers(connection)[0], options)
+        bound = structs.replace(stored_runs.verifiers(connection)[0], options=options)
+        stored_runs.put_configuration(connection, bound)
     async with opened(project) as (app, pilot):
         app.push_screen(TranscriptScreen(run, 1))
         await settle(pilot)

@@ -28,7 +28,7 @@ from workbench.runs.batch_desk import BatchDesk
 from workbench.runs.journal import RunJournal, spent
 from workbench.runs.lease import Lease, Postponed
 from workbench.runs.serving import OWN, verdict_of
-from workbench.runs.session import POLL_S, Client, RunServers, Session, TaskSource, opened_session
+from workbench.runs.session import POLL_S, Client, RunServers, TaskSource, opened_session
 from workbench.runs.store import batches, runs
 from workbench.runs.store.batches import BatchRow, EarlierCall, GatheredCall
 from workbench.verifiers.base import AnyVerifier, ServedVerifier
@@ -87,56 +87,43 @@ def judge_in_batches(
         Exception: Whatever ``check`` raises.
     """
 
+    reader, run = database.reader(), servers.run
+
     async def judge() -> int:
         async with opened_session(database, lease, [servers]) as session:
-            run = _BatchedRun(database, lease, servers, verifier, session)
-            await run.work(chunks, check)
-        return session.clients[0].journal.stored
+            (client,) = session.clients
+            rounds = _BatchRounds(database, lease, servers, verifier, client)
+            desk = BatchDesk(database, lease, run, client)
+
+            async def wait_for_batch() -> None:
+                while not await desk.attend():
+                    if runs.others_are_due(reader, run, desk.next_check_time()):
+                        raise Postponed
+                    await asyncio.sleep(POLL_S)
+
+            async def judge_all() -> None:
+                sent = batches.unended(reader, run)
+                if sent and all(batch.state != "gathered" for batch in sent):
+                    await wait_for_batch()
+                while True:
+                    await rounds.judge(chunks(), desk.most)
+                    if not batches.unended(reader, run):
+                        return rounds.require_affordable()
+                    await wait_for_batch()
+
+            async def look() -> None:
+                check()
+
+            try:
+                await session.wait([session.start(judge_all())], look)
+            except BaseException:
+                await session.end()
+                if runs.request_of(reader, run) == "cancel":
+                    await desk.cancel()
+                raise
+        return client.journal.stored
 
     return asyncio.run(judge())
-
-
-class _BatchedRun:
-    def __init__(
-        self, database: Database, lease: Lease, servers: RunServers, verifier: ServedVerifier, session: Session
-    ) -> None:
-        self._reader = database.reader()
-        self._lease = lease
-        self._run = servers.run
-        self._session = session
-        (self._client,) = session.clients
-        self._rounds = _BatchRounds(database, lease, servers, verifier, self._client)
-        self._desk = BatchDesk(database, lease, servers.run, self._client)
-
-    async def work(self, chunks: Callable[[], Iterable[list[VerifierInput]]], check: Callable[[], None]) -> None:
-        async def look() -> None:
-            check()
-
-        task = self._session.start(self._judge(chunks))
-        try:
-            await self._session.wait([task], look)
-        except BaseException:
-            await self._session.end()
-            if runs.request_of(self._reader, self._run) == "cancel":
-                await self._desk.cancel()
-            raise
-
-    async def _judge(self, chunks: Callable[[], Iterable[list[VerifierInput]]]) -> None:
-        sent = batches.unended(self._reader, self._run)
-        if sent and all(batch.state != "gathered" for batch in sent):
-            await self._wait_for_batch()
-        while True:
-            await self._rounds.judge(chunks(), self._desk.most)
-            if not batches.unended(self._reader, self._run):
-                self._rounds.require_affordable()
-                return
-            await self._wait_for_batch()
-
-    async def _wait_for_batch(self) -> None:
-        while not await self._desk.attend():
-            if runs.others_are_due(self._reader, self._run, self._desk.next_check_time()):
-                raise Postponed
-            await asyncio.sleep(POLL_S)
 
 
 # -- Rounds: items are judged by stored replies, and missing calls are gathered.
@@ -174,7 +161,7 @@ class _BatchRounds:
                 judged, made = await verdict_of(self._verifier, item, self._secret, self)
             except Deferred:
                 continue
-            if judged.verdict.outcome is Outcome.ERROR and not self._has_answered:
+            if judged.verdict.outcome is Outcome.ERROR and not self._client.has_any_reply:
                 held.append((item.item, judged, made))
                 continue
             recorded = self._journal.record(item.item, judged, made)
@@ -183,7 +170,7 @@ class _BatchRounds:
                 await recorded
         for gathering in self._gathering.values():
             await gathering.store()
-        if not self._has_answered and any(judged.verdict.reason not in OWN for _, judged, _ in held):
+        if not self._client.has_any_reply and any(judged.verdict.reason not in OWN for _, judged, _ in held):
             self._halt()
         for one in held:
             self._journal.record(*one)
@@ -251,11 +238,6 @@ class _BatchRounds:
             self._client.warn(note)
         self._wanted.add(prepared.key)
         await self._gathering[role].add(item, prepared)
-
-    @property
-    def _has_answered(self) -> bool:
-        used = self._journal.usage
-        return bool(used.answered or used.reused or self._client.reused)
 
     def _halt(self) -> None:
         """Halt because all calls failed; a resumed run repeats them.

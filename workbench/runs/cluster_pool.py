@@ -65,7 +65,8 @@ class ClusterPool(Nodes):
     def run(
         self, jobs: Iterable[tuple[Key, Program]], raise_if_cancelled: Callable[[], None] | None = None
     ) -> Generator[tuple[Key, Execution], None, None]:
-        for found in self.work(Feed(jobs, _count_characters, PROGRAMS_PER_WORKER), raise_if_cancelled or _do_nothing):
+        feed = Feed(jobs, _count_characters, PROGRAMS_PER_WORKER)
+        for found in self.work(feed, raise_if_cancelled or (lambda: None)):
             yield from found
 
     def _rejection_reason(self, about: NodeAbout) -> str:
@@ -127,10 +128,6 @@ class _CallerSink(ResultSink):
 
     def _run_row(self) -> RunRow | None:
         return None if self._run is None else stored_runs.newest_of(self._run[0].reader(), self._run[1])
-
-
-def _do_nothing() -> None:
-    return
 
 
 def _count_characters(program: Program) -> int:

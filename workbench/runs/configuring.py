@@ -301,12 +301,10 @@ def bind(connection: sqlite3.Connection, name: str, verifier: Identified, option
             config_hash=identity(verifier),
         )
     require_same_configuration(bound, verifier)
-    if bound.config_hash != identity(verifier):
-        # This configuration was stored before configurations named the server.
-        stored_runs.put_config(connection, bound, verifier.config(), identity(verifier))
-        bound = structs.replace(bound, config=verifier.config())
-    if bound.options != options:
-        stored_runs.put_options(connection, bound, options)
+    # A configuration that was stored before configurations named the server has another hash.
+    if (bound.options, bound.config_hash) != (options, hashed := identity(verifier)):
+        changed = structs.replace(bound, options=options, config=verifier.config(), config_hash=hashed)
+        stored_runs.put_configuration(connection, changed)
     return bound.id
 
 

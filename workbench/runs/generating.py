@@ -8,7 +8,6 @@ other work, such as executing written programs.
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
@@ -23,7 +22,7 @@ from workbench.core.errors import RunError, StoreError, WorkbenchError
 from workbench.llm.records import CallFailed, Chat, Halt, Reply, Request, ending
 from workbench.llm.server import Limits, ModelServer
 from workbench.runs.lease import Lease, LeaseLost
-from workbench.runs.session import POLL_S, Client, RunServers, Session, TaskSource, opened_session
+from workbench.runs.session import POLL_S, Client, LoopThread, RunServers, Session, TaskSource, opened_session
 
 _GO_ON = "Received replies are stored; run the same command again to continue."
 
@@ -56,21 +55,16 @@ class Servers:
         self._database, self._lease = database, lease
         prices = prices_of(database.path, servers.values())
         self._run = RunServers(run=run, servers=servers, limits=limits, prices=prices)
-        self._opened: Future[_ThreadSession] = Future()
-        self._ended: BaseException | None = None
         self._interrupted: Callable[[], None] | None = None
-        self._thread = threading.Thread(target=self._run_thread, name="generating", daemon=True)
 
     def __enter__(self) -> Self:
-        self._thread.start()
-        self._opened.result()
+        self._thread = LoopThread("generating", self._hold_session)
+        self._thread.opened.result()
         return self
 
     def __exit__(self, *_: object) -> None:
-        opened = self._opened.result()
-        if self._thread.is_alive():
-            opened.loop.call_soon_threadsafe(opened.over.set_result, None)
-        while self._thread.is_alive():
+        self._thread.end()
+        while self._thread.is_alive:
             if self._interrupted is not None:
                 self._interrupted()
             self._thread.join(POLL_S)
@@ -86,17 +80,16 @@ class Servers:
             RunError: No call can succeed now; replies received are stored.
             StoreError: Replies can't be stored.
         """
-        opened = self._opened.result()
         found: list[Found | None] = [None] * len(wanted)
 
         def tell(*, ending: bool) -> None:
             if watch is not None:
                 watch(sum(one is not None for one in found), ending)
 
-        if not self._thread.is_alive():
+        if not self._thread.is_alive:
             raise self._ended_error()
         try:
-            asked = asyncio.run_coroutine_threadsafe(_request_replies(opened.session, wanted, found), opened.loop)
+            asked = self._thread.submit(_request_replies(self._thread.opened.result(), wanted, found))
             while self._is_waiting(asked):
                 tell(ending=False)
         except KeyboardInterrupt:
@@ -112,12 +105,12 @@ class Servers:
         return [one for one in found if one is not None]
 
     def _ended_error(self) -> RunError:
-        if isinstance(self._ended, WorkbenchError):
-            return RunError(self._ended.message, _GO_ON)
+        if isinstance(self._thread.error, WorkbenchError):
+            return RunError(self._thread.error.message, _GO_ON)
         return RunError("The calls to model servers have ended.", _GO_ON)
 
     def _is_waiting(self, asked: Future[None]) -> bool:
-        alive = self._thread.is_alive()
+        alive = self._thread.is_alive
         try:
             asked.result(POLL_S)
         except TimeoutError:
@@ -126,32 +119,10 @@ class Servers:
             return True
         return False
 
-    def _run_thread(self) -> None:
-        try:
-            asyncio.run(self._open())
-        except BaseException as error:
-            self._ended = error
-            if not self._opened.done():
-                self._opened.set_exception(error)
-
-    async def _open(self) -> None:
-        loop = asyncio.get_running_loop()
+    async def _hold_session(self, begin: Callable[[Session], None], over: asyncio.Future[None]) -> None:
         async with opened_session(self._database, self._lease, [self._run]) as session:
-            over = loop.create_future()
-            self._opened.set_result(_ThreadSession(loop, session, over))
+            begin(session)
             await session.wait([over])
-
-
-class _ThreadSession(Struct, frozen=True):
-    """A session in a separate thread.
-
-    Attributes:
-        over: Set in the thread to end the session.
-    """
-
-    loop: asyncio.AbstractEventLoop
-    session: Session
-    over: asyncio.Future[None]
 
 
 async def _request_replies(session: Session, wanted: Sequence[ReplyRequest], found: list[Found | None]) -> None:

@@ -110,12 +110,8 @@ Waiter = asyncio.Future[None]
 """Done when its entry is committed."""
 
 
-class _Awaited(Struct, frozen=True):
-    what: Attempt | _RecordedVerdict | None
-    waiter: Waiter
-
-
-_Entry = _Awaited | _JournaledReply | AttemptOutcome
+_Entry = Attempt | _RecordedVerdict | _JournaledReply | AttemptOutcome | None
+"""What is to be stored; None stores nothing, and is awaited."""
 
 
 class _Transaction(Struct):
@@ -158,7 +154,7 @@ class RunJournal:
         self._before = spent(self.usage)
         self._warnings = self.usage.warnings
         self._loop = asyncio.get_running_loop()
-        self._entries: deque[_Entry] = deque()
+        self._entries: deque[tuple[_Entry, Waiter | None]] = deque()
         self._fresh: dict[bytes, Response] = {}
         self._gather = _GATHER_S[0]
         self._batch: _Transaction | None = None
@@ -282,15 +278,15 @@ class RunJournal:
         if self._timer is not None:
             self._timer.cancel()
 
-    def _add_awaited(self, what: Attempt | _RecordedVerdict | None) -> Waiter:
+    def _add_awaited(self, entry: _Entry) -> Waiter:
         waiter = self._loop.create_future()
-        self._add_entry(_Awaited(what, waiter))
+        self._add_entry(entry, waiter)
         return waiter
 
-    def _add_entry(self, entry: _Entry) -> None:
+    def _add_entry(self, entry: _Entry, waiter: Waiter | None = None) -> None:
         if self._broken is not None:
             raise self._broken
-        self._entries.append(entry)
+        self._entries.append((entry, waiter))
         self._schedule_commit(self._gather)
 
     def _schedule_commit(self, after: float) -> None:
@@ -334,28 +330,26 @@ class RunJournal:
     def _next_transaction(self) -> _Transaction:
         batch = _Transaction()
         for _ in range(min(MAX_GROUP_ENTRIES, len(self._entries))):
-            match self._entries.popleft():
-                case AttemptOutcome() as outcome:
-                    add_outcome(self.usage, outcome)
-                    batch.outcomes.append(outcome)
+            entry, waiter = self._entries.popleft()
+            match entry:
+                case AttemptOutcome():
+                    add_outcome(self.usage, entry)
+                    batch.outcomes.append(entry)
                 case _JournaledReply(call, response):
                     add_reply(self.usage, response.usage)
                     batch.responses.append((call, response))
-                case _Awaited(what, waiter):
-                    self._add_to_transaction(batch, what, waiter)
+                case _RecordedVerdict():
+                    add_item(self.usage, entry.calls)
+                    batch.recorded.append(entry)
+                case Attempt() if waiter is not None and waiter.done():
+                    # No caller waits any more, so the call will not be sent.
+                    continue
+                case Attempt():
+                    self.usage.calls += 1
+                    batch.attempts.append(entry)
+            if waiter is not None:
+                batch.waiters.append(waiter)
         return batch
-
-    def _add_to_transaction(self, batch: _Transaction, what: Attempt | _RecordedVerdict | None, waiter: Waiter) -> None:
-        if isinstance(what, Attempt):
-            if waiter.done():
-                # No caller waits any more, so the call will not be sent.
-                return
-            self.usage.calls += 1
-            batch.attempts.append(what)
-        elif what is not None:
-            add_item(self.usage, what.calls)
-            batch.recorded.append(what)
-        batch.waiters.append(waiter)
 
     def _store_transaction(self, connection: sqlite3.Connection, batch: _Transaction) -> None:
         moment = now()
@@ -377,15 +371,11 @@ class RunJournal:
 
     def _fail_waiters(self, error: BaseException) -> None:
         self._broken = error
-        waiting = [*(self._batch.waiters if self._batch else ()), *self._pop_waiters()]
+        waiting = [*self._batch.waiters] if self._batch else []
+        while self._entries:
+            waiting += self._next_transaction().waiters
         for waiter in waiting:
             if not waiter.done():
                 waiter.set_exception(error)
                 # Callers that have ended need no result.
                 waiter.exception()
-
-    def _pop_waiters(self) -> list[Waiter]:
-        waiters = []
-        while self._entries:
-            waiters += self._next_transaction().waiters
-        return waiters

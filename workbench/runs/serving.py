@@ -210,7 +210,7 @@ class _ServedRun:
             await asyncio.sleep(0)
         try:
             await self._session.wait(tasks, look)
-            if not self._has_any_reply() and any(judged.verdict.reason not in OWN for _, judged, _ in self._held):
+            if not self._client.has_any_reply and any(judged.verdict.reason not in OWN for _, judged, _ in self._held):
                 self._client.halt_unless_answered()
             self._record_held()
         except BaseException:
@@ -236,10 +236,6 @@ class _ServedRun:
             recorded = self._record(self._journal, item.item, judged, made)
         if recorded is not None:
             await recorded
-
-    def _has_any_reply(self) -> bool:
-        used = self._journal.usage
-        return bool(used.answered or used.reused or self._client.reused)
 
     def _record_held(self, *, own: bool = False) -> None:
         """Store the errors that were held back.

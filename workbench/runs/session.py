@@ -7,8 +7,10 @@ renews the heartbeat. When a session ends, it waits for the calls in flight: the
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import AsyncExitStack, asynccontextmanager
 from itertools import count
 from typing import Any, Final, Generic, Self, TypeVar
@@ -79,6 +81,11 @@ class Client(Caller):
             # Nothing was awaited: let other tasks run.
             await asyncio.sleep(0)
         return answer
+
+    @property
+    def has_any_reply(self) -> bool:
+        """Return whether any call of the run has been answered, in this start or an earlier one."""
+        return bool(self.journal.usage.answered or self.journal.usage.reused or self.reused)
 
     def renew_heartbeat(self) -> None:
         """Renew the heartbeat.
@@ -252,3 +259,55 @@ class TaskSource(Generic[Wanted]):
             # Over a long range of finished items the chunks are empty: let other tasks run.
             await asyncio.sleep(0)
         return self._read.popleft()
+
+
+# -- An event loop in another thread, for synchronous callers.
+
+
+Held = TypeVar("Held")
+Hold = Callable[[Callable[[Held], None], asyncio.Future[None]], Coroutine[Any, Any, None]]
+"""Opens what the loop holds, passes it to its first argument, and keeps it open until the second one is done."""
+
+
+class LoopThread(Generic[Held]):
+    """A thread with an event loop that holds something open.
+
+    Attributes:
+        opened: What it holds, or why that can't be opened.
+        error: Why the loop has ended, if it has failed.
+    """
+
+    def __init__(self, name: str, hold: Hold[Held]) -> None:
+        self.opened: Future[Held] = Future()
+        self.error: BaseException | None = None
+        self._hold = hold
+        self._thread = threading.Thread(target=self._run_thread, name=name, daemon=True)
+        self._thread.start()
+
+    @property
+    def is_alive(self) -> bool:
+        return self._thread.is_alive()
+
+    def submit(self, work: Coroutine[Any, Any, Result]) -> Future[Result]:
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def end(self) -> None:
+        """Let the loop end; `join` waits for that."""
+        if self.is_alive and self.opened.exception() is None:
+            self._loop.call_soon_threadsafe(self._over.set_result, None)
+
+    def join(self, timeout: float | None = None) -> None:
+        self._thread.join(timeout)
+
+    def _run_thread(self) -> None:
+        try:
+            asyncio.run(self._run_loop())
+        except BaseException as error:
+            self.error = error
+            if not self.opened.done():
+                self.opened.set_exception(error)
+
+    async def _run_loop(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._over = self._loop.create_future()
+        await self._hold(self.opened.set_result, self._over)

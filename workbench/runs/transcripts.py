@@ -19,7 +19,7 @@ from workbench.llm.records import CallFailed, Reply, Response, Usage
 from workbench.runs.choosing import STACK
 from workbench.runs.run_status import run_row
 from workbench.runs.store import calls, verdicts
-from workbench.runs.store.calls import CallRow, ReplyRow, replies_of, replies_written
+from workbench.runs.store.calls import CallRow
 from workbench.runs.verdict_files import run_of
 from workbench.verifiers.judges.mcts.tree import Node, Rollout, SearchTrace, uct
 
@@ -165,8 +165,10 @@ def recorded_exchanges(project: Project, verifier: str | None, run: int | None =
                 f"Name the verifier or the run: {opt.verifier:NAME} or {opt.run:N}.", "Runs", Command("runs DB")
             )
         verifier = run_row(reader, run).verifier.name
-    found = run_of(project, verifier, run)
-    for request, response, model, server, sample, origin in _replies(reader, found) if found else ():
+    if not (found := run_of(project, verifier, run)):
+        return
+    written = run_row(reader, found).verifier.kind == GENERATION
+    for request, response, model, server, sample, origin in calls.replies_of(reader, found, written=written):
         yield RecordedExchange(
             request=_single_line_json(request),
             response=_single_line_json(response),
@@ -175,11 +177,6 @@ def recorded_exchanges(project: Project, verifier: str | None, run: int | None =
             sample=sample,
             origin=origin,
         )
-
-
-def _replies(reader: Connection, run: int) -> Iterator[ReplyRow]:
-    writes = run_row(reader, run).verifier.kind == GENERATION
-    return replies_written(reader, run) if writes else replies_of(reader, run)
 
 
 def _single_line_json(body: bytes) -> msgspec.Raw:

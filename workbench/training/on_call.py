@@ -6,13 +6,13 @@ import asyncio
 import atexit
 import threading
 import weakref
-from collections.abc import Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from workbench.core.errors import RunError
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.runs.executor import TOO_LONG, ExecutorClosed
+from workbench.runs.session import LoopThread
 from workbench.training.choosing import Busy, RewardVerifier
 from workbench.training.serving import AsyncJudge, open_judge
 
@@ -29,9 +29,7 @@ class CallingExecutor:
     def __init__(self, chosen: RewardVerifier, workers: int | None = None, timeout: float | None = None) -> None:
         self._chosen, self._workers, self._timeout = chosen, workers, timeout
         self._lock = threading.Lock()
-        self._begun: Future[tuple[asyncio.AbstractEventLoop, AsyncJudge]] | None = None
-        self._over: asyncio.Event | None = None
-        self._thread: threading.Thread | None = None
+        self._calls: LoopThread[AsyncJudge] | None = None
         self._closed = False
         self._at_exit = partial(_close_if_alive, weakref.ref(self))
         atexit.register(self._at_exit)
@@ -48,9 +46,10 @@ class CallingExecutor:
             UsageError: A server's address or a price is wrong.
             ExecutorClosed: The executor was closed while items waited.
         """
-        loop, judge = self._start().result()
+        calls = self._start()
+        judge = calls.opened.result()
         try:
-            return asyncio.run_coroutine_threadsafe(_verdicts(judge, items, deadline), loop).result()
+            return calls.submit(_verdicts(judge, items, deadline)).result()
         except Busy as error:
             raise RunError("Too many items wait for model servers.", "Send fewer at a time.") from error
         except asyncio.CancelledError as error:
@@ -59,38 +58,25 @@ class CallingExecutor:
     def close(self) -> None:
         with self._lock:
             self._closed = True
-            begun, thread = self._begun, self._thread
+            calls = self._calls
         atexit.unregister(self._at_exit)
-        if begun is None or thread is None:
-            return
-        if begun.exception() is None and self._over is not None:
-            begun.result()[0].call_soon_threadsafe(self._over.set)
-        thread.join()
+        if calls is not None:
+            calls.end()
+            calls.join()
 
-    def _start(self) -> Future[tuple[asyncio.AbstractEventLoop, AsyncJudge]]:
+    def _start(self) -> LoopThread[AsyncJudge]:
         with self._lock:
             if self._closed:
                 raise ExecutorClosed
-            failed = self._begun is not None and self._begun.done() and self._begun.exception() is not None
-            if self._begun is None or failed:
-                begun = self._begun = Future()
-                self._thread = threading.Thread(
-                    target=lambda: asyncio.run(self._run_loop(begun)), name="workbench-calls", daemon=True
-                )
-                self._thread.start()
-            return self._begun
+            if self._calls is None or (self._calls.opened.done() and self._calls.opened.exception() is not None):
+                self._calls = LoopThread("workbench-calls", self._hold_judge)
+            return self._calls
 
-    async def _run_loop(self, begun: Future[tuple[asyncio.AbstractEventLoop, AsyncJudge]]) -> None:
-        self._over = asyncio.Event()
-        try:
-            async with open_judge(self._chosen, None, self._workers, self._timeout) as judge:
-                begun.set_result((asyncio.get_running_loop(), judge))
-                await self._over.wait()
-                await judge.close()
-        except Exception as error:
-            if begun.done():
-                raise
-            begun.set_exception(error)
+    async def _hold_judge(self, begin: Callable[[AsyncJudge], None], over: asyncio.Future[None]) -> None:
+        async with open_judge(self._chosen, None, self._workers, self._timeout) as judge:
+            begin(judge)
+            await over
+            await judge.close()
 
 
 async def _verdicts(judge: AsyncJudge, items: Sequence[VerifierInput], deadline: float | None) -> list[Verdict]:

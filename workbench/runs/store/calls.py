@@ -39,7 +39,8 @@ NOBODY: Final = "*"
 """Recorded in place of a parser: no run may use the response any more."""
 _ALONE: Final = "NOT EXISTS (SELECT 1 FROM batched_calls AS b WHERE b.attempt_id = a.id)"
 """SQL condition for attempts ``a`` that are in no batch."""
-_USAGE = "prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens, cost"
+_USAGE: Final = ("prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens", "cost")
+_USAGE_COLUMNS: Final = ", ".join(_USAGE)
 
 
 class ResponseQuery(Struct, frozen=True, kw_only=True):
@@ -62,17 +63,14 @@ _ANY = ResponseQuery()
 def response(connection: sqlite3.Connection, key: bytes, wanted: ResponseQuery = _ANY) -> Response | None:
     """Return the stored response to a request's key that the run may use, if any."""
     row = connection.execute(
-        f"SELECT q.profile, r.task, r.body, r.ms, r.origin, {_USAGE} "
+        f"SELECT q.profile, r.task, r.body, r.ms, r.origin, {_USAGE_COLUMNS} "
         "FROM responses AS r CROSS JOIN requests AS q ON q.id = r.request_id "
         "WHERE r.key = ? AND r.id > ? AND (r.unread_by IS NULL OR r.id > ? OR r.unread_by NOT IN (?, ?))",
         (key, wanted.after, wanted.own, NOBODY, wanted.reader),
     ).fetchone()
     if row is None:
         return None
-    prompt, cached, completion, reasoning, cost = row[5:]
-    usage = Usage(
-        prompt_tokens=prompt, cached_tokens=cached, completion_tokens=completion, reasoning_tokens=reasoning, cost=cost
-    )
+    usage = Usage(**dict(zip(_USAGE, row[5:], strict=True)))
     return Response(profile=row[0], task=row[1], body=row[2], usage=usage, ms=row[3], origin=row[4])
 
 
@@ -112,29 +110,24 @@ def put_responses(connection: sqlite3.Connection, found: Sequence[tuple[Journale
         [(call.request, call.profile, call.model, call.body) for call, _ in found],
     )
     connection.executemany(
-        f"INSERT INTO responses (key, server, request_id, sample, task, body, ms, origin, created_at, {_USAGE}) "
-        "VALUES (?, ?, (SELECT id FROM requests WHERE hash = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO responses (key, server, request_id, sample, task, body, ms, origin, created_at, "
+        f"{_USAGE_COLUMNS}) VALUES (?, ?, (SELECT id FROM requests WHERE hash = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
             (
                 call.key,
                 call.server,
                 call.request,
                 call.sample,
-                *_response_columns(reply),
+                reply.task,
+                reply.body,
+                reply.ms,
+                reply.origin,
                 moment,
-                *_usage_columns(reply.usage),
+                *(getattr(reply.usage, name) for name in _USAGE),
             )
             for call, reply in found
         ],
     )
-
-
-def _response_columns(reply: Response) -> tuple[object, ...]:
-    return reply.task, reply.body, reply.ms, reply.origin
-
-
-def _usage_columns(usage: Usage) -> tuple[object, ...]:
-    return usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens, usage.reasoning_tokens, usage.cost
 
 
 def newest_response(connection: sqlite3.Connection) -> int:
@@ -300,15 +293,6 @@ ReplyRow = tuple[bytes, bytes, str, str | None, int, str | None]
 """A request, its response, the model, the server, the sample, the origin."""
 
 
-def replies_of(connection: sqlite3.Connection, run: int) -> Iterator[ReplyRow]:
-    """Yield every reply that a run's verdicts are based on once, as received."""
-    return connection.execute(
-        "SELECT q.body, r.body, q.model, r.server, r.sample, r.origin FROM responses AS r JOIN requests AS q ON q.id "
-        "= r.request_id WHERE r.id IN (SELECT response_id FROM verdict_calls WHERE run_id = ?) ORDER BY r.id",
-        (run,),
-    )
-
-
 _WRITTEN: Final = (
     "(SELECT DISTINCT r.id FROM attempts AS a JOIN responses AS r ON r.key = a.key "
     "WHERE a.run_id = ? AND a.state = 'done')"
@@ -316,17 +300,18 @@ _WRITTEN: Final = (
 """Row ids of the replies that a run has requested itself."""
 
 
-def replies_written(connection: sqlite3.Connection, run: int) -> Iterator[ReplyRow]:
-    """Yield every reply that a generation's run has requested, as received."""
+def replies_of(connection: sqlite3.Connection, run: int, *, written: bool) -> Iterator[ReplyRow]:
+    """Yield every reply once, as received: those that a run's verdicts are based on, or that a generation requested."""
+    chosen = _WRITTEN if written else "(SELECT response_id FROM verdict_calls WHERE run_id = ?)"
     return connection.execute(
         "SELECT q.body, r.body, q.model, r.server, r.sample, r.origin FROM responses AS r "
-        f"JOIN requests AS q ON q.id = r.request_id WHERE r.id IN {_WRITTEN} ORDER BY r.id",
+        f"JOIN requests AS q ON q.id = r.request_id WHERE r.id IN {chosen} ORDER BY r.id",
         (run,),
     )
 
 
 def written_list(connection: sqlite3.Connection, run: int) -> list[WrittenReply]:
-    """Return the replies of `replies_written` without texts, which may not fit into memory."""
+    """Return the replies that a generation requested, without texts, which may not fit into memory."""
     rows = connection.execute(
         "SELECT r.id, q.model, r.sample, r.prompt_tokens, r.completion_tokens, r.ms, r.origin FROM responses AS r "
         f"JOIN requests AS q ON q.id = r.request_id WHERE r.id IN {_WRITTEN} ORDER BY r.id",
@@ -513,6 +498,3 @@ def by_item(connection: sqlite3.Connection, run: int) -> list[ItemTook]:
         (run,),
     )
     return [ItemTook(*row) for row in rows]
-
-
-# -- Calls from another database, with the verdicts based on them.

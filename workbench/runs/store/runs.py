@@ -149,17 +149,10 @@ def add_verifier(
     return int(cursor.lastrowid or 0)
 
 
-def put_options(connection: sqlite3.Connection, verifier: ConfiguredVerifier, options: dict[str, str]) -> None:
-    stored = msgspec.json.encode({"options": options, "config": verifier.config}).decode()
-    connection.execute("UPDATE verifiers SET config = ? WHERE id = ?", (stored, verifier.id))
-
-
-def put_config(
-    connection: sqlite3.Connection, verifier: ConfiguredVerifier, config: dict[str, Any], config_hash: str
-) -> None:
-    stored = msgspec.json.encode({"options": verifier.options, "config": config}).decode()
+def put_configuration(connection: sqlite3.Connection, verifier: ConfiguredVerifier) -> None:
+    stored = msgspec.json.encode({"options": verifier.options, "config": verifier.config}).decode()
     connection.execute(
-        "UPDATE verifiers SET config = ?, config_hash = ? WHERE id = ?", (stored, config_hash, verifier.id)
+        "UPDATE verifiers SET config = ?, config_hash = ? WHERE id = ?", (stored, verifier.config_hash, verifier.id)
     )
 
 

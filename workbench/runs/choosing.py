@@ -31,7 +31,7 @@ from workbench.runs.store import runs as stored_runs
 from workbench.statistics.records.probe import JUDGES_NOTHING
 from workbench.verifiers.base import AnyVerifier
 from workbench.verifiers.registry import Registry, VerifierKind
-from workbench.verifiers.stacks.settling import STAGES, Stage, stages
+from workbench.verifiers.stacks.settling import STAGES, stages
 
 PANEL: Final = "judge-panel"
 """The kind whose members are other verifiers of the project."""
@@ -110,9 +110,14 @@ def _with_bound_options(project: Project, kind: str, given: dict[str, str], name
 def _fill_in_options(project: Project, kind: str, options: dict[str, str], bound: Mapping[str, str]) -> dict[str, str]:
     asked = {name: value for name, value in options.items() if name not in _FILLED_IN}
     if kind == PANEL and MEMBERS in asked:
-        return {**asked, MEMBERS_MADE: _member_configurations(project, asked[MEMBERS])}
+        members = [part.strip() for part in asked[MEMBERS].split(",") if part.strip()]
+        return {**asked, MEMBERS_MADE: _configurations(project, MEMBERS, members, "in a panel")}
     if kind == STACK and STAGES in asked:
-        return {**asked, STAGES_MADE: _stage_configurations(project, asked[STAGES])}
+        try:
+            named = [stage.name for stage in stages(asked[STAGES])]
+        except ValueError as error:
+            raise OptionError(STAGES, f"{str(error).removeprefix(f'{STAGES}: ')}.") from None
+        return {**asked, STAGES_MADE: _configurations(project, STAGES, named, "a stage")}
     if EXAMPLES not in asked:
         return {name: value for name, value in asked.items() if name != EXAMPLES_DRAWN}
     if kind != "llm-judge":
@@ -122,35 +127,18 @@ def _fill_in_options(project: Project, kind: str, options: dict[str, str], bound
     return with_examples(project, asked, bound)
 
 
-def _member_configurations(project: Project, names: str) -> str:
+def _configurations(project: Project, option: str, names: Iterable[str], what: str) -> str:
     found = []
-    for name in dict.fromkeys(part.strip() for part in names.split(",") if part.strip()):
+    for name in dict.fromkeys(names):
         kind = _configured_kind(project, name)
-        if kind is None or kind in (PANEL, STACK, *JUDGES_NOTHING):
-            raise OptionError(MEMBERS, f"{name!r} is not a verifier of this project that can be in a panel.")
-        member = resolve_verifier(project, name, {})
-        construct_verifier(member)
-        found.append(PanelMember(name=name, kind=member.kind, options=member.options))
+        if kind is None and option == STAGES and Registry().knows(name):
+            kind = name
+        if kind in (None, STACK, *JUDGES_NOTHING) or (kind == PANEL and option == MEMBERS):
+            raise OptionError(option, f"{name!r} is not a verifier of this project that can be {what}.")
+        part = resolve_verifier(project, name, {})
+        construct_verifier(part)
+        found.append(PanelMember(name=name, kind=part.kind, options=part.options))
     return msgspec.json.encode(found).decode()
-
-
-def _stage_configurations(project: Project, text: str) -> str:
-    found = []
-    for name in dict.fromkeys(stage.name for stage in _parse_stages(text)):
-        kind = _configured_kind(project, name) or (name if Registry().knows(name) else None)
-        if kind is None or kind in (STACK, *JUDGES_NOTHING):
-            raise OptionError(STAGES, f"{name!r} is not a verifier of this project that can be a stage.")
-        stage = resolve_verifier(project, name, {})
-        construct_verifier(stage)
-        found.append(PanelMember(name=name, kind=stage.kind, options=stage.options))
-    return msgspec.json.encode(found).decode()
-
-
-def _parse_stages(text: str) -> tuple[Stage, ...]:
-    try:
-        return stages(text)
-    except ValueError as error:
-        raise OptionError(STAGES, f"{str(error).removeprefix(f'{STAGES}: ')}.") from None
 
 
 def _configured_kind(project: Project, name: str) -> str | None:

@@ -35,7 +35,7 @@ from workbench.core.project import Project
 from workbench.llm.records import Sampling
 from workbench.runs.previewing import PreviewedCall, preview_calls
 from workbench.runs.store import runs as stored_runs
-from workbench.verifiers.judges.published import PublishedPrompt, prompt_named, read_prompt, release_note
+from workbench.verifiers.judges.published import ANSWER, PublishedPrompt, prompt_named, read_prompt, release_note
 from workbench.verifiers.judges.roles import READ_AS, ROLES, general_role, is_role, role_call, template_in
 from workbench.verifiers.judges.strategies import STRATEGIES
 from workbench.verifiers.judges.template import (
@@ -246,7 +246,7 @@ def _checked_role(path: Path) -> CheckedTemplate:
 
 def _published_option(path: Path, prompt: PublishedPrompt) -> str:
     folder = Path(os.path.abspath(path)).parent
-    without = "" if prompt.shows_reference else f" {opt.option:reference=false}"
+    without = "" if ANSWER in prompt.names else f" {opt.option:reference=false}"
     if f"{folder.name}/{path.name}" != prompt.file:
         return f"{opt.option:{PUBLISHED}=FOLDER}{without} (once this file is FOLDER/{prompt.file})"
     above = path.parent.parent if path.parent.name == folder.name else folder.parent

@@ -9,7 +9,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from msgspec import Struct, structs
@@ -223,7 +222,7 @@ def run_info_without_counts(project: Project, run: int) -> RunInfo:
 def _summary(project: Project, row: RunRow, lease: LeaseRow | None) -> RunInfo:
     connection = project.database.reader()
     done = row.items if row.state == "complete" else stored_verdicts.count(connection, row.id)
-    worked_on = row.state == "running" and lease is not None
+    worked_on, alive = row.state == "running" and lease is not None, is_alive(lease, project.path)
     return record_from(
         RunInfo,
         row,
@@ -235,14 +234,12 @@ def _summary(project: Project, row: RunRow, lease: LeaseRow | None) -> RunInfo:
         done=done,
         pid=lease.pid if lease and worked_on else None,
         heartbeat=_timestamp(lease.heartbeat) if lease and worked_on else None,
-        alive=is_alive(lease, project.path),
-        waiting=_waiting_reason(connection, lease, project.path, row) if row.state in ACTIVE else None,
+        alive=alive,
+        waiting=waiting(lease, project.path) or (alive and _batch_message(connection, row.id)) or None
+        if row.state in ACTIVE
+        else None,
         usage=calls.get(connection, row.id),
     )
-
-
-def _waiting_reason(connection: sqlite3.Connection, lease: LeaseRow | None, database: Path, row: RunRow) -> str | None:
-    return waiting(lease, database) or (_batch_message(connection, row.id) if is_alive(lease, database) else None)
 
 
 def _batch_message(connection: sqlite3.Connection, run: int) -> str | None:
@@ -353,13 +350,15 @@ def estimate_of(
     made = math.ceil(items * verifier.calls_per_item())
     sample = asyncio.run(_calls_about(project, verifier, some, in_batches=in_batches))
     each = made / len(sample) if sample else 0.0
+    servers = verifier.servers().values()
+    has_all_prices = {server.model for server in servers} == prices_of(project.path, servers).keys()
     return Estimate(
         items=items,
         stored=0,
         calls=made,
         prompt_tokens=round(each * sum(call.prompt for call in sample)),
         completion_tokens=round(each * sum(call.completion for call in sample)),
-        cost=each * sum(call.cost for call in sample) if _has_all_prices(project, verifier) else None,
+        cost=each * sum(call.cost for call in sample) if has_all_prices else None,
         notes=prompt_notes(verifier),
     )
 
@@ -384,11 +383,6 @@ async def _calls_about(
             planned = await preview(verifier, item, key)
             found += [endpoints[one.role].prepare(one.request, 0).estimate for one in planned]
     return found
-
-
-def _has_all_prices(project: Project, verifier: ServedVerifier) -> bool:
-    servers = verifier.servers().values()
-    return {server.model for server in servers} == prices_of(project.path, servers).keys()
 
 
 # -- Deleting a run: what is deleted, what prevents it, and which run replaces it in metrics.

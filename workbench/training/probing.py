@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import http.client
 import time
 from collections.abc import Iterable
-from typing import Final, Self, TypeVar
-from urllib.parse import urlsplit
+from typing import Final, TypeVar
 
+import httpx
 import msgspec
 from msgspec import Struct
 
 from workbench.core.errors import Command, RunError, UsageError
 from workbench.core.options import record_from
+from workbench.core.processes import Closing
 from workbench.core.project import Project
 from workbench.core.text.inert import inert
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
@@ -22,17 +22,14 @@ from workbench.statistics.records.probe import ProbeReport
 from workbench.training.records import RewardAnswer, RewardAnswers, RewardBatch, RewardHealth, RewardItem, RewardRefusal
 from workbench.verifiers.base import identity
 
-_PORTS: Final = {"http": 80, "https": 443}
 _TIMEOUT_S: Final = 600.0
 _MAX_ATTEMPTS: Final = 60
 """Maximum attempts to send a request that finds the queue full, one second apart."""
-_MAX_ANSWER_BYTES: Final = 64 << 20
-"""Maximum size of a response in bytes."""
 _OUTCOMES: Final = {outcome.word: outcome for outcome in Outcome}
 Document = TypeVar("Document", bound=Struct)
 
 
-class RewardClient:
+class RewardClient(Closing):
     """A client of a reward server, over one connection.
 
     Args:
@@ -45,20 +42,14 @@ class RewardClient:
 
     def __init__(self, url: str, token: str | None = None) -> None:
         try:
-            parts = urlsplit(url)
-            host, port = parts.hostname, parts.port
-        except ValueError:
-            host = port = None
-            parts = urlsplit("")
-        if parts.scheme not in _PORTS or not host:
+            base = httpx.URL(url)
+        except httpx.InvalidURL:
+            base = httpx.URL()
+        if base.scheme not in ("http", "https") or not base.host:
             raise UsageError(f"{url!r} is not a valid server address.", "Give one such as http://localhost:8100.")
-        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-        self._connection = kind(host, port or _PORTS[parts.scheme], timeout=_TIMEOUT_S)
-        self.url = f"{parts.scheme}://{host}" + ("" if port is None else f":{port}") + parts.path.rstrip("/")
-        self._path = parts.path.rstrip("/")
-        self._headers = {"Content-Type": "application/json"}
-        if token is not None:
-            self._headers["Authorization"] = f"Bearer {token}"
+        self.url = f"{base.scheme}://{base.netloc.decode()}{base.path.rstrip('/')}"
+        headers = {"Content-Type": "application/json"} | ({} if token is None else {"Authorization": f"Bearer {token}"})
+        self._client = httpx.Client(headers=headers, timeout=_TIMEOUT_S, trust_env=False)
 
     def health(self) -> RewardHealth:
         """Return the served verifier and the server's state.
@@ -78,37 +69,29 @@ class RewardClient:
         asked = msgspec.json.encode(RewardBatch(items=items))
         for _ in range(_MAX_ATTEMPTS):
             status, body = self._send("POST", "/reward", asked)
-            if status == http.client.OK:
+            if status == httpx.codes.OK:
                 found = self._decode(body, RewardAnswers).items
                 if [one.id for one in found] != [one.id for one in items]:
                     raise RunError(f"{self.url} answered for other items than those it was sent.")
                 return found
             refusal = self._decode(body, RewardRefusal)
-            if status != http.client.SERVICE_UNAVAILABLE:
+            if status != httpx.codes.SERVICE_UNAVAILABLE:
                 break
             time.sleep(1.0)
         raise RunError(f"{self.url} rejects the probes: {inert(refusal.error)}", "Fix that, and probe again.")
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._connection.close()
+    def close(self) -> None:
+        self._client.close()
 
     def _send(self, method: str, path: str, body: bytes | None) -> tuple[int, bytes]:
-        for last in (False, True):
-            try:
-                self._connection.request(method, self._path + path, body, self._headers)
-                answer = self._connection.getresponse()
-                return answer.status, answer.read(_MAX_ANSWER_BYTES)
-            except (OSError, http.client.HTTPException) as error:
-                self._connection.close()
-                if last:
-                    raise RunError(
-                        f"{self.url} doesn't answer: {inert(str(error)) or type(error).__name__}.",
-                        f"Start it with {Command('reward-server')}, and probe again.",
-                    ) from error
-        raise AssertionError
+        try:
+            answer = self._client.request(method, self.url + path, content=body)
+        except httpx.HTTPError as error:
+            raise RunError(
+                f"{self.url} doesn't answer: {inert(str(error)) or type(error).__name__}.",
+                f"Start it with {Command('reward-server')}, and probe again.",
+            ) from error
+        return answer.status_code, answer.content
 
     def _decode(self, body: bytes, kind: type[Document]) -> Document:
         try:

@@ -31,10 +31,6 @@ class PublishedPrompt(Struct, frozen=True, kw_only=True):
     sha256: str
     names: frozenset[str]
 
-    @property
-    def shows_reference(self) -> bool:
-        return ANSWER in self.names
-
 
 VERIFYBENCH: Final[dict[bool, PublishedPrompt]] = {
     True: PublishedPrompt(
@@ -54,10 +50,6 @@ PARSER: Final = "verifybench@1"
 RELEASED: Final = Sampling(temperature=0.0, max_tokens=2048)
 """The sampling of that release."""
 Standing = Literal["as released", "changed"]
-
-
-def prompt_state(data: bytes, prompt: PublishedPrompt) -> Standing:
-    return "as released" if hashlib.sha256(data).hexdigest() == prompt.sha256 else "changed"
 
 
 def release_note(standing: Standing) -> str:
@@ -89,8 +81,8 @@ def read_prompt(path: Path, prompt: PublishedPrompt, chosen: Sampling) -> tuple[
     """Load a released prompt from any path; see `from_folder` for arguments and errors."""
     data, text = read_text(path, f"published= takes a copy of the authors' repository, in which {prompt.file} lies.")
     names = plain_names(text, frozenset({"question", ANSWER, "completion"}))
+    digest = hashlib.sha256(data).hexdigest()
     if names != prompt.names:
-        digest = hashlib.sha256(data).hexdigest()
         for other in VERIFYBENCH.values():
             if other.sha256 == digest:
                 raise UsageError(
@@ -108,8 +100,8 @@ def read_prompt(path: Path, prompt: PublishedPrompt, chosen: Sampling) -> tuple[
         sampling=merge_sampling((RELEASED, chosen)),
         is_plain=True,
     )
-    digest = hashlib.sha256(data).hexdigest()
-    return Template(id=path.stem, version=1, parser=PARSER, calls=(call,), sha256=digest), prompt_state(data, prompt)
+    template = Template(id=path.stem, version=1, parser=PARSER, calls=(call,), sha256=digest)
+    return template, "as released" if digest == prompt.sha256 else "changed"
 
 
 def read_text(path: Path, hint: str) -> tuple[bytes, str]:

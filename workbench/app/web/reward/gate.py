@@ -117,6 +117,7 @@ class RewardGate:
         rules: The rules for requests.
         in_flight: Bytes of the bodies of unanswered requests.
         known: Connections that have shown the token, or the right host name if no token is needed.
+        idle: Set while no request is being handled.
         stopping: Whether the server stops, so that no more requests are accepted.
     """
 
@@ -126,8 +127,8 @@ class RewardGate:
         self._beside = beside
         self.known: dict[web.RequestHandler, str] = {}
         self._under_way = 0
-        self._idle = asyncio.Event()
-        self._idle.set()
+        self.idle = asyncio.Event()
+        self.idle.set()
         self.stopping = False
 
     @web.middleware
@@ -189,23 +190,21 @@ class RewardGate:
         except (TimeoutError, ConnectionError, web.RequestPayloadError) as error:
             raise RequestRefused(408, "The body did not arrive.", closes=True) from error
 
-    async def until_idle(self) -> None:
-        await self._idle.wait()
-
     @contextmanager
     def _count_request(self) -> Iterator[None]:
         self._under_way += 1
-        self._idle.clear()
+        self.idle.clear()
         try:
             yield
         finally:
             self._under_way -= 1
             if not self._under_way:
-                self._idle.set()
+                self.idle.set()
 
     def _require_known(self, request: web.Request) -> None:
         if self.rules.token is None:
-            if not self._answers_to(request.headers.get("Host", "")):
+            host = request.headers.get("Host", "")
+            if not (self.rules.address.answers_to(host) or name_of(host) in self.rules.hosts):
                 raise RequestRefused(
                     421, f"This server does not accept requests for that host name: see {opt.allow_host}.", closes=True
                 )
@@ -215,9 +214,6 @@ class RewardGate:
                 raise RequestRefused(401, "Give the server's token: Authorization: Bearer …", closes=True)
         if self.rules.token is None or request.path != HEALTH:
             self.known[request.protocol] = ""
-
-    def _answers_to(self, host: str) -> bool:
-        return self.rules.address.answers_to(host) or name_of(host) in self.rules.hosts
 
     def _refuse(self, request: web.Request, refused: RequestRefused) -> web.Response:
         LOG.info("%s %s: %s", refused.status, _request_text(request), inert(refused.error[:300]))

@@ -178,7 +178,8 @@ class Crowd:
         self.address = structs.replace(address, port=self._kept.getsockname()[1])
         self._alive: dict[int, int] = {}
         self._life = os.pipe()
-        self._heard, self._told_by = _ready_pipe()
+        self._told_by: int | None
+        self._heard, self._told_by = os.pipe()
         self._stopping = False
 
     def serve(self, on_ready: Callable[[Address], None]) -> None:
@@ -254,7 +255,3 @@ def _wait_for_child() -> int:
         if not os.WIFSTOPPED(status):
             return pid
         os.kill(pid, signal.SIGKILL)
-
-
-def _ready_pipe() -> tuple[int, int | None]:
-    return os.pipe()

@@ -386,7 +386,7 @@ class RewardServer:
         self._gate.stopping = True
         if self._listening is not None:
             self._listening.close()
-        await self._gate.until_idle()
+        await self._gate.idle.wait()
 
     async def end(self) -> None:
         if self._listening is not None:
@@ -447,7 +447,8 @@ def serve(
         raise UsageError(f"Other machines can reach {rules.address.host}.", f"Set a token: {opt.token_env:NAME}")
 
     if processes is None:
-        processes = 1 if _requires_single_process(chosen) else min(os.cpu_count() or 1, _MAX_PROCESSES)
+        is_single = chosen.journal is not None or chosen.audit is not None or chosen.by_tests or sys.platform != "linux"
+        processes = 1 if is_single else min(os.cpu_count() or 1, _MAX_PROCESSES)
     if processes > 1 and workers is None and chosen.by_tests:
         workers = max(1, (os.cpu_count() or 1) // processes)
     opened = partial(serving, chosen, scale, most_waiting=most_waiting, workers=workers, timeout=timeout)
@@ -471,10 +472,6 @@ def serve(
 _REPORT_S = 0.25
 _MAX_PROCESSES = 4
 """Default maximum of processes: each has as many workers as one alone."""
-
-
-def _requires_single_process(chosen: RewardVerifier) -> bool:
-    return chosen.journal is not None or chosen.audit is not None or chosen.by_tests or sys.platform != "linux"
 
 
 def _serve_in_processes(

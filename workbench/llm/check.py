@@ -305,7 +305,10 @@ _FIELD_ADVICE = (
     (r"\btemperature\b", "Set temperature=none, and no value of it is sent."),
     (r"\btop_p\b", "Set top_p=none, and no value of it is sent."),
     (r"system (?:role|message|prompt|turn)|role[^.]{0,20}system|developer instruction", "Set fold_system=true."),
-    (r"only supports? stream|enable the stream|stream['\"` ]+must be", "Set stream=true."),
+    (
+        r"only supports? stream|enable the stream|stream['\"` ]+must be",
+        "It only streams: choose another model or server.",
+    ),
     *OTHER_CALL,
     (r"enable_thinking", 'Set extra_body={"enable_thinking": false}.'),
     (r"reasoning_effort", "Set reasoning_effort to what it names, or leave it out."),

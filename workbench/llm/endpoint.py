@@ -290,7 +290,7 @@ class Endpoint:
 
     def headers(self, secrets: Secrets) -> dict[str, str]:
         headers = {
-            "accept": "text/event-stream, application/json" if self.server.extras.stream else "application/json",
+            "accept": "application/json",
             "accept-encoding": "identity",
             "content-type": "application/json",
             "user-agent": "verifier-workbench",
@@ -313,7 +313,6 @@ class Endpoint:
             body,
             server.timeout_s if timeout_s is None else timeout_s,
             route=server.route,
-            stream=server.extras.stream and body is not None,
         )
         return without_secrets(secrets, await sent)
 

@@ -100,7 +100,7 @@ _PASSED_ON = re.compile(
 
 
 def classify_error_object(error: Any) -> AttemptFailed:
-    """Classify an ``error`` inside a response of status 200 (sent by OpenRouter and in streams)."""
+    """Classify an ``error`` inside a response of status 200 (sent by OpenRouter)."""
     said = _error_body(error)
     named = (status for told in (said.signs, said.whole) for status, names in _STATUSES if names.search(told))
     status = _status_inside(error) or next(named, 500)
@@ -313,7 +313,7 @@ _MAX_DETAIL_CHARACTERS: Final = 300
 _LONGEST_READ: Final = 2000
 _MAX_DEPTH: Final = 8
 _LONG_KEY = re.compile(r"\b(?:sk|pk|key|rk)[-_][\w*.…-]{6,}|\bBearer\s+\S+")
-_EVENT = re.compile(rb"\s*(?:(?:event|id|retry)?:[^\n]*\n)*+(?:data|error):")
+EVENT = re.compile(rb"\s*(?:(?:event|id|retry)?:[^\n]*\n)*+(?:data|error):")
 """The beginning of a stream."""
 _PAGE = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
 _TITLE = re.compile(r"<(title|h1)\b[^>]*>(.*?)</\1>", re.IGNORECASE | re.DOTALL)
@@ -344,7 +344,7 @@ class ErrorBody(Struct, frozen=True):
 def error_event(body: bytes) -> ErrorBody:
     if (page := page_in(body)) is not None:
         return ErrorBody(page, page)
-    event = _EVENT.match(body)
+    event = EVENT.match(body)
     try:
         return _error_body(decoded_json(body[event.end() :].partition(b"\n")[0] if event else body))
     except (ValueError, RecursionError):

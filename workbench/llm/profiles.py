@@ -43,7 +43,6 @@ class Profile(Struct, frozen=True, kw_only=True):
         scores: The scoring tasks it supports.
         sells: Whether its owner limits rates; only then does a run begin with few concurrent calls.
         price_prefix: The prefix of its models' names in the table of list prices; None if the table lacks them.
-        stream_usage: Whether a stream must be asked for its token counts.
         tells_cost: Whether its replies report their cost.
         cuts_silently: Whether it truncates the beginning of a prompt longer than the model's context without notice.
         azure_paths: Whether the path contains the model.
@@ -70,7 +69,6 @@ class Profile(Struct, frozen=True, kw_only=True):
     scores: frozenset[Task] = frozenset()
     sells: bool = False
     price_prefix: str | None = None
-    stream_usage: bool = True
     tells_cost: bool = False
     cuts_silently: bool = False
     azure_paths: bool = False
@@ -140,7 +138,6 @@ PROFILES: dict[str, Profile] = {
             top_k=True,
             seed=None,
             effort="output_config",
-            stream_usage=False,
             prefill="message",
             sells=True,
             price_prefix="",
@@ -175,7 +172,6 @@ PROFILES: dict[str, Profile] = {
             key_variable="MISTRAL_API_KEY",
             key_required=True,
             seed="random_seed",
-            stream_usage=False,
             sells=True,
             price_prefix="mistral/",
         ),
@@ -317,7 +313,6 @@ def profile_for_model(name: str, model: str, api: Api | None = None) -> Profile:
         effort="reasoning",
         prefill="words",
         extra=(),
-        stream_usage=False,
     )
 
 

@@ -101,7 +101,6 @@ class RequestExtras(Struct, frozen=True, kw_only=True, omit_defaults=True):
         reasoning_effort: The reasoning effort, as the model's maker names it.
         max_tokens_field: The field of the maximum reply length in a chat's body.
         fold_system: Whether the system prompt is sent at the start of the user's message.
-        stream: Whether replies are streamed; this doesn't change them.
         api: The OpenAI API to use; None leaves it to the model.
     """
 
@@ -110,7 +109,6 @@ class RequestExtras(Struct, frozen=True, kw_only=True, omit_defaults=True):
     reasoning_effort: str | None = None
     max_tokens_field: str | None = None
     fold_system: bool = False
-    stream: bool = False
     api: Api | None = None
 
     def config(self) -> dict[str, object]:

@@ -11,9 +11,8 @@ import asyncio
 import errno
 import os
 import ssl
-from collections.abc import AsyncIterable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, nullcontext
-from functools import lru_cache, partial
+from collections.abc import AsyncIterable, Mapping
+from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
 from types import TracebackType
@@ -23,7 +22,6 @@ from urllib.request import getproxies, proxy_bypass
 
 from msgspec import Struct
 
-from workbench.llm.dialects.streams import unstreamed
 from workbench.llm.failures import AttemptFailed, malformed
 from workbench.llm.records import RESUME, Halt
 from workbench.llm.server import DIRECT, FROM_ENVIRONMENT, Route
@@ -37,10 +35,6 @@ MAX_REPLY_BYTES = 16 * 2**20
 
 2,048 tokens with 20 likely alternatives each are 10 MB as OpenAI indents them.
 """
-MAX_STREAM_BYTES = 4 * MAX_REPLY_BYTES
-"""Maximum size of a stream in bytes: each piece has its own frame."""
-MAX_STREAM_S = 1800.0
-"""Longest duration of a whole stream: gateways keep it alive even if no server answers behind them."""
 MAX_HEADER_BYTES = 64 * 1024
 """Maximum size of a header in bytes, as in other clients: gateways put cookies and policies there."""
 MAX_HEADERS = 1000
@@ -112,17 +106,14 @@ class Transport:
         timeout_s: float,
         longest: int = MAX_REPLY_BYTES,
         route: Route = DIRECT,
-        *,
-        stream: bool = False,
         sink: BinaryIO | None = None,
     ) -> Received:
-        """Send a request and return the response, whatever its status; a stream is returned as one body.
+        """Send a request and return the response, whatever its status.
 
         Args:
             body: The content to POST; None sends a GET. If the body comes in pieces, the headers have its length.
             timeout_s: Timeout of the whole request in seconds.
             route: The network route.
-            stream: Whether the timeout applies to each piece of a stream instead of the whole.
             sink: Receives the body of a successful response instead of the result.
 
         Raises:
@@ -149,15 +140,18 @@ class Transport:
                 extensions=extensions,
             )
         try:
-            if stream:
-                return await self._send_streaming(request, timeout_s, route)
-            async with _TimeLimit(timeout_s, "no whole reply"):
+            async with _TimeLimit(timeout_s):
                 response = await self._pool_for_route(route, url).handle_async_request(request)
                 try:
                     if sink is not None and response.is_success:
                         await _copy_body(response, longest, sink)
-                        return _build_received(response, b"")
-                    return _build_received(response, await _read_body(response, longest))
+                        body = b""
+                    else:
+                        body = await _read_body(response, longest)
+                    fields = {
+                        name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers.raw
+                    }
+                    return Received(response.status_code, fields, body)
                 finally:
                     await response.aclose()
         except (httpx.HTTPError, aiohttp.ClientError, OSError) as error:
@@ -168,23 +162,12 @@ class Transport:
                 raise Halt("internal", own) from error
             raise _attempt_failure(error) from None
 
-    async def _send_streaming(self, request: httpx.Request, idle_s: float, route: Route) -> Received:
-        silence = partial(_TimeLimit, idle_s, "nothing more came of the reply")
-        async with _TimeLimit(max(MAX_STREAM_S, idle_s), "no whole reply"):
-            async with silence():
-                response = await self._pool_for_route(route, str(request.url)).handle_async_request(request)
-            try:
-                return _build_received(response, await _read_body(response, MAX_STREAM_BYTES, silence))
-            finally:
-                await response.aclose()
-
 
 class _TimeLimit:
     """A timeout that raises the transport's error. A class: every call needs one, and a generator costs more."""
 
-    def __init__(self, seconds: float, otherwise: str) -> None:
-        self._limit = asyncio.timeout(seconds)
-        self._otherwise = f"{otherwise} within {seconds:g} s"
+    def __init__(self, seconds: float) -> None:
+        self._seconds, self._limit = seconds, asyncio.timeout(seconds)
 
     async def __aenter__(self) -> None:
         await self._limit.__aenter__()
@@ -195,20 +178,7 @@ class _TimeLimit:
         try:
             await self._limit.__aexit__(kind, error, trace)
         except TimeoutError:
-            raise AttemptFailed("timeout", self._otherwise) from None
-
-
-def _build_received(response: httpx.Response, body: bytes) -> Received:
-    headers = _lower_case_headers(response)
-    if 200 <= response.status_code < 300:
-        body = unstreamed(body, headers.get("content-type", ""))
-        if len(body) > MAX_REPLY_BYTES:
-            raise malformed(f"the reply is longer than {MAX_REPLY_BYTES} bytes")
-    return Received(response.status_code, headers, body)
-
-
-def _lower_case_headers(response: httpx.Response) -> dict[str, str]:
-    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers.raw}
+            raise AttemptFailed("timeout", f"no whole reply within {self._seconds:g} s") from None
 
 
 def _proxy_from_environment(url: str) -> str | None:
@@ -216,34 +186,22 @@ def _proxy_from_environment(url: str) -> str | None:
     return None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
 
 
-async def _read_body(
-    response: httpx.Response, longest: int, within: Callable[[], AbstractAsyncContextManager[None]] = nullcontext
-) -> bytes:
+async def _read_body(response: httpx.Response, longest: int) -> bytes:
     import aiohttp
     import httpx
 
     taken = BytesIO()
     try:
-        await _copy_body(response, longest, taken, within)
+        await _copy_body(response, longest, taken)
     except (AttemptFailed, httpx.HTTPError, aiohttp.ClientError):
         if response.is_success:
             raise
     return taken.getvalue()
 
 
-async def _copy_body(
-    response: httpx.Response,
-    longest: int,
-    sink: BinaryIO,
-    within: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
-) -> None:
+async def _copy_body(response: httpx.Response, longest: int, sink: BinaryIO) -> None:
     size = 0
-    pieces = response.aiter_bytes()
-    while True:
-        async with within():
-            chunk = await anext(pieces, None)
-        if chunk is None:
-            break
+    async for chunk in response.aiter_bytes():
         size += len(chunk)
         if size > longest:
             raise malformed(f"the reply is longer than {longest} bytes")

@@ -57,8 +57,6 @@ def require_batches(verifier: AnyVerifier) -> None:
             f"Leave {opt.batch} out, or choose a strategy with few calls.",
         )
     for server in verifier.servers().values():
-        if server.extras.stream:
-            raise UsageError("stream: the replies of a batch can't be streamed.", f"Leave stream or {opt.batch} out.")
         if server.profile not in BATCH_APIS:
             title = PROFILES[server.profile].title
             raise UsageError(

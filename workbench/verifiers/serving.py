@@ -158,7 +158,6 @@ class ServerOptions(Options, frozen=True, kw_only=True):
     fold_system: Annotated[
         bool, option("whether the system message is put in front of the user message, for models without a system role")
     ] = False
-    stream: Annotated[bool, option("whether replies are streamed, with timeout as the maximum pause")] = False
     ca_file: Annotated[
         str | None, option("file with the CA certificates to trust instead of the default ones", read=one_line)
     ] = None

@@ -159,7 +159,7 @@ async def test_what_is_tried_is_what_will_be_sent() -> None:
         ),
         ("Unsupported value: 'temperature' does not support 0 with this model.", "temperature=none"),
         ("System role not supported", "fold_system=true"),
-        ("This model only support stream mode, please enable the stream parameter to access it.", "stream=true"),
+        ("This model only support stream mode, please enable the stream parameter to access it.", "another model"),
         ("parameter.enable_thinking must be set to false for non-streaming calls", 'extra_body={"enable_thinking"'),
         ("Something else", "Check base_url"),
     ],

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from tests.servers.memory import HeldClock
 from tests.servers.scripted import chat_reply
 from workbench.llm.dialects import read
-from workbench.llm.dialects.streams import unstreamed
 from workbench.llm.failures import AttemptFailed, classify_response, error_event
 from workbench.llm.gate import MAX_ATTEMPTS, MAX_CALL_S, MIN_ATTEMPTS, Patience
 from workbench.llm.waits import requested_wait
@@ -229,14 +228,11 @@ def test_a_refusal_of_the_key_is_one_whatever_its_status(body: Any, server: str)
     assert (caught.value.code, caught.value.everywhere) == ("auth", True)
 
 
-def test_a_refusal_in_plain_words_in_a_stream_or_with_a_500() -> None:
+def test_a_refusal_in_plain_words_or_with_a_500() -> None:
     for text in (b"Unauthorized", b"Not authenticated\n", b"invalid api key"):
         with pytest.raises(AttemptFailed) as caught:
             read(text, "chat", "openai")
         assert (caught.value.code, caught.value.everywhere) == ("auth", True)
-    with pytest.raises(AttemptFailed) as caught:
-        read(unstreamed(b'data: {"detail": "Not authenticated"}\n\n'), "chat", "openai")
-    assert caught.value.code == "auth"
     assert classify_response(500, {}, b'{"error":"Unauthorized"}').code == "auth"
 
 
@@ -261,8 +257,14 @@ def test_what_stands_around_a_reply_takes_nothing_from_it() -> None:
 def test_an_error_that_says_nothing_is_none(error: Any) -> None:
     choice = chat_reply("Yes")["choices"][0]
     for whole in (chat_reply("Yes") | {"error": error}, {"choices": [choice | {"error": error}]}):
-        for body in (json.dumps(whole).encode(), f"data: {json.dumps(whole)}\n\ndata: [DONE]\n\n".encode()):
-            assert read(unstreamed(body), "chat", "openai").text == "Yes"
+        assert read(json.dumps(whole).encode(), "chat", "openai").text == "Yes"
+
+
+def test_a_reply_in_events_is_called_that() -> None:
+    for body in (b"data: {}\n\n", b"event: message_start\ndata: {}\n\n", b": keep-alive\n\ndata: {}\n\n"):
+        with pytest.raises(AttemptFailed, match="a stream of events, which is not read") as caught:
+            read(body, "chat", "openai")
+        assert caught.value.everywhere
 
 
 def test_an_error_beside_an_empty_list_is_what_it_says() -> None:

@@ -12,11 +12,9 @@ from tests.servers.memory import HeldClock, MemoryJournal
 from tests.servers.scripted import Received, Scripted, chat_reply, scripted
 from tests.unit.llm.calling import NO_LIMITS, asked
 from tests.unit.llm.test_check import findings, said
-from tests.unit.llm.test_streams import events
 from workbench.llm.caller import Caller
 from workbench.llm.clock import Clock
 from workbench.llm.dialects import read
-from workbench.llm.dialects.streams import unstreamed
 from workbench.llm.endpoint import Endpoint
 from workbench.llm.failures import AttemptFailed
 from workbench.llm.profiles import profile_for_model
@@ -135,7 +133,7 @@ async def test_what_is_sent() -> None:
     }
     plain = (await received_of(model="gpt-4o", api="responses", fold_system="true")).body
     assert (plain["input"][0]["content"], plain["temperature"]) == ("Be brief.\n\nq\n\nAnswer:", 0.0)
-    assert not {"instructions", "top_k", "seed", "messages", "stream_options"} & plain.keys()
+    assert not {"instructions", "top_k", "seed", "messages"} & plain.keys()
 
 
 async def test_a_length_below_the_least_is_sent_as_that() -> None:
@@ -286,75 +284,6 @@ def test_what_is_no_reply(data: dict[str, Any], code: str) -> None:
     with pytest.raises(AttemptFailed) as caught:
         reply_of(data)
     assert caught.value.code == code
-
-
-# -- Streams.
-
-
-WHOLE = response(REASONING, message(output_text("Final Judgment: Yes")))
-BEGUN: list[Any] = [
-    {"type": "response.created", "response": WHOLE | {"status": "in_progress", "output": []}},
-    {"type": "response.in_progress", "response": WHOLE | {"status": "in_progress", "output": []}},
-    {"type": "response.output_item.done", "output_index": 0, "item": WHOLE["output"][0]},
-    {"type": "keepalive", "sequence_number": 3},
-    {"type": "response.output_text.delta", "output_index": 1, "delta": "Final Judgment: Yes"},
-    {"type": "response.output_item.done", "output_index": 1, "item": WHOLE["output"][1]},
-]
-
-
-@pytest.mark.parametrize("last", [WHOLE, WHOLE | {"output": []}])
-def test_a_stream_says_what_a_body_says(last: dict[str, Any]) -> None:
-    """The second is a server whose last event leaves out what others before it have said."""
-    body = events(*BEGUN, {"type": "response.completed", "response": last}, done=False)
-    for spelled in (body, body.replace(b"\n", b"\r\n")):
-        assert read(unstreamed(spelled), "chat", "openai") == reply_of(WHOLE)
-
-
-def test_a_stream_that_was_cut_anywhere_is_no_reply() -> None:
-    body = events(*BEGUN, {"type": "response.completed", "response": WHOLE}, done=False)
-    for end in range(body.index(b'"response.completed"')):
-        with pytest.raises(AttemptFailed) as caught:
-            read(unstreamed(body[:end]), "chat", "openai")
-        assert caught.value.may_be_repeated
-
-
-@pytest.mark.parametrize(
-    ("event", "code"),
-    [
-        ({"type": "error", "code": "rate_limit_exceeded", "message": "slow", "sequence_number": 2}, "rate_limit"),
-        ({"type": "error", "error": {"code": "too_many_requests", "message": "Too Many Requests"}}, "rate_limit"),
-        ({"type": "error", "code": None, "message": "An error occurred", "param": None}, "server"),
-        (
-            {"type": "response.failed", "response": response(status="failed", error={"code": "server_error"})},
-            "server",
-        ),
-        (
-            {
-                "type": "error",
-                "error": {
-                    "type": "error",
-                    "error": {"code": "context_length_exceeded", "message": "Your input exceeds"},
-                },
-            },
-            "context_length",
-        ),
-    ],
-)
-def test_an_error_in_a_stream(event: dict[str, Any], code: str) -> None:
-    with pytest.raises(AttemptFailed) as caught:
-        read(unstreamed(events(*BEGUN, event, done=False)), "chat", "openai")
-    assert caught.value.code == code
-
-
-def test_a_stream_that_ends_too_early_by_its_own_word() -> None:
-    cut = WHOLE | {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
-    reply = read(unstreamed(events(*BEGUN, {"type": "response.incomplete", "response": cut})), "chat", "openai")
-    assert (reply.text, ending(reply)) == ("Final Judgment: Yes", "truncated")
-
-
-async def test_a_stream_is_asked_for_without_a_chats_options() -> None:
-    body = (await received_of(stream="true")).body
-    assert (body["stream"], "stream_options" in body) == (True, False)
 
 
 # -- What is said where a model is asked by the wrong call.

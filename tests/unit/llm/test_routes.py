@@ -83,10 +83,9 @@ async def test_what_is_packed_fills_no_memory_and_is_whole(encoding: str, packed
     ],
     ids=["packed otherwise", "badly packed", "too long", "cut"],
 )
-@pytest.mark.parametrize("stream", [False, True])
-async def test_a_refusal_is_one_although_its_words_cannot_be_read(answer: Scripted, stream: bool) -> None:
+async def test_a_refusal_is_one_although_its_words_cannot_be_read(answer: Scripted) -> None:
     with scripted(lambda _: answer) as server:
-        received = await got(server.url, stream=stream)
+        received = await got(server.url)
     failure = classify_response(received.status, received.headers, received.body)
     assert (failure.code, failure.wait) == ("rate_limit", 7.0)
 

@@ -329,7 +329,6 @@ def test_a_panel_has_a_batch_for_each_model(runs: HereRunner, openai: BatchProvi
     [
         (JUDGE, {"server": "ollama", "base_url": "http://127.0.0.1:1/v1", "model": "m"}, "Ollama has no batch API"),
         (JUDGE, {"server": "openai", "model": "m", "strategy": "mcts"}, "too many rounds"),
-        (JUDGE, {"server": "openai", "model": "m", "stream": "true"}, "can't be streamed"),
         ("rules", {}, "rules does not support batches"),
     ],
 )

@@ -1,6 +1,6 @@
 """Build requests and parse replies in each server's dialect; Anthropic's messages and scoring calls are in this module.
 
-openai, responses: the two APIs of OpenAI. streams: streamed replies.
+openai, responses: the two APIs of OpenAI.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from msgspec import Struct, structs
 
 from workbench.llm.dialects import openai, responses
 from workbench.llm.dialects.openai import (
-    chosen_fields,
     decoded,
     drop_fields,
+    effort_fields,
     entries,
     folded,
     mapping,
@@ -176,7 +176,7 @@ def build_anthropic(
     body["messages"] = _anthropic_messages(messages, chat.shared)
     body["max_tokens"] = chat.sampling.max_tokens or MAX_TOKENS
     return msgspec.json.encode(
-        body | _anthropic_sampling(profile, plain, chat, notes) | chosen_fields(profile, extras) | extras.body
+        body | _anthropic_sampling(profile, plain, chat, notes) | effort_fields(profile, extras) | extras.body
     )
 
 

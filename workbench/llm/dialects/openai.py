@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from workbench.llm.failures import (
+    EVENT,
     AttemptFailed,
     classify_error_object,
     malformed,
@@ -40,13 +41,14 @@ def decoded(body: bytes) -> Any:
     Raises:
         AttemptFailed: The body is not JSON, or is an object that reports an error.
     """
+    rest = without_keep_alives(body)
     try:
-        data = decoded_json(without_keep_alives(body))
+        data = decoded_json(rest)
     except (ValueError, RecursionError) as error:
         if (refusal := refusal_in_words(body[:1000].decode("utf-8", "replace").strip())) is not None:
             raise refusal from None
-        page = page_in(body)
-        raise malformed(f"the reply is {page or f'no JSON: {error}'}", everywhere=page is not None) from None
+        other = page_in(body) or ("a stream of events, which is not read" if EVENT.match(rest) else None)
+        raise malformed(f"the reply is {other or f'no JSON: {error}'}", everywhere=other is not None) from None
     if isinstance(data, str) and (refusal := refusal_in_words(data)) is not None:
         raise refusal
     if isinstance(data, dict) and says_anything(data.get("error")):
@@ -129,17 +131,13 @@ def build(
             body["add_generation_prompt"] = False
         if profile.prefill in {"continue", "continue-only"}:
             body["continue_final_message"] = True
-    return msgspec.json.encode(body | dict(profile.extra) | chosen_fields(profile, extras) | extras.body)
+    return msgspec.json.encode(body | dict(profile.extra) | effort_fields(profile, extras) | extras.body)
 
 
-def chosen_fields(profile: Profile, extras: RequestExtras) -> dict[str, Any]:
-    """Return the fields for reasoning effort and streaming that were set."""
-    fields: dict[str, Any] = {}
-    if (asked := extras.reasoning_effort) is not None:
-        fields[profile.effort] = asked if profile.effort == "reasoning_effort" else {"effort": asked}
-    if extras.stream:
-        fields |= {"stream": True, **({"stream_options": {"include_usage": True}} if profile.stream_usage else {})}
-    return fields
+def effort_fields(profile: Profile, extras: RequestExtras) -> dict[str, Any]:
+    if (asked := extras.reasoning_effort) is None:
+        return {}
+    return {profile.effort: asked if profile.effort == "reasoning_effort" else {"effort": asked}}
 
 
 def folded(messages: tuple[PromptMessage, ...]) -> tuple[PromptMessage, ...]:

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import structs
 
 from workbench.llm.dialects.openai import (
-    chosen_fields,
+    effort_fields,
     entries,
     folded,
     mapping,
@@ -44,7 +44,7 @@ def build(profile: Profile, model: str, chat: Chat, notes: list[str], extras: Re
     ]
     # Replies are stored here; OpenAI would keep them for a month.
     body["store"] = False
-    body |= _sampling(profile, plain, chat, notes, extras) | chosen_fields(profile, extras)
+    body |= _sampling(profile, plain, chat, notes, extras) | effort_fields(profile, extras)
     return msgspec.json.encode(_with_extra_fields(body, extras.body))
 
 

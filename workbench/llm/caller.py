@@ -267,52 +267,43 @@ class Caller:
         self.require_price(endpoint)
         if secrets != Secrets(None) and endpoint.sends_key_in_clear:
             self.warn(f"The key in {endpoint.key_place or 'a header'} goes to {endpoint.base} without encryption.")
-        gate, estimate = endpoint.gate, prepared.estimate
         try:
-            reckoned = await gate.admit(estimate, endpoint.breaker)
+            reckoned = await endpoint.gate.admit(prepared.estimate, endpoint.breaker)
         except Halt as halt:
             raise _with_cause(halt, self._last_failure) from None
+        call = endpoint.call(prepared)
+        attempt: int | None = None
         usage: Usage | None = None
         sent = True
-        try:
-            endpoint.trial.require_hope()
-            led = await self._send_attempt(endpoint, item, prepared, secrets)
-            usage = led[1].usage
-            gate.succeeded(reckoned, usage)
-            return led
-        except AttemptFailed as failure:
-            sent = not failure.unreachable
-            raise
-        except Halt:
-            sent = False
-            raise
-        finally:
-            endpoint.breaker.ended()
-            gate.settle(estimate, usage, sent=sent)
-
-    async def _send_attempt(self, endpoint: Endpoint, item: int, prepared: PreparedRequest, secrets: Secrets) -> _Led:
-        call = endpoint.call(prepared)
         self.in_flight += 1
         try:
+            endpoint.trial.require_hope()
             attempt = await self.journal.begin(item, call)
             began = self.clock.now()
-            try:
-                response, reply = await self._exchange(endpoint, call, prepared, secrets)
-            except AttemptFailed as failure:
-                self._note_failure(endpoint, failure)
-                self.journal.fail(attempt, failure.code, failure.status, failure.detail, sent=not failure.unreachable)
-                self._halt_if_hopeless(endpoint, failure, began)
-                raise
-            except Halt as halt:
-                # A problem of this process: the server was not reached and isn't the cause.
+            response, reply = await self._exchange(endpoint, call, prepared, secrets)
+            self.journal.done(attempt, call, response)
+            endpoint.succeeded(began)
+            self._note_success(endpoint, prepared, reply)
+            usage = reply.usage
+            endpoint.gate.succeeded(reckoned, usage)
+            return call.key, reply
+        except AttemptFailed as failure:
+            sent = not failure.unreachable
+            self._note_failure(endpoint, failure)
+            assert attempt is not None
+            self.journal.fail(attempt, failure.code, failure.status, failure.detail, sent=sent)
+            self._halt_if_hopeless(endpoint, failure, began)
+            raise
+        except Halt as halt:
+            # A problem of this process: the server was not reached and isn't the cause.
+            sent = False
+            if attempt is not None:
                 self.journal.fail(attempt, halt.code, None, halt.message, sent=False)
-                raise
+            raise
         finally:
             self.in_flight -= 1
-        self.journal.done(attempt, call, response)
-        endpoint.succeeded(began)
-        self._note_success(endpoint, prepared, reply)
-        return call.key, reply
+            endpoint.breaker.ended()
+            endpoint.gate.settle(prepared.estimate, usage, sent=sent)
 
     async def _exchange(
         self, endpoint: Endpoint, call: JournaledCall, prepared: PreparedRequest, secrets: Secrets

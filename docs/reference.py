@@ -21,7 +21,7 @@ from workbench.app.cli import root
 from workbench.app.tui.meanings import MEANINGS
 from workbench.app.tui.registry import every_screen
 from workbench.core.reasons import REASONS
-from workbench.verifiers.execution.attacks.attack import corpus, scratch_corpus
+from workbench.verifiers.execution.attacks.attack import corpus
 from workbench.verifiers.registry import Registry
 
 NOTEBOOK: Final = Path(__file__).with_name("python.ipynb")
@@ -112,7 +112,7 @@ def attacks_page() -> str:
             "yes" if one.first else "",
             f"[{cell(one.source)}]({one.link})" if one.link else cell(one.source),
         ]
-        for one in (*corpus(), *scratch_corpus())
+        for one in (*corpus(), *corpus(scratch=True))
     ]
     heading = "# Attacks on the sandbox\n\n`workbench doctor` runs all; a level's first use runs some.\n\n"
     return heading + table(["attack", "tries to", "first", "source"], rows)

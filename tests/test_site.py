@@ -15,7 +15,7 @@ from workbench.app import verbs
 from workbench.app.tui.meanings import MEANINGS
 from workbench.app.tui.registry import every_screen
 from workbench.core.reasons import REASONS
-from workbench.verifiers.execution.attacks.attack import corpus, scratch_corpus
+from workbench.verifiers.execution.attacks.attack import corpus
 from workbench.verifiers.registry import Registry
 
 SCHEMA = ROOT / "workbench" / "core" / "database" / "schema.sql"
@@ -42,7 +42,7 @@ def test_the_reference_is_made_from_the_declarations(site: Path) -> None:
     declared = {"commands": commands, "verifiers": verifiers, "actions": actions, "reasons": set(REASONS)}
     views = set(re.findall(r"(?m)^CREATE VIEW (\w+)", SCHEMA.read_text(encoding="utf-8")))
     declared["views"] = views - {"gold", "horizon"}
-    declared["attacks"] = {attack.name for attack in (*corpus(), *scratch_corpus())}
+    declared["attacks"] = {attack.name for attack in (*corpus(), *corpus(scratch=True))}
     for page, names in declared.items():
         words = set(re.findall(r"[\w.-]+", text_of(site / "reference" / f"{page}.html")))
         assert sorted(names - words) == [], page

@@ -294,7 +294,7 @@ class Endpoint:
             "accept-encoding": "identity",
             "content-type": "application/json",
             "user-agent": "verifier-workbench",
-            **dict(self.profile.headers),
+            **self.profile.headers,
         }
         if secrets.key is not None and self.profile.auth == "bearer":
             headers["authorization"] = f"Bearer {secrets.key}"

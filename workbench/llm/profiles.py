@@ -1,4 +1,4 @@
-"""Peculiarities of each kind of server: one record each, so that no code asks "is this OpenAI?".
+"""Peculiarities of each kind of server: one record each in ``profiles.toml``, so that no code asks "is this OpenAI?".
 
 Sources are the servers' references. Where a server's behaviour is not documented, the careful form is used: a field
 that it may reject is not sent, and a prefill that it may ignore goes into the user's message.
@@ -7,9 +7,12 @@ that it may reject is not sent, and a prefill that it may ignore goes into the u
 from __future__ import annotations
 
 import re
-from typing import Literal
+import tomllib
+from pathlib import Path
+from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
+import msgspec
 from msgspec import Struct, structs
 
 from workbench.llm.records import Task
@@ -28,7 +31,7 @@ Prefill = Literal["message", "continue", "continue-only", "words"]
 """
 
 
-class Profile(Struct, frozen=True, kw_only=True):
+class Profile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One kind of server.
 
     Attributes:
@@ -37,7 +40,7 @@ class Profile(Struct, frozen=True, kw_only=True):
         auth: The header that carries the key.
         headers: Headers of every call.
         top_k: Whether it accepts the sampling setting ``top_k``.
-        seed: The name of its field for the seed; None if it has none.
+        seed: The name of its field for the seed; "" if it has none.
         effort: The field of reasoning effort in a chat's body.
         extra: Fields of every chat's body.
         scores: The scoring tasks it supports.
@@ -52,6 +55,8 @@ class Profile(Struct, frozen=True, kw_only=True):
             reason.
         fixed_sampling: Models that accept no temperature, top_p or top_k.
         no_prefill: Models that reject a prefill.
+        hosts: Its addresses' hosts, or the domains of these hosts, by which `guess_profile` recognises it.
+        port: Its usual port, by which an address on any host is recognised.
     """
 
     name: str
@@ -60,12 +65,12 @@ class Profile(Struct, frozen=True, kw_only=True):
     key_variable: str | None = None
     key_required: bool = False
     auth: Literal["bearer", "api-key", "x-api-key"] = "bearer"
-    headers: tuple[tuple[str, str], ...] = ()
+    headers: dict[str, str] = {}
     top_k: bool = False
-    seed: str | None = "seed"
+    seed: str = "seed"
     effort: Literal["reasoning_effort", "reasoning", "output_config"] = "reasoning_effort"
     prefill: Prefill = "words"
-    extra: tuple[tuple[str, object], ...] = ()
+    extra: dict[str, Any] = {}
     scores: frozenset[Task] = frozenset()
     sells: bool = False
     price_prefix: str | None = None
@@ -77,191 +82,23 @@ class Profile(Struct, frozen=True, kw_only=True):
     long: re.Pattern[str] | None = None
     fixed_sampling: re.Pattern[str] | None = None
     no_prefill: re.Pattern[str] | None = None
+    hosts: tuple[str, ...] = ()
+    port: int | None = None
 
 
-_OPENAI_THINKING = re.compile(r"(?:o\d|gpt-[5-9]|codex)(?!.*-chat)")
-# Models that don't reason accept a temperature; all of this generation use the newer field for the length.
-_OPENAI_LONG = re.compile(r"gpt-(?:[5-9]|daybreak|rosalind)|chat-latest|daybreak")
-# As openai 3.57.0 (types/shared/responses_model.py) and litellm 1.110.2 (mode "responses") list them.
-_OPENAI_ONLY_RESPONSES = re.compile(
-    r"\b(?:o\d|gpt-[5-9])\S*-(?:pro|codex|cyber|rosalind|law)\b|\bcodex-mini|-deep-research\b|\bcomputer-use"
-    r"|\bgpt-(?:daybreak|rosalind)"
-)
-# An Azure deployment has an arbitrary name. OpenAI's models all accept the newer field, others the older.
-_AZURE_UNKNOWN = re.compile(
-    r"(?!gpt-?[34]|deepseek|(?:meta-)?llama|(?:open-)?mi(?:s|x)tral|ministral|codestral|phi-|grok|cohere|command|kimi"
-    r"|qwen|jais|claude|minimax|glm|gemma)",
-    re.IGNORECASE,
-)
-# As in litellm 1.110.2 (supports_assistant_prefill, supports_sampling_params).
-_CLAUDE_46 = re.compile(r"claude-(?:[a-z]+-)?(?:4[-.](?:[6-9]|\d\d)(?!\d)|[5-9]|preview)")
-_CLAUDE_47 = re.compile(r"claude-(?:[a-z]+-)?(?:4[-.](?:[7-9]|\d\d)(?!\d)|[5-9]|preview)")
-_ALL_SCORES: frozenset[Task] = frozenset({"score", "classify", "pooling", "rerank", "completions"})
-_COMPLETIONS: frozenset[Task] = frozenset({"completions"})
+def _read_profiles() -> dict[str, Profile]:
+    table = tomllib.loads(Path(__file__).with_name("profiles.toml").read_text(encoding="utf-8"))
+    patterns = {name: re.compile(pattern) for name, pattern in table["patterns"].items()}
+    return {
+        name: msgspec.convert(fields | {"name": name}, Profile, dec_hook=lambda _, pattern: patterns[pattern])
+        for name, fields in table["profiles"].items()
+    }
 
-PROFILES: dict[str, Profile] = {
-    profile.name: profile
-    for profile in (
-        Profile(name="openai-compatible", title="an OpenAI-compatible server", scores=_ALL_SCORES, sells=True),
-        Profile(
-            name="openai",
-            title="OpenAI",
-            key_variable="OPENAI_API_KEY",
-            key_required=True,
-            scores=_COMPLETIONS,
-            sells=True,
-            price_prefix="",
-            only_responses=_OPENAI_ONLY_RESPONSES,
-            thinking=_OPENAI_THINKING,
-            long=_OPENAI_LONG,
-        ),
-        Profile(
-            name="azure",
-            title="Azure OpenAI",
-            key_variable="AZURE_OPENAI_API_KEY",
-            key_required=True,
-            auth="api-key",
-            sells=True,
-            azure_paths=True,
-            only_responses=_OPENAI_ONLY_RESPONSES,
-            thinking=_OPENAI_THINKING,
-            long=_AZURE_UNKNOWN,
-        ),
-        Profile(
-            name="anthropic",
-            title="Anthropic",
-            dialect="anthropic-messages",
-            key_variable="ANTHROPIC_API_KEY",
-            key_required=True,
-            auth="x-api-key",
-            headers=(("anthropic-version", "2023-06-01"),),
-            top_k=True,
-            seed=None,
-            effort="output_config",
-            prefill="message",
-            sells=True,
-            price_prefix="",
-            fixed_sampling=_CLAUDE_47,
-            no_prefill=_CLAUDE_46,
-        ),
-        Profile(
-            name="openrouter",
-            title="OpenRouter",
-            key_variable="OPENROUTER_API_KEY",
-            key_required=True,
-            top_k=True,
-            effort="reasoning",
-            prefill="message",
-            extra=(("usage", {"include": True}),),
-            sells=True,
-            tells_cost=True,
-            no_prefill=_CLAUDE_46,
-        ),
-        Profile(
-            name="gemini",
-            title="Gemini",
-            key_variable="GEMINI_API_KEY",
-            key_required=True,
-            seed=None,
-            sells=True,
-            price_prefix="gemini/",
-        ),
-        Profile(
-            name="mistral",
-            title="Mistral",
-            key_variable="MISTRAL_API_KEY",
-            key_required=True,
-            seed="random_seed",
-            sells=True,
-            price_prefix="mistral/",
-        ),
-        Profile(
-            name="deepseek",
-            title="DeepSeek",
-            key_variable="DEEPSEEK_API_KEY",
-            key_required=True,
-            seed=None,
-            sells=True,
-            price_prefix="deepseek/",
-        ),
-        Profile(
-            name="dashscope",
-            title="DashScope",
-            key_variable="DASHSCOPE_API_KEY",
-            key_required=True,
-            top_k=True,
-            sells=True,
-            price_prefix="dashscope/",
-        ),
-        Profile(
-            name="xai", price_prefix="xai/", title="xAI", key_variable="XAI_API_KEY", key_required=True, sells=True
-        ),
-        Profile(
-            name="groq", price_prefix="groq/", title="Groq", key_variable="GROQ_API_KEY", key_required=True, sells=True
-        ),
-        Profile(
-            name="together",
-            title="Together",
-            key_variable="TOGETHER_API_KEY",
-            key_required=True,
-            scores=_COMPLETIONS,
-            top_k=True,
-            sells=True,
-        ),
-        Profile(
-            name="fireworks",
-            title="Fireworks",
-            key_variable="FIREWORKS_API_KEY",
-            key_required=True,
-            scores=_COMPLETIONS,
-            top_k=True,
-            sells=True,
-        ),
-        Profile(name="litellm", title="a LiteLLM proxy", scores=_COMPLETIONS, sells=True, tells_cost=True),
-        Profile(name="tgi", title="TGI"),
-        Profile(name="vllm", title="vLLM", top_k=True, prefill="continue", scores=_ALL_SCORES),
-        Profile(
-            name="sglang",
-            title="SGLang",
-            top_k=True,
-            prefill="continue-only",
-            scores=frozenset({"classify", "rerank", "completions"}),
-        ),
-        Profile(
-            name="llama-cpp",
-            title="llama.cpp",
-            top_k=True,
-            prefill="message",
-            scores=frozenset({"rerank", "completions"}),
-        ),
-        Profile(name="ollama", title="Ollama", cuts_silently=True),
-        Profile(name="lm-studio", title="LM Studio", top_k=True, cuts_silently=True),
-    )
-}
+
+PROFILES: Final = _read_profiles()
 """All profiles, by name."""
 
 DEFAULT = "openai-compatible"
-
-_HOSTS = (
-    ("api.openai.com", "openai"),
-    ("openai.azure.com", "azure"),
-    ("cognitiveservices.azure.com", "azure"),
-    ("services.ai.azure.com", "azure"),
-    ("api.anthropic.com", "anthropic"),
-    ("openrouter.ai", "openrouter"),
-    ("generativelanguage.googleapis.com", "gemini"),
-    ("api.mistral.ai", "mistral"),
-    ("api.deepseek.com", "deepseek"),
-    ("dashscope.aliyuncs.com", "dashscope"),
-    ("dashscope-intl.aliyuncs.com", "dashscope"),
-    ("dashscope-us.aliyuncs.com", "dashscope"),
-    ("api.x.ai", "xai"),
-    ("api.groq.com", "groq"),
-    ("api.together.xyz", "together"),
-    ("api.together.ai", "together"),
-    ("api.fireworks.ai", "fireworks"),
-)
-_PORTS = {11434: "ollama", 1234: "lm-studio", 4000: "litellm"}
 
 
 def guess_profile(base_url: str) -> str:
@@ -271,10 +108,10 @@ def guess_profile(base_url: str) -> str:
         host, port = (parts.hostname or "").rstrip("."), parts.port
     except ValueError:
         return DEFAULT
-    for known, name in _HOSTS:
-        if host == known or host.endswith("." + known):
+    for name, profile in PROFILES.items():
+        if port == profile.port is not None or any(f".{host}".endswith(f".{known}") for known in profile.hosts):
             return name
-    return _PORTS.get(port or 0, DEFAULT)
+    return DEFAULT
 
 
 def profile_named(name: str) -> Profile:
@@ -309,10 +146,10 @@ def profile_for_model(name: str, model: str, api: Api | None = None) -> Profile:
         profile,
         dialect="openai-responses",
         top_k=False,
-        seed=None,
+        seed="",
         effort="reasoning",
         prefill="words",
-        extra=(),
+        extra={},
     )
 
 

@@ -131,7 +131,7 @@ def build(
             body["add_generation_prompt"] = False
         if profile.prefill in {"continue", "continue-only"}:
             body["continue_final_message"] = True
-    return msgspec.json.encode(body | dict(profile.extra) | effort_fields(profile, extras) | extras.body)
+    return msgspec.json.encode(body | profile.extra | effort_fields(profile, extras) | extras.body)
 
 
 def effort_fields(profile: Profile, extras: RequestExtras) -> dict[str, Any]:
@@ -180,7 +180,7 @@ def sampling_fields(
         fields |= {"logprobs": True, "top_logprobs": asked.top_logprobs}
     length = extras.max_tokens_field or ("max_completion_tokens" if thinks or is_long else "max_tokens")
     fields[length] = asked.max_tokens
-    if asked.seed is not None and profile.seed is not None:
+    if asked.seed is not None and profile.seed:
         fields[profile.seed] = asked.seed + sample
     elif asked.seed is not None:
         notes.append(f"seed is not sent to {profile.title}: it is not a field of its chat.")

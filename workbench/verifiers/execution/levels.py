@@ -15,9 +15,7 @@ import shutil
 import stat
 import subprocess
 import sys
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import Final, cast
@@ -32,7 +30,7 @@ from workbench.config.trust import UNSAFE, UnsafeError
 from workbench.core.code import Level
 from workbench.core.errors import Command, RunError, UsageError, VerifierError, opt
 from workbench.verifiers.base import SandboxedVerifier
-from workbench.verifiers.execution.attacks.attack import SCRATCH_BYTES, AttackResult, corpus, scratch_corpus
+from workbench.verifiers.execution.attacks.attack import SCRATCH_BYTES, AttackResult, corpus
 from workbench.verifiers.execution.attacks.watching import UnusableLevelError, run_attacks
 from workbench.verifiers.execution.settings import require_scratch
 
@@ -67,28 +65,24 @@ class LevelStatus(Struct, frozen=True):
         return self.unusable is None and all(result.held for result in self.results)
 
 
-def check_level(level: Level, *, first_use: bool = False) -> list[AttackResult]:
+def check_level(level: Level, *, first_use: bool = False, scratch: bool = False) -> list[AttackResult]:
     """Attack a level and return the results of all attacks that it has to withstand.
 
     Args:
         level: The level.
         first_use: Whether to run only the few attacks that a level has to withstand before its first use.
+        scratch: Whether to attack a writable folder instead, which exists only at L3.
 
     Raises:
         UnusableLevelError: The level doesn't start on this machine.
     """
-    return run_attacks(level, [attack for attack in corpus() if attack.first or not first_use])
-
-
-def check_scratch(*, first_use: bool = False) -> list[AttackResult]:
-    """Attack a writable folder as `check_level` attacks a level; writable folders exist only at L3."""
-    attacks = [attack for attack in scratch_corpus() if attack.first or not first_use]
-    return run_attacks("L3", attacks, scratch=SCRATCH_BYTES)
+    attacks = [attack for attack in corpus(scratch=scratch) if attack.first or not first_use]
+    return run_attacks(level, attacks, scratch=SCRATCH_BYTES if scratch else 0)
 
 
 def survey_scratch() -> LevelStatus:
     """Attack a writable folder with all attacks, and remember if it withstands them."""
-    found = _check_level(check_scratch)
+    found = _status("L3", scratch=True)
     if found.holds:
         _save_level(_cache_path("-scratch"), "L3")
     return found
@@ -97,7 +91,7 @@ def survey_scratch() -> LevelStatus:
 def survey() -> list[LevelStatus]:
     """Attack every safe level with all attacks, and remember the best one that withstands them; best first."""
     with ThreadPoolExecutor(len(SAFE_LEVELS)) as executor:
-        found = list(executor.map(lambda level: _check_level(partial(check_level, level), level), SAFE_LEVELS))
+        found = list(executor.map(_status, SAFE_LEVELS))
     if (best := next((standing.level for standing in found if standing.holds), None)) is not None:
         _save_level(_cache_path(), best)
     return found
@@ -128,20 +122,20 @@ def best_level(*, allow_unsafe: bool = False) -> Level:
 
 def _find_level(place: Path) -> Level:
     for level in SAFE_LEVELS:
-        if _withstands(partial(check_level, level, first_use=True)):
+        if _withstands(level):
             _save_level(place, level)
             return level
     return _UNSAFE
 
 
-def _withstands(check: Callable[[], list[AttackResult]]) -> bool:
-    first = _check_level(check)
-    return first.holds or (first.unusable is None and _check_level(check).holds)
+def _withstands(level: Level, *, scratch: bool = False) -> bool:
+    first = _status(level, first_use=True, scratch=scratch)
+    return first.holds or (first.unusable is None and _status(level, first_use=True, scratch=scratch).holds)
 
 
-def _check_level(check: Callable[[], list[AttackResult]], level: Level = "L3") -> LevelStatus:
+def _status(level: Level, *, first_use: bool = False, scratch: bool = False) -> LevelStatus:
     try:
-        return LevelStatus(level, tuple(check()))
+        return LevelStatus(level, tuple(check_level(level, first_use=first_use, scratch=scratch)))
     except UnusableLevelError as error:
         return LevelStatus(level, unusable=str(error))
 
@@ -186,7 +180,7 @@ def _bubblewrap_version() -> str:
 
 def _package_hash() -> str:
     total = hashlib.sha256()
-    for path in sorted(path for path in _PACKAGE.rglob("*") if path.suffix in (".py", ".toml", ".cjs")):
+    for path in sorted(path for path in _PACKAGE.rglob("*") if path.suffix in (".py", ".toml", ".cjs", ".txt")):
         total.update(f"{path.relative_to(_PACKAGE)}\0".encode() + path.read_bytes())
     return total.hexdigest()
 
@@ -253,7 +247,7 @@ def _require_held_scratch() -> None:
     place = _cache_path("-scratch")
     if _load_level(place):
         return
-    if not _withstands(partial(check_scratch, first_use=True)):
+    if not _withstands("L3", scratch=True):
         raise RunError(
             "A scratch folder can't be isolated on this machine.",
             f"Leave {opt.option:scratch} out; {Command('doctor DB')} shows what succeeded or is missing.",

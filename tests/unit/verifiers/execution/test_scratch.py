@@ -16,7 +16,7 @@ from tests.unit.verifiers.execution.conftest import missing, one
 from workbench.core.code import CodeTest, Execution, Level, Program
 from workbench.core.errors import RunError, VerifierError
 from workbench.verifiers.execution import levels
-from workbench.verifiers.execution.attacks.attack import SCRATCH_BYTES, AttackResult, corpus, scratch_corpus
+from workbench.verifiers.execution.attacks.attack import SCRATCH_BYTES, AttackResult, corpus
 from workbench.verifiers.execution.attacks.watching import UnusableLevelError, run_attacks
 from workbench.verifiers.execution.pool import SandboxPool
 from workbench.verifiers.execution.settings import PoolSettings
@@ -218,10 +218,10 @@ def test_who_gave_up_and_a_server_that_died_leave_nothing_behind(pool: SandboxPo
 
 def test_attacks_on_the_folder_are_held() -> None:
     try:
-        results = levels.check_scratch()
+        results = levels.check_level("L3", scratch=True)
     except UnusableLevelError as error:
         pytest.skip(str(error))
-    assert [result.name for result in results] == [attack.name for attack in scratch_corpus()]
+    assert [result.name for result in results] == [attack.name for attack in corpus(scratch=True)]
     assert {result.name: result.wrong for result in results if not result.held} == {}
 
 
@@ -233,11 +233,11 @@ def test_attacks_on_the_level_are_held_where_there_is_a_folder() -> None:
 
 
 def test_attacks_on_the_folder_are_python_of_their_own_name() -> None:
-    assert len(scratch_corpus()) >= 10
-    for attack in scratch_corpus():
+    assert len(corpus(scratch=True)) >= 10
+    for attack in corpus(scratch=True):
         ast.parse(attack.program)
         assert attack.levels == ("L3",)
-    assert not {attack.name for attack in corpus()} & {attack.name for attack in scratch_corpus()}
+    assert not {attack.name for attack in corpus()} & {attack.name for attack in corpus(scratch=True)}
 
 
 @dataclass
@@ -247,7 +247,7 @@ class Attacked:
     times: int = 0
     holds: bool = True
 
-    def __call__(self, *, first_use: bool = False) -> list[AttackResult]:
+    def __call__(self, level: str, *, first_use: bool = False, scratch: bool = False) -> list[AttackResult]:
         self.times += 1
         return [AttackResult(name="scratch-fill", level="L3", wrong=() if self.holds else ("passed",))]
 
@@ -257,7 +257,7 @@ def held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Attacked:
     found = Attacked()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(levels, "best_level", lambda *, allow_unsafe=False: "L3")
-    monkeypatch.setattr(levels, "check_scratch", found)
+    monkeypatch.setattr(levels, "check_level", found)
     return found
 
 

@@ -248,26 +248,21 @@ class _Theme(Struct, forbid_unknown_fields=True):
     prelude: str = ""
 
 
-def corpus() -> tuple[Attack, ...]:
-    """Return all attacks on a level that can be run here, in the order of their files."""
-    return tuple(attack for attack in _attacks() if not attack.scratch)
+def corpus(*, scratch: bool = False) -> tuple[Attack, ...]:
+    """Return all attacks on a level that can be run here, in the order of their files.
 
-
-def scratch_corpus() -> tuple[Attack, ...]:
-    """Return all attacks on a folder that programs may write in; they are run with a folder of `SCRATCH_BYTES`."""
-    return tuple(attack for attack in _attacks() if attack.scratch)
+    Args:
+        scratch: Whether to return those on a folder that programs may write in, which has `SCRATCH_BYTES`.
+    """
+    return tuple(attack for attack in _attacks() if attack.scratch == scratch)
 
 
 @cache
 def _attacks() -> tuple[Attack, ...]:
     themes = [msgspec.toml.decode(path.read_bytes(), type=_Theme) for path in sorted(_FOLDER.glob("*.toml"))]
     return tuple(
-        msgspec.structs.replace(attack, program=_prelude(theme, attack) + attack.program)
+        msgspec.structs.replace(attack, program=theme.prelude * (attack.language == "python") + attack.program)
         for theme in themes
         for attack in theme.attacks
         if attack.language == "python" or shutil.which("node")
     )
-
-
-def _prelude(theme: _Theme, attack: Attack) -> str:
-    return theme.prelude if attack.language == "python" else ""

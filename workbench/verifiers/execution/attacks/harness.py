@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from workbench.core.code import CodeTest, Execution, Level, Program
 from workbench.core.errors import WorkbenchError
-from workbench.verifiers.execution.attacks.attack import Attack, Scene, corpus, scratch_corpus
+from workbench.verifiers.execution.attacks.attack import Attack, Scene, corpus
 from workbench.verifiers.execution.pool import SandboxPool
 from workbench.verifiers.execution.settings import PoolSettings
 
@@ -85,7 +85,7 @@ def main(descriptor: int) -> None:
 
 
 def _reports(order: Order) -> Iterator[Report]:
-    chosen = [attack for attack in (*corpus(), *scratch_corpus()) if attack.name in order.names]
+    chosen = [attack for attack in (*corpus(), *corpus(scratch=True)) if attack.name in order.names]
     try:
         settings = PoolSettings(scratch_bytes=order.scratch)
         with SandboxPool(order.level, order.workers, settings=settings) as pool:

@@ -52,7 +52,7 @@ Instruction = tuple[int, int, int, int]
 """Operation, jump if true, jump if false, operand."""
 
 
-def program(machine: str, more: Iterable[tuple[int | None, int | None]] = (), locks: bool = False) -> bytes:
+def program(machine: str, more: Iterable[tuple[int | None, ...]] = (), locks: bool = False) -> bytes:
     """Build the filter for a machine (a key of `syscalls.MACHINES`), as an array of ``struct sock_filter``.
 
     Args:

@@ -30,7 +30,7 @@ def attacked(monkeypatch: pytest.MonkeyPatch, cache: Path) -> Made:
     def make(holding: Sequence[Level], missing: Sequence[Level] = ()) -> list[Level]:
         asked: list[Level] = []
 
-        def attack(level: Level, attacks: Sequence[Attack]) -> list[AttackResult]:
+        def attack(level: Level, attacks: Sequence[Attack], *, scratch: int = 0) -> list[AttackResult]:
             asked.append(level)
             if level in missing:
                 raise UnusableLevelError("There is no bubblewrap here.")

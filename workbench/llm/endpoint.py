@@ -221,7 +221,10 @@ class Endpoint:
             parts.append(msgspec.json.encode(headers, order="sorted"))
         digest = hashlib.sha256(b"\0".join(parts)).digest()
         return PreparedRequest(
-            keys={place: reply_key(digest, place, sample) for place in self._identities(built)},
+            keys={
+                place: hashlib.sha256(b"\0".join((digest, place.encode(), str(sample).encode()))).digest()
+                for place in self._identities(built)
+            },
             request=digest,
             built=built,
             sample=sample,
@@ -341,10 +344,6 @@ class Endpoint:
 
     def silent_since(self, moment: float) -> bool:
         return self.last_success is None or self.last_success < moment
-
-
-def reply_key(request: bytes, place: str, sample: int) -> bytes:
-    return hashlib.sha256(b"\0".join((request, place.encode(), str(sample).encode()))).digest()
 
 
 def without_secrets(secrets: Secrets, received: Received) -> Received:

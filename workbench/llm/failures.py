@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import html
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -147,41 +149,19 @@ def _status_inside(error: Any) -> int | None:
     return None
 
 
-_NO_KEY = (
-    r"authentication_error|unauthenticated|\bnot authenticated|\bunauthori[sz]ed\b"
-    r"|\bauthentication (?:has )?(?:fail\w*|error|is required|required)|\b(?:please log ?in|log ?in required)\b"
-    r"|\b(?:incorrect|invalid|wrong|missing|expired|no|empty)[ _-](?:or \w+ )?(?:x-)?api[ _-]?key"
-    r"|\b(?:x-)?api[ _-]?key (?:is |was |not )*(?:found|valid|provided|missing|invalid|required|expired|incorrect)"
-    r"|\b(?:could not|cannot|failed to|unable to) (?:validate|verify|authenticate)\b"
-    r"|\b(?:incorrect|invalid|missing|expired|no)\b[\w ]{0,24}\b(?<!max )"
-    r"(?:credentials?|token|auth(?:orization)?)\b(?! (?:count|limit|length|budget|usage))"
-    r"|\b(?<!max )(?:token|signature|jwt|credentials|authorization)\b[\w :]{0,40}"
-    r"\b(?:expired|invalid|missing|required)\b"
-    r"|无效的令牌|未提供令牌|令牌已过期"
-)
-"""Messages about keys of frameworks (FastAPI), gateways (Kong, Apigee, Istio, AWS, One API) and servers."""
-_POLICY: Final = r"\b(?:bio|cyber|(?:image_)?content|misalignment|safety)_policy(?:_violation)?\b"
-"""OpenAI's codes of requests that its policies block."""
-_ONLY_NO_KEY = re.compile(rf"[\w ,:.]{{0,40}}(?:{_NO_KEY})[\w ,:.]{{0,40}}", re.IGNORECASE)
-"""The whole message of a gateway (AIBrix) about the key, with status 500."""
-_STATUSES = tuple(
-    (status, re.compile(names, re.IGNORECASE))
-    for status, names in (
-        (402, r"billing_error|payment[_ ]?required|insufficient[_ ](?:balance|credits?|funds)"),
-        (429, r"rate[_ ]?limit|too[_ ]?many[_ ]?requests|RESOURCE_EXHAUSTED|insufficient_quota|throttl"),
-        (529, r"overloaded|\bUNAVAILABLE\b|engine_busy"),
-        (401, _NO_KEY),
-        (403, r"permission[_ ]?(?:denied|error)|forbidden|\baccess[_ ]denied|\bnot authori[sz]ed"),
-        (404, r"not[_ ]?found"),
-        (413, r"request_too_large"),
-        (
-            400,
-            r"invalid_?(?:request|argument|parameter)|bad_?request|context_length|content_filter"
-            rf"|invalid_prompt|{_POLICY}|\bdata_residency_mismatch\b",
-        ),
-    )
-)
-"""Names of errors that servers send without a status -> the status."""
+_TABLE: Final = tomllib.loads(Path(__file__).with_name("failures.toml").read_text(encoding="utf-8"))
+
+
+def _pattern(alternatives: list[str]) -> re.Pattern[str]:
+    text = "|".join(alternatives)
+    for name, fragment in _TABLE["fragments"].items():
+        text = text.replace(f"<{name}>", "|".join(fragment))
+    return re.compile(text, re.IGNORECASE)
+
+
+_MESSAGES: Final = {name: _pattern(alternatives) for name, alternatives in _TABLE["messages"].items()}
+_STATUSES: Final = [(int(status), _pattern(alternatives)) for status, alternatives in _TABLE["statuses"].items()]
+"""The status of an error that is sent without one, and the names of such errors."""
 
 
 def _classify(status: int, whole: str, wait: float | None, detail: str) -> AttemptFailed:
@@ -203,86 +183,34 @@ def _redirect_host(headers: Mapping[str, str]) -> str:
 # -- Classification by status and by message.
 
 
-_KEY = re.compile(
-    r"\b(?:incorrect|invalid|wrong|missing|expired)[ _-](?:x-)?api[ _-]?key"
-    r"|\bapi[ _-]?key (?:you provided )?(?:is |was )?(?:not (?:valid|found)|invalid|expired)|API_KEY_INVALID",
-    re.IGNORECASE,
-)
-_CONTEXT = re.compile(
-    r"context[ _]?(?:length|window|size|limit)|context (?:the )?overflows|tokens to keep from"
-    r"|max(?:imum |_)model[ _]len|prompt (?:length|too long)|too many (?:input )?tokens|maximum number of tokens"
-    r"|(?:prompt|input|request|body)[ a-z]* is too (?:long|large)|request body too large|input[_ ]too[_ ](?:large|long)"
-    r"|\b(?<!max )(?:input|prompt|request|payload|token)[\w ()]{0,40}\bexceed(?:s|ed)?\b"
-    r"[\w ']{0,40}\b(?:length|limit|budget)\b"
-    r"|maximum input length|content'?: string too long"
-    r"|longer than the (?:model's )?(?:maximum|context)|too large for (?:the )?(?:model|window)"
-    r"|reduce the length|range of input length|`inputs` tokens \+ `max_new_tokens`|must have less than \d+ tokens",
-    re.IGNORECASE,
-)
-_FILTER = re.compile(
-    r"content[ _-]?filter|content_?policy|content management policy|ResponsibleAI|moderation|\bflagged\b"
-    r"|data_?inspection|inappropriate content|violat(?:es|ing) (?:our )?usage"
-    r"|safety[ _](?:check|system|filter|setting)"
-    rf"|PROHIBITED_CONTENT|SensitiveContent|\bguardrail|敏感|{_POLICY}",
-    re.IGNORECASE,
-)
-_SPENT = re.compile(
-    r"insufficient[ _](?:quota|credits?|balance|funds)|credit (?:balance|limit)|credit_limit"
-    r"|billing_(?:hard_limit|error)|spend(?:ing)?[ _]limit|all available credits|\busage (?:limits|threshold)\b"
-    r"|budget (?:has been )?exceeded|budget_exceeded|\bArrearage\b|in good standing"
-    r"|free quota|free ?tier ?only|\bis suspended\b|billing_not_active|\bhave any credits\b"
-    r"|AccountOverdue|SetLimitExceeded|\bbalance is (?:insufficient|not enough)|insufficient_user_quota"
-    r"|\bKey limit exceeded \(total|\bout of credits?\b|\busage cap\b|\btrial (?:has )?(?:ended|expired)"
-    r"|\bsession limit\b|欠费|余额不足|额度[^，。,.]{0,4}(?:不足|用尽|用完|失败)",
-    re.IGNORECASE,
-)
-_DAY = re.compile(
-    r"\b(?:per|a)[ -]?(?:day|week|month)\b|Per(?:Day|Week|Month)|ByDay\b|\b(?:daily|weekly|monthly)\b|_daily\b"
-    r"|\b[RT]PD\b|\d [\w ]{1,20}/ ?(?:day|week|month)\b|\bfor today\b|\blimit: 0\b"
-    r"|(?:\b(?:per|in|every)|/) ?(?:86[,.]?400 ?s|24 ?h)|\b(?:[2-9]|\d\d)[- ]?h(?:ou)?rs?[ -](?:\w+ )?limit"
-    r"|[今每][日天]|[每本][周月]|[2-9] ?小时",
-    re.IGNORECASE,
-)
-_MINUTES = re.compile(
-    r"(?<!free )allocated quota exceeded|exceeded your usage limits\. please try again later", re.IGNORECASE
-)
-"""Messages that resemble a spent quota but report a limit per minute."""
 _THROTTLED = re.compile(r"\bThrottlingException\b|\bRateLimitError\b")
 """Bedrock's name of the error, with status 400, and the SDKs' names, with status 500."""
-_TOO_LARGE = re.compile(r"^Request too large for|tokens must be reduced in order to run", re.IGNORECASE)
-"""Messages about one request larger than the limit per minute: waiting doesn't help."""
-_BUSY = re.compile(
-    r"^loading(?: the)? model|\bmodel\b[^.]{0,120}\b(?:is|are) (?:currently |still )*(?:loading|being loaded)\b"
-    r"|\bstill (?:loading|starting|warming)|\b(?:warming|starting) up\b|\bwaiting for (?:the )?model\b"
-    r"|\bmodel (?:is )?not (?:yet )?(?:ready|loaded yet)|\bserver busy\b|\btoo busy\b|\bqueue is full\b"
-    r"|overloaded(?:_error)?\b|\bat capacity\b|capacity[ _](?:limits|exceeded)|no capacity",
-    re.IGNORECASE,
-)
-_BROKEN = re.compile(
-    r"\b(?:fail(?:ed|ure|s)?|unable|cannot|can't|could not|error loading|out of memory|no such)\b", re.IGNORECASE
-)
-_GONE = re.compile(r"\b(?:fail(?:ed|ure) to load|error loading|out of memory|no such|routing requirements)\b", re.I)
-"""Messages of a server that will stay unavailable."""
+
+
+def _says(message: str, whole: str) -> bool:
+    return _MESSAGES[message].search(whole) is not None
 
 
 def _is_busy(status: int, whole: str, wait: float | None) -> bool:
     if status == 503:
-        return wait is not None or not _GONE.search(whole)
-    says = status >= 400 and status not in {401, 402, 403, 429} and _BUSY.search(whole) is not None
-    return status == 529 or (says and not _BROKEN.search(whole))
+        return wait is not None or not _says("gone", whole)
+    says = status >= 400 and status not in {401, 402, 403, 429} and _says("busy", whole)
+    return status == 529 or (says and not _says("broken", whole))
 
 
 def _failure_code(status: int, whole: str, wait: float | None) -> FailureCode:
-    if (status in {400, 401, 403} and _KEY.search(whole)) or (status == 500 and _ONLY_NO_KEY.fullmatch(whole)):
+    if (status in {400, 401, 403} and _says("key", whole)) or (
+        status == 500 and _MESSAGES["only_no_key"].fullmatch(whole)
+    ):
         return "auth"
-    if status in {413, 429} and _TOO_LARGE.search(whole):
+    if status in {413, 429} and _says("too_large", whole):
         return "context_length"
     may_be_limit = status in {400, 402, 403, 412, 429} or (status == 500 and _THROTTLED.search(whole))
     if may_be_limit and (limit := _limit_code(status, whole, wait)) is not None:
         return limit
-    if status in {400, 403, 413, 422, 446} and _FILTER.search(whole):
+    if status in {400, 403, 413, 422, 446} and _says("filter", whole):
         return "content_filter"
-    if status == 413 or (status in {400, 403, 422, 500} and _CONTEXT.search(whole)):
+    if status == 413 or (status in {400, 403, 422, 500} and _says("context", whole)):
         return "context_length"
     if status in {401, 403}:
         return "auth"
@@ -296,12 +224,12 @@ _PASSING: Final = frozenset({409, 424, 425, 499})
 
 
 def _limit_code(status: int, whole: str, wait: float | None) -> FailureCode | None:
-    if _MINUTES.search(whole):
+    if _says("minutes", whole):
         return "rate_limit"
     if status == 402:
         # With a wait, the credit is only reserved by calls in flight.
         return "quota" if wait is None else "rate_limit"
-    if _SPENT.search(whole) or (status in {403, 429} and _DAY.search(whole)):
+    if _says("spent", whole) or (status in {403, 429} and _says("day", whole)):
         return "quota"
     return "rate_limit" if status == 429 or _THROTTLED.search(whole) else None
 

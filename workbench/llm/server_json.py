@@ -36,11 +36,9 @@ def decoded_json(text: bytes | str) -> Any:
         return _replace_surrogates(data)
 
 
-def _parse_int(digits: str) -> int | float:
-    return int(digits) if len(digits) <= _LONGEST_INT else float(digits)
-
-
-_LENIENT = json.JSONDecoder(strict=False, parse_int=_parse_int)
+_LENIENT = json.JSONDecoder(
+    strict=False, parse_int=lambda digits: int(digits) if len(digits) <= _LONGEST_INT else float(digits)
+)
 
 
 def _replace_surrogates(data: Any) -> Any:

@@ -68,11 +68,8 @@ def duration(text: str) -> float | None:
     parts = list(_PART.finditer(text))
     if not parts or "".join(part[0] for part in parts).strip() != text.strip():
         return None
-    return sum(float(part[1]) * _unit_seconds(part[2].lower()) for part in parts)
-
-
-def _unit_seconds(name: str) -> float:
-    return _UNITS["ms" if name.startswith(("ms", "milli")) else name[0]]
+    units = ((float(part[1]), part[2].lower()) for part in parts)
+    return sum(number * _UNITS["ms" if name.startswith(("ms", "milli")) else name[0]] for number, name in units)
 
 
 def _seconds_until(text: str, date: float) -> float | None:

@@ -63,8 +63,10 @@ def _draw_examples(project: Project, plan: ExamplePlan) -> DrawnExamples:
         there = sum(one.correct is correct for one in found.values())
         if there < share:
             word = "correct" if correct else "incorrect"
-            raise _too_few_error(
-                f"{share} {word} items of different questions are needed, but only {there} can be shown"
+            raise OptionError(
+                EXAMPLES,
+                f"{share} {word} items of different questions are needed, but only {there} can be shown. "
+                f"Items with gold of up to {MAX_EXAMPLE_CHARACTERS:,} characters count.",
             )
     return DrawnExamples(plan=plan, examples=tuple(found.values()))
 
@@ -81,7 +83,3 @@ def _short_example(project: Project, one: SettledItem) -> FewShotExample | None:
         correct=one.correct,
         type=one.type,
     )
-
-
-def _too_few_error(wrong: str) -> OptionError:
-    return OptionError(EXAMPLES, f"{wrong}. Items with gold of up to {MAX_EXAMPLE_CHARACTERS:,} characters count.")

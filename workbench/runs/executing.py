@@ -13,17 +13,16 @@ from typing import Any, Protocol, Self, TypeVar
 
 from msgspec import Struct, structs
 
-from workbench.core.code import CodeTest, Execution, Level, Problem, Program, Provenance, SolutionForm
+from workbench.core.code import Execution, Level, Problem, Program, Provenance, SolutionForm
 from workbench.core.database.connection import Database
 from workbench.core.errors import VerifierError
 from workbench.core.run import ClusterUse
-from workbench.core.verdict import Verdict, VerifierInput
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.data.store import tests
 from workbench.data.store.tests import tests_of
 from workbench.runs.local import ResultSink, always
 from workbench.runs.store.verdicts import TestResult
 from workbench.verifiers.base import Judged, SandboxedVerifier
-from workbench.verifiers.execution.evidence import no_runner_verdict
 from workbench.verifiers.execution.pool import SandboxPool
 from workbench.verifiers.execution.runners import require_runner
 from workbench.verifiers.execution.settings import PoolSettings
@@ -156,7 +155,8 @@ class SolutionEngine(Iterator[Job[Work]]):
             found = {suite: structs.replace(program, seconds=work.seconds) for suite, program in found.items()}
         work.programs, work.missing = found, len(self._pools) * len(found)
         if trouble:
-            return self._finish(work, Judged(verdict=no_runner_verdict(trouble)))
+            verdict = Verdict(outcome=Outcome.ERROR, reason="no_runner", detail=trouble)
+            return self._finish(work, Judged(verdict=verdict))
         if not found:
             return self._judge(work)
         self.busy[work] = None
@@ -317,11 +317,10 @@ def load_solutions(
             SolutionWork(
                 item=item,
                 form=solutions[item.item].form,
-                problem=_with_item_tests(known[solutions[item.item].question], own[item.item]),
+                problem=structs.replace(problem, suites={**problem.suites, **own[item.item]})
+                if problem and own[item.item]
+                else problem,
             )
             for item in chunk
+            for problem in (known[solutions[item.item].question],)
         ]
-
-
-def _with_item_tests(problem: Problem | None, own: dict[str, tuple[CodeTest, ...]]) -> Problem | None:
-    return structs.replace(problem, suites={**problem.suites, **own}) if problem and own else problem

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import cycle
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -140,10 +140,6 @@ class _MatchRule(NamedTuple):
     models: tuple[str, ...] | None
 
 
-def _model_names(fits: _MatchRule, said: Sequence[TextReply]) -> Iterator[str]:
-    yield from fits.models or (one.model for one in said if one.model)
-
-
 class RecordedReplies:
     """Recorded replies.
 
@@ -175,7 +171,11 @@ class RecordedReplies:
         self._exchanges = {request: cycle(responses) for request, responses in exchanges.items()}
         self._sayings = [(fits, cycle(found)) for fits, found in sayings.items()]
         self.models = tuple(
-            dict.fromkeys(model for fits, said in sayings.items() for model in _model_names(fits, said))
+            dict.fromkeys(
+                model
+                for fits, said in sayings.items()
+                for model in fits.models or (one.model for one in said if one.model)
+            )
         )
         self._places: dict[str, list[int]] = {}
         for place, fits in enumerate(sayings):

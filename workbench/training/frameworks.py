@@ -18,32 +18,11 @@ from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.training.choosing import Scale, is_undecided
 from workbench.training.records import OpenRlhfRewards, VerlScore
 
-_BARE: Final = (
-    *(
-        "<s>",
-        "</s>",
-        "<pad>",
-        "<bos>",
-        "<eos>",
-        "<sop>",
-        "<start_of_turn>",
-        "<end_of_turn>",
-        "<turn|>",
-        "<|turn>",
-        "[e~[",
-    ),
-    *(
-        "[INST]",
-        "[/INST]",
-        "<<SYS>>",
-        "<</SYS>>",
-        "[SYSTEM_PROMPT]",
-        "[/SYSTEM_PROMPT]",
-        "[AVAILABLE_TOOLS]",
-        "[gMASK]",
-    ),
-    *("[/AVAILABLE_TOOLS]", "[TOOL_CALLS]", "[TOOL_RESULTS]", "[/TOOL_RESULTS]", "<BOS_TOKEN>", "<EOS_TOKEN>"),
-    *("[PAD]", "[EOS]", "[EOT]", "<seed:eos>", "<seed:pad>", "<longcat_s>", "</longcat_s>"),
+_BARE: Final = tuple(
+    """<s> </s> <pad> <bos> <eos> <sop> <start_of_turn> <end_of_turn> <turn|> <|turn> [e~[ [INST] [/INST] <<SYS>>
+    <</SYS>> [SYSTEM_PROMPT] [/SYSTEM_PROMPT] [AVAILABLE_TOOLS] [gMASK] [/AVAILABLE_TOOLS] [TOOL_CALLS]
+    [TOOL_RESULTS] [/TOOL_RESULTS] <BOS_TOKEN> <EOS_TOKEN> [PAD] [EOS] [EOT] <seed:eos> <seed:pad> <longcat_s>
+    </longcat_s>""".split()  # noqa: SIM905
 )
 """End-of-turn and padding tokens without bars; tags of the same form, such as ``</answer>``, belong to the answer."""
 

@@ -52,7 +52,8 @@ def explained(path: Path) -> Iterator[None]:
     except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
         raise
     except sqlite3.DatabaseError as error:
-        raise StoreError(f"{path}: {error}.", _hint(error, path), _cause(error, path)) from error
+        cause = "space" if _is_out_of_inodes(error, path) else _CAUSES.get(_primary_code(error), "other")
+        raise StoreError(f"{path}: {error}.", _hint(error, path), cause) from error
     except UnicodeDecodeError as error:
         # The message may be unreadable, because SQLite quotes damaged parts of a schema in it.
         raise StoreError(f"{path}: the file is damaged.", _damaged_hint(path)) from error
@@ -70,10 +71,6 @@ def go_back(path: Path) -> str:
 
 def _damaged_hint(path: Path) -> str:
     return f"The doctor says what is lost. {go_back(path)} (or write out what can be read: {Command('rescue DB OUT')})"
-
-
-def _cause(error: sqlite3.Error, path: Path) -> Cause:
-    return "space" if _is_out_of_inodes(error, path) else _CAUSES.get(_primary_code(error), "other")
 
 
 def _is_out_of_inodes(error: sqlite3.Error, path: Path) -> bool:

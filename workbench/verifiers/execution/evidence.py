@@ -81,10 +81,6 @@ def without_tests(problem: Problem | None, suites: Sequence[str]) -> Verdict:
     return Verdict(outcome=Outcome.ABSTAIN, reason="no_tests", detail=detail)
 
 
-def no_runner_verdict(trouble: str) -> Verdict:
-    return Verdict(outcome=Outcome.ERROR, reason="no_runner", detail=trouble)
-
-
 def mark_unstable(verdict: Verdict, seeds: Sequence[int], runs: Sequence[Mapping[str, Execution]]) -> Verdict:
     """Return the verdict under the first hash seed, marked if other seeds give other outcomes."""
     first = _outcomes(runs[0])

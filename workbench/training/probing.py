@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from typing import Final, TypeVar
+from urllib.parse import urlsplit
 
 import httpx
 import msgspec
@@ -42,8 +43,8 @@ class RewardClient(Closing):
 
     def __init__(self, url: str, token: str | None = None) -> None:
         try:
-            base = httpx.URL(url)
-        except httpx.InvalidURL:
+            base = httpx.URL(url if urlsplit(url).hostname else "")
+        except (ValueError, httpx.InvalidURL):
             base = httpx.URL()
         if base.scheme not in ("http", "https") or not base.host:
             raise UsageError(f"{url!r} is not a valid server address.", "Give one such as http://localhost:8100.")

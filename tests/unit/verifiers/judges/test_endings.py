@@ -265,6 +265,6 @@ PHRASES = st.lists(
 @given(PHRASES)
 def test_lines_that_are_passed_over_say_nothing(text: str) -> None:
     """Only lines that hold a word of a pattern's are searched for it."""
-    for telling in (*declining._REFUSES, declining._CANNOT_TELL):
+    for telling in (*declining._REFUSES, *declining._CANNOT_TELL):
         lines = [(line, line.lower()) for line in text.split("\n")]
         assert telling.matches(lines) == (telling.pattern.search(text) is not None)

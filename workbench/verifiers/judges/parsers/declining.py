@@ -47,7 +47,8 @@ def _patterns(kind: str) -> list[_DecliningPattern]:
         for name, fragment in _TABLE["fragments"].items():
             pattern = pattern.replace(f"<{name}>", fragment)
         holds = [*(_TABLE["negations"] if one.get("negated") else ()), *one.get("holds", ())]
-        found.append(_DecliningPattern(re.compile(pattern, re.IGNORECASE), holds, one.get("beyond_ascii", False)))
+        compiled = re.compile(pattern, re.IGNORECASE | re.MULTILINE)
+        found.append(_DecliningPattern(compiled, holds, one.get("beyond_ascii", False)))
     return found
 
 

@@ -281,8 +281,13 @@ def test_a_copy_works_in_a_process_that_was_forked() -> None:
         other = VerifierInput(item=0, question="q", reference="r", completion="later b")
         child = os.fork()
         if not child:
-            signal.alarm(20)
-            os._exit(reward.verdicts([other])[0].outcome is not Outcome.INCORRECT)
+            try:
+                # pytest's handler of an alarm would raise, and the copy would then run the tests that follow.
+                signal.signal(signal.SIGALRM, signal.SIG_DFL)
+                signal.alarm(60)
+                os._exit(reward.verdicts([other])[0].outcome is not Outcome.INCORRECT)
+            finally:
+                os._exit(2)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         assert reward.verdicts([other])[0].outcome is Outcome.INCORRECT
 

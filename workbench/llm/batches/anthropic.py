@@ -32,15 +32,15 @@ _MAX_CLOCK_SKEW_S: Final = 300.0
 """The largest difference between two clocks."""
 
 
-class _Result(Struct):
+class _MessageResult(Struct):
     type: str
     message: msgspec.Raw = msgspec.Raw(b"null")
     error: Any = None
 
 
-class _ResultLine(Struct):
+class _MessageLine(Struct):
     custom_id: str
-    result: _Result
+    result: _MessageResult
 
 
 class AnthropicBatches(BatchApi):
@@ -75,7 +75,7 @@ class AnthropicBatches(BatchApi):
             raise NotYetKnown
         with TemporaryFile() as file:
             await self.fetch(server, name_in(one), file)
-            return any(decoded_line(line, _ResultLine).custom_id.startswith(token) for line in lines_of(file))
+            return any(decoded_line(line, _MessageLine).custom_id.startswith(token) for line in lines_of(file))
 
     async def create(self, server: BatchServer, input_file: str | None, file: BinaryIO, batch: NewBatch) -> str:
         with TemporaryFile() as body:
@@ -86,7 +86,7 @@ class AnthropicBatches(BatchApi):
         await server.send(server.url(f"{self.path}/{source}/results"), sink=sink)
 
     def result(self, line: bytes) -> BatchResult:
-        found = decoded_line(line, _ResultLine)
+        found = decoded_line(line, _MessageLine)
         call, result = found.custom_id, found.result
         match result.type:
             case "succeeded":

@@ -33,14 +33,14 @@ _NOT_MADE: Final[dict[str, tuple[FailureCode, str]]] = {
 """OpenAI's error codes of calls that were not made."""
 
 
-class _Response(Struct):
+class _CallResponse(Struct):
     status_code: int = 200
     body: msgspec.Raw = msgspec.Raw(b"null")
 
 
-class _ResultLine(Struct):
+class _FileLine(Struct):
     custom_id: str
-    response: _Response | None = None
+    response: _CallResponse | None = None
     error: Any = None
 
 
@@ -145,7 +145,7 @@ class BatchApi:
         Raises:
             AttemptFailed: The line can't be parsed.
         """
-        found = decoded_line(line, _ResultLine)
+        found = decoded_line(line, _FileLine)
         call, response, error = found.custom_id, found.response, found.error
         if response is not None and 200 <= response.status_code < 300:
             return BatchResult(call=call, body=bytes(response.body))

@@ -18,8 +18,8 @@ from mkdocs.structure.pages import Page
 
 from tests.servers.providers.document import document
 from workbench.app.cli import root
-from workbench.app.tui.meanings import MEANINGS
-from workbench.app.tui.registry import every_screen
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.registry import every_screen, labels_of_keys
 from workbench.core.reasons import REASONS
 from workbench.verifiers.execution.attacks.attack import corpus
 from workbench.verifiers.registry import Registry
@@ -84,8 +84,12 @@ def verifiers_page() -> str:
 
 
 def keys_page() -> str:
-    rows = [[" ".join(f"`{key}`" for key in one.keys.split(",")), cell(one.text)] for one in MEANINGS]
-    parts = ["# Actions and keys\n\n## What each key means\n\n", table(["key", "meaning"], rows)]
+    found = labels_of_keys(WorkbenchApp.EVERYWHERE)
+    rows = [
+        [" ".join(f"<kbd>{cell(key)}</kbd>" for key in keys), cell(" · ".join(labels))]
+        for keys, labels in found.items()
+    ]
+    parts = ["# Actions and keys\n\n## What each key does\n\n", table(["key", "actions"], rows)]
     parts.append("\n## Actions\n\nThe id is what `[keymap]` in `workbench.toml` moves to other keys.\n")
     for screen in sorted(every_screen(), key=lambda one: one.__name__):
         actions = [[f"`{one.id}`", f"`{one.keys}`" if one.keys else "–", cell(one.help)] for one in screen.ACTIONS]

@@ -18,6 +18,7 @@ from tests.golden.settling import settled
 from tests.tui.stage import SIZES, opened, settle
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.destinations import ANNOTATOR_DESTINATIONS, DESTINATIONS
+from workbench.app.tui.keymap import key_names
 from workbench.app.tui.registry import every_screen
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.screens.help import HelpScreen
@@ -39,7 +40,10 @@ def actions() -> Iterator[tuple[str, str]]:
     """The keys and words of every screen's actions, those of screens that open from others too."""
     declared = {screen.__name__: screen.ACTIONS for screen in every_screen()}
     for name, found in sorted({**declared, "everywhere": WorkbenchApp.EVERYWHERE}.items()):
-        keys = [[action.id, action.keys, action.run, action.footer, action.priority] for action in found]
+        keys = [
+            [action.id, ",".join(key_names(action.keys)), action.run, action.footer, action.priority]
+            for action in found
+        ]
         yield f"keys {name}", Data("".join(f"{json.dumps(one)}\n" for one in keys))
         yield f"actions {name}", "".join(f"{action.label}: {action.help}\n" for action in found)
     yield "screens", "".join(f"{one.name} {one.letter}  {one.title}: {one.text}\n" for one in DESTINATIONS.values())

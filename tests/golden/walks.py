@@ -15,11 +15,9 @@ from tests.golden.settling import settled
 from tests.tui.stage import SIZES, opened, press, settle, until
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.file_picker import FilePicker
-from workbench.app.tui.screens.conflicts import LeftOutList
 from workbench.app.tui.start import StartApp
 from workbench.config.settings import RecentProject, Settings
 from workbench.core.project import open_project
-from workbench.labelling.conflict_classes import NotSettled
 
 
 class Walk(Struct, frozen=True):
@@ -138,12 +136,8 @@ async def _stops(walk: Walk, database: Path, settings: Settings | None, moved: M
 
 
 async def _dialogs(database: Path) -> AsyncIterator[tuple[str, str]]:
-    left_out = [NotSettled(completion_id="c1", why="Somebody has settled it meanwhile.")]
     with chdir(database.parent), closing(open_project(database)) as project:
         async with opened(project, size=SIZES[1]) as (app, pilot):
-            await app.push_screen(LeftOutList(3, left_out))
-            yield "LeftOutList", settled(await still(pilot), database.parent)
-            app.pop_screen()
             # It goes on reading folders: there is nothing to settle. Its own is another one each time.
             path = database.parent
             await app.push_screen(FilePicker(database.parent))
@@ -151,7 +145,5 @@ async def _dialogs(database: Path) -> AsyncIterator[tuple[str, str]]:
             lines = drawn(app).splitlines()
             yield "FilePicker", "\n".join(line for line in lines if not any(name in line for name in path.parts[1:]))
         start = StartApp([RecentProject("nowhere/gone.db")], "demo.db")
-        async with start.run_test(size=SIZES[1]) as before:
+        async with start.run_test(size=SIZES[1]):
             yield "StartApp", drawn(start)
-            await before.press("f1")
-            yield "StartKeys", drawn(start)

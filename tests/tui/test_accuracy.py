@@ -16,7 +16,7 @@ from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.accuracy_view import FIGURES
 from workbench.app.tui.kit.matrix_table import Matrix
 from workbench.app.tui.kit.virtual_table import VirtualTable
-from workbench.app.tui.screens.accuracy import AccuracyScreen, OpenedGroup, SheetQuery
+from workbench.app.tui.screens.accuracy import AccuracyScreen, SheetQuery
 from workbench.app.tui.screens.accuracy_items import AccuracyItemsScreen
 from workbench.config import settings_of
 from workbench.core.project import Project, open_project
@@ -284,7 +284,7 @@ async def test_undecided_items_a_protocol_leaves_out_are_counted_apart(project: 
 
 
 def test_properties_go_round_but_for_those_already_chosen() -> None:
-    asked = SheetQuery(by="source", path=(OpenedGroup("type", "A"), OpenedGroup("domain", "d")))
+    asked = SheetQuery(by="source", path=(Condition("type", "=", "A"), Condition("domain", "=", "d")))
     free = ("subtype", "source", "model", "language", "difficulty", "dataset", "reason", "length")
     assert set(asked.free(GROUPS)) == set(free)
     assert asked.inside("s", "length").outside() == (asked, "s")
@@ -328,7 +328,7 @@ async def test_mouse_moves_sorts_and_opens(project: Project) -> None:
         await pilot.click("#accuracy-detail", offset=(4, place))
         await pilot.click("#accuracy-detail", offset=(4, place))
         await settle(pilot)
-        assert screen_of(app).asked.path == (OpenedGroup("type", "A"),)
+        assert screen_of(app).asked.path == (Condition("type", "=", "A"),)
 
 
 async def test_hostile_names_are_only_text(tmp_path: Path) -> None:

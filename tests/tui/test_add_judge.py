@@ -16,12 +16,13 @@ from tests.helpers import make_project, numbered
 from tests.servers.scripted import Received, Scripted, scripted
 from tests.tui.stage import HOSTILE, ONE_SIZE, SIZES, add_run, notices, opened, press, screen_of, settle, text_of
 from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit.choices import PickMenu
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.option_field import Heading, OptionField, OptionSection
 from workbench.app.tui.kit.prompt_bar import CompletingInput
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.screens.add_judge import AddJudgeScreen, PreviewScreen
-from workbench.app.tui.screens.start_run import SetUpRunScreen, StartRunScreen
+from workbench.app.tui.screens.start_run import SetUpRunScreen
 from workbench.config.file import FOLDER_VARIABLE
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome
@@ -95,8 +96,8 @@ async def test_a_judge_is_added_by_keys_alone(project: Project, size: tuple[int,
         }
         # One key from here starts it, and the screen says which.
         assert screen_of(app, SetUpRunScreen).chosen.name == "my-judge"
-        assert "my-judge is ready: ^r starts it" in text_of(app, "#set-up-ready")
-        assert "^t tries it" in text_of(app, "#set-up-ready")
+        assert "my-judge is ready: f4 starts it" in text_of(app, "#set-up-ready")
+        assert "f3 tries it" in text_of(app, "#set-up-ready")
         assert {"f4", "f3"} <= {key.name for key in app.screen.query_one(Footer).keys}
         assert [type(screen).__name__ for screen in app.screen_stack[1:]] == [
             "HomeScreen",
@@ -105,8 +106,8 @@ async def test_a_judge_is_added_by_keys_alone(project: Project, size: tuple[int,
         ]
         await press(pilot, "escape", "a")
         chooser: object = app.screen
-        assert isinstance(chooser, StartRunScreen)
-        assert "my-judge" in [one.name for one in chooser.listed]
+        assert isinstance(chooser, PickMenu)
+        assert "my-judge" in [one.value for one in chooser.listed]
 
 
 def said_of_server(app: WorkbenchApp) -> list[str]:

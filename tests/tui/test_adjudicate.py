@@ -16,11 +16,12 @@ from tests.helpers import make_project
 from tests.tui.stage import ONE_SIZE, SIZES, add_run, notices, press, settle, until
 from tests.unit.labelling.conflicting import put
 from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit.choices import ChoiceMenu
 from workbench.app.tui.kit.opinions import OpinionPanel
 from workbench.app.tui.kit.prompt_bar import NoteInput
 from workbench.app.tui.kit.title_bar import SYMBOLS, TitleBar
 from workbench.app.tui.kit.type_picker import TypePicker
-from workbench.app.tui.screens.adjudicate import AdjudicateScreen, VerdictsAfter
+from workbench.app.tui.screens.adjudicate import AdjudicateScreen
 from workbench.app.tui.screens.confirm import ConfirmScreen
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
@@ -330,7 +331,7 @@ async def test_verdicts_are_shown_after_the_decision(project: Project, key: str)
     async with adjudicating(project) as (app, pilot):
         first = subject(app)
         await press(pilot, "1")
-        assert isinstance(app.screen, VerdictsAfter)
+        assert isinstance(app.screen, ChoiceMenu)
         assert "judge-a" in seen(app)
         assert rows(project, "SELECT subject FROM label_events WHERE view = 'verdicts'") == [(first,)]
         await press(pilot, key)

@@ -360,7 +360,7 @@ async def test_a_screenshot_is_written_beside_the_database_or_it_is_said_why_not
         app.deliver_screenshot()
         app.deliver_screenshot()
         written = sorted(path.name for path in tmp_path.glob("*.svg"))
-        assert written == ["p-screen-1.svg", "p-screen-2.svg"]
+        assert written == ["p-screen-2.svg", "p-screen.svg"]
         await settle(pilot)
         assert any(str(tmp_path / written[0]) in notice for notice in notices(app))
         (tmp_path / "p.db").rename(tmp_path / "q.db")

@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Input
+from textual.widgets import Input, OptionList
 
 from bench.synthetic import build
 from tests.helpers import make_project, numbered
 from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, text_of
 from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit.choices import ChoiceMenu
 from workbench.app.tui.kit.columns import Sort
+from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.prompt_bar import PromptBar
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.title_bar import TitleBar
@@ -289,3 +291,24 @@ async def test_tab_takes_the_suggestion(project: Project) -> None:
     async with browsing(project) as (app, pilot):
         await press(pilot, "f", *"mod", "tab", *"m", "tab", "enter")
         assert chips(app) == "model=m/one"
+
+
+@pytest.mark.parametrize("size", [(80, 24), (140, 40)])
+async def test_the_question_is_in_sight_on_a_narrow_terminal_too(project: Project, size: tuple[int, int]) -> None:
+    async with browsing(project, size=size) as (app, _):
+        head, first, *_ = shown(app).splitlines()
+        assert head.split()[:4] == ["id", "type", "state", "gold"]
+        begin = head.index("question")
+        assert first[begin : begin + 12].strip()
+        assert begin + 12 < size[0]
+
+
+async def test_a_list_of_items_leads_to_their_export_under_the_same_conditions(project: Project) -> None:
+    async with browsing(project, Condition("type", "=", "A")) as (app, pilot):
+        await press(pilot, "e")
+        menu = app.screen
+        assert isinstance(menu, ChoiceMenu)
+        place = [choice.value for choice in menu.listed].index("Export the items whole …")
+        menu.query_one(OptionList).highlighted = place
+        await press(pilot, "enter")
+        assert app.screen.query_one("#option-where", OptionField).value == "type=A"

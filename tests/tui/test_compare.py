@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from tests.helpers import make_project
 from tests.tui.stage import HOSTILE, ONE_SIZE, SIZES, add_run, notices, opened, press, settle, text_of
@@ -19,6 +20,7 @@ from workbench.core.options import TableForm
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
 from workbench.core.verdict import Outcome, OutcomeCode
+from workbench.labelling import coordinating
 from workbench.measuring.comparing import compare, compared
 from workbench.measuring.comparing_tables import comparison_as, groups_table, verdict
 from workbench.measuring.notes import add_selection_judges
@@ -137,14 +139,41 @@ async def test_wins_and_losses_stand_by_group_and_a_group_opens(tmp_path: Path) 
         assert text_of(app, "#compare-tabs").endswith("[by type]")
 
 
+async def test_it_counts_again_when_it_is_back_on_top_after_a_change(tmp_path: Path) -> None:
+    project = project_of_two(tmp_path)
+    async with opened(project) as (app, pilot):
+        await press(pilot, *":c", "enter", "question_mark")
+        coordinating.exclude(project, [2], reason="proof", note="", by="coordinator")
+        assert only_a_below(app) == 6
+        await press(pilot, "escape")
+        assert only_a_below(app) == 5
+
+
+def only_a_below(app: WorkbenchApp) -> int | None:
+    screen = next(screen for screen in app.screen_stack if isinstance(screen, CompareScreen))
+    return None if screen.report is None else screen.report.only_a
+
+
 async def test_a_group_has_the_columns_that_the_command_line_prints(tmp_path: Path) -> None:
     async with opened(project_of_two(tmp_path)) as (app, pilot):
         await press(pilot, *":c", "enter", "b")
         source = app.screen.query_one(VirtualTable).source
         assert source is not None
         titles = [column.title for column in source.columns]
+        assert titles[0] == "type"
+        assert [row.cells[6].text.rstrip("*") for row in source.first_page(2)] == ["+50.0", "+0.0"]
         assert titles[5:] == ["ties", "A - B", "95 % interval", "p", "q", "detectable"]
         assert len(source.first_page(1)[0].cells) == len(titles)
+
+
+def test_a_significant_difference_of_a_group_has_a_star_on_the_screen(tmp_path: Path) -> None:
+    report = compared(project_of_two(tmp_path), "careful", "lax", by="type").report
+    first, second = report.groups
+    marked = structs.replace(report, groups=[structs.replace(first, q=0.01), structs.replace(second, q=0.2)])
+    _, rows = rows_of_table(groups_table(marked, in_points=True))
+    assert [row.cells[6].text for row in rows] == ["+50.0*", "+0.0"]
+    _, rows = rows_of_table(groups_table(marked))
+    assert [row.cells[6].text for row in rows] == ["+0.500", "+0.000"]
 
 
 async def test_every_figure_has_its_interval_at_once(tmp_path: Path) -> None:

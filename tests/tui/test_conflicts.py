@@ -13,11 +13,12 @@ from textual.widgets import Static
 from tests.tui.stage import ONE_SIZE, notices, press, settle, until
 from tests.unit.labelling.conflicting import judge, project_of, put, rows
 from workbench.app.tui.app import WorkbenchApp
-from workbench.app.tui.kit.choices import PeopleMenu
+from workbench.app.tui.kit.choices import ChoiceMenu, PeopleMenu
+from workbench.app.tui.kit.prompt_bar import NoteInput
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens.adjudicate import AdjudicateScreen
-from workbench.app.tui.screens.conflicts import ConflictClassScreen, ConflictsScreen, LeftOutList, SettleMany
+from workbench.app.tui.screens.conflicts import ConflictClassScreen, ConflictsScreen
 from workbench.core.project import Project
 from workbench.labelling import people
 
@@ -101,7 +102,7 @@ async def test_exactly_the_selected_are_settled(project: Project) -> None:
     async with looking(project, "enter", "space", "down", "space") as (app, pilot):
         assert selected(app) == "2 of 3 selected"
         await press(pilot, "0")
-        assert on(app, SettleMany)
+        assert on(app, NoteInput)
         assert "2 conflicts at once as ✗ incorrect" in seen(app)
         assert decisions(project) == []
         await press(pilot, *"no", "enter")
@@ -147,8 +148,8 @@ async def test_all_again_is_none(project: Project) -> None:
 
 
 async def test_unsuitable_asks_why_and_other_needs_a_note(project: Project) -> None:
-    async with looking(project, "enter", "space", "x", "6", "enter") as (app, pilot):
-        assert on(app, SettleMany)
+    async with looking(project, "enter", "space", "x", "6") as (app, pilot):
+        assert on(app, NoteInput)
         await press(pilot, *"why", "enter")
         stored = rows(project, "SELECT exclusion_reason, note FROM label_events WHERE kind = 'adjudication'")
         assert stored == [("other", "why")]
@@ -169,7 +170,7 @@ async def test_what_changed_meanwhile_is_left_out_and_listed(project: Project) -
     async with looking(project, "enter", "asterisk") as (app, pilot):
         put(project, "ben", 2, "unsuitable", reason="proof", at="2025-02-01T00:00:00.000000Z")
         await press(pilot, "1", "enter")
-        assert on(app, LeftOutList)
+        assert on(app, ChoiceMenu)
         assert "c1  A label of this item has changed in the meantime." in seen(app)
         await press(pilot, "enter")
         assert on(app, ConflictClassScreen)

@@ -171,7 +171,7 @@ async def test_an_annotator_copies_the_texts_and_nothing_else(tmp_path: Path, co
         await it.press("Y")
         menu = it.app.screen
         assert isinstance(menu, ChoiceMenu)
-        assert [choice.key for choice in menu._choices] == ["u", "a", "f", "p"]
+        assert [choice.key for choice in menu.listed] == ["u", "a", "f", "p"]
         await it.press("p")
         stored = project.database.reader().execute("SELECT text FROM completion_text").fetchall()
         assert (copied[0],) in stored

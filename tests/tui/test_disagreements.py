@@ -182,6 +182,17 @@ async def test_a_queue_without_items_says_how_to_go_on(project: Project) -> None
         assert isinstance(screen.app.screen, DisagreementsScreen)
 
 
+async def test_it_opens_at_the_first_queue_with_items(tmp_path: Path) -> None:
+    made = make_project(tmp_path, numbered(4, gold=None))
+    add_run(made, "alpha", dict.fromkeys(range(1, 5), YES))
+    add_run(made, "beta", {1: NO, 2: YES, 3: YES, 4: YES})
+    async with disagreements(made) as (screen, pilot):
+        assert wanted(screen).queue != QueueRequest().queue
+        assert order(screen) == [1]
+        await press(pilot, "w", "1")
+        assert (wanted(screen).queue, order(screen)) == (QueueRequest().queue, [])
+
+
 async def test_without_verifiers_it_says_what_to_run(tmp_path: Path) -> None:
     async with disagreements(make_project(tmp_path, numbered(2))) as (screen, pilot):
         assert "No verifier has a complete run yet" in text_of(screen.app, "#queue-text")

@@ -121,7 +121,7 @@ async def test_a_file_beside_the_database_is_whole_or_not_there(project: Project
         disk.empty()
         app.action_screenshot()
         await settle(pilot)
-        assert [path.name for path in disk.path.glob("*.svg")] == ["p-screen-1.svg"]
+        assert [path.name for path in disk.path.glob("*.svg")] == ["p-screen.svg"]
 
 
 async def test_who_opens_it_then_is_told_why_there_is_no_item_and_gets_one_when_there_is_room(

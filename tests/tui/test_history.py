@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from textual.widgets import OptionList
-
 from tests.helpers import make_project, numbered
 from tests.tui.stage import opened, press, settle
 from workbench.app.tui.kit.title_bar import TitleBar
@@ -32,8 +30,8 @@ def labelled(folder: Path) -> tuple[Project, list[int]]:
 
 
 def listed(screen: HistoryScreen) -> list[str]:
-    listing = screen.query_one(OptionList)
-    return [str(listing.get_option_at_index(number).prompt) for number in range(listing.option_count)]
+    source = screen.table.source
+    return [] if source is None else [" ".join(cell.text for cell in row.cells) for row in source.first_page(500)]
 
 
 async def test_own_labels_newest_first(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
 from tests.tui.stage import HOSTILE, settle
+from workbench.app.tui.kit.cells import fit, fit_cell
 from workbench.app.tui.kit.columns import Sort
-from workbench.app.tui.kit.matrix import fit, fit_cell
 from workbench.app.tui.kit.matrix_table import Matrix, MatrixCell, MatrixColumn, MatrixRow
 
 LONG = "a-very-long-verifier-name-" * 3

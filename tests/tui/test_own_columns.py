@@ -65,7 +65,7 @@ async def test_a_group_is_split_by_a_column_that_was_kept(project: Project) -> N
     async with opened(project) as (app, pilot):
         await press(pilot, *":y", "enter", "right", "a", *["down"] * (len(HERE) - 1), "enter")
         screen = screen_of(app, AccuracyScreen)
-        assert (screen.asked.path[0].by, screen.asked.by) == ("type", f"column:{LEVEL}")
+        assert (screen.asked.path[0].field, screen.asked.by) == ("type", f"column:{LEVEL}")
 
 
 async def test_wins_are_counted_by_a_column_that_was_kept(project: Project) -> None:

@@ -54,7 +54,7 @@ def title(app: WorkbenchApp) -> str:
 
 def offered(app: WorkbenchApp) -> list[str]:
     assert isinstance(app.screen, ChoiceMenu), app.screen
-    return [choice.text for choice in app.screen._choices]
+    return [choice.text for choice in app.screen.listed]
 
 
 @asynccontextmanager
@@ -300,6 +300,6 @@ async def test_who_came_under_a_name_is_offered_no_verifier_to_start(project: Pr
 async def test_who_starts_no_verifier_after_all_is_where_they_were(project: Project) -> None:
     async with coordinator(project) as (app, pilot):
         await press(pilot, "a")
-        await until(pilot, lambda: type(app.screen).__name__ == "StartRunScreen")
+        await until(pilot, lambda: type(app.screen).__name__ == "PickMenu")
         await press(pilot, "escape")
         assert type(app.screen).__name__ == "HomeScreen"

@@ -10,7 +10,7 @@ from textual.app import App, ComposeResult
 from textual.message import Message
 from textual.pilot import Pilot
 
-from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.wrapping import Hit, prepare, wrap_line
 from workbench.core.text.document import RenderedLine, RenderedText, Span, StyleName

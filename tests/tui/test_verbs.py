@@ -340,7 +340,7 @@ async def test_what_was_tried_is_done_from_its_result(project: Project, size: tu
         await press(pilot, "f3")
         await until(pilot, lambda: isinstance(app.screen, VerbOutputScreen))
         tried = app.screen
-        assert "only tried · ^r does it" in str(app.screen.query_one(TitleBar).content)
+        assert "only tried · f4 does it" in str(app.screen.query_one(TitleBar).content)
         assert "Nothing was written (“dry-run”)." in shown_text(app)
         assert "f4" in {key.name for key in app.screen.query_one(Footer).keys}
         assert slots() == 0

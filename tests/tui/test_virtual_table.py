@@ -25,8 +25,8 @@ from textual.worker import Worker, WorkerFailed
 from tests.background import PATIENCE_S
 from workbench.app.tui.kit import table_messages as messages
 from workbench.app.tui.kit.arranging import ArrangedSource
+from workbench.app.tui.kit.cells import fit, printable
 from workbench.app.tui.kit.columns import Sort, TableColumn, TableRow, fit_widths, rows_of, table_columns
-from workbench.app.tui.kit.matrix import fit, printable
 from workbench.app.tui.kit.run_view import duration
 from workbench.app.tui.kit.sources import PAGE, MemorySource, PageCache
 from workbench.app.tui.kit.virtual_table import VirtualTable

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from textwrap import fill
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from msgspec import structs
 
 from workbench.core.options import TableForm
 from workbench.core.selection import group_name
 from workbench.core.text.emphasis import explain_marks, with_mark
-from workbench.core.text.figures import NONE, counted, number, p_value, signed_interval, signed_number
+from workbench.core.text.figures import (
+    NONE,
+    counted,
+    number,
+    p_value,
+    percent,
+    points,
+    points_interval,
+    signed_interval,
+    signed_number,
+)
 from workbench.core.text.inert import inert
 from workbench.measuring.family import error_tables, errors_text, family_tables, family_text, plain_tables
 from workbench.measuring.judged import counting
@@ -29,12 +39,12 @@ from workbench.statistics.records.comparison import (
 from workbench.statistics.records.report import METRICS
 from workbench.tables.document import Table
 from workbench.tables.files import add_protocol_to_caption, flatten_columns, format_tables, metrics_csv
-from workbench.tables.table import Columns, column, count, ends, metric_column, table, word
+from workbench.tables.table import Columns, column, count, ends, metric_column, table, text, word
 
 Report = CompareReport | FamilyReport | JointErrorReport
 
 _WIDTH = 79
-_KINDS: dict[Quadrant, str] = {
+KINDS: dict[Quadrant, str] = {
     "only_a": "only A right",
     "only_b": "only B right",
     "both_wrong": "both wrong",
@@ -88,7 +98,7 @@ def _csv_lines(report: FamilyReport | JointErrorReport) -> Iterator[Mapping[str,
 def compare_text(report: CompareReport) -> str:
     blocks = [_heading_text(report), *plain_tables(pair_tables(report))]
     blocks.append(fill(verdict(report), _WIDTH))
-    blocks += [_examples_text(report, kind) for kind in _KINDS if report.examples[kind]]
+    blocks += [_examples_text(report, kind) for kind in KINDS if report.examples[kind]]
     return "\n\n".join(blocks) + "\n"
 
 
@@ -150,19 +160,33 @@ def _undefined_notes(report: CompareReport) -> Iterator[str]:
         yield f"No interval, since a class of gold has too few questions to say: {', '.join(open_ended)}."
 
 
-def groups_table(report: CompareReport) -> Table:
+_FRACTIONS: Final = (signed_number, signed_interval, number)
+"""Formats of a difference, its interval, and a difference without its sign."""
+
+
+def groups_table(report: CompareReport, *, in_points: bool = False) -> Table:
+    """Return wins and losses by group.
+
+    Args:
+        in_points: Show differences in points, with a star where they are significant, as screens do.
+    """
+    difference, interval, size = (points, points_interval, percent) if in_points else _FRACTIONS
     columns: Columns[GroupComparison] = (
-        word("", lambda group: group_name(group.group, report.by)),
+        word(report.by or "", lambda group: group_name(group.group, report.by)),
         count("n", lambda group: group.n),
         count("questions", lambda group: group.questions),
         count("only A", lambda group: group.only_a),
         count("only B", lambda group: group.only_b),
         count("ties", lambda group: group.both_right + group.both_wrong),
-        column("A - B", lambda group: group.difference, signed_number),
-        ends(lambda group: group.ci, signed_interval),
+        text(
+            "A - B",
+            lambda group: difference(group.difference) + "*" * (in_points and group.q < LEVEL),
+            by=lambda group: group.difference,
+        ),
+        ends(lambda group: group.ci, interval),
         column("p", lambda group: group.permutation_p, p_value),
         column("q", lambda group: group.q, p_value),
-        column("detectable", lambda group: group.detectable, number),
+        column("detectable", lambda group: group.detectable, size),
     )
     apart = [group_name(group.group, report.by) for group in report.groups if group.q < LEVEL]
     notes = (
@@ -180,15 +204,15 @@ def verdict(report: CompareReport) -> str:
 
 def describe_difference(figures: PairedFigures, a: str, b: str) -> str:
     a, b = inert(a), inert(b)
-    points = f"{abs(100 * figures.difference):.1f} points"
+    apart = f"{abs(100 * figures.difference):.1f} points"
     if figures.only_a == figures.only_b == 0:
         return f"{a} and {b} are right and wrong on exactly the same items."
     test, interval = figures.permutation_p < LEVEL, not figures.ci[0] <= 0 <= figures.ci[1]
     if test and interval:
         better, worse = (a, b) if figures.difference > 0 else (b, a)
-        return f"{better} is right more often than {worse}, by {points}; the difference is significant."
+        return f"{better} is right more often than {worse}, by {apart}; the difference is significant."
     seen = f" {could_be_seen(figures.detectable)}"
-    ahead = f"are {points} apart" if figures.difference else "are right equally often"
+    ahead = f"are {apart} apart" if figures.difference else "are right equally often"
     if test or interval:
         return f"{a} and {b} {ahead}, a close call: test and interval disagree on significance.{seen}"
     return f"{a} and {b} {ahead}: no significant difference on these items.{seen}"
@@ -219,7 +243,7 @@ def _examples_text(report: CompareReport, kind: Quadrant) -> str:
         f"  {completion:<{widths[0]}}  {question:<{widths[1]}}  gold {example.gold:<9}  A {example.a:<9}  B {example.b}"
         for (completion, question), example in zip(names, found, strict=True)
     ]
-    return "\n".join((f"{_KINDS[kind]}: {len(found):,} of {getattr(report, kind):,}", *lines))
+    return "\n".join((f"{KINDS[kind]}: {len(found):,} of {getattr(report, kind):,}", *lines))
 
 
 class _Rendering(NamedTuple):

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.app.tui.app import write_screenshot
 from workbench.config import file as settings
 from workbench.config.verifiers import save_verifier
 from workbench.core.errors import RunError, StoreError, UsageError
@@ -19,6 +18,7 @@ from workbench.core.project import open_project
 from workbench.measuring import browsing
 from workbench.measuring.column_memory import ColumnMemory
 from workbench.runs import liveness
+from workbench.tables.files import write_next_to
 
 ANOTHER = 65534
 
@@ -136,10 +136,10 @@ def test_what_is_written_beside_goes_nowhere_else(
 ) -> None:
     project = make_project(tmp_path, numbered(2))
     put(tmp_path / "p-item-1.json", victim)
-    put(tmp_path / "p-screen-1.svg", victim)
+    put(tmp_path / "p-screen.svg", victim)
     with pytest.raises(StoreError, match="remove it"):
         browsing.write_item(project, browsing.read(project, 1))
-    written = write_screenshot(project, "<svg/>")
+    written = write_next_to(project.path, "screen", ".svg", "<svg/>")
     assert written.name == "p-screen-2.svg"
     assert stat.S_IMODE(written.stat().st_mode) == 0o600
 

@@ -8,7 +8,6 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -30,7 +29,6 @@ from workbench.app.tui.allocating import Garbage, configure_memory
 from workbench.app.tui.destinations import ANNOTATOR_DESTINATIONS, DESTINATIONS, Destination
 from workbench.app.tui.key_order import KeyOrder, age_of
 from workbench.app.tui.keymap import Action, bindings, key_of, keymap_over_widgets, move_keys
-from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.pace import AtWork, Pace
 from workbench.app.tui.replays import ReplayServers
 from workbench.app.tui.screen import WorkbenchScreen
@@ -38,7 +36,6 @@ from workbench.app.tui.themes import OWN_THEMES, legible
 from workbench.app.verbs import Verb, every_verb, in_app, verb_named
 from workbench.config import FILE_NAME, Settings
 from workbench.core.errors import StoreError, UsageError, WorkbenchError, set_front_end
-from workbench.core.files import whole_file
 from workbench.core.project import Project
 
 if TYPE_CHECKING:
@@ -96,8 +93,8 @@ class WorkbenchApp(App[None]):
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {DescribedCommands}
 
     EVERYWHERE: ClassVar[tuple[Action, ...]] = (
-        Action("app.help", "question_mark,f1", "help", "Keys", "Show the keys of this screen."),
-        Action("app.go", "colon", "go", "Go to", "Go to any screen by name, or to an item by its id."),
+        Action("app.help", "?,f1", "help", "Keys", "Show the keys of this screen."),
+        Action("app.go", ":", "go", "Go to", "Go to any screen by name, or to an item by its id."),
         Action("app.palette", "ctrl+p", "command_palette", "Commands", "Find a command by name.", False),
         Action("app.copy", "Y", "copy", "Copy", "Copy the cell, the row, or a text of the item.", False),
         Action(
@@ -105,10 +102,13 @@ class WorkbenchApp(App[None]):
             "ctrl+n",
             "projects",
             "Projects",
-            "Leave this project for another: a recent one, a new one of your own data, the demo.",
+            "Leave this project for another: recent, new or the demo.",
             False,
         ),
         Action("app.back", "escape,q", "go_back", "Back", "Go back to the previous screen."),
+        Action(
+            "app.suspend", "ctrl+z", "suspend_process", "Suspend", "Back to the shell; fg continues the app.", False
+        ),
         Action("app.quit", "ctrl+q", "quit", "Quit", "Leave the app; runs continue."),
     )
 
@@ -156,14 +156,6 @@ class WorkbenchApp(App[None]):
         if role == "own" and role not in self.working_as:
             return self.annotator or next(reversed(self.working_as.values()), None)
         return self.annotator or self.working_as.get(role)
-
-    @property
-    def user_text(self) -> str:
-        return "coordinator" if self.annotator is None else f"as {printable(self.annotator)}"
-
-    @property
-    def quit_hint(self) -> str:
-        return f"{key_of('app.quit')} leaves the app"
 
     @property
     def names_worked_under(self) -> tuple[str, ...]:
@@ -283,13 +275,15 @@ class WorkbenchApp(App[None]):
             self.notify(text, title=str(path), severity="warning", timeout=15, markup=False)
 
     def actions_everywhere(self) -> Iterator[Action]:
-        yield from (one for one in self.EVERYWHERE if one.run != "projects" or self.has_other_projects)
+        yield from (one for one in self.EVERYWHERE if self.check_action(one.run, ()))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "start_verifier":
             return "runs" in self.screen_names
         if action == "projects":
             return self.has_other_projects
+        if action == "suspend_process":
+            return not self.is_web
         return super().check_action(action, parameters)
 
     def action_start_verifier(self, name: str = "") -> None:
@@ -358,12 +352,12 @@ class WorkbenchApp(App[None]):
         return super().pop_screen()
 
     def _schedule_collection(self, times: tuple[float, ...]) -> None:
-        if times:
-            self.set_timer(times[0], lambda: self._collect_garbage(times[1:]))
+        def collect() -> None:
+            if self.garbage and not self.garbage.collect(alone=len(self.screen_stack) <= 2):
+                self._schedule_collection(times[1:])
 
-    def _collect_garbage(self, again: tuple[float, ...]) -> None:
-        if self.garbage and not self.garbage.collect(alone=len(self.screen_stack) <= 2):
-            self._schedule_collection(again)
+        if times:
+            self.set_timer(times[0], collect)
 
     def action_go(self) -> None:
         from workbench.app.tui.screens.go_to import GoToScreen
@@ -408,16 +402,18 @@ class WorkbenchApp(App[None]):
         return filters
 
     def action_help_quit(self) -> None:
-        self.notify(f"{self.quit_hint}.", markup=False)
+        self.notify(f"{key_of('app.quit')} leaves the app.", markup=False)
 
     def action_screenshot(self, filename: str | None = None, path: str | None = None) -> None:
         """Write the screen as SVG next to the database, and report the path or the error."""
+        from workbench.tables.files import write_next_to
+
         try:
-            written = write_screenshot(self.project, self.export_screenshot(title=self.TITLE))
+            written = write_next_to(self.project.path, "screen", ".svg", self.export_screenshot(title=self.TITLE))
         except WorkbenchError as error:
             self.notify(str(error), title=error.title, severity="error", markup=False)
         else:
-            self.notify(str(written), title="Screenshot", markup=False)
+            self.notify(str(written.absolute()), title="Screenshot", markup=False)
 
     def deliver_screenshot(
         self, filename: str | None = None, path: str | None = None, time_format: str | None = None
@@ -541,22 +537,3 @@ def _attended_line(screen: Screen[object]) -> int:
     if focused is None or focused.region.height > _MAX_LINES:
         return 0
     return focused.region.bottom
-
-
-def write_screenshot(project: Project, svg: str) -> Path:
-    """Write a picture under an unused name; return its path.
-
-    Raises:
-        StoreError: The folder can't be written to.
-    """
-    for number in count(1):
-        path = project.path.with_name(f"{project.path.stem}-screen-{number}.svg")
-        try:
-            with whole_file(path, replace=False) as file:
-                file.write(svg.encode())
-        except FileExistsError:
-            continue
-        except OSError as error:
-            raise StoreError(f"{path}: {error.strerror}.", "Is the folder of the database writable?") from error
-        return path.resolve()
-    raise AssertionError("there are no more free numbers")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from shlex import quote
 
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.copies import Copyable, in_line
 from workbench.app.tui.kit.evidence import evidence
-from workbench.app.tui.kit.matrix import shell_word
 from workbench.core.errors import Command
 from workbench.core.project import Project
 from workbench.data.records.browse import ItemDetail
@@ -22,6 +23,11 @@ def of_item(project: Project, read: Callable[[], ItemDetail], *, look: Callable[
         read: Returns the item.
         look: Returns the item, and records that its labels and verdicts were seen.
     """
+
+    def open_command() -> str:
+        words = (str(project.path), read().completion_id)
+        return Command(f"open {' '.join(printable(quote(word)) for word in words)}").shell()
+
     yield Copyable("i", "the id", lambda: read().completion_id)
     yield Copyable("u", "the question", lambda: read().question)
     yield Copyable("a", "both final answers", lambda: _final_answers_text(*browsing.final_answers(read())))
@@ -29,7 +35,7 @@ def of_item(project: Project, read: Callable[[], ItemDetail], *, look: Callable[
     yield Copyable("p", "the completion", lambda: read().completion)
     yield Copyable("e", "gold, labels and verdicts with their evidence", lambda: evidence(look(), raw=True).text)
     yield Copyable("m", "all of it, as Markdown", lambda: _item_document(look()))
-    yield Copyable("d", "the command that opens it", lambda: _open_command(project, read()))
+    yield Copyable("d", "the command that opens it", open_command)
 
 
 def copyable_card_texts(item: AnnotationItem) -> Iterator[Copyable]:
@@ -62,7 +68,3 @@ def _fence(text: str) -> str:
     while fence in text:
         fence += "`"
     return f"{fence}\n{text}\n{fence}\n"
-
-
-def _open_command(project: Project, item: ItemDetail) -> str:
-    return Command(f"open {shell_word(str(project.path))} {shell_word(item.completion_id)}").shell()

@@ -9,6 +9,7 @@ from typing import Any, TypeVar, get_args
 
 from msgspec import Struct, structs
 
+from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.switches import following
 from workbench.core.selection import GROUPS, TOLD, Selection
@@ -39,10 +40,17 @@ class FigureScreen(WorkbenchScreen):
     """
 
     asked: Any
+    _counted_at: int | None = None
     groups: tuple[str, ...] = tuple(by for by in GROUPS if by not in TOLD)
 
     def on_mount(self) -> None:
         self.in_background(partial(breakdowns, self.project), partial(setattr, self, "groups"), group="breakdowns")
+
+    def on_screen_resume(self) -> None:
+        """Compute the metrics again if something was stored while another screen was on top."""
+        before, self._counted_at = self._counted_at, self.project.database.data_version()
+        if before not in (None, self._counted_at) and not isinstance(self, LiveScreen):
+            self.change()
 
     @property
     def groups_of_items(self) -> tuple[str, ...]:

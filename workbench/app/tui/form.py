@@ -12,11 +12,11 @@ from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.timer import Timer
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from workbench.app.tui.keymap import Action
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import Choice
-from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.path_suggester import PathSuggester, ambiguous_name_message, possible_names
 from workbench.app.tui.kit.prompt_bar import PromptBar
@@ -191,6 +191,16 @@ class FormScreen(WorkbenchScreen):
         # The error adds lines to the field: scroll only after the new layout, so that all of it is visible.
         field.call_after_refresh(field.scroll_visible, animate=False)
 
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        for field in self.query(OptionField):
+            if field.line is event.input:
+                self.entered(field)
+
+    def entered(self, field: OptionField) -> None:
+        """Continue after enter in a field."""
+        self.focus_next()
+
     @on(OptionField.Changed)
     def _something_changed(self) -> None:
         self.complain("")
@@ -233,12 +243,10 @@ _FIND = "find"
 
 def finding_actions(screen: str) -> tuple[Action, ...]:
     return (
-        Action(f"{screen}.find", "slash", "find", "Find", "Find a text."),
+        Action(f"{screen}.find", "/", "find", "Find", "Find a text."),
         Action(f"{screen}.find-next", "n", "find_next(1)", "Next hit", "Go to the next hit.", False),
         Action(f"{screen}.find-previous", "N", "find_next(-1)", "Previous hit", "Go to the previous hit.", False),
-        Action(
-            f"{screen}.back", "escape,q", "back", "Back", "Close the input line, or go back to the previous screen."
-        ),
+        Action(f"{screen}.back", "escape,q", "back", "Back", "Close the input line, or go back."),
     )
 
 

@@ -49,8 +49,8 @@ def step_actions(screen: str, done: str) -> tuple[Action, ...]:
     """
     before, after = f"Go back to the item you {done} before this one.", f"Go to the item you {done} after this one"
     return (
-        Action(f"{screen}.older", "left_square_bracket", "older", "Older", before, False),
-        Action(f"{screen}.newer", "right_square_bracket", "newer", "Newer", f"{after}, or the queue.", False),
+        Action(f"{screen}.older", "[", "older", "Older", before, False),
+        Action(f"{screen}.newer", "]", "newer", "Newer", f"{after}, or the queue.", False),
     )
 
 
@@ -64,7 +64,7 @@ def card_actions(screen: str) -> tuple[Action, ...]:
         Action(f"{screen}.raw", "o", "raw", "Raw", "Show the exact texts, or the rendered ones.", False),
         Action(f"{screen}.boxed", "n", "boxed(1)", "Next hit", "Go to the next hit, or \\boxed.", False),
         Action(f"{screen}.find-previous", "N", "boxed(-1)", "Previous hit", "Go to the previous hit or box.", False),
-        Action(f"{screen}.find", "slash", "find", "Find", "Find a text in the whole text.", False),
+        Action(f"{screen}.find", "/", "find", "Find", "Find a text in the whole text.", False),
         Action(f"{screen}.guidelines", "G", "open('guidelines')", "Guidelines", "Show the guidelines.", False),
         Action(f"{screen}.close", "escape,q", "close", "Close", "Close the whole text or the search.", False),
     )
@@ -441,12 +441,12 @@ class JudgingScreen(Desk, PersonScreen, Generic[CaseT]):
             self.show_case(case)
 
     def action_skip(self) -> None:
-        if self._current is not None and self._feed is not None and self.is_ready:
-            self.store(partial(self._feed.skip, self._current), self._finish_skip, "skipping …")
+        def skipped(_: None) -> None:
+            self._said = "skipped"
+            self.advance()
 
-    def _finish_skip(self, _: None) -> None:
-        self._said = "skipped"
-        self.advance()
+        if self._current is not None and self._feed is not None and self.is_ready:
+            self.store(partial(self._feed.skip, self._current), skipped, "skipping …")
 
     def action_older(self) -> None:
         self._step(older=True)
@@ -482,7 +482,7 @@ class JudgingScreen(Desk, PersonScreen, Generic[CaseT]):
             self.card.open(self.card.opened)
 
     def action_raw(self) -> None:
-        self.card.toggle_raw()
+        self.card.raw = not self.card.raw
 
     def action_boxed(self, step: int) -> None:
         self.card.go_on(step)

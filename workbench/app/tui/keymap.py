@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from importlib import import_module
 from typing import NamedTuple
 
 from textual.binding import Binding, InvalidBinding
 from textual.keys import format_key
 
-from workbench.app.tui.meanings import meaning_of
 from workbench.core.errors import did_you_mean
 
 # -- The action registry: key bindings, footer, command palette and help are all made from it.
@@ -23,8 +23,8 @@ class Action(NamedTuple):
 
     Attributes:
         id: ``screen.verb``; the keymap in workbench.toml names it.
-        keys: Default keys, comma-separated; `meanings` defines the meaning of each key. Empty: a keymap may
-            assign one.
+        keys: Default keys, comma-separated; a key does the same on every screen that uses it. Empty: a keymap
+            may assign one.
         run: The Textual action, such as ``label('correct')`` or ``app.open_screen('browse')``.
         label: One or two words for the footer.
         help: One sentence for the help screen and the command palette.
@@ -41,7 +41,12 @@ class Action(NamedTuple):
     priority: bool = False
 
 
+_declared: dict[str, str] = {}
+"""Action id -> default keys, of the modules that have been imported."""
+
+
 def bindings(actions: tuple[Action, ...]) -> list[Binding]:
+    _declared.update((action.id, action.keys) for action in actions)
     return [
         Binding(
             action.keys or NO_KEY, action.run, action.label, show=action.footer, priority=action.priority, id=action.id
@@ -85,9 +90,11 @@ def _display_key(key: str) -> str:
 
 def key_of(name: str) -> str:
     """Return the first key of an action as a hint shows it."""
-    meaning = meaning_of(name)
-    assert meaning is not None, name
-    return next(iter(shown_keys(name, meaning.keys)), "")
+    if name not in _declared:
+        # A hint about another screen, which declares its actions when it is imported.
+        screen = name.partition(".")[0].replace("-", "_")
+        import_module(f"workbench.app.tui.{'app' if screen == 'app' else f'screens.{screen}'}")
+    return next(iter(shown_keys(name, _declared[name])), "")
 
 
 def keymap_over_widgets(

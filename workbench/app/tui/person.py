@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from textual.screen import Screen
 
 from workbench.app.tui.keymap import Action
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import Choice, PeopleMenu
-from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.screens.confirm import ConfirmScreen
+from workbench.app.tui.table_screen import TableScreen
 
 if TYPE_CHECKING:
     from workbench.labelling.rulings import Offer, Role
@@ -125,7 +126,11 @@ class PersonScreen(WorkbenchScreen):
         menu = PeopleMenu(
             _QUESTIONS[self.ROLE],
             [
-                Choice(offer.name, f"{printable(offer.name)}  {_work_text(self.ROLE, offer)}", _offer_key(offer))
+                Choice(
+                    offer.name,
+                    f"{printable(offer.name)}  {_work_text(self.ROLE, offer)}",
+                    str(offer.place) if offer.place < 10 else "",
+                )
                 for offer in found
             ],
             chosen=None if present is None else (present,),
@@ -179,8 +184,29 @@ class PersonScreen(WorkbenchScreen):
         return type(self)()
 
 
-def _offer_key(offer: Offer) -> str:
-    return str(offer.place) if offer.place < 10 else ""
+class PersonListScreen(TableScreen, PersonScreen):
+    """A list of what a person has done or may do; read again when the screen is back on top."""
+
+    _person = ""
+
+    @abstractmethod
+    def action_reload(self) -> None:
+        """Read the list and show it."""
+
+    @abstractmethod
+    def list_rows(self, rows: list[Any]) -> None:
+        """Show the list."""
+
+    def begin(self, name: str) -> None:
+        self._person = name
+        self.action_reload()
+
+    def show_no_work(self) -> None:
+        self.list_rows([])
+
+    def on_screen_resume(self) -> None:
+        if self._person:
+            self.action_reload()
 
 
 def _work_text(role: Role, offer: Offer) -> str:

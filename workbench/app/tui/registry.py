@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from types import ModuleType
@@ -11,7 +12,7 @@ from textual.binding import Binding
 from textual.widget import Widget
 
 from workbench.app.tui import keymap, kit, screens
-from workbench.app.tui.keymap import Action
+from workbench.app.tui.keymap import NO_KEY, Action, bindings, shown_keys
 from workbench.app.tui.screen import WorkbenchScreen
 
 
@@ -37,11 +38,26 @@ def widget_bindings(widget: type[Widget]) -> list[Binding]:
     return [binding for binding in declared if isinstance(binding, Binding) and binding.id]
 
 
-def default_keys(everywhere: Iterable[Action]) -> Iterator[tuple[str, str]]:
-    """Yield the id and the default keys of everything that a keymap can move."""
-    yield from ((action.id, action.keys) for action in everywhere)
+def every_key(everywhere: Iterable[Action]) -> Iterator[Binding]:
+    """Yield everything that a keymap can move."""
+    yield from bindings(tuple(everywhere))
     for kind in every_widget():
-        yield from ((str(binding.id), binding.key) for binding in widget_bindings(kind))
+        yield from widget_bindings(kind)
+
+
+def labels_of_keys(everywhere: Iterable[Action]) -> dict[tuple[str, ...], list[str]]:
+    """Return the labels of each key's actions, the most frequent first, by the keys with these labels, as hints show
+    them.
+    """
+    labels = defaultdict[str, Counter[str]](Counter)
+    for one in every_key(everywhere):
+        for key in shown_keys(str(one.id), one.key):
+            labels[key][one.description] += 1
+    equal = defaultdict[tuple[str, ...], list[str]](list)
+    for key, found in labels.items():
+        if key != NO_KEY:
+            equal[tuple(label for label, _ in found.most_common())].append(key)
+    return {tuple(keys): [*found] for found, keys in equal.items()}
 
 
 def keymap_problems(moved: Mapping[str, str], everywhere: Iterable[Action]) -> list[str]:

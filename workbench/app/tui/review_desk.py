@@ -13,10 +13,10 @@ from textual.widgets import Static
 
 from workbench.app.tui.desk import WHY_ANEW, WHY_UNSUITABLE, Desk, Result, reason_menu
 from workbench.app.tui.keymap import Action, key_of
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.item_panes import DECIDED, ReadyItem, against_gold, verdict_of
-from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.prompt_bar import NoteInput
 from workbench.app.tui.kit.queue_view import decision_words, review_lines
 from workbench.core.label import coordinator_name
@@ -231,7 +231,10 @@ class Reviewing(Desk):
         else:
             together = decided or erred
             said = f" with verdict {decided[0].verdict}" if decided else ""
-            choices = [Choice(str(place), _verdict_choice(verdict)) for place, verdict in enumerate(erred)]
+            choices = [
+                Choice(str(place), f"{OUTCOME_MARKS[one.verdict][0]} {one.verdict}  {printable(one.verifier)}")
+                for place, one in enumerate(erred)
+            ]
             if len(together) > 1:
                 choices.append(Choice(_ALL, f"all {len(together)}{said}, for the same reason"))
 
@@ -282,11 +285,12 @@ class Reviewing(Desk):
 
     def action_note(self) -> None:
         if self._decidable_item is not None:
-            choose(self, NoteInput(self.note, "Note for your decision"), self._set_note)
 
-    def _set_note(self, note: str) -> None:
-        self.note = note
-        self.show_review()
+            def noted(note: str) -> None:
+                self.note = note
+                self.show_review()
+
+            choose(self, NoteInput(self.note, "Note for your decision"), noted)
 
     # -- a new round of labels, exclusion, inclusion -----------------------------------------------
 
@@ -328,7 +332,3 @@ class Reviewing(Desk):
             self.after_decision(completion)
 
         self.store(work, decided)
-
-
-def _verdict_choice(verdict: ItemVerdict) -> str:
-    return f"{OUTCOME_MARKS[verdict.verdict][0]} {verdict.verdict}  {printable(verdict.verifier)}"

@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from workbench.app.tui.form import FormScreen
-from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.option_field import OptionField, OptionSection
 from workbench.app.tui.trusting import trusting
 from workbench.core.errors import OptionError
@@ -94,10 +94,6 @@ class ServerTestScreen(FormScreen):
         for section in self.sections:
             section.show_used(values)
 
-    @on(Input.Submitted)
-    def _next_conflict(self) -> None:
-        self.focus_next()
-
     def complain_at(self, error: OptionError) -> bool:
         field = self.field_of(error)
         if field is not None and error.option == _KEY_VARIABLE:
@@ -118,7 +114,9 @@ class ServerTestScreen(FormScreen):
         trusting(self, lambda yes: check_servers(self.project, kind, chosen, trust=yes), self._tested, group="test")
 
     def _tested(self, found: Sequence[CheckedServer]) -> None:
-        self._free_port = next(filter(None, (_port_here(one.base_url) for one in found)), "")
+        addresses = (urlsplit(one.base_url) for one in found)
+        ports = (str(one.port or "") for one in addresses if one.hostname in ("127.0.0.1", "localhost"))
+        self._free_port = next(filter(None, ports), "")
         self._tell_tested(tested_text(found))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -151,11 +149,6 @@ class ServerTestScreen(FormScreen):
     def show_error(self, error: BaseException | None) -> None:
         self._tell_tested(Content(""))
         super().show_error(error)
-
-
-def _port_here(url: str) -> str:
-    address = urlsplit(url)
-    return str(address.port or "") if address.hostname in ("127.0.0.1", "localhost") else ""
 
 
 def tested_text(found: Sequence[CheckedServer]) -> Content:

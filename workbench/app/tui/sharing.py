@@ -76,9 +76,12 @@ def share(
     if whole is not None:
         writers["text"] = (".txt", whole)
 
+    def written(where: str) -> None:
+        screen.notify(where, title="Written", markup=False)
+
     def save(suffix: str, make: Callable[[], str]) -> None:
         path = screen.project.path
-        _run_in_background(screen, lambda: write_next_to(path, name, suffix, make()), partial(_report_saved, screen))
+        _run_in_background(screen, lambda: str(write_next_to(path, name, suffix, make()).absolute()), written)
 
     def save_some(kind: TableFormat, columns: str, label: str) -> None:
         names = tuple(filter(None, map(str.strip, columns.split(","))))
@@ -97,15 +100,13 @@ def share(
         elif what == "save":
             save(*writers[kind])
         elif what == "copy":
-            _run_in_background(screen, partial(_copy_table, writers[kind][1]), partial(_finish_copy, screen))
+            copy_text(screen, writers[kind][1])
         elif what == "some":
             screen.ask_line(_COLUMNS, name, partial(labelled, "latex" if kind == "latex" else "markdown"))
         elif what == "bare":
             save(SUFFIXES["latex"], lambda: text(TableForm(format="latex", no_baselines=True)))
         elif what == _PLOTS and plots is not None:
-            _run_in_background(
-                screen, partial(_write_plots, screen.project.path, plots), partial(_report_plots, screen)
-            )
+            _run_in_background(screen, partial(_write_plots, screen.project.path, plots), written)
 
     every: dict[str, str] = {str(kind): words for kind, words in _NAMES.items()} | {"json": "JSON"}
     if whole is not None:
@@ -161,15 +162,10 @@ def _read_table(caption: str, source: RowSource, places: Sequence[int]) -> Table
     )
 
 
-def _write_plots(database: Path, plots: Callable[[Path], Sequence[Path]]) -> tuple[Path, int]:
+def _write_plots(database: Path, plots: Callable[[Path], Sequence[Path]]) -> str:
     names = (f"{database.stem}-figures{f'-{number}' if number > 1 else ''}" for number in count(1))
     folder = next(path for name in names if not (path := database.with_name(name)).exists())
-    return folder, len(plots(folder))
-
-
-def _report_plots(screen: WorkbenchScreen, done: tuple[Path, int]) -> None:
-    folder, files = done
-    screen.notify(f"{folder}: {counted(files, 'file')}", title="Written", markup=False)
+    return f"{folder}: {counted(len(plots(folder)), 'file')}"
 
 
 def _run_in_background(screen: WorkbenchScreen, work: Callable[[], Result], then: Callable[[Result], None]) -> None:
@@ -186,13 +182,14 @@ def _run_in_background(screen: WorkbenchScreen, work: Callable[[], Result], then
     screen.in_background(attempt, end, group="share")
 
 
-def copy_text(screen: WorkbenchScreen, text: str) -> None:
-    _run_in_background(screen, lambda: (text, copy(text)), partial(_finish_copy, screen))
+def copy_text(screen: WorkbenchScreen, make: Callable[[], str]) -> None:
+    """Copy a text, made in a thread; an app in a browser copies through the browser's terminal only."""
 
+    def work() -> tuple[str, str | None]:
+        text = make()
+        return text, None if screen.app.is_web else copy(text)
 
-def _copy_table(make: Callable[[], str]) -> tuple[str, str | None]:
-    table = make()
-    return table, copy(table)
+    _run_in_background(screen, work, partial(_finish_copy, screen))
 
 
 def _finish_copy(screen: WorkbenchScreen, done: tuple[str, str | None]) -> None:
@@ -223,24 +220,9 @@ def _save_copy(database: Path, text: str) -> Path | None:
 
 
 def copy_menu(screen: WorkbenchScreen, offers: Sequence[Copyable]) -> None:
-    """Ask what to copy, and copy it; an app in a browser copies through the browser's terminal only."""
-
-    def take(key: str) -> None:
-        offer = next(one for one in offers if one.key == key)
-        _run_in_background(
-            screen, partial(_copy_offer, offer, nearby=not screen.app.is_web), partial(_finish_copy, screen)
-        )
-
-    choose(screen, ChoiceMenu("Copy", [Choice(one.key, one.name, one.key) for one in offers]), take)
-
-
-def _copy_offer(offer: Copyable, *, nearby: bool) -> tuple[str, str | None]:
-    text = offer.text()
-    return text, copy(text) if nearby else None
-
-
-def _report_saved(screen: WorkbenchScreen, path: Path) -> None:
-    screen.notify(str(path.absolute()), title="Written", markup=False)
+    texts = {one.key: one.text for one in offers}
+    menu = ChoiceMenu("Copy", [Choice(one.key, one.name, one.key) for one in offers])
+    choose(screen, menu, lambda key: copy_text(screen, texts[key]))
 
 
 def copy(text: str, environment: Mapping[str, str] | None = None) -> str | None:

@@ -8,15 +8,14 @@ from typing import ClassVar, Literal, NamedTuple
 
 from textual import on
 from textual.app import App, ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from workbench.app.tui.keymap import Action, bindings
-from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.keymap import Action, bindings, shown_keys
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.path_suggester import PathSuggester
 from workbench.app.tui.kit.title_bar import Line
 from workbench.app.tui.themes import OWN_THEMES
@@ -25,8 +24,6 @@ from workbench.core.files import free_name
 
 _NEW_NAME = "project.db"
 _NEW = "New project            your own data, from a file to a first metric"
-_KEY_NAMES = {"question_mark": "?", "escape": "esc"}
-_LISTED = [("↑ ↓", "Go to the line above or below."), ("enter", "Open the line under the cursor.")]
 _NAMING = "enter make it   esc back"
 _FIXED = 2
 """Number of menu lines above the projects: a new project and the demo."""
@@ -43,26 +40,6 @@ class Beginning(NamedTuple):
     path: str
     annotator: str | None = None
     how: Literal["open", "new", "demo"] = "open"
-
-
-class StartKeys(ModalScreen[None]):
-    """A help box for the keys; escape, q, enter or ? closes it."""
-
-    DEFAULT_CSS = """
-    StartKeys { align: center middle; }
-    StartKeys Static { width: auto; height: auto; border: round $primary; background: $surface; padding: 0 1; }
-    """
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,enter,question_mark,f1", "dismiss", "Close")]
-
-    def __init__(self, actions: Sequence[Action]) -> None:
-        super().__init__()
-        own = [(" ".join(_KEY_NAMES.get(key, key) for key in one.keys.split(",")), one.help) for one in actions]
-        self._lines = [*_LISTED, *own]
-
-    def compose(self) -> ComposeResult:
-        keys = Static("\n".join(f"{keys:<9}  {text}" for keys, text in self._lines), markup=False)
-        keys.border_title, keys.border_subtitle = "Keys", "esc close"
-        yield keys
 
 
 class StartApp(App[Beginning]):
@@ -86,7 +63,7 @@ class StartApp(App[Beginning]):
     ENABLE_COMMAND_PALETTE = False
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("start.quit", "q,ctrl+q", "quit", "Quit", "Leave the app."),
-        Action("start.help", "question_mark,f1", "help", "Keys", "Explain the keys."),
+        Action("start.help", "?,f1", "help", "Keys", "Explain the keys."),
         Action("start.back", "escape", "close", "Back", "Close the input line, or go back."),
     )
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(ACTIONS)]
@@ -157,7 +134,8 @@ class StartApp(App[Beginning]):
         told.display = bool(text)
 
     def action_help(self) -> None:
-        self.push_screen(StartKeys(self.ACTIONS))
+        lines = (f"{' '.join(shown_keys(one.id, one.keys))}  {one.help}" for one in self.ACTIONS)
+        self.notify("\n".join(lines), markup=False)
 
     def action_close(self) -> None:
         line = self.query_one("#start-name")

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
-from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.coding import problems
 from workbench.coding.problems import SuitesToRun

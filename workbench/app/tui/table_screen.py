@@ -18,10 +18,10 @@ from textual.visual import VisualType
 from textual.widget import Widget
 from textual.widgets import Static
 
+from workbench.app.tui.kit.cells import fit, printable
 from workbench.app.tui.kit.columns import Sort
 from workbench.app.tui.kit.conditions import ConditionSuggester, condition_text
 from workbench.app.tui.kit.filter_line import FilterLine
-from workbench.app.tui.kit.matrix import fit, printable
 from workbench.app.tui.kit.sources import FixedSource, PagedSource
 from workbench.app.tui.kit.table_messages import (
     Failed,
@@ -224,20 +224,17 @@ class FilterScreen(TableScreen, PromptScreen):
     Attributes:
         FILTER_HINT: Placeholder of an empty line of conditions.
         asked: The query: a record with ``conditions``.
+        change: Changes fields of the query and lists its items.
     """
 
     asked: Any
+    change: Callable[..., None]
     FILTER_HINT: ClassVar[str] = "type=A dataset=NAME verdict:NAME=correct column:NAME=VALUE"
-    _verifiers: tuple[str, ...] = ()
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
         found: tuple[Condition, ...] = self.asked.conditions
         return found
-
-    @abstractmethod
-    def narrow(self, conditions: tuple[Condition, ...]) -> None:
-        """List only items for which conditions hold."""
 
     def on_mount(self) -> None:
         self.table.takes = is_item_condition
@@ -250,19 +247,16 @@ class FilterScreen(TableScreen, PromptScreen):
     def _apply_conditions(self, conditions: tuple[Condition, ...]) -> None:
         if conditions != self.conditions:
             self.table.set_query_conditions(conditions)
-            self.narrow(conditions)
+            self.change(conditions=conditions)
 
     def action_filter(self) -> None:
         self.in_background(partial(browsing.field_values, self.project), self._ask_filter, group="names")
 
     def _ask_filter(self, names: dict[str, list[str]]) -> None:
-        self._verifiers = tuple(names["verdict:"])
-        self.app.push_screen(
-            FilterLine(self.filter_text, self._apply_filter_text, self.FILTER_HINT, item_suggester(names))
-        )
+        def apply(text: str) -> None:
+            self._apply_conditions(browsing.read_conditions(text, names["verdict:"]))
 
-    def _apply_filter_text(self, text: str) -> None:
-        self._apply_conditions(browsing.read_conditions(text, self._verifiers))
+        self.app.push_screen(FilterLine(self.filter_text, apply, self.FILTER_HINT, item_suggester(names)))
 
     @property
     def filter_text(self) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
-from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.screens.confirm import confirm
 from workbench.runs.trust import NotTrustedError

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, Final, Literal, NamedTuple, get_args, get_origin
+from typing import IO, Final, Literal, NamedTuple, get_args, get_origin
 
 import click
 import msgspec
-from msgspec import NODEFAULT
+from msgspec import NODEFAULT, structs
 
 from workbench.app.tui.form import FormField
 from workbench.app.tui.keymap import key_of
@@ -70,6 +72,12 @@ class VerbForm:
         self.later = [field.name for field in self.fields if field.later]
         self.read = [name for name in self._paths if name not in self.written]
         self.has_dry_run = any(field.name == _DRY_RUN for field in self._options.values())
+
+    def only(self, about: Mapping[str, str]) -> VerbForm:
+        """Return the form with these fields only, explained in other words."""
+        self.fields = tuple(structs.replace(one, about=about[one.name]) for one in self.fields if one.name in about)
+        self.later = []
+        return self
 
     def _line(self, name: str, field: RecordField) -> FormField:
         names = dict.fromkeys(self._verifiers, "") if field.written.names_verifier else {}
@@ -277,24 +285,13 @@ def run_line(words: Sequence[str]) -> Ran:
             start_new_session=True,
         )
         try:
-            while _is_running(process):
+            while process.poll() is None:
                 raise_if_cancelled()
+                time.sleep(_REST_S)
         finally:
-            _interrupt(process)
+            if process.poll() is None:
+                process.send_signal(signal.SIGINT)
         return Ran(process.returncode, _text(out), *last_refusal(_text(err)))
-
-
-def _is_running(process: subprocess.Popen[Any]) -> bool:
-    try:
-        process.wait(_REST_S)
-    except subprocess.TimeoutExpired:
-        return True
-    return False
-
-
-def _interrupt(process: subprocess.Popen[Any]) -> None:
-    if process.poll() is None:
-        process.send_signal(2)
 
 
 def form_environment() -> dict[str, str]:

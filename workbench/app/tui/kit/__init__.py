@@ -9,8 +9,8 @@ Tables
     matrix_table: metrics with a cursor on one cell. pass_grid, pass_view, pass_texts: a pass matrix.
 
 Texts
-    reader: a long text. wrapping: line breaks at a width. card, card_texts: the final-answer card.
-    answers_box: the coordinator's answers to flags.
+    cells: texts in a line of terminal cells. reader: a long text. wrapping: line breaks at a width.
+    card, card_texts: the final-answer card.
     item_panes, solution_view, evidence, opinions: details of an item.
 
 Reports and runs as text

@@ -21,8 +21,8 @@ from workbench.app.tui.kit.accuracy_view import (
     short_name,
     star_of,
 )
+from workbench.app.tui.kit.cells import fit, printable
 from workbench.app.tui.kit.columns import TableColumn, TableRow, rows_of, table_columns
-from workbench.app.tui.kit.matrix import fit, printable
 from workbench.app.tui.kit.matrix_table import MatrixCell, MatrixColumn, MatrixRow
 from workbench.core.text.figures import GLYPHS, NONE, compact_count, interval_bar, percent, percent_interval
 from workbench.measuring.conclusions import is_baseline
@@ -187,14 +187,14 @@ def _verifier_columns(by: str | None, *, wide: bool, scored: bool) -> Columns[Ac
             room=(8, 50 if words else 28),
             tone=lambda row: "bold" if row.group is None else "",
         ),
-        column("n", lambda row: row.n, _full_count if wide else compact_count, room=7 if wide else 5),
+        column("n", lambda row: row.n, "{:,}".format if wide else compact_count, room=7 if wide else 5),
         column("qst", lambda row: row.questions, compact_count, room=5, there=wide or not words),
         _metric_column("coverage", there=wide or not words),
         column("acc", lambda row: row.accuracy, percent, room=5, tone="bold"),
         ends(lambda row: row.ci, percent_interval, words=True, room=(13, 14)),
         word(
             "0 % … 100 %",
-            _accuracy_bar,
+            lambda row: NONE if row.ci is None else interval_bar(row.accuracy or 0.0, *row.ci, _BAR),
             by=lambda row: row.accuracy,
             room=_BAR,
             tone="accent",
@@ -214,14 +214,6 @@ def _metric_column(name: str, *, there: bool) -> Column[AccuracyRow]:
     metric = METRICS[name]
     room = 6 if metric.low < 0 else 5
     return column(metric.short, attrgetter(name), metric.text, room=room, there=there, worst=metric.worst)
-
-
-def _full_count(n: int) -> str:
-    return f"{n:,}" if n < 1_000_000 else compact_count(n)
-
-
-def _accuracy_bar(row: AccuracyRow) -> str:
-    return NONE if row.ci is None else interval_bar(row.accuracy or 0.0, *row.ci, _BAR)
 
 
 # -- one group ---------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from workbench.app.tui.keymap import key_of
-from workbench.app.tui.kit.matrix import fit, printable
+from workbench.app.tui.kit.cells import fit, printable
 from workbench.core import reasons, selection
 from workbench.core.taxonomy import TYPES, UNTYPED, type_name
 from workbench.core.text.figures import (

@@ -8,8 +8,8 @@ from typing import Any, Final, Literal
 from msgspec import structs
 from textual.content import Content
 
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
-from workbench.app.tui.kit.matrix import printable
 from workbench.core.text.figures import NONE, compact_count, counted, number, percent
 from workbench.labelling.agreement import text as words
 from workbench.measuring.briefing import agreement_sentence

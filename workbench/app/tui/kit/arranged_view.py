@@ -6,6 +6,7 @@ from abc import abstractmethod
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from itertools import chain
 from typing import Any, ClassVar, Final
 from weakref import WeakKeyDictionary
 
@@ -45,13 +46,13 @@ _ACTIONS: Final = (
     Action("table.reverse", "S", "reverse", "Reverse", "Reverse the order; if unsorted: best first.", False),
     Action("table.filter", "f", "filter", "Filter", "Show only rows that meet conditions, while you type."),
     Action("table.unfilter", "F", "unfilter", "Unfilter", "Remove the last condition.", False),
-    Action("table.only", "equals_sign", "only", "Only", "Show only rows like this one in the column.", False),
-    Action("table.counts", "number_sign", "counts", "Counts", "Count the values of the column.", False),
-    Action("table.hide", "minus", "hide_column", "Hide", "Hide the column under the cursor.", False),
-    Action("table.columns", "underscore", "choose_columns", "Columns", "Choose which columns are shown.", False),
+    Action("table.only", "=", "only", "Only", "Show only rows like this one in the column.", False),
+    Action("table.counts", "#", "counts", "Counts", "Count the values of the column.", False),
+    Action("table.hide", "-", "hide_column", "Hide", "Hide the column under the cursor.", False),
+    Action("table.columns", "_", "choose_columns", "Columns", "Choose which columns are shown.", False),
     Action("table.export", "e", "export", "Export", "Save or copy the list: CSV, Markdown, LaTeX.", False),
-    Action("table.narrower", "less_than_sign", "resize(-1)", "Narrower", "Make the column narrower.", False),
-    Action("table.wider", "greater_than_sign", "resize(1)", "Wider", "Make the column wider.", False),
+    Action("table.narrower", "<", "resize(-1)", "Narrower", "Make the column narrower.", False),
+    Action("table.wider", ">", "resize(1)", "Wider", "Make the column wider.", False),
 )
 _WIDTH_STEP: Final = 4
 """Cells by which a column is widened."""
@@ -256,23 +257,20 @@ class ArrangedView(PagedView, ActingWidget):
         given = self._given
         if given is None:
             return
-        at_hand = given.rows if isinstance(given, MemorySource) else self._rows_in_memory
+        pages = () if self._cache is None else self._cache.pages
+        at_hand = given.rows if isinstance(given, MemorySource) else chain.from_iterable(pages)
         text = " ".join(map(condition_text, self.conditions))
         suggester = ConditionSuggester(values_of(given.columns, at_hand))
-        self.app.push_screen(FilterLine(text, self._filter_by_text, self.filter_hint, suggester))
+
+        def narrow(text: str) -> None:
+            self.narrow(read_line(text, given.columns))
+
+        self.app.push_screen(FilterLine(text, narrow, self.filter_hint, suggester))
 
     @property
     def filter_hint(self) -> str:
         """Return the placeholder of an empty line of conditions."""
         return 'gold=correct n>20 a-word "some words"'
-
-    def _filter_by_text(self, text: str) -> None:
-        assert self._given is not None
-        self.narrow(read_line(text, self._given.columns))
-
-    @property
-    def _rows_in_memory(self) -> Iterable[TableRow]:
-        return () if self._cache is None else (row for page in self._cache.pages for row in page)
 
     def action_unfilter(self) -> None:
         if self.chips:
@@ -316,7 +314,7 @@ class ArrangedView(PagedView, ActingWidget):
 
     def action_resize(self, steps: int) -> None:
         if self._painter is not None and self.column_here is not None:
-            width = self._painter.width_of(self.column) + steps * _WIDTH_STEP
+            width = self._painter.widths[self.column] + steps * _WIDTH_STEP
             self.layout_of_columns.widths[self.column_here.key] = max(_MIN_WIDTH, width)
             self._update_layout()
 

@@ -279,9 +279,6 @@ class FinalAnswerCard(Container):
         form = "raw" if self.raw else "rendered"
         return text.of(self.raw), f"{self.opened.capitalize()} · {form}"
 
-    def toggle_raw(self) -> None:
-        self.raw = not self.raw
-
     def watch_raw(self, raw: bool) -> None:
         if not self.is_attached:
             return

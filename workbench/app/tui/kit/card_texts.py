@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple
 from msgspec import structs
 from textual.content import Content
 
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
-from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.title_bar import verdict_words
 from workbench.core.label import LabelVerdict
 from workbench.core.taxonomy import type_display

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -15,7 +15,7 @@ from textual.screen import ModalScreen, Screen
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
-from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.title_bar import Line
 
 Answer = TypeVar("Answer")
@@ -62,7 +62,7 @@ class ManyMenu(BoxScreen[tuple[str, ...] | None]):
         Binding("enter", "done", "Done", priority=True),
         Binding("space", "turn", "Select", priority=True),
         *(Binding(str(number), f"turn({number - 1})", show=False) for number in range(1, 10)),
-        Binding("asterisk", "all", "All"),
+        Binding("*", "all", "All"),
         Binding("escape,q", "dismiss", "Cancel"),
     ]
 
@@ -113,11 +113,13 @@ class Choice(NamedTuple):
 
     Attributes:
         key: The key that chooses it; empty for the key of its position in the menu, see `KEYS`.
+        disabled: Whether it is only listed.
     """
 
     value: str
     text: str
     key: str = ""
+    disabled: bool = False
 
 
 KEYS = "0123456789abcdefghijklmnoprstuvwxyz"
@@ -133,11 +135,15 @@ class ChoiceMenu(BoxScreen[str | None]):
         chosen: The current values, which are marked; None for a menu without marks.
         wide: As wide as the terminal allows, for choices that are sentences.
         about: Text above the choices, in as many lines as it takes.
+
+    Attributes:
+        listed: The choices in the menu.
     """
 
     DEFAULT_CSS = "ChoiceMenu.wide OptionList { width: 110; }"
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(key, f"press({key!r})", show=False) for key in KEYS),
+        Binding("space", "press(' ')", show=False),
         Binding("escape,q", "dismiss", "Cancel"),
     ]
 
@@ -149,11 +155,11 @@ class ChoiceMenu(BoxScreen[str | None]):
         first: int = 1,
         chosen: Collection[str] | None = None,
         wide: bool = False,
-        about: str = "",
+        about: str | Content = "",
     ) -> None:
         super().__init__(classes="wide" if wide else None)
         self._title = title
-        self._choices = choices
+        self.listed = choices
         self._first = first
         self._chosen = chosen
         self._about = about
@@ -161,55 +167,45 @@ class ChoiceMenu(BoxScreen[str | None]):
     def compose(self) -> ComposeResult:
         menu = OptionList(*self._options(), markup=False)
         menu.border_title = Content(self._title)
-        menu.border_subtitle = Content("escape: cancel")
+        menu.border_subtitle = Content("escape: close")
         yield menu
 
     def _options(self) -> list[Option]:
-        about = [Option(Content(self._about), disabled=True)] if self._about else []
-        return [*about, *(self._option(number) for number in range(len(self._choices)))]
+        about = [Option(self._about, disabled=True)] if self._about else []
+        return [*about, *(self._option(number) for number in range(len(self.listed)))]
 
     def _option(self, number: int) -> Option:
-        choice, key = self._choices[number], f" {self._key_of(number) or ' '} "
+        choice, key = self.listed[number], f" {self._key_of(number) or ' '} "
         mark = "" if self._chosen is None else "● " if choice.value in self._chosen else "  "
-        return Option(Content.assemble((key, "bold $text-accent"), " ", (mark, "bold $text-success"), choice.text))
+        words = Content.assemble((key, "bold $text-accent"), " ", (mark, "bold $text-success"), choice.text)
+        return Option(words, disabled=choice.disabled)
 
     def _key_of(self, number: int) -> str:
-        return self._choices[number].key or KEYS[number + self._first : number + self._first + 1]
+        return self.listed[number].key or KEYS[number + self._first : number + self._first + 1]
 
     def action_press(self, key: str) -> None:
-        for number, choice in enumerate(self._choices):
+        for number, choice in enumerate(self.listed):
             if self._key_of(number) == key:
                 self.dismiss(choice.value)
 
     @on(OptionList.OptionSelected)
     def _selected(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(self._choices[event.option_index - bool(self._about)].value)
+        self.dismiss(self.listed[event.option_index - bool(self._about)].value)
 
 
-class _NameLine(Line):
-    """An input for a person's name; a digit as the first character chooses a person from the menu."""
-
-    async def _on_key(self, event: events.Key) -> None:
-        if event.character is not None and event.character in KEYS[:10] and not self.value:
-            event.stop()
-            event.prevent_default()
-            if isinstance(menu := self.screen, ChoiceMenu):
-                menu.action_press(event.character)
-        else:
-            await super()._on_key(event)
-
-
-class PeopleMenu(ChoiceMenu):
-    """A menu of people, each with a fixed digit; typing filters the list, enter chooses the person under the cursor.
+class PickMenu(ChoiceMenu):
+    """A menu that typing filters; enter chooses the line under the cursor.
 
     Args:
-        fresh: Whether a name that is not in the list is accepted.
+        typed: Placeholder of the empty line.
     """
 
     DEFAULT_CSS = """
-    PeopleMenu > Vertical { width: 74; max-width: 100%; height: auto; max-height: 100%; background: $surface; }
-    PeopleMenu Input { margin: 0 1; }
-    PeopleMenu OptionList { width: 100%; }
+    PickMenu > Vertical { width: 74; max-width: 100%; height: auto; max-height: 100%; background: $surface; }
+    PickMenu Input { margin: 0 1; }
+    PickMenu OptionList { width: 100%; }
+    PickMenu.wide > Vertical { width: 110; }
+    PickMenu.wide OptionList { text-wrap: nowrap; text-overflow: ellipsis; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", "Cancel"),
@@ -218,22 +214,14 @@ class PeopleMenu(ChoiceMenu):
     ]
 
     def __init__(
-        self,
-        title: str,
-        choices: Sequence[Choice],
-        *,
-        chosen: Collection[str] | None = None,
-        about: str = "",
-        fresh: bool = False,
+        self, title: str, choices: Sequence[Choice], *, typed: str = "type to narrow the list", **more: Any
     ) -> None:
-        super().__init__(title, choices, chosen=chosen, about=about)
-        self._every, self._fresh = tuple(choices), fresh
+        super().__init__(title, choices, **more)
+        self._every, self._typed = tuple(choices), typed
 
     def compose(self) -> ComposeResult:
         with Vertical():
-            digit = "a digit, or " if self._every else ""
-            anybody = ", also a new one" if self._fresh and self._every else ""
-            yield _NameLine(placeholder=f"{digit}type a name{anybody}", compact=True)
+            yield _PickLine(placeholder=self._typed, compact=True)
             yield from super().compose()
 
     def on_mount(self) -> None:
@@ -244,32 +232,60 @@ class PeopleMenu(ChoiceMenu):
         self.action_move(0)
 
     def _key_of(self, number: int) -> str:
-        return self._choices[number].key
+        return self.listed[number].key
+
+    def matching(self, typed: str) -> list[Choice]:
+        words = typed.casefold().split()
+        return [one for one in self._every if all(word in one.text.casefold() for word in words)]
 
     @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
+    def _changed(self, event: Input.Changed) -> None:
         event.stop()
-        name = event.value.strip()
-        said = name.casefold()
-        self._choices = [one for one in self._every if said in one.value.casefold()]
-        if self._fresh and name and all(one.value.casefold() != said for one in self._every):
-            self._choices.append(Choice(name, f"{printable(name)}  as typed"))
-        menu = self.query_one(OptionList)
-        menu.set_options(self._options())
+        self.listed = self.matching(event.value.strip())
+        self.query_one(OptionList).set_options(self._options())
         self.action_move(0)
 
     def action_move(self, step: int) -> None:
         menu, first = self.query_one(OptionList), bool(self._about)
         at = (menu.highlighted if menu.highlighted is not None else first) + step
-        menu.highlighted = min(max(at, first), first + len(self._choices) - 1) if self._choices else None
-
-    @property
-    def _under_cursor(self) -> str | None:
-        at = self.query_one(OptionList).highlighted
-        return None if at is None else self._choices[at - bool(self._about)].value
+        menu.highlighted = min(max(at, first), first + len(self.listed) - 1) if self.listed else None
 
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:
         event.stop()
-        if (name := self._under_cursor) is not None:
-            self.dismiss(name)
+        at = self.query_one(OptionList).highlighted
+        if at is not None and not self.listed[at - bool(self._about)].disabled:
+            self.dismiss(self.listed[at - bool(self._about)].value)
+
+
+class _PickLine(Line):
+    """An input line; as the first character, the key of a choice chooses it."""
+
+    async def _on_key(self, event: events.Key) -> None:
+        menu = self.screen
+        if isinstance(menu, PickMenu) and not self.value and event.character in {one.key for one in menu.listed} - {""}:
+            event.stop()
+            event.prevent_default()
+            menu.action_press(str(event.character))
+        else:
+            await super()._on_key(event)
+
+
+class PeopleMenu(PickMenu):
+    """A menu of people, each with a fixed digit.
+
+    Args:
+        fresh: Whether a name that is not in the list is accepted.
+    """
+
+    def __init__(self, title: str, choices: Sequence[Choice], *, fresh: bool = False, **more: Any) -> None:
+        digit = "a digit, or " if choices else ""
+        anybody = ", also a new one" if fresh and choices else ""
+        super().__init__(title, choices, typed=f"{digit}type a name{anybody}", **more)
+        self._fresh = fresh
+
+    def matching(self, typed: str) -> list[Choice]:
+        said = typed.casefold()
+        found = [one for one in self._every if said in one.value.casefold()]
+        is_new = self._fresh and typed and all(one.value.casefold() != said for one in self._every)
+        return [*found, Choice(typed, f"{printable(typed)}  as typed")] if is_new else found

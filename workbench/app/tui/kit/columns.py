@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import starmap
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 from msgspec import structs
@@ -12,7 +13,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from workbench.app.tui.kit.matrix import MAX_CELL, Align, fit, fit_cell, printable
+from workbench.app.tui.kit.cells import MAX_CELL, Align, fit, fit_cell, printable
 from workbench.core.text.ids import abbreviate_ids
 from workbench.tables.document import Cell, Table, Tone
 from workbench.tables.table import Column, Columns, Worst
@@ -32,11 +33,6 @@ OUTCOME_MARKS: Final[dict[str, tuple[str, Tone]]] = {
 def verdict_cell(word: str) -> Cell:
     mark, style = OUTCOME_MARKS[word]
     return Cell(f"{mark} {word}", style, whole=word)
-
-
-def verdict_symbol_cell(word: str) -> Cell:
-    mark, style = OUTCOME_MARKS[word]
-    return Cell(mark, style, whole=word)
 
 
 class TableRow(NamedTuple):
@@ -137,12 +133,11 @@ def rows_of(
 
 def _shorten_ids(rows: Sequence[TableRow], place: int) -> list[TableRow]:
     short = abbreviate_ids([row.cells[place].text for row in rows])
-    cells = ((*row.cells[:place], _shorten_cell(row.cells[place], short), *row.cells[place + 1 :]) for row in rows)
-    return [row._replace(cells=made) for row, made in zip(rows, cells, strict=True)]
 
+    def shorten(at: int, cell: Cell) -> Cell:
+        return structs.replace(cell, text=short[cell.text], whole=cell.text) if at == place else cell
 
-def _shorten_cell(cell: Cell, short: Mapping[str, str]) -> Cell:
-    return structs.replace(cell, text=short[cell.text], whole=cell.text)
+    return [row._replace(cells=tuple(starmap(shorten, enumerate(row.cells)))) for row in rows]
 
 
 _UNCUT_CELLS: Final = 24
@@ -247,6 +242,7 @@ class RowPainter:
 
     Attributes:
         shown: Indexes of the drawn columns. The methods' column numbers are indexes into this list.
+        widths: Widths of the drawn columns, in cells.
     """
 
     def __init__(
@@ -258,7 +254,7 @@ class RowPainter:
         self._style_of = style_of
         self._layout = layout
         self._natural = natural_widths(columns, ())
-        self._widths: list[int] = []
+        self.widths: list[int] = []
         self.shown: list[int] = []
         self._available = 0
         self._frozen = 0
@@ -277,19 +273,16 @@ class RowPainter:
         columns = [self.columns[place] for place in self.shown]
         gaps = _MARGIN + _GAP * len(columns)
         found = fit_widths(columns, [self._natural[place] for place in self.shown], available - gaps)
-        self._widths = [asked.get(column.key, width) for column, width in zip(columns, found, strict=True)]
+        self.widths = [asked.get(column.key, width) for column, width in zip(columns, found, strict=True)]
         most = min(available // 2, self._natural[0]) if self._cells else available // 2
-        self._widths[0] = max(1, min(self._widths[0], most))
-        self._frozen = _MARGIN + self._widths[0] + _GAP
-        self.total_width = gaps + sum(self._widths)
-
-    def width_of(self, column: int) -> int:
-        return self._widths[column]
+        self.widths[0] = max(1, min(self.widths[0], most))
+        self._frozen = _MARGIN + self.widths[0] + _GAP
+        self.total_width = gaps + sum(self.widths)
 
     def column_at(self, x: int, scroll_x: int) -> int | None:
         edge = _MARGIN
         place = x if x < self._frozen else x + scroll_x
-        for number, width in enumerate(self._widths):
+        for number, width in enumerate(self.widths):
             edge += width + _GAP
             if place < edge:
                 return number
@@ -298,8 +291,8 @@ class RowPainter:
     def scrolled_to(self, column: int, scroll_x: int) -> int:
         if not column:
             return scroll_x
-        begin = _MARGIN + sum(self._widths[:column]) + _GAP * column
-        end = begin + self._widths[column] + _GAP
+        begin = _MARGIN + sum(self.widths[:column]) + _GAP * column
+        end = begin + self.widths[column] + _GAP
         return max(0, min(max(scroll_x, end - self._available), begin - self._frozen))
 
     def header(self, sort: Sort | None, sorting: bool, scroll_x: int, here: int | None = None) -> Strip:
@@ -309,7 +302,7 @@ class RowPainter:
             here: The column under the cursor.
         """
         cells = []
-        for place, width in zip(self.shown, self._widths, strict=True):
+        for place, width in zip(self.shown, self.widths, strict=True):
             column = self.columns[place]
             title = column.title
             if sort is not None and sort.column == column.key:
@@ -343,7 +336,7 @@ class RowPainter:
         segments: list[Segment] = []
         plain = mark  # text in the base style that waits for its segment: few segments draw fast
         begin = _MARGIN
-        for number, (cell, place, width) in enumerate(zip(cells, self.shown, self._widths, strict=True)):
+        for number, (cell, place, width) in enumerate(zip(cells, self.shown, self.widths, strict=True)):
             align = self.columns[place].align
             text = _fit_whole(cell, width, align)
             if number and align == "right":

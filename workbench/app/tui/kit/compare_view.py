@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final, Literal
 
 from textual.content import Content
 
 from workbench.app.tui.kit.accuracy_view import PROTOCOLS
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.columns import verdict_cell
-from workbench.app.tui.kit.matrix import printable
 from workbench.core.text.emphasis import with_mark
 from workbench.core.text.figures import (
     NONE,
@@ -22,18 +21,13 @@ from workbench.core.text.figures import (
     points_interval,
 )
 from workbench.measuring.comparing import ComparedItem
+from workbench.measuring.comparing_tables import KINDS
 from workbench.statistics.records.comparison import CompareReport, MetricDifference, Quadrant
 from workbench.statistics.records.report import METRICS
 from workbench.tables.table import Columns, column, identifier, word
 
 Shown = Quadrant | Literal["groups"]
-TABS: Final[dict[Shown, str]] = {
-    "only_a": "only A right",
-    "only_b": "only B right",
-    "both_wrong": "both wrong",
-    "both_right": "both right",
-    "groups": "by {by}",
-}
+TABS: Final[dict[Shown, str]] = dict((*KINDS.items(), ("groups", "by {by}")))
 """Contents of the lower table, in the order in which a key steps through them."""
 
 ITEM_COLUMNS: Columns[ComparedItem] = (
@@ -90,14 +84,8 @@ def _metric_line(metric: MetricDifference) -> str:
 
 def tabs(report: CompareReport, shown: Shown) -> Content:
     """Return the tabs of the lower table with counts; the current one is in brackets."""
-    sizes: Mapping[Shown, int] = {
-        "only_a": report.only_a,
-        "only_b": report.only_b,
-        "both_wrong": report.both_wrong,
-        "both_right": report.both_right,
-    }
     parts: list[str | tuple[str, str]] = []
     for tab, words in TABS.items():
-        text = words.format(by=report.by) + (f" {compact_count(sizes[tab])}" if tab in sizes else "")
+        text = words.format(by=report.by) + (f" {compact_count(getattr(report, tab))}" if tab in KINDS else "")
         parts.append((f"[{text}]", "bold $text-accent") if tab == shown else f" {text} ")
     return Content.assemble(*parts)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
 
-from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 from textual.suggester import Suggester
 
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.columns import TableColumn, TableRow
-from workbench.app.tui.kit.matrix import printable
 from workbench.core.errors import UsageError, did_you_mean
 from workbench.core.selection import Condition, Operator
 from workbench.tables.document import Cell
@@ -61,30 +60,23 @@ def row_filter(conditions: Iterable[Condition], columns: Sequence[TableColumn]) 
     places = {column.key: place for place, column in enumerate(columns)}
     tests = [(places.get(one.field), one) for one in conditions if one.field in (ANYWHERE, *places)]
     return lambda row: all(
-        _cell_meets(row.cells[place], one) if place is not None else _any_cell_contains(row.cells, one.value)
+        _cell_meets(row.cells[place], one)
+        if place is not None
+        else one.value.casefold() in "\n".join(f"{cell.text} {cell.full}" for cell in row.cells).casefold()
         for place, one in tests
     )
 
 
-def _any_cell_contains(cells: Iterable[Cell], value: str) -> bool:
-    wanted = value.casefold()
-    return any(wanted in f"{cell.text} {cell.full}".casefold() for cell in cells)
-
-
 def _cell_meets(cell: Cell, condition: Condition) -> bool:
     if condition.operator in "<>":
-        value, bound = _cell_number(cell), _parse_number(condition.value)
+        shown, bound = _parse_number(cell.full), _parse_number(condition.value)
+        value = cell.value if shown is None and isinstance(cell.value, int | float) else shown
         return (
             value is not None and bound is not None and (value < bound if condition.operator == "<" else value > bound)
         )
     wanted = condition.value.casefold()
     found = wanted in (condition_value(cell).casefold(), cell.text.strip().casefold(), cell.full.casefold())
     return found is (condition.operator == "=")
-
-
-def _cell_number(cell: Cell) -> float | None:
-    shown = _parse_number(cell.full)
-    return cell.value if shown is None and isinstance(cell.value, int | float) else shown
 
 
 def _parse_number(text: str) -> float | None:
@@ -126,29 +118,14 @@ def values_of(columns: Sequence[TableColumn], rows: Iterable[TableRow]) -> dict[
     return found
 
 
-class Chip(NamedTuple):
-    """A condition in the line above the table: its index, and the first and last (exclusive) cell of its chip."""
-
-    place: int
-    begin: int
-    end: int
+CHIP: Final = "chip"
+"""Key of a chip's number among the metadata of its style."""
 
 
 def chips_line(conditions: Sequence[Condition], remark: str, width: int, base: Style, chip: Style) -> Strip:
     segments = [Segment(" ", base)]
-    for one in conditions:
-        segments += (Segment(f" {printable(condition_text(one))} ✕ ", chip), Segment(" ", base))
+    for place, one in enumerate(conditions):
+        style = chip + Style.from_meta({CHIP: place})
+        segments += (Segment(f" {printable(condition_text(one))} ✕ ", style), Segment(" ", base))
     segments.append(Segment(remark, base))
     return Strip(segments).adjust_cell_length(width, base)
-
-
-def chip_at(conditions: Sequence[Condition], x: int) -> int | None:
-    return next((one.place for one in _chips(conditions) if one.begin <= x < one.end), None)
-
-
-def _chips(conditions: Sequence[Condition]) -> Iterator[Chip]:
-    begin = 1
-    for place, one in enumerate(conditions):
-        end = begin + cell_len(printable(condition_text(one))) + 4
-        yield Chip(place, begin, end)
-        begin = end + 1

@@ -10,8 +10,8 @@ from typing import Any, Final
 from rich.cells import cell_len
 
 from workbench.app.tui.keymap import key_of
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
-from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.queue_view import review_words
 from workbench.app.tui.kit.wrapping import wrap_line
 from workbench.core.label import EXCLUSION_REASONS
@@ -116,13 +116,10 @@ def _review_lines(reviews: Sequence[Review]) -> Iterator[Line]:
     yield (Span("Reviews", "heading"),)
     for review in reviews:
         style: StyleName = "error" if review.kind == "error" else "success"
-        yield Span(printable(review_words(review)), style), Span(f"  {review.reviewer}  ", "bold"), _date_span(review)
+        by = Span(f"  {review.reviewer}  ", "bold")
+        yield Span(printable(review_words(review)), style), by, Span(review.created_at[:10], "dim")
         if review.note:
             yield (Span("  note: ", "dim"), Span(review.note))
-
-
-def _date_span(review: Review) -> Span:
-    return Span(review.created_at[:10], "dim")
 
 
 def _verdicts_heading(item: ItemDetail, chosen: str | None) -> Iterator[Line]:

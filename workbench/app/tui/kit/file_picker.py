@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import DirectoryTree
 
-from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.cells import printable
 
 _BESIDE: Final = (
     *(".db", "-wal", "-shm", ".db.columns"),

@@ -9,8 +9,8 @@ from msgspec import structs
 from textual.content import Content
 
 from workbench.app.tui.kit.card_texts import as_guess
+from workbench.app.tui.kit.cells import fit, printable
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
-from workbench.app.tui.kit.matrix import fit, printable
 from workbench.app.tui.kit.pass_texts import passed_words
 from workbench.app.tui.kit.wrapping import Wrapped, prepare
 from workbench.core.text.document import ANSWER_SIGN, RenderedText

@@ -16,8 +16,8 @@ from textual.message import Message
 
 from workbench.app.tui.keymap import Action, bindings
 from workbench.app.tui.kit import table_messages as messages
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.columns import TableColumn, TableRow
-from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.tables.document import Cell, Tone
 from workbench.tables.table import Worst
@@ -25,7 +25,7 @@ from workbench.tables.table import Worst
 _ACTIONS: Final = (
     Action("matrix.filter", "f", "filter", "Filter", "Show only rows that meet conditions, while you type."),
     Action("matrix.unfilter", "F", "unfilter", "Unfilter", "Remove the last condition.", False),
-    Action("matrix.only", "equals_sign", "only", "Only", "Show only rows like this one in the column.", False),
+    Action("matrix.only", "=", "only", "Only", "Show only rows like this one in the column.", False),
 )
 MOVES: Final[list[BindingType]] = [
     Binding("up,k", "move(-1, 0)", "Up", show=False, id="matrix.up"),

@@ -10,11 +10,10 @@ from textual.widgets import Static
 from workbench.app.tui.keymap import key_of
 from workbench.app.tui.kit.card import WIDE
 from workbench.app.tui.kit.card_texts import value_words
-from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.title_bar import stored_words
 from workbench.core.label import TAGS, Task
 from workbench.labelling.adjudicating import Conflict, EarlierRuling, Opinion
-from workbench.labelling.answers import Answer
 
 _QUESTIONS: dict[Task, str] = {"correctness": "Correct or not?", "type": "Which answer type?"}
 
@@ -83,7 +82,11 @@ class OpinionPanel(VerticalScroll, can_focus=True):
             return
         again = f" · round {conflict.round}" if conflict.round > 1 else ""
         self.border_title = Content(f"{_QUESTIONS[conflict.task]}{again} · {key_of('adjudicate.labels')} all")
-        earlier = _reopened_words(conflict.earlier) if conflict.earlier is not None else _own_decision(conflict.own)
+        earlier = Content()
+        if conflict.earlier is not None:
+            earlier = _reopened_words(conflict.earlier)
+        elif conflict.own is not None:
+            earlier = Content.assemble("you decided  ", stored_words(conflict.own))
         self.set_class(bool(earlier), "again")
         self.query_one("#opinions-earlier", Static).update(earlier)
         self.set_class(len(conflict.opinions) > 2, "many")
@@ -132,7 +135,3 @@ def _reopened_words(earlier: EarlierRuling) -> Content:
     return Content.assemble(
         "! opened again: a label came after the decision ", value_words(earlier.value, earlier.reason)
     )
-
-
-def _own_decision(decided: Answer | None) -> Content:
-    return Content() if decided is None else Content.assemble("you decided  ", stored_words(decided))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -21,9 +22,9 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 from textual.widgets.input import Selection
 
-from workbench.app.tui.keymap import key_of
+from workbench.app.tui.keymap import Action, bindings, key_of
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu, choose
-from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.title_bar import Line
 from workbench.app.tui.switches import following
 
@@ -31,7 +32,33 @@ if TYPE_CHECKING:
     from workbench.runs.configuring import FormOption, FormSection
 
 
-class PickMany(Static, can_focus=True):
+class Chooser(Static, can_focus=True):
+    """Shows a value that is chosen from a list.
+
+    Attributes:
+        value: The chosen value.
+    """
+
+    class Changed(Message):
+        """Another value was chosen."""
+
+    value: reactive[str] = reactive("")
+
+    def watch_value(self) -> None:
+        self.post_message(self.Changed())
+
+    @abstractmethod
+    def action_list(self) -> None:
+        """Show the list."""
+
+    def on_click(self) -> None:
+        self.action_list()
+
+
+_LIST: Final = Action("pick-many.list", "enter", "list", "List", "Choose from a list.", False)
+
+
+class PickMany(Chooser):
     """Several names selected from a list; enter opens the list.
 
     Attributes:
@@ -43,12 +70,8 @@ class PickMany(Static, can_focus=True):
         names: Names to select from.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "list", "List", show=False, id="pick-many.list")]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings((_LIST,))]
 
-    class Changed(Message):
-        """The selection has changed."""
-
-    value: reactive[str] = reactive("")
     withheld: reactive[Mapping[str, str]] = reactive({})
 
     def __init__(self, title: str, names: Sequence[str]) -> None:
@@ -57,7 +80,7 @@ class PickMany(Static, can_focus=True):
 
     def render(self) -> Content:
         taken = self.taken
-        which = printable(", ".join(taken)) or f"({key_of('pick-many.list')}: choose)"
+        which = printable(", ".join(taken)) or f"({key_of(_LIST.id)}: choose)"
         left_out = "; ".join(
             f"{name} is {why}" for name, why in self.withheld.items() if name in shlex.split(self.value)
         )
@@ -73,17 +96,11 @@ class PickMany(Static, can_focus=True):
     def taken(self) -> list[str]:
         return [name for name in shlex.split(self.value) if name not in self.withheld]
 
-    def watch_value(self) -> None:
-        self.post_message(self.Changed())
-
     def action_list(self) -> None:
         def chosen(names: tuple[str, ...]) -> None:
             self.value = shlex.join([*names, *(name for name in shlex.split(self.value) if name in self.withheld)])
 
         choose(self, ManyMenu(self._title, self._selectable_names, self.taken), chosen)
-
-    def on_click(self) -> None:
-        self.action_list()
 
 
 DEFAULT: Final = ""
@@ -94,12 +111,8 @@ _MAX_VALUE = 10_000
 """Maximum characters of an option's value."""
 
 
-class Pick(Static, can_focus=True):
-    """One value out of a few: the arrow keys step through them, enter lists them.
-
-    Attributes:
-        value: The chosen value.
-    """
+class Pick(Chooser):
+    """One value out of a few: the arrow keys step through them, enter lists them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left", "step(-1)", "Before", show=False, id="pick.before"),
@@ -107,24 +120,16 @@ class Pick(Static, can_focus=True):
         Binding("enter", "list", "List", show=False, id="pick.list"),
     ]
 
-    class Changed(Message):
-        """Another value was chosen."""
-
-    value: reactive[str] = reactive(DEFAULT)
-
     def __init__(self, title: str, choices: Sequence[Choice], *, id: str | None = None) -> None:
         super().__init__(id=id, markup=False)
         self._title = title
         self._choices = choices
-        self.set_reactive(Pick.value, choices[0].value)
+        self.set_reactive(Chooser.value, choices[0].value)
 
     def render(self) -> Content:
         text = next((choice.text for choice in self._choices if choice.value == self.value), self.value)
         name, colon, about = printable(text).partition(": ")
         return Content.assemble(("‹ ", "$text-muted"), (name, "bold"), (f"{colon}{about} ›", "$text-muted"))
-
-    def watch_value(self) -> None:
-        self.post_message(self.Changed())
 
     def action_step(self, step: int) -> None:
         values = tuple(choice.value for choice in self._choices)
@@ -132,9 +137,6 @@ class Pick(Static, can_focus=True):
 
     def action_list(self) -> None:
         choose(self, ChoiceMenu(self._title, self._choices), partial(setattr, self, "value"))
-
-    def on_click(self) -> None:
-        self.action_list()
 
 
 class OptionField(Vertical):
@@ -157,8 +159,8 @@ class OptionField(Vertical):
         height: auto;
         & > Horizontal { height: 1; }
         & .name { width: 18; text-style: bold; }
-        & Input, & Pick, & PickMany { width: 1fr; height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
-        & Pick:focus, & PickMany:focus { background: $block-cursor-background; color: $block-cursor-foreground; }
+        & Input, & Chooser { width: 1fr; height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
+        & Chooser:focus { background: $block-cursor-background; color: $block-cursor-foreground; }
         & > .about { height: auto; padding-left: 2; color: $foreground-muted; }
     }
     """
@@ -192,7 +194,7 @@ class OptionField(Vertical):
         self.option = name
         self.wrong = ""
         self._about = about
-        self._line: Pick | PickMany | Input
+        self._line: Chooser | Input
         if several:
             self._line = PickMany(name, [choice.value for choice in choices])
         elif choices:
@@ -247,7 +249,7 @@ class OptionField(Vertical):
             self._line.selection = Selection(0, len(self._line.value))
 
     def clear(self) -> None:
-        with self._line.prevent(Input.Changed, Pick.Changed, PickMany.Changed):
+        with self._line.prevent(Input.Changed, Chooser.Changed):
             self._line.value = DEFAULT
 
     def complain(self, text: str) -> None:
@@ -262,8 +264,7 @@ class OptionField(Vertical):
         self.post_message(self.Left(self))
 
     @on(Input.Changed)
-    @on(Pick.Changed)
-    @on(PickMany.Changed)
+    @on(Chooser.Changed)
     def _changed(self, event: Message) -> None:
         event.stop()
         self.complain("")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from workbench.app.tui.kit.matrix import fit
+from workbench.app.tui.kit.cells import fit
 from workbench.core.run import RunInfo, RunState
 from workbench.core.status import DatasetInfo, PersonProgress, Status
 from workbench.core.text.figures import bar, compact_count, percent

@@ -16,7 +16,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from workbench.app.tui.kit.matrix import Align, fit
+from workbench.app.tui.kit.cells import Align, fit
 from workbench.app.tui.kit.matrix_table import MOVES
 from workbench.core.code import OUTCOMES
 from workbench.core.text.figures import GLYPHS, NONE, shade

@@ -47,10 +47,6 @@ def text_of(*lines: Line) -> RenderedText:
     return RenderedText(tuple(RenderedLine(line, (0, 0)) for line in lines), {})
 
 
-def dim_span(text: str) -> Span:
-    return Span(text, "dim")
-
-
 def test_lines(matrix: PassMatrix, solution: MatrixSolution, position: int, rate: float | None) -> Iterator[Line]:
     test = matrix.test_of(solution, position)
     share = "not run" if rate is None else f"{percent(rate, 0)} % of solutions pass"
@@ -92,10 +88,6 @@ def _clipped_code(source: str, language: str) -> Iterator[Line]:
         yield (Span(f"… and {len(source) - MOST:,} characters more", "dim"),)
 
 
-def outcome_line(letter: str, position: int) -> Line:
-    return Span(f"{letter}  {OUTCOMES[letter]}", LETTER_STYLES.get(letter, "bold")), Span(f"  test {position + 1}")
-
-
 def letter_at(outcomes: str, position: int) -> str:
     """Return the outcome letter of a test; that of "not run" if the letter is missing or unknown."""
     letter = outcomes[position] if position < len(outcomes) else NOT_RUN
@@ -111,7 +103,8 @@ def failure_of(execution: Execution | None, position: int) -> Failure | None:
 def evidence_lines(matrix: PassMatrix, solution: MatrixSolution, position: int) -> Iterator[Line]:
     """Yield the outcome of a test and why: the actual and the expected value, or the error and its line."""
     letter = letter_at(solution.outcomes, position)
-    yield outcome_line(letter, position)
+    head = Span(f"{letter}  {OUTCOMES[letter]}", LETTER_STYLES.get(letter, "bold"))
+    yield head, Span(f"  test {position + 1}")
     failure = failure_of(solution.execution, position)
     if letter == BROKEN and (reason := matrix.excluded.get(position)) is not None:
         yield Span("because  ", "dim"), Span(reason.words)

@@ -9,8 +9,8 @@ from typing import Final
 from textual.content import Content
 
 from workbench.app.tui.keymap import key_of
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
-from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.pass_grid import FORGEABLE, GridRow, PassHead, PassTest
 from workbench.coding.matrix import Arrangement, Cluster
 from workbench.core.code import BROKEN, NOT_RUN, OUTCOMES, PASS, Where
@@ -82,7 +82,8 @@ def rows(
         members = cluster.members[:1] if cluster.outcomes in folded else cluster.members
         for place, member in enumerate(members):
             solution = matrix.solutions[member]
-            name = _cluster_sign(cluster, place, folded=len(members) < len(cluster.members)) + _solution_name(solution)
+            name = _cluster_sign(cluster, place, folded=len(members) < len(cluster.members))
+            name += printable(solution.solution_id) + (TRUTH if solution.ground_truth else "")
             name += MARKED if solution.id == marked else ""
             if len(members) < len(cluster.members):
                 name += f" ×{len(cluster.members)}"
@@ -97,10 +98,6 @@ def _cluster_sign(cluster: Cluster, place: int, *, folded: bool) -> str:
         return " "
     last = len(cluster.members) - 1
     return _OPEN["first" if place == 0 else "last" if place == last else "inner"]
-
-
-def _solution_name(solution: MatrixSolution) -> str:
-    return printable(solution.solution_id) + (TRUTH if solution.ground_truth else "")
 
 
 def _lead_cells(matrix: PassMatrix, solution: MatrixSolution, name: str, *, verdicts: bool) -> Iterator[Cell]:
@@ -193,7 +190,3 @@ _COLOURS: Final = {
     "n": "$text-muted",
     "b": "$text-muted",
 }
-
-
-def fold_all(laid: Arrangement) -> set[str]:
-    return {cluster.outcomes for cluster in laid.clusters if len(cluster.members) > 1}

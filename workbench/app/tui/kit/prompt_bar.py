@@ -17,7 +17,7 @@ from textual.suggester import Suggester
 from textual.timer import Timer
 from textual.widgets import Input, Static
 
-from workbench.app.tui.keymap import key_of
+from workbench.app.tui.keymap import Action, bindings, key_of
 from workbench.app.tui.kit.title_bar import Line
 
 
@@ -25,7 +25,7 @@ class CompletingInput(Line):
     """An input whose suggestion is accepted with tab (or with the right arrow, at its end)."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("tab", "cursor_right", "Complete", show=False, id="prompt.complete")
+        *bindings((Action("prompt.complete", "tab", "cursor_right", "Complete", "Accept the suggestion.", False),))
     ]
 
 

@@ -15,12 +15,12 @@ from textual.message import Message
 from textual.widgets import Static
 
 from workbench.app.tui.keymap import key_of
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.columns import OUTCOME_MARKS, verdict_cell
-from workbench.app.tui.kit.matrix import printable
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Condition, Selection
-from workbench.core.text.figures import NONE, counted
+from workbench.core.text.figures import NONE
 from workbench.core.verdict import GoldChoice
 from workbench.measuring.judged import everybody
 from workbench.measuring.records.review import QUEUES, Disagreement, Queue, Review, ReviewKind
@@ -180,7 +180,7 @@ def columns(verifiers: Sequence[str], *, wide: bool) -> Columns[AnsweredRow]:
         column(
             "review" if wide else "",
             lambda row: row.item.reviews,
-            review_cell if wide else _reviewed_cell,
+            review_cell if wide else lambda reviews: Cell("●", "accent") if reviews else Cell("·", "dim"),
             words=True,
             key="review",
             room=(11 if wide else 1, 18),
@@ -204,10 +204,6 @@ WORDS: Final[dict[str, str]] = {
 def _verdict_strip(item: Disagreement, verifiers: Sequence[str]) -> str:
     said = {vote.verifier: OUTCOME_MARKS[vote.verdict][0] for vote in item.votes}
     return f"{OUTCOME_MARKS[item.gold][0]}│{''.join(said.get(name, '·') for name in verifiers)}"
-
-
-def _reviewed_cell(reviews: Sequence[Review]) -> Cell:
-    return Cell("●", "accent") if reviews else Cell("·", "dim")
 
 
 def detail(item: Disagreement, verifiers: Sequence[str], *, reasons: bool, width: int) -> Content:
@@ -265,11 +261,6 @@ def head(name: Queue, text: str, *, listed: bool) -> Content:
 
 def progress(reviewed: int, total: int) -> str:
     return f"{reviewed:,} of {total:,} reviewed"
-
-
-def participants_text(names: Sequence[str], everybody: Sequence[str]) -> str:
-    """Return how many verifiers take part: ``2 of 5 verifiers``; empty if none was chosen, so that all do."""
-    return f"{len(names)} of {counted(len(everybody), 'verifier')}" if names else ""
 
 
 def queue_line(name: Queue, count: Count) -> str:

@@ -8,8 +8,8 @@ from msgspec import structs
 from textual.content import Content
 
 from workbench.app.tui.keymap import key_of
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
-from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.overview import RUN_MARKS, calls_words, share
 from workbench.core.reasons import title
 from workbench.core.run import ACTIVE, Amount, Estimate, RunCosts, RunInfo, RunUsage
@@ -210,18 +210,15 @@ def with_counts(run: RunInfo, counted: Mapping[int, RunInfo]) -> RunInfo:
 
 def sentence(run: RunInfo) -> Content:
     asked = () if run.usage is None else (usage_sentence(run.usage), "\n")
+    selection = "texts that models write" if run.writes else printable(run.selection)
+    judged = Content.assemble(f"{percent(share(run.done, run.items))} %  ", *_verdict_counts(run), "\n")
     return Content.assemble(
         (printable(run.verifier), "bold"),
-        f" #{run.run} · {printable(run.kind)} version {printable(run.version)} · {_selection_text(run)} · "
-        f"{process(run)}\n",
-        *_progress_and_verdicts(run),
+        f" #{run.run} · {printable(run.kind)} version {printable(run.version)} · {selection} · {process(run)}\n",
+        "" if run.writes else judged,
         *asked,
         _status_message(run),
     )
-
-
-def _selection_text(run: RunInfo) -> str:
-    return "texts that models write" if run.writes else printable(run.selection)
 
 
 def process(run: RunInfo) -> str:
@@ -245,10 +242,6 @@ def reasons_text(run: RunInfo, limit: int) -> str:
 def _reason_words(code: str) -> str:
     words = title(code)
     return f"{printable(code)} ({words})" if words else printable(code)
-
-
-def _progress_and_verdicts(run: RunInfo) -> list[str | tuple[str, str]]:
-    return [] if run.writes else [f"{percent(share(run.done, run.items))} %  ", *_verdict_counts(run), "\n"]
 
 
 def _verdict_counts(run: RunInfo) -> list[tuple[str, str]]:

@@ -12,7 +12,7 @@ from textual.events import Paste
 from textual.widgets import Input, Static
 
 from workbench.app.tui.keymap import key_of
-from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.cells import printable
 from workbench.core.label import EXCLUSION_REASONS
 from workbench.core.taxonomy import type_display
 

@@ -17,8 +17,8 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from workbench.app.tui.keymap import key_of
+from workbench.app.tui.kit.cells import fit, printable
 from workbench.app.tui.kit.item_panes import verdict_mark
-from workbench.app.tui.kit.matrix import fit, printable
 from workbench.app.tui.kit.queue_view import decided_words
 from workbench.app.tui.kit.wrapping import wrap_line
 from workbench.core.reasons import title
@@ -32,7 +32,6 @@ from workbench.measuring.records.review import (
 )
 from workbench.measuring.reviewing.triage import (
     KEYED,
-    Cause,
     OpenCases,
     TriageCase,
     TriageTally,
@@ -163,12 +162,8 @@ def _marked_row(text: str, signs: str) -> Iterator[Content]:
     styled = ((sign, "bold underline $text-warning" if mark == "^" else "bold") for sign, mark in pairs)
     yield Content.assemble((_BAR, "bold"), *styled)
     if signs.strip():
-        below = "".join(_sign_below(mark, cell_len(sign)) for sign, mark in pairs)
+        below = "".join(mark * cell_len(sign) if mark == "^" else mark.ljust(cell_len(sign)) for sign, mark in pairs)
         yield Content.assemble((_BAR, "bold"), (below.rstrip(), "bold $text-warning"))
-
-
-def _sign_below(mark: str, cells: int) -> str:
-    return mark * cells if mark == "^" else mark[:cells] + " " * (cells - 1)
 
 
 def _cut_around_difference(lines: Sequence[Content], most: int) -> Sequence[Content]:
@@ -292,12 +287,6 @@ def _cause_cell(key: str, name: str, meaning: str, n: int, width: int) -> Conten
     return Content.assemble(
         (f" {key} ", "bold $text-accent"), name, (times, "bold"), apart, (fit(meaning, room), "$text-muted"), " "
     )
-
-
-def other_cause(cause: Cause, n: int) -> str:
-    """Return a cause as a line of a menu: its name, its meaning, and how often it was given so far."""
-    meaning = "" if cause.own else f": {ERROR_CATEGORIES[cause.category]}"
-    return f"{printable(cause.name)}{meaning}{f' · {n:,} so far' if n else ''}"
 
 
 # -- The summary of the causes.

@@ -10,8 +10,8 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import BoxScreen
-from workbench.app.tui.kit.matrix import printable
 from workbench.core.taxonomy import SUBTYPES, TYPES, type_display
 
 _ROWS = (("A", "B"), ("C", "D"))

@@ -15,11 +15,11 @@ from textual.reactive import reactive
 from textual.scrollbar import ScrollBar
 from textual.strip import Strip
 
-from workbench.app.tui.keymap import bindings, key_of
+from workbench.app.tui.keymap import Action, bindings, key_of
 from workbench.app.tui.kit import table_messages as messages
 from workbench.app.tui.kit.arranged_view import ArrangedView
 from workbench.app.tui.kit.columns import RowPainter, RowSource, Sort
-from workbench.app.tui.kit.conditions import chip_at, chips_line
+from workbench.app.tui.kit.conditions import CHIP, chips_line
 from workbench.app.tui.kit.segments import highlight_matches
 from workbench.app.tui.kit.sources import PAGE, FixedSource
 from workbench.core.text.excerpt import search_pattern
@@ -82,7 +82,7 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
         Binding("end", "last", "Last row", show=False, id="table.last"),
         Binding("left", "sideways(-1)", "Column at the left", show=False, id="table.left"),
         Binding("right", "sideways(1)", "Column at the right", show=False, id="table.right"),
-        Binding("enter", "open", "Open", show=False, id="table.open"),
+        *bindings((Action("table.open", "enter", "open", "Open", "Open the row under the cursor.", False),)),
         *bindings(ArrangedView.ACTIONS),
     ]
 
@@ -285,7 +285,7 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
             return
         column = self._painter.column_at(place.x, self.scroll_offset.x)
         if place.y < bool(self.chips):
-            if (chip := chip_at(self.chips, place.x)) is not None:
+            if (chip := event.style.meta.get(CHIP)) is not None:
                 self.remove_condition(chip)
         elif place.y < self._header_height:
             if column is not None:

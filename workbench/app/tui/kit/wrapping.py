@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from rich.cells import cell_len, get_character_cell_size
 
-from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.cells import printable
 from workbench.core.text.document import RenderedText, Span, StyleName
 
 _NO_START: Final = frozenset("、。，．,.：；！？!?)）]］】〉》」』〕…‥ー々%％°℃")

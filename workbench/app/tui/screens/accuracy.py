@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar, Literal, get_args
 
-from msgspec import Struct, structs
+from msgspec import structs
 from rich.cells import cell_len
 from textual import events, on
 from textual.app import ComposeResult
@@ -20,8 +20,8 @@ from workbench.app.tui.kit import accuracy_view as view
 from workbench.app.tui.kit.accuracy_sheet import AccuracySheet
 from workbench.app.tui.kit.accuracy_view import FIGURES, Figure, group_name
 from workbench.app.tui.kit.arranged_view import SORTING
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
-from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.matrix_table import NAME, Matrix
 from workbench.app.tui.kit.table_messages import RowHighlighted, RowSelected
 from workbench.app.tui.kit.virtual_table import VirtualTable
@@ -39,11 +39,6 @@ from workbench.measuring.notes import NO_TYPES
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 
 
-class OpenedGroup(Struct, frozen=True):
-    by: str
-    group: str
-
-
 class SheetQuery(FigureQuery, frozen=True, kw_only=True):
     """A request for an accuracy report.
 
@@ -54,21 +49,21 @@ class SheetQuery(FigureQuery, frozen=True, kw_only=True):
 
     by: str = "type"
     of: tuple[Condition, ...] = ()
-    path: tuple[OpenedGroup, ...] = ()
+    path: tuple[Condition, ...] = ()
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        return (*self.of, *(Condition(step.by, "=", step.group) for step in self.path))
+        return (*self.of, *self.path)
 
     @property
     def words(self) -> str:
         """Return the conditions in words; empty for all items."""
         begun = (printable(str(condition)) for condition in self.of)
-        return " · ".join([*begun, *(group_name(step.group, step.by) for step in self.path)])
+        return " · ".join([*begun, *(group_name(step.value, step.field) for step in self.path)])
 
     def free(self, groups: Sequence[str]) -> tuple[str, ...]:
         """Return the properties by which the shown items can still be broken down."""
-        fixed = {step.by for step in self.path}
+        fixed = {step.field for step in self.path}
         return tuple(by for by in groups if by not in fixed)
 
     def conditions_of(self, group: str | None) -> tuple[Condition, ...]:
@@ -85,7 +80,7 @@ class SheetQuery(FigureQuery, frozen=True, kw_only=True):
 
     def inside(self, group: str, by: str) -> SheetQuery:
         """Return the request for one group's items, broken down by another property."""
-        return structs.replace(self, by=by, path=(*self.path, OpenedGroup(self.by, group)))
+        return structs.replace(self, by=by, path=(*self.path, Condition(self.by, "=", group)))
 
     def outside(self) -> tuple[SheetQuery, str]:
         """Return the request from which the last group was opened, and that group.
@@ -94,7 +89,7 @@ class SheetQuery(FigureQuery, frozen=True, kw_only=True):
             ValueError: No group was opened.
         """
         *path, last = self.path
-        return structs.replace(self, by=last.by, path=tuple(path)), last.group
+        return structs.replace(self, by=last.field, path=tuple(path)), last.value
 
 
 WIDE = 116
@@ -137,16 +132,11 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         Action("accuracy.view", "d", "next_view", "View", "Show the verifier, the whole column or the notes below."),
         Action("accuracy.by", "b", "next_group(1)", "By", "Break down by the next property (type, source, length …)."),
         Action(
-            "accuracy.by-before",
-            "B",
-            "next_group(-1)",
-            "Previous property",
-            "Break down by the previous property.",
-            False,
+            "accuracy.by-before", "B", "next_group(-1)", "Previous property", "Break down by the previous one.", False
         ),
         Action("accuracy.protocol", "p", "next_protocol", "Protocol", "Change how abstentions are counted."),
         Action("accuracy.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported.", False),
-        Action("accuracy.compare", "vertical_line", "compare", "Compare", "Compare the verifier with another.", False),
+        Action("accuracy.compare", "|", "compare", "Compare", "Compare the verifier with another.", False),
         Action("accuracy.export", "e", "export", "Export", "Save or copy the table, or plots.", False),
         Action("accuracy.up", "escape,q,backspace", "up", "Back", "Leave the opened group, or go back."),
     )

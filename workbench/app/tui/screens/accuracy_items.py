@@ -7,8 +7,8 @@ from typing import ClassVar, Final, get_args
 
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.accuracy_view import PROTOCOLS
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.columns import verdict_cell
-from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.switches import following
 from workbench.app.tui.table_screen import TableScreen
 from workbench.core.reasons import title
@@ -67,20 +67,12 @@ class AccuracyItemsScreen(TableScreen):
     TITLE_TEXT = "Items of a cell"
     PREFIX, ABOVE, PALETTE, ITEMS = "accuracy-items", ("counts",), True, True
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("accuracy-items.open", "enter", "open_item", "Open", "Open the item with the verdict's evidence."),
+        Action("accuracy-items.open", "enter", "open_row", "Open", "Open the item with the verdict's evidence."),
         Action("accuracy-items.which", "w", "next_kind(1)", "Which", "List all, wrong, wrongly accepted, undecided …"),
         Action("accuracy-items.what-if", "ctrl+t,f3", "what_if", "What if", "Try other options of the verifier."),
-        Action(
-            "accuracy-items.which-before",
-            "W",
-            "next_kind(-1)",
-            "Previous kind",
-            "List the previous kind of items.",
-            False,
-        ),
+        Action("accuracy-items.which-before", "W", "next_kind(-1)", "Previous kind", "List the previous kind.", False),
         Action("accuracy-items.triage", "m", "triage", "Triage", "Assign causes to the wrong verdicts, case by case."),
     )
-    action_open_item = TableScreen.action_open_row
 
     def __init__(self, cell: AccuracyCell, words: str) -> None:
         super().__init__()

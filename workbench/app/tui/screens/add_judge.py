@@ -13,9 +13,9 @@ from textual.containers import Vertical
 
 from workbench.app.tui.form import FindingScreen, finding_actions
 from workbench.app.tui.keymap import Action
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import Choice
 from workbench.app.tui.kit.evidence import REQUEST, planned_text
-from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.screen import WorkbenchScreen
@@ -42,7 +42,7 @@ class PreviewScreen(FindingScreen):
 
     TITLE_TEXT, REMARK = "Preview", ""
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("preview.next", "right_square_bracket", "next", "Next call", "Go to the next request."),
+        Action("preview.next", "]", "next", "Next call", "Go to the next request."),
         Action("preview.raw", "o", "raw", "Raw", "Show request bodies byte for byte, or formatted."),
         Action("preview.item", "i", "item", "Item", "Show the requests about another item."),
         *finding_actions("preview"),
@@ -136,9 +136,7 @@ class AddJudgeScreen(ServerTestScreen):
         Action("judge.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: back)."),
         Action("judge.preview", "f3,ctrl+t", "preview", "Preview", "Show an item's exact request.", priority=True),
         Action("judge.test", "f5", "test", "Test server", "Test what the server can do.", priority=True),
-        Action(
-            "judge.replay", "f7", "replay", "Replay", "Serve recorded replies instead of a model server.", priority=True
-        ),
+        Action("judge.replay", "f7", "replay", "Replay", "Replace the server by recorded replies.", priority=True),
         Action("judge.save", "f4,ctrl+r", "save", "Save", "Save the judge in workbench.toml.", priority=True),
         Action("judge.close", "escape,q", "close", "Close", "Leave without saving."),
     )

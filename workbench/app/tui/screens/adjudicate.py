@@ -9,17 +9,15 @@ from typing import ClassVar
 
 from msgspec.structs import replace
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from workbench.app.tui.judging import JudgingScreen, Marks, ShownCase, card_actions, step_actions
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.card import FinalAnswerCard
 from workbench.app.tui.kit.card_texts import card_texts
-from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu
 from workbench.app.tui.kit.opinions import OpinionPanel
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar, stored_words, tag_words, verdict_words
 from workbench.app.tui.kit.type_picker import TypePicker
@@ -36,56 +34,22 @@ from workbench.labelling.guidelines import Guideline
 from workbench.labelling.rulings import Role
 
 
-class VerdictsAfter(ModalScreen[str]):
-    """Shows the verifiers' verdicts after a decision.
-
-    Returns "on" to continue, "undo" to retract the decision, or "case" to add a case to the guidelines.
-    """
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,space,escape,q", "leave('on')", "Go on"),
-        Binding("z", "leave('undo')", "Undo"),
-        Binding("a", "leave('case')", "Case"),
-    ]
-
-    def __init__(self, decided: Content, said: Sequence[tuple[str, str]]) -> None:
-        super().__init__()
-        self._decided = decided
-        self._said = said
-
-    def compose(self) -> ComposeResult:
-        with VerticalScroll(id="verdicts-box") as box:
-            box.border_title = Content("Saved ✓ · what the verifiers said")
-            box.border_subtitle = Content("enter or space: go on · z: undo · a: guidelines")
-            yield Static(self._verdict_lines(), markup=False)
-
-    def _verdict_lines(self) -> Content:
-        wide = max(len(printable(name)) for name, _ in self._said)
-        lines = [Content.assemble(("you".ljust(wide), "bold"), "  ", self._decided)]
-        for name, verdict in self._said:
-            lines.append(Content.assemble(printable(name).ljust(wide), "  ", verdict_words(verdict)))
-        return Content("\n").join(lines)
-
-    def on_click(self) -> None:
-        self.dismiss("on")
-
-    def action_leave(self, answer: str) -> None:
-        self.dismiss(answer)
+def verdicts_menu(decided: Content, said: Sequence[tuple[str, str]]) -> ChoiceMenu:
+    """Return a menu that shows the verifiers' verdicts after a decision, and asks what comes next."""
+    lines = [("you", decided), *((printable(name), verdict_words(verdict)) for name, verdict in said)]
+    wide = max(len(name) for name, _ in lines)
+    about = Content("\n").join(Content.assemble((name.ljust(wide), "bold"), "  ", words) for name, words in lines)
+    choices = [Choice("on", "go on", " "), Choice("undo", "undo", "z"), Choice("case", "add to guidelines", "a")]
+    return ChoiceMenu("Saved ✓ · what the verifiers said", choices, about=about)
 
 
 ADJUDICATE_ACTIONS: tuple[Action, ...] = (
     Action("adjudicate.correct", "1", "label('correct')", "Correct", "Decide that the completion is correct."),
     Action("adjudicate.incorrect", "0", "label('incorrect')", "Incorrect", "Decide that the completion is incorrect."),
-    Action(
-        "adjudicate.unsuitable",
-        "x",
-        "unsuitable",
-        "Unsuitable",
-        "Decide that the item is unsuitable; asks for the reason.",
-    ),
+    Action("adjudicate.unsuitable", "x", "unsuitable", "Unsuitable", "Decide that it is unsuitable; asks why."),
     Action("adjudicate.type", "t", "type", "Type", "Decide on the answer type: then a letter and a number."),
     Action("adjudicate.accept-a", "comma", "accept('A')", "As A", "Decide as A does, reason and marks included."),
-    Action("adjudicate.accept-b", "full_stop", "accept('B')", "As B", "Decide as B does, reason and marks included."),
+    Action("adjudicate.accept-b", ".", "accept('B')", "As B", "Decide as B does, reason and marks included."),
     Action("adjudicate.undo", "z", "undo", "Undo", "Retract your last decision."),
     Action("adjudicate.skip", "l", "skip", "Skip", "Leave the conflict for later.", False),
     Action("adjudicate.note", "c", "note", "Note", "Write a note for the decision; it is kept as a draft.", False),
@@ -273,7 +237,7 @@ class AdjudicateScreen(JudgingScreen[ConflictCase]):
     def finish_submit(self, case: ConflictCase, answer: Answer, stay: bool, stored: list[tuple[str, str]]) -> None:
         self._said = f"saved ✓ {_ruling_value(answer)}"
         if stored:
-            self.app.push_screen(VerdictsAfter(stored_words(answer), stored), self._decided)
+            self.app.push_screen(verdicts_menu(stored_words(answer), stored), self._decided)
         else:
             self._decided("on")
 

@@ -13,7 +13,7 @@ from textual.widgets import Static
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit import agreement_view as view
 from workbench.app.tui.kit.agreement_view import value_with_symbol
-from workbench.app.tui.kit.matrix import fit, printable
+from workbench.app.tui.kit.cells import fit, printable
 from workbench.app.tui.kit.matrix_table import Matrix, MatrixCell, MatrixColumn, MatrixRow
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.live import LiveScreen
@@ -33,6 +33,7 @@ MOST = 40
 _OF_LABELS = "#agreement-measure, #agreement-matrix, #agreement-cell, #agreement-view, #agreement-table"
 """Widgets that are empty while there is no label."""
 _NAME_WIDTH = 12
+_AGREE, _DIFFER = Cell("=", "dim"), Cell("≠", "warning")
 
 
 class AgreementQuery(Struct, frozen=True, kw_only=True):
@@ -70,9 +71,7 @@ class AgreementScreen(LiveScreen):
         Action("agreement.measure", "o", "next_measure", "Measure", "Show kappa, agreement or differing items."),
         Action("agreement.view", "w", "next_view", "Table", "Show people, groups, time or pairs below."),
         Action("agreement.by", "b", "next_group", "By", "Group by the next property (type, subtype, domain …)."),
-        Action(
-            "agreement.round", "L", "other_round", "Round", "Count labels of the first or of the latest round.", False
-        ),
+        Action("agreement.round", "L", "other_round", "Round", "Count labels of the first or latest round.", False),
         Action("agreement.export", "e", "export", "Export", "Save or copy the tables.", False),
     )
 
@@ -226,7 +225,7 @@ def _columns(pair: tuple[str, str]) -> Columns[LabelledRow]:
     a, b = map(printable, pair)
     return (
         identifier("id", lambda row: row.item.completion_id, room=(6, 20)),
-        column("", lambda row: row.a == row.b, _agreement_cell, words=True, room=1),
+        column("", lambda row: row.a == row.b, (_DIFFER, _AGREE).__getitem__, words=True, room=1),
         word(a, lambda row: value_with_symbol(row.a), room=(12, 14)),
         word(b, lambda row: value_with_symbol(row.b), room=(12, 14)),
         word("state", lambda row: row.item.state, room=10),
@@ -234,10 +233,6 @@ def _columns(pair: tuple[str, str]) -> Columns[LabelledRow]:
         word("domain", lambda row: row.item.domain, room=(8, 18), tone="dim"),
         word("question", lambda row: row.item.question, room=(10, 60)),
     )
-
-
-def _agreement_cell(same: bool) -> Cell:
-    return Cell("=", "dim") if same else Cell("≠", "warning")
 
 
 class AgreementItemsScreen(TableScreen):
@@ -253,10 +248,9 @@ class AgreementItemsScreen(TableScreen):
     TITLE_TEXT = "Items of two people"
     PREFIX, ABOVE, PALETTE, ITEMS = "agreement-items", ("counts",), True, True
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("agreement-items.open", "enter", "open_item", "Open", "Open the item with all its labels."),
+        Action("agreement-items.open", "enter", "open_row", "Open", "Open the item with all its labels."),
         Action("agreement-items.which", "w", "other_items", "All/≠", "List all items, or only disagreements."),
     )
-    action_open_item = TableScreen.action_open_row
 
     def __init__(self, asked: AgreementQuery, pair: tuple[str, str], everything: bool = False) -> None:
         super().__init__()

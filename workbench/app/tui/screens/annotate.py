@@ -14,11 +14,10 @@ from textual.widgets import Static
 
 from workbench.app.tui.judging import FOLLOW_S, JudgingScreen, Marks, ShownCase, card_actions, step_actions
 from workbench.app.tui.keymap import Action, key_of
-from workbench.app.tui.kit.answers_box import AnswersBox
 from workbench.app.tui.kit.card import FinalAnswerCard
 from workbench.app.tui.kit.card_texts import card_texts
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
-from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar, flag_words, label_line
 from workbench.app.tui.kit.type_picker import TypePicker
 from workbench.app.tui.pace import Pace, pace_parts
@@ -26,6 +25,7 @@ from workbench.app.tui.screen import LOG
 from workbench.core.errors import AnnotationError, AnsweredElsewhereError, StoreError, WorkbenchError
 from workbench.core.label import FAST_MS, LabelVerdict
 from workbench.core.project import Project
+from workbench.core.text.figures import time_to_minute
 from workbench.labelling.annotating import GUIDELINES, AnnotationItem, AnnotationSession, Answer, OwnAnswer, Progress
 from workbench.labelling.rulings import Role
 
@@ -150,24 +150,18 @@ class ItemFeed:
 ANNOTATE_ACTIONS: tuple[Action, ...] = (
     Action("annotate.correct", "1", "label('correct')", "Correct", "Label the final answer as correct."),
     Action("annotate.incorrect", "0", "label('incorrect')", "Incorrect", "Label the final answer as incorrect."),
-    Action(
-        "annotate.unsuitable", "x", "unsuitable", "Unsuitable", "Label the item as unsuitable; asks for the reason."
-    ),
+    Action("annotate.unsuitable", "x", "unsuitable", "Unsuitable", "Label the item as unsuitable; asks why."),
     Action("annotate.type", "t", "type", "Type", "Give the answer type: then a letter and a number."),
     Action("annotate.unsure", "u", "unsure", "Unsure", "Mark the label as unsure, or not.", False),
     Action("annotate.tag", "m", "tag", "Mark", "Add marks to the verdict, such as wrong reasoning.", False),
-    Action(
-        "annotate.partial", "percent_sign", "partial", "Partial", "Give the share of the answer that is right.", False
-    ),
+    Action("annotate.partial", "%", "partial", "Partial", "Give the share of the answer that is right.", False),
     Action("annotate.undo", "z", "undo", "Undo", "Retract the last label, or undo the last skip."),
     Action("annotate.skip", "l", "skip", "Skip", "Skip the item; it comes again at the end."),
     Action("annotate.note", "c", "note", "Note", "Write a note; it is kept as a draft.", False),
-    Action(
-        "annotate.flag", "exclamation_mark", "flag", "Flag", "Flag the item for the coordinator, or unflag it.", False
-    ),
+    Action("annotate.flag", "!", "flag", "Flag", "Flag the item for the coordinator, or unflag it.", False),
     Action("annotate.answers", "d", "answers", "Answers", "Read the coordinator's answers to your flags.", False),
     *step_actions("annotate", "labelled"),
-    Action("annotate.auto", "ampersand", "auto", "Auto-advance", "Turn auto-advance after a label on or off.", False),
+    Action("annotate.auto", "&", "auto", "Auto-advance", "Turn auto-advance after a label on or off.", False),
     *card_actions("annotate"),
 )
 
@@ -435,11 +429,7 @@ class AnnotateScreen(JudgingScreen[ShownCase]):
             given = () if self._marks.partial is None else (str(self._marks.partial),)
             scores = [Choice(str(score), words) for score, words in PARTIAL_SCORES.items()]
             menu = ChoiceMenu("How much of the answer is right?", scores, first=0, chosen=given)
-            self.ask_about(menu, self._set_partial)
-
-    def _set_partial(self, score: str) -> None:
-        chosen = float(score)
-        self.set_marks(partial=None if chosen == self._marks.partial else chosen)
+            self.ask_about(menu, lambda score: self.set_marks(partial=None if (score,) == given else float(score)))
 
     def set_marks(self, **changes: Any) -> None:
         super().set_marks(**changes)
@@ -467,21 +457,21 @@ class AnnotateScreen(JudgingScreen[ShownCase]):
         if self._current.item.flagged and self._current.item.answer is None:
             self._store_flag(self._current, on=False)
         else:
-            send = partial(self._send_flag, self._current)
-            self.ask_line(_ASK, self._current.item.completion, send, empty=True)
+            case = self._current
 
-    def _send_flag(self, case: ShownCase, asked: str) -> None:
-        if self.accepts_key() and self._current is case:
-            self._store_flag(case, on=True, asked=asked)
+            def send(asked: str) -> None:
+                if self.accepts_key() and self._current is case:
+                    self._store_flag(case, on=True, asked=asked)
+
+            self.ask_line(_ASK, case.item.completion, send, empty=True)
 
     def _store_flag(self, case: ShownCase, *, on: bool, asked: str = "") -> None:
-        if self._feed is not None:
-            flagged = case.changed(flagged=on, asked=asked, answer=None)
-            self.store(partial(self._feed.session.flag, case.item, on, asked), lambda _: self._finish_flag(flagged))
+        def stored(_: None) -> None:
+            self.line_stored(_ASK, case.item.completion)
+            self._current = case.changed(flagged=on, asked=asked, answer=None)
 
-    def _finish_flag(self, case: ShownCase) -> None:
-        self.line_stored(_ASK, case.item.completion)
-        self._current = case
+        if self._feed is not None:
+            self.store(partial(self._feed.session.flag, case.item, on, asked), stored)
 
     def _read_answers(self) -> None:
         if self._feed is not None:
@@ -506,7 +496,10 @@ class AnnotateScreen(JudgingScreen[ShownCase]):
             self.mark_key_unused()
             self.notify("The coordinator hasn't answered any of your flags yet.", markup=False)
             return
-        choose(self, AnswersBox(self._answers), self.open_item)
+        choices = [Choice(str(one.completion), _answer_text(one)) for one in reversed(self._answers)]
+        unread = {str(one.completion) for one in self._answers if not one.heard}
+        menu = ChoiceMenu("The coordinator's answers", choices, chosen=unread, wide=True)
+        choose(self, menu, lambda item: self.open_item(int(item)))
         work = partial(_mark_read, self._feed.session, self._answers)
         self.in_background(work, self._show_answers, group="annotate-heard", exclusive=False)
 
@@ -564,6 +557,11 @@ def _answered_fields(answer: Answer) -> dict[str, Any]:
     said = ("verdict", "reason", "unsure", "note", "tags", "partial") if answer.verdict is not None else ()
     typed = () if answer.subtype is None else ("subtype",)
     return {name: getattr(answer, name) for name in (*said, *typed)}
+
+
+def _answer_text(answer: OwnAnswer) -> str:
+    asked = printable(answer.asked) or "flagged, without a question"
+    return f"{time_to_minute(answer.answered_at)}  {asked}\n{' ' * 6}{printable(answer.answer)}"
 
 
 def _mark_read(session: AnnotationSession, answers: list[OwnAnswer]) -> list[OwnAnswer]:

@@ -16,8 +16,8 @@ from textual.widgets.option_list import Option
 
 from workbench.app.tui.destinations import DESTINATIONS
 from workbench.app.tui.keymap import Action, key_of
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
-from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.live import LiveScreen
 from workbench.coding import problems
 from workbench.coding.problems import SuitesToRun
@@ -299,12 +299,9 @@ class BeginScreen(LiveScreen):
             self._offered_types = True
             self.action_types()
         else:
-            self._open_accuracy("subtype" if standing.typed else "dataset")
+            from workbench.app.tui.screens.accuracy import AccuracyScreen
 
-    def _open_accuracy(self, by: str) -> None:
-        from workbench.app.tui.screens.accuracy import AccuracyScreen
-
-        self.app.push_screen(AccuracyScreen(by=by))
+            self.app.push_screen(AccuracyScreen(by="subtype" if standing.typed else "dataset"))
 
     def action_types(self) -> None:
         from workbench.app.tui.screens.type_proposals import TypeProposalsScreen

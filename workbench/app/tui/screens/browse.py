@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from shlex import quote
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 
 from workbench.app.tui.keymap import Action, key_of
-from workbench.app.tui.kit.columns import verdict_cell, verdict_symbol_cell
+from workbench.app.tui.kit.columns import OUTCOME_MARKS, verdict_cell
 from workbench.app.tui.kit.evidence import evidence
 from workbench.app.tui.kit.overview import STATE_MARKS
 from workbench.app.tui.kit.reader import Reader
@@ -38,12 +39,23 @@ _CHARACTERS, _TAIL = 500, 400
 _QUESTION_LINES, _REFERENCE_LINES = 12, 8
 
 
-def _columns(verifiers: Iterable[str], search: str = "") -> Columns[BrowseRow]:
+def _outcome_symbol(word: str) -> Cell:
+    return Cell(*OUTCOME_MARKS[word], whole=word)
+
+
+def _state_cell(state: str, *, wide: bool) -> Cell:
+    mark, tone = STATE_MARKS[state]
+    return Cell(f"{mark} {state}" if wide else mark, tone, whole=state)
+
+
+def _columns(verifiers: Iterable[str], search: str = "", *, wide: bool) -> Columns[BrowseRow]:
+    """Return the columns; on a narrow terminal state and gold are symbols, so that the question is in sight."""
+
     def verdict(name: str) -> Column[BrowseRow]:
         return column(
             name,
             lambda row: row.verdicts.get(name, "none"),
-            verdict_symbol_cell,
+            _outcome_symbol,
             words=True,
             key=f"verdict:{name}",
             room=(6, min(14, len(name) + 2)),
@@ -60,8 +72,22 @@ def _columns(verifiers: Iterable[str], search: str = "") -> Columns[BrowseRow]:
             there=bool(search),
         ),
         word("type", lambda row: row.subtype, key="subtype", room=(6, 9)),
-        column("state", lambda row: row.state, _state_cell, words=True, key="state", room=12),
-        column("gold", lambda row: row.gold, verdict_cell, words=True, key="gold", room=11),
+        column(
+            "state",
+            lambda row: row.state,
+            partial(_state_cell, wide=wide),
+            words=True,
+            key="state",
+            room=12 if wide else 5,
+        ),
+        column(
+            "gold",
+            lambda row: row.gold,
+            verdict_cell if wide else _outcome_symbol,
+            words=True,
+            key="gold",
+            room=11 if wide else 4,
+        ),
         *map(verdict, verifiers),
         word(
             "question",
@@ -77,11 +103,6 @@ def _columns(verifiers: Iterable[str], search: str = "") -> Columns[BrowseRow]:
     )
 
 
-def _state_cell(state: str) -> Cell:
-    mark, tone = STATE_MARKS[state]
-    return Cell(f"{mark} {state}", tone)
-
-
 class BrowseScreen(CatalogScreen, FilterScreen):
     """The table of all items.
 
@@ -91,14 +112,14 @@ class BrowseScreen(CatalogScreen, FilterScreen):
 
     CSS_PATH = "browse.tcss"
     TITLE_TEXT = "Browse"
-    PREFIX, REST_S, KIND, ITEMS = "browse", 0.1, ("item", "id"), True
+    PREFIX, REST_S, KIND, ITEMS, WIDE = "browse", 0.1, ("item", "id"), True, 100
     SEARCH_HINT = "part of an id, question, reference or completion"
     JUMP_HINT = "row number, an item's id, or its end (#17 for an id of digits)"
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("browse.search", "slash", "search", "Search", "Search ids, questions, references and completions."),
+        Action("browse.search", "/", "search", "Search", "Search ids, questions, references and completions."),
         Action("browse.filter", "f", "filter", "Filter", "Show only items that meet conditions."),
-        Action("browse.jump", "at", "jump", "Jump", "Go to a row number or to an item's id."),
+        Action("browse.jump", "@", "jump", "Jump", "Go to a row number or to an item's id."),
         Action("browse.details", "d", "details", "Details", "Show the row's texts next to the table."),
         Action("browse.triage", "m", "triage", "Triage", "Assign causes to verdicts that differ from gold.", False),
         Action("browse.again", "r", "again", "Read again", "Read the items again.", False),
@@ -127,7 +148,7 @@ class BrowseScreen(CatalogScreen, FilterScreen):
 
     def rows_of(self, asked: BrowseQuery) -> PagedSource[BrowseRow]:
         items = browsing.ItemTable(self.project, asked)
-        return PagedSource(_columns(items.verifiers, asked.search), items, lambda row: row.id)
+        return PagedSource(_columns(items.verifiers, asked.search, wide=self.wide), items, lambda row: row.id)
 
     def change(self, **changes: Any) -> None:
         """Change the query as in the base class; for a search, also build the text index."""
@@ -135,14 +156,18 @@ class BrowseScreen(CatalogScreen, FilterScreen):
         if self.asked.search:
             self.workbench.index_texts()
 
+    def fill(self) -> None:
+        self.change()
+
     def find(self, name: str) -> list[int]:
         return browsing.find(self.project, name)
 
-    def narrow(self, conditions: tuple[Condition, ...]) -> None:
-        self.change(conditions=conditions)
-
     def narrowed(self) -> list[str]:
         return []
+
+    def further_exports(self) -> Mapping[str, Callable[[], None]]:
+        where = " ".join(quote(str(one)) for one in self.asked.conditions)
+        return {"Export the items whole …": partial(self.workbench.open_verb, "export", where=where)}
 
     def opened(self, row: int) -> None:
         from workbench.app.tui.screens.item import ItemScreen

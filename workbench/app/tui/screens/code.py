@@ -9,8 +9,8 @@ from typing import ClassVar
 from msgspec import convert, structs
 
 from workbench.app.tui.keymap import Action, key_of
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
-from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.pass_texts import WORDS
 from workbench.app.tui.kit.pass_view import run_words
 from workbench.app.tui.kit.sources import PagedSource
@@ -43,9 +43,9 @@ class CodeScreen(CatalogScreen, LiveScreen):
     JUMP_HINT = "row number, or a task id"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("code.open", "enter", "open_row", "Open", "Open the problem: its solutions against its tests."),
-        Action("code.search", "slash", "search", "Search", "Search task ids, entry points and prompts."),
+        Action("code.search", "/", "search", "Search", "Search task ids, entry points and prompts."),
         Action("code.filter", "f", "filter", "Filter", "Filter problems by their solutions' outcomes."),
-        Action("code.jump", "at", "jump", "Jump", "Go to a row number or to a task id."),
+        Action("code.jump", "@", "jump", "Jump", "Go to a row number or to a task id."),
         Action("code.run", "w", "choose_run", "Run", "Choose the run and suite of the outcomes."),
         Action("code.start", "a", "start", "Start", "Run the solutions against a suite of tests."),
         Action("code.metrics", "V", "rankings", "Rankings", "Show how verifiers rank solutions against their tests."),
@@ -98,10 +98,6 @@ class CodeScreen(CatalogScreen, LiveScreen):
         kind = [] if self.asked.kind == "all" else [PROBLEM_KINDS[self.asked.kind]]
         return kind if self.asked.dataset is None else [*kind, self.asked.dataset]
 
-    @property
-    def _is_narrowed(self) -> bool:
-        return bool(self.asked.search or self.narrowed() or self.table.chips)
-
     def tell(self) -> None:
         super().tell()
         run = self.asked.run
@@ -109,7 +105,7 @@ class CodeScreen(CatalogScreen, LiveScreen):
         beside = self.asked.beside
         other = f" · {printable(beside.suite)}: {run_words(beside)}" if beside else ""
         caption = f"pass@1: {suite}{run_words(run)}{other} · gold %: correct by gold"
-        if self.table.position == "– of 0" and not self._is_narrowed:
+        if self.table.position == "– of 0" and not (self.asked.search or self.narrowed() or self.table.chips):
             caption = _NO_PROBLEMS.format(palette=key_of("app.palette"))
         self.put("caption", caption)
 
@@ -117,11 +113,12 @@ class CodeScreen(CatalogScreen, LiveScreen):
 
     def action_filter(self) -> None:
         choices = [Choice(kind, words) for kind, words in PROBLEM_KINDS.items()]
-        choose(self, ChoiceMenu("Show", choices, chosen={self.asked.kind}), self._show_kind)
 
-    def _show_kind(self, kind: str) -> None:
-        if kind != self.asked.kind:
-            self.change(kind=convert(kind, ProblemKind))
+        def chosen(kind: str) -> None:
+            if kind != self.asked.kind:
+                self.change(kind=convert(kind, ProblemKind))
+
+        choose(self, ChoiceMenu("Show", choices, chosen={self.asked.kind}), chosen)
 
     def action_dataset(self) -> None:
         self.in_background(partial(problems.datasets, self.project), self._ask_dataset, group="code-datasets")

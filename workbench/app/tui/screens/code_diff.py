@@ -13,8 +13,8 @@ from textual.widgets import Static
 
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit import pass_texts
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
-from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.pass_texts import letter_at
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.solution_view import outcome_cell, source_of

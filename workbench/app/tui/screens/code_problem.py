@@ -15,7 +15,7 @@ from textual.widgets import Static
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import pass_texts as texts
 from workbench.app.tui.kit import pass_view as view
-from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.pass_grid import PassGrid
 from workbench.app.tui.kit.pass_texts import WORDS
 from workbench.app.tui.kit.reader import Reader
@@ -82,7 +82,7 @@ class CodeProblemScreen(LiveScreen):
         Action("code-problem.open", "enter", "open_solution", "Open", "Open the solution: its code, why it fails."),
         Action("code-problem.suite", "w", "next_suite(1)", "Suite", "Show the next suite of tests."),
         Action("code-problem.suite-before", "W", "next_suite(-1)", "Previous suite", "Show the previous suite.", False),
-        Action("code-problem.run", "at", "next_run", "Run", "Show the outcomes of the next run of this suite."),
+        Action("code-problem.run", "@", "next_run", "Run", "Show the outcomes of the next run of this suite."),
         Action("code-problem.start", "a", "start", "Start", "Run the solutions against this suite of tests."),
         Action("code-problem.columns", "s", "columns", "Columns", "Order tests by pass rate, or as in the suite."),
         Action("code-problem.export", "e", "export", "Export", "Write the outcomes to a file.", False),
@@ -92,15 +92,13 @@ class CodeProblemScreen(LiveScreen):
         Action("code-problem.fold", "space", "fold", "Fold", "Fold solutions that fail alike, or open them."),
         Action("code-problem.fold-all", "h", "fold_all", "Fold all", "Fold all clusters, or open them all."),
         Action("code-problem.verdicts", "v", "verdicts", "Verdicts", "Show other verifiers' verdicts next to gold."),
-        Action("code-problem.diff", "vertical_line", "diff", "Diff", "Mark a solution; on a second one: compare them."),
+        Action("code-problem.diff", "|", "diff", "Diff", "Mark a solution; on a second one: compare them."),
         Action("code-problem.item", "i", "item", "Item", "Open the item: labels, verdicts, decisions.", False),
         Action("code-problem.rankings", "V", "rankings", "Rankings", "Show how verifiers rank the solutions.", False),
         Action("code-problem.evolution", "o", "rounds", "Evolution", "Show the rounds of its tests' evolution.", False),
         Action("code-problem.panes", "d", "panes", "Panes", "Hide the texts below, for more rows.", False),
-        Action("code-problem.next", "right_square_bracket", "go(1)", "Next", "Open the next problem.", False),
-        Action(
-            "code-problem.previous", "left_square_bracket", "go(-1)", "Previous", "Open the previous problem.", False
-        ),
+        Action("code-problem.next", "]", "go(1)", "Next", "Open the next problem.", False),
+        Action("code-problem.previous", "[", "go(-1)", "Previous", "Open the previous problem.", False),
     )
 
     def __init__(
@@ -308,7 +306,7 @@ class CodeProblemScreen(LiveScreen):
     def action_fold_all(self) -> None:
         if self.laid is None or self.matrix is None:
             return
-        every, chosen = view.fold_all(self.laid), self.chosen
+        every, chosen = {one.outcomes for one in self.laid.clusters if len(one.members) > 1}, self.chosen
         self.folded = set() if every <= self.folded else every
         if chosen is not None and chosen.outcomes in self.folded:
             cluster = next(one for one in self.laid.clusters if one.outcomes == chosen.outcomes)

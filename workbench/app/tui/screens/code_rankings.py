@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.widgets import Static
 
 from workbench.app.tui.keymap import Action
-from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.pass_view import TRUTH
 from workbench.app.tui.kit.table_messages import RowSelected
 from workbench.app.tui.kit.virtual_table import VirtualTable
@@ -68,19 +68,13 @@ class CodeRankingsScreen(WorkbenchScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("code-rankings.open", "enter", "open_solution", "Open", "Open the solution in the pass matrix."),
         Action(
-            "code-rankings.order",
-            "s",
-            "next_order(1)",
-            "Sort by",
-            "Sort by the next verifier's scores, or by true scores.",
+            "code-rankings.order", "s", "next_order(1)", "Sort by", "Sort by the next verifier's scores, or the truth."
         ),
         Action(
-            "code-rankings.order-before", "S", "next_order(-1)", "Previous sort", "Sort by the previous scores.", False
+            "code-rankings.order-before", "S", "next_order(-1)", "Previous sort", "Sort by the previous one.", False
         ),
-        Action("code-rankings.next", "right_square_bracket", "go(1)", "Next", "Show the next problem."),
-        Action(
-            "code-rankings.previous", "left_square_bracket", "go(-1)", "Previous", "Show the previous problem.", False
-        ),
+        Action("code-rankings.next", "]", "go(1)", "Next", "Show the next problem."),
+        Action("code-rankings.previous", "[", "go(-1)", "Previous", "Show the previous problem.", False),
         Action("code-rankings.selected", "w", "selected", "Selected", "Use 5 selected solutions per problem, or all."),
         Action("code-rankings.pane", "tab", "app.focus_next", "Pane", "Go to the other table."),
     )
@@ -106,9 +100,10 @@ class CodeRankingsScreen(WorkbenchScreen):
         self._load_metrics()
 
     def _load_metrics(self) -> None:
-        self.in_background(
-            partial(_compute_metrics, self.project, self.k), self._show_metrics, group="code-figures", stops=True
-        )
+        def work() -> RankedVerifiers:
+            return compare_verifiers(self.project, truth_of(self.project), k=self.k)
+
+        self.in_background(work, self._show_metrics, group="code-figures", stops=True)
 
     def _read_problem(self) -> None:
         if self._compared is not None:
@@ -188,10 +183,6 @@ class CodeRankingsScreen(WorkbenchScreen):
         self.app.push_screen(screen)
 
 
-def _compute_metrics(project: Project, k: int | None) -> RankedVerifiers:
-    return compare_verifiers(project, truth_of(project), k=k)
-
-
 def _reveal_ranked(project: Project, ranked: RankedProblem, also: Collection[str]) -> RankedProblem:
     if ranked.problem is not None:
         reveal_each(project, [one.item for one in ranked.problem.solutions], also)
@@ -218,13 +209,16 @@ def solution_columns(verifiers: Sequence[str], by: str) -> Columns[ScoredSolutio
         return column(title, lambda one: one.scores.get(name), number, key=name, room=room)
 
     def rank(name: str) -> Column[ScoredSolution]:
+        def arrow(one: ScoredSolution) -> str:
+            return _rank_arrow(one.rank, one.ranks.get(name))
+
         return text(
             "rank",
-            lambda one: _rank_text(one, name),
+            lambda one: _format_rank(one.ranks.get(name)) + arrow(one),
             by=lambda one: one.ranks.get(name),
             key=f"{name} rank",
             room=5,
-            tone=lambda one: _rank_tone(one.rank, one.ranks.get(name)),
+            tone=lambda one: _ARROW_TONES[arrow(one)],
         )
 
     truth = "▼truth" if by == BY_TRUTH else "truth"
@@ -244,19 +238,13 @@ def in_order(problem: ScoredProblem, by: str) -> list[ScoredSolution]:
     return sorted(problem.solutions, key=place)
 
 
-def _rank_text(one: ScoredSolution, name: str) -> str:
-    rank = one.ranks.get(name)
-    return _format_rank(rank) + _rank_arrow(one.rank, rank)
-
-
 def _rank_arrow(truth: float | None, rank: float | None) -> str:
     if truth is None or rank is None:
         return " "
     return "↑" if rank < truth else "↓" if rank > truth else "="
 
 
-def _rank_tone(truth: float | None, rank: float | None) -> Tone:
-    return "dim" if truth is None or rank is None else "success" if truth == rank else "warning"
+_ARROW_TONES: Final[dict[str, Tone]] = {" ": "dim", "=": "success", "↑": "warning", "↓": "warning"}
 
 
 def _format_rank(rank: float | None) -> str:

@@ -13,7 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from workbench.app.tui.keymap import Action
-from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.switches import following
 from workbench.app.tui.table_screen import TableScreen
@@ -81,9 +81,7 @@ class CodeRoundsScreen(TableScreen, LiveScreen):
         Action("code-rounds.open", "enter", "open_row", "Open", "Open the problem, with its final tests."),
         Action("code-rounds.list", "w", "next_list(1)", "List", "List problems, rounds, steps, models …"),
         Action("code-rounds.list-before", "W", "next_list(-1)", "Previous list", "Show the previous list.", False),
-        Action(
-            "code-rounds.evolution", "right_square_bracket", "next_evolution", "Evolution", "Show the next evolution."
-        ),
+        Action("code-rounds.evolution", "]", "next_evolution", "Evolution", "Show the next evolution."),
     )
 
     def __init__(self, question: int | None = None) -> None:
@@ -101,7 +99,14 @@ class CodeRoundsScreen(TableScreen, LiveScreen):
     # -- reading and showing -----------------------------------------------------------------------
 
     def read(self) -> Grown | None:
-        return _read(self.project, self._wanted, self._question)
+        wanted, question = self._wanted, self._question
+        names = evolution_names(self.project)
+        if not names:
+            return None
+        having = [one for one in names if question is not None and question in problems_in(self.project, one)]
+        shown = wanted if wanted in names and wanted is not None else (having or names)[-1]
+        row = evolved.evolution(self.project, shown.name, shown.dataset)
+        return Grown(names, shown, evolved.report(self.project, row), problems_in(self.project, shown))
 
     def show(self, data: Grown | None) -> None:
         before, self.found = self.found, data
@@ -150,16 +155,6 @@ class CodeRoundsScreen(TableScreen, LiveScreen):
         if self.found is not None and self.listed == "problems":
             suite = self.found.shown.name
             self.app.push_screen(CodeProblemScreen(row, suite=suite, neighbours=self.found.problems))
-
-
-def _read(project: Project, wanted: EvolutionName | None, question: int | None) -> Grown | None:
-    names = evolution_names(project)
-    if not names:
-        return None
-    having = [one for one in names if question is not None and question in problems_in(project, one)]
-    shown = wanted if wanted in names and wanted is not None else (having or names)[-1]
-    row = evolved.evolution(project, shown.name, shown.dataset)
-    return Grown(names, shown, evolved.report(project, row), problems_in(project, shown))
 
 
 def _read_problems(project: Project, shown: EvolutionName, questions: Sequence[int]) -> list[GrownProblem]:

@@ -14,7 +14,7 @@ from textual.widgets import Static
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import pass_texts as texts
 from workbench.app.tui.kit import solution_view as kit_view
-from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.pass_texts import WORDS
 from workbench.app.tui.kit.pass_view import outcome_source
 from workbench.app.tui.kit.reader import Reader
@@ -29,6 +29,7 @@ from workbench.coding.matrix import solution_code
 from workbench.core.code import counted
 from workbench.core.project import Project
 from workbench.core.selection import Condition
+from workbench.core.text.document import Span
 from workbench.data.records.pass_matrix import MatrixSolution, PassMatrix, SolutionCode
 from workbench.measuring.browsing import reveal
 
@@ -62,18 +63,10 @@ class CodeSolutionScreen(WorkbenchScreen):
         Action("code-solution.next-test", "n", "go_test(1)", "Next test", "Go to the next test in the list."),
         Action("code-solution.test-before", "N", "go_test(-1)", "Previous test", "Go to the previous test.", False),
         Action("code-solution.every", "w", "every", "All tests", "List all tests, or only those it fails."),
-        Action("code-solution.next", "right_square_bracket", "go(1)", "Next", "Open the next solution."),
-        Action(
-            "code-solution.previous", "left_square_bracket", "go(-1)", "Previous", "Open the previous solution.", False
-        ),
+        Action("code-solution.next", "]", "go(1)", "Next", "Open the next solution."),
+        Action("code-solution.previous", "[", "go(-1)", "Previous", "Open the previous solution.", False),
         Action("code-solution.pane", "tab", "app.focus_next", "Pane", "Go to the next pane."),
-        Action(
-            "code-solution.diff",
-            "vertical_line",
-            "diff",
-            "Diff",
-            "Mark a solution; on a second one: compare them.",
-        ),
+        Action("code-solution.diff", "|", "diff", "Diff", "Mark a solution; on a second one: compare them."),
         Action("code-solution.retry", "l", "retry", "Again", "Run this solution again.", False),
         Action("code-solution.item", "i", "item", "Item", "Open the item: labels, verdicts, decisions."),
     )
@@ -165,7 +158,7 @@ class CodeSolutionScreen(WorkbenchScreen):
         if position is None or position not in self._listed_tests:
             said = texts.outcome_sentence(self.solution.outcomes)
             reader.set_title("Test")
-            reader.show(texts.text_of((texts.dim_span(f"{said} {key_of('code-solution.every')} lists all tests."),)))
+            reader.show(texts.text_of((Span(f"{said} {key_of('code-solution.every')} lists all tests.", "dim"),)))
             self._set_marks(None)
             return
         failure = texts.failure_of(execution, position)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from workbench.app.tui.keymap import Action
-from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.pass_texts import WORDS
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.table_screen import TableScreen

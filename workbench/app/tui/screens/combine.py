@@ -15,9 +15,9 @@ from textual.worker import Worker, WorkerState
 
 from workbench.app.tui.figure_screen import FigureQuery, FigureScreen, counting
 from workbench.app.tui.keymap import Action, key_of
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu, choose
 from workbench.app.tui.kit.columns import TableColumn, TableRow, rows_of_table
-from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
 from workbench.app.tui.screen import SHORT
 from workbench.app.tui.sharing import share
@@ -84,29 +84,18 @@ def subject_of(wanted: CombinedQuery, names: tuple[str, ...]) -> str:
     return wanted.subject or next((name for name in names if name != BASELINE), names[0])
 
 
-def _best_of(project: Project, wanted: CombinedQuery) -> CombinedReport:
-    return best_of(project, wanted.verifiers, sizes=wanted.sizes, **counting(wanted))
-
-
-def _estimate(project: Project, wanted: CombinedQuery) -> CombinedReport:
-    subject = subject_of(wanted, everybody(project))
-    return estimate(project, subject, wanted.predictors, by=wanted.by, **counting(wanted))
-
-
-def _downstream(project: Project, wanted: CombinedQuery) -> CombinedReport:
+def _report(project: Project, wanted: CombinedQuery) -> CombinedReport:
+    if wanted.task == "best-of":
+        return best_of(project, wanted.verifiers, sizes=wanted.sizes, **counting(wanted))
+    if wanted.task == "estimate":
+        subject = subject_of(wanted, everybody(project))
+        return estimate(project, subject, wanted.predictors, by=wanted.by, **counting(wanted))
     if not wanted.path:
         raise UsageError(
             "Does a better verifier make a better model? This needs a file with scores of trained models.",
             "Name one: each line has verifier, benchmark and score, as JSON or CSV.",
         )
     return downstream(project, Path(wanted.path), by=wanted.by, **counting(wanted))
-
-
-_READERS: dict[Task, Callable[[Project, CombinedQuery], CombinedReport]] = {
-    "best-of": _best_of,
-    "estimate": _estimate,
-    "downstream": _downstream,
-}
 
 
 _TASKS: Final[dict[Task, str]] = {"best-of": "Best of n", "estimate": "Estimate", "downstream": "Downstream"}
@@ -152,43 +141,24 @@ class CombineScreen(FilterScreen, FigureScreen):
     found: CombinedView | None = None
     place = 0
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action(
-            "combine.best-of",
-            "1",
-            "task('best-of')",
-            "Best of n",
-            "Show how well verifiers pick one of n completions.",
-            False,
-        ),
+        Action("combine.best-of", "1", "task('best-of')", "Best of n", "Show how well verifiers pick one of n.", False),
         Action("combine.estimate", "2", "task('estimate')", "Estimate", "Estimate accuracy from few labels.", False),
-        Action(
-            "combine.downstream",
-            "3",
-            "task('downstream')",
-            "Downstream",
-            "Compare accuracy with downstream scores.",
-            False,
-        ),
+        Action("combine.downstream", "3", "task('downstream')", "Downstream", "Compare with downstream scores.", False),
         Action("combine.table", "w", "next_table", "Table", "Show the next table: the mix of labels, curves …"),
         Action("combine.file", "a", "file", "File", "Name the file of downstream scores."),
         Action("combine.subject", "V", "choose_subject", "Subject", "Choose whose accuracy is estimated."),
         Action("combine.verifiers", "v", "choose_verifiers", "Verifiers", "Choose the verifiers that pick or predict."),
-        Action("combine.sizes", "at", "sizes", "Sizes", "Set the numbers of completions to pick from."),
+        Action("combine.sizes", "@", "sizes", "Sizes", "Set the numbers of completions to pick from."),
         Action("combine.by", "b", "next_group(1)", "By", "Break down by the next property (type, source …)."),
         Action(
-            "combine.by-before",
-            "B",
-            "next_group(-1)",
-            "Previous property",
-            "Break down by the previous property.",
-            False,
+            "combine.by-before", "B", "next_group(-1)", "Previous property", "Break down by the previous one.", False
         ),
         Action("combine.protocol", "p", "next_protocol", "Protocol", "Change how abstentions are counted."),
         Action("combine.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported."),
         Action("combine.filter", "f", "filter", "Filter", "Count only items that meet conditions."),
         Action("combine.save", "e", "save", "Save", "Copy or save this table: CSV, Markdown, LaTeX."),
         Action("combine.again", "r", "again", "Count again", "Compute the metrics again.", False),
-        Action("combine.back", "escape,q", "back", "Back", "Close the input, else clear the filter, else go back."),
+        Action("combine.back", "escape,q", "back", "Back", "Close the input, clear the filter, then go back."),
     )
 
     def on_mount(self) -> None:
@@ -228,7 +198,7 @@ class CombineScreen(FilterScreen, FigureScreen):
         self.put("tabs", _tabs_text(self.asked.task), layout=False)
         for part in ("head", "caption"):
             self.put(part, "")
-        self.table.show_rows(*_placeholder_table(text))
+        self.table.show_rows((TableColumn("nothing", ""),), (TableRow(0, (Cell(text, "dim"),)),))
         self.put_detail(Content())
         self.refresh_bindings()
 
@@ -308,7 +278,7 @@ class CombineScreen(FilterScreen, FigureScreen):
     def _ask_verifiers(self, names: tuple[str, ...]) -> None:
         if self.asked.task == "estimate":
             others = tuple(name for name in names if name != subject_of(self.asked, names))
-            present = self.asked.predictors or without_baseline(others)
+            present = self.asked.predictors or {*others} - {BASELINE}
             menu = ManyMenu("Which verifiers predict gold?", others, present)
             choose(self, menu, lambda chosen: self.change(predictors=chosen))
         else:
@@ -338,9 +308,6 @@ class CombineScreen(FilterScreen, FigureScreen):
         hint = 'lines of {"verifier": …, "benchmark": …, "score": …}, or CSV'
         self.ask("file", "file", self.asked.path, hint=hint)
 
-    def narrow(self, conditions: tuple[Condition, ...]) -> None:
-        self.change(conditions=conditions)
-
     def answered(self, asked: str, text: str) -> bool:
         if asked == "sizes":
             self.change(sizes=read_sizes(text) if text else ())
@@ -350,10 +317,6 @@ class CombineScreen(FilterScreen, FigureScreen):
                 raise UsageError(f"There is no file {path}.")
             self.change(path=path)
         return super().answered(asked, text)
-
-
-def without_baseline(names: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(name for name in names if name != BASELINE)
 
 
 def _tabs_text(task: Task) -> Content:
@@ -410,10 +373,6 @@ def _row_details(sheet: CombinedTable, place: int) -> Content:
     )
 
 
-def _placeholder_table(text: str) -> tuple[tuple[TableColumn], tuple[TableRow]]:
-    return (TableColumn("nothing", ""),), (TableRow(0, (Cell(text, "dim"),)),)
-
-
 def _error_text(error: BaseException) -> Content:
     if isinstance(error, WorkbenchError):
         return Content.styled(printable(str(error)), "bold")
@@ -427,5 +386,5 @@ def read(project: Project, wanted: CombinedQuery) -> CombinedView:
         UsageError: See `best_of`, `estimate` and `downstream`.
         FormatError: The file of scores can't be read.
     """
-    report = _READERS[wanted.task](project, wanted)
+    report = _report(project, wanted)
     return CombinedView(report, f"{conclusion(report)}\n{head(report)}".strip(), parts(report))

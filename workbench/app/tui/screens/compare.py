@@ -15,8 +15,8 @@ from workbench.app.tui.figure_screen import FigureQuery, FigureScreen, counting
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit import compare_view as view
 from workbench.app.tui.kit.accuracy_view import WORDS, group_name
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
-from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.choices import Choice, PickMenu, choose
 from workbench.app.tui.sharing import share
 from workbench.app.tui.switches import following
 from workbench.app.tui.table_screen import TableScreen
@@ -71,22 +71,13 @@ class CompareScreen(TableScreen, FigureScreen):
         Action("compare.where-before", "W", "next_tab(-1)", "Previous kind", "List the previous kind.", False),
         Action("compare.by", "b", "groups", "By type", "Count wins and losses by type; again: by subtype, domain …"),
         Action("compare.a", "comma", "pick('a')", "A", "Choose A from a list."),
-        Action("compare.b", "full_stop", "pick('b')", "B", "Choose B from a list."),
-        Action(
-            "compare.next", "right_square_bracket", "next_verifier", "Next B", "Take the next verifier as B.", False
-        ),
-        Action(
-            "compare.previous",
-            "left_square_bracket",
-            "next_verifier(-1)",
-            "Previous B",
-            "Take the previous verifier as B.",
-            False,
-        ),
+        Action("compare.b", ".", "pick('b')", "B", "Choose B from a list."),
+        Action("compare.next", "]", "next_verifier", "Next B", "Take the next verifier as B.", False),
+        Action("compare.previous", "[", "next_verifier(-1)", "Previous B", "Take the previous verifier as B.", False),
         Action("compare.swap", "S", "swap", "Swap", "Swap A and B.", False),
         Action("compare.protocol", "p", "next_protocol", "Protocol", "Change how abstentions are counted."),
         Action("compare.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported."),
-        Action("compare.family", "vertical_line", "family", "All", "Compare all verifiers: differences, joint errors."),
+        Action("compare.family", "|", "family", "All", "Compare all verifiers: differences, joint errors."),
         Action("compare.export", "e", "export", "Save", "Copy or save: CSV, Markdown, LaTeX.", False),
     )
 
@@ -152,7 +143,7 @@ class CompareScreen(TableScreen, FigureScreen):
         report = self.found.report
         self.put("tabs", view.tabs(report, self.shown))
         if self.shown == "groups":
-            self.table.show_table(groups_table(report))
+            self.table.show_table(groups_table(report, in_points=True))
         else:
             self.list_items(view.ITEM_COLUMNS, self.found.ids[self.shown], self.found.rows, lambda row: row.item.id)
 
@@ -203,7 +194,7 @@ class CompareScreen(TableScreen, FigureScreen):
         """Choose a verifier from a list; choosing the other side's verifier swaps the two."""
         if self.asked is not None:
             choices = [Choice(name, printable(name)) for name in self.verifiers]
-            menu = ChoiceMenu(f"{side.upper()} is", choices, chosen={getattr(self.asked, side)})
+            menu = PickMenu(f"{side.upper()} is", choices, chosen={getattr(self.asked, side)})
             choose(self, menu, partial(self._set_side, side))
 
     def _set_side(self, side: Literal["a", "b"], name: str) -> None:

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
 
-from textual import on
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.widgets import Input, Static
 
 from workbench.app.tui.desk import reason_menu
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit.card_texts import conflict_subject, kind_words, retraction_message, side_words
-from workbench.app.tui.kit.choices import BoxScreen, choose
-from workbench.app.tui.kit.matrix import printable
-from workbench.app.tui.kit.title_bar import Line, verdict_words
+from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
+from workbench.app.tui.kit.title_bar import verdict_words
 from workbench.app.tui.kit.type_picker import TypePicker
-from workbench.app.tui.person import PersonScreen, person_action
+from workbench.app.tui.person import PersonListScreen, person_action
 from workbench.app.tui.table_screen import TableScreen
 from workbench.core.errors import UsageError
 from workbench.core.label import LabelVerdict
@@ -33,7 +28,6 @@ from workbench.labelling.conflict_classes import (
     ClassRow,
     ConflictClass,
     ConflictClasses,
-    NotSettled,
     OpenClass,
     Settled,
     Side,
@@ -42,6 +36,7 @@ from workbench.labelling.rulings import Role
 from workbench.tables.document import Cell
 from workbench.tables.table import Column, Columns, column, count, word
 
+_SELECTED, _OUT = Cell("■", "accent"), Cell("·", "dim")
 _COLUMNS: Columns[ConflictClass] = (
     word("conflict", lambda kind: kind_words(kind), room=(30, 70)),
     count("conflicts", lambda kind: kind.count, room=9, tone="bold"),
@@ -49,13 +44,13 @@ _COLUMNS: Columns[ConflictClass] = (
 )
 
 
-class ConflictsScreen(TableScreen, PersonScreen):
+class ConflictsScreen(PersonListScreen):
     """Lists the kinds of conflicts with their counts; labels of items are read only when a kind is opened."""
 
     TITLE_TEXT = "Conflicts by kind"
     PREFIX, EMPTY = "conflicts", "There is no conflict for {name} to resolve."
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("conflicts.open", "enter", "open", "Open", "Show the conflicts of this kind."),
+        Action("conflicts.open", "enter", "open_row", "Open", "Show the conflicts of this kind."),
         Action("conflicts.undo", "z", "undo", "Undo", "Retract your last decision, on all its items."),
         Action(
             "conflicts.single", "L", "app.open_screen('adjudicate')", "One by one", "Resolve conflicts one at a time."
@@ -64,28 +59,15 @@ class ConflictsScreen(TableScreen, PersonScreen):
         person_action("conflicts"),
     )
     ROLE: ClassVar[Role] = "adjudicator"
-    action_open = TableScreen.action_open_row
-    _person = ""
     _kinds: Sequence[ConflictClass] = ()
-
-    def begin(self, name: str) -> None:
-        self._person = name
-        self.action_reload()
-
-    def show_no_work(self) -> None:
-        self._show([])
-
-    def on_screen_resume(self) -> None:
-        if self._person:
-            self.action_reload()
 
     def _session(self) -> ConflictClasses:
         return ConflictClasses(self.project, self._person, sighted=self.workbench.annotator is None)
 
     def action_reload(self) -> None:
-        self.in_background(lambda: self._session().classes(), self._show, group="conflicts")
+        self.in_background(lambda: self._session().classes(), self.list_rows, group="conflicts")
 
-    def _show(self, kinds: list[ConflictClass]) -> None:
+    def list_rows(self, kinds: list[ConflictClass]) -> None:
         self._kinds = kinds
         self.list_records(_COLUMNS, kinds)
         self.put("empty", self.EMPTY.format(name=printable(self._person) or "anybody"))
@@ -108,56 +90,6 @@ class ConflictsScreen(TableScreen, PersonScreen):
 # -- The conflicts of one kind: select many, settle them alike, with one question asked before.
 
 
-class SettleMany(BoxScreen[str | None]):
-    """Asks for the note to store with every decision: enter returns it (it may be empty), escape returns None.
-
-    Args:
-        count: Number of conflicts to resolve.
-        how: Text of the decision.
-        needs_note: Whether the note is required.
-    """
-
-    DEFAULT_CSS = "SettleMany Input { margin-top: 1; }"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Cancel")]
-
-    def __init__(self, count: int, how: Content, *, needs_note: bool = False) -> None:
-        super().__init__()
-        self._count = count
-        self._how = how
-        self._needs_note = needs_note
-
-    def compose(self) -> ComposeResult:
-        many = f"{self._count:,} {'conflict' if self._count == 1 else 'conflicts'}"
-        with Vertical(classes="box") as box:
-            box.border_title = Content(f"Resolve {many}")
-            box.border_subtitle = Content("enter: resolve · escape: cancel")
-            yield Static(Content.assemble((many, "bold"), " at once as ", self._how), markup=False)
-            asked = "a note is needed" if self._needs_note else "a note on each of them, or nothing"
-            yield Line(placeholder=asked, compact=True)
-
-    @on(Input.Submitted)
-    def _submitted(self, event: Input.Submitted) -> None:
-        note = event.value.strip()
-        if note or not self._needs_note:
-            self.dismiss(note)
-
-
-class LeftOutList(BoxScreen[None]):
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space,escape,q", "dismiss", "Continue")]
-
-    def __init__(self, settled: int, left_out: Sequence[NotSettled]) -> None:
-        super().__init__()
-        self._settled = settled
-        self._left_out = left_out
-
-    def compose(self) -> ComposeResult:
-        with VerticalScroll(classes="box") as box:
-            box.border_title = Content(f"{self._settled:,} resolved ✓ · {len(self._left_out):,} left out")
-            box.border_subtitle = Content("enter: continue")
-            lines = (f"{printable(one.completion_id)}  {one.why}" for one in self._left_out)
-            yield Static(Content("\n".join(lines)), markup=False)
-
-
 _NO_ANSWER = "∅ none found"
 
 
@@ -175,27 +107,19 @@ class ConflictClassScreen(TableScreen):
     EMPTY = "No conflict of this kind is left for you."
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("conflict-class.select", "space", "select", "Pick", "Select the item, or deselect it."),
-        Action("conflict-class.all", "asterisk", "select_all", "All", "Select all items, or none."),
-        Action("conflict-class.correct", "1", "settle('correct')", "Correct", "Resolve the selected items as correct."),
+        Action("conflict-class.all", "*", "select_all", "All", "Select all items, or none."),
+        Action("conflict-class.correct", "1", "settle('correct')", "Correct", "Resolve the selected as correct."),
         Action(
-            "conflict-class.incorrect",
-            "0",
-            "settle('incorrect')",
-            "Incorrect",
-            "Resolve the selected items as incorrect.",
+            "conflict-class.incorrect", "0", "settle('incorrect')", "Incorrect", "Resolve the selected as incorrect."
         ),
-        Action(
-            "conflict-class.unsuitable", "x", "unsuitable", "Unsuitable", "Resolve the selected items as unsuitable."
-        ),
+        Action("conflict-class.unsuitable", "x", "unsuitable", "Unsuitable", "Resolve the selected as unsuitable."),
         Action("conflict-class.type", "t", "type", "Type", "Resolve the selected items with an answer type."),
         Action(
-            "conflict-class.open", "enter", "open", "Alone", "Resolve this conflict alone, with all its texts.", False
+            "conflict-class.open", "enter", "open_row", "Alone", "Resolve this conflict alone, with its texts.", False
         ),
         Action("conflict-class.undo", "z", "undo", "Undo", "Retract your last decision, on all its items.", False),
         Action("conflict-class.reload", "r", "reload", "Reload", "Read the conflicts again.", False),
     )
-
-    action_open = TableScreen.action_open_row
 
     def __init__(self, name: str, session: ConflictClasses) -> None:
         super().__init__()
@@ -236,10 +160,13 @@ class ConflictClassScreen(TableScreen):
 
     def _columns(self, opened: OpenClass) -> Columns[ClassRow]:
         def side(value: str) -> Column[ClassRow]:
-            return word(side_words(value).plain, lambda row: _annotators_of(row.sides, value), room=(10, 24))
+            def annotators(row: ClassRow) -> str:
+                return next((_side_text(side) for side in row.sides if side.value == value), "")
+
+            return word(side_words(value).plain, annotators, room=(10, 24))
 
         return (
-            column("", lambda row: row.subject in self._selected, _selection_cell, words=True, room=1),
+            column("", lambda row: row.subject in self._selected, (_OUT, _SELECTED).__getitem__, words=True, room=1),
             column("reference", lambda row: row.reference, _answer_cell, words=True, room=(9, 20)),
             column("completion", lambda row: row.answer, _answer_cell, words=True, room=(10, 20)),
             *map(side, opened.kind.values),
@@ -314,10 +241,12 @@ class ConflictClassScreen(TableScreen):
             choose(self, picker, lambda code: self._ask_note(Answer(subtype=code), Content(type_display(code))))
 
     def _ask_note(self, ruling: Answer, words: Content) -> None:
-        question = SettleMany(len(self._selected), words, needs_note=ruling.reason == "other")
-        choose(self, question, partial(self._settle_selected, ruling))
+        needed = ruling.reason == "other"
+        asked = "a note is needed" if needed else "a note on each of them, or nothing"
+        title = f"Resolve {counted(len(self._selected), 'conflict')} at once as {words.plain} · {asked}"
+        self.ask_line(title, self._kind, partial(self._settle_selected, ruling, title), empty=not needed)
 
-    def _settle_selected(self, ruling: Answer, note: str) -> None:
+    def _settle_selected(self, ruling: Answer, title: str, note: str) -> None:
         if self._opened is None:
             return
         self._busy = True
@@ -325,12 +254,16 @@ class ConflictClassScreen(TableScreen):
         chosen = [subject for subject in opened.cases if subject in self._selected]
         full = Answer(verdict=ruling.verdict, reason=ruling.reason, subtype=ruling.subtype, note=note)
         self.say(f"resolving {len(chosen):,} …")
-        self.in_background(partial(self._session.settle, opened, chosen, full), self._show_settled, group="settling")
+        settle = partial(self._session.settle, opened, chosen, full)
+        self.in_background(settle, partial(self._show_settled, title), group="settling")
 
-    def _show_settled(self, done: Settled) -> None:
+    def _show_settled(self, title: str, done: Settled) -> None:
+        self.line_stored(title, self._kind)
         self._selected.clear()
         if done.left_out:
-            self.app.push_screen(LeftOutList(done.settled, done.left_out))
+            title = f"{done.settled:,} resolved ✓ · {len(done.left_out):,} left out"
+            lines = (f"{printable(one.completion_id)}  {one.why}" for one in done.left_out)
+            self.app.push_screen(ChoiceMenu(title, [Choice(line, line) for line in lines], wide=True))
         else:
             undo = key_of("conflict-class.undo")
             self.notify(f"{counted(done.settled, 'conflict')} resolved ✓ · {undo} undoes them all", markup=False)
@@ -350,20 +283,12 @@ class ConflictClassScreen(TableScreen):
         super().show_error(error)
 
 
-def _selection_cell(selected: bool) -> Cell:
-    return Cell("■", "accent") if selected else Cell("·", "dim")
-
-
 def _answer_cell(text: str) -> Cell:
     return Cell(_render_answer(text), "bold") if text else Cell(_NO_ANSWER, "warning")
 
 
 def _render_answer(answer: str) -> str:
     return render_math(answer) if "\\" in answer else answer
-
-
-def _annotators_of(sides: Iterable[Side], value: str) -> str:
-    return next((_side_text(side) for side in sides if side.value == value), "")
 
 
 def _side_text(side: Side) -> str:

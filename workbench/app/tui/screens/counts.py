@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.arranging import Tally, count_values
-from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.table_messages import CountsRequested
 from workbench.app.tui.table_screen import TableScreen
 from workbench.core.selection import Condition

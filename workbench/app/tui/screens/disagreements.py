@@ -16,9 +16,9 @@ from textual.worker import Worker, WorkerState
 from workbench.app.tui.figure_screen import FigureScreen
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import queue_view as view
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu, choose
 from workbench.app.tui.kit.item_panes import DECIDED, View, against_gold
-from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.queue_view import Count, QueueList, QueueListing, QueueRequest, count_queues, progress, read
 from workbench.app.tui.kit.table_messages import ColumnHighlighted
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
@@ -28,7 +28,6 @@ from workbench.app.tui.sharing import share
 from workbench.app.tui.switches import following
 from workbench.app.tui.table_screen import FilterScreen, TableScreen
 from workbench.core.label import coordinator_name
-from workbench.core.selection import Condition
 from workbench.core.text.figures import counted
 from workbench.data.records.browse import ItemDetail, ItemVerdict
 from workbench.measuring.judged import everybody
@@ -56,20 +55,13 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
     PREFIX, DETAIL, WIDE, ITEMS = "queue", True, 110, True
     asked: QueueRequest
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("disagreements.open", "enter", "open_item", "Open", "Open the item with all evidence, and decide."),
-        Action(
-            "disagreements.queue", "w", "choose_queue", "Queue", "Choose one of seven queues, shown with their counts."
-        ),
+        Action("disagreements.open", "enter", "open_row", "Open", "Open the item with all evidence, and decide."),
+        Action("disagreements.queue", "w", "choose_queue", "Queue", "Choose one of seven queues, with their counts."),
         Action("disagreements.triage", "m", "triage", "Triage", "Assign causes to the queue's errors, case by case."),
-        Action("disagreements.split", "at", "next_split", "k", "Change k, the number of verifiers against the others."),
+        Action("disagreements.split", "@", "next_split", "k", "Change k, the number of verifiers against the others."),
         Action("disagreements.verifiers", "v", "choose_verifiers", "Verifiers", "Choose which verifiers take part."),
         Action(
-            "disagreements.subject",
-            "V",
-            "choose_against",
-            "Against",
-            "Show only items where one verifier disagrees.",
-            False,
+            "disagreements.subject", "V", "choose_against", "Against", "Show items where one verifier disagrees.", False
         ),
         Action("disagreements.filter", "f", "filter", "Filter", "Show only items that meet conditions."),
         Action("disagreements.reasons", "d", "reasons", "Why", "Explain the queue and why the item is in it."),
@@ -77,25 +69,10 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
         Action("disagreements.errors", "o", "errors", "Errors", "Count the errors marked, by verifier and kind."),
         Action("disagreements.next", "n", "next_open", "Next", "Go to the next unreviewed item.", False),
         Action("disagreements.gold", "g", "next_gold", "Gold", "Choose the gold: final, people or imported.", False),
-        Action(
-            "disagreements.undo",
-            "z",
-            "take_back",
-            "Undo",
-            "Undo the decision on this item, or your last one.",
-            False,
-        ),
+        Action("disagreements.undo", "z", "take_back", "Undo", "Undo this item's decision, or your last one.", False),
         Action("disagreements.again", "r", "again", "Read again", "Read the queue again.", False),
-        Action(
-            "disagreements.back",
-            "escape,q",
-            "back",
-            "Back",
-            "Close the input, else clear the filter, else go back.",
-        ),
+        Action("disagreements.back", "escape,q", "back", "Back", "Close the input, clear the filter, then go back."),
     )
-
-    action_open_item = FilterScreen.action_open_row
 
     def __init__(self, asked: QueueRequest | None = None) -> None:
         super().__init__()
@@ -108,6 +85,7 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
         self._desk: ReviewDesk | None = None
         self._opened: ReviewItemScreen | None = None
         self._undoing = False
+        self._takes_any = asked is None
 
     @property
     def desk(self) -> ReviewDesk:
@@ -151,6 +129,15 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
         self._update_title()
         self._show_counts(self.counts)
         self._read_progress()
+        if self._takes_any and not found.order:
+            self._count_then(self._open_first_queue)
+        self._takes_any = False
+
+    def _open_first_queue(self, counts: dict[Queue, Count]) -> None:
+        """Show the first queue with items: the one that the screen opens with has none."""
+        self._show_counts(counts)
+        if (name := next((name for name, count in counts.items() if count.items), None)) is not None:
+            self.change(queue=name)
 
     def _list(self, found: QueueListing) -> None:
         names, wide = found.queue.verifiers, self.wide
@@ -194,7 +181,6 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
         if self._opened is not None:
             self.table.jump_to_id(self._opened.completion)
             self._opened, self._must_count = None, True
-            self.change()
 
     def action_again(self) -> None:
         self._must_count = True
@@ -258,11 +244,6 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
             return self.asked.queue == "split"
         return super().check_action(action, parameters)
 
-    # -- the filter --------------------------------------------------------------------------------
-
-    def narrow(self, conditions: tuple[Condition, ...]) -> None:
-        self.change(conditions=conditions)
-
     # -- rows --------------------------------------------------------------------------------------
 
     def highlighted(self, row: int) -> None:
@@ -324,13 +305,14 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
         if found is None:
             self.say(wanted.queue)
             return
+        participants = f"{len(wanted.verifiers)} of {counted(len(found.everybody), 'verifier')}"
         parts = [
             RemarkPiece(view.progress(len(found.reviewed), len(found.queue))),
             RemarkPiece(f"row {self.table.position}", 4),
             RemarkPiece("reviewed hidden" if wanted.hidden else "", 2),
             RemarkPiece(f"{len(found.order):,} where {printable(wanted.against)} disagrees" if wanted.against else ""),
             self.filter_piece,
-            RemarkPiece(view.participants_text(wanted.verifiers, found.everybody), 2),
+            RemarkPiece(participants if wanted.verifiers else "", 2),
             RemarkPiece(f"gold {wanted.gold}" if wanted.gold != "final" else "", 3),
         ]
         self.query_one(TitleBar).say_parts(parts)

@@ -14,8 +14,8 @@ from textual.widgets import Static
 from workbench.app.tui.figure_screen import FigureQuery, FigureScreen, counting
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.accuracy_view import PROTOCOLS
+from workbench.app.tui.kit.cells import fit, printable
 from workbench.app.tui.kit.choices import ManyMenu, choose
-from workbench.app.tui.kit.matrix import fit, printable
 from workbench.app.tui.kit.matrix_table import Matrix, MatrixCell, MatrixColumn, MatrixRow
 from workbench.app.tui.sharing import share
 from workbench.app.tui.switches import following
@@ -149,17 +149,9 @@ class FamilyScreen(FigureScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("family.open", "enter", "open_pair", "Open", "Compare the two verifiers of the cell."),
         Action("family.measure", "o", "next_measure(1)", "Measure", "Show differences, joint errors, agreement."),
-        Action(
-            "family.measure-before", "O", "next_measure(-1)", "Previous measure", "Show the previous measure.", False
-        ),
+        Action("family.measure-before", "O", "next_measure(-1)", "Previous measure", "Show the previous one.", False),
         Action("family.who", "v", "choose", "Verifiers", "Choose the verifiers to compare."),
-        Action(
-            "family.against",
-            "vertical_line",
-            "against",
-            "Reference",
-            "Compare all verifiers with this one; again: all pairs.",
-        ),
+        Action("family.against", "|", "against", "Reference", "Compare all verifiers with this one; again: all pairs."),
         Action("family.protocol", "p", "next_protocol", "Protocol", "Change how abstentions are counted."),
         Action("family.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported."),
         Action("family.export", "e", "export", "Save", "Copy or save what the matrix shows: CSV, Markdown, LaTeX."),

@@ -9,7 +9,7 @@ from typing import ClassVar
 from textual.content import Content
 
 from workbench.app.tui.keymap import Action
-from workbench.app.tui.kit.matrix import fit, printable
+from workbench.app.tui.kit.cells import fit, printable
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.table_screen import TableScreen
 from workbench.core.label import coordinator_name
@@ -79,26 +79,24 @@ class FlagsScreen(TableScreen, LiveScreen):
 
     def action_answer(self) -> None:
         if (flag := self._selected_flag) is not None:
-            self.ask_line(_answer_title(flag), flag.completion, partial(self._store_answer, flag))
+            title = f"Answer to {fit(flag.annotator, 24).rstrip()}"
 
-    def _store_answer(self, flag: Flag, said: str) -> None:
-        work = partial(coordinating.answer, self.project, flag.completion, said, by=coordinator_name())
-        self.in_background(work, partial(self._show_answered, flag), group="flags-answer", exclusive=False)
+            def store(said: str) -> None:
+                work = partial(coordinating.answer, self.project, flag.completion, said, by=coordinator_name())
+                self.in_background(work, sent, group="flags-answer", exclusive=False)
 
-    def _show_answered(self, flag: Flag, done: Answered) -> None:
-        self.line_stored(_answer_title(flag), flag.completion)
-        self.notify(f"Your answer was sent to {printable(', '.join(done.to))}.", markup=False)
-        self.read_again()
+            def sent(done: Answered) -> None:
+                self.line_stored(title, flag.completion)
+                self.notify(f"Your answer was sent to {printable(', '.join(done.to))}.", markup=False)
+                self.read_again()
+
+            self.ask_line(title, flag.completion, store)
 
     def action_open(self) -> None:
         if (flag := self._selected_flag) is not None:
             from workbench.app.tui.screens.item import ItemScreen
 
             self.app.push_screen(ItemScreen(flag.completion, [self._flags[row].completion for row in self.table.order]))
-
-
-def _answer_title(flag: Flag) -> str:
-    return f"Answer to {fit(flag.annotator, 24).rstrip()}"
 
 
 def _detail_text(flag: Flag) -> Content:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
@@ -37,6 +37,10 @@ def like(typed: str, places: Sequence[Destination]) -> list[Destination]:
     """Return the screens whose names are similar to the typed text."""
     by_title = {place.title.casefold(): place for place in places}
     return [by_title[title] for title in get_close_matches(typed.strip().casefold(), by_title)]
+
+
+_QUIT: Final = "q"
+"""What leaves the app, as in an editor; no screen has this letter."""
 
 
 class GoToScreen(ModalScreen[str | list[int] | None]):
@@ -91,7 +95,8 @@ class GoToScreen(ModalScreen[str | list[int] | None]):
         found = matching(typed, self._places)
         self.listed = found or like(typed, self._places)
         listing = self.query_one(OptionList)
-        listing.set_options([_screen_option(place) for place in self.listed])
+        lines = (((one.keys, "bold"), f"  {one.title.ljust(22)} ", one.text) for one in self.listed)
+        listing.set_options([Option(Content.assemble(*line)) for line in lines])
         listing.highlighted = 0 if self.listed else None
         self._show_message("" if found else "Did you mean" if self.listed else self._no_match_text())
 
@@ -111,8 +116,11 @@ class GoToScreen(ModalScreen[str | list[int] | None]):
             listing.highlighted = min(max(listing.highlighted + step, 0), len(self.listed) - 1)
 
     @on(Input.Submitted)
-    def _submitted(self, event: Input.Submitted) -> None:
+    async def _submitted(self, event: Input.Submitted) -> None:
         event.stop()
+        if event.value.strip() == _QUIT:
+            await self.app.run_action("app.quit")
+            return
         at = self.query_one(OptionList).highlighted
         if at is not None:
             self.dismiss(self.listed[at].name)
@@ -131,7 +139,3 @@ class GoToScreen(ModalScreen[str | list[int] | None]):
     def _chosen(self, event: OptionList.OptionSelected) -> None:
         event.stop()
         self.dismiss(self.listed[event.option_index].name)
-
-
-def _screen_option(place: Destination) -> Option:
-    return Option(Content.assemble((place.keys, "bold"), f"  {place.title.ljust(22)} ", place.text))

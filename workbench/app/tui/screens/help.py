@@ -1,9 +1,9 @@
-"""Help: the current keys of the screen below, and the meaning of each key on all screens."""
+"""Help: the current keys of the screen below, and what each key does on all screens."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -14,18 +14,14 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from workbench.app.tui.keymap import NO_KEY, Action, bindings, shown_keys
+from workbench.app.tui.keymap import Action, bindings, shown_keys
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix_table import Matrix
 from workbench.app.tui.kit.pass_grid import PassGrid
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.virtual_table import VirtualTable
-from workbench.app.tui.meanings import MEANINGS, Meaning, meaning_of
-from workbench.app.tui.registry import default_keys, widget_bindings
+from workbench.app.tui.registry import labels_of_keys, widget_bindings
 from workbench.app.tui.screen import WorkbenchScreen
-
-if TYPE_CHECKING:
-    from workbench.app.tui.app import WorkbenchApp
 
 _KEYS_WIDTH = 14
 _INDENT = 3
@@ -50,15 +46,13 @@ class HelpScreen(ModalScreen[None]):
     """The keys of a screen in groups: its own, those that work everywhere, those of its tables and texts.
 
     Attributes:
-        of_every_key: Whether the table of all keys and their meanings is shown instead.
+        of_every_key: Whether the keys of all screens are shown instead, each with the labels of its actions.
     """
 
     CSS_PATH = "help.tcss"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("help.close", "escape,q", "dismiss", "Close", "Go back to the screen."),
-        Action(
-            "help.turn", "question_mark,f1", "turn", "Every key", "Show each key's meaning; again: this screen's keys."
-        ),
+        Action("help.turn", "?,f1", "turn", "Every key", "Show the keys of all screens; again: this screen's."),
     )
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(ACTIONS)]
     of_every_key: reactive[bool] = reactive(False, init=False)
@@ -75,7 +69,7 @@ class HelpScreen(ModalScreen[None]):
         yield Footer(show_command_palette=False)
 
     def _title(self) -> Content:
-        of = "meaning of all keys" if self.of_every_key else self.below.TITLE_TEXT or "this screen"
+        of = "all screens" if self.of_every_key else self.below.TITLE_TEXT or "this screen"
         return Content(f"Keys · {of}")
 
     def action_turn(self) -> None:
@@ -89,16 +83,13 @@ class HelpScreen(ModalScreen[None]):
     def on_resize(self) -> None:
         self.query_one("#help-keys", Static).update(self.content())
 
-    def _text_width(self) -> int:
-        return min(_BOX_WIDTH, self.app.size.width) - _AROUND
-
     def content(self) -> Content:
-        parts = []
-        for title, lines in every_key(self.below.workbench) if self.of_every_key else self.groups():
+        parts, width = [], min(_BOX_WIDTH, self.app.size.width) - _AROUND - _INDENT - _KEYS_WIDTH
+        for title, lines in self._every_key() if self.of_every_key else self.groups():
             parts.append(Content.styled(title, "bold $text-accent"))
             for line in lines:
                 keys = line.keys.ljust(_KEYS_WIDTH)
-                first, *others = Content(line.text).wrap(max(1, self._text_width() - _INDENT - len(keys)))
+                first, *others = Content(line.text).wrap(max(1, width + _KEYS_WIDTH - len(keys)))
                 parts.append(Content.assemble("  ", (keys, "bold"), " ", first))
                 parts.extend(Content.assemble(" " * (_INDENT + _KEYS_WIDTH), other) for other in others)
             parts.append(Content(""))
@@ -130,21 +121,9 @@ class HelpScreen(ModalScreen[None]):
         places = self.below.workbench.places
         yield "By name", [HelpLine(place.keys, f"{place.title}: {place.text}.") for place in places]
 
+    def _every_key(self) -> Iterator[tuple[str, list[HelpLine]]]:
+        found = labels_of_keys(self.below.workbench.EVERYWHERE)
+        yield "On every screen", [HelpLine(" ".join(keys), " · ".join(labels)) for keys, labels in found.items()]
+
     def _help_line(self, name: str, keys: str, text: str) -> HelpLine:
         return HelpLine(" ".join(shown_keys(name, keys)), text)
-
-
-def every_key(app: WorkbenchApp) -> Iterator[tuple[str, list[HelpLine]]]:
-    """Yield groups of lines, one line per meaning.
-
-    Its keys are those of the keymap and, unless the keymap moves all its actions, the default ones.
-    """
-    declared = default_keys(app.EVERYWHERE) if app.settings.keymap else ()
-    moved = [(meaning_of(name), key) for name, keys in declared for key in shown_keys(name, keys) if key != NO_KEY]
-
-    def line(meaning: Meaning) -> HelpLine:
-        keys = [key for one, key in moved if one == meaning] or shown_keys("", meaning.keys)
-        return HelpLine(" ".join(dict.fromkeys(keys)), meaning.text)
-
-    yield "On every screen", [line(meaning) for meaning in MEANINGS if not meaning.at_desks]
-    yield "Where people label and adjudicate", [line(meaning) for meaning in MEANINGS if meaning.at_desks]

@@ -22,7 +22,7 @@ from textual.worker import Worker, WorkerState
 from workbench.app.tui.destinations import DESTINATIONS
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import overview
-from workbench.app.tui.kit.matrix import fit, printable
+from workbench.app.tui.kit.cells import fit, printable
 from workbench.app.tui.live import LiveScreen
 from workbench.app.verbs import verb_of
 from workbench.core.run import ACTIVE
@@ -157,7 +157,9 @@ class HomeScreen(LiveScreen):
         self.query_one("#home-briefing").focus()
 
     def _title_text(self) -> str:
-        return f"{printable(self.project.path.name)} · {self.workbench.user_text}"
+        name = self.workbench.annotator
+        person = "coordinator" if name is None else f"as {printable(name)}"
+        return f"{printable(self.project.path.name)} · {person}"
 
     def _menu_options(self) -> list[Option]:
         found = []
@@ -266,20 +268,16 @@ class HomeScreen(LiveScreen):
             self._fill()
 
     def _fill(self) -> None:
+        facts = self._seen.facts
         for name, _ in self._panel_titles():
             panel = self.query_one(f"#home-{name} Static", Static)
             content = self._panel_content(name, panel.content_size.width or overview.NARROW)
             panel.set_class(not content, "hint")
-            panel.update(
-                content or Content(self._panel_hint(name).format(begin=f"Begin ({DESTINATIONS['begin'].keys})"))
-            )
-        if self._seen.facts is not None:
+            hint = "pool" if name == "states" and facts is not None and facts.counts.questions else name
+            panel.update(content or Content(_HINTS[hint].format(begin=f"Begin ({DESTINATIONS['begin'].keys})")))
+        if facts is not None:
             self._fill_ranking()
         self._list()
-
-    def _panel_hint(self, name: str) -> str:
-        facts = self._seen.facts
-        return _HINTS["pool" if name == "states" and facts is not None and facts.counts.questions else name]
 
     def _panel_content(self, name: str, width: int) -> Content:
         seen = self._seen
@@ -350,7 +348,9 @@ class HomeScreen(LiveScreen):
     def _open_matter(self, matter: Matter) -> None:
         about = matter.about
         if matter.kind == "unknown-types":
-            self._open_breakdown(str(about["by"]))
+            from workbench.app.tui.screens.accuracy import AccuracyScreen
+
+            self.app.push_screen(AccuracyScreen(by=str(about["by"])))
         elif matter.kind == "out":
             self.workbench.open_verb("datasets", verb="restore", names=quote(str(about["dataset"])))
         elif matter.kind == "paused":
@@ -367,11 +367,6 @@ class HomeScreen(LiveScreen):
             self.workbench.open_screen(matter.screen)
         elif matter.command:
             self.workbench.open_verb(verb_of(matter.command))
-
-    def _open_breakdown(self, by: str) -> None:
-        from workbench.app.tui.screens.accuracy import AccuracyScreen
-
-        self.app.push_screen(AccuracyScreen(by=by))
 
     def _open_cell(self, verifier: str, by: str, group: str) -> None:
         from workbench.app.tui.kit.accuracy_view import group_name

@@ -18,9 +18,9 @@ from textual.widgets import Static
 
 from workbench.app.tui.form import FormField, option_field
 from workbench.app.tui.keymap import Action, key_of
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import Choice, choose
 from workbench.app.tui.kit.file_picker import FilePicker
-from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.path_suggester import ambiguous_name_message, possible_names
 from workbench.app.tui.screens.verb import VerbFormScreen
@@ -66,9 +66,7 @@ class ImportScreen(VerbFormScreen):
         Action("import.store", "f4,ctrl+r", "run", "Import", "Import the file as previewed.", priority=True),
         Action("import.pick", "f2", "pick", "Pick file", "Pick the file from a tree of folders.", priority=True),
         Action("import.preview", "f3,ctrl+t", "try", "Preview", "Read the file again.", priority=True, footer=False),
-        Action(
-            "import.command", "ctrl+y", "command", "As command", "Show and copy the equivalent command.", priority=True
-        ),
+        Action("import.command", "ctrl+y", "command", "As command", "Show and copy this as a command.", priority=True),
         Action("import.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: back)."),
         Action("import.page-up", "pageup", "page(-1)", "Page up", "Scroll the preview up.", False, priority=True),
         Action("import.page-down", "pagedown", "page(1)", "Page down", "Scroll the preview down.", priority=True),
@@ -303,15 +301,17 @@ class ImportScreen(VerbFormScreen):
         if options is None or self._path is None:
             return
         self._bytes = 0
-        self.begin(partial(self._import, options), self._finish_import, partial(self._tell_progress, self._path), 0.5)
+        size = max(self._path.stat().st_size, 1) if self._path.exists() else 1
+
+        def tell() -> None:
+            share = min(self._bytes / size, 1)
+            self.say(f"importing: {share:.0%} · {key_of('import.back')} stops it; stored rows stay")
+
+        self.begin(partial(self._import, options), self._finish_import, tell, 0.5)
 
     def _count_bytes(self, many: int) -> None:
         self._bytes += many
         raise_if_cancelled()
-
-    def _tell_progress(self, path: Path) -> None:
-        size = max(path.stat().st_size, 1) if path.exists() else 1
-        self.say(f"importing: {min(self._bytes / size, 1):.0%} · {key_of('import.back')} stops it; stored rows stay")
 
     def _finish_import(self, report: ImportReport) -> None:
         self.rest()

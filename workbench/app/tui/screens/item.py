@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 from typing import ClassVar, Final
 
 from textual import events, on
@@ -14,6 +13,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from workbench.app.tui.keymap import Action, key_of
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.evidence import CHOSEN, FIRST, evidence
@@ -27,12 +27,11 @@ from workbench.app.tui.kit.item_panes import (
     put_verifiers_first,
     solution_card,
 )
-from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.prompt_bar import PromptBar
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
 from workbench.app.tui.review_desk import COORDINATING_ACTIONS, REVIEWING_ACTIONS, Reviewing
-from workbench.app.tui.screen import BREAKPOINTS, PromptScreen, WorkbenchScreen
+from workbench.app.tui.screen import BREAKPOINTS, PromptScreen
 from workbench.app.tui.switches import index_of
 from workbench.coding.problems import problem_of
 from workbench.core.taxonomy import UNTYPED, type_display
@@ -43,8 +42,8 @@ from workbench.measuring.reviewing.deciding import reviews_of
 
 ITEM_ACTIONS: Final[tuple[Action, ...]] = (
     *REVIEWING_ACTIONS,
-    Action("item.next", "right_square_bracket", "go(1)", "Next", "Open the next item of the list."),
-    Action("item.previous", "left_square_bracket", "go(-1)", "Previous", "Open the previous item.", False),
+    Action("item.next", "]", "go(1)", "Next", "Open the next item of the list."),
+    Action("item.previous", "[", "go(-1)", "Previous", "Open the previous item.", False),
     Action("item.pane", "tab", "app.focus_next", "Pane", "Go to the next pane."),
     Action("item.answer", "d", "answer", "Answer", "Show the final answers.", False),
     Action(
@@ -60,14 +59,14 @@ ITEM_ACTIONS: Final[tuple[Action, ...]] = (
         "C",
         "answer_of('completion')",
         "Completion's answer",
-        "Go to the final answer in the completion.",
+        "Go to the completion's final answer.",
         False,
     ),
     Action("item.verdict", "v", "choose(1)", "Verdict", "Choose the next verdict: its answers are marked.", False),
     Action("item.verdict-before", "V", "choose(-1)", "Previous verdict", "Choose the previous verdict.", False),
     Action("item.transcript", "T", "transcript", "Transcript", "Show the calls behind the chosen verdict.", False),
     Action("item.what-if", "ctrl+t,f3", "what_if", "What if", "See which verdicts other options change.", False),
-    Action("item.find", "slash", "find", "Find", "Find a text in the pane in focus.", False),
+    Action("item.find", "/", "find", "Find", "Find a text in the pane in focus.", False),
     Action("item.find-next", "n", "find_next(1)", "Next hit", "Go to the next hit.", False),
     Action("item.find-previous", "N", "find_next(-1)", "Previous hit", "Go to the previous hit.", False),
     Action("item.raw", "o", "raw", "Raw", "Show the stored text itself, or the rendered one.", False),
@@ -365,14 +364,26 @@ class ItemScreen(Reviewing, PromptScreen):
     def action_answer_of(self, name: str) -> None:
         pane = self._pane(name)
         pane.focus()
-        self.call_after_refresh(self._jump_to_answer, pane)
 
-    def _jump_to_answer(self, pane: Reader) -> None:
-        if not pane.jump("answer"):
-            self.notify("No final answer is marked here.", markup=False)
+        def jump() -> None:
+            if not pane.jump("answer"):
+                self.notify("No final answer is marked here.", markup=False)
+
+        self.call_after_refresh(jump)
 
     def action_code(self) -> None:
-        open_problem(self, self.completion)
+        """Open the pass matrix at the solution."""
+        from workbench.app.tui.screens.code_problem import CodeProblemScreen
+
+        solution = self.completion
+
+        def found(question: int | None) -> None:
+            if question is None:
+                self.notify("This item is not a solution of a code problem.", markup=False)
+            else:
+                self.app.push_screen(CodeProblemScreen(question, solution=solution))
+
+        self.in_background(partial(problem_of, self.project, solution), found, group="code")
 
     # -- find, write, leave ------------------------------------------------------------------------
 
@@ -408,26 +419,6 @@ class ItemScreen(Reviewing, PromptScreen):
 
     def action_write(self) -> None:
         if self.ready is not None:
-            item = self.ready.item
-            self.in_background(
-                lambda: browsing.write_item(self.project, item), self._report_written, group="item-write"
-            )
-
-    def _report_written(self, path: Path) -> None:
-        self.notify(str(path), title="Written", markup=False)
-
-
-def open_problem(screen: WorkbenchScreen, completion: int) -> None:
-    """Open the pass matrix at a solution; for an item that is not code, show a notice."""
-    screen.in_background(
-        partial(problem_of, screen.project, completion), partial(_open_found_problem, screen, completion), group="code"
-    )
-
-
-def _open_found_problem(screen: WorkbenchScreen, completion: int, question: int | None) -> None:
-    from workbench.app.tui.screens.code_problem import CodeProblemScreen
-
-    if question is None:
-        screen.notify("This item is not a solution of a code problem.", markup=False)
-    else:
-        screen.app.push_screen(CodeProblemScreen(question, solution=completion))
+            work = partial(browsing.write_item, self.project, self.ready.item)
+            tell = partial(self.notify, title="Written", markup=False)
+            self.in_background(work, lambda path: tell(str(path)), group="item-write")

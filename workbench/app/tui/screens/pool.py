@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 from textual.content import Content
 
 from workbench.app.tui.keymap import Action
-from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.table_screen import TableScreen
 from workbench.benchmarks.curating.types import pool_status

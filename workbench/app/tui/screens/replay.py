@@ -4,36 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, cast
 
-from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from workbench.app.demo import sample_folder
-from workbench.app.tui.form import FormField, FormScreen, option_field
 from workbench.app.tui.keymap import Action
-from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.replays import ReplayServer
-from workbench.core.errors import FormatError, OptionError
+from workbench.app.tui.screens.verb import VerbFormScreen
+from workbench.app.tui.verb_forms import VerbForm
+from workbench.app.verbs import verb_named
+from workbench.core.errors import FormatError
 from workbench.core.text.figures import counted
 
-_FILE: Final = "file"
-_PORT: Final = "port"
+if TYPE_CHECKING:
+    from workbench.app.cli.servers import ReplayOptions
+
 _ABOUT: Final = {
-    _FILE: 'JSON lines with a "match" and a "raw" reply, or a "request" and its "response"',
-    _PORT: "port on this machine; empty: any free one. An existing judge needs the same port as before",
+    "file": 'JSON lines with a "match" and a "raw" reply, or a "request" and its "response"',
+    "port": "port on this machine; empty: any free one. An existing judge needs the same port as before",
 }
+"""The options asked for -> their explanations."""
 _LIFE: Final = (
     "A server runs until it is stopped here or this app ends. A run that uses it then pauses; it can be resumed when "
     "the file is served at the same port again."
 )
 
 
-class ReplayScreen(FormScreen):
+class ReplayScreen(VerbFormScreen):
     """A file, and the port that serves it.
 
     Args:
@@ -45,18 +47,22 @@ class ReplayScreen(FormScreen):
     TITLE_TEXT, FORM = "Replay", "replay-form"
     REMARK = "recorded replies replace a model server; no model is called"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("replay.serve", "f4,ctrl+r", "serve", "Serve", "Serve the recorded replies.", priority=True),
+        Action("replay.serve", "f4,ctrl+r", "run", "Serve", "Serve the recorded replies.", priority=True),
         Action("replay.stop", "f8", "stop", "Stop", "Stop serving.", priority=True),
         Action("replay.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: back)."),
     )
 
     def __init__(self, then: Callable[[ReplayServer], None] | None = None, port: str = "") -> None:
-        super().__init__()
-        self._then, self._port = then, port
+        super().__init__(verb_named("replay"), {"file": _sample(), "port": port})
+        self._then = then
 
-    def fields(self) -> ComposeResult:
-        yield option_field(FormField(name=_FILE, about=_ABOUT[_FILE], value=_sample(), is_path=True))
-        yield option_field(FormField(name=_PORT, about=_ABOUT[_PORT], value=self._port))
+    def heading(self) -> tuple[str, str]:
+        return self.TITLE_TEXT, self.REMARK
+
+    def read_form(self) -> VerbForm:
+        return super().read_form().only(_ABOUT)
+
+    def below(self) -> ComposeResult:
         yield Static(_LIFE, id="replay-life", markup=False)
         yield Static(id="replay-served", markup=False)
 
@@ -77,21 +83,15 @@ class ReplayScreen(FormScreen):
             return any(self.workbench.replays)
         return super().check_action(action, parameters)
 
-    @on(Input.Submitted)
-    def _entered(self) -> None:
-        self.complete(self.query_one(f"#option-{_FILE}", OptionField), self.action_serve)
+    def entered(self, field: OptionField) -> None:
+        if (file := self.field("file")) is not None:
+            self.complete(file, self.action_run)
 
-    def action_serve(self) -> None:
-        values = self.values()
-        self.in_background(partial(self._serve, values[_FILE], values[_PORT]), self._served, group="replay")
-
-    def _serve(self, file: str, port: str) -> ReplayServer:
-        if not file:
-            raise OptionError(_FILE, "A value is required.")
-        number = int(port) if port.isascii() and port.isdigit() else None if port else 0
-        if number is None or number > 65_535:
-            raise OptionError(_PORT, f"{port!r} is not a port: write a number up to 65535.")
-        return self.workbench.replays.start(Path(file).expanduser(), number)
+    def action_run(self) -> None:
+        if self.form is not None and (options := self.attempt(partial(self.form.record, self.values()))) is not None:
+            asked = cast("ReplayOptions", options)
+            work = partial(self.workbench.replays.start, asked.file, asked.port)
+            self.in_background(work, self._served, group="replay")
 
     def _served(self, server: ReplayServer) -> None:
         self._show_served()

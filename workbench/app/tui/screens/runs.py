@@ -15,7 +15,7 @@ from textual.worker import Worker, WorkerState
 
 from workbench.app.tui.keymap import Action, key_of
 from workbench.app.tui.kit import run_view
-from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.screens.confirm import confirm
 from workbench.app.tui.screens.start_run import (
@@ -23,8 +23,8 @@ from workbench.app.tui.screens.start_run import (
     SetUpRunScreen,
     StartOffer,
     StartRequest,
-    StartRunScreen,
     choices,
+    verifier_menu,
 )
 from workbench.app.tui.screens.transcript import WrittenScreen
 from workbench.app.tui.table_screen import TableScreen
@@ -202,9 +202,11 @@ class RunsScreen(TableScreen, LiveScreen):
         if not self.is_current:
             return
         offer, self._to_begin = self._to_begin, None
-        offered = next((one for one in choices(kinds) if offer is not None and one.name == offer.kind), None)
+        listed = {one.name: one for one in choices(kinds)}
+        offered = None if offer is None else listed.get(offer.kind)
         if offer is None or offered is None:
-            self.app.push_screen(StartRunScreen(kinds), self._open_setup)
+            menu = verifier_menu(listed.values())
+            self.app.push_screen(menu, lambda name: self._open_setup(listed.get(name or "")))
         else:
             self.app.push_screen(SetUpRunScreen(offered, self._verifier_chosen, offer.values))
 

@@ -10,8 +10,8 @@ from textual.content import Content
 from textual.worker import Worker, WorkerState
 
 from workbench.app.tui.keymap import Action, key_of
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
-from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.table_screen import TableScreen
 from workbench.app.verbs import verb_named
@@ -92,8 +92,8 @@ class SetsScreen(TableScreen, LiveScreen):
         Action("sets.build", "a", "build", "Build", "Build a set: picks, balanced, hard, or a draw of questions."),
         Action("sets.publish", "e", "publish", "Publish", "Write finished sets into a folder with a data card."),
         Action("sets.accuracy", "v", "accuracy", "Accuracy", "Show verifiers' accuracy on the set's items."),
-        Action("sets.diff", "vertical_line", "diff", "Diff", "Show differences from the previous version."),
-        Action("sets.diff-other", "backslash", "diff_other", "Diff with", "Show differences from another set.", False),
+        Action("sets.diff", "|", "diff", "Diff", "Show differences from the previous version."),
+        Action("sets.diff-other", "\\", "diff_other", "Diff with", "Show differences from another set.", False),
         Action("sets.pool", "o", "pool", "Pool", "Show the pool of questions, source by source."),
         Action("sets.again", "r", "again", "Read again", "Read the set again, with its judges' later runs.", False),
         Action("sets.pane", "tab", "app.focus_next", "Pane", "Go to the other pane.", False),
@@ -114,7 +114,9 @@ class SetsScreen(TableScreen, LiveScreen):
         self.fill()
         if not data:
             build, pool = key_of("sets.build"), key_of("sets.pool")
-            self._say_instead(f"No set has been frozen yet: {build} builds one, {pool} shows the pool of questions.")
+            self.detail = None
+            said = f"No set has been frozen yet: {build} builds one, {pool} shows the pool of questions."
+            self.put_detail(said, begin=False)
         self._read_detail()
 
     def fill(self) -> None:
@@ -154,10 +156,6 @@ class SetsScreen(TableScreen, LiveScreen):
         same = self.detail is not None and self.detail.set.full_name == found.set.full_name
         self.detail = found
         self.put_detail(_detail_text(found), begin=not same)
-
-    def _say_instead(self, text: str) -> None:
-        self.detail = None
-        self.put_detail(text, begin=False)
 
     # -- what is in a set --------------------------------------------------------------------------
 
@@ -277,9 +275,10 @@ def _warning_count(n: int | None) -> str:
 def _detail_text(found: SetDetail) -> Content:
     line, report = found.set, found.report
     guideline = f", guidelines {line.guideline}" if line.guideline else ""
-    return _paragraphs(
+    warned = [*set_text.shortfall_lines(report), *set_text.changed_lines(found.changed)]
+    parts = (
         Content.styled(printable(set_text.size_line(report)), "bold"),
-        _warning_lines([*set_text.shortfall_lines(report), *set_text.changed_lines(found.changed)]),
+        Content("\n").join(Content.styled(f"! {printable(line)}", "$text-warning") for line in warned),
         _plain_lines(
             [
                 f"frozen {time_to_minute(line.created_at)} by version {line.code_version}{guideline}",
@@ -291,18 +290,11 @@ def _detail_text(found: SetDetail) -> Content:
         _plain_lines(f"{key}: {value}" for key, value in found.config.items()),
         _plain_lines(text.replace("\t", " · ") for text in set_text.left_out_lines(report)),
     )
-
-
-def _warning_lines(lines: Iterable[str]) -> Content:
-    return Content("\n").join(Content.styled(f"! {printable(line)}", "$text-warning") for line in lines)
+    return Content("\n\n").join(part for part in parts if part)
 
 
 def _plain_lines(lines: Iterable[str]) -> Content:
     return Content("\n".join(map(printable, lines)).strip("\n"))
-
-
-def _paragraphs(*parts: Content) -> Content:
-    return Content("\n\n").join(part for part in parts if part)
 
 
 # -- two sets --------------------------------------------------------------------------------------

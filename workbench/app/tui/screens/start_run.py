@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, Final, NamedTuple
 
 from msgspec import Struct
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
-from textual.widgets import Input, OptionList, Static
-from textual.widgets.option_list import Option
+from textual.widgets import Static
 
 from workbench.app.tui.form import FormField, option_field
-from workbench.app.tui.keymap import Action, bindings, key_of
+from workbench.app.tui.keymap import Action, key_of
+from workbench.app.tui.kit.cells import fit, printable
+from workbench.app.tui.kit.choices import Choice, PickMenu
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
-from workbench.app.tui.kit.footer import Footer
-from workbench.app.tui.kit.matrix import fit, printable
 from workbench.app.tui.kit.option_field import OptionField
-from workbench.app.tui.kit.title_bar import Line
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.server_test import ServerTestScreen
 from workbench.app.tui.trusting import trusting
@@ -39,7 +35,6 @@ from workbench.core.text.ids import abbreviate_ids
 from workbench.data.records.browse import ItemDetail
 from workbench.measuring import browsing
 from workbench.runs import configuring
-from workbench.runs.configuring import FormSection
 from workbench.runs.trying import TRIED, VerifierTrial, try_out
 
 # -- Choosing a verifier.
@@ -74,85 +69,15 @@ def choices(kinds: list[VerifierInfo]) -> list[ChosenVerifier]:
     return sorted([first, *own, *rest], key=lambda one: one.kind.broken is not None)
 
 
-_MOVES: Final = {"up": "cursor_up", "down": "cursor_down", "pageup": "page_up", "pagedown": "page_down"}
+def verifier_menu(listed: Iterable[ChosenVerifier]) -> PickMenu:
+    return PickMenu("Start a verifier", list(map(_menu_line, listed)), wide=True)
 
 
-class StartRunScreen(ModalScreen[ChosenVerifier | None]):
-    """Returns the chosen verifier, or None. Typing filters the list.
-
-    Attributes:
-        listed: The shown verifiers.
-    """
-
-    CSS_PATH = "start_run.tcss"
-    ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("start-run.choose", "enter", "choose", "Choose", "Choose the verifier under the cursor."),
-        Action("start-run.close", "escape,q", "dismiss", "Close", "Close without starting a run."),
-    )
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings(ACTIONS)]
-
-    def __init__(self, kinds: list[VerifierInfo]) -> None:
-        super().__init__()
-        self._choices = choices(kinds)
-        self.listed: list[ChosenVerifier] = []
-
-    def compose(self) -> ComposeResult:
-        with Vertical(id="start-box") as box:
-            box.border_title = Content("Start a verifier")
-            yield Line(placeholder="type to narrow the list", id="start-filter", compact=True)
-            yield OptionList(id="start-kinds", markup=False)
-            yield Static(id="start-about", markup=False)
-        yield Footer(show_command_palette=False)
-
-    def on_mount(self) -> None:
-        self.query_one(Input).focus()
-        self._list("")
-
-    @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
-        self._list(event.value)
-
-    def _list(self, text: str) -> None:
-        words = text.casefold().split()
-        self.listed = [one for one in self._choices if all(word in _search_text(one) for word in words)]
-        menu = self.query_one(OptionList)
-        menu.set_options(map(_option, self.listed))
-        usable = (place for place, one in enumerate(self.listed) if one.kind.broken is None)
-        menu.highlighted = next(usable, None)
-        self._describe()
-
-    async def on_key(self, event: events.Key) -> None:
-        if event.key in _MOVES:
-            event.stop()
-            await self.query_one(OptionList).run_action(_MOVES[event.key])
-
-    @on(OptionList.OptionHighlighted)
-    def _describe(self) -> None:
-        place, said = self.query_one(OptionList).highlighted, ""
-        if place is not None:
-            said = f"options: {', '.join(self.listed[place].kind.options) or 'none'}"
-        elif not self.listed:
-            said = f"nothing matches {self.query_one(Input).value.strip()}"
-        self.query_one("#start-about", Static).update(Content(printable(said)))
-
-    @on(OptionList.OptionSelected)
-    @on(Input.Submitted)
-    def action_choose(self) -> None:
-        place = self.query_one(OptionList).highlighted
-        if place is not None and self.listed[place].kind.broken is None:
-            self.dismiss(self.listed[place])
-
-
-def _search_text(one: ChosenVerifier) -> str:
-    return f"{one.name} {one.kind.name} {one.kind.description}".casefold()
-
-
-def _option(one: ChosenVerifier) -> Option:
+def _menu_line(one: ChosenVerifier) -> Choice:
     about = f"{one.kind.name} as configured" if one.is_configured else one.kind.description
     if one.kind.broken is not None:
         about = f"not installed: {one.kind.broken}"
-    prompt = Content.assemble((printable(one.name), "bold"), ("  " + printable(about), "$foreground-muted"))
-    return Option(prompt, disabled=one.kind.broken is not None)
+    return Choice(one.name, f"{printable(one.name)}  {printable(about)}", disabled=one.kind.broken is not None)
 
 
 # -- What it asks.
@@ -205,18 +130,9 @@ class SetUpRunScreen(ServerTestScreen):
     TITLE_TEXT, FORM, SECTIONS = "Start a verifier", "set-up-run", "set-up-sections"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("set-up-run.start", "f4,ctrl+r", "start", "Start", "Judge all these items.", priority=True),
-        Action(
-            "set-up-run.try", "f3,ctrl+t", "try", f"Try on {TRIED}", "Judge a few items, and show why.", priority=True
-        ),
+        Action("set-up-run.try", "f3,ctrl+t", "try", f"Try on {TRIED}", "Judge a few items; show why.", priority=True),
         Action("set-up-run.test", "f5", "test", "Test server", "Test what the server can do.", priority=True),
-        Action(
-            "set-up-run.replay",
-            "f7",
-            "replay",
-            "Replay",
-            "Serve recorded replies instead of a model server.",
-            priority=True,
-        ),
+        Action("set-up-run.replay", "f7", "replay", "Replay", "Replace the server by recorded replies.", priority=True),
         Action("set-up-run.save", "f6", "save", "Save", "Save the verifier under its name.", priority=True),
         Action("set-up-run.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: back)."),
     )
@@ -262,10 +178,7 @@ class SetUpRunScreen(ServerTestScreen):
     def on_mount(self) -> None:
         if not self.chosen.is_configured:
             work = partial(configuring.form_of, self.chosen.kind.name)
-            self.in_background(work, self._show_options, group="set-up-form")
-
-    def _show_options(self, sections: tuple[FormSection, ...]) -> None:
-        self.show_sections(sections, self._filled)
+            self.in_background(work, lambda found: self.show_sections(found, self._filled), group="set-up-form")
 
     @property
     def kind(self) -> str:

@@ -17,7 +17,7 @@ from textual.widgets import Static, TextArea
 
 from workbench.app.tui.form import FormScreen
 from workbench.app.tui.keymap import Action
-from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.screens.add_judge import show_preview
 from workbench.app.tui.screens.confirm import confirm
 from workbench.core.errors import WorkbenchError

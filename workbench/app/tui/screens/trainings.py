@@ -9,7 +9,7 @@ from textual.content import Content
 
 from workbench.app.tui.destinations import DESTINATIONS
 from workbench.app.tui.keymap import Action, key_of
-from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.table_screen import TableScreen
 from workbench.core.selection import Condition
@@ -47,7 +47,7 @@ class TrainingsScreen(TableScreen, LiveScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("trainings.open", "enter", "open_row", "Items", "List the completions behind the row."),
         Action("trainings.kinds", "w", "list", "Next list", "List steps, alarms, or accepted near-duplicates."),
-        Action("trainings.next", "right_square_bracket", "next", "Next", "Show the next training.", False),
+        Action("trainings.next", "]", "next", "Next", "Show the next training.", False),
         Action("trainings.reload", "r", "reload", "Reload", "Read the training again."),
     )
     found: Trainings | None = None

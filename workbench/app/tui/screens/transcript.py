@@ -16,9 +16,9 @@ from textual.widgets import Static, Tree
 
 from workbench.app.tui.form import FindingScreen, finding_actions
 from workbench.app.tui.keymap import Action
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.evidence import REPLY, call_text, tokens_text
-from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.table_messages import RowHighlighted, RowSelected
 from workbench.app.tui.kit.virtual_table import VirtualTable
@@ -92,10 +92,8 @@ class CallsScreen(FindingScreen):
 
 def _call_actions(screen: str, *more: Action) -> tuple[Action, ...]:
     return (
-        Action(f"{screen}.next", "right_square_bracket", "go(1)", "Next call", "Show the next call."),
-        Action(
-            f"{screen}.previous", "left_square_bracket", "go(-1)", "Previous call", "Show the previous call.", False
-        ),
+        Action(f"{screen}.next", "]", "go(1)", "Next call", "Show the next call."),
+        Action(f"{screen}.previous", "[", "go(-1)", "Previous call", "Show the previous call.", False),
         Action(f"{screen}.pane", "tab", "app.focus_next", "Pane", "Go to the other pane.", False),
         Action(f"{screen}.reply", "C", "reply", "Reply", "Go to the reply of the call."),
         Action(f"{screen}.raw", "o", "raw", "Raw", "Show both bodies as they were sent, and back."),
@@ -189,7 +187,8 @@ def _remark_cell(call: CallShown) -> Cell:
 def _facts_text(found: Transcript) -> Content:
     mark, style = OUTCOME_MARKS[found.verdict]
     score = "" if found.score is None else f"score {found.score:.3g}"
-    words = [found.reason or "", score, counted(len(found.calls), "call"), _votes_text(found)]
+    votes = " ".join(f"{vote.by or ''} {OUTCOME_MARKS[vote.verdict][0]}".strip() for vote in found.votes)
+    words = [found.reason or "", score, counted(len(found.calls), "call"), f"votes {votes}" if votes else ""]
     broken = sum(call.broken_tokens for call in found.calls)
     words += [f"{counted(broken, 'control token')} of the texts broken"] if broken else []
     recorded = "recorded replies" if any(call.origin is not None for call in found.calls) else ""
@@ -200,11 +199,6 @@ def _facts_text(found: Transcript) -> Content:
         ("\nread in: " if found.detail else "\n", "$text-muted"),
         printable(found.detail or ""),
     )
-
-
-def _votes_text(found: Transcript) -> str:
-    votes = [f"{vote.by or ''} {OUTCOME_MARKS[vote.verdict][0]}".strip() for vote in found.votes]
-    return "votes " + " ".join(votes) if votes else ""
 
 
 # -- Texts that models wrote.
@@ -379,19 +373,18 @@ def _rollout_columns(rollouts: Sequence[SearchRollout]) -> Columns[int]:
     def chosen(there: Tone, else_: Tone) -> Callable[[int], Tone]:
         return lambda number: there if rollouts[number].chosen else else_
 
+    def mark(number: int) -> str:
+        return f"{_CHOSEN} " * rollouts[number].chosen
+
     return (
-        text("#", lambda number: _rollout_number(number, rollouts[number]), room=4, tone=chosen("bold", "dim")),
+        text("#", lambda number: f"{mark(number)}{number + 1}", room=4, tone=chosen("bold", "dim")),
         word("steps", lambda number: _path_text(rollouts[number]), room=(12, 14)),
-        column("f", lambda number: rollouts[number].rollout.f, _boolean_cell, words=True, room=3),
-        column("h", lambda number: rollouts[number], _h_cell, words=True, room=3),
+        column("f", lambda number: rollouts[number].rollout.f, lambda said: Cell(*_MARKS[said]), words=True, room=3),
+        column("h", lambda number: rollouts[number].h, _h_cell, words=True, room=3),
         text("reward", lambda number: f"{rollouts[number].rollout.reward:g}", room=6),
         text("R", lambda number: f"{rollouts[number].rollout.weight:.1f}", room=(6, 7), tone=chosen("bold", "")),
         word("", lambda number: _remarks_text(rollouts[number]), room=(8, 22), tone=chosen("accent", "dim")),
     )
-
-
-def _rollout_number(number: int, rollout: SearchRollout) -> str:
-    return f"{_CHOSEN} {number + 1}" if rollout.chosen else str(number + 1)
 
 
 def _remarks_text(rollout: SearchRollout) -> str:
@@ -407,12 +400,8 @@ def _path_text(rollout: SearchRollout) -> str:
     return "".join(path) + (_SIMULATED + simulated if simulated else "")
 
 
-def _boolean_cell(said: bool | None) -> Cell:
-    return Cell(*_MARKS[said])
-
-
-def _h_cell(rollout: SearchRollout) -> Cell:
-    return Cell(NONE, "dim") if rollout.h is None else _boolean_cell(rollout.h)
+def _h_cell(said: bool | None) -> Cell:
+    return Cell(NONE, "dim") if said is None else Cell(*_MARKS[said])
 
 
 def _search_facts(search: TreeSearch) -> Content:

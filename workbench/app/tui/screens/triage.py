@@ -13,10 +13,10 @@ from textual.widgets import Static
 
 from workbench.app.tui.desk import WHY_ANEW, Desk
 from workbench.app.tui.keymap import Action, key_of
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
-from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
-from workbench.app.tui.kit.triage_view import CardState, card, other_cause, summary
+from workbench.app.tui.kit.triage_view import CardState, card, summary
 from workbench.app.tui.sharing import share
 from workbench.core.errors import StoreError
 from workbench.core.label import coordinator_name
@@ -93,13 +93,11 @@ class TriageScreen(Desk):
         Action("triage.other", "0", "other", "Other cause", "Choose another cause, or name a custom one."),
         Action("triage.gold", "g", "send_back", "Gold", "Gold is in doubt: have the item labelled again; asks why."),
         Action("triage.like", "space", "pick", "Alike", "Give the next cause to all similar cases."),
-        Action("triage.next", "right_square_bracket", "go(1)", "Skip", "Go to the next case."),
-        Action("triage.previous", "left_square_bracket", "go(-1)", "Previous", "Go to the previous case."),
+        Action("triage.next", "]", "go(1)", "Skip", "Go to the next case."),
+        Action("triage.previous", "[", "go(-1)", "Previous", "Go to the previous case."),
         Action("triage.undo", "z", "take_back", "Undo", "Undo the last cause, on all its cases."),
         Action("triage.open", "enter", "open_item", "Open", "Open the item with all its texts and evidence."),
-        Action(
-            "triage.elsewhere", "n", "elsewhere", "Open cases", "Go to the verifier with the most open cases.", False
-        ),
+        Action("triage.elsewhere", "n", "elsewhere", "Open cases", "Go to the verifier with most open cases.", False),
         Action("triage.verifiers", "v", "choose_verifier", "Verifier", "Choose the verifier.", False),
         Action("triage.what-if", "ctrl+t,f3", "what_if", "What if", "Try other options of the verifier.", False),
         Action("triage.summary", "d", "summary", "Summary", "Show the paragraph and the table so far, or the card."),
@@ -126,7 +124,11 @@ class TriageScreen(Desk):
         yield Static("", id="triage-card", markup=False)
 
     def on_mount(self) -> None:
-        self.in_background(self._start_with, self._show_scope, group="triage")
+        def begin(found: tuple[TriageScope, TriageTally, dict[int, TriageCase | None]]) -> None:
+            self.scope, self.tally, self._cases = found
+            self._show_next()
+
+        self.in_background(self._start_with, begin, group="triage")
 
     # -- reading -----------------------------------------------------------------------------------
 
@@ -138,10 +140,6 @@ class TriageScreen(Desk):
 
     def _cases_of(self, scope: TriageScope, items: Sequence[int]) -> dict[int, TriageCase | None]:
         return {item: triage.case(self.project, scope, item) for item in items}
-
-    def _show_scope(self, found: tuple[TriageScope, TriageTally, dict[int, TriageCase | None]]) -> None:
-        self.scope, self.tally, self._cases = found
-        self._show_next()
 
     def _read_ahead(self) -> None:
         items = (self._items[place] for place in islice(self._open_places(), _MAX_COMPARED))
@@ -201,7 +199,10 @@ class TriageScreen(Desk):
         if self.case is not None:
             self.mark_shown()
             self._looked_at.add(item)
-            self._record_looks()
+            looked, names = tuple(self._looked_at), self.workbench.names_worked_under
+            reveal = partial(browsing.reveal_each, self.project, looked, names)
+            recorded = self._looked_at.difference_update
+            self.in_background(reveal, lambda _: recorded(looked), group=_LOOKS, exclusive=False)
             self._read_ahead()
         elif item in self._cases:
             self.said = "All verifiers agree with gold on that item now."
@@ -210,14 +211,6 @@ class TriageScreen(Desk):
         else:
             self._read_cases((item,), group="triage-case")
         self.redraw()
-
-    def _record_looks(self) -> None:
-        reveal = partial(self._reveal, self.project, tuple(self._looked_at), self.workbench.names_worked_under)
-        self.in_background(reveal, self._looked_at.difference_update, group=_LOOKS, exclusive=False)
-
-    def _reveal(self, project: Project, items: tuple[int, ...], names: tuple[str, ...]) -> tuple[int, ...]:
-        browsing.reveal_each(project, items, names)
-        return items
 
     def shows_errors_of(self, group: str) -> bool:
         return group != _LOOKS
@@ -291,7 +284,12 @@ class TriageScreen(Desk):
     def _ask_other(self, cases: Sequence[TriageCase], own: Sequence[Cause]) -> None:
         known = {str(place): cause for place, cause in enumerate((*UNKEYED, *own[:_MAX_CUSTOM]))}
         counts = Counter(mark.cause for mark in self.tally.marks) if self.tally is not None else Counter[Cause]()
-        choices = [Choice(key, other_cause(cause, counts[cause])) for key, cause in known.items()]
+
+        def words(cause: Cause) -> str:
+            meaning = "" if cause.own else f": {ERROR_CATEGORIES[cause.category]}"
+            return f"{printable(cause.name)}{meaning}{f' · {counts[cause]:,} so far' if counts[cause] else ''}"
+
+        choices = [Choice(key, words(cause)) for key, cause in known.items()]
         choices.append(Choice(_NEW, "a custom cause …"))
 
         def chosen(key: str) -> None:
@@ -349,7 +347,8 @@ class TriageScreen(Desk):
 
     def on_unmount(self) -> None:
         if self._looked_at:
-            looks = partial(self._reveal, self.project, tuple(self._looked_at), self.workbench.names_worked_under)
+            names = self.workbench.names_worked_under
+            looks = partial(browsing.reveal_each, self.project, tuple(self._looked_at), names)
             self.workbench.run_worker(looks, thread=True, exit_on_error=False)
 
     # -- taking back -------------------------------------------------------------------------------

@@ -8,8 +8,8 @@ from typing import ClassVar
 from msgspec.structs import asdict, replace
 
 from workbench.app.tui.keymap import Action
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
-from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.table_screen import TableScreen
 from workbench.benchmarks.curating.type_forms import ProposedType, proposed_types
 from workbench.benchmarks.curating.types import resolve_types

@@ -10,7 +10,7 @@ from textual.content import Content
 
 from workbench.app.tui.figure_screen import FigureQuery, FigureScreen
 from workbench.app.tui.keymap import Action, key_of
-from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.table_messages import ExportRequested
 from workbench.app.tui.sharing import share_list
 from workbench.app.tui.table_screen import TableScreen

@@ -10,11 +10,11 @@ from typing import ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from workbench.app.tui.form import FindingScreen, FormScreen, finding_actions, option_field
 from workbench.app.tui.keymap import Action, key_of
-from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.sharing import copy_text
@@ -47,7 +47,7 @@ class VerbOutputScreen(FindingScreen):
         Action("verb-output.run", "f4,ctrl+r", "run", "Run", "Run the command that was only tried.", priority=True),
         Action("verb-output.save", "e", "save", "Save", "Write the whole output to a file next to the database."),
         Action("verb-output.copy", "Y", "copy", "Copy", "Copy the whole output."),
-        Action("verb-output.command", "ctrl+y", "command", "As command", "Show and copy the equivalent command."),
+        Action("verb-output.command", "ctrl+y", "command", "As command", "Show and copy this as a command."),
         *finding_actions("verb-output"),
     )
 
@@ -105,7 +105,7 @@ class VerbOutputScreen(FindingScreen):
         self.notify(str(path.absolute()), title="Written", markup=False)
 
     def action_copy(self) -> None:
-        copy_text(self, self.text)
+        copy_text(self, lambda: self.text)
 
     def action_command(self) -> None:
         show_command(self, self._command)
@@ -135,7 +135,10 @@ class VerbFormScreen(FormScreen):
         return self.workbench.called(self.verb), self.verb.about
 
     def on_mount(self) -> None:
-        self.in_background(self._read_form, self._show_fields, group="verb-form")
+        self.in_background(self.read_form, self._show_fields, group="verb-form")
+
+    def read_form(self) -> VerbForm:
+        return VerbForm(self.verb, self.verb.declared(), self.project.path, partial(_verifiers, self.project))
 
     def typed(self) -> dict[str, str]:
         """Return the values of the fields of `form`.
@@ -145,15 +148,12 @@ class VerbFormScreen(FormScreen):
         """
         return self.values()
 
-    def _read_form(self) -> VerbForm:
-        return VerbForm(self.verb, self.verb.declared(), self.project.path, partial(_verifiers, self.project))
-
     def _show_fields(self, form: VerbForm) -> None:
         self.form = form
         self.call_later(self.begin_with, form)
 
     async def begin_with(self, form: VerbForm) -> None:
-        box = self.query_one("#verb-form")
+        box = self.query_one(f"#{self.FORM}")
         if not form.fields:
             await box.mount(Static("It takes no options.", markup=False))
         # Fields can be filled and take keys only once they are mounted.
@@ -210,11 +210,6 @@ class VerbFormScreen(FormScreen):
 
     def action_try(self) -> None:
         self._run(dry_run=True)
-
-    @on(Input.Submitted)
-    def _entered(self, event: Input.Submitted) -> None:
-        if (field := next((one for one in self.query(OptionField) if one.line is event.input), None)) is not None:
-            self.entered(field)
 
     def entered(self, field: OptionField) -> None:
         if self.form is not None and field.value and field.option in self.form.read:
@@ -277,13 +272,9 @@ class VerbScreen(VerbFormScreen):
     STOPPED = "It was stopped; stored data stays."
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("verb.run", "f4,ctrl+r", "run", "Run", "Run the command.", priority=True),
-        Action(
-            "verb.try", "f3,ctrl+t", "try", "Try", "Show what the command would do; nothing is written.", priority=True
-        ),
+        Action("verb.try", "f3,ctrl+t", "try", "Try", "Show what it would do; nothing is written.", priority=True),
         Action("verb.more", "f9", "more", "More", "Show or hide rarely used fields.", priority=True),
-        Action(
-            "verb.command", "ctrl+y", "command", "As command", "Show and copy the equivalent command.", priority=True
-        ),
+        Action("verb.command", "ctrl+y", "command", "As command", "Show and copy this as a command.", priority=True),
         Action("verb.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: back)."),
         Action("verb.back", "escape,q", "back", "Back", "Stop the run, or go back."),
     )
@@ -297,4 +288,4 @@ def _verifiers(project: Project) -> list[str]:
 
 def show_command(screen: FormScreen | FindingScreen, command: str) -> None:
     screen.notify(printable(command), title="The same as a command", timeout=20, markup=False)
-    copy_text(screen, command)
+    copy_text(screen, lambda: command)

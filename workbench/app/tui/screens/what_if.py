@@ -12,13 +12,13 @@ from textual import on
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from workbench.app.tui.form import FormScreen
 from workbench.app.tui.keymap import Action, key_of
+from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, choose
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
-from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.option_field import OptionField, field_of
 from workbench.app.tui.screens.template import TemplateScreen
 from workbench.app.tui.sharing import share
@@ -124,12 +124,11 @@ class WhatIfScreen(TableScreen, FormScreen):
         for field in self.query(OptionField):
             field.display = field.option in used
 
-    @on(Input.Submitted)
-    def _next_conflict(self, event: Input.Submitted) -> None:
-        if self.field(TEMPLATE) in event.input.ancestors:
+    def entered(self, field: OptionField) -> None:
+        if field.option == TEMPLATE:
             self.action_template()
         else:
-            self.focus_next()
+            super().entered(field)
 
     @property
     def options(self) -> WhatIfOptions:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from typing import Final, Literal
 
 from rich.cells import cell_len, set_cell_size
@@ -26,11 +25,6 @@ def printable(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return _SHAPING.sub("", inert(_LINE_END.sub("↵", text).replace("\t", " ")))
-
-
-def shell_word(word: str) -> str:
-    """Return a file's or a person's name quoted for the shell, in one line, for a command that is shown."""
-    return printable(shlex.quote(word))
 
 
 def fit(text: str, width: int, align: Align = "left") -> str:

@@ -41,7 +41,7 @@ def broken(number: int) -> dict[str, Any]:
         ({"gold_correct": True}, "gold", "differs in gold from"),
         ({"completion_model": "m", "completion": "Other."}, "completion", "differs in completion and model from"),
         ({"answer": "2"}, "reference", "differs in reference from"),
-        ({"mine": 1}, "further columns", "differs in further columns from"),
+        ({"mine": 1, "yours": 2}, "mine", "differs in mine and yours from"),
     ],
 )
 @pytest.mark.parametrize("again", [False, True])

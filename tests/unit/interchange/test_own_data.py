@@ -477,6 +477,24 @@ def test_columns_of_types_and_names_are_told_by_their_values(tmp_path: Path) -> 
     assert "Did you mean" not in said
 
 
+def test_a_column_that_numbers_samples_of_a_question_is_offered_as_their_id(tmp_path: Path) -> None:
+    header = ["id", "question", "answer", "response", "grade"]
+    file = table(tmp_path, [[f"{n}", f"{n % 3}+1?", "2", "It is 2.", f"g{n}"] for n in range(6)], header)
+
+    def imported(name: str, *words: str) -> str:
+        line = ["import", str(tmp_path / name), str(file), *words]
+        return CliRunner().invoke(root, line, catch_exceptions=False).output
+
+    said = imported("a.db")
+    assert "3 imported, 0 unchanged, 3 quarantined" in said
+    assert "no column was found for completion_id. Did you mean --map completion_id=id?" in said
+    assert "'0+1?' has another id and grade than the row of the same question" in said
+    said = imported("b.db", "--map", "completion_id=id")
+    assert "6 imported, 0 unchanged, 0 quarantined" in said
+    table(tmp_path, [[f"{n}", f"{n}+1?", "2", "It is 2.", "g"] for n in range(6)], header)
+    assert "Did you mean" not in imported("c.db")
+
+
 GRADED = ["completion_id", "question", "answer", "response", "is_correct"]
 
 

@@ -25,7 +25,9 @@ from workbench.data.formats.verdict_words import (
     mostly_verdicts,
 )
 
-_GUESSED: Final = ("gold", "type", "subtype", "domain", "model")
+_GUESSED: Final = ("completion_id", "gold", "type", "subtype", "domain", "model")
+_IDS: Final = ("id", "idx", "index", "uid", "uuid", "sample_id", "row_id")
+"""Names of columns that may number the rows of a file."""
 _MAX_NAME: Final = 80
 """Most characters of a model's or a domain's name."""
 _MAX_COLUMNS: Final = 1_000
@@ -102,6 +104,11 @@ def first_look(path: Path) -> FirstLook:
     names = [key for key in short if key not in types.values() and 0 < len({*texts[key]}) * 2 <= len(texts[key])]
     known = {*fields, "domain"} if "source" in fields else fields
     like = map_by_words([key for key in others if key not in types.values()], known, verdicts, names)
+    asked = texts.get({**like, **fields}.get("question", ""), [])
+    numbers = [key for key in others if fold(key) in _IDS and len({*map(str, cells[key])}) == len(sample)]
+    if numbers and "completion_id" not in fields and len({*asked}) < len(asked):
+        # Rows of one question are told apart by such a column; without it, equal completions are one item.
+        like["completion_id"] = numbers[0]
     return FirstLook(
         columns=tuple(every),
         fields={field: column for field, column in fields.items() if column not in meant.values()},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable
 from pathlib import PurePath
@@ -26,7 +27,7 @@ _COMPLETION = (
     "SELECT c.id, ct.text, c.imported_gold, m.name, ct.extra FROM completions AS c JOIN completion_text AS ct ON "
     "ct.id = c.id LEFT JOIN models AS m ON m.id = c.model_id WHERE c.question_id = ? AND c.key = ?"
 )
-_OF_COMPLETION = ("completion", "gold", "model", "further columns")
+_OF_COMPLETION = ("completion", "gold", "model")
 _IMPORTED = (
     "SELECT path, first_completion_id FROM imports WHERE first_completion_id <= ? ORDER BY first_completion_id DESC, "
     "id DESC LIMIT 1"
@@ -63,14 +64,17 @@ def find_contradicted(connection: sqlite3.Connection, question: int, item: ItemR
     if row is None:
         return Contradicted((), "")
     gold = None if row[2] is None else bool(row[2])
-    told = (item.completion, item.gold, item.model, item.extra)
-    return Contradicted(
-        _differing_names(_OF_COMPLETION, (row[1], gold, *row[3:]), told), _import_origin(connection, row[0])
-    )
+    fields = _differing_names(_OF_COMPLETION, (row[1], gold, row[3]), (item.completion, item.gold, item.model))
+    return Contradicted((*fields, *_differing_columns(row[4], item.extra)), _import_origin(connection, row[0]))
 
 
 def _differing_names(names: tuple[str, ...], stored: tuple[object, ...], said: tuple[object, ...]) -> tuple[str, ...]:
     return tuple(name for name, one, other in zip(names, stored, said, strict=True) if one != other)
+
+
+def _differing_columns(stored: str | None, said: str | None) -> tuple[str, ...]:
+    one, other = (json.loads(text or "{}") for text in (stored, said))
+    return tuple(name[:_MAX_SHOWN] for name in {**one, **other} if one.get(name) != other.get(name))[:_MAX_NAMED]
 
 
 def _import_origin(connection: sqlite3.Connection, completion: int | None) -> str:
@@ -83,6 +87,8 @@ def _import_origin(connection: sqlite3.Connection, completion: int | None) -> st
 _MAX_CACHED = 50_000
 _MAX_SHOWN = 60
 """Most characters of a question in a message."""
+_MAX_NAMED = 3
+"""Most further columns that are named in a message."""
 _MAX_EXPLAINED = 100
 """Most contradicted rows that are looked up while a first import fills the tables, which is slow."""
 _INSERT_QUESTION = "INSERT INTO questions (id, dataset_id, key, source_id, type, subtype, hash) VALUES (?,?,?,?,?,?,?)"

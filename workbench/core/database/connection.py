@@ -193,11 +193,13 @@ class Database:
                 last = events.last_id(connection)
                 yield connection
                 self.require_place()
-                with journal.appended(connection, self.path, last):
+                with journal.appended(connection, self.path, last) as written:
                     connection.execute("COMMIT")
             except BaseException:
                 roll_back(connection)
                 raise
+        if written:
+            journal.flush(self.path)
 
     def _write_turn(self) -> _WriteTurn:
         with self._lock:

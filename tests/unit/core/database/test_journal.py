@@ -133,26 +133,39 @@ def test_half_a_line_of_a_killed_writer_hurts_no_other(project: Project) -> None
     assert found.unreadable == 1
 
 
-@pytest.mark.parametrize("name", ["pwrite", "fsync"])
-def test_a_label_that_the_journal_can_not_hold_is_not_saved(
-    project: Project, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_a_label_that_the_journal_can_not_hold_is_not_saved(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     given = give(project, "label")
     before = journal.path_of(project.path).read_bytes()
 
-    def full(descriptor: int, content: bytes = b"", at: int = 0) -> int:
-        if content:
-            monkeypatch.undo()
-            os.pwrite(descriptor, content[:10], at)
+    def full(descriptor: int, content: bytes, at: int) -> int:
+        monkeypatch.undo()
+        os.pwrite(descriptor, content[:10], at)
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(f"workbench.core.database.journal.os.{name}", full)
+    monkeypatch.setattr("workbench.core.database.journal.os.pwrite", full)
     with pytest.raises(StoreError, match="the disk is full") as raised:
         give(project, "flag")
     monkeypatch.undo()
     assert raised.value.cause == "space"
     assert journal.path_of(project.path).read_bytes() == before
     assert stored(project.path) == given
+
+
+def test_a_journal_is_flushed_after_the_commit_and_before_the_label_is_shown_as_saved(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen, flush = list[tuple[bool, int]](), os.fsync
+
+    def watched(descriptor: int) -> None:
+        flush(descriptor)
+        if os.path.samestat(os.fstat(descriptor), journal.path_of(project.path).stat()):
+            lines = len(journal.read(project.path).lines)
+            seen.append((project.database.reader().in_transaction, lines - len(stored(project.path))))
+
+    monkeypatch.setattr("workbench.core.database.journal.os.fsync", watched)
+    give(project, "label")
+    give(project, "flag")
+    assert seen == [(False, 0), (False, 0)]
 
 
 @pytest.mark.parametrize("earlier", [True, False], ids=["after others", "as the first line"])

@@ -42,8 +42,8 @@ class Contradicted(NamedTuple):
         place: Where the stored row was imported from, in words; "" if unknown.
     """
 
-    fields: tuple[str, ...]
-    place: str
+    fields: tuple[str, ...] = ()
+    place: str = ""
 
 
 def find_contradicted(connection: sqlite3.Connection, question: int, item: ItemRecord) -> Contradicted:
@@ -54,7 +54,7 @@ def find_contradicted(connection: sqlite3.Connection, question: int, item: ItemR
     """
     stored = connection.execute(_QUESTION, (question,)).fetchone()
     if stored is None:
-        return Contradicted((), "")
+        return Contradicted()
     said = (item.question, item.reference, item.source, item.type, item.subtype)
     fields = _differing_names(_OF_QUESTION, stored, said)
     if fields:
@@ -62,7 +62,7 @@ def find_contradicted(connection: sqlite3.Connection, question: int, item: ItemR
         return Contradicted(fields, _import_origin(connection, first))
     row = connection.execute(_COMPLETION, (question, item.completion_key)).fetchone()
     if row is None:
-        return Contradicted((), "")
+        return Contradicted()
     gold = None if row[2] is None else bool(row[2])
     fields = _differing_names(_OF_COMPLETION, (row[1], gold, row[3]), (item.completion, item.gold, item.model))
     return Contradicted((*fields, *_differing_columns(row[4], item.extra)), _import_origin(connection, row[0]))
@@ -74,7 +74,7 @@ def _differing_names(names: tuple[str, ...], stored: tuple[object, ...], said: t
 
 def _differing_columns(stored: str | None, said: str | None) -> tuple[str, ...]:
     one, other = (json.loads(text or "{}") for text in (stored, said))
-    return tuple(name[:_MAX_SHOWN] for name in {**one, **other} if one.get(name) != other.get(name))[:_MAX_NAMED]
+    return tuple(name[:_MAX_SHOWN] for name in {**one, **other} if one.get(name) != other.get(name))[:3]
 
 
 def _import_origin(connection: sqlite3.Connection, completion: int | None) -> str:
@@ -87,8 +87,6 @@ def _import_origin(connection: sqlite3.Connection, completion: int | None) -> st
 _MAX_CACHED = 50_000
 _MAX_SHOWN = 60
 """Most characters of a question in a message."""
-_MAX_NAMED = 3
-"""Most further columns that are named in a message."""
 _MAX_EXPLAINED = 100
 """Most contradicted rows that are looked up while a first import fills the tables, which is slow."""
 _INSERT_QUESTION = "INSERT INTO questions (id, dataset_id, key, source_id, type, subtype, hash) VALUES (?,?,?,?,?,?,?)"
@@ -177,8 +175,7 @@ class ItemInserter:
         unchanged = imported = repeated = 0
         refused: list[Refusal] = []
         for item in items:
-            licensed = self.licence_refusal(item)
-            if licensed is not None:
+            if (licensed := self.licence_refusal(item)) is not None:
                 refused.append(licensed)
                 continue
             contradiction = self.take_question(item) or self.take_completion(self._asked_id, item)
@@ -198,29 +195,23 @@ class ItemInserter:
         return item.completion_key == derived_id(item.question_key, item.model, item.completion)
 
     def licence_refusal(self, item: ItemRecord) -> Refusal | None:
-        stands = self._licences.contradicted(item.source, item.licence)
-        if stands is None:
+        if (stands := self._licences.contradicted(item.source, item.licence)) is None:
             return None
         message = (
-            f"Its source {str(item.source)[:80]!r} has the licence {stands[:80]!r}, not {str(item.licence)[:80]!r}."
+            f"Its source {str(item.source)[:80]!r} has the licence {stands[:80]!r}, not {str(item.licence)[:80]!r}. "
+            "Correct the row, name another source, or map no column to the licence: licence="
         )
-        remedy = "Correct the row, name another source, or map no column to the licence: licence="
-        return refused_record(item, "conflict", "licence", f"{message} {remedy}")
+        return refused_record(item, "conflict", "licence", message)
 
     def refusal_of(self, item: ItemRecord, code: str) -> Refusal:
-        other = self._find_contradicted(item)
-        fields = () if other is None else other.fields
-        where = "that is stored" if code == "conflict" else "in this file"
-        if other is not None and other.place:
-            where = f"{where} ({other.place})"
+        fields, place = self._find_contradicted(item)
+        where = ("that is stored" if code == "conflict" else "in this file") + (f" ({place})" if place else "")
         if is_derived(item):
             return self._text_refusal(item, code, fields, where)
-        differs = f"differs in {' and '.join(fields)} from the row of these ids {where}"
-        if not fields:
-            differs = f"has other content than the row of these ids {where}"
+        differs = f"differs in {' and '.join(fields)} from" if fields else "has other content than"
         message = (
-            f"{item.completion_key[:80]!r} of question {item.question_key[:80]!r} {differs}. "
-            "Fix the row, give it a different id (map completion_id=COLUMN), or import it as another data set."
+            f"{item.completion_key[:80]!r} of question {item.question_key[:80]!r} {differs} the row of these ids "
+            f"{where}. Fix the row, give it another id (map completion_id=COLUMN), or import it as another data set."
         )
         return refused_record(item, code, fields[0] if fields else "completion_id", message)
 
@@ -231,20 +222,19 @@ class ItemInserter:
             same, may_differ = "question, reference answer, model and completion", "gold or further column"
         else:
             same, may_differ = "question and reference answer", "type, subtype or source"
-        differs = " and ".join(fields) or may_differ
         message = (
-            f"{begins!r} has another {differs} than the row of the same {same} {where}. "
+            f"{begins!r} has another {' and '.join(fields) or may_differ} than the row of the same {same} {where}. "
             "Make both rows equal, leave one out, or give the rows different ids (map completion_id=COLUMN)."
         )
         return refused_record(item, code, fields[0] if fields else None, message)
 
-    def _find_contradicted(self, item: ItemRecord) -> Contradicted | None:
+    def _find_contradicted(self, item: ItemRecord) -> Contradicted:
         if self._connection is None or (not self._indexed and self._explained >= _MAX_EXPLAINED):
-            return None
+            return Contradicted()
         self._explained += 1
         self.flush()
         question = self.question_id(item.question_key)
-        return None if question is None else find_contradicted(self._connection, question, item)
+        return Contradicted() if question is None else find_contradicted(self._connection, question, item)
 
     def complete(self, connection: sqlite3.Connection) -> None:
         self._licences.complete(connection)
@@ -276,13 +266,12 @@ class ItemInserter:
         """
         content = content_hash((item.completion, item.gold, item.model, item.extra))
         short_key, short_content = hash((question_id, item.completion_key)), _short_hash(content)
-        known = self._completions.get(short_key)
-        if known is not None:
+        if (known := self._completions.get(short_key)) is not None:
             return "" if known == short_content else "duplicate_key"
-        if question_id < self.first_question_id:
-            stored = self._stored_completion(question_id, item.completion_key, short_key)
-            if stored is not None:
-                return "" if stored == short_content else "conflict"
+        if question_id < self.first_question_id and (
+            (stored := self._stored_completion(question_id, item.completion_key, short_key)) is not None
+        ):
+            return "" if stored == short_content else "conflict"
         self._completions[short_key] = short_content
         completion_id = self._completion_id
         self._completion_id = completion_id + 1
@@ -340,8 +329,7 @@ class ItemInserter:
 
     def _name_id(self, table: str, name: str) -> int:
         names = self._names[table]
-        found = names.get(name)
-        if found is None:
+        if (found := names.get(name)) is None:
             found = names[name] = 0 if self._dry else self._store_name(table, name)
         return found
 

@@ -174,21 +174,18 @@ class WordingWatch:
                 known.evidence = _next_evidence(known.weight, self._accepted.counts[wording], questions, bound)
                 if known.weight >= log(STEPS) + _log_cost(known.number):
                     self._raised.add(wording)
-                    yield self._make_alarm(step, wording, before)
+                    yield Alarm(
+                        step=step,
+                        wording=" ".join(wording),
+                        example=self._examples.get(wording, ""),
+                        before=before,
+                        accepted=now,
+                        rejected=self._rejected.share(wording) if self._rejected.of else None,
+                        evidence=known.weight - _log_cost(known.number),
+                    )
             # The first steps count in full, so that usual phrasings are known after a few steps.
             known.rate += max(_MEMORY, 1 / (self.steps + 1)) * (now - before)
         self._forget_rare()
-
-    def _make_alarm(self, step: int, wording: Wording, before: float) -> Alarm:
-        return Alarm(
-            step=step,
-            wording=" ".join(wording),
-            example=self._examples.get(wording, ""),
-            before=before,
-            accepted=self._accepted.share(wording),
-            rejected=self._rejected.share(wording) if self._rejected.of else None,
-            evidence=self._known[wording].weight - _log_cost(self._known[wording].number),
-        )
 
     def _forget_rare(self) -> None:
         self._rising = {wording for wording, known in self._known.items() if known.weight >= _RISING}

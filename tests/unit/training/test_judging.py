@@ -55,7 +55,7 @@ def test_any_of_several_references_will_do(references: list[str], outcome: str, 
 def test_the_question_and_the_type_are_heeded() -> None:
     question = "Which is prime? (A) 4 (B) 7"
     assert workbench.judge("B", r"\boxed{7}", question).outcome.word == "correct"
-    assert workbench.judge("B", r"\boxed{7}").outcome.word == "incorrect"
+    assert workbench.judge("B", r"\boxed{7}").outcome.word == "abstain"
     assert [workbench.judge("A fish", r"\boxed{a trout}", type=of).reason for of in ("D1", "Semantic", "D2")] == [
         "text_differs",
         "semantic",

@@ -115,7 +115,18 @@ def add(connection: sqlite3.Connection, completions: Sequence[WrittenCompletion]
     rows = ItemInserter(connection, None)
     new = 0
     for one in completions:
-        contradiction = rows.take_completion(one.question, _item_record(one))
+        record = ItemRecord(
+            line=0,
+            raw=b"",
+            question_key="",
+            completion_key=one.key,
+            question="",
+            reference="",
+            completion=one.text,
+            model=one.model,
+            extra=one.extra,
+        )
+        contradiction = rows.take_completion(one.question, record)
         if contradiction:
             raise StoreError(
                 f"The completion {one.key!r} already exists with another text.",
@@ -155,17 +166,3 @@ def reply(connection: sqlite3.Connection, key: bytes) -> Reply | None:
         return None if found is None else reread(found)
     except CallFailed:
         return None
-
-
-def _item_record(one: WrittenCompletion) -> ItemRecord:
-    return ItemRecord(
-        line=0,
-        raw=b"",
-        question_key="",
-        completion_key=one.key,
-        question="",
-        reference="",
-        completion=one.text,
-        model=one.model,
-        extra=one.extra,
-    )

@@ -519,15 +519,10 @@ def delimiter(secret: bytes, texts: Collection[str]) -> str:
     """
     encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
     message = b"".join(len(text).to_bytes(8, "big") + text for text in encoded)
-    candidates = (
-        _fence_line(hmac.digest(secret, attempt.to_bytes(8, "big") + message, "sha256")) for attempt in count()
-    )
+    digests = (hmac.digest(secret, attempt.to_bytes(8, "big") + message, "sha256").hex() for attempt in count())
+    candidates = (f"data-{digest[:_LENGTH].translate(_LETTERS)}" for digest in digests)
     return next(line for line in candidates if not any(line in text for text in texts))
 
 
 def put_in_fence(text: str, fence: str) -> str:
     return f"{fence}\n{text}\n{fence}"
-
-
-def _fence_line(digest: bytes) -> str:
-    return f"data-{digest.hex()[:_LENGTH].translate(_LETTERS)}"

@@ -54,12 +54,9 @@ def _readers(accepts: str, rejects: str, pattern: re.Pattern[str]) -> tuple[Read
     Case, and marks around the word, don't matter.
     """
     meaning = {accepts.lower(): True, rejects.lower(): False}
-    any_word, labelled_word = partial(_any_word, pattern), partial(_labelled_word, pattern)
-    return by_lines(any_word, meaning=meaning), by_lines(labelled_word, meaning=meaning)
-
-
-def _any_word(pattern: re.Pattern[str], line: str) -> str | None:
-    return _labelled_word(pattern, line) or _first_word(pattern, line)
+    labelled_word, first_word = partial(_labelled_word, pattern), partial(_first_word, pattern)
+    read_any = by_lines(lambda line: labelled_word(line) or first_word(line), meaning=meaning)
+    return read_any, by_lines(labelled_word, meaning=meaning)
 
 
 def _labelled_word(pattern: re.Pattern[str], line: str) -> str | None:
